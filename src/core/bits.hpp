@@ -1,0 +1,16 @@
+// Words of the field, and the few bit operations that everything else is made of.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace simhash {
+
+constexpr int kFingerprintBits = 64;
+
+// Number of bits in which two fingerprints differ, 0..64.
+constexpr int hamming_distance(uint64_t a, uint64_t b) {
+    return std::popcount(a ^ b);
+}
+
+} // namespace simhash
