@@ -1,0 +1,259 @@
+#include "core/leaf_codec.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+using namespace leaf_detail;
+
+namespace {
+
+constexpr size_t words_for(size_t bits) {
+    return (bits + 63) / 64;
+}
+
+// What the header says beside the first key: the widths, from which all sizes follow.
+struct RunShape {
+    unsigned low_bits, block_bits, offset_bits;
+    size_t low_words, unary_words, tid_words;
+
+    size_t bytes() const { return sizeof(RunHeader) + 8 * (low_words + unary_words + tid_words); }
+};
+
+// Low bits that make count * low_bits + (range >> low_bits) least. The gain of one more bit,
+// ceil((range >> low_bits) / 2) - count, only falls, so the first width without gain is the best;
+// and it is the best for any smaller count and range, too, at no more than this width's cost: a
+// part never encodes larger.
+unsigned best_low_bits(uint64_t range, uint64_t count) {
+    unsigned width = std::bit_width(range);
+    unsigned bits =
+        width > unsigned(std::bit_width(count)) + 2 ? width - std::bit_width(count) - 2 : 0;
+    while (bits < 63) {
+        uint64_t rest = range >> bits;
+        if (rest / 2 + (rest & 1) <= count)
+            break;
+        bits++;
+    }
+    return bits;
+}
+
+RunShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_range,
+                  uint32_t greatest_offset) {
+    RunShape shape{};
+    if (count == 0)
+        return shape;
+    shape.low_bits = best_low_bits(range, count);
+    shape.low_words = words_for(count * shape.low_bits);
+    shape.unary_words = words_for(count + (range >> shape.low_bits));
+    if (kind == LeafKind::kPosting) {
+        shape.block_bits = std::bit_width(block_range);
+        shape.offset_bits = std::bit_width(greatest_offset);
+        shape.tid_words = words_for(count * (shape.block_bits + shape.offset_bits));
+    }
+    return shape;
+}
+
+struct TidBounds {
+    uint32_t least_block = 0, greatest_block = 0, greatest_offset = 0;
+};
+
+TidBounds tid_bounds(const LeafEntry* entries, int count) {
+    TidBounds bounds;
+    if (count == 0)
+        return bounds;
+    bounds.least_block = UINT32_MAX;
+    for (int i = 0; i < count; i++) {
+        uint32_t block = uint32_t(entries[i].tid >> 16);
+        bounds.least_block = std::min(bounds.least_block, block);
+        bounds.greatest_block = std::max(bounds.greatest_block, block);
+        bounds.greatest_offset =
+            std::max(bounds.greatest_offset, uint32_t(entries[i].tid & 0xffff));
+    }
+    return bounds;
+}
+
+RunShape shape_of(LeafKind kind, const LeafEntry* entries, int count, const TidBounds& bounds) {
+    if (count == 0)
+        return RunShape{};
+    return shape_of(kind, count, entries[count - 1].key - entries[0].key,
+                    bounds.greatest_block - bounds.least_block, bounds.greatest_offset);
+}
+
+// Writes fields of fixed width one after another into words that were zeroed before.
+class BitWriter {
+  public:
+    explicit BitWriter(uint8_t* words) : words_(words) {}
+
+    void write(uint64_t value, unsigned width) {
+        if (width == 0)
+            return;
+        pending_ |= value << filled_;
+        if (filled_ + width >= 64) {
+            memcpy(words_, &pending_, 8);
+            words_ += 8;
+            unsigned used = 64 - filled_;
+            pending_ = used < width ? value >> used : 0;
+            filled_ = filled_ + width - 64;
+        } else {
+            filled_ += width;
+        }
+    }
+    void finish() {
+        if (filled_ > 0)
+            memcpy(words_, &pending_, 8);
+    }
+
+  private:
+    uint8_t* words_;
+    uint64_t pending_ = 0;
+    unsigned filled_ = 0;
+};
+
+void write_unary(const LeafEntry* entries, int count, unsigned low_bits, uint8_t* words) {
+    for (int i = 0; i < count; i++) {
+        uint64_t position = ((entries[i].key - entries[0].key) >> low_bits) + i;
+        uint64_t word = read_word(words, position >> 6) | uint64_t{1} << (position & 63);
+        memcpy(words + (position >> 6) * 8, &word, 8);
+    }
+}
+
+} // namespace
+
+bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
+    if (size < sizeof(RunHeader))
+        return false;
+    memcpy(&header_, body, sizeof(RunHeader));
+    kind_ = kind;
+    if (header_.kind != uint8_t(kind) || header_.low_bits > 63 || header_.block_bits > 32 ||
+        header_.offset_bits > 16 || header_.run_bytes > size || header_.count > kMaxLeafEntries)
+        return false;
+    size_t low_words = words_for(size_t(header_.count) * header_.low_bits);
+    size_t tid_words =
+        words_for(size_t(header_.count) * (header_.block_bits + header_.offset_bits));
+    if (kind == LeafKind::kBlock && tid_words != 0)
+        return false;
+    if (sizeof(RunHeader) + 8 * (low_words + header_.unary_words + tid_words) != header_.run_bytes)
+        return false;
+    size_t tail_bytes = size - header_.run_bytes;
+    if (tail_bytes % tail_entry_bytes(kind) != 0)
+        return false;
+    tail_count_ = int(tail_bytes / tail_entry_bytes(kind));
+    low_ = body + sizeof(RunHeader);
+    unary_ = low_ + 8 * low_words;
+    tids_ = unary_ + 8 * size_t(header_.unary_words);
+    tail_ = body + header_.run_bytes;
+    return tail_count_ <= kMaxTailEntries && count() <= kMaxLeafEntries;
+}
+
+bool LeafReader::contains_key(uint64_t key) const {
+    bool found = false;
+    visit_run(key, key, [&](uint64_t, int) { found = true; });
+    for (int i = 0; i < tail_count_; i++)
+        found |= tail_key(i) == key;
+    return found;
+}
+
+int LeafReader::decode_run(LeafEntry* out) const {
+    int n = 0;
+    bool posting = kind_ == LeafKind::kPosting;
+    visit_run(0, UINT64_MAX, [&](uint64_t key, int i) {
+        out[n++] = {key, posting ? run_tid(i) : uint64_t{0}};
+    });
+    return n;
+}
+
+int LeafReader::decode_sorted(LeafEntry* out) const {
+    int run = decode_run(out);
+    int total = run;
+    LeafEntry tail[kMaxTailEntries];
+    for (int i = 0; i < tail_count_; i++)
+        tail[i] = tail_entry(i);
+    std::sort(tail, tail + tail_count_);
+    // Merge from the back, in place.
+    total += tail_count_;
+    int to = total - 1, from = run - 1, t = tail_count_ - 1;
+    while (t >= 0) {
+        if (from >= 0 && out[from] > tail[t])
+            out[to--] = out[from--];
+        else
+            out[to--] = tail[t--];
+    }
+    return total;
+}
+
+size_t encoded_run_bytes(LeafKind kind, const LeafEntry* entries, int count) {
+    TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
+    return shape_of(kind, entries, count, bounds).bytes();
+}
+
+void RunSizer::add(LeafEntry entry) {
+    uint32_t block = uint32_t(entry.tid >> 16);
+    if (count_ == 0) {
+        first_key_ = entry.key;
+        least_block_ = greatest_block_ = block;
+        greatest_offset_ = 0;
+    }
+    last_key_ = entry.key;
+    least_block_ = std::min(least_block_, block);
+    greatest_block_ = std::max(greatest_block_, block);
+    greatest_offset_ = std::max(greatest_offset_, uint32_t(entry.tid & 0xffff));
+    count_++;
+}
+
+size_t RunSizer::bytes_with(LeafEntry entry) const {
+    RunSizer grown = *this;
+    grown.add(entry);
+    return shape_of(kind_, grown.count_, grown.last_key_ - grown.first_key_,
+                    grown.greatest_block_ - grown.least_block_, grown.greatest_offset_)
+        .bytes();
+}
+
+size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* out,
+                  size_t capacity) {
+    TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
+    RunShape shape = shape_of(kind, entries, count, bounds);
+    if (shape.bytes() > capacity || count > kMaxLeafEntries)
+        return 0;
+    memset(out, 0, shape.bytes());
+    RunHeader header{};
+    header.kind = uint8_t(kind);
+    header.count = uint16_t(count);
+    header.run_bytes = uint16_t(shape.bytes());
+    header.first_key = count > 0 ? entries[0].key : 0;
+    header.first_block = bounds.least_block;
+    header.unary_words = uint16_t(shape.unary_words);
+    header.low_bits = uint8_t(shape.low_bits);
+    header.block_bits = uint8_t(shape.block_bits);
+    header.offset_bits = uint8_t(shape.offset_bits);
+    memcpy(out, &header, sizeof(header));
+
+    uint8_t* words = out + sizeof(RunHeader);
+    uint64_t low_mask = (uint64_t{1} << shape.low_bits) - 1;
+    BitWriter low(words);
+    for (int i = 0; i < count; i++)
+        low.write((entries[i].key - header.first_key) & low_mask, shape.low_bits);
+    low.finish();
+    write_unary(entries, count, shape.low_bits, words + 8 * shape.low_words);
+    if (shape.tid_words > 0) {
+        BitWriter tids(words + 8 * (shape.low_words + shape.unary_words));
+        for (int i = 0; i < count; i++) {
+            uint64_t block = (entries[i].tid >> 16) - bounds.least_block;
+            tids.write(block << shape.offset_bits | (entries[i].tid & 0xffff),
+                       shape.block_bits + shape.offset_bits);
+        }
+        tids.finish();
+    }
+    return shape.bytes();
+}
+
+size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out) {
+    memcpy(out, &entry.key, 8);
+    if (kind == LeafKind::kPosting) {
+        uint16_t part[3] = {uint16_t(entry.tid >> 32), uint16_t(entry.tid >> 16),
+                            uint16_t(entry.tid)};
+        memcpy(out + 8, part, 6);
+    }
+    return tail_entry_bytes(kind);
+}
+
+} // namespace simhash

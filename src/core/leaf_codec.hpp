@@ -1,0 +1,258 @@
+// The body of an index leaf: a compressed, sorted run of entries, and after it a short unsorted
+// tail of raw ones.
+//
+// Neighbours in a sorted run of fingerprints share their high bits. Elias-Fano coding stores, of
+// each key's distance to the run's first key, the low `low_bits` bits as they are, and the rest in
+// unary: for entry i the bit at position (high part + i) is set. With n keys over a range U that
+// takes about 2 + log2(U / n) bits a key, next to the information-theoretic limit, and can be
+// searched: the i-th set bit at position p belongs to a key with high part p - i, and the keys with
+// high part h start behind the h-th clear bit.
+//
+//   keys 100 103 108 121, first key 100, low_bits 2:   0    3    8    21
+//   low parts  (2 bits each)                           00   11   00   01
+//   high parts (key >> 2)                              0    0    2    5
+//   unary: bits 0+0, 0+1, 2+2, 5+3                     1 1 0 0 1 0 0 0 1
+//
+// Postings also carry a TID (48 bits: heap block << 16 | offset), stored at a fixed width relative
+// to the least heap block of the run, in an array of its own, so that keys are checked without
+// touching TIDs.
+//
+//   body:  RunHeader | low words | unary words | TID words | tail entries, raw, to the body's end
+//
+// All words are 64 bits in the machine's byte order. A tail entry is the key (8 bytes), in postings
+// followed by the TID (6 bytes: three 16-bit words, high to low).
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace simhash {
+
+enum class LeafKind : uint8_t { kBlock = 1, kPosting = 2 };
+
+// (permuted fingerprint, TID as block << 16 | offset); the TID is 0 in block tables.
+struct LeafEntry {
+    uint64_t key;
+    uint64_t tid;
+
+    friend constexpr bool operator==(const LeafEntry&, const LeafEntry&) = default;
+    friend constexpr auto operator<=>(const LeafEntry&, const LeafEntry&) = default;
+};
+
+constexpr int kMaxLeafEntries = 4096; // run and tail together
+constexpr int kMaxTailEntries = 128;
+
+struct RunHeader {
+    uint64_t first_key;
+    uint32_t first_block; // least heap block of the run's TIDs
+    uint16_t count;       // entries
+    uint16_t run_bytes;   // this header and all words
+    uint16_t unary_words;
+    uint8_t low_bits;    // 0..63
+    uint8_t block_bits;  // 0..32
+    uint8_t offset_bits; // 0..16
+    uint8_t kind;        // LeafKind
+    uint16_t reserved;
+};
+static_assert(sizeof(RunHeader) == 24);
+
+constexpr size_t tail_entry_bytes(LeafKind kind) {
+    return kind == LeafKind::kBlock ? 8 : 14;
+}
+
+namespace leaf_detail {
+
+// `width` (0..64) bits at bit position `position` of `words`. Touches no word that holds none of
+// them.
+inline uint64_t read_bits(const uint8_t* words, size_t position, unsigned width) {
+    if (width == 0)
+        return 0;
+    const uint8_t* at = words + (position >> 6) * 8;
+    unsigned shift = position & 63;
+    uint64_t word;
+    memcpy(&word, at, 8);
+    uint64_t value = word >> shift;
+    if (shift + width > 64) {
+        memcpy(&word, at + 8, 8);
+        value |= word << (64 - shift);
+    }
+    return width == 64 ? value : value & ((uint64_t{1} << width) - 1);
+}
+
+inline uint64_t read_word(const uint8_t* words, size_t index) {
+    uint64_t word;
+    memcpy(&word, words + index * 8, 8);
+    return word;
+}
+
+} // namespace leaf_detail
+
+// Reads one leaf body in place. open() checks, in constant time, that all sizes add up inside the
+// body; after that no content, however damaged, makes any function here read outside it or loop
+// without end.
+class LeafReader {
+  public:
+    // False where `body` (of `size` bytes, 8-byte aligned or not) cannot be a leaf of this kind.
+    bool open(const uint8_t* body, size_t size, LeafKind kind);
+
+    int run_count() const { return header_.count; }
+    int tail_count() const { return tail_count_; }
+    int count() const { return header_.count + tail_count_; }
+    size_t run_bytes() const { return header_.run_bytes; }
+    const RunHeader& header() const { return header_; }
+
+    // TID of run entry i, 0 <= i < run_count().
+    uint64_t run_tid(int i) const {
+        unsigned width = header_.block_bits + header_.offset_bits;
+        uint64_t bits = leaf_detail::read_bits(tids_, size_t(i) * width, width);
+        uint64_t offset = bits & ((uint64_t{1} << header_.offset_bits) - 1);
+        return ((((bits >> header_.offset_bits) + header_.first_block) & 0xffffffff) << 16) |
+               offset;
+    }
+
+    LeafEntry tail_entry(int i) const {
+        const uint8_t* at = tail_ + size_t(i) * tail_entry_bytes(kind_);
+        LeafEntry entry{0, 0};
+        memcpy(&entry.key, at, 8);
+        if (kind_ == LeafKind::kPosting) {
+            uint16_t part[3];
+            memcpy(part, at + 8, 6);
+            entry.tid = uint64_t{part[0]} << 32 | uint64_t{part[1]} << 16 | part[2];
+        }
+        return entry;
+    }
+    uint64_t tail_key(int i) const {
+        uint64_t key;
+        memcpy(&key, tail_ + size_t(i) * tail_entry_bytes(kind_), 8);
+        return key;
+    }
+
+    // Calls visit(key, i) for the run's entries with low <= key <= high, in order.
+    template <class Visit>
+    void visit_run(uint64_t low, uint64_t high, Visit visit) const;
+
+    // Calls visit(key, tid) for all entries, run and tail, with low <= key <= high; the run's in
+    // order, then the tail's in order of arrival.
+    template <class Visit>
+    void visit(uint64_t low, uint64_t high, Visit visit) const {
+        bool posting = kind_ == LeafKind::kPosting;
+        visit_run(low, high,
+                  [&](uint64_t key, int i) { visit(key, posting ? run_tid(i) : uint64_t{0}); });
+        for (int i = 0; i < tail_count_; i++) {
+            uint64_t key = tail_key(i);
+            if (low <= key && key <= high)
+                visit(key, tail_entry(i).tid);
+        }
+    }
+
+    bool contains_key(uint64_t key) const;
+
+    // Decodes everything in key order into `out`, which holds kMaxLeafEntries; returns the number
+    // of entries.
+    int decode_sorted(LeafEntry* out) const;
+    // Decodes the run only, likewise.
+    int decode_run(LeafEntry* out) const;
+
+  private:
+    LeafKind kind_;
+    int tail_count_;
+    RunHeader header_;
+    const uint8_t* low_;
+    const uint8_t* unary_;
+    const uint8_t* tids_;
+    const uint8_t* tail_;
+};
+
+// Size of the encoded run in bytes, header included, for these sorted entries.
+size_t encoded_run_bytes(LeafKind kind, const LeafEntry* entries, int count);
+
+// Follows the size of a run that grows at its end, in constant time an entry (for the bulk build).
+class RunSizer {
+  public:
+    explicit RunSizer(LeafKind kind) : kind_(kind) {}
+    void reset() { count_ = 0; }
+    int count() const { return count_; }
+    void add(LeafEntry entry);
+    // Bytes of the encoded run if `entry` were added.
+    size_t bytes_with(LeafEntry entry) const;
+
+  private:
+    LeafKind kind_;
+    int count_ = 0;
+    uint64_t first_key_ = 0, last_key_ = 0;
+    uint32_t least_block_ = 0, greatest_block_ = 0;
+    uint32_t greatest_offset_ = 0;
+};
+
+// Encodes `entries` (strictly ascending) as a run at `out`. Returns its bytes, or 0, with nothing
+// written, where that is more than `capacity`.
+size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* out,
+                  size_t capacity);
+
+// Writes one raw tail entry at `out`; returns its bytes.
+size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out);
+
+// ---- implementation of the templates ----
+
+template <class Visit>
+void LeafReader::visit_run(uint64_t low, uint64_t high, Visit visit) const {
+    using namespace leaf_detail;
+    if (header_.count == 0 || high < header_.first_key)
+        return;
+    unsigned low_bits = header_.low_bits;
+    int words = header_.unary_words;
+    // Go to the first unary bit of the wanted high part: behind that many clear bits.
+    uint64_t wanted = low > header_.first_key ? (low - header_.first_key) >> low_bits : 0;
+    uint64_t clear_seen = 0;
+    int w = 0;
+    uint64_t word;
+    for (;; w++) {
+        if (w == words)
+            return;
+        word = read_word(unary_, w);
+        unsigned clear = 64 - std::popcount(word);
+        if (clear_seen + clear >= wanted)
+            break;
+        clear_seen += clear;
+    }
+    unsigned bit = 0;
+    if (wanted >
+        clear_seen) { // position behind the (wanted - clear_seen)-th clear bit of this word
+        uint64_t holes = ~word;
+        for (uint64_t skip = wanted - clear_seen; skip > 1; skip--)
+            holes &= holes - 1;
+        bit = std::countr_zero(holes) + 1;
+    }
+    int i = int(uint64_t(w) * 64 + bit - wanted); // every earlier bit that is not clear is an entry
+    if (bit == 64) {
+        if (++w == words)
+            return;
+        word = read_word(unary_, w);
+        bit = 0;
+    }
+    word &= ~uint64_t{0} << bit;
+    size_t low_position = size_t(i) * low_bits;
+    for (;;) {
+        while (word == 0) {
+            if (++w == words)
+                return;
+            word = read_word(unary_, w);
+        }
+        if (i >= header_.count)
+            return;
+        uint64_t high_part = uint64_t(w) * 64 + std::countr_zero(word) - i;
+        uint64_t key =
+            header_.first_key + ((high_part << low_bits) | read_bits(low_, low_position, low_bits));
+        if (key > high)
+            return;
+        if (key >= low)
+            visit(key, i);
+        word &= word - 1;
+        low_position += low_bits;
+        i++;
+    }
+}
+
+} // namespace simhash

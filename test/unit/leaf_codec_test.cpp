@@ -1,0 +1,205 @@
+#include "core/leaf_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <vector>
+
+using namespace simhash;
+
+namespace {
+
+constexpr size_t kBody = 8192;
+
+struct Body {
+    std::vector<uint8_t> bytes;
+    size_t size = 0;
+
+    bool encode(LeafKind kind, const std::vector<LeafEntry>& entries) {
+        // Exactly as large as the run, so that a sanitizer sees a read behind it.
+        size_t need = encoded_run_bytes(kind, entries.data(), int(entries.size()));
+        bytes.assign(need, 0xee);
+        size = encode_run(kind, entries.data(), int(entries.size()), bytes.data(), need);
+        return size == need;
+    }
+    void append(LeafKind kind, LeafEntry entry) {
+        bytes.resize(size + tail_entry_bytes(kind));
+        size += encode_tail_entry(kind, entry, bytes.data() + size);
+    }
+};
+
+std::vector<LeafEntry> decode(const Body& body, LeafKind kind) {
+    LeafReader reader;
+    EXPECT_TRUE(reader.open(body.bytes.data(), body.size, kind));
+    std::vector<LeafEntry> out(kMaxLeafEntries);
+    out.resize(reader.decode_sorted(out.data()));
+    return out;
+}
+
+std::vector<LeafEntry> sorted_unique(std::vector<LeafEntry> v) {
+    std::sort(v.begin(), v.end());
+    v.erase(std::unique(v.begin(), v.end()), v.end());
+    return v;
+}
+
+// Keys of many shapes; TIDs where the kind has them.
+std::vector<std::vector<LeafEntry>> samples(LeafKind kind) {
+    std::mt19937_64 random(20240607);
+    std::vector<std::vector<LeafEntry>> all;
+    auto add = [&](int n, auto key) {
+        std::vector<LeafEntry> v;
+        for (int i = 0; i < n; i++) {
+            uint64_t tid = (random() % 50000) << 16 | (1 + random() % 290);
+            v.push_back({key(i), kind == LeafKind::kPosting ? tid : 0});
+        }
+        all.push_back(sorted_unique(v));
+    };
+    for (int n : {0, 1, 2, 3, 63, 64, 65, 500, 1100}) {
+        add(n, [&](int) { return random(); });
+        add(n, [&](int i) { return uint64_t(i); });
+        add(n, [&](int i) { return UINT64_MAX - uint64_t(i); });
+        add(n, [&](int) { return uint64_t{42}; });
+        add(n, [&](int i) { return i == 0 ? UINT64_MAX : random() >> 40; });
+        add(n, [&](int i) { return i == 0 ? 0 : UINT64_MAX - (random() >> 40); });
+        add(n, [&](int) { return uint64_t{1} << (random() % 64); });
+        add(n, [&](int) { return (random() % 4) << 62; });
+        add(n, [&](int) { return 0xabcd000000000000 | random() >> 30; });
+    }
+    add(kMaxLeafEntries, [&](int i) { return uint64_t(i) * 3; });
+    all.push_back({{0, kind == LeafKind::kPosting ? 0xffffffffffffu : 0}});
+    return all;
+}
+
+} // namespace
+
+TEST(LeafCodec, RoundTripsEveryShapeOfRun) {
+    for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
+        for (const auto& entries : samples(kind)) {
+            Body body;
+            ASSERT_TRUE(body.encode(kind, entries));
+            EXPECT_EQ(decode(body, kind), entries);
+        }
+}
+
+TEST(LeafCodec, MergesTailAndRunInKeyOrder) {
+    std::mt19937_64 random(7);
+    for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
+        for (const auto& entries : samples(kind)) {
+            std::vector<LeafEntry> run, tail;
+            for (const LeafEntry& e : entries)
+                (random() % 8 == 0 && tail.size() < kMaxTailEntries ? tail : run).push_back(e);
+            Body body;
+            ASSERT_TRUE(body.encode(kind, run));
+            std::shuffle(tail.begin(), tail.end(), random);
+            for (const LeafEntry& e : tail)
+                body.append(kind, e);
+            EXPECT_EQ(decode(body, kind), entries);
+        }
+}
+
+TEST(LeafCodec, VisitsExactlyTheEntriesOfARange) {
+    std::mt19937_64 random(8);
+    for (const auto& entries : samples(LeafKind::kPosting)) {
+        Body body;
+        ASSERT_TRUE(body.encode(LeafKind::kPosting, entries));
+        LeafReader reader;
+        ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kPosting));
+        for (int round = 0; round < 60; round++) {
+            uint64_t low = random(), high = random();
+            if (!entries.empty() && round % 3 != 0) {
+                low = entries[random() % entries.size()].key + random() % 3 - 1;
+                high = round % 3 == 1 ? low
+                                      : entries[random() % entries.size()].key + random() % 3 - 1;
+            }
+            std::vector<LeafEntry> expected, seen;
+            for (const LeafEntry& e : entries)
+                if (low <= e.key && e.key <= high)
+                    expected.push_back(e);
+            reader.visit(low, high, [&](uint64_t key, uint64_t tid) {
+                seen.push_back({key, tid});
+            });
+            ASSERT_EQ(seen, expected) << low << " " << high;
+        }
+        for (const LeafEntry& e : entries) {
+            EXPECT_TRUE(reader.contains_key(e.key));
+        }
+    }
+}
+
+TEST(LeafCodec, APartNeverEncodesLarger) {
+    std::mt19937_64 random(9);
+    for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
+        for (const auto& entries : samples(kind)) {
+            size_t whole = encoded_run_bytes(kind, entries.data(), int(entries.size()));
+            for (int round = 0; round < 20; round++) {
+                std::vector<LeafEntry> part;
+                uint64_t odds = 1 + random() % 9;
+                for (const LeafEntry& e : entries)
+                    if (random() % 10 < odds)
+                        part.push_back(e);
+                EXPECT_LE(encoded_run_bytes(kind, part.data(), int(part.size())), whole);
+            }
+        }
+}
+
+TEST(LeafCodec, SizerAgreesWithTheEncoder) {
+    for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
+        for (const auto& entries : samples(kind)) {
+            RunSizer sizer(kind);
+            for (size_t i = 0; i < entries.size(); i++) {
+                if (i % 37 == 0 || i + 1 == entries.size()) {
+                    EXPECT_EQ(sizer.bytes_with(entries[i]),
+                              encoded_run_bytes(kind, entries.data(), int(i) + 1));
+                }
+                sizer.add(entries[i]);
+            }
+        }
+}
+
+TEST(LeafCodec, RandomKeysTakeNextToTheTheoreticalMinimum) {
+    std::mt19937_64 random(10);
+    std::vector<LeafEntry>
+        entries; // as on a leaf of a table of 10 million: 1 100 keys in 1/9 000 of the space
+    for (int i = 0; i < 1100; i++)
+        entries.push_back({random() / 9000, 0});
+    entries = sorted_unique(entries);
+    size_t bytes = encoded_run_bytes(LeafKind::kBlock, entries.data(), int(entries.size()));
+    EXPECT_LT(8.0 * double(bytes) / double(entries.size()), 43.5);
+}
+
+TEST(LeafCodec, DoesNotEncodeWhatDoesNotFit) {
+    std::vector<LeafEntry> entries;
+    for (int i = 0; i < 100; i++)
+        entries.push_back({uint64_t(i) << 50, 0});
+    size_t need = encoded_run_bytes(LeafKind::kBlock, entries.data(), 100);
+    std::vector<uint8_t> out(need, 0x55);
+    EXPECT_EQ(encode_run(LeafKind::kBlock, entries.data(), 100, out.data(), need - 1), 0u);
+    EXPECT_EQ(out[0], 0x55);
+}
+
+TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
+    std::mt19937_64 random(11);
+    std::vector<LeafEntry> out(kMaxLeafEntries);
+    int opened = 0;
+    for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
+        for (const auto& entries : samples(kind)) {
+            Body body;
+            ASSERT_TRUE(body.encode(kind, entries));
+            for (int round = 0; round < 200; round++) {
+                std::vector<uint8_t> bytes = body.bytes;
+                for (int flips = 1 + int(random() % 4); flips > 0; flips--)
+                    bytes[random() % std::min<size_t>(bytes.size(), random() % 2 ? 24 : kBody)] ^=
+                        uint8_t(1 << random() % 8);
+                LeafReader reader;
+                if (!reader.open(bytes.data(), bytes.size(), kind))
+                    continue;
+                opened++;
+                EXPECT_LE(reader.decode_sorted(out.data()), kMaxLeafEntries);
+                uint64_t low = random();
+                reader.visit(low, low + random() % 1000, [](uint64_t, uint64_t) {});
+            }
+        }
+    EXPECT_GT(opened, 1000);
+}
