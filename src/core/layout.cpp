@@ -1,0 +1,230 @@
+// Layouts by recursive blocks (Manku, Jain, Das Sarma, WWW 2007, section 3.1).
+//
+// Cut a word into m blocks. At most `radius` of them can hold the differences of two words within
+// the radius, so some m - radius blocks are equal: one table for every choice of that many blocks,
+// C(m, radius) tables, its prefix the chosen blocks. The rest of the word can be cut again in the
+// same way, which gives every table a longer prefix and there are more of them:
+//
+//   radius 3, m = 4       |  A 16  |  B 16  |  C 16  |  D 16  |      tables A, B, C, D: 16 bits
+//   and once more for A   |  A 16  | E 12 | F 12 | G 12 | H 12 |     tables AE, AF, AG, AH: 28 bits
+//
+// A longer prefix means fewer candidates per probe, more tables mean more space and more probes.
+// For a wanted shortest prefix P of a word of n bits, what is left over is n - P "free" bits, and
+// taking blocks into the prefix changes the word but not this number: the recursion's only
+// variables are the length of the remaining word and the free bits. So the fewest tables for each
+// length are found by dynamic programming, from short words to long ones. Choices of single blocks
+// (m = radius + 1) may be of unequal size, so that one block may be cut further and another not: 7
+// tables at radius 3 are three blocks of 19 bits and one of 7 that is cut again. The longest prefix
+// that stays within the number of tables is then found by bisection.
+#include "core/layout.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/bits.hpp"
+#include "core/standalone.hpp"
+
+namespace simhash {
+namespace {
+
+constexpr int kTooMany = kMaxTables + 1;
+
+// C(n, k), saturating at kTooMany.
+int choices(int n, int k) {
+    if (k < 0 || k > n)
+        return 0;
+    int64_t result = 1;
+    for (int i = 1; i <= k; ++i) {
+        result = result * (n - k + i) / i;
+        if (result >= kTooMany)
+            return kTooMany;
+    }
+    return static_cast<int>(result);
+}
+
+// The highest `count` bits of word.
+uint64_t leading_bits_of(uint64_t word, int count) {
+    uint64_t taken = 0;
+    for (; count > 0; --count) {
+        uint64_t bit = std::bit_floor(word);
+        taken |= bit;
+        word ^= bit;
+    }
+    return taken;
+}
+
+uint64_t leading_mask(int count) {
+    return count == 0 ? 0 : ~uint64_t{0} << (kFingerprintBits - count);
+}
+
+// How a word of a certain length is cut: into no blocks when its table needs no more prefix.
+struct Cut {
+    int tables; // fewest tables, or kTooMany
+    int block_count;
+    uint8_t block_bits[kMaxTables]; // [block_count], largest first
+};
+
+// The best cuts of all word lengths for one number of free bits.
+class Construction {
+  public:
+    Construction(int word_bits, int radius, int free_bits)
+        : word_bits_(word_bits), radius_(radius) {
+        for (int n = 0; n <= word_bits; ++n) {
+            cuts_[n] = {n <= free_bits ? 1 : kTooMany, 0, {}};
+            if (n > free_bits) {
+                cut_into_equal_blocks(n);
+                cut_into_single_blocks(n);
+            }
+        }
+    }
+
+    int tables() const { return cuts_[word_bits_].tables; }
+
+    void write_tables(Layout& layout) const {
+        layout.table_count = 0;
+        write_tables(leading_mask(word_bits_), 0, layout);
+    }
+
+  private:
+    // m > radius + 1 blocks, whose lengths differ by at most one bit; any m - radius of them.
+    void cut_into_equal_blocks(int n) {
+        if (radius_ == 0)
+            return; // there is one choice, all the blocks
+        for (int m = radius_ + 2; m <= n && choices(m, radius_) < kTooMany; ++m) {
+            int tables = tables_of_equal_blocks(n, m);
+            if (tables >= cuts_[n].tables)
+                continue;
+            cuts_[n].tables = tables;
+            cuts_[n].block_count = m;
+            for (int i = 0; i < m; ++i)
+                cuts_[n].block_bits[i] = static_cast<uint8_t>(n / m + (i < n % m ? 1 : 0));
+        }
+    }
+
+    int tables_of_equal_blocks(int n, int m) const {
+        int longer = n % m; // blocks of one bit more
+        int chosen = m - radius_;
+        int tables = 0;
+        for (int j = 0; j <= std::min(longer, chosen); ++j) { // longer ones among the chosen
+            int times = choices(longer, j) * choices(m - longer, chosen - j);
+            if (times > 0)
+                tables += times * cuts_[n - chosen * (n / m) - j].tables;
+            if (tables >= kTooMany)
+                return kTooMany;
+        }
+        return tables;
+    }
+
+    // radius + 1 blocks of any lengths, one of them in each prefix: a knapsack.
+    // fewest[j][s] is the fewest tables for j blocks of s bits together.
+    void cut_into_single_blocks(int n) {
+        int m = radius_ + 1;
+        if (m > n || m > kMaxTables)
+            return;
+        uint8_t fewest[kMaxTables + 1][kFingerprintBits + 1];
+        uint8_t last[kMaxTables + 1][kFingerprintBits + 1]; // bits of the j-th block
+        std::fill_n(&fewest[0][0], sizeof(fewest), uint8_t{kTooMany});
+        fewest[0][0] = 0;
+        for (int j = 1; j <= m; ++j)
+            for (int s = j; s <= n - (m - j); ++s)
+                for (int b = 1; b <= s - (j - 1); ++b) {
+                    int tables = fewest[j - 1][s - b] + cuts_[n - b].tables;
+                    if (tables < fewest[j][s]) {
+                        fewest[j][s] = static_cast<uint8_t>(tables);
+                        last[j][s] = static_cast<uint8_t>(b);
+                    }
+                }
+        if (fewest[m][n] >= cuts_[n].tables)
+            return;
+        Cut& cut = cuts_[n];
+        cut.tables = fewest[m][n];
+        cut.block_count = m;
+        for (int j = m, s = n; j > 0; s -= last[j][s], --j)
+            cut.block_bits[j - 1] = last[j][s];
+        std::sort(cut.block_bits, cut.block_bits + m, [](int a, int b) { return a > b; });
+    }
+
+    // The tables whose prefix is `prefix` and what the cuts of the remaining `word` add to it.
+    void write_tables(uint64_t word, uint64_t prefix, Layout& layout) const {
+        const Cut& cut = cuts_[std::popcount(word)];
+        if (cut.block_count == 0) {
+            add_table(prefix, layout);
+            return;
+        }
+        uint64_t blocks[kMaxTables];
+        uint64_t rest = word;
+        for (int i = 0; i < cut.block_count; ++i) {
+            blocks[i] = leading_bits_of(rest, cut.block_bits[i]);
+            rest ^= blocks[i];
+        }
+        write_choices(word, prefix, blocks, cut.block_count, cut.block_count - radius_, layout);
+    }
+
+    // Blocks taken in another order can give the same prefix, or a longer one that finds nothing
+    // more.
+    static void add_table(uint64_t prefix, Layout& layout) {
+        for (int i = 0; i < layout.table_count; ++i)
+            if ((layout.masks[i] & ~prefix) == 0)
+                return;
+        layout.masks[layout.table_count++] = prefix;
+    }
+
+    // Every way to take `wanted` of the blocks, those with the leading ones first.
+    void write_choices(uint64_t word, uint64_t prefix, const uint64_t* blocks, int block_count,
+                       int wanted, Layout& layout) const {
+        if (wanted == 0) {
+            write_tables(word, prefix, layout);
+            return;
+        }
+        for (int i = 0; i + wanted <= block_count; ++i)
+            write_choices(word & ~blocks[i], prefix | blocks[i], blocks + i + 1,
+                          block_count - i - 1, wanted - 1, layout);
+    }
+
+    int word_bits_;
+    int radius_;
+    Cut cuts_[kFingerprintBits + 1];
+};
+
+// With fewer tables than radius + 1: disjoint blocks that differ by at most one bit.
+Layout disjoint_blocks(int word_bits, int radius, int tables) {
+    Layout layout = {radius, tables, {}};
+    uint64_t rest = leading_mask(word_bits);
+    for (int i = 0; i < tables; ++i) {
+        layout.masks[i] =
+            leading_bits_of(rest, word_bits / tables + (i < word_bits % tables ? 1 : 0));
+        rest ^= layout.masks[i];
+    }
+    return layout;
+}
+
+} // namespace
+
+Layout make_layout_for_width(int word_bits, int radius, int max_tables) {
+    if (max_tables <= radius || word_bits <= radius)
+        return disjoint_blocks(word_bits, radius, std::min(max_tables, word_bits));
+    int most = word_bits;                // free bits that certainly suffice: one empty prefix
+    for (int least = 0; least < most;) { // the smallest number that needs no more than max_tables
+        int middle = (least + most) / 2;
+        if (Construction(word_bits, radius, middle).tables() <= max_tables)
+            most = middle;
+        else
+            least = middle + 1;
+    }
+    Layout layout = {radius, 0, {}};
+    Construction(word_bits, radius, most).write_tables(layout);
+    return layout;
+}
+
+Layout make_layout(int radius, int max_tables) {
+    return make_layout_for_width(kFingerprintBits, radius, max_tables);
+}
+
+int shortest_prefix_bits(const Layout& layout) {
+    int shortest = kFingerprintBits;
+    for (int i = 0; i < layout.table_count; ++i)
+        shortest = std::min(shortest, std::popcount(layout.masks[i]));
+    return shortest;
+}
+
+} // namespace simhash

@@ -1,0 +1,29 @@
+// Layouts: which block tables an index keeps for its radius. See layout.cpp for the construction.
+#pragma once
+
+#include <cstdint>
+
+namespace simhash {
+
+constexpr int kMaxTables = 64;
+constexpr int kMaxLayoutRadius = 63;
+
+struct Layout {
+    int radius;                 // the distance for which one exact probe per table finds everything
+    int table_count;            // 1 .. kMaxTables
+    uint64_t masks[kMaxTables]; // prefix masks; masks[0] is the leading bits of the fingerprint
+};
+
+// The layout with the longest shortest prefix among those of at most max_tables (1..64) tables for
+// radius (0..63); among equals, the one with the fewest tables. With fewer than radius + 1 tables,
+// that many disjoint blocks: a query then enumerates neighbours (probe_plan.hpp).
+Layout make_layout(int radius, int max_tables);
+
+// The same for short words, which stand in the leading word_bits (1..64) bits: small enough to be
+// proven by brute force.
+Layout make_layout_for_width(int word_bits, int radius, int max_tables);
+
+// Length of the shortest prefix among the layout's tables, in bits.
+int shortest_prefix_bits(const Layout& layout);
+
+} // namespace simhash

@@ -1,0 +1,483 @@
+// Probe plans: complete by proof, and as cheap as can be found in bounded time.
+//
+// A plan is a set of tables, each with an effective mask m_i (some leading bits of its permuted
+// key) and a threshold t_i. It sees a fingerprint that differs from the query in the bits x where,
+// for some i, popcount(x & m_i) <= t_i. It is complete for a radius when no x of at most `radius`
+// bits escapes all tables. The masks cut the 64 bits into atoms (bits that lie in the same masks);
+// an escaping x is described by its number of bits e_a in each atom:
+//
+//     0 <= e_a <= |a|   and   for every i:  sum of e_a over the atoms of m_i  >=  t_i + 1
+//
+// so a plan is complete exactly when every solution has sum(e_a) > radius. For disjoint masks that
+// is sum(t_i + 1) > radius, the pigeonhole principle:
+//
+//     4 disjoint blocks:  t = 0 0 0 0  complete up to 3
+//                         t = 1 0 0 0  up to 4:  5 differences would have to be placed
+//                         t = 0 0 - -  up to 1:  two probes suffice
+//
+// For overlapping masks the sum is too large, because one differing bit counts in several tables:
+// with C(5,2) = 10 tables at t = 0 the sum says 9, the truth is 3. There a branch and bound looks
+// for an escaping x; within its budget of nodes it either finds that there is none or the plan is
+// not used.
+//
+// What is tried: table 0 alone with any prefix and threshold `radius`; families of tables whose
+// effective masks are disjoint, with the cheapest thresholds by dynamic programming; all tables
+// with one threshold, then greedily fewer tables and lower thresholds; and reading everything.
+#include "core/probe_plan.hpp"
+
+#include <algorithm>
+
+#include "core/bits.hpp"
+#include "core/standalone.hpp"
+
+namespace simhash {
+namespace {
+
+constexpr int kBits = kFingerprintBits;
+constexpr double kInfinite = 1e300;
+constexpr int kPlanNodeBudget = 5000;  // steps of all proofs for one plan: about two milliseconds
+constexpr int kProofNodeBudget = 1000; // of one proof
+
+// ball[n][t]: how many numbers of n bits have at most t ones. share[n]: 2^-n.
+struct BallTable {
+    double ball[kBits + 1][kBits + 1];
+    double share[kBits + 1];
+};
+
+constexpr BallTable make_ball_table() {
+    BallTable table = {};
+    double row[kBits + 1] = {1};
+    double share = 1;
+    for (int n = 0; n <= kBits; ++n) {
+        double sum = 0;
+        for (int t = 0; t <= kBits; ++t)
+            table.ball[n][t] = sum += row[t];
+        table.share[n] = share;
+        share /= 2;
+        for (int t = kBits; t > 0; --t)
+            row[t] += row[t - 1];
+    }
+    return table;
+}
+
+constexpr BallTable kTable = make_ball_table();
+
+// The fingerprint bits behind the leading prefix_bits of the permuted key. Up to the mask's length
+// they are its own highest bits, beyond it the highest others.
+uint64_t effective_mask(uint64_t mask, int prefix_bits) {
+    uint64_t taken = 0;
+    for (uint64_t rest = mask; prefix_bits > 0; --prefix_bits) {
+        if (rest == 0)
+            rest = ~mask;
+        uint64_t bit = std::bit_floor(rest);
+        taken |= bit;
+        rest ^= bit;
+    }
+    return taken;
+}
+
+// The cheapest prefix for each length of mask and threshold, worked out as they are asked for.
+class Prices {
+  public:
+    Prices(double entries, const ProbeCosts& costs) : entries_(entries), costs_(costs) {}
+
+    double visits(int prefix_bits, int threshold) const {
+        return kTable.ball[prefix_bits][threshold];
+    }
+    double candidates(int prefix_bits, int threshold) const {
+        return visits(prefix_bits, threshold) * entries_ * kTable.share[prefix_bits];
+    }
+    double cost(int prefix_bits, int threshold) const {
+        return visits(prefix_bits, threshold) * costs_.visit +
+               candidates(prefix_bits, threshold) * costs_.candidate;
+    }
+
+    // mask_bits: the longest prefix, 1..64. Infinite where the threshold lets every prefix through.
+    double best_cost(int mask_bits, int threshold) {
+        fill(mask_bits);
+        return threshold < mask_bits ? cost_[mask_bits][threshold] : kInfinite;
+    }
+    int best_prefix(int mask_bits, int threshold) {
+        fill(mask_bits);
+        return prefix_[mask_bits][threshold];
+    }
+
+    double read_all_cost() const { return costs_.visit + entries_ * costs_.read_all_per_entry; }
+    double entries() const { return entries_; }
+
+  private:
+    void fill(int mask_bits) {
+        if (filled_ >> (mask_bits - 1) & 1)
+            return;
+        filled_ |= uint64_t{1} << (mask_bits - 1);
+        for (int threshold = 0; threshold < mask_bits; ++threshold) {
+            double best = kInfinite;
+            for (int prefix = mask_bits; prefix > threshold; --prefix)
+                if (double price = cost(prefix, threshold); price < best) {
+                    best = price;
+                    prefix_[mask_bits][threshold] = static_cast<uint8_t>(prefix);
+                }
+            cost_[mask_bits][threshold] = best;
+        }
+    }
+
+    double entries_;
+    ProbeCosts costs_;
+    uint64_t filled_ = 0; // bit n - 1: the row of mask length n
+    double cost_[kBits + 1][kBits];
+    uint8_t prefix_[kBits + 1][kBits];
+};
+
+// ---- the atom rule ----
+
+// Looks for e_a that escape all probes with a sum of at most `left`: chooses an unsatisfied probe,
+// puts one more difference in one of its atoms, and so on. After an atom was tried, it is closed
+// for the choices beside it, which thereby differ from what was tried.
+class EscapeSearch {
+  public:
+    EscapeSearch(std::span<const Probe> probes, int* node_budget)
+        : probe_count_(static_cast<int>(probes.size())), node_budget_(node_budget) {
+        for (int i = 0; i < probe_count_; ++i) {
+            need_[i] = probes[i].threshold + 1;
+            unsatisfied_ |= uint64_t{1} << i;
+        }
+        for (int bit = 0; bit < kBits; ++bit)
+            add_bit(probes, bit);
+    }
+
+    // True also where the budget does not suffice to know.
+    bool may_escape(int left) {
+        if (unsatisfied_ == 0)
+            return true;
+        if (--*node_budget_ < 0)
+            return true;
+        if (least_sum() > left)
+            return false;
+        uint64_t closed_here = 0;
+        uint64_t mine = uint64_t{1} << hardest_probe();
+        bool escapes = false;
+        while (!escapes) {
+            int atom = widest_open_atom(mine);
+            if (atom < 0)
+                break;
+            --room_[atom];
+            change_need(atom, -1);
+            escapes = may_escape(left - 1);
+            change_need(atom, 1);
+            ++room_[atom];
+            open_ &= ~(uint64_t{1} << atom);
+            closed_here |= uint64_t{1} << atom;
+        }
+        open_ |= closed_here;
+        return escapes;
+    }
+
+  private:
+    void add_bit(std::span<const Probe> probes, int bit) {
+        uint64_t members = 0;
+        for (int i = 0; i < probe_count_; ++i)
+            members |= (probes[i].mask >> bit & 1) << i;
+        if (members == 0)
+            return;
+        int atom = 0;
+        while (atom < atom_count_ && members_[atom] != members)
+            ++atom;
+        if (atom == atom_count_) {
+            open_ |= uint64_t{1} << atom_count_++;
+            members_[atom] = members;
+            room_[atom] = 0;
+        }
+        ++room_[atom];
+    }
+
+    bool is_open(int atom) const { return open_ >> atom & 1 && room_[atom] > 0; }
+
+    // No fewer differences than this can satisfy all probes: what the neediest one lacks, and what
+    // all lack together if every difference counted in as many probes as the widest atom has.
+    int least_sum() const {
+        int greatest = 0, total = 0, widest = 1;
+        for (uint64_t rest = unsatisfied_; rest != 0; rest &= rest - 1) {
+            int need = need_[std::countr_zero(rest)];
+            greatest = std::max(greatest, need);
+            total += need;
+        }
+        for (int atom = 0; atom < atom_count_; ++atom)
+            if (is_open(atom))
+                widest = std::max(widest, std::popcount(members_[atom] & unsatisfied_));
+        return std::max(greatest, (total + widest - 1) / widest);
+    }
+
+    // The unsatisfied probe with the fewest ways to go on.
+    int hardest_probe() const {
+        int hardest = std::countr_zero(unsatisfied_), fewest = kBits + 1;
+        for (uint64_t rest = unsatisfied_; rest != 0; rest &= rest - 1) {
+            int i = std::countr_zero(rest), ways = 0;
+            for (int atom = 0; atom < atom_count_; ++atom)
+                ways += is_open(atom) && (members_[atom] >> i & 1);
+            if (ways < fewest) {
+                fewest = ways;
+                hardest = i;
+            }
+        }
+        return hardest;
+    }
+
+    // Among the open atoms of the probe, the one that serves most unsatisfied probes; -1 for none.
+    int widest_open_atom(uint64_t probe) const {
+        int widest = -1, most = 0;
+        for (int atom = 0; atom < atom_count_; ++atom)
+            if (is_open(atom) && (members_[atom] & probe) != 0)
+                if (int serves = std::popcount(members_[atom] & unsatisfied_); serves > most) {
+                    most = serves;
+                    widest = atom;
+                }
+        return widest;
+    }
+
+    void change_need(int atom, int by) {
+        for (uint64_t rest = members_[atom]; rest != 0; rest &= rest - 1) {
+            int i = std::countr_zero(rest);
+            need_[i] += by;
+            if (need_[i] > 0)
+                unsatisfied_ |= uint64_t{1} << i;
+            else
+                unsatisfied_ &= ~(uint64_t{1} << i);
+        }
+    }
+
+    int probe_count_;
+    int atom_count_ = 0;
+    int* node_budget_;
+    uint64_t unsatisfied_ = 0; // probes with need_ > 0
+    uint64_t open_ = 0;        // atoms that may be used
+    int need_[kMaxTables];     // differences still lacking in each probe's mask
+    int room_[kBits];          // bits of each atom without a difference
+    uint64_t members_[kBits];  // the probes whose masks each atom lies in
+};
+
+// ---- candidates for the cheapest plan ----
+
+class Planner {
+  public:
+    Planner(const Layout& layout, int radius, double entries, const ProbeCosts& costs)
+        : layout_(layout), radius_(radius), prices_(entries, costs) {
+        best_.radius = radius;
+        best_.probe_count = 0;
+        best_.read_all = true;
+        best_.visits = 1;
+        best_.candidates = entries;
+        best_.cost = prices_.read_all_cost();
+    }
+
+    ProbePlan run() {
+        try_first_table_alone();
+        if (all_masks_disjoint()) {
+            try_family(all_tables(), kBits);
+        } else {
+            try_disjoint_families();
+            try_uniform_thresholds();
+        }
+        return best_;
+    }
+
+  private:
+    uint64_t all_tables() const { return ~uint64_t{0} >> (kMaxTables - layout_.table_count); }
+
+    int mask_bits(int table, int longest) const {
+        return std::min(std::popcount(layout_.masks[table]), longest);
+    }
+
+    Probe probe(int table, int prefix_bits, int threshold) const {
+        return {table, prefix_bits, threshold, effective_mask(layout_.masks[table], prefix_bits)};
+    }
+
+    // probes: proven complete. Taken where cheaper than the best so far.
+    void offer(std::span<const Probe> probes) {
+        double cost = 0, visits = 0, candidates = 0;
+        for (const Probe& p : probes) {
+            cost += prices_.cost(p.prefix_bits, p.threshold);
+            visits += prices_.visits(p.prefix_bits, p.threshold);
+            candidates += prices_.candidates(p.prefix_bits, p.threshold);
+        }
+        if (cost >= best_.cost)
+            return;
+        best_.probe_count = static_cast<int>(probes.size());
+        best_.read_all = false;
+        std::copy(probes.begin(), probes.end(), best_.probes);
+        best_.visits = visits;
+        best_.candidates = candidates;
+        best_.cost = cost;
+    }
+
+    // Its whole order is that of the fingerprints, so its prefix can be as long as they are.
+    void try_first_table_alone() {
+        Probe alone = probe(0, prices_.best_prefix(kBits, radius_), radius_);
+        offer({&alone, 1});
+    }
+
+    bool all_masks_disjoint() const {
+        uint64_t taken = 0;
+        for (int i = 0; i < layout_.table_count; ++i) {
+            if ((taken & layout_.masks[i]) != 0)
+                return false;
+            taken |= layout_.masks[i];
+        }
+        return true;
+    }
+
+    // The cheapest thresholds with sum(t_i + 1) > radius for tables whose masks, cut to `longest`
+    // bits, are disjoint. least[s]: cost of the tables so far whose sum is s. (More than the wanted
+    // sum is never cheaper: a lower threshold costs less.)
+    void try_family(uint64_t tables, int longest) {
+        int wanted = radius_ + 1;
+        double least[kBits + 1];
+        int8_t chosen[kMaxTables]
+                     [kBits + 1]; // threshold of each table for each sum, -1: not probed
+        std::fill_n(least, wanted + 1, kInfinite);
+        least[0] = 0;
+        for (uint64_t rest = tables; rest != 0; rest &= rest - 1) {
+            int table = std::countr_zero(rest), bits = mask_bits(table, longest);
+            for (int sum = wanted; sum >= 0; --sum) {
+                chosen[table][sum] = -1;
+                for (int t = 0; t < bits && t < sum; ++t) {
+                    double cost = least[sum - (t + 1)] + prices_.best_cost(bits, t);
+                    if (cost < least[sum]) {
+                        least[sum] = cost;
+                        chosen[table][sum] = static_cast<int8_t>(t);
+                    }
+                }
+            }
+        }
+        if (least[wanted] < best_.cost)
+            offer_family(tables, longest, chosen);
+    }
+
+    void offer_family(uint64_t tables, int longest, const int8_t (&chosen)[kMaxTables][kBits + 1]) {
+        Probe probes[kMaxTables];
+        int count = 0;
+        for (int sum = radius_ + 1; sum > 0 && tables != 0;) {
+            int table = kMaxTables - 1 - std::countl_zero(tables);
+            tables ^= uint64_t{1} << table;
+            int t = chosen[table][sum];
+            if (t < 0)
+                continue;
+            probes[count++] = probe(table, prices_.best_prefix(mask_bits(table, longest), t), t);
+            sum -= t + 1;
+        }
+        std::reverse(probes, probes + count);
+        offer({probes, static_cast<size_t>(count)});
+    }
+
+    // From every table on, those that fit beside it; also with masks cut short, which fit beside
+    // more.
+    void try_disjoint_families() {
+        constexpr int kLengths[] = {64, 32, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8};
+        for (int longest : kLengths) {
+            uint64_t tried[kMaxTables];
+            for (int first = 0; first < layout_.table_count; ++first) {
+                tried[first] = disjoint_family(first, longest);
+                if (std::find(tried, tried + first, tried[first]) == tried + first)
+                    try_family(tried[first], longest);
+            }
+        }
+    }
+
+    uint64_t disjoint_family(int first, int longest) const {
+        uint64_t tables = 0, taken = 0;
+        for (int i = 0; i < layout_.table_count; ++i) {
+            int table = (first + i) % layout_.table_count;
+            uint64_t mask = effective_mask(layout_.masks[table], mask_bits(table, longest));
+            if ((taken & mask) == 0) {
+                taken |= mask;
+                tables |= uint64_t{1} << table;
+            }
+        }
+        return tables;
+    }
+
+    // All tables with the lowest threshold that is complete, then as few and as low as stays
+    // complete.
+    void try_uniform_thresholds() {
+        for (int t = 0; t <= radius_; ++t) {
+            if (prices_.best_cost(shortest_prefix_bits(layout_), t) >= best_.cost)
+                return;
+            for (bool whole_masks : {false, true})
+                if (try_uniform_threshold(t, whole_masks))
+                    return;
+        }
+    }
+
+    bool try_uniform_threshold(int threshold, bool whole_masks) {
+        int thresholds[kMaxTables];
+        std::fill_n(thresholds, layout_.table_count, threshold);
+        if (!complete(thresholds, whole_masks))
+            return false;
+        for (int table = layout_.table_count - 1; table >= 0; --table)
+            for (int lower = -1; lower < threshold; ++lower) {
+                thresholds[table] = lower;
+                if (complete(thresholds, whole_masks))
+                    break;
+                thresholds[table] = threshold;
+            }
+        Probe probes[kMaxTables];
+        offer({probes, probes_of(thresholds, whole_masks, probes)});
+        return true;
+    }
+
+    size_t probes_of(const int* thresholds, bool whole_masks, Probe* probes) {
+        size_t count = 0;
+        for (int table = 0; table < layout_.table_count; ++table) {
+            int bits = mask_bits(table, kBits), t = thresholds[table];
+            if (t >= 0 && t < bits)
+                probes[count++] =
+                    probe(table, whole_masks ? bits : prices_.best_prefix(bits, t), t);
+        }
+        return count;
+    }
+
+    bool complete(const int* thresholds, bool whole_masks) {
+        Probe probes[kMaxTables];
+        size_t count = probes_of(thresholds, whole_masks, probes);
+        int budget = std::min(node_budget_, kProofNodeBudget);
+        int left = budget;
+        bool proven = proven_complete({probes, count}, radius_, &left);
+        node_budget_ -= budget - std::max(left, 0);
+        return proven;
+    }
+
+    const Layout& layout_;
+    int radius_; // 0..63
+    Prices prices_;
+    int node_budget_ = kPlanNodeBudget;
+    ProbePlan best_;
+};
+
+} // namespace
+
+bool proven_complete(std::span<const Probe> probes, int radius, int* node_budget) {
+    return !EscapeSearch(probes, node_budget).may_escape(radius);
+}
+
+ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
+                          const ProbeCosts& costs) {
+    if (radius < 0) {
+        ProbePlan nothing;
+        nothing.radius = radius;
+        nothing.probe_count = 0;
+        nothing.read_all = false;
+        nothing.visits = nothing.candidates = nothing.cost = 0;
+        return nothing;
+    }
+    if (radius < kBits)
+        return Planner(layout, radius, entries, costs).run();
+    ProbePlan everything;
+    everything.radius = radius;
+    everything.probe_count = 0;
+    everything.read_all = true;
+    everything.visits = 1;
+    everything.candidates = entries;
+    everything.cost = costs.visit + entries * costs.read_all_per_entry;
+    return everything;
+}
+
+} // namespace simhash

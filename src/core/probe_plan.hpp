@@ -1,0 +1,93 @@
+// Probe plans: which block tables a query of a certain radius probes, and how far around its own
+// prefix in each. See probe_plan.cpp for the rule that makes a plan complete.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "core/layout.hpp"
+
+namespace simhash {
+
+struct Probe {
+    int table;
+    int prefix_bits; // leading bits of the permuted key that the probe looks at, 1..64
+    int threshold;   // it visits the runs whose prefix differs in at most so many bits
+    uint64_t mask;   // effective mask: the fingerprint bits behind those prefix_bits
+};
+
+struct ProbePlan {
+    int radius;
+    int probe_count; // 0 with read_all: read table 0 from end to end; without: nothing matches
+    bool read_all;
+    Probe probes[kMaxTables]; // [probe_count], in order of table
+    double visits;            // runs looked up
+    double candidates;        // fingerprints expected in them
+    double cost;
+};
+
+// In any one unit, say microseconds.
+struct ProbeCosts {
+    double visit;              // find a run
+    double candidate;          // decode and check a fingerprint in it
+    double read_all_per_entry; // the same when reading table 0 from end to end
+};
+
+constexpr ProbeCosts kTypicalProbeCosts = {1.0, 0.003, 0.003}; // microseconds, pages in memory
+
+// The cheapest plan found that is proven to find every fingerprint within radius (any integer) in a
+// table of `entries` distinct fingerprints. Bounded time, a few milliseconds at the very worst.
+ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
+                          const ProbeCosts& costs);
+
+// Whether the probes find everything within the radius, by the atom rule. False where the proof
+// needs more than *node_budget steps; what it used is taken off.
+bool proven_complete(std::span<const Probe> probes, int radius, int* node_budget);
+
+// Whether an earlier probe of the plan has the candidate of probe probe_index too. Of all probes
+// that see a fingerprint, only the first reports it.
+inline bool reported_earlier(const ProbePlan& plan, int probe_index, uint64_t fp_xor_query) {
+    for (int j = 0; j < probe_index; ++j)
+        if (std::popcount(fp_xor_query & plan.probes[j].mask) <= plan.probes[j].threshold)
+            return true;
+    return false;
+}
+
+// All prefix values within `threshold` bits of a prefix (a right-aligned number of prefix_bits
+// bits, 0..64), each once: itself first, then in order of distance.
+class PrefixNeighbours {
+  public:
+    PrefixNeighbours(uint64_t prefix, int prefix_bits, int threshold)
+        : prefix_(prefix), bits_(prefix_bits),
+          threshold_(threshold < prefix_bits ? threshold : prefix_bits) {}
+
+    // False when there is none left.
+    bool next(uint64_t* neighbour) {
+        if (distance_ >= 0 && flips_ != highest(distance_)) {
+            // Next larger number with as many ones (Gosper).
+            uint64_t lowest_one = flips_ & -flips_;
+            uint64_t carried = flips_ + lowest_one;
+            flips_ = carried | (flips_ ^ carried) >> 2 >> std::countr_zero(flips_);
+        } else {
+            if (distance_ >= threshold_)
+                return false;
+            ++distance_;
+            flips_ = lowest(distance_);
+        }
+        *neighbour = prefix_ ^ flips_;
+        return true;
+    }
+
+  private:
+    static uint64_t lowest(int ones) { return ones == 0 ? 0 : ~uint64_t{0} >> (64 - ones); }
+    uint64_t highest(int ones) const { return ones == 0 ? 0 : lowest(ones) << (bits_ - ones); }
+
+    uint64_t prefix_;
+    uint64_t flips_ = 0; // differences to prefix_, distance_ ones
+    int bits_;
+    int threshold_;
+    int distance_ = -1;
+};
+
+} // namespace simhash

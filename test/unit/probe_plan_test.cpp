@@ -1,0 +1,255 @@
+// Probe plans find everything within the radius, each fingerprint once, and cost what they should.
+#include "core/probe_plan.hpp"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <vector>
+
+#include "core/bits.hpp"
+#include "core/permutation.hpp"
+#include "random.hpp"
+
+namespace {
+
+using namespace simhash;
+using simhash_test::Random;
+
+constexpr int kWidth = 12; // bits of the short words of the proofs by brute force
+constexpr uint64_t kWords = uint64_t{1} << kWidth;
+constexpr int kTableCounts[] = {1, 2, 3, 4, 5, 6, 7, 10, 16, 20, 35, 64};
+
+uint64_t short_word(uint64_t word) {
+    return word << (64 - kWidth);
+}
+
+bool sees(const Probe& probe, uint64_t difference) {
+    return std::popcount(difference & probe.mask) <= probe.threshold;
+}
+
+// How many probes report a difference by the first-table rule.
+int times_reported(const ProbePlan& plan, uint64_t difference) {
+    int times = 0;
+    for (int i = 0; i < plan.probe_count; ++i)
+        times += sees(plan.probes[i], difference) && !reported_earlier(plan, i, difference);
+    return times;
+}
+
+// Every short word within the plan's radius is.
+void expect_each_reported_once(const ProbePlan& plan) {
+    for (uint64_t word = 0; word < kWords; ++word) {
+        bool within = std::popcount(word) <= plan.radius;
+        ASSERT_TRUE(!within || times_reported(plan, short_word(word)) == 1)
+            << "query radius " << plan.radius << " word " << word;
+    }
+}
+
+// Sizes and prices that make plans of all kinds the cheapest.
+struct Situation {
+    double entries;
+    ProbeCosts costs;
+};
+constexpr Situation kSituations[] = {
+    {1e7, {1, 0.003, 1e9}}, // never read everything
+    {1e3, {1, 0.1, 1e9}},   // short prefixes
+    {1e5, {1e-6, 1, 1e9}},  // many visits
+    {1e6, kTypicalProbeCosts},
+};
+
+TEST(ProbePlan, IsCompleteAndReportsOnceOnShortWords) {
+    int probing = 0;
+    for (int radius = 0; radius <= 6; ++radius)
+        for (int tables : kTableCounts) {
+            Layout layout = make_layout_for_width(kWidth, radius, tables);
+            for (int query_radius = 0; query_radius <= kWidth; ++query_radius)
+                for (const Situation& situation : kSituations) {
+                    ProbePlan plan =
+                        make_probe_plan(layout, query_radius, situation.entries, situation.costs);
+                    if (plan.read_all)
+                        continue;
+                    ++probing;
+                    expect_each_reported_once(plan);
+                }
+        }
+    EXPECT_GT(probing, 1000);
+}
+
+// The greatest radius within which every difference is seen by some probe.
+int greatest_complete_radius(const std::vector<Probe>& probes) {
+    int greatest = kWidth;
+    for (uint64_t word = 0; word < kWords; ++word) {
+        bool seen = false;
+        for (const Probe& probe : probes)
+            seen |= sees(probe, short_word(word));
+        if (!seen)
+            greatest = std::min(greatest, std::popcount(word) - 1);
+    }
+    return greatest;
+}
+
+TEST(ProbePlan, AtomRuleEqualsBruteForceForAnyMasksAndThresholds) {
+    Random random(5);
+    for (int round = 0; round < 600; ++round) {
+        Layout layout = make_layout_for_width(kWidth, static_cast<int>(random.below(5)),
+                                              kTableCounts[random.below(std::size(kTableCounts))]);
+        std::vector<Probe> probes;
+        for (int table = 0; table < layout.table_count; ++table)
+            if (random.below(3) != 0) {
+                uint64_t mask =
+                    round % 2 == 0 ? layout.masks[table] : short_word(random.below(kWords - 1) + 1);
+                probes.push_back(
+                    {table, std::popcount(mask), static_cast<int>(random.below(3)), mask});
+            }
+        int greatest = greatest_complete_radius(probes);
+        for (int radius = 0; radius <= kWidth; ++radius) {
+            int budget = 1 << 20;
+            ASSERT_EQ(proven_complete(probes, radius, &budget), radius <= greatest)
+                << "round " << round << " radius " << radius;
+        }
+    }
+}
+
+TEST(ProbePlan, NothingIsProvenWithoutBudget) {
+    Layout layout = make_layout(3, 20);
+    std::vector<Probe> probes;
+    for (int i = 0; i < layout.table_count; ++i)
+        probes.push_back({i, std::popcount(layout.masks[i]), 0, layout.masks[i]});
+    int enough = 1000, too_little = 3;
+    EXPECT_TRUE(proven_complete(probes, 3, &enough));
+    EXPECT_FALSE(proven_complete(probes, 3, &too_little));
+}
+
+// What a probe really compares is the leading bits of the permuted key: the effective mask must be
+// those.
+void expect_masks_behind_prefixes(const Layout& layout, const ProbePlan& plan) {
+    for (int i = 0; i < plan.probe_count; ++i) {
+        const Probe& probe = plan.probes[i];
+        ASSERT_GE(probe.prefix_bits, 1);
+        ASSERT_LE(probe.prefix_bits, 64);
+        ASSERT_EQ(std::popcount(probe.mask), probe.prefix_bits);
+        ASSERT_LT(probe.threshold, probe.prefix_bits);
+        uint64_t top = ~uint64_t{0} << (64 - probe.prefix_bits);
+        ASSERT_EQ(Permutation(layout.masks[probe.table]).invert(top), probe.mask);
+        ASSERT_LT(i > 0 ? plan.probes[i - 1].table : -1, probe.table);
+    }
+}
+
+TEST(ProbePlan, FindsRandomPairsAtEveryDistanceUpToTheRadius) {
+    Random random(11);
+    for (int tables : {1, 2, 3, 4, 10, 16, 20}) {
+        Layout layout = make_layout(3, tables);
+        for (int radius = 0; radius <= 12; ++radius)
+            for (const Situation& situation : kSituations) {
+                ProbePlan plan =
+                    make_probe_plan(layout, radius, situation.entries, situation.costs);
+                expect_masks_behind_prefixes(layout, plan);
+                if (plan.read_all)
+                    continue;
+                for (int distance = 0; distance <= radius; ++distance)
+                    for (int i = 0; i < 50; ++i)
+                        ASSERT_EQ(times_reported(plan, random.with_ones(distance)), 1)
+                            << "tables " << tables << " radius " << radius;
+            }
+    }
+}
+
+TEST(ProbePlan, TheIndexRadiusProbesEachTableOnce) {
+    Layout layout = make_layout(3, 4);
+    ProbePlan plan = make_probe_plan(layout, 3, 1e7, kTypicalProbeCosts);
+    ASSERT_EQ(plan.probe_count, 4);
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_EQ(plan.probes[i].table, i);
+        EXPECT_EQ(plan.probes[i].threshold, 0);
+        EXPECT_EQ(plan.probes[i].prefix_bits, 16);
+    }
+    EXPECT_DOUBLE_EQ(plan.visits, 4);
+    EXPECT_DOUBLE_EQ(plan.candidates, 4 * 1e7 / 65536);
+}
+
+TEST(ProbePlan, SmallerRadiiProbeFewerTables) {
+    Layout layout = make_layout(3, 4);
+    EXPECT_EQ(make_probe_plan(layout, 1, 1e7, kTypicalProbeCosts).probe_count, 2);
+    EXPECT_EQ(make_probe_plan(layout, 2, 1e7, kTypicalProbeCosts).probe_count, 3);
+    ProbePlan equal = make_probe_plan(layout, 0, 1e7, kTypicalProbeCosts);
+    ASSERT_EQ(equal.probe_count, 1);
+    EXPECT_EQ(equal.probes[0].table, 0);
+    EXPECT_EQ(equal.probes[0].prefix_bits, 64);
+    EXPECT_EQ(equal.visits, 1);
+}
+
+TEST(ProbePlan, OverlappingTablesNeedFewProbesForSmallRadii) {
+    for (int tables : {10, 16, 20}) {
+        Layout layout = make_layout(3, tables);
+        for (int radius = 0; radius <= 3; ++radius) {
+            ProbePlan plan = make_probe_plan(layout, radius, 1e7, kTypicalProbeCosts);
+            ASSERT_FALSE(plan.read_all);
+            EXPECT_LE(plan.cost, layout.table_count * 1.1);
+            EXPECT_LE(plan.visits, layout.table_count);
+        }
+    }
+}
+
+TEST(ProbePlan, WiderRadiiEnumerateNeighboursUntilReadingEverythingIsCheaper) {
+    Layout layout = make_layout(3, 4);
+    double before = 0;
+    for (int radius = 0; radius <= 64; ++radius) {
+        ProbePlan plan = make_probe_plan(layout, radius, 1e7, kTypicalProbeCosts);
+        EXPECT_GE(plan.cost, before);
+        before = plan.cost;
+        EXPECT_TRUE(plan.read_all || radius < 40) << radius;
+        EXPECT_TRUE(!plan.read_all || radius > 6) << radius;
+    }
+}
+
+TEST(ProbePlan, RadiiBeyondTheWordNeedNoProbes) {
+    Layout layout = make_layout(3, 4);
+    for (int radius : {-1, -1000, INT32_MIN}) {
+        ProbePlan plan = make_probe_plan(layout, radius, 1e6, kTypicalProbeCosts);
+        EXPECT_FALSE(plan.read_all);
+        EXPECT_EQ(plan.probe_count, 0);
+    }
+    for (int radius : {64, 65, INT32_MAX})
+        EXPECT_TRUE(make_probe_plan(layout, radius, 1e6, kTypicalProbeCosts).read_all);
+}
+
+TEST(ProbePlan, EveryLayoutAndRadiusGivesAPlan) {
+    for (int radius = 0; radius <= kMaxLayoutRadius; radius += 7)
+        for (int tables = 1; tables <= kMaxTables; tables += 9) {
+            Layout layout = make_layout(radius, tables);
+            for (int query_radius = 0; query_radius < 64; query_radius += 5)
+                expect_masks_behind_prefixes(
+                    layout, make_probe_plan(layout, query_radius, 1e6, {1, 0.003, 1e9}));
+        }
+}
+
+TEST(PrefixNeighbours, AreAllWithinTheThresholdOnceInOrderOfDistance) {
+    for (int bits = 0; bits <= 10; ++bits)
+        for (int threshold = 0; threshold <= bits + 1; ++threshold) {
+            uint64_t prefix = 0x2a5 & ((uint64_t{1} << bits) - 1);
+            PrefixNeighbours neighbours(prefix, bits, threshold);
+            std::set<uint64_t> seen;
+            int distance = 0;
+            for (uint64_t value; neighbours.next(&value);) {
+                ASSERT_LT(value, uint64_t{1} << bits);
+                ASSERT_TRUE(seen.insert(value).second);
+                ASSERT_GE(hamming_distance(value, prefix), distance);
+                distance = hamming_distance(value, prefix);
+            }
+            size_t expected = 0;
+            for (uint64_t value = 0; value < uint64_t{1} << bits; ++value)
+                expected += hamming_distance(value, prefix) <= threshold;
+            EXPECT_EQ(seen.size(), expected);
+        }
+}
+
+TEST(PrefixNeighbours, OfWholeFingerprintsAreTheBall) {
+    for (int threshold : {0, 1, 2, 3}) {
+        PrefixNeighbours neighbours(~uint64_t{0}, 64, threshold);
+        size_t count = 0;
+        for (uint64_t value; neighbours.next(&value); ++count)
+            ASSERT_LE(hamming_distance(value, ~uint64_t{0}), threshold);
+        size_t expected[] = {1, 65, 65 + 2016, 65 + 2016 + 41664};
+        EXPECT_EQ(count, expected[threshold]);
+    }
+}
+
+} // namespace
