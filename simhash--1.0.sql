@@ -16,3 +16,12 @@ COMMENT ON FUNCTION hamming(bigint, bigint) IS
 -- ==== Clusters and pairs (src/sql/clusters.cpp) ====
 
 -- ==== Inspection (src/sql/layouts.cpp, src/index/check.cpp, src/index/info.cpp) ====
+
+CREATE FUNCTION simhash_layouts(radius integer, rows bigint,
+        OUT tables integer, OUT prefix_bits integer, OUT probes double precision,
+        OUT candidates double precision, OUT bytes_per_row double precision)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'simhash_layouts'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
+COMMENT ON FUNCTION simhash_layouts(integer, bigint) IS
+    'What an index for this radius can be made of: number of tables, their shortest prefix, and estimates of probes and candidates per query and of bytes per row';

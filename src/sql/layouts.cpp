@@ -1,0 +1,83 @@
+// simhash_layouts: the choice that CREATE INDEX ... WITH (radius, tables) offers, in numbers: more
+// tables take more space and leave fewer candidates to check. What it says about space is an
+// estimate for random fingerprints, 100-byte rows and the default fillfactor.
+#include "pg.hpp"
+
+#include <cmath>
+
+#include "core/layout.hpp"
+#include "core/probe_plan.hpp"
+
+using namespace simhash;
+
+namespace {
+
+void check_layout_arguments(int32 radius, int64 rows) {
+    if (radius < 0 || radius > kMaxLayoutRadius)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("radius is out of range"),
+                        errdetail("The radius is %d.", radius),
+                        errhint("Use a radius between 0 and %d.", kMaxLayoutRadius)));
+    if (rows < 0)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("number of rows must not be negative"),
+                        errdetail("The number of rows is %lld.", (long long)rows),
+                        errhint("Use the number of rows that the table has or will have.")));
+}
+
+double rounded(double value, double steps_per_unit) {
+    return rint(value * steps_per_unit) / steps_per_unit;
+}
+
+// A sorted set of n words of 64 bits takes 2 + log2(2^64 / n) bits a word by Elias-Fano; a heap TID
+// takes the bits of its block number and 8 of its offset.
+double bytes_per_row(const Layout& layout, double rows) {
+    constexpr double kFill = 0.9;
+    constexpr double kRowsPerHeapPage = 80;
+    double key_bits = 66 - log2(rows);
+    double tid_bits = 8 + log2(Max(rows / kRowsPerHeapPage, 1));
+    return (layout.table_count * key_bits + tid_bits) / 8 / kFill;
+}
+
+// Always by probes: what a query costs that never reads the whole index.
+ProbePlan plan_by_probes(const Layout& layout, double rows) {
+    ProbeCosts costs = kTypicalProbeCosts;
+    costs.read_all_per_entry = 1e100;
+    return make_probe_plan(layout, layout.radius, rows, costs);
+}
+
+} // namespace
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_layouts);
+
+Datum simhash_layouts(PG_FUNCTION_ARGS) {
+    int32 radius = PG_GETARG_INT32(0);
+    int64 rows = PG_GETARG_INT64(1);
+    check_layout_arguments(radius, rows);
+    InitMaterializedSRF(fcinfo, 0);
+    ReturnSetInfo* result = (ReturnSetInfo*)fcinfo->resultinfo;
+    double entries = Max((double)rows, 1);
+    int longest_prefix = 0;
+
+    for (int tables = 1; tables <= kMaxTables; ++tables) {
+        CHECK_FOR_INTERRUPTS();
+        Layout layout = make_layout(radius, tables);
+        int prefix_bits = shortest_prefix_bits(layout);
+        // Up to radius + 1 each table counts; beyond, only some numbers give longer prefixes.
+        if (tables > radius + 1 && prefix_bits <= longest_prefix)
+            continue;
+        if (tables > radius)
+            longest_prefix = prefix_bits;
+        if (layout.table_count < tables && tables <= radius + 1)
+            continue;
+        ProbePlan plan = plan_by_probes(layout, entries);
+        bool nulls[5] = {};
+        Datum values[5] = {Int32GetDatum(tables), Int32GetDatum(prefix_bits),
+                           Float8GetDatum(plan.visits),
+                           Float8GetDatum(rounded(plan.candidates, 100)),
+                           Float8GetDatum(rounded(bytes_per_row(layout, entries), 10))};
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+    }
+    return (Datum)0;
+}
+}
