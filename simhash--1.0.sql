@@ -3,11 +3,126 @@
 
 -- ==== Distance and ball (src/sql/distance.cpp, src/sql/ball.cpp, src/sql/planner.cpp) ====
 
+CREATE FUNCTION hamming_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_hamming_support'
+    LANGUAGE C STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_support(internal) IS 'planner support of hamming and <~>';
+
+CREATE FUNCTION hamming_within_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_hamming_within_support'
+    LANGUAGE C STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_within_support(internal) IS
+    'planner support of hamming_within and hamming_at';
+
+CREATE FUNCTION hamming_restrict(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'simhash_restrict'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_restrict(internal, oid, internal, integer) IS
+    'restriction selectivity of <@, @> and ~=';
+
+CREATE FUNCTION hamming_join(internal, oid, internal, smallint, internal) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'simhash_join'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_join(internal, oid, internal, smallint, internal) IS
+    'join selectivity of <@, @> and ~=';
+
 CREATE FUNCTION hamming(bigint, bigint) RETURNS integer
     AS 'MODULE_PATHNAME', 'simhash_hamming'
-    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming(bigint, bigint) IS
     'Hamming distance of two fingerprints: the number of differing bits, 0..64';
+
+CREATE OPERATOR <~> (FUNCTION = hamming, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = <~>);
+COMMENT ON OPERATOR <~> (bigint, bigint) IS
+    'Hamming distance of two fingerprints: the number of differing bits, 0..64';
+
+-- Radii are bigint, so that no limit overflows and one signature takes smallint, integer, bigint and untyped
+-- parameters: below 0 nothing matches, above 64 everything.
+CREATE FUNCTION hamming_within(fp bigint, query bigint, radius bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_hamming_within'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT hamming_within_support;
+COMMENT ON FUNCTION hamming_within(bigint, bigint, bigint) IS
+    'whether the Hamming distance of two fingerprints is at most radius';
+
+CREATE FUNCTION hamming_at(fp bigint, query bigint, distance bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_hamming_at'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT hamming_within_support;
+COMMENT ON FUNCTION hamming_at(bigint, bigint, bigint) IS
+    'whether the Hamming distance of two fingerprints is exactly distance; the planner writes fp <~> query = distance so';
+
+CREATE FUNCTION hamming_radius_below("limit" bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_hamming_radius_below'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_radius_below(bigint) IS
+    'greatest radius less than a limit, without overflow; the planner writes fp <~> query < limit with it';
+
+CREATE FUNCTION hamming_near(bigint, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_near_duplicate'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_near(bigint, bigint) IS
+    'near-duplicates: whether two fingerprints differ in at most 3 bits; implementation of ~=';
+
+CREATE OPERATOR ~= (
+    FUNCTION = hamming_near, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = ~=,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR ~= (bigint, bigint) IS
+    'near-duplicates: whether two fingerprints differ in at most 3 bits';
+
+CREATE TYPE hamming_ball;
+
+CREATE FUNCTION hamming_ball_in(cstring) RETURNS hamming_ball
+    AS 'MODULE_PATHNAME', 'simhash_ball_in'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball_in(cstring) IS 'input of hamming_ball';
+
+CREATE FUNCTION hamming_ball_out(hamming_ball) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'simhash_ball_out'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball_out(hamming_ball) IS 'output of hamming_ball';
+
+CREATE FUNCTION hamming_ball_recv(internal) RETURNS hamming_ball
+    AS 'MODULE_PATHNAME', 'simhash_ball_recv'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball_recv(internal) IS 'binary input of hamming_ball';
+
+CREATE FUNCTION hamming_ball_send(hamming_ball) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'simhash_ball_send'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball_send(hamming_ball) IS 'binary output of hamming_ball';
+
+CREATE TYPE hamming_ball (
+    INPUT = hamming_ball_in, OUTPUT = hamming_ball_out, RECEIVE = hamming_ball_recv, SEND = hamming_ball_send,
+    INTERNALLENGTH = 16, ALIGNMENT = double, STORAGE = plain
+);
+COMMENT ON TYPE hamming_ball IS 'all fingerprints within a radius of a center; written (center,radius)';
+
+CREATE FUNCTION hamming_ball(center bigint, radius bigint) RETURNS hamming_ball
+    AS 'MODULE_PATHNAME', 'simhash_ball_make'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball(bigint, bigint) IS 'all fingerprints within radius of center';
+
+CREATE FUNCTION hamming_ball_contained(bigint, hamming_ball) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_ball_contained'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball_contained(bigint, hamming_ball) IS 'implementation of <@';
+
+CREATE FUNCTION hamming_ball_contains(hamming_ball, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_ball_contains'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball_contains(hamming_ball, bigint) IS 'implementation of @>';
+
+CREATE OPERATOR <@ (
+    FUNCTION = hamming_ball_contained, LEFTARG = bigint, RIGHTARG = hamming_ball, COMMUTATOR = @>,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR <@ (bigint, hamming_ball) IS 'whether the fingerprint is within the ball';
+
+CREATE OPERATOR @> (
+    FUNCTION = hamming_ball_contains, LEFTARG = hamming_ball, RIGHTARG = bigint, COMMUTATOR = <@,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'whether the ball has the fingerprint';
 
 -- ==== Fingerprints (src/sql/fingerprint.cpp) ====
 

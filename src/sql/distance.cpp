@@ -1,14 +1,51 @@
-// Distance of two fingerprints, as SQL sees it.
-#include "pg.hpp"
+// Distance of two fingerprints, as SQL sees it, and the predicates made of it.
+//
+//     hamming(a, b), a <~> b           number of differing bits, 0..64
+//     hamming_within(a, b, radius)     a <~> b <= radius
+//     hamming_at(a, b, distance)       a <~> b  = distance
+//     a ~= b                           a <~> b <= 3
+//
+// The planner (planner.cpp) turns comparisons of a distance with a limit into the second and third.
+// None of them ever raises an error, whatever the limit, and all are LEAKPROOF: without that, a
+// table with row-level security would not use the index.
+#include "sql/distance.hpp"
 #include "core/bits.hpp"
+
+using namespace simhash;
+
+static int distance_of_first_two(FunctionCallInfo fcinfo) {
+    return hamming_distance((uint64_t)PG_GETARG_INT64(0), (uint64_t)PG_GETARG_INT64(1));
+}
 
 extern "C" {
 PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(simhash_hamming);
+PG_FUNCTION_INFO_V1(simhash_hamming_within);
+PG_FUNCTION_INFO_V1(simhash_hamming_at);
+PG_FUNCTION_INFO_V1(simhash_hamming_radius_below);
+PG_FUNCTION_INFO_V1(simhash_near_duplicate);
 
 Datum simhash_hamming(PG_FUNCTION_ARGS) {
-    PG_RETURN_INT32(
-        simhash::hamming_distance((uint64_t)PG_GETARG_INT64(0), (uint64_t)PG_GETARG_INT64(1)));
+    PG_RETURN_INT32(distance_of_first_two(fcinfo));
+}
+
+Datum simhash_hamming_within(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
+}
+
+Datum simhash_hamming_at(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(distance_of_first_two(fcinfo) == PG_GETARG_INT64(2));
+}
+
+// The radius that "distance < limit" means: one less, except that the least bigint stays what it
+// is.
+Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
+    int64 limit = PG_GETARG_INT64(0);
+    PG_RETURN_INT64(limit == PG_INT64_MIN ? limit : limit - 1);
+}
+
+Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= kNearDuplicateRadius);
 }
 }

@@ -1,0 +1,124 @@
+// The type hamming_ball {center, radius}: the indexable form of "within a radius of". Its text form
+// is (center,radius), for example (-42,3). <@ and @> test membership; like all predicates here they
+// never raise.
+#include "pg_planner.hpp"
+#include "sql/ball.hpp"
+#include "sql/distance.hpp"
+#include "core/bits.hpp"
+
+namespace simhash {
+
+HammingBall* make_ball(int64 center, int64 radius) {
+    auto ball = (HammingBall*)palloc(sizeof(HammingBall));
+    *ball = {center, (int32)Max(PG_INT32_MIN, Min(PG_INT32_MAX, radius)), 0};
+    return ball;
+}
+
+static bool ball_has(const HammingBall* ball, int64 fingerprint) {
+    return hamming_distance((uint64_t)ball->center, (uint64_t)fingerprint) <= ball->radius;
+}
+
+// ---- text form ----
+
+enum class Parsed { kOk, kSyntax, kRange };
+
+static const char* skip_space(const char* text) {
+    while (isspace((unsigned char)*text))
+        text++;
+    return text;
+}
+
+// Reads one bigint and the delimiter after it; moves *text behind both.
+static Parsed parse_number(const char** text, char delimiter, int64* number) {
+    char* end;
+    *text = skip_space(*text);
+    errno = 0;
+    *number = strtoi64(*text, &end, 10);
+    if (end == *text)
+        return Parsed::kSyntax;
+    if (errno == ERANGE)
+        return Parsed::kRange;
+    end = (char*)skip_space(end);
+    if (*end != delimiter)
+        return Parsed::kSyntax;
+    *text = end + 1;
+    return Parsed::kOk;
+}
+
+static Parsed parse_ball(const char* text, int64* center, int64* radius) {
+    text = skip_space(text);
+    if (*text++ != '(')
+        return Parsed::kSyntax;
+    Parsed parsed = parse_number(&text, ',', center);
+    if (parsed == Parsed::kOk)
+        parsed = parse_number(&text, ')', radius);
+    if (parsed == Parsed::kOk && *skip_space(text) != '\0')
+        return Parsed::kSyntax;
+    return parsed;
+}
+
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_ball_in);
+PG_FUNCTION_INFO_V1(simhash_ball_out);
+PG_FUNCTION_INFO_V1(simhash_ball_recv);
+PG_FUNCTION_INFO_V1(simhash_ball_send);
+PG_FUNCTION_INFO_V1(simhash_ball_make);
+PG_FUNCTION_INFO_V1(simhash_ball_contained);
+PG_FUNCTION_INFO_V1(simhash_ball_contains);
+
+Datum simhash_ball_in(PG_FUNCTION_ARGS) {
+    const char* text = PG_GETARG_CSTRING(0);
+    int64 center = 0, radius = 0;
+    switch (parse_ball(text, &center, &radius)) {
+    case Parsed::kOk:
+        break;
+    case Parsed::kSyntax:
+        ereturn(fcinfo->context, (Datum)0,
+                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                 errmsg("invalid input syntax for type %s: \"%s\"", "hamming_ball", text),
+                 errhint("Write a ball as (center,radius), for example (42,3).")));
+    case Parsed::kRange:
+        ereturn(fcinfo->context, (Datum)0,
+                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                 errmsg("value \"%s\" is out of range for type %s", text, "hamming_ball"),
+                 errdetail("Center and radius must each fit a bigint.")));
+    }
+    PG_RETURN_POINTER(make_ball(center, radius));
+}
+
+Datum simhash_ball_out(PG_FUNCTION_ARGS) {
+    const HammingBall* ball = datum_get_ball(PG_GETARG_DATUM(0));
+    PG_RETURN_CSTRING(psprintf("(" INT64_FORMAT ",%d)", ball->center, ball->radius));
+}
+
+Datum simhash_ball_recv(PG_FUNCTION_ARGS) {
+    auto message = (StringInfo)PG_GETARG_POINTER(0);
+    int64 center = pq_getmsgint64(message);
+    PG_RETURN_POINTER(make_ball(center, (int32)pq_getmsgint(message, sizeof(int32))));
+}
+
+Datum simhash_ball_send(PG_FUNCTION_ARGS) {
+    const HammingBall* ball = datum_get_ball(PG_GETARG_DATUM(0));
+    StringInfoData message;
+    pq_begintypsend(&message);
+    pq_sendint64(&message, ball->center);
+    pq_sendint32(&message, ball->radius);
+    PG_RETURN_BYTEA_P(pq_endtypsend(&message));
+}
+
+Datum simhash_ball_make(PG_FUNCTION_ARGS) {
+    PG_RETURN_POINTER(make_ball(PG_GETARG_INT64(0), PG_GETARG_INT64(1)));
+}
+
+Datum simhash_ball_contained(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(ball_has(datum_get_ball(PG_GETARG_DATUM(1)), PG_GETARG_INT64(0)));
+}
+
+Datum simhash_ball_contains(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(ball_has(datum_get_ball(PG_GETARG_DATUM(0)), PG_GETARG_INT64(1)));
+}
+}

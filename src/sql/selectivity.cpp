@@ -1,0 +1,403 @@
+// How many rows lie in a ball.
+//
+// Three kinds of rows can be near a query q:
+//
+//   1. Most-common values inside the ball. The statistics list them with their frequencies: counted
+//   exactly. A
+//      million empty pages with one fingerprint are seen here.
+//   2. Others that are there because q is like the documents of this table: q's own fingerprint and
+//   a few near
+//      ones. Each distinct fingerprint that is not a most-common value has rest / distinct of the
+//      rows.
+//   3. Others by chance: a ball of radius r has sum C(64, i), i = 0..r, of all 2^64 words. Nothing
+//   for a small
+//      radius (2.4e-15 at 3), half of everything at 32. Where documents crowd together, chance says
+//      too little; then the histogram, whose bounds are a sample of the column, has several values
+//      inside the ball, and that share is taken.
+//
+// A query that is not known (a parameter in a generic plan, the other table's column in a join) is
+// taken as an average one: 1 becomes part of 2 with all distinct fingerprints alike, and 3 is taken
+// over pairs of the sample.
+//
+//     example: 1 000 000 rows, 10 % are the fingerprint 0, the rest distinct.
+//     fp <~> 0 <= 3 : 100 000 rows (1) + few (2).     fp <~> 12345 <= 3 : few.     fp <~> $1 <= 3 :
+//     few.
+#include "pg_planner.hpp"
+#include "sql/selectivity.hpp"
+#include "core/bits.hpp"
+#include "sql/ball.hpp"
+#include "sql/distance.hpp"
+#include "sql/objects.hpp"
+
+namespace simhash {
+
+// Distinct fingerprints, beside its own, that a small ball around a document of this kind is
+// expected to have. Cannot be seen in the statistics; near enough to nothing not to frighten the
+// planner off the index, and within 10 times of the truth for groups of up to 30 near-duplicates.
+constexpr double kNeighbours = 2.0;
+// ... but no more than this share of the distinct fingerprints: in a table of 20 rows most have no
+// neighbour.
+constexpr double kNeighboursShare = 0.001;
+// Sample values inside the ball from which on they are no accident.
+constexpr int kTellingHits = 3;
+// Values looked at per column where every pair is compared.
+constexpr int kPairSample = 128;
+
+// ---- shares of a uniform distribution ----
+
+struct UniformShares {
+    double within[kFingerprintBits + 1];
+    constexpr UniformShares() : within() {
+        double words = 1, sum = 0; // words at distance i, and up to i, of 2^64
+        for (int i = 0; i <= kFingerprintBits; i++) {
+            sum += words;
+            within[i] = sum / 18446744073709551616.0;
+            words = words * (kFingerprintBits - i) / (i + 1);
+        }
+    }
+};
+static constexpr UniformShares kUniformShares;
+
+double uniform_share(int radius) {
+    return radius < 0 ? 0 : radius >= kFingerprintBits ? 1 : kUniformShares.within[radius];
+}
+
+static bool within(uint64_t a, uint64_t b, int radius) {
+    return hamming_distance(a, b) <= radius;
+}
+
+// Equal fingerprints are no sign of crowding: a query is often one of the column's own, and a table
+// is often joined with itself.
+static bool is_other_within(uint64_t a, uint64_t b, int radius) {
+    return a != b && within(a, b, radius);
+}
+
+// ---- what the statistics say about a column ----
+
+struct ColumnStatistics {
+    AttStatsSlot common;    // most-common values and their frequencies, or none
+    AttStatsSlot histogram; // bounds that cut the other rows into equal parts: a sample of them
+    double not_null;        // share of all rows
+    double rest;            // share of all rows that are neither null nor a most-common value
+    double rest_distinct;   // distinct fingerprints among these, at least 1
+    double distinct;        // distinct fingerprints of the column, at least 1
+    double rows;            // of the table; 0 where unknown
+};
+
+static void load_slot(VariableStatData* column, int kind, int parts, AttStatsSlot* slot) {
+    memset(slot, 0, sizeof(*slot));
+    if (HeapTupleIsValid(column->statsTuple) &&
+        get_attstatsslot(slot, column->statsTuple, kind, InvalidOid, parts) &&
+        getBaseType(slot->valuetype) != INT8OID) {
+        free_attstatsslot(slot);
+        memset(slot, 0, sizeof(*slot));
+    }
+}
+
+static double sum_of_frequencies(const AttStatsSlot& common) {
+    double sum = 0;
+    for (int i = 0; i < common.nvalues; i++)
+        sum += common.numbers[i];
+    return sum;
+}
+
+// Without statistics nearly every document is taken for different from the others, unlike what the
+// server assumes of any other column (200 values).
+static double count_distinct(VariableStatData* column, double rows) {
+    bool is_default;
+    double distinct = get_variable_numdistinct(column, &is_default);
+    return Max(1.0, is_default ? Max(rows, distinct) : distinct);
+}
+
+static ColumnStatistics load_statistics(VariableStatData* column) {
+    ColumnStatistics statistics;
+    load_slot(column, STATISTIC_KIND_MCV, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS,
+              &statistics.common);
+    load_slot(column, STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &statistics.histogram);
+    statistics.not_null = 1;
+    if (HeapTupleIsValid(column->statsTuple))
+        statistics.not_null = 1 - ((Form_pg_statistic)GETSTRUCT(column->statsTuple))->stanullfrac;
+    statistics.rows = column->rel != nullptr ? Max(0.0, column->rel->tuples) : 0;
+    statistics.distinct = count_distinct(column, statistics.rows);
+    statistics.rest = Max(0.0, statistics.not_null - sum_of_frequencies(statistics.common));
+    statistics.rest_distinct = Max(1.0, statistics.distinct - statistics.common.nvalues);
+    return statistics;
+}
+
+static void free_statistics(ColumnStatistics* statistics) {
+    free_attstatsslot(&statistics->common);
+    free_attstatsslot(&statistics->histogram);
+}
+
+static uint64_t value_at(const AttStatsSlot& slot, int i) {
+    return (uint64_t)DatumGetInt64(slot.values[i]);
+}
+
+// ---- the three kinds of rows ----
+
+// Near fingerprints expected beside the query's own, of `distinct`.
+static double expected_neighbours(int radius, double distinct) {
+    return radius < 1 ? 0 : Min(kNeighbours, distinct * kNeighboursShare);
+}
+
+// Share by chance, or as the sample has it: `hits` of `tries` are within the radius. Few hits say
+// only that it is not much more.
+static double crowd_share(int radius, double hits, double tries) {
+    double by_chance = uniform_share(radius);
+    if (tries <= 0)
+        return by_chance;
+    if (hits >= kTellingHits)
+        return hits / tries;
+    return Min(by_chance, kTellingHits / tries);
+}
+
+// Share of all rows that are most-common values inside the ball; tells whether the query is one
+// itself.
+static double common_share(const AttStatsSlot& common, uint64_t query, int radius,
+                           bool* is_common) {
+    double share = 0;
+    *is_common = false;
+    for (int i = 0; i < common.nvalues; i++) {
+        uint64_t value = value_at(common, i);
+        *is_common |= value == query;
+        if (within(value, query, radius))
+            share += common.numbers[i];
+    }
+    return share;
+}
+
+static double known_query_share(const ColumnStatistics& statistics, uint64_t query, int radius) {
+    bool is_common;
+    double share = common_share(statistics.common, query, radius, &is_common);
+    int hits = 0;
+    for (int i = 0; i < statistics.histogram.nvalues; i++)
+        hits += is_other_within(value_at(statistics.histogram, i), query, radius);
+    double fingerprints =
+        (is_common ? 0 : 1) + expected_neighbours(radius, statistics.rest_distinct);
+    double near = Min(1.0, fingerprints / statistics.rest_distinct +
+                               crowd_share(radius, hits, statistics.histogram.nvalues));
+    return share + statistics.rest * near;
+}
+
+// An even sample of the histogram's bounds, at most kPairSample of them.
+static int sample_of(const AttStatsSlot& slot, uint64_t* sample) {
+    int count = Min(slot.nvalues, kPairSample);
+    for (int i = 0; i < count; i++)
+        sample[i] = value_at(slot, (int)((int64)i * slot.nvalues / count));
+    return count;
+}
+
+// Share of pairs, one of each column, within the radius by crowding or chance. A column with
+// itself: each pair of different places once.
+static double pair_share(const AttStatsSlot& left, const AttStatsSlot& right, bool same,
+                         int radius) {
+    uint64_t a[kPairSample], b[kPairSample];
+    int a_count = sample_of(left, a), b_count = sample_of(right, b);
+    int hits = 0, tries = 0;
+    for (int i = 0; i < a_count; i++)
+        for (int j = same ? i + 1 : 0; j < b_count; j++, tries++)
+            hits += is_other_within(a[i], b[j], radius);
+    return crowd_share(radius, hits, tries);
+}
+
+static double average_query_share(const ColumnStatistics& statistics, int radius) {
+    double fingerprints = 1 + expected_neighbours(radius, statistics.distinct);
+    double crowd = pair_share(statistics.histogram, statistics.histogram, true, radius);
+    return statistics.not_null * Min(1.0, fingerprints / statistics.distinct + crowd);
+}
+
+double ball_selectivity(PlannerInfo*, VariableStatData* column, bool query_known, uint64_t query,
+                        int radius) {
+    if (radius < 0)
+        return 0;
+    ColumnStatistics statistics = load_statistics(column);
+    double share = radius >= kFingerprintBits ? statistics.not_null
+                   : query_known              ? known_query_share(statistics, query, radius)
+                                              : average_query_share(statistics, radius);
+    free_statistics(&statistics);
+    CLAMP_PROBABILITY(share);
+    return share;
+}
+
+// ---- joins ----
+
+// Share of all pairs of rows that are both most-common values and near each other. The lists are
+// sorted by frequency, so that the first ones tell.
+static double common_pairs_share(const AttStatsSlot& left, const AttStatsSlot& right, int radius) {
+    double share = 0;
+    for (int i = 0; i < Min(left.nvalues, kPairSample); i++)
+        for (int j = 0; j < Min(right.nvalues, kPairSample); j++)
+            if (within(value_at(left, i), value_at(right, j), radius))
+                share += (double)left.numbers[i] * right.numbers[j];
+    return share;
+}
+
+// Share of all pairs of rows within the radius.
+static double inner_join_share(const ColumnStatistics& left, const ColumnStatistics& right,
+                               int radius) {
+    double distinct = Max(left.rest_distinct, right.rest_distinct);
+    double near = (1 + expected_neighbours(radius, distinct)) / distinct;
+    double common_pairs = (left.not_null - left.rest) * (right.not_null - right.rest);
+    double other_pairs = Max(0.0, left.not_null * right.not_null - common_pairs);
+    double crowd = pair_share(left.histogram, right.histogram, false, radius);
+    return common_pairs_share(left.common, right.common, radius) +
+           left.rest * right.rest * Min(1.0, near) + other_pairs * crowd;
+}
+
+// Share of the outer rows that have a match: all, where a query may expect a row.
+static double semi_join_share(const ColumnStatistics& outer, const ColumnStatistics& inner,
+                              int radius) {
+    double distinct = Max(outer.distinct, inner.distinct);
+    double per_pair = 1 / distinct + pair_share(outer.histogram, inner.histogram, false, radius);
+    return outer.not_null * Min(1.0, inner.rows * inner.not_null * per_pair);
+}
+
+static double join_share(JoinType type, VariableStatData* outer, VariableStatData* inner,
+                         int radius) {
+    ColumnStatistics outer_statistics = load_statistics(outer),
+                     inner_statistics = load_statistics(inner);
+    double share;
+    if (radius >= kFingerprintBits)
+        share = outer_statistics.not_null * inner_statistics.not_null;
+    else if (type == JOIN_SEMI || type == JOIN_ANTI)
+        share = semi_join_share(outer_statistics, inner_statistics, radius);
+    else
+        share = inner_join_share(outer_statistics, inner_statistics, radius);
+    free_statistics(&outer_statistics);
+    free_statistics(&inner_statistics);
+    return share;
+}
+
+static double join_selectivity(const SelectivityContext& context, List* arguments, int radius) {
+    VariableStatData left, right;
+    bool reversed;
+    get_join_variables(context.root, arguments, context.join, &left, &right, &reversed);
+    double share =
+        join_share(context.join_type, reversed ? &right : &left, reversed ? &left : &right, radius);
+    ReleaseVariableStats(left);
+    ReleaseVariableStats(right);
+    return share;
+}
+
+// ---- restrictions ----
+
+static double restriction_selectivity(const SelectivityContext& context, List* arguments,
+                                      int radius) {
+    VariableStatData column;
+    Node* other;
+    bool column_on_left;
+    // Two columns of one row, or none: nothing is known about them.
+    if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
+                                  &column_on_left))
+        return Max(DEFAULT_EQ_SEL, uniform_share(radius));
+    double share;
+    if (IsA(other, Const) && ((Const*)other)->constisnull)
+        share = 0; // strict
+    else if (IsA(other, Const) && ((Const*)other)->consttype == INT8OID)
+        share = ball_selectivity(context.root, &column, true,
+                                 (uint64_t)DatumGetInt64(((Const*)other)->constvalue), radius);
+    else
+        share = ball_selectivity(context.root, &column, false, 0, radius);
+    ReleaseVariableStats(column);
+    return share;
+}
+
+double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius) {
+    if (radius < 0)
+        return 0;
+    List* arguments = list_make2(left, right);
+    double share = context.is_join ? join_selectivity(context, arguments, radius)
+                                   : restriction_selectivity(context, arguments, radius);
+    list_free(arguments);
+    CLAMP_PROBABILITY(share);
+    return share;
+}
+
+// ---- balls ----
+
+static void examine_radius(PlannerInfo* root, Node* radius, BallEstimate* estimate) {
+    Node* value = estimate_expression_value(root, radius);
+    if (!IsA(value, Const))
+        return;
+    if (((Const*)value)->constisnull)
+        estimate->never = true;
+    else if (((Const*)value)->consttype == INT8OID) {
+        estimate->radius = saturate_radius(DatumGetInt64(((Const*)value)->constvalue));
+        estimate->radius_known = true;
+    }
+}
+
+static void examine_center(PlannerInfo* root, Node* center, BallEstimate* estimate) {
+    Node* value = estimate_expression_value(root, center);
+    estimate->center = center;
+    if (!IsA(value, Const))
+        return;
+    if (((Const*)value)->constisnull)
+        estimate->never = true;
+    else if (((Const*)value)->consttype == INT8OID) {
+        estimate->query = (uint64_t)DatumGetInt64(((Const*)value)->constvalue);
+        estimate->center_known = true;
+    }
+}
+
+BallEstimate examine_ball(PlannerInfo* root, Node* ball) {
+    BallEstimate estimate = {nullptr, false, 0, kNearDuplicateRadius, false, false};
+    Node* value = estimate_expression_value(root, ball);
+    if (IsA(value, Const)) {
+        auto constant = (Const*)value;
+        estimate.never = constant->constisnull;
+        if (!constant->constisnull) {
+            const HammingBall* known = datum_get_ball(constant->constvalue);
+            estimate.center =
+                (Node*)makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+                                 Int64GetDatum(known->center), false, FLOAT8PASSBYVAL);
+            estimate.query = (uint64_t)known->center;
+            estimate.radius = saturate_radius(known->radius);
+            estimate.center_known = estimate.radius_known = true;
+        }
+    } else if (IsA(ball, FuncExpr) && is_our_function(((FuncExpr*)ball)->funcid, kBallMake)) {
+        examine_center(root, (Node*)linitial(((FuncExpr*)ball)->args), &estimate);
+        examine_radius(root, (Node*)lsecond(((FuncExpr*)ball)->args), &estimate);
+    }
+    return estimate;
+}
+
+// The operators' estimate: bigint <@ ball, ball @> bigint, bigint ~= bigint.
+static double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
+    if (list_length(arguments) != 2)
+        return DEFAULT_EQ_SEL;
+    auto left = (Node*)linitial(arguments), right = (Node*)lsecond(arguments);
+    Oid left_type, right_type;
+    op_input_types(op, &left_type, &right_type);
+    if (left_type == INT8OID && right_type == INT8OID)
+        return within_selectivity(context, left, right, kNearDuplicateRadius);
+    Node* ball = left_type == INT8OID ? right : left;
+    Node* fingerprint = left_type == INT8OID ? left : right;
+    BallEstimate estimate = examine_ball(context.root, ball);
+    if (estimate.never)
+        return 0;
+    return within_selectivity(context, fingerprint,
+                              estimate.center != nullptr ? estimate.center : ball, estimate.radius);
+}
+
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_restrict);
+PG_FUNCTION_INFO_V1(simhash_join);
+
+Datum simhash_restrict(PG_FUNCTION_ARGS) {
+    SelectivityContext context = {(PlannerInfo*)PG_GETARG_POINTER(0), PG_GETARG_INT32(3), false,
+                                  JOIN_INNER, nullptr};
+    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), (List*)PG_GETARG_POINTER(2)));
+}
+
+Datum simhash_join(PG_FUNCTION_ARGS) {
+    SelectivityContext context = {(PlannerInfo*)PG_GETARG_POINTER(0), 0, true,
+                                  (JoinType)PG_GETARG_INT16(3),
+                                  (SpecialJoinInfo*)PG_GETARG_POINTER(4)};
+    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), (List*)PG_GETARG_POINTER(2)));
+}
+}
