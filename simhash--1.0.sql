@@ -128,6 +128,24 @@ COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'whether the ball has the finge
 
 -- ==== Access method (src/index) ====
 
+CREATE FUNCTION simhash_handler(internal) RETURNS index_am_handler
+    AS 'MODULE_PATHNAME', 'simhash_handler'
+    LANGUAGE C;
+COMMENT ON FUNCTION simhash_handler(internal) IS 'handler of the index access method simhash';
+
+CREATE ACCESS METHOD simhash TYPE INDEX HANDLER simhash_handler;
+COMMENT ON ACCESS METHOD simhash IS
+    'exact search within a Hamming distance; options: radius, tables, fillfactor';
+
+CREATE OPERATOR CLASS simhash_ops DEFAULT FOR TYPE bigint USING simhash AS
+    OPERATOR 1 <@ (bigint, hamming_ball),
+    OPERATOR 2 = (bigint, bigint),
+    OPERATOR 2 = (bigint, integer),
+    OPERATOR 2 = (bigint, smallint),
+    OPERATOR 3 ~= (bigint, bigint);
+COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint';
+COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint';
+
 -- ==== Clusters and pairs (src/sql/clusters.cpp) ====
 
 -- ==== Inspection (src/sql/layouts.cpp, src/index/check.cpp, src/index/info.cpp) ====

@@ -38,6 +38,7 @@ extern "C" {
 #include "optimizer/plancat.h"
 #include "parser/parse_oper.h"
 #include "pgstat.h"
+#include "postmaster/autovacuum.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
@@ -47,11 +48,14 @@ extern "C" {
 #include "storage/procarray.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
 #include "utils/fmgroids.h"
 #include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/regproc.h"
 #include "utils/rel.h"
+#include "utils/spccache.h"
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
@@ -63,3 +67,47 @@ extern "C" {
 #if PG_VERSION_NUM < 150000
 #error "simhash needs PostgreSQL 15 or later"
 #endif
+
+namespace simhash {
+
+// Adds a page to the relation; returns it pinned and exclusively locked, all zeros.
+inline Buffer extend_relation(Relation relation, ForkNumber fork = MAIN_FORKNUM) {
+#if PG_VERSION_NUM >= 160000
+    return ExtendBufferedRel(BMR_REL(relation), fork, nullptr, EB_LOCK_FIRST);
+#else
+    bool need_lock = !RELATION_IS_LOCAL(relation);
+    if (need_lock)
+        LockRelationForExtension(relation, ExclusiveLock);
+    Buffer buffer = ReadBufferExtended(relation, fork, P_NEW, RBM_ZERO_AND_LOCK, nullptr);
+    if (need_lock)
+        UnlockRelationForExtension(relation, ExclusiveLock);
+    return buffer;
+#endif
+}
+
+// The table that is vacuumed, where the server says so; null stands for the strictest horizon.
+inline Relation vacuum_heap([[maybe_unused]] IndexVacuumInfo* info) {
+#if PG_VERSION_NUM >= 160000
+    return info->heaprel;
+#else
+    return nullptr;
+#endif
+}
+
+inline bool in_autovacuum_worker() {
+#if PG_VERSION_NUM >= 170000
+    return AmAutoVacuumWorkerProcess();
+#else
+    return IsAutoVacuumWorkerProcess();
+#endif
+}
+
+inline void vacuum_delay() {
+#if PG_VERSION_NUM >= 180000
+    vacuum_delay_point(false);
+#else
+    vacuum_delay_point();
+#endif
+}
+
+} // namespace simhash

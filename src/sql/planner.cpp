@@ -28,6 +28,7 @@
 // The rewriting keeps no memory of a planner run that could be stale in the next one: the hook
 // looks at the query it is called for, once, and what is rewritten does not match again.
 #include "pg_planner.hpp"
+#include "index/index.hpp"
 #include "sql/ball.hpp"
 #include "sql/distance.hpp"
 #include "sql/objects.hpp"
@@ -481,6 +482,7 @@ PG_FUNCTION_INFO_V1(simhash_hamming_within_support);
 void _PG_init(void) {
     previous_hook = get_relation_info_hook;
     get_relation_info_hook = rewrite_on_opening;
+    simhash::define_options();
 }
 
 Datum simhash_hamming_support(PG_FUNCTION_ARGS) {

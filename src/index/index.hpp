@@ -1,0 +1,262 @@
+// The access method `simhash`: page layouts and the functions that its files share. The protocols
+// (locks, WAL, vacuum) are in README.md beside this file; prototypes are grouped by the file that
+// owns them.
+#pragma once
+
+#include "pg.hpp"
+#include "core/layout.hpp"
+#include "core/leaf_codec.hpp"
+#include "core/permutation.hpp"
+#include "core/probe_plan.hpp"
+#include "sql/distance.hpp"
+
+namespace simhash {
+
+// ---- Pages ----
+
+constexpr BlockNumber kMetaBlock = 0;
+constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
+constexpr uint16 kFormatVersion = 1;      // the oldest and newest version that this code reads
+constexpr uint16 kPageId = 0xff96; // last two bytes of every page, for pg_filedump and for checks
+
+enum PageFlag : uint16 {
+    kPageMeta = 1 << 0,
+    kPageLeaf = 1 << 1,
+    kPageDeleted = 1 << 2,
+    kPageIncompleteSplit = 1 << 3, // the right sibling has no downlink yet
+};
+
+// Least key of a page's range, or an entry's key: (permuted fingerprint, TID), see LeafEntry.
+using TreeKey = LeafEntry;
+constexpr uint64_t kMaxTid = 0xffffffffffff;
+
+// Special space of every page.
+struct PageOpaque {
+    uint64 low_key;     // fences: every key of the page is >= (low_key, low_tid) ...
+    uint64 high_key;    // ... and < (high_key, high_tid), unless the page is rightmost
+    uint64 deleted_xid; // of a deleted page: FullTransactionId that no snapshot may precede when it
+                        // is reused
+    uint16 low_tid[3];
+    uint16 high_tid[3];
+    BlockNumber right; // right sibling, InvalidBlockNumber on the rightmost page
+    uint16 flags;      // PageFlag
+    uint8 tree;        // number of the tree
+    uint8 level;       // 0: leaf
+    uint16 reserved;
+    uint16 page_id; // kPageId
+};
+static_assert(sizeof(PageOpaque) == 48);
+
+struct MetaPage {
+    uint32 magic;
+    uint16 version;
+    uint8 radius;
+    uint8 table_count;
+    uint8 fillfactor;      // of the build, per cent
+    uint8 removal_pending; // a removal began and did not end: block tables may hold orphans
+    uint8 reserved[6];
+    uint64 masks[kMaxTables];
+};
+
+// A pivot of an internal page: child holds the keys from `key` up to the next pivot's.
+struct Pivot {
+    TreeKey key;
+    BlockNumber child;
+};
+
+// What a backend keeps of an index (rd_amcache): the layout.
+struct IndexCache {
+    Layout layout;
+    int fillfactor;
+};
+
+inline int null_tree(const Layout& layout) {
+    return layout.table_count;
+}
+inline int tree_count(const Layout& layout) {
+    return layout.table_count + 1;
+}
+inline BlockNumber root_block(int tree) {
+    return BlockNumber(tree + 1);
+}
+// The posting table and the null table hold TIDs, the other block tables do not.
+inline LeafKind tree_kind(const Layout& layout, int tree) {
+    return tree == 0 || tree == null_tree(layout) ? LeafKind::kPosting : LeafKind::kBlock;
+}
+
+inline uint64_t tid_to_integer(const ItemPointerData& tid) {
+    return uint64_t{ItemPointerGetBlockNumberNoCheck(&tid)} << 16 |
+           ItemPointerGetOffsetNumberNoCheck(&tid);
+}
+inline ItemPointerData integer_to_tid(uint64_t tid) {
+    ItemPointerData result;
+    ItemPointerSet(&result, BlockNumber(tid >> 16), OffsetNumber(tid & 0xffff));
+    return result;
+}
+
+inline PageOpaque* page_opaque(Page page) {
+    return reinterpret_cast<PageOpaque*>(PageGetSpecialPointer(page));
+}
+inline bool page_is_leaf(Page page) {
+    return page_opaque(page)->flags & kPageLeaf;
+}
+inline bool page_is_deleted(Page page) {
+    return page_opaque(page)->flags & kPageDeleted;
+}
+inline bool page_is_rightmost(Page page) {
+    return page_opaque(page)->right == InvalidBlockNumber;
+}
+
+// A page's content: from behind the page header to pd_lower. Leaves: core/leaf_codec.hpp; internal
+// pages: pivots.
+inline uint8_t* page_body(Page page) {
+    return reinterpret_cast<uint8_t*>(page) + MAXALIGN(SizeOfPageHeaderData);
+}
+inline size_t page_body_size(Page page) {
+    return reinterpret_cast<PageHeader>(page)->pd_lower - MAXALIGN(SizeOfPageHeaderData);
+}
+inline void page_set_body_size(Page page, size_t size) {
+    reinterpret_cast<PageHeader>(page)->pd_lower = uint16(MAXALIGN(SizeOfPageHeaderData) + size);
+}
+inline size_t page_free_bytes(Page page) {
+    auto* header = reinterpret_cast<PageHeader>(page);
+    return header->pd_upper - header->pd_lower;
+}
+constexpr size_t kBodyCapacity =
+    BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageOpaque));
+
+// ---- page.cpp: pages, the metapage, allocation ----
+
+[[noreturn]] void report_corruption(Relation index, BlockNumber block, const char* what);
+void init_page(Page page, int tree, int level, uint16 flags);
+void init_leaf(Page page, int tree, LeafKind kind);
+void init_meta_page(Page page, const Layout& layout, int fillfactor);
+// Fences.
+TreeKey page_low(Page page);
+TreeKey page_high(Page page); // not of a rightmost page
+void set_page_low(Page page, TreeKey low);
+void set_page_high(Page page, TreeKey high);
+inline bool page_precedes(Page page, TreeKey key) {
+    return !page_is_rightmost(page) && key >= page_high(page);
+}
+// Raises an error unless the page is well-formed; to be called on each page read, under its lock.
+void check_page(Relation index, Buffer buffer);
+// Opens a leaf of the given kind for reading, or raises an error.
+LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
+// Reads a page, locks it and checks it.
+Buffer read_page(Relation index, BlockNumber block, int lock_mode);
+// The cached layout. Expects no lock, leaves none.
+const IndexCache* index_cache(Relation index);
+// The flag `removal_pending` of the metapage. Setting it is logged.
+bool removal_pending(Relation index);
+void set_removal_pending(Relation index, bool pending);
+// Returns a page for reuse or a new one, pinned and exclusively locked; its content must be
+// replaced with a full image.
+Buffer allocate_page(Relation index, Relation heap);
+bool page_is_recyclable(Page page, Relation heap);
+
+// Pivots of an internal page.
+size_t pivot_bytes(LeafKind kind);
+int pivot_count(LeafKind kind, Page page);
+Pivot read_pivot(LeafKind kind, Page page, int i);
+void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot);
+// The last pivot whose key is <= key; 0 where there is none.
+int find_pivot(LeafKind kind, Page page, TreeKey key);
+
+// ---- wal.cpp: hand-built generic records ----
+
+struct LeafAppend {
+    Buffer buffer; // exclusively locked, with room for the entry
+    LeafKind kind;
+    LeafEntry entry;
+};
+constexpr int kMaxAppends = MAX_GENERIC_XLOG_PAGES; // replay's limit on pages of one record
+// Appends the entries to the tails of their leaves, as one atomic WAL record.
+void append_to_tails(Relation index, const LeafAppend* appends, int count);
+
+// ---- tree.cpp: descent, insertion, splits, unlinking ----
+
+struct TreeContext {
+    Relation index;
+    Relation heap; // for page reuse; may be null where nothing is allocated
+    const Layout* layout;
+    int tree;
+    LeafKind kind;
+};
+TreeContext tree_context(Relation index, Relation heap, const Layout* layout, int tree);
+
+// Returns the page of `level` whose range holds `key`, pinned and locked in `lock_mode`. Expects no
+// page lock that rule 3 of README.md forbids.
+Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
+// The leaf that holds `key`, reached from `block` by right links, or by descent where that is
+// InvalidBlockNumber or turns out to be stale; locked shared.
+Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key);
+// Descends to the leaf of `key` and locks it exclusively, completing incomplete splits met there.
+Buffer descend_for_write(const TreeContext& tree, TreeKey key);
+// True when a leaf takes `bytes` more in its tail.
+bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
+// Adds one entry. In block tables: only if its key is absent.
+void insert_entry(const TreeContext& tree, LeafEntry entry);
+// Unlinks an empty leaf, where the protocol allows it. Expects no lock. Returns true when it was
+// unlinked.
+bool unlink_leaf(const TreeContext& tree, BlockNumber block);
+// True when the posting table holds an entry for the fingerprint. May be called holding a lock in a
+// block table.
+bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint);
+// Replaces a leaf's content by these sorted entries (a run; raw tail as far as they do not fit
+// encoded), one WAL record.
+void rewrite_leaf(const TreeContext& tree, Buffer buffer, const LeafEntry* run, int run_count,
+                  const LeafEntry* tail, int tail_count);
+
+// ---- build.cpp, insert.cpp, scan.cpp, vacuum.cpp, cost.cpp, options.cpp: the access method's
+// callbacks ----
+
+// Subphases in pg_stat_progress_create_index; 1 is "initializing".
+enum BuildPhase : int64 { kPhaseScan = 2, kPhaseSort, kPhasePostings, kPhaseBlocks };
+char* index_build_phase_name(int64 phase);
+IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info);
+void index_build_empty(Relation index);
+
+bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_tid, Relation heap,
+                  IndexUniqueCheck check, bool unchanged, IndexInfo* info);
+
+IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count);
+void index_rescan(IndexScanDesc scan, ScanKey keys, int key_count, ScanKey order_bys,
+                  int order_by_count);
+bool index_get_tuple(IndexScanDesc scan, ScanDirection direction);
+int64 index_get_bitmap(IndexScanDesc scan, TIDBitmap* bitmap);
+void index_end_scan(IndexScanDesc scan);
+
+IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteResult* result,
+                                         IndexBulkDeleteCallback callback, void* state);
+IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result);
+
+void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup_cost,
+                         Cost* total_cost, Selectivity* selectivity, double* correlation,
+                         double* pages);
+
+// Distinct fingerprints that an index of so many blocks holds, roughly.
+double estimated_entries(const Layout& layout, BlockNumber blocks);
+
+bytea* index_options(Datum options, bool validate);
+void define_options();
+struct Options {
+    int32 vl_len_;
+    int radius;
+    int tables; // -1: the default, min(radius + 1, 4)
+    int fillfactor;
+};
+Layout layout_of_options(Relation index);
+int fillfactor_of_options(Relation index);
+
+bool index_validate(Oid opclass);
+
+// Strategy numbers of the operator class.
+enum Strategy : uint16 {
+    kWithinBall = 1,    // fp <@ hamming_ball
+    kEqual = 2,         // fp = bigint, integer, smallint
+    kNearDuplicate = 3, // fp ~= bigint
+    kDistance = 4,      // ORDER BY fp <~> bigint
+};
+
+} // namespace simhash

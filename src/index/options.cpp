@@ -1,0 +1,54 @@
+// Storage parameters: radius, tables, fillfactor.
+#include "index/index.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+relopt_kind option_kind;
+
+constexpr int kDefaultRadius = 3;
+constexpr int kDefaultTables = 4;   // at most; a radius below 3 needs fewer
+constexpr int kTablesByRadius = -1; // stands for min(radius + 1, kDefaultTables)
+constexpr int kDefaultFillfactor = 90;
+constexpr int kMinFillfactor = 10;
+
+} // namespace
+
+void define_options() {
+    option_kind = add_reloption_kind();
+    add_int_reloption(option_kind, "radius",
+                      "Hamming distance up to which each block table is probed once",
+                      kDefaultRadius, 0, kMaxLayoutRadius, AccessExclusiveLock);
+    add_int_reloption(option_kind, "tables",
+                      "Greatest number of block tables (default: radius + 1, at most 4)",
+                      kTablesByRadius, 1, kMaxTables, AccessExclusiveLock);
+    add_int_reloption(option_kind, "fillfactor", "Per cent of a leaf that the build fills",
+                      kDefaultFillfactor, kMinFillfactor, 100, ShareUpdateExclusiveLock);
+}
+
+bytea* index_options(Datum options, bool validate) {
+    static const relopt_parse_elt table[] = {
+        {"radius", RELOPT_TYPE_INT, offsetof(Options, radius)},
+        {"tables", RELOPT_TYPE_INT, offsetof(Options, tables)},
+        {"fillfactor", RELOPT_TYPE_INT, offsetof(Options, fillfactor)},
+    };
+    return static_cast<bytea*>(
+        build_reloptions(options, validate, option_kind, sizeof(Options), table, lengthof(table)));
+}
+
+Layout layout_of_options(Relation index) {
+    auto* options = reinterpret_cast<Options*>(index->rd_options);
+    int radius = options != nullptr ? options->radius : kDefaultRadius;
+    int tables = options != nullptr ? options->tables : 0;
+    return make_layout(radius, tables > 0 ? tables : std::min(radius + 1, kDefaultTables));
+}
+
+int fillfactor_of_options(Relation index) {
+    auto* options = reinterpret_cast<Options*>(index->rd_options);
+    return options != nullptr ? options->fillfactor : kDefaultFillfactor;
+}
+
+} // namespace simhash

@@ -1,0 +1,241 @@
+// Pages: their making and checking, the cached metapage, allocation, and pivots of internal pages.
+#include "index/index.hpp"
+
+namespace simhash {
+
+void report_corruption(Relation index, BlockNumber block, const char* what) {
+    ereport(ERROR,
+            (errcode(ERRCODE_INDEX_CORRUPTED),
+             errmsg("index \"%s\" is corrupted at block %u", RelationGetRelationName(index), block),
+             errdetail("%s", what), errhint("Please REINDEX it.")));
+    pg_unreachable();
+}
+
+namespace {
+
+void tid_to_words(uint64_t tid, uint16 words[3]) {
+    words[0] = uint16(tid >> 32);
+    words[1] = uint16(tid >> 16);
+    words[2] = uint16(tid);
+}
+
+uint64_t words_to_tid(const uint16 words[3]) {
+    return uint64_t{words[0]} << 32 | uint64_t{words[1]} << 16 | words[2];
+}
+
+} // namespace
+
+void init_page(Page page, int tree, int level, uint16 flags) {
+    PageInit(page, BLCKSZ, sizeof(PageOpaque));
+    page_set_body_size(page, 0);
+    PageOpaque* opaque = page_opaque(page);
+    opaque->right = InvalidBlockNumber;
+    opaque->flags = flags;
+    opaque->tree = uint8(tree);
+    opaque->level = uint8(level);
+    opaque->page_id = kPageId;
+}
+
+void init_leaf(Page page, int tree, LeafKind kind) {
+    init_page(page, tree, 0, kPageLeaf);
+    page_set_body_size(page, encode_run(kind, nullptr, 0, page_body(page), kBodyCapacity));
+}
+
+void init_meta_page(Page page, const Layout& layout, int fillfactor) {
+    init_page(page, 0, 0, kPageMeta);
+    auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
+    memset(meta, 0, sizeof(*meta));
+    meta->magic = kMetaMagic;
+    meta->version = kFormatVersion;
+    meta->radius = uint8(layout.radius);
+    meta->table_count = uint8(layout.table_count);
+    meta->fillfactor = uint8(fillfactor);
+    for (int i = 0; i < layout.table_count; i++)
+        meta->masks[i] = layout.masks[i];
+    page_set_body_size(page, sizeof(*meta));
+}
+
+TreeKey page_low(Page page) {
+    return {page_opaque(page)->low_key, words_to_tid(page_opaque(page)->low_tid)};
+}
+
+TreeKey page_high(Page page) {
+    return {page_opaque(page)->high_key, words_to_tid(page_opaque(page)->high_tid)};
+}
+
+void set_page_low(Page page, TreeKey low) {
+    page_opaque(page)->low_key = low.key;
+    tid_to_words(low.tid, page_opaque(page)->low_tid);
+}
+
+void set_page_high(Page page, TreeKey high) {
+    page_opaque(page)->high_key = high.key;
+    tid_to_words(high.tid, page_opaque(page)->high_tid);
+}
+
+void check_page(Relation index, Buffer buffer) {
+    Page page = BufferGetPage(buffer);
+    BlockNumber block = BufferGetBlockNumber(buffer);
+    auto* header = reinterpret_cast<PageHeader>(page);
+    if (PageIsNew(page))
+        report_corruption(index, block, "The page is all zeros.");
+    if (PageGetPageSize(page) != BLCKSZ ||
+        header->pd_special != BLCKSZ - MAXALIGN(sizeof(PageOpaque)) ||
+        page_opaque(page)->page_id != kPageId)
+        report_corruption(index, block, "The page is not one of this access method.");
+    if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) || header->pd_lower > header->pd_upper ||
+        header->pd_upper > header->pd_special)
+        report_corruption(index, block, "The bounds of the page's free space are wrong.");
+}
+
+LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
+    Page page = BufferGetPage(buffer);
+    LeafReader reader;
+    if (!page_is_leaf(page) || !reader.open(page_body(page), page_body_size(page), kind))
+        report_corruption(index, BufferGetBlockNumber(buffer),
+                          "The leaf's header does not fit its content.");
+    return reader;
+}
+
+Buffer read_page(Relation index, BlockNumber block, int lock_mode) {
+    Buffer buffer = ReadBuffer(index, block);
+    LockBuffer(buffer, lock_mode);
+    check_page(index, buffer);
+    return buffer;
+}
+
+// ---- Metapage ----
+
+namespace {
+
+void check_meta(Relation index, const MetaPage* meta, size_t size) {
+    if (size < offsetof(MetaPage, masks) || meta->magic != kMetaMagic)
+        report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
+    if (meta->version != kFormatVersion)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("index \"%s\" has storage format version %u",
+                        RelationGetRelationName(index), meta->version),
+                 errdetail("This version of simhash reads format version %u only.", kFormatVersion),
+                 errhint("Install a version of simhash that reads it, or REINDEX the index.")));
+    if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
+        meta->table_count > kMaxTables)
+        report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
+    if (meta->masks[0] == 0)
+        report_corruption(index, kMetaBlock, "The metapage's first mask is empty.");
+}
+
+} // namespace
+
+const IndexCache* index_cache(Relation index) {
+    if (index->rd_amcache != nullptr)
+        return static_cast<IndexCache*>(index->rd_amcache);
+
+    auto* cache =
+        static_cast<IndexCache*>(MemoryContextAllocZero(index->rd_indexcxt, sizeof(IndexCache)));
+    Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_SHARE);
+    Page page = BufferGetPage(buffer);
+    auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
+    check_meta(index, meta, page_body_size(page));
+    cache->layout.radius = meta->radius;
+    cache->layout.table_count = meta->table_count;
+    for (int i = 0; i < meta->table_count; i++)
+        cache->layout.masks[i] = meta->masks[i];
+    cache->fillfactor = meta->fillfactor;
+    UnlockReleaseBuffer(buffer);
+    index->rd_amcache = cache;
+    return cache;
+}
+
+bool removal_pending(Relation index) {
+    Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_SHARE);
+    bool pending =
+        reinterpret_cast<MetaPage*>(page_body(BufferGetPage(buffer)))->removal_pending != 0;
+    UnlockReleaseBuffer(buffer);
+    return pending;
+}
+
+void set_removal_pending(Relation index, bool pending) {
+    Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_EXCLUSIVE);
+    GenericXLogState* state = GenericXLogStart(index);
+    Page page = GenericXLogRegisterBuffer(state, buffer, 0);
+    reinterpret_cast<MetaPage*>(page_body(page))->removal_pending = pending;
+    GenericXLogFinish(state);
+    UnlockReleaseBuffer(buffer);
+}
+
+// ---- Allocation ----
+
+bool page_is_recyclable(Page page, Relation heap) {
+    if (PageIsNew(page))
+        return true;
+    if (PageGetPageSize(page) != BLCKSZ || page_opaque(page)->page_id != kPageId ||
+        !page_is_deleted(page))
+        return false;
+    FullTransactionId deleted = FullTransactionIdFromU64(page_opaque(page)->deleted_xid);
+    return GlobalVisCheckRemovableFullXid(heap, deleted);
+}
+
+Buffer allocate_page(Relation index, Relation heap) {
+    for (;;) {
+        BlockNumber block = GetFreeIndexPage(index);
+        if (block == InvalidBlockNumber)
+            break;
+        Buffer buffer = ReadBuffer(index, block);
+        // By conditional lock only: the map may be wrong, and the page be one that we have locked.
+        if (ConditionalLockBuffer(buffer)) {
+            if (page_is_recyclable(BufferGetPage(buffer), heap))
+                return buffer;
+            LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+        }
+        ReleaseBuffer(buffer);
+    }
+    return extend_relation(index);
+}
+
+// ---- Pivots: key (8 bytes), in trees of postings the TID (6 bytes), child (4 bytes) ----
+
+size_t pivot_bytes(LeafKind kind) {
+    return kind == LeafKind::kBlock ? 12 : 18;
+}
+
+int pivot_count(LeafKind kind, Page page) {
+    return int(page_body_size(page) / pivot_bytes(kind));
+}
+
+Pivot read_pivot(LeafKind kind, Page page, int i) {
+    const uint8_t* at = page_body(page) + i * pivot_bytes(kind);
+    Pivot pivot{};
+    memcpy(&pivot.key.key, at, 8);
+    if (kind == LeafKind::kPosting) {
+        uint16 words[3];
+        memcpy(words, at + 8, 6);
+        pivot.key.tid = words_to_tid(words);
+    }
+    memcpy(&pivot.child, at + pivot_bytes(kind) - 4, 4);
+    return pivot;
+}
+
+void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot) {
+    memcpy(at, &pivot.key.key, 8);
+    if (kind == LeafKind::kPosting) {
+        uint16 words[3];
+        tid_to_words(pivot.key.tid, words);
+        memcpy(at + 8, words, 6);
+    }
+    memcpy(at + pivot_bytes(kind) - 4, &pivot.child, 4);
+}
+
+int find_pivot(LeafKind kind, Page page, TreeKey key) {
+    int low = 0, high = pivot_count(kind, page); // the wanted pivot is in [low, high)
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (read_pivot(kind, page, middle).key <= key)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+} // namespace simhash

@@ -1,0 +1,439 @@
+// Index scans: within a radius, all rows, null rows, and nearest neighbours.
+//
+// Every scan is a sequence of *walks* over runs of leaves that hold TIDs (the posting table, the
+// null table). A query within a radius first walks the runs of its own probes in the posting table,
+// then collects the matching fingerprints of the other probes' block tables, and walks to each of
+// these in the posting table. The leaf whose postings are being returned stays pinned (README.md,
+// "Scans").
+#include "index/index.hpp"
+
+#include "sql/ball.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+constexpr int kNoRadius = -1;
+
+// fp within radius of center. Radius -1: nothing matches; 64: everything.
+struct Ball {
+    uint64_t center;
+    int radius;
+
+    bool contains(uint64_t fingerprint) const {
+        return hamming_distance(fingerprint, center) <= radius;
+    }
+};
+
+struct Posting {
+    uint64_t fingerprint;
+    uint64_t tid;
+};
+
+// A run of a tree of postings, read leaf by leaf.
+struct Walk {
+    bool active;
+    TreeContext tree;
+    TreeKey position;  // entries before it are done
+    uint64_t last_key; // the run ends behind it
+    BlockNumber next;  // where `position` is expected; InvalidBlockNumber: descend
+};
+
+enum class Phase { kStart, kPostingProbes, kLookups, kNulls, kDone };
+
+struct Scan {
+    const Layout* layout;
+    double entries; // distinct fingerprints, estimated
+
+    // The conditions. Row fingerprints must lie in all balls; the first, the smallest, drives the
+    // scan.
+    Ball* balls;
+    int ball_count;
+    bool want_fingerprints, want_nulls;
+
+    // What is being read.
+    Phase phase;
+    Ball ball;       // the driving ball of this stage
+    int done_radius; // fingerprints within it were returned by earlier stages; -1: none
+    ProbePlan plan;
+    PrefixNeighbours neighbours{0, 1, -1};
+    Walk walk;
+    uint64_t* matches; // fingerprints of the stage to look up
+    size_t match_count, match_capacity, next_match;
+
+    // The current leaf's matching postings, and the pin that protects them.
+    Buffer pinned;
+    Posting* postings; // [kMaxLeafEntries]
+    int posting_count, next_posting;
+
+    uint64_t* found; // [kMaxLeafEntries] matches of one leaf of a block table
+    IndexTuple tuple;
+};
+
+Scan* scan_state(IndexScanDesc scan) {
+    return static_cast<Scan*>(scan->opaque);
+}
+
+// ---- Walks ----
+
+void release_pin(Scan* scan) {
+    if (scan->pinned != InvalidBuffer)
+        ReleaseBuffer(scan->pinned);
+    scan->pinned = InvalidBuffer;
+    scan->posting_count = scan->next_posting = 0;
+}
+
+void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64_t last_key) {
+    scan->walk = Walk{true,
+                      tree_context(index, nullptr, scan->layout, tree),
+                      {first_key, 0},
+                      last_key,
+                      InvalidBlockNumber};
+}
+
+bool matches(const Scan* scan, uint64_t fingerprint) {
+    int distance = hamming_distance(fingerprint, scan->ball.center);
+    if (distance > scan->ball.radius || distance <= scan->done_radius)
+        return false;
+    for (int i = 0; i < scan->ball_count; i++)
+        if (!scan->balls[i].contains(fingerprint))
+            return false;
+    return true;
+}
+
+// Copies the matching postings of one leaf to scan->postings. Expects the leaf locked.
+void take_postings(Scan* scan, Relation index, Buffer buffer, bool filtered) {
+    const Walk& walk = scan->walk;
+    LeafReader reader = open_leaf(index, buffer, walk.tree.kind);
+    int count = 0;
+    reader.visit(walk.position.key, walk.last_key, [&](uint64_t key, uint64_t tid) {
+        if (LeafEntry{key, tid} >= walk.position && (!filtered || matches(scan, key)))
+            scan->postings[count++] = {key, tid};
+    });
+    scan->posting_count = count;
+    scan->next_posting = 0;
+}
+
+// Goes to the next leaf of the walk that has matching postings, and keeps it pinned. False at the
+// walk's end.
+bool continue_walk(Scan* scan, Relation index, bool filtered) {
+    Walk& walk = scan->walk;
+    release_pin(scan);
+    while (walk.active) {
+        CHECK_FOR_INTERRUPTS();
+        Buffer buffer = find_leaf(walk.tree, walk.next, walk.position);
+        Page page = BufferGetPage(buffer);
+        take_postings(scan, index, buffer, filtered);
+        walk.active = !page_is_rightmost(page) && page_high(page).key <= walk.last_key;
+        if (walk.active) {
+            if (page_high(page) <= walk.position)
+                report_corruption(index, BufferGetBlockNumber(buffer),
+                                  "The page's range is empty.");
+            walk.position = page_high(page);
+            walk.next = page_opaque(page)->right;
+        }
+        if (scan->posting_count > 0) {
+            LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+            scan->pinned = buffer;
+            return true;
+        }
+        UnlockReleaseBuffer(buffer);
+    }
+    return false;
+}
+
+// ---- Probes ----
+
+// Left-aligned bounds of the run of keys with this prefix.
+uint64_t run_first(uint64_t prefix, int prefix_bits) {
+    return prefix << (kFingerprintBits - prefix_bits);
+}
+uint64_t run_last(uint64_t prefix, int prefix_bits) {
+    return run_first(prefix, prefix_bits) |
+           (prefix_bits == kFingerprintBits ? 0 : ~uint64_t{0} >> prefix_bits);
+}
+
+void add_matches(Scan* scan, const uint64_t* found, int count) {
+    if (scan->match_count + count > scan->match_capacity) {
+        scan->match_capacity = std::max<size_t>(scan->match_capacity * 2, 1024) + count;
+        size_t bytes = scan->match_capacity * sizeof(uint64_t);
+        scan->matches = static_cast<uint64_t*>(
+            scan->matches == nullptr ? MemoryContextAllocHuge(CurrentMemoryContext, bytes)
+                                     : repalloc_huge(scan->matches, bytes));
+    }
+    std::copy_n(found, count, scan->matches + scan->match_count);
+    scan->match_count += count;
+}
+
+// Collects the matching fingerprints of one run of a block table that no earlier probe of the plan
+// reports.
+void collect_run(Scan* scan, Relation index, int probe_index, uint64_t first, uint64_t last) {
+    const Probe& probe = scan->plan.probes[probe_index];
+    TreeContext tree = tree_context(index, nullptr, scan->layout, probe.table);
+    Permutation permutation(scan->layout->masks[probe.table]);
+    uint64_t target = permutation.apply(scan->ball.center);
+    TreeKey position{first, 0};
+    BlockNumber next = InvalidBlockNumber;
+    for (bool more = true; more;) {
+        CHECK_FOR_INTERRUPTS();
+        Buffer buffer = find_leaf(tree, next, position);
+        LeafReader reader = open_leaf(index, buffer, tree.kind);
+        Page page = BufferGetPage(buffer);
+        int count = 0;
+        // Distances are the same under the permutation: only matches are permuted back.
+        reader.visit(position.key, last, [&](uint64_t key, uint64_t) {
+            if (hamming_distance(key, target) > scan->ball.radius)
+                return;
+            uint64_t fingerprint = permutation.invert(key);
+            if (matches(scan, fingerprint) &&
+                !reported_earlier(scan->plan, probe_index, fingerprint ^ scan->ball.center))
+                scan->found[count++] = fingerprint;
+        });
+        more = !page_is_rightmost(page) && page_high(page).key <= last;
+        if (more) {
+            if (page_high(page) <= position)
+                report_corruption(index, BufferGetBlockNumber(buffer),
+                                  "The page's range is empty.");
+            position = page_high(page);
+            next = page_opaque(page)->right;
+        }
+        UnlockReleaseBuffer(buffer);
+        add_matches(scan, scan->found, count);
+    }
+}
+
+PrefixNeighbours probe_neighbours(const Scan* scan, const Probe& probe) {
+    Permutation permutation(scan->layout->masks[probe.table]);
+    uint64_t key = permutation.apply(scan->ball.center);
+    return PrefixNeighbours(key >> (kFingerprintBits - probe.prefix_bits), probe.prefix_bits,
+                            probe.threshold);
+}
+
+bool probes_posting_table(const ProbePlan& plan) {
+    return plan.probe_count > 0 && plan.probes[0].table == 0;
+}
+
+// All probes of block tables other than the posting table.
+void collect_matches(Scan* scan, Relation index) {
+    scan->match_count = scan->next_match = 0;
+    for (int i = probes_posting_table(scan->plan) ? 1 : 0; i < scan->plan.probe_count; i++) {
+        const Probe& probe = scan->plan.probes[i];
+        PrefixNeighbours neighbours = probe_neighbours(scan, probe);
+        uint64_t prefix;
+        while (neighbours.next(&prefix))
+            collect_run(scan, index, i, run_first(prefix, probe.prefix_bits),
+                        run_last(prefix, probe.prefix_bits));
+    }
+}
+
+// Sets up the probes of scan->ball.
+void start_ball(Scan* scan, Relation index) {
+    release_pin(scan);
+    scan->walk.active = false;
+    scan->match_count = scan->next_match = 0;
+    scan->phase = Phase::kPostingProbes;
+    scan->plan =
+        make_probe_plan(*scan->layout, scan->ball.radius, scan->entries, kTypicalProbeCosts);
+    scan->neighbours = PrefixNeighbours(0, 1, -1);
+    if (scan->plan.read_all)
+        start_walk(scan, index, 0, 0, UINT64_MAX);
+    else if (probes_posting_table(scan->plan))
+        scan->neighbours = probe_neighbours(scan, scan->plan.probes[0]);
+}
+
+// Loads the next matching postings of the ball, one leaf's. False where there are no more; the
+// phase is then kNulls.
+bool next_ball_postings(Scan* scan, Relation index) {
+    for (;;) {
+        if (scan->walk.active && continue_walk(scan, index, scan->phase == Phase::kPostingProbes))
+            return true;
+        release_pin(scan);
+        uint64_t prefix;
+        if (scan->phase == Phase::kPostingProbes) {
+            if (scan->neighbours.next(&prefix)) {
+                int bits = scan->plan.probes[0].prefix_bits;
+                start_walk(scan, index, 0, run_first(prefix, bits), run_last(prefix, bits));
+                continue;
+            }
+            collect_matches(scan, index);
+            scan->phase = Phase::kLookups;
+        }
+        if (scan->next_match == scan->match_count) {
+            scan->phase = Phase::kNulls;
+            return false;
+        }
+        uint64_t fingerprint = scan->matches[scan->next_match++];
+        start_walk(scan, index, 0, fingerprint, fingerprint);
+    }
+}
+
+// ---- Conditions ----
+
+Ball ball_of_key(const ScanKeyData& key) {
+    switch (key.sk_strategy) {
+    case kWithinBall: {
+        auto* ball = reinterpret_cast<HammingBall*>(DatumGetPointer(key.sk_argument));
+        return {uint64_t(ball->center), std::clamp(int(ball->radius), kNoRadius, kFingerprintBits)};
+    }
+    case kNearDuplicate:
+        return {uint64_t(DatumGetInt64(key.sk_argument)), kNearDuplicateRadius};
+    case kEqual:
+        switch (key.sk_subtype) {
+        case INT2OID:
+            return {uint64_t(int64(DatumGetInt16(key.sk_argument))), 0};
+        case INT4OID:
+            return {uint64_t(int64(DatumGetInt32(key.sk_argument))), 0};
+        default:
+            return {uint64_t(DatumGetInt64(key.sk_argument)), 0};
+        }
+    default:
+        elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
+    }
+    pg_unreachable();
+}
+
+void read_conditions(Scan* scan, ScanKey keys, int key_count) {
+    scan->want_fingerprints = scan->want_nulls = true;
+    scan->ball_count = 0;
+    for (int i = 0; i < key_count; i++) {
+        if (keys[i].sk_flags & SK_SEARCHNULL) {
+            scan->want_fingerprints = false;
+            continue;
+        }
+        scan->want_nulls = false;
+        if (keys[i].sk_flags & SK_SEARCHNOTNULL)
+            continue;
+        if (keys[i].sk_flags & SK_ISNULL)
+            scan->want_fingerprints = false;
+        else
+            scan->balls[scan->ball_count++] = ball_of_key(keys[i]);
+    }
+    std::sort(scan->balls, scan->balls + scan->ball_count,
+              [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
+}
+
+// The first call of an unordered scan.
+void start_scan(Scan* scan, Relation index) {
+    scan->done_radius = kNoRadius;
+    if (!scan->want_fingerprints) {
+        scan->phase = Phase::kNulls;
+        return;
+    }
+    scan->ball = scan->ball_count > 0 ? scan->balls[0] : Ball{0, kFingerprintBits};
+    start_ball(scan, index);
+}
+
+// Loads the next postings of an unordered scan, one leaf's. False at its end.
+bool next_postings(Scan* scan, Relation index) {
+    if (scan->phase == Phase::kStart)
+        start_scan(scan, index);
+    if (scan->phase == Phase::kPostingProbes || scan->phase == Phase::kLookups) {
+        if (next_ball_postings(scan, index))
+            return true;
+    }
+    if (scan->phase == Phase::kNulls) {
+        if (!scan->want_nulls) {
+            scan->phase = Phase::kDone;
+            return false;
+        }
+        if (!scan->walk.active)
+            start_walk(scan, index, null_tree(*scan->layout), 0, UINT64_MAX);
+        if (continue_walk(scan, index, false)) {
+            if (!scan->walk.active)
+                scan->phase = Phase::kDone;
+            return true;
+        }
+        scan->phase = Phase::kDone;
+    }
+    release_pin(scan);
+    return false;
+}
+
+void return_posting(IndexScanDesc desc, Scan* scan, const Posting& posting, bool is_null) {
+    desc->xs_heaptid = integer_to_tid(posting.tid);
+    // The index is exact; but under a snapshot that is not MVCC the row may have changed since.
+    desc->xs_recheck = desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot);
+    if (desc->xs_want_itup) {
+        if (scan->tuple != nullptr)
+            pfree(scan->tuple);
+        Datum value = Int64GetDatum(int64(posting.fingerprint));
+        scan->tuple = index_form_tuple(RelationGetDescr(desc->indexRelation), &value, &is_null);
+        desc->xs_itup = scan->tuple;
+    }
+}
+
+bool get_unordered(IndexScanDesc desc, Scan* scan) {
+    while (scan->next_posting == scan->posting_count)
+        if (!next_postings(scan, desc->indexRelation))
+            return false;
+    bool is_null = scan->walk.tree.tree == null_tree(*scan->layout);
+    return_posting(desc, scan, scan->postings[scan->next_posting++], is_null);
+    return true;
+}
+
+} // namespace
+
+// ---- Callbacks ----
+
+IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count) {
+    IndexScanDesc desc = RelationGetIndexScan(index, key_count, order_by_count);
+    auto* scan = static_cast<Scan*>(palloc0(sizeof(Scan)));
+    // A copy: the cached one goes when the relation is invalidated.
+    auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
+    *layout = index_cache(index)->layout;
+    scan->layout = layout;
+    scan->balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
+    scan->postings = static_cast<Posting*>(palloc(kMaxLeafEntries * sizeof(Posting)));
+    scan->found = static_cast<uint64_t*>(palloc(kMaxLeafEntries * sizeof(uint64_t)));
+    scan->entries = estimated_entries(*layout, RelationGetNumberOfBlocks(index));
+    scan->pinned = InvalidBuffer;
+    scan->phase = Phase::kDone;
+    if (order_by_count > 0) {
+        desc->xs_orderbyvals = static_cast<Datum*>(palloc0(order_by_count * sizeof(Datum)));
+        desc->xs_orderbynulls = static_cast<bool*>(palloc(order_by_count * sizeof(bool)));
+    }
+    desc->xs_itupdesc = RelationGetDescr(index);
+    desc->opaque = scan;
+    return desc;
+}
+
+void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order_bys,
+                  int order_by_count) {
+    Scan* scan = scan_state(desc);
+    release_pin(scan);
+    scan->walk.active = false;
+    if (keys != nullptr && key_count > 0)
+        memmove(desc->keyData, keys, key_count * sizeof(ScanKeyData));
+    if (order_bys != nullptr && order_by_count > 0)
+        memmove(desc->orderByData, order_bys, order_by_count * sizeof(ScanKeyData));
+    read_conditions(scan, desc->keyData, desc->numberOfKeys);
+    scan->phase = Phase::kStart;
+    pgstat_count_index_scan(desc->indexRelation);
+}
+
+bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
+    if (direction != ForwardScanDirection)
+        elog(ERROR, "simhash indexes do not support backward scans");
+    return get_unordered(desc, scan_state(desc));
+}
+
+int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
+    Scan* scan = scan_state(desc);
+    int64 rows = 0;
+    while (next_postings(scan, desc->indexRelation)) {
+        for (int i = 0; i < scan->posting_count; i++) {
+            ItemPointerData tid = integer_to_tid(scan->postings[i].tid);
+            tbm_add_tuples(bitmap, &tid, 1, false);
+        }
+        rows += scan->posting_count;
+    }
+    return rows;
+}
+
+void index_end_scan(IndexScanDesc desc) {
+    release_pin(scan_state(desc));
+}
+
+} // namespace simhash

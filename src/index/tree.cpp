@@ -1,0 +1,552 @@
+// The B-link trees: descent, insertion, splits, downlinks, and the unlinking of empty leaves.
+// README.md beside this file states the protocol; here "rule n" is a rule of its section on locks.
+#include "index/index.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+TreeContext tree_context(Relation index, Relation heap, const Layout* layout, int tree) {
+    return {index, heap, layout, tree, tree_kind(*layout, tree)};
+}
+
+// ---- Descent ----
+
+namespace {
+
+// A damaged index must not keep us going round: far more hops than any sound tree needs.
+constexpr int kMaxHops = 1 << 20;
+constexpr int kMaxRestarts = 1000;
+
+void count_hop(Relation index, BlockNumber block, int* hops) {
+    if (++*hops > kMaxHops)
+        report_corruption(index, block, "Sibling or child links form a circle.");
+}
+
+enum class Fit { kHere, kRight, kElsewhere };
+
+// Where `key` is to be looked for, seen from a page that a link led to. `level` < 0: any.
+Fit page_fit(const TreeContext& tree, Page page, TreeKey key, int level) {
+    PageOpaque* opaque = page_opaque(page);
+    if ((opaque->flags & kPageMeta) || opaque->tree != tree.tree ||
+        (level >= 0 && opaque->level != level))
+        return Fit::kElsewhere;
+    if (page_is_deleted(page))
+        return page_is_rightmost(page) ? Fit::kElsewhere : Fit::kRight;
+    if (key < page_low(page))
+        return Fit::kElsewhere;
+    return page_precedes(page, key) ? Fit::kRight : Fit::kHere;
+}
+
+// The child of an internal page that holds `key`.
+BlockNumber child_of(const TreeContext& tree, Buffer buffer, TreeKey key) {
+    Page page = BufferGetPage(buffer);
+    if (page_is_leaf(page) || pivot_count(tree.kind, page) < 1)
+        report_corruption(tree.index, BufferGetBlockNumber(buffer),
+                          "An internal page has no children.");
+    return read_pivot(tree.kind, page, find_pivot(tree.kind, page, key)).child;
+}
+
+// Goes from `block` (whose level must be `level`, if that is >= 0) right to the page that holds
+// `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale.
+Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int level, int lock_mode,
+                  int* hops) {
+    for (;;) {
+        CHECK_FOR_INTERRUPTS();
+        Buffer buffer = read_page(tree.index, block, lock_mode);
+        Page page = BufferGetPage(buffer);
+        Fit fit = page_fit(tree, page, key, level);
+        if (fit == Fit::kHere)
+            return buffer;
+        block = page_opaque(page)->right;
+        UnlockReleaseBuffer(buffer);
+        if (fit == Fit::kElsewhere)
+            return InvalidBuffer;
+        count_hop(tree.index, block, hops);
+    }
+}
+
+// One descent; InvalidBuffer where it met a stale link.
+Buffer try_descend(const TreeContext& tree, TreeKey key, int level, int lock_mode, int* hops) {
+    Buffer buffer = read_page(tree.index, root_block(tree.tree), BUFFER_LOCK_SHARE);
+    if (page_opaque(BufferGetPage(buffer))->tree != tree.tree)
+        report_corruption(tree.index, BufferGetBlockNumber(buffer),
+                          "A root belongs to another tree.");
+    int at = page_opaque(BufferGetPage(buffer))->level;
+    if (at < level)
+        report_corruption(tree.index, BufferGetBlockNumber(buffer),
+                          "A root is lower than one of its pages.");
+    while (at > level) {
+        BlockNumber child = child_of(tree, buffer, key);
+        UnlockReleaseBuffer(buffer);
+        at--;
+        buffer =
+            move_right(tree, child, key, at, at == level ? lock_mode : BUFFER_LOCK_SHARE, hops);
+        if (buffer == InvalidBuffer)
+            return InvalidBuffer;
+        count_hop(tree.index, child, hops);
+        if (at == level)
+            return buffer;
+    }
+    if (lock_mode == BUFFER_LOCK_SHARE)
+        return buffer;
+    // The root itself is wanted. It may grow while it is unlocked.
+    LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+    LockBuffer(buffer, lock_mode);
+    if (page_opaque(BufferGetPage(buffer))->level == level)
+        return buffer;
+    UnlockReleaseBuffer(buffer);
+    return InvalidBuffer;
+}
+
+} // namespace
+
+Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode) {
+    int hops = 0;
+    for (int restarts = 0; restarts < kMaxRestarts; restarts++) {
+        Buffer buffer = try_descend(tree, key, level, lock_mode, &hops);
+        if (buffer != InvalidBuffer)
+            return buffer;
+    }
+    report_corruption(tree.index, root_block(tree.tree), "Links of this tree lead nowhere.");
+}
+
+Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key) {
+    if (block != InvalidBlockNumber) {
+        int hops = 0;
+        Buffer buffer = move_right(tree, block, key, 0, BUFFER_LOCK_SHARE, &hops);
+        if (buffer != InvalidBuffer)
+            return buffer;
+    }
+    return descend(tree, key, 0, BUFFER_LOCK_SHARE);
+}
+
+// ---- Splits and downlinks ----
+
+namespace {
+
+void finish_split(const TreeContext& tree, Buffer left);
+
+// Moves the content of a full root down into a new page and makes the root its parent: one record.
+// Expects the root locked exclusively; leaves it so.
+void push_down_root(const TreeContext& tree, Buffer root) {
+    Buffer child = allocate_page(tree.index, tree.heap);
+    BlockNumber child_block = BufferGetBlockNumber(child);
+    GenericXLogState* state = GenericXLogStart(tree.index);
+    Page root_page = GenericXLogRegisterBuffer(state, root, 0);
+    Page child_page = GenericXLogRegisterBuffer(state, child, GENERIC_XLOG_FULL_IMAGE);
+    int level = page_opaque(root_page)->level;
+    if (level >= UINT8_MAX)
+        report_corruption(tree.index, BufferGetBlockNumber(root), "The tree is too high.");
+
+    init_page(child_page, tree.tree, level, page_opaque(root_page)->flags);
+    memcpy(page_body(child_page), page_body(root_page), page_body_size(root_page));
+    page_set_body_size(child_page, page_body_size(root_page));
+
+    init_page(root_page, tree.tree, level + 1, 0);
+    write_pivot(tree.kind, page_body(root_page), Pivot{{0, 0}, child_block});
+    page_set_body_size(root_page, pivot_bytes(tree.kind));
+    GenericXLogFinish(state);
+    UnlockReleaseBuffer(child);
+}
+
+// Fences, links and flag of the two halves of a split at `cut`.
+void link_halves(Page left, Page right, BlockNumber right_block, TreeKey cut) {
+    page_opaque(right)->right = page_opaque(left)->right;
+    page_opaque(right)->high_key = page_opaque(left)->high_key;
+    memcpy(page_opaque(right)->high_tid, page_opaque(left)->high_tid, sizeof(uint16[3]));
+    set_page_low(right, cut);
+    page_opaque(left)->right = right_block;
+    set_page_high(left, cut);
+    page_opaque(left)->flags |= kPageIncompleteSplit;
+}
+
+void insert_pivot_at(LeafKind kind, Page page, int position, const Pivot& pivot) {
+    size_t bytes = pivot_bytes(kind), size = page_body_size(page);
+    uint8_t* at = page_body(page) + position * bytes;
+    memmove(at + bytes, at, size - position * bytes);
+    write_pivot(kind, at, pivot);
+    page_set_body_size(page, size + bytes);
+}
+
+void clear_incomplete_split(GenericXLogState* state, Buffer left) {
+    Page page = GenericXLogRegisterBuffer(state, left, 0);
+    page_opaque(page)->flags &= ~kPageIncompleteSplit;
+}
+
+// Splits a full internal page, not a root, while adding `pivot`, and clears the flag of
+// `child_left`: one record. Expects parent and child_left locked exclusively; leaves the parent
+// locked and incompletely split, the child too.
+void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, Buffer child_left) {
+    Buffer right = allocate_page(tree.index, tree.heap);
+    GenericXLogState* state = GenericXLogStart(tree.index);
+    Page left_page = GenericXLogRegisterBuffer(state, parent, 0);
+    Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
+    size_t bytes = pivot_bytes(tree.kind);
+    int count = pivot_count(tree.kind, left_page);
+    int position = find_pivot(tree.kind, left_page, pivot.key) + 1;
+    // Ascending insertion leaves full pages behind.
+    bool at_end = position == count && page_is_rightmost(left_page);
+    int keep = at_end ? count - 1 : count / 2;
+    TreeKey cut = read_pivot(tree.kind, left_page, keep).key;
+
+    init_page(right_page, tree.tree, page_opaque(left_page)->level, 0);
+    memcpy(page_body(right_page), page_body(left_page) + keep * bytes, (count - keep) * bytes);
+    page_set_body_size(right_page, (count - keep) * bytes);
+    page_set_body_size(left_page, keep * bytes);
+    link_halves(left_page, right_page, BufferGetBlockNumber(right), cut);
+    if (position > keep)
+        insert_pivot_at(tree.kind, right_page, position - keep, pivot);
+    else
+        insert_pivot_at(tree.kind, left_page, position, pivot);
+    clear_incomplete_split(state, child_left);
+    GenericXLogFinish(state);
+    UnlockReleaseBuffer(right);
+}
+
+// Gives the right half of a split its downlink, and clears the left half's flag. Expects `left`
+// locked exclusively and flagged; leaves it locked.
+void insert_downlink(const TreeContext& tree, Buffer left, TreeKey cut, BlockNumber right) {
+    int level = page_opaque(BufferGetPage(left))->level + 1;
+    for (;;) {
+        Buffer parent = descend(tree, cut, level, BUFFER_LOCK_EXCLUSIVE);
+        Page page = BufferGetPage(parent);
+        if (page_opaque(page)->flags & kPageIncompleteSplit) {
+            finish_split(tree, parent);
+        } else if (page_free_bytes(page) >= pivot_bytes(tree.kind)) {
+            GenericXLogState* state = GenericXLogStart(tree.index);
+            Page image = GenericXLogRegisterBuffer(state, parent, 0);
+            insert_pivot_at(tree.kind, image, find_pivot(tree.kind, image, cut) + 1,
+                            Pivot{cut, right});
+            clear_incomplete_split(state, left);
+            GenericXLogFinish(state);
+            UnlockReleaseBuffer(parent);
+            return;
+        } else if (BufferGetBlockNumber(parent) == root_block(tree.tree)) {
+            push_down_root(tree, parent);
+        } else {
+            split_internal(tree, parent, Pivot{cut, right}, left);
+            finish_split(tree, parent);
+            UnlockReleaseBuffer(parent);
+            return;
+        }
+        UnlockReleaseBuffer(parent);
+    }
+}
+
+// Completes the split of a page locked exclusively and flagged; leaves it locked.
+void finish_split(const TreeContext& tree, Buffer left) {
+    Page page = BufferGetPage(left);
+    if (page_is_rightmost(page))
+        report_corruption(tree.index, BufferGetBlockNumber(left),
+                          "An incompletely split page has no sibling.");
+    insert_downlink(tree, left, page_high(page), page_opaque(page)->right);
+}
+
+} // namespace
+
+Buffer descend_for_write(const TreeContext& tree, TreeKey key) {
+    for (;;) {
+        Buffer buffer = descend(tree, key, 0, BUFFER_LOCK_EXCLUSIVE);
+        if (!(page_opaque(BufferGetPage(buffer))->flags & kPageIncompleteSplit))
+            return buffer;
+        finish_split(tree, buffer);
+        UnlockReleaseBuffer(buffer);
+    }
+}
+
+// ---- Leaves ----
+
+namespace {
+
+constexpr int kSpareEntries = 32; // room that a merge must leave to be worth it
+
+// Everything of one full leaf, and the new entry.
+struct LeafContent {
+    LeafEntry run[kMaxLeafEntries];
+    LeafEntry tail[kMaxTailEntries + 1]; // sorted; with the new entry
+    LeafEntry all[kMaxLeafEntries + 1];  // run and tail, sorted
+    int run_count, tail_count, count;
+};
+
+// Gathers a leaf's entries and the new one. Raises an error where they are not in order.
+void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, LeafEntry entry,
+            LeafContent* content) {
+    content->run_count = reader.decode_run(content->run);
+    content->tail_count = reader.tail_count();
+    for (int i = 0; i < reader.tail_count(); i++)
+        content->tail[i] = reader.tail_entry(i);
+    content->tail[content->tail_count++] = entry;
+    std::sort(content->tail, content->tail + content->tail_count);
+    std::merge(content->run, content->run + content->run_count, content->tail,
+               content->tail + content->tail_count, content->all);
+    content->count = content->run_count + content->tail_count;
+    for (int i = 1; i < content->count; i++)
+        if (content->all[i - 1] >= content->all[i])
+            report_corruption(tree.index, BufferGetBlockNumber(buffer),
+                              "Entries of a leaf are out of order or repeated.");
+    Page page = BufferGetPage(buffer);
+    if (content->all[0] < page_low(page) || page_precedes(page, content->all[content->count - 1]))
+        report_corruption(tree.index, BufferGetBlockNumber(buffer),
+                          "An entry is outside of its page's range.");
+}
+
+// Writes a leaf body: all entries as one run where that fits, else `run` encoded and `tail` raw.
+// False where neither fits.
+bool write_body(LeafKind kind, Page page, const LeafEntry* all, int count, const LeafEntry* run,
+                int run_count, const LeafEntry* tail, int tail_count) {
+    size_t bytes =
+        count <= kMaxLeafEntries ? encode_run(kind, all, count, page_body(page), kBodyCapacity) : 0;
+    if (bytes > 0) {
+        page_set_body_size(page, bytes);
+        return true;
+    }
+    bytes = encode_run(kind, run, run_count, page_body(page), kBodyCapacity);
+    if (bytes == 0 || tail_count > kMaxTailEntries ||
+        bytes + tail_count * tail_entry_bytes(kind) > kBodyCapacity)
+        return false;
+    for (int i = 0; i < tail_count; i++)
+        bytes += encode_tail_entry(kind, tail[i], page_body(page) + bytes);
+    page_set_body_size(page, bytes);
+    return true;
+}
+
+// Replaces run and tail by one run, where that leaves room for more. Expects the leaf locked
+// exclusively.
+bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* content) {
+    if (content->count > kMaxLeafEntries - kSpareEntries)
+        return false;
+    size_t bytes = encoded_run_bytes(tree.kind, content->all, content->count);
+    if (bytes + kSpareEntries * tail_entry_bytes(tree.kind) > kBodyCapacity)
+        return false;
+    GenericXLogState* state = GenericXLogStart(tree.index);
+    Page page = GenericXLogRegisterBuffer(state, buffer, 0);
+    encode_run(tree.kind, content->all, content->count, page_body(page), kBodyCapacity);
+    page_set_body_size(page, bytes);
+    GenericXLogFinish(state);
+    return true;
+}
+
+// The index in content->all where the right half begins, 1 .. count - 1.
+int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, LeafEntry entry) {
+    const LeafEntry* all = content->all;
+    int count = content->count;
+    int position = int(std::lower_bound(all, all + count, entry) - all);
+    bool last = position == count - 1;
+    // TIDs of one fingerprint arrive in order, and so may keys at the right edge: leave a full page
+    // behind.
+    if (last && page_is_rightmost(page))
+        return position;
+    if (position > 0 && all[position - 1].key == entry.key &&
+        (last || all[position + 1].key != entry.key)) {
+        int first = int(std::lower_bound(all, all + count, LeafEntry{entry.key, 0}) - all);
+        if (position - first >= count / 2)
+            return position;
+    }
+    // Otherwise halve the bytes: a run entry's share of the run, a tail entry raw.
+    double run_share =
+        content->run_count > 0
+            ? double(encoded_run_bytes(tree.kind, content->run, content->run_count)) /
+                  content->run_count
+            : 0;
+    double raw = double(tail_entry_bytes(tree.kind));
+    double total = run_share * content->run_count + raw * content->tail_count, left = 0;
+    int tail = 0, cut = 1;
+    for (int i = 0; i < count - 1; i++) {
+        bool is_raw = tail < content->tail_count && all[i] == content->tail[tail];
+        tail += is_raw;
+        left += is_raw ? raw : run_share;
+        cut = i + 1;
+        if (left >= total / 2)
+            break;
+    }
+    return cut;
+}
+
+// Splits a full leaf, not a root, while adding the new entry: step (1) of the protocol. Expects the
+// leaf locked exclusively; leaves it so, incompletely split.
+void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content, LeafEntry entry) {
+    Buffer right = allocate_page(tree.index, tree.heap);
+    GenericXLogState* state = GenericXLogStart(tree.index);
+    Page left_page = GenericXLogRegisterBuffer(state, left, 0);
+    Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
+
+    int cut = choose_cut(tree, left_page, content, entry);
+    TreeKey cut_key = content->all[cut];
+    int run_cut = int(std::lower_bound(content->run, content->run + content->run_count, cut_key) -
+                      content->run);
+    int tail_cut =
+        int(std::lower_bound(content->tail, content->tail + content->tail_count, cut_key) -
+            content->tail);
+
+    init_leaf(right_page, tree.tree, tree.kind);
+    link_halves(left_page, right_page, BufferGetBlockNumber(right), cut_key);
+    if (!write_body(tree.kind, left_page, content->all, cut, content->run, run_cut, content->tail,
+                    tail_cut) ||
+        !write_body(tree.kind, right_page, content->all + cut, content->count - cut,
+                    content->run + run_cut, content->run_count - run_cut, content->tail + tail_cut,
+                    content->tail_count - tail_cut))
+        elog(ERROR, "halves of a split leaf do not fit"); // cannot be: a part never encodes larger
+    GenericXLogFinish(state);
+    UnlockReleaseBuffer(right);
+}
+
+// Adds an entry to a leaf whose tail has no room for it. Expects the leaf locked exclusively.
+// Returns false where the entry must be tried again after a descent (the root was pushed down).
+bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
+                           LeafEntry entry) {
+    auto* content = static_cast<LeafContent*>(palloc(sizeof(LeafContent)));
+    gather(tree, buffer, reader, entry, content);
+    bool done = true;
+    if (!merge_leaf(tree, buffer, content)) {
+        if (BufferGetBlockNumber(buffer) == root_block(tree.tree)) {
+            push_down_root(tree, buffer);
+            done = false;
+        } else {
+            split_leaf(tree, buffer, content, entry);
+            finish_split(tree, buffer);
+        }
+    }
+    pfree(content);
+    return done;
+}
+
+} // namespace
+
+bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader) {
+    return reader.tail_count() < kMaxTailEntries && reader.count() < kMaxLeafEntries &&
+           page_free_bytes(page) >= tail_entry_bytes(tree.kind);
+}
+
+void insert_entry(const TreeContext& tree, LeafEntry entry) {
+    for (bool done = false; !done;) {
+        Buffer buffer = descend_for_write(tree, entry);
+        LeafReader reader = open_leaf(tree.index, buffer, tree.kind);
+        if (tree.kind == LeafKind::kBlock && reader.contains_key(entry.key)) {
+            done = true;
+        } else if (leaf_has_room(tree, BufferGetPage(buffer), reader)) {
+            LeafAppend append{buffer, tree.kind, entry};
+            append_to_tails(tree.index, &append, 1);
+            done = true;
+        } else {
+            done = insert_into_full_leaf(tree, buffer, reader, entry);
+        }
+        UnlockReleaseBuffer(buffer);
+    }
+}
+
+void rewrite_leaf(const TreeContext& tree, Buffer buffer, const LeafEntry* run, int run_count,
+                  const LeafEntry* tail, int tail_count) {
+    GenericXLogState* state = GenericXLogStart(tree.index);
+    Page page = GenericXLogRegisterBuffer(state, buffer, 0);
+    size_t bytes = encode_run(tree.kind, run, run_count, page_body(page), kBodyCapacity);
+    if (bytes == 0 || bytes + tail_count * tail_entry_bytes(tree.kind) > kBodyCapacity)
+        elog(ERROR, "the rest of a leaf does not fit"); // cannot be: a part never encodes larger
+    for (int i = 0; i < tail_count; i++)
+        bytes += encode_tail_entry(tree.kind, tail[i], page_body(page) + bytes);
+    page_set_body_size(page, bytes);
+    GenericXLogFinish(state);
+}
+
+bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint) {
+    TreeContext postings = tree_context(index, nullptr, layout, 0);
+    TreeKey key{fingerprint, 0};
+    // An incomplete split or a cut inside of a fingerprint's postings: they may go on to the right.
+    for (;;) {
+        Buffer buffer = descend(postings, key, 0, BUFFER_LOCK_SHARE);
+        LeafReader reader = open_leaf(index, buffer, postings.kind);
+        Page page = BufferGetPage(buffer);
+        bool found = false, more = !page_is_rightmost(page) && page_high(page).key == fingerprint;
+        reader.visit(fingerprint, fingerprint, [&](uint64_t, uint64_t) { found = true; });
+        if (more)
+            key = page_high(page);
+        UnlockReleaseBuffer(buffer);
+        if (found || !more)
+            return found;
+    }
+}
+
+// ---- Unlinking ----
+
+namespace {
+
+TreeKey predecessor(TreeKey key) {
+    return key.tid > 0 ? TreeKey{key.key, key.tid - 1} : TreeKey{key.key - 1, kMaxTid};
+}
+
+TreeKey low_of_block(Relation index, BlockNumber block) {
+    Buffer buffer = read_page(index, block, BUFFER_LOCK_SHARE);
+    TreeKey low = page_low(BufferGetPage(buffer));
+    UnlockReleaseBuffer(buffer);
+    return low;
+}
+
+bool may_unlink(const TreeContext& tree, Buffer buffer) {
+    Page page = BufferGetPage(buffer);
+    return page_is_leaf(page) && !page_is_deleted(page) && !page_is_rightmost(page) &&
+           !(page_opaque(page)->flags & kPageIncompleteSplit) &&
+           open_leaf(tree.index, buffer, tree.kind).count() == 0;
+}
+
+// With neighbours and leaf locked: finds the parent and changes all four pages in one record.
+bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer right) {
+    TreeKey low = page_low(BufferGetPage(buffer));
+    Buffer parent = descend(tree, low, 1, BUFFER_LOCK_EXCLUSIVE);
+    Page parent_page = BufferGetPage(parent);
+    int position = find_pivot(tree.kind, parent_page, low);
+    if (position + 1 >= pivot_count(tree.kind, parent_page) ||
+        read_pivot(tree.kind, parent_page, position).child != BufferGetBlockNumber(buffer) ||
+        read_pivot(tree.kind, parent_page, position + 1).child != BufferGetBlockNumber(right)) {
+        UnlockReleaseBuffer(parent);
+        return false;
+    }
+    GenericXLogState* state = GenericXLogStart(tree.index);
+    parent_page = GenericXLogRegisterBuffer(state, parent, 0);
+    uint8_t* at = page_body(parent_page) + position * pivot_bytes(tree.kind);
+    size_t rest = page_body_size(parent_page) - (position + 2) * pivot_bytes(tree.kind);
+    write_pivot(tree.kind, at, Pivot{low, BufferGetBlockNumber(right)});
+    memmove(at + pivot_bytes(tree.kind), at + 2 * pivot_bytes(tree.kind), rest);
+    page_set_body_size(parent_page, page_body_size(parent_page) - pivot_bytes(tree.kind));
+
+    set_page_low(GenericXLogRegisterBuffer(state, right, 0), low);
+    if (left != InvalidBuffer)
+        page_opaque(GenericXLogRegisterBuffer(state, left, 0))->right = BufferGetBlockNumber(right);
+    PageOpaque* opaque = page_opaque(GenericXLogRegisterBuffer(state, buffer, 0));
+    opaque->flags |= kPageDeleted;
+    opaque->deleted_xid = U64FromFullTransactionId(ReadNextFullTransactionId());
+    GenericXLogFinish(state);
+    UnlockReleaseBuffer(parent);
+    return true;
+}
+
+} // namespace
+
+bool unlink_leaf(const TreeContext& tree, BlockNumber block) {
+    if (block == root_block(tree.tree))
+        return false;
+    TreeKey low = low_of_block(tree.index, block);
+    Buffer left = InvalidBuffer;
+    if (low > TreeKey{0, 0}) {
+        left = descend(tree, predecessor(low), 0, BUFFER_LOCK_EXCLUSIVE);
+        PageOpaque* opaque = page_opaque(BufferGetPage(left));
+        if (opaque->right != block || (opaque->flags & kPageIncompleteSplit)) {
+            UnlockReleaseBuffer(left);
+            return false;
+        }
+    }
+    bool unlinked = false;
+    Buffer buffer = read_page(tree.index, block, BUFFER_LOCK_EXCLUSIVE);
+    if (may_unlink(tree, buffer)) {
+        Buffer right =
+            read_page(tree.index, page_opaque(BufferGetPage(buffer))->right, BUFFER_LOCK_EXCLUSIVE);
+        if (!(page_opaque(BufferGetPage(right))->flags & kPageIncompleteSplit))
+            unlinked = unlink_locked(tree, left, buffer, right);
+        UnlockReleaseBuffer(right);
+    }
+    UnlockReleaseBuffer(buffer);
+    if (left != InvalidBuffer)
+        UnlockReleaseBuffer(left);
+    return unlinked;
+}
+
+} // namespace simhash

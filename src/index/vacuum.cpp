@@ -1,0 +1,300 @@
+// VACUUM: removes dead postings, then the block tables' entries of fingerprints that have none
+// left, unlinks empty leaves, and records free pages. README.md, "Vacuum", says why that is safe
+// beside readers and inserters.
+#include "index/index.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+constexpr int kBatch = 64; // fingerprints handled under one lock of a block-table leaf at most
+
+struct Vacuum {
+    IndexVacuumInfo* info;
+    IndexBulkDeleteResult* result;
+    IndexBulkDeleteCallback callback;
+    void* callback_state;
+    Relation index;
+    const Layout* layout;
+    bool pending; // removal_pending is set
+
+    uint64_t* removed; // fingerprints that lost a posting, ascending within a leaf
+    size_t removed_count, removed_limit;
+    uint64_t* keys; // [removed_limit] scratch: the same, permuted and sorted
+
+    LeafEntry run[kMaxLeafEntries];
+    LeafEntry tail[kMaxTailEntries];
+};
+
+TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
+    return tree_context(vacuum->index, vacuum_heap(vacuum->info), vacuum->layout, tree);
+}
+
+// ---- Block tables ----
+
+// Removes from one block-table leaf those of `keys` that it holds and that have no posting. Expects
+// the leaf locked exclusively.
+void remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutation& permutation,
+                      Buffer buffer, const uint64_t* keys, int count) {
+    LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
+    uint64_t gone[kBatch];
+    int gone_count = 0;
+    for (int i = 0; i < count; i++)
+        if (reader.contains_key(keys[i]) &&
+            !has_posting(vacuum->index, vacuum->layout, permutation.invert(keys[i])))
+            gone[gone_count++] = keys[i];
+    if (gone_count == 0)
+        return;
+    auto is_gone = [&](const LeafEntry& entry) {
+        return std::binary_search(gone, gone + gone_count, entry.key);
+    };
+    int run_count = reader.decode_run(vacuum->run), tail_count = reader.tail_count();
+    for (int i = 0; i < tail_count; i++)
+        vacuum->tail[i] = reader.tail_entry(i);
+    run_count = int(std::remove_if(vacuum->run, vacuum->run + run_count, is_gone) - vacuum->run);
+    tail_count =
+        int(std::remove_if(vacuum->tail, vacuum->tail + tail_count, is_gone) - vacuum->tail);
+    rewrite_leaf(tree, buffer, vacuum->run, run_count, vacuum->tail, tail_count);
+}
+
+bool leaf_is_empty(Relation index, Buffer buffer, LeafKind kind) {
+    return open_leaf(index, buffer, kind).count() == 0;
+}
+
+// Removes those of `keys` (ascending, permuted for this table) that have no posting.
+void remove_from_table(Vacuum* vacuum, int table, const uint64_t* keys, size_t count) {
+    TreeContext tree = vacuum_tree(vacuum, table);
+    Permutation permutation(vacuum->layout->masks[table]);
+    for (size_t done = 0; done < count;) {
+        vacuum_delay();
+        Buffer buffer = descend(tree, {keys[done], 0}, 0, BUFFER_LOCK_EXCLUSIVE);
+        Page page = BufferGetPage(buffer);
+        int batch = 0;
+        while (batch < kBatch && done + batch < count &&
+               !page_precedes(page, {keys[done + batch], 0}))
+            batch++;
+        remove_from_leaf(vacuum, tree, permutation, buffer, keys + done, batch);
+        BlockNumber block = BufferGetBlockNumber(buffer);
+        bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
+        UnlockReleaseBuffer(buffer);
+        if (empty && unlink_leaf(tree, block))
+            vacuum->result->pages_newly_deleted++;
+        done += batch;
+    }
+}
+
+// Deals with the remembered fingerprints, and forgets them.
+void remove_from_tables(Vacuum* vacuum) {
+    // Ask without a lock first: most that still have postings are dropped here, and the pages are
+    // in memory afterwards.
+    std::sort(vacuum->removed, vacuum->removed + vacuum->removed_count);
+    size_t count = 0;
+    for (size_t i = 0; i < vacuum->removed_count; i++) {
+        uint64_t fingerprint = vacuum->removed[i];
+        if (i > 0 && fingerprint == vacuum->removed[i - 1])
+            continue;
+        vacuum_delay();
+        if (!has_posting(vacuum->index, vacuum->layout, fingerprint))
+            vacuum->keys[count++] = fingerprint;
+    }
+    std::copy_n(vacuum->keys, count, vacuum->removed);
+    for (int table = 1; table < vacuum->layout->table_count; table++) {
+        Permutation permutation(vacuum->layout->masks[table]);
+        for (size_t i = 0; i < count; i++)
+            vacuum->keys[i] = permutation.apply(vacuum->removed[i]);
+        std::sort(vacuum->keys, vacuum->keys + count);
+        remove_from_table(vacuum, table, vacuum->keys, count);
+    }
+    vacuum->removed_count = 0;
+}
+
+// Removes every entry of every block table that has no posting: after a removal that did not end.
+void sweep_tables(Vacuum* vacuum) {
+    for (int table = 1; table < vacuum->layout->table_count; table++) {
+        TreeContext tree = vacuum_tree(vacuum, table);
+        Permutation permutation(vacuum->layout->masks[table]);
+        auto* keys = static_cast<uint64_t*>(palloc(kMaxLeafEntries * sizeof(uint64_t)));
+        TreeKey position{0, 0};
+        for (bool more = true; more;) {
+            vacuum_delay();
+            Buffer buffer = descend(tree, position, 0, BUFFER_LOCK_SHARE);
+            int count = open_leaf(vacuum->index, buffer, tree.kind).decode_sorted(vacuum->run);
+            more = !page_is_rightmost(BufferGetPage(buffer));
+            if (more)
+                position = page_high(BufferGetPage(buffer));
+            UnlockReleaseBuffer(buffer);
+            int orphans = 0;
+            for (int i = 0; i < count; i++)
+                if (!has_posting(vacuum->index, vacuum->layout,
+                                 permutation.invert(vacuum->run[i].key)))
+                    keys[orphans++] = vacuum->run[i].key;
+            remove_from_table(vacuum, table, keys, orphans);
+        }
+        pfree(keys);
+    }
+}
+
+// ---- Postings ----
+
+void remember_removed(Vacuum* vacuum, uint64_t fingerprint) {
+    if (vacuum->removed_count > 0 && vacuum->removed[vacuum->removed_count - 1] == fingerprint)
+        return;
+    vacuum->removed[vacuum->removed_count++] = fingerprint;
+}
+
+// Keeps those entries whose rows live; returns their number.
+int keep_live(Vacuum* vacuum, LeafEntry* entries, int count, bool remember) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        ItemPointerData tid = integer_to_tid(entries[i].tid);
+        if (!vacuum->callback(&tid, vacuum->callback_state))
+            entries[kept++] = entries[i];
+        else if (remember)
+            remember_removed(vacuum, entries[i].key);
+    }
+    return kept;
+}
+
+// Removes the dead from one leaf. Expects it under a cleanup lock, and room in vacuum->removed for
+// a leaf's entries.
+void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
+    LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
+    int run_count = reader.decode_run(vacuum->run), tail_count = reader.tail_count();
+    for (int i = 0; i < tail_count; i++)
+        vacuum->tail[i] = reader.tail_entry(i);
+    bool remember = tree.tree == 0;
+    int run_kept = keep_live(vacuum, vacuum->run, run_count, remember);
+    int tail_kept = keep_live(vacuum, vacuum->tail, tail_count, remember);
+    int removed = run_count - run_kept + tail_count - tail_kept;
+    vacuum->result->num_index_tuples += run_kept + tail_kept;
+    vacuum->result->tuples_removed += removed;
+    if (removed == 0)
+        return;
+    if (!vacuum->pending) {
+        set_removal_pending(vacuum->index, true);
+        vacuum->pending = true;
+    }
+    rewrite_leaf(tree, buffer, vacuum->run, run_kept, vacuum->tail, tail_kept);
+}
+
+Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {
+    Buffer buffer =
+        ReadBufferExtended(vacuum->index, MAIN_FORKNUM, block, RBM_NORMAL, vacuum->info->strategy);
+    LockBufferForCleanup(buffer);
+    check_page(vacuum->index, buffer);
+    return buffer;
+}
+
+// Walks the leaves of the posting or the null table.
+void vacuum_postings(Vacuum* vacuum, int number) {
+    TreeContext tree = vacuum_tree(vacuum, number);
+    // The root too, whatever it is: a scan may hold its pin from when it was a leaf.
+    Buffer buffer = lock_for_cleanup(vacuum, root_block(number));
+    if (!page_is_leaf(BufferGetPage(buffer))) {
+        UnlockReleaseBuffer(buffer);
+        buffer = descend(tree, {0, 0}, 0, BUFFER_LOCK_SHARE);
+        BlockNumber first = BufferGetBlockNumber(buffer);
+        UnlockReleaseBuffer(buffer);
+        buffer = lock_for_cleanup(vacuum, first);
+    }
+    for (;;) {
+        Page page = BufferGetPage(buffer);
+        BlockNumber block = BufferGetBlockNumber(buffer), next = page_opaque(page)->right;
+        if (!page_is_leaf(page) || page_opaque(page)->tree != number)
+            report_corruption(vacuum->index, block, "A right link leads out of its tree.");
+        vacuum_leaf(vacuum, tree, buffer);
+        bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
+        UnlockReleaseBuffer(buffer);
+        if (empty && next != InvalidBlockNumber && unlink_leaf(tree, block))
+            vacuum->result->pages_newly_deleted++;
+        if (vacuum->removed_count + kMaxLeafEntries > vacuum->removed_limit)
+            remove_from_tables(vacuum);
+        if (next == InvalidBlockNumber)
+            return;
+        vacuum_delay();
+        buffer = lock_for_cleanup(vacuum, next);
+    }
+}
+
+void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
+    BlockNumber blocks = RelationGetNumberOfBlocks(info->index);
+    result->pages_deleted = result->pages_free = 0;
+    for (BlockNumber block = kMetaBlock + 1; block < blocks; block++) {
+        vacuum_delay();
+        Buffer buffer =
+            ReadBufferExtended(info->index, MAIN_FORKNUM, block, RBM_NORMAL, info->strategy);
+        LockBuffer(buffer, BUFFER_LOCK_SHARE);
+        Page page = BufferGetPage(buffer);
+        if (page_is_recyclable(page, vacuum_heap(info))) {
+            RecordFreeIndexPage(info->index, block);
+            result->pages_free++;
+            result->pages_deleted++;
+        } else if (page_is_deleted(page)) {
+            result->pages_deleted++;
+        }
+        UnlockReleaseBuffer(buffer);
+    }
+    IndexFreeSpaceMapVacuum(info->index);
+    result->num_pages = blocks;
+}
+
+size_t removed_limit() {
+    int kilobytes = in_autovacuum_worker() && autovacuum_work_mem != -1 ? autovacuum_work_mem
+                                                                             : maintenance_work_mem;
+    return std::max<size_t>(size_t(kilobytes) * 1024 / (2 * sizeof(uint64_t)), 2 * kMaxLeafEntries);
+}
+
+} // namespace
+
+IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteResult* result,
+                                         IndexBulkDeleteCallback callback, void* state) {
+    if (result == nullptr)
+        result = static_cast<IndexBulkDeleteResult*>(palloc0(sizeof(IndexBulkDeleteResult)));
+    result->num_index_tuples = 0;
+    result->estimated_count = false;
+
+    auto* vacuum = static_cast<Vacuum*>(palloc0(sizeof(Vacuum)));
+    vacuum->info = info;
+    vacuum->result = result;
+    vacuum->callback = callback;
+    vacuum->callback_state = state;
+    vacuum->index = info->index;
+    vacuum->layout = &index_cache(info->index)->layout;
+    vacuum->pending = removal_pending(info->index);
+    vacuum->removed_limit = removed_limit();
+    size_t bytes = vacuum->removed_limit * sizeof(uint64_t);
+    vacuum->removed = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
+    vacuum->keys = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
+    bool sweep = vacuum->pending;
+
+    vacuum_postings(vacuum, 0);
+    remove_from_tables(vacuum);
+    vacuum_postings(vacuum, null_tree(*vacuum->layout));
+    if (sweep)
+        sweep_tables(vacuum);
+    if (vacuum->pending)
+        set_removal_pending(info->index, false);
+
+    pfree(vacuum->keys);
+    pfree(vacuum->removed);
+    pfree(vacuum);
+    return result;
+}
+
+IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
+    if (info->analyze_only)
+        return result;
+    if (result == nullptr) { // nothing was removed: only the number of pages is news
+        result = static_cast<IndexBulkDeleteResult*>(palloc0(sizeof(IndexBulkDeleteResult)));
+        result->num_pages = RelationGetNumberOfBlocks(info->index);
+        result->num_index_tuples = info->num_heap_tuples;
+        result->estimated_count = true;
+        return result;
+    }
+    record_free_pages(info, result);
+    return result;
+}
+
+} // namespace simhash
