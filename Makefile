@@ -16,7 +16,7 @@ PGFILEDESC = "simhash - near-duplicate search"
 CORE_SOURCES = $(sort $(wildcard src/core/*.cpp))
 SERVER_SOURCES = $(sort $(wildcard src/index/*.cpp src/sql/*.cpp))
 OBJS = $(CORE_SOURCES:.cpp=.o) $(SERVER_SOURCES:.cpp=.o)
-PROJECT_HEADERS = $(wildcard src/*.hpp src/core/*.hpp src/index/*.hpp src/sql/*.hpp)
+PROJECT_HEADERS = $(wildcard src/*.hpp src/core/*.hpp src/core/*.inc src/index/*.hpp src/sql/*.hpp)
 
 REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=simhash
@@ -28,6 +28,9 @@ ISOLATION_OPTS = --load-extension=simhash --inputdir=test/isolation --outputdir=
 SIMHASH_CXXFLAGS = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -U_GLIBCXX_ASSERTIONS \
 	-ffp-contract=off -Wno-register
 WARNINGS = -Wall -Wextra
+
+SHLIB_LINK += -lutf8proc
+UNIT_LIBS += -lutf8proc
 
 PG_CPPFLAGS = -I$(srcdir)/src
 PG_CXXFLAGS = $(SIMHASH_CXXFLAGS) $(WARNINGS) $(EXTRA_CXXFLAGS)

@@ -126,6 +126,30 @@ COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'whether the ball has the finge
 
 -- ==== Fingerprints (src/sql/fingerprint.cpp) ====
 
+-- Not strict: a width or weighting that is null is the one that suits the features.
+CREATE FUNCTION simhash(document text, features text DEFAULT 'words', width integer DEFAULT NULL,
+                        weighting text DEFAULT NULL, hash text DEFAULT 'xxh3')
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_document'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION simhash(text, text, integer, text, text) IS
+    'fingerprint of a document; null where it has no feature';
+
+-- Not strict: weights may be null, every feature then weighs 1.
+CREATE FUNCTION simhash(features text[], weights float8[] DEFAULT NULL, hash text DEFAULT 'xxh3')
+    RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_features_array'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash(text[], float8[], text) IS
+    'fingerprint of given features with given weights';
+
+-- Not strict: weights may be null, every feature then weighs 1.
+CREATE FUNCTION simhash(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_hashes_array'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash(bigint[], float8[]) IS
+    'fingerprint of features that are hashed already, with given weights';
+
 -- ==== Access method (src/index) ====
 
 CREATE FUNCTION simhash_handler(internal) RETURNS index_am_handler

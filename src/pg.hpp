@@ -9,6 +9,7 @@ extern "C" {
 #include "postgres.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "mb/pg_wchar.h"
 #include "access/amapi.h"
 #include "access/generic_xlog.h"
 #include "access/genam.h"

@@ -1,0 +1,70 @@
+-- Fingerprints of documents, of given features, of given hashes.
+
+-- The same words in another dress have the same fingerprint.
+SELECT simhash('The quick, brown fox') = simhash('  the QUICK brown... fox!') AS same;
+SELECT simhash('The quick, brown fox') <> simhash('The quick, brown dog') AS different;
+
+-- A document without a feature has no fingerprint.
+SELECT d, simhash(d) IS NULL AS none, simhash(d, 'chars') IS NULL AS none_of_chars
+FROM (VALUES (NULL), (''), ('   '), ('?!...'), ('word')) AS v(d);
+
+-- A given feature is hashed as it stands; each weighs 1 unless a weight is given.
+SELECT simhash('the quick brown fox', weighting => 'tf') =
+       simhash(ARRAY['the', 'quick', 'brown', 'fox']) AS same;
+SELECT simhash('a b b c c c', weighting => 'tf') =
+       simhash(ARRAY['a', 'b', 'c'], ARRAY[1, 2, 3]) AS same;
+SELECT simhash('a b b c c c', weighting => 'log') =
+       simhash(ARRAY['a', 'b', 'c'], ARRAY[1, 1 + ln(2::float8), 1 + ln(3::float8)]) AS same;
+SELECT simhash('a b c d', 'words', 2, 'tf') = simhash(ARRAY['a b', 'b c', 'c d']) AS same;
+SELECT simhash('abcde', 'chars', 4, 'tf') = simhash(ARRAY['abcd', 'bcde']) AS same;
+SELECT simhash('abc', 'chars', 32, 'tf') = simhash(ARRAY['abc']) AS beyond_the_document;
+SELECT simhash('a b', 'words', 32, 'tf') = simhash(ARRAY['a b']) AS beyond_the_document;
+SELECT simhash('a b c', hash => 'fnv1') <> simhash('a b c') AS different;
+
+-- NULL for an option is the default.
+SELECT simhash('a b c', NULL, NULL, NULL, NULL) = simhash('a b c') AS same;
+
+-- Hashes vote bit by bit.
+SELECT simhash(ARRAY[10, 12]::bigint[], ARRAY[2, 1]) AS ten;
+SELECT simhash(ARRAY[-1, 0, 5]::bigint[]) AS five;
+SELECT simhash(ARRAY[255]::bigint[], ARRAY[-1]) = ~255::bigint AS votes_against;
+
+-- NULL features do not vote; weights of 0 neither.
+SELECT simhash(ARRAY['a', NULL, 'b'], ARRAY[1, NULL, 2]) = simhash(ARRAY['a', 'b'], ARRAY[1, 2]) AS same;
+SELECT simhash(ARRAY[1, NULL, 2]::bigint[]) = simhash(ARRAY[1, 2]::bigint[]) AS same;
+SELECT simhash('{}'::text[]) IS NULL AND simhash(ARRAY[NULL]::text[]) IS NULL
+   AND simhash(ARRAY['a'], ARRAY[0]) IS NULL AND simhash(NULL::text[]) IS NULL
+   AND simhash('{}'::bigint[]) IS NULL AND simhash(NULL::bigint[]) IS NULL AS no_feature;
+
+-- Sums beyond 64 bits.
+SELECT simhash(array_fill(5::bigint, ARRAY[100000]), array_fill(1099511627776::float8, ARRAY[100000])) AS five;
+SELECT simhash(ARRAY[5, 2]::bigint[], ARRAY[1e-12, 1e-14]) AS five;
+
+-- What is accepted is said.
+SELECT simhash('a', 'lines');
+SELECT simhash('a', 'words', 0);
+SELECT simhash('a', 'words', -1);
+SELECT simhash('a', 'words', 33);
+SELECT simhash('a', weighting => 'idf');
+SELECT simhash('a', hash => 'md5');
+SELECT simhash('a', hash => repeat('x', 100000));
+SELECT simhash(ARRAY['a'], NULL, 'md5');
+SELECT simhash(ARRAY['a', 'b'], ARRAY[1]);
+SELECT simhash(ARRAY['a'], '{}');
+SELECT simhash(ARRAY['a', 'b'], ARRAY[1, NULL]);
+SELECT simhash(ARRAY['a'], ARRAY['NaN'::float8]);
+SELECT simhash(ARRAY['a'], ARRAY['Infinity'::float8]);
+SELECT simhash(ARRAY['a'], ARRAY['-Infinity'::float8]);
+SELECT simhash(ARRAY['a'], ARRAY[1e13]);
+SELECT simhash(ARRAY[['a', 'b'], ['c', 'd']]);
+SELECT simhash(ARRAY['a', 'b'], ARRAY[[1, 2]]);
+SELECT simhash(ARRAY[[1], [2]]::bigint[]);
+
+-- As a generated column; large documents, of all kinds that could be slow.
+CREATE TABLE page (body text, fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
+INSERT INTO page VALUES ('some text'), (NULL), ('');
+SELECT body, fp = simhash('some text') AS same FROM page;
+DROP TABLE page;
+SELECT simhash(repeat('a', 20000000)) = simhash(repeat('a', 20000000 / 255 * 255)) AS one_word,
+       simhash(repeat('same ', 2000000), weighting => 'binary') = simhash('same') AS one_word_again;
+SELECT simhash(string_agg(i::text, ' ')) IS NOT NULL AS all_distinct FROM generate_series(1, 500000) i;

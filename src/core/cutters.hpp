@@ -1,0 +1,248 @@
+// From normalised characters to features: the second half of the way.
+//
+//   WordCutter, width 2:       "The quick, brown fox"  ->  the quick | quick brown | brown fox
+//   WordCutter, width 1:       "東京都 2024年"          ->  東京 | 京都 | 2024 | 年
+//   CharacterCutter, width 4:  "It's 東京都"            ->  it s | t s東 | " s東京" | s東京都
+//
+// A word is a run of letters, marks and digits. A script written without spaces gives overlapping
+// pairs of characters instead (a character keeps its marks), as Lucene's CJK analyzer does. A
+// pictograph is a word. A feature's text is its words with one space between, so that it can be
+// shown, weighted and hashed again from SQL. Where a document has fewer words (or characters) than
+// the width, what there is, is its feature.
+//
+// Everything is bounded: a word longer than kMaxWord bytes is cut (an endless base64 line becomes
+// many words), so a shingle has at most width * (kMaxWord + 1) bytes.
+//
+// A consumer has  void feature(const uint8_t* text, size_t bytes).
+#pragma once
+
+#include <cstring>
+
+#include "core/text_reader.hpp"
+
+namespace simhash {
+
+constexpr int kMaxWidth = 32;
+constexpr size_t kMaxWord = 255; // bytes
+
+// The last `width` pieces (words or characters) as one run of bytes, and where each began. The
+// buffer is filled from the left; when it is full what is still needed moves to its front.
+class PieceWindow {
+  public:
+    uint8_t bytes[4 * kMaxWidth * (kMaxWord + 1)];
+    size_t used = 0; // bytes
+
+    explicit PieceWindow(int width) : width(width) {}
+
+    // A piece [begin, used) is complete; hands on the feature that ends with it.
+    template <class Consumer>
+    void complete(Consumer& consumer, size_t begin) {
+        begins[pieces++ % kMaxWidth] = begin;
+        if (pieces >= (uint64_t)width) {
+            const size_t first = begins[(pieces - width) % kMaxWidth];
+            consumer.feature(bytes + first, used - first);
+        }
+    }
+
+    // Makes room for one more piece of at most kMaxWord bytes and a space; returns how far bytes
+    // moved.
+    size_t make_room() {
+        if (used + kMaxWord + 1 <= sizeof(bytes))
+            return 0;
+        const uint64_t needed = pieces < (uint64_t)width - 1 ? pieces : width - 1;
+        const size_t shift = needed > 0 ? begins[(pieces - needed) % kMaxWidth] : used;
+        memmove(bytes, bytes + shift, used - shift);
+        used -= shift;
+        for (uint64_t i = 1; i <= needed; i++)
+            begins[(pieces - i) % kMaxWidth] -= shift;
+        return shift;
+    }
+
+    // A document with fewer pieces than the width has one feature: all of them.
+    template <class Consumer>
+    void finish(Consumer& consumer, size_t end) {
+        if (pieces > 0 && pieces < (uint64_t)width)
+            consumer.feature(bytes, end);
+    }
+
+    uint64_t count() const { return pieces; }
+
+  private:
+    int width;
+    uint64_t pieces = 0;
+    size_t begins[kMaxWidth]; // offsets of the last pieces, a ring
+};
+
+template <class Consumer>
+class WordCutter {
+  public:
+    WordCutter(Consumer& consumer, int width)
+        : consumer(consumer), window(width), single(width == 1) {}
+
+    void ascii(const uint8_t* at, const uint8_t* end) {
+        end_spaceless();
+        size_t used = window.used;
+        for (; at < end; at++) {
+            const uint8_t folded = kFoldAscii[*at];
+            if (folded != 0 && used - word < kMaxWord) {
+                window.bytes[used++] = folded;
+                continue;
+            }
+            window.used = used;
+            end_word();
+            used = window.used;
+            if (folded != 0)
+                window.bytes[used++] = folded;
+        }
+        window.used = used;
+    }
+
+    void character(uint32_t code_point, CharacterKind kind) {
+        if (kind == kSpaceless || (kind == kMark && current.bytes > 0)) {
+            spaceless(code_point, kind);
+            return;
+        }
+        end_spaceless();
+        if (kind != kLetter && kind != kMark)
+            end_word();
+        if (kind == kLetter || kind == kMark || kind == kPictograph)
+            append(code_point);
+        if (kind == kPictograph)
+            end_word();
+    }
+
+    void finish() {
+        end_spaceless();
+        end_word();
+        window.finish(consumer, window.used - (window.used > 0)); // without the last space
+    }
+
+  private:
+    // A character of a script without spaces, with its marks.
+    struct Cluster {
+        uint8_t text[32];
+        int bytes = 0;
+    };
+
+    void append(uint32_t code_point) {
+        uint8_t encoded[4];
+        const int bytes = encode_utf8(code_point, encoded);
+        if (window.used - word + bytes > kMaxWord)
+            end_word();
+        append(encoded, bytes);
+    }
+
+    void append(const uint8_t* text, int bytes) {
+        memcpy(window.bytes + window.used, text, bytes);
+        window.used += bytes;
+    }
+
+    void end_word() {
+        if (window.used == word)
+            return;
+        if (single) { // the usual case needs no window
+            consumer.feature(window.bytes, window.used);
+            window.used = 0;
+            return;
+        }
+        window.complete(consumer, word);
+        window.bytes[window.used++] = ' ';
+        window.make_room();
+        word = window.used;
+    }
+
+    void spaceless(uint32_t code_point, CharacterKind kind) {
+        if (kind == kSpaceless) {
+            if (current.bytes == 0)
+                end_word();
+            else
+                end_cluster();
+        }
+        if (current.bytes + 4 <= (int)sizeof(current.text))
+            current.bytes += encode_utf8(code_point, current.text + current.bytes);
+    }
+
+    // The current cluster is complete: it makes a pair with the one before, if there is one.
+    void end_cluster() {
+        if (previous.bytes > 0)
+            pair();
+        previous = current;
+        current.bytes = 0;
+    }
+
+    void pair() {
+        append(previous.text, previous.bytes);
+        append(current.text, current.bytes);
+        end_word();
+    }
+
+    void end_spaceless() {
+        if (current.bytes == 0)
+            return;
+        if (previous.bytes == 0)
+            append(current.text, current.bytes); // a run of one character
+        else
+            pair();
+        end_word();
+        previous.bytes = current.bytes = 0;
+    }
+
+    Consumer& consumer;
+    PieceWindow window;
+    const bool single; // width 1
+    size_t word = 0;   // where the current word begins in the window
+    Cluster previous, current;
+};
+
+// Character n-grams over the words: one space between two words of scripts that use spaces, nothing
+// where a script without spaces or a pictograph is on either side, so that line breaks in Chinese
+// do not matter.
+template <class Consumer>
+class CharacterCutter {
+  public:
+    CharacterCutter(Consumer& consumer, int width) : consumer(consumer), window(width) {}
+
+    void ascii(const uint8_t* at, const uint8_t* end) {
+        for (; at < end; at++) {
+            const uint8_t folded = kFoldAscii[*at];
+            if (folded != 0)
+                piece(folded, true);
+            else
+                gap = true;
+        }
+    }
+
+    void character(uint32_t code_point, CharacterKind kind) {
+        if (kind == kLetter || kind == kMark)
+            piece(code_point, true);
+        else if (kind == kSpaceless || kind == kPictograph)
+            piece(code_point, false);
+        else
+            gap = true;
+    }
+
+    void finish() { window.finish(consumer, window.used); }
+
+  private:
+    void piece(uint32_t code_point, bool spaced) {
+        if (gap && spaced && after_spaced)
+            add(' ');
+        gap = false;
+        after_spaced = spaced;
+        add(code_point);
+    }
+
+    void add(uint32_t code_point) {
+        window.make_room();
+        const size_t begin = window.used;
+        window.used += encode_utf8(code_point, window.bytes + begin);
+        window.complete(consumer, begin);
+    }
+
+    Consumer& consumer;
+    PieceWindow window;
+    bool gap = false;          // a separator since the last piece
+    bool after_spaced = false; // the last piece was of a script that uses spaces
+};
+
+} // namespace simhash

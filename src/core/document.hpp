@@ -1,0 +1,69 @@
+// A document's fingerprint: reader -> cutter -> hash -> frequencies -> weights -> votes.
+#pragma once
+
+#include "core/cutters.hpp"
+#include "core/feature_counts.hpp"
+#include "core/feature_hash.hpp"
+#include "core/memory.hpp"
+#include "core/votes.hpp"
+
+namespace simhash {
+
+enum class FeatureKind : uint8_t { kWords, kCharacters };
+
+// How much a feature that occurs f times weighs.
+enum class Weighting : uint8_t {
+    kTf,     // f
+    kSqrt,   // square root of f
+    kLog,    // 1 + ln f
+    kBinary, // 1
+};
+
+constexpr int default_width(FeatureKind features) {
+    return features == FeatureKind::kWords ? 1 : 4;
+}
+
+struct DocumentOptions {
+    FeatureKind features = FeatureKind::kWords;
+    int width = default_width(FeatureKind::kWords); // words or characters per feature, 1..kMaxWidth
+    Weighting weighting = Weighting::kLog;
+    HashKind hash = HashKind::kXxh3;
+};
+
+// A feature's weight, fixed-point with kDocumentFraction bits behind the point.
+constexpr int kDocumentFraction = 12;
+uint64_t feature_weight(Weighting weighting, uint32_t frequency);
+
+// A document, slice by slice: `next` points `bytes` bytes of UTF-8, cut between characters, and
+// returns false at the end. Inside the server it is where interrupts are looked for.
+struct TextSource {
+    void* context;
+    bool (*next)(void* context, const uint8_t** at, size_t* bytes);
+};
+
+// Reads a document to its end and gives its features to the consumer, in order, with repetitions.
+template <class Consumer>
+void each_feature(FeatureKind features, int width, TextSource source, Consumer& consumer) {
+    const auto read = [&source](auto& cutter) {
+        TextReader reader;
+        const uint8_t* at;
+        size_t bytes;
+        while (source.next(source.context, &at, &bytes))
+            reader.feed(cutter, at, bytes);
+        reader.finish(cutter);
+        cutter.finish();
+    };
+    if (features == FeatureKind::kWords) {
+        WordCutter<Consumer> cutter(consumer, width);
+        read(cutter);
+    } else {
+        CharacterCutter<Consumer> cutter(consumer, width);
+        read(cutter);
+    }
+}
+
+// False where the document has no feature, hence no fingerprint.
+bool document_fingerprint(const DocumentOptions& options, TextSource source, Memory memory,
+                          uint64_t* fingerprint);
+
+} // namespace simhash

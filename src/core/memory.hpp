@@ -1,0 +1,16 @@
+// Memory that the caller hands to src/core. Inside the server `allocate` is a palloc that may raise
+// an error and not come back, so nothing in core may rely on a destructor to give memory back.
+#pragma once
+
+#include <cstddef>
+
+namespace simhash {
+
+struct Memory {
+    void* context;
+    void* (*allocate)(void* context,
+                      size_t bytes); // uninitialised; does not return when there is none
+    void (*release)(void* context, void* memory);
+};
+
+} // namespace simhash

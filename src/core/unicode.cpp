@@ -1,0 +1,130 @@
+// Code points: decoding, classes, normalisation. See unicode.hpp.
+#include "core/unicode.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utf8proc.h>
+
+namespace simhash {
+
+namespace {
+
+constexpr uint32_t kClassRanges[] = {
+#include "core/unicode_classes.inc"
+};
+constexpr int kRanges = std::size(kClassRanges);
+constexpr uint32_t kPages = 0x1100; // of 256 code points
+
+// For each page the range that holds its first code point, so that a look-up searches one page's
+// ranges.
+constexpr std::array<uint16_t, kPages + 1> first_ranges() {
+    std::array<uint16_t, kPages + 1> first{};
+    int range = 0;
+    for (uint32_t page = 0; page <= kPages; page++) {
+        while (range + 1 < kRanges && kClassRanges[range + 1] >> 8 <= page << 8)
+            range++;
+        first[page] = (uint16_t)range;
+    }
+    return first;
+}
+constexpr auto kFirstRange = first_ranges();
+
+constexpr int kCompatibility = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT;
+constexpr int kFold = UTF8PROC_CASEFOLD | UTF8PROC_IGNORE;
+
+constexpr bool continuation(uint8_t byte) {
+    return (byte & 0xC0) == 0x80;
+}
+
+// Canonical order: a run of marks is sorted by combining class, equal classes keep their order. The
+// run is bounded by kMaxNormalisedSegment and in practice is a handful.
+void order_marks(int32_t* code_points, int length) {
+    for (int i = 1; i < length; i++) {
+        const int32_t mark = code_points[i];
+        const int order = utf8proc_get_property(mark)->combining_class;
+        if (order == 0)
+            continue;
+        int place = i;
+        for (; place > 0; place--) {
+            const int before = utf8proc_get_property(code_points[place - 1])->combining_class;
+            if (before <= order)
+                break;
+            code_points[place] = code_points[place - 1];
+        }
+        code_points[place] = mark;
+    }
+}
+
+// Appends a code point's decomposition; what does not fit is left out.
+int decompose(int32_t code_point, int options, int32_t* out, int length) {
+    const long room = kMaxNormalisedSegment - length;
+    const long written = utf8proc_decompose_char(code_point, out + length, room,
+                                                 (utf8proc_option_t)options, nullptr);
+    return written > 0 && written <= room ? length + (int)written : length;
+}
+
+} // namespace
+
+CharacterClass character_class(uint32_t code_point) {
+    if (code_point >= kPages << 8)
+        return kSeparator;
+    const uint32_t* first = kClassRanges + kFirstRange[code_point >> 8];
+    const uint32_t* last = kClassRanges + kFirstRange[(code_point >> 8) + 1] + 1;
+    const uint32_t key = code_point << 8 | 0xFF;
+    return (CharacterClass) * (std::upper_bound(first, last, key) - 1);
+}
+
+uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
+    const uint8_t lead = *at++;
+    if (lead < 0x80)
+        return lead;
+    const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    if (lead < 0xC2 || lead > 0xF4 || end - at < more)
+        return kInvalidCharacter;
+    uint32_t code_point = lead & (0x3F >> more);
+    for (int i = 0; i < more; i++) {
+        if (!continuation(at[i]))
+            return kInvalidCharacter;
+        code_point = code_point << 6 | (at[i] & 0x3F);
+    }
+    constexpr uint32_t least[] = {0, 0x80, 0x800, 0x10000};
+    if (code_point < least[more] || code_point > 0x10FFFF ||
+        (code_point >= 0xD800 && code_point <= 0xDFFF))
+        return kInvalidCharacter;
+    at += more;
+    return code_point;
+}
+
+int encode_utf8(uint32_t code_point, uint8_t* out) {
+    if (code_point < 0x80) {
+        out[0] = (uint8_t)code_point;
+        return 1;
+    }
+    const int more = code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
+    for (int i = more; i > 0; i--, code_point >>= 6)
+        out[i] = (uint8_t)(0x80 | (code_point & 0x3F));
+    constexpr uint8_t leads[] = {0, 0xC0, 0xE0, 0xF0};
+    out[0] = (uint8_t)(leads[more] | code_point);
+    return more + 1;
+}
+
+int normalise_segment(const uint32_t* segment, int length, int32_t* out) {
+    // Twice, because folding can turn a mark into a letter (U+0345), which must not move then:
+    // equivalent spellings are equal only if the order was settled before.
+    int32_t decomposed[kMaxNormalisedSegment];
+    int count = 0;
+    for (int i = 0; i < length; i++)
+        count = decompose((int32_t)segment[i], kCompatibility, decomposed, count);
+    order_marks(decomposed, count);
+
+    int folded = 0;
+    for (int i = 0; i < count; i++)
+        folded = decompose(decomposed[i], kCompatibility | kFold, out, folded);
+    order_marks(out, folded);
+    const long composed = utf8proc_normalize_utf32(
+        out, folded, (utf8proc_option_t)(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+    return composed > 0 ? (int)composed : 0;
+}
+
+} // namespace simhash

@@ -1,0 +1,58 @@
+// Code points: decoding UTF-8, what kind of character one is, and its normalised, folded form.
+//
+// Which kind a code point is comes from a table made once from Unicode 15.0 (unicode_classes.inc)
+// and never from the library of the day; the library (utf8proc) only normalises, and is asked only
+// about code points of that table, for which Unicode promises that the answer stays. So a
+// fingerprint does not depend on the machine's Unicode version.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace simhash {
+
+// A code point's kind, in the low bits of its class.
+enum CharacterKind : uint8_t {
+    kSeparator,  // ends a word
+    kLetter,     // letter or digit of a script that separates words
+    kMark,       // combining mark: goes with the character before it
+    kSpaceless,  // letter of a script that does not separate words: Han, Kana, Thai, ...
+    kPictograph, // emoji and the like: a word of its own
+    kIgnored,    // invisible: joiners, soft hyphen, variation and direction marks
+};
+
+// The rest of the class says what normalisation has to do.
+enum CharacterFlags : uint8_t {
+    kKindMask = 0x07,
+    kJoinsPrevious = 0x08, // may combine or change places with the code points before it
+    kChanges = 0x10,       // its normalised, folded form is not itself
+};
+
+using CharacterClass = uint8_t;
+
+CharacterClass character_class(uint32_t code_point);
+
+constexpr CharacterKind kind_of_class(CharacterClass character) {
+    return (CharacterKind)(character & kKindMask);
+}
+
+constexpr uint32_t kInvalidCharacter = 0xFFFD; // a separator
+
+// Decodes the code point at `at` and moves `at` behind it, never beyond `end`. Bytes that are not
+// UTF-8 (truncated, overlong, surrogates, beyond U+10FFFF) are taken one by one as
+// kInvalidCharacter. Expects at < end.
+uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end);
+
+// Writes 1 to 4 bytes to `out` and returns how many.
+int encode_utf8(uint32_t code_point, uint8_t* out);
+
+// A segment is a code point and those after it that join it. Longer ones are cut (as Unicode's
+// Stream-Safe Text Format does), so that the work for each code point is bounded.
+constexpr int kMaxSegment = 32;
+constexpr int kMaxNormalisedSegment = 1024;
+
+// Normalises and folds (NFKC_Casefold) a segment of 1..kMaxSegment code points; `out` has room for
+// kMaxNormalisedSegment code points. Returns how many were written.
+int normalise_segment(const uint32_t* segment, int length, int32_t* out);
+
+} // namespace simhash

@@ -1,0 +1,198 @@
+// Fingerprints, as SQL sees them: simhash() of a document, of the caller's features, of the
+// caller's hashes.
+#include "pg.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/document.hpp"
+#include "sql/text_source.hpp"
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_document);
+PG_FUNCTION_INFO_V1(simhash_features_array);
+PG_FUNCTION_INFO_V1(simhash_hashes_array);
+}
+
+namespace {
+
+using namespace simhash;
+
+// ---- arguments ----
+
+template <class Value>
+struct Name {
+    const char* name;
+    Value value;
+};
+
+constexpr Name<FeatureKind> kFeatureNames[] = {{"words", FeatureKind::kWords},
+                                               {"chars", FeatureKind::kCharacters}};
+constexpr Name<Weighting> kWeightingNames[] = {{"tf", Weighting::kTf},
+                                               {"sqrt", Weighting::kSqrt},
+                                               {"log", Weighting::kLog},
+                                               {"binary", Weighting::kBinary}};
+constexpr Name<HashKind> kHashNames[] = {{"xxh3", HashKind::kXxh3}, {"fnv1", HashKind::kFnv1}};
+
+template <class Value, size_t n>
+Value named_value(text* given, const char* parameter, const Name<Value> (&names)[n]) {
+    const char* name = VARDATA_ANY(given);
+    const size_t length = VARSIZE_ANY_EXHDR(given);
+    for (const Name<Value>& known : names)
+        if (strlen(known.name) == length && memcmp(known.name, name, length) == 0)
+            return known.value;
+    StringInfoData accepted;
+    initStringInfo(&accepted);
+    for (const Name<Value>& known : names)
+        appendStringInfo(&accepted, "%s\"%s\"", accepted.len > 0 ? ", " : "", known.name);
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("invalid value for parameter \"%s\": \"%.*s\"", parameter,
+                           pg_mbcliplen(name, (int)length, 64), name),
+                    errhint("Accepted values are %s.", accepted.data)));
+}
+
+int width_argument(int width) {
+    if (width < 1 || width > kMaxWidth)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("invalid value for parameter \"width\": %d", width),
+                        errhint("Accepted values are 1 to %d.", kMaxWidth)));
+    return width;
+}
+
+__int128 weight_argument(double weight) {
+    __int128 fixed;
+    if (!fixed_point_weight(weight, &fixed))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid weight"),
+                        errdetail("The weight is %g.", weight),
+                        errhint("Weights are finite numbers between %.0f and %.0f.",
+                                -kGreatestWeight, kGreatestWeight)));
+    return fixed;
+}
+
+// The arguments behind the document. NULL stands for the default, which may depend on the features.
+DocumentOptions document_options(FunctionCallInfo fcinfo) {
+    DocumentOptions options;
+    if (!PG_ARGISNULL(1))
+        options.features = named_value(PG_GETARG_TEXT_PP(1), "features", kFeatureNames);
+    options.width =
+        PG_ARGISNULL(2) ? default_width(options.features) : width_argument(PG_GETARG_INT32(2));
+    if (!PG_ARGISNULL(3))
+        options.weighting = named_value(PG_GETARG_TEXT_PP(3), "weighting", kWeightingNames);
+    if (!PG_ARGISNULL(4))
+        options.hash = named_value(PG_GETARG_TEXT_PP(4), "hash", kHashNames);
+    return options;
+}
+
+Memory server_memory() {
+    return {CurrentMemoryContext,
+            [](void* context, size_t bytes) {
+                return MemoryContextAllocHuge((MemoryContext)context, bytes);
+            },
+            [](void*, void* memory) { pfree(memory); }};
+}
+
+// ---- arrays ----
+
+struct Elements {
+    Datum* values;
+    bool* nulls;
+    int count;
+};
+
+// `what` names the array in errors.
+Elements array_elements(ArrayType* array, const char* what) {
+    if (ARR_NDIM(array) > 1)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("%s must be a one-dimensional array", what),
+                        errdetail("The array has %d dimensions.", ARR_NDIM(array)),
+                        errhint("Unnest it and aggregate the elements with array_agg().")));
+    Elements elements;
+    int16 length;
+    bool by_value;
+    char alignment;
+    get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
+    deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment, &elements.values,
+                      &elements.nulls, &elements.count);
+    return elements;
+}
+
+// The weights beside `features`, or nothing where the argument is NULL: each feature then weighs 1.
+Elements weight_elements(FunctionCallInfo fcinfo, int argument, int features) {
+    if (PG_ARGISNULL(argument))
+        return {nullptr, nullptr, 0};
+    const Elements weights = array_elements(PG_GETARG_ARRAYTYPE_P(argument), "weights");
+    if (weights.count != features)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("there must be as many weights as features"),
+                 errdetail("The number of weights is %d, of features %d.", weights.count, features),
+                 errhint("Leave the weights out to give every feature the weight 1.")));
+    return weights;
+}
+
+__int128 weight_of(const Elements& weights, int i) {
+    if (weights.values == nullptr)
+        return (__int128)1 << kWeightFraction;
+    if (weights.nulls[i])
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a weight must not be null"),
+                 errdetail("The weight of feature %d is null.", i + 1),
+                 errhint("Weights are finite numbers; 0 leaves a feature out.")));
+    return weight_argument(DatumGetFloat8(weights.values[i]));
+}
+
+// A feature that is NULL does not vote, as in an aggregate.
+template <class HashOf>
+Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, HashOf hash_of) {
+    const Elements weights = weight_elements(fcinfo, 1, features.count);
+    Votes votes;
+    for (int i = 0; i < features.count; i++) {
+        if (features.nulls[i])
+            continue;
+        if (i % 1024 == 0)
+            CHECK_FOR_INTERRUPTS();
+        votes.add(hash_of(features.values[i]), weight_of(weights, i));
+    }
+    uint64_t fingerprint;
+    if (!votes.fingerprint(&fingerprint))
+        PG_RETURN_NULL();
+    PG_RETURN_INT64((int64_t)fingerprint);
+}
+
+} // namespace
+
+// simhash(document text, features text, width integer, weighting text, hash text) -> bigint
+Datum simhash_document(PG_FUNCTION_ARGS) {
+    const DocumentOptions options = document_options(fcinfo);
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+
+    text* document = PG_GETARG_TEXT_PP(0);
+    ServerText source(document);
+    uint64_t fingerprint;
+    const bool found =
+        document_fingerprint(options, source.source(), server_memory(), &fingerprint);
+    PG_FREE_IF_COPY(document, 0);
+    if (!found)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64((int64_t)fingerprint);
+}
+
+// simhash(features text[], weights float8[], hash text) -> bigint
+Datum simhash_features_array(PG_FUNCTION_ARGS) {
+    if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+        PG_RETURN_NULL();
+    const HashKind hash = named_value(PG_GETARG_TEXT_PP(2), "hash", kHashNames);
+    const Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), "features");
+    return array_fingerprint(fcinfo, features,
+                             [hash](Datum feature) { return hash_server_text(hash, feature); });
+}
+
+// simhash(hashes bigint[], weights float8[]) -> bigint
+Datum simhash_hashes_array(PG_FUNCTION_ARGS) {
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    const Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");
+    return array_fingerprint(fcinfo, hashes,
+                             [](Datum hash) { return (uint64_t)DatumGetInt64(hash); });
+}

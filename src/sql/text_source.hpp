@@ -1,0 +1,35 @@
+// A text value of the server as the core reads it: UTF-8, slice by slice.
+//
+// A fingerprint is the same in every server encoding, so text is converted; slice by slice, so that
+// a large document needs no second copy and can be interrupted. In a SQL_ASCII database nothing is
+// known about the bytes: they are read as UTF-8, and what is not UTF-8 separates words.
+#pragma once
+
+#include "pg.hpp"
+
+#include "core/document.hpp"
+
+namespace simhash {
+
+class ServerText {
+  public:
+    explicit ServerText(const text* value)
+        : at(VARDATA_ANY(value)), end(at + VARSIZE_ANY_EXHDR(value)) {}
+
+    TextSource source() { return {this, next}; }
+
+  private:
+    static bool next(void* context, const uint8_t** slice, size_t* bytes);
+
+    const char* at;
+    const char* end;
+    char* converted = nullptr; // the last slice in UTF-8, where it had to be converted
+};
+
+// The hash of a text value's bytes in UTF-8.
+uint64_t hash_server_text(HashKind kind, Datum value);
+
+// Where the database's encoding is not UTF-8: `bytes` bytes of UTF-8 as text of the server.
+text* server_text_from_utf8(const uint8_t* utf8, size_t bytes);
+
+} // namespace simhash

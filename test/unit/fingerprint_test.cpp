@@ -1,0 +1,163 @@
+// The vote and the document's fingerprint.
+#include "text_fixture.hpp"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace simhash::test {
+
+TEST(Votes, ABitIsOneWhereTheSumIsAboveZero) {
+    Votes votes;
+    uint64_t fingerprint;
+    EXPECT_FALSE(votes.fingerprint(&fingerprint));
+    votes.add(0b1010, 2);
+    votes.add(0b1100, 1);
+    EXPECT_TRUE(votes.fingerprint(&fingerprint));
+    EXPECT_EQ(fingerprint, 0b1010u);
+    votes.add(0b0101, 1); // bit 3: 2+1-1, bit 2: -2+1+1 = 0, bit 1: 2-1-1 = 0
+    EXPECT_TRUE(votes.fingerprint(&fingerprint));
+    EXPECT_EQ(fingerprint, 0b1000u);
+}
+
+TEST(Votes, NegativeWeightsVoteAgainst) {
+    Votes votes;
+    uint64_t fingerprint;
+    votes.add(0xFF, -1);
+    EXPECT_TRUE(votes.fingerprint(&fingerprint));
+    EXPECT_EQ(fingerprint, ~(uint64_t)0xFF);
+}
+
+TEST(Votes, WeightsOfZeroAreNoFeatures) {
+    Votes votes;
+    uint64_t fingerprint;
+    votes.add(0xFF, 0);
+    EXPECT_FALSE(votes.fingerprint(&fingerprint));
+}
+
+TEST(Votes, SumsBeyondTheCounterStayAtTheLimit) {
+    Votes votes;
+    __int128 greatest;
+    ASSERT_TRUE(fixed_point_weight(kGreatestWeight, &greatest));
+    votes.add(1, greatest);
+    for (int i = 0; i < 100; i++) { // doubles
+        const Votes copy = votes;
+        votes.add(copy);
+    }
+    uint64_t fingerprint;
+    EXPECT_TRUE(votes.fingerprint(&fingerprint));
+    EXPECT_EQ(fingerprint, 1u);
+}
+
+TEST(Votes, TheFastBlockAddsLikeTheSlowSums) {
+    std::mt19937_64 random(3);
+    for (const int bits : {1, 12, 24, 25, 40}) {
+        Votes slow, fast;
+        VoteBlock block(fast);
+        for (int i = 0; i < 5000; i++) {
+            const uint64_t hash = random(), weight = random() >> (64 - bits);
+            slow.add(hash, weight);
+            block.add(hash, weight);
+        }
+        block.flush();
+        EXPECT_EQ(slow.any, fast.any);
+        EXPECT_TRUE(slow.total == fast.total);
+        for (int bit = 0; bit < 64; bit++)
+            EXPECT_TRUE(slow.ones[bit] == fast.ones[bit]) << bit;
+    }
+}
+
+TEST(Weights, AreFixedPointOrRefused) {
+    __int128 fixed;
+    const double unit = std::ldexp(1, -kWeightFraction);
+    EXPECT_TRUE(fixed_point_weight(1.0, &fixed) && fixed == (__int128)1 << kWeightFraction);
+    EXPECT_TRUE(fixed_point_weight(-1.5, &fixed) &&
+                fixed == -((__int128)3 << (kWeightFraction - 1)));
+    EXPECT_TRUE(fixed_point_weight(unit / 2, &fixed) && fixed == 0);
+    EXPECT_TRUE(fixed_point_weight(unit * 1.5, &fixed) && fixed == 2);
+    EXPECT_TRUE(fixed_point_weight(kGreatestWeight, &fixed) && fixed == (__int128)1 << 80);
+    EXPECT_TRUE(fixed_point_weight(-0.0, &fixed) && fixed == 0);
+    for (const double bad :
+         {(double)NAN, (double)INFINITY, -(double)INFINITY, 2 * kGreatestWeight, -1e300})
+        EXPECT_FALSE(fixed_point_weight(bad, &fixed));
+}
+
+TEST(Weights, FollowTheirFormulas) {
+    const double one = 1 << kDocumentFraction;
+    for (uint64_t f = 1; f < 1u << 31; f += 1 + f / 7) {
+        EXPECT_EQ(feature_weight(Weighting::kTf, f), f << kDocumentFraction);
+        EXPECT_EQ(feature_weight(Weighting::kBinary, f), one);
+        EXPECT_NEAR(feature_weight(Weighting::kSqrt, f) / one, std::sqrt(f), 1 / one);
+        EXPECT_NEAR(feature_weight(Weighting::kLog, f) / one, 1 + std::log(f), 2 / one);
+    }
+}
+
+TEST(Document, WithoutAFeatureHasNoFingerprint) {
+    for (const char* document : {"", " ", "...", "\u3002\u2014", "\u200D\uFE0F", "\xFF\xFE"}) {
+        bool found;
+        fingerprint(document, {}, &found);
+        EXPECT_FALSE(found) << document;
+    }
+}
+
+TEST(Document, OrderOfWordsDoesNotMatterButFrequencyDoes) {
+    DocumentOptions tf;
+    tf.weighting = Weighting::kTf;
+    EXPECT_EQ(fingerprint("a b c d e", tf), fingerprint("E, d; C b A", tf));
+    EXPECT_NE(fingerprint("a b c d e", tf), fingerprint("a b b b c d e", tf));
+    DocumentOptions binary;
+    binary.weighting = Weighting::kBinary;
+    EXPECT_EQ(fingerprint("a b c d e", binary), fingerprint("a b b b c d e", binary));
+}
+
+TEST(Document, SumsItsFeatures) {
+    std::mt19937 random(4);
+    std::string document;
+    for (int i = 0; i < 30000; i++)
+        document += "w" + std::to_string(random() % (1 + random() % 20000)) + " ";
+    for (const Weighting weighting :
+         {Weighting::kTf, Weighting::kSqrt, Weighting::kLog, Weighting::kBinary})
+        for (const HashKind hash : {HashKind::kXxh3, HashKind::kFnv1}) {
+            Strings words = features(document);
+            std::sort(words.begin(), words.end());
+            Votes votes;
+            for (size_t i = 0, j = 0; i < words.size(); i = j) {
+                while (j < words.size() && words[j] == words[i])
+                    j++;
+                votes.add(hash_feature(hash, (const uint8_t*)words[i].data(), words[i].size()),
+                          feature_weight(weighting, j - i));
+            }
+            uint64_t expected;
+            ASSERT_TRUE(votes.fingerprint(&expected));
+            DocumentOptions options;
+            options.weighting = weighting;
+            options.hash = hash;
+            EXPECT_EQ(fingerprint(document, options), expected);
+            EXPECT_EQ(fingerprint(document, options, nullptr, 100), expected);
+        }
+}
+
+TEST(Document, MoreDistinctWordsThanASectionHoldsAreSummedInSections) {
+    std::string document;
+    for (uint32_t i = 0; i < 3 * FeatureCounts::kMaxDistinct; i++)
+        document += std::to_string(i) + " ";
+    DocumentOptions binary; // each word once: sections make no difference
+    binary.weighting = Weighting::kBinary;
+    Votes votes;
+    for (uint32_t i = 0; i < 3 * FeatureCounts::kMaxDistinct; i++) {
+        const std::string word = std::to_string(i);
+        votes.add(hash_feature(HashKind::kXxh3, (const uint8_t*)word.data(), word.size()), 1);
+    }
+    uint64_t expected;
+    ASSERT_TRUE(votes.fingerprint(&expected));
+    EXPECT_EQ(fingerprint(document, binary), expected);
+}
+
+TEST(Hash, IsTheOneOfItsName) {
+    const uint8_t* text = (const uint8_t*)"foobar";
+    EXPECT_EQ(hash_feature(HashKind::kFnv1, text, 6), 0x340D8765A4DDA9C2u); // published test vector
+    EXPECT_EQ(hash_feature(HashKind::kFnv1, text, 0), 0xCBF29CE484222325u);
+    EXPECT_EQ(hash_feature(HashKind::kXxh3, text, 0), 0x2D06800538D394C2u); // the same
+}
+
+} // namespace simhash::test

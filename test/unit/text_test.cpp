@@ -1,0 +1,202 @@
+// From text to features: decoding, normalisation, words and character n-grams.
+#include "text_fixture.hpp"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace simhash::test {
+
+static uint32_t decode_one(std::string_view bytes, size_t* used) {
+    const uint8_t* begin = (const uint8_t*)bytes.data();
+    const uint8_t* at = begin;
+    const uint32_t code_point = decode_utf8(at, begin + bytes.size());
+    *used = at - begin;
+    return code_point;
+}
+
+TEST(Utf8, EveryCodePointRoundTrips) {
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        if (c >= 0xD800 && c <= 0xDFFF)
+            continue;
+        uint8_t bytes[4];
+        const int length = encode_utf8(c, bytes);
+        size_t used;
+        ASSERT_EQ(decode_one({(const char*)bytes, (size_t)length}, &used), c);
+        ASSERT_EQ(used, (size_t)length);
+    }
+}
+
+TEST(Utf8, MalformedBytesAreTakenOneByOne) {
+    const std::string_view malformed[] = {
+        "\x80",         "\xC0\x80",         "\xC1\xBF",         "\xE0\x80\x80",
+        "\xED\xA0\x80", "\xF0\x80\x80\x80", "\xF4\x90\x80\x80", "\xF8\x88\x80\x80",
+        "\xFF",         "\xE4\xB8",         "\xF0\x9F\x91",     "\xC3",
+        "\xC3(",        "\xE4(\xB8"};
+    for (const std::string_view bytes : malformed) {
+        size_t used;
+        EXPECT_EQ(decode_one(bytes, &used), kInvalidCharacter);
+        EXPECT_EQ(used, 1u);
+    }
+}
+
+TEST(Utf8, ALengthThatLiesIsNotBelieved) {
+    // The last character is cut off; what follows it in memory must not be read.
+    const std::string whole = "ab\u6771";
+    for (size_t cut = 0; cut <= whole.size(); cut++) {
+        const std::vector<char> exact(whole.begin(), whole.begin() + cut); // for the sanitizer
+        features({exact.data(), exact.size()});
+    }
+}
+
+TEST(Words, AreRunsOfLettersMarksAndDigits) {
+    EXPECT_EQ(features("The quick, brown-fox_jumps 3.14 don't"),
+              (Strings{"the", "quick", "brown", "fox", "jumps", "3", "14", "don", "t"}));
+    EXPECT_EQ(features(""), Strings{});
+    EXPECT_EQ(features(" .,;!\n\t\u2026\u3002"), Strings{});
+}
+
+TEST(Words, AreFoldedAndNormalised) {
+    EXPECT_EQ(features("CAF\u00C9 cafe\u0301 \uFF21\uFF42\uFF23 \uFB01n Stra\u00DFe \u0130"),
+              (Strings{"caf\u00E9", "caf\u00E9", "abc", "fin", "strasse", "i\u0307"}));
+    EXPECT_EQ(
+        features("\u041F\u0420\u0418\u0412\u0415\u0422 \u03A3\u03AF\u03C3\u03C5\u03C6\u03BF\u03C2"),
+        (Strings{"\u043F\u0440\u0438\u0432\u0435\u0442",
+                 "\u03C3\u03AF\u03C3\u03C5\u03C6\u03BF\u03C3"}));
+}
+
+TEST(Words, EquivalentSpellingsAreTheSame) {
+    // Precomposed and decomposed; marks in any order; a Hangul syllable and its jamo; halfwidth
+    // Kana.
+    const std::pair<std::string, std::string> pairs[] = {
+        {"\u1E69", "s\u0307\u0323"},
+        {"s\u0323\u0307", "s\u0307\u0323"},
+        {"\uD55C\uAD6D", "\u1112\u1161\u11AB\u1100\u116E\u11A8"},
+        {"\u30AC\u30AE", "\uFF76\uFF9E\uFF77\uFF9E"},
+        {"\u1FB4", "\u03B1\u0345\u0301"},
+        {"\u0958", "\u0915\u093C"},
+        {"\u09CB", "\u09C7\u09BE"},
+        {"\u2260", "=\u0338"},
+        {"\u212B", "A\u030A"},
+        {"x\u00ADy\u200Dz\uFE0F", "xyz"},
+        {"\u0E01\u0E33", "\u0E01\u0E4D\u0E32"},
+    };
+    for (const auto& [one, other] : pairs) {
+        EXPECT_EQ(features("a " + one + " b"), features("a " + other + " b")) << one;
+        EXPECT_EQ(features("a" + one + "b"), features("a" + other + "b")) << one;
+        EXPECT_EQ(features(one, FeatureKind::kCharacters, 2),
+                  features(other, FeatureKind::kCharacters, 2));
+    }
+}
+
+TEST(Words, ScriptsWithoutSpacesGivePairs) {
+    EXPECT_EQ(features("\u6771\u4EAC\u90FD"), (Strings{"\u6771\u4EAC", "\u4EAC\u90FD"}));
+    EXPECT_EQ(features("\u6771"), (Strings{"\u6771"}));
+    EXPECT_EQ(features("\u6771\u3002\u4EAC"), (Strings{"\u6771", "\u4EAC"}));
+    EXPECT_EQ(features("PG\u6570\u636E2024\u5E74"),
+              (Strings{"pg", "\u6570\u636E", "2024", "\u5E74"}));
+    // Kana keep their voicing marks, Thai letters their vowel signs.
+    EXPECT_EQ(features("\u304B\u3099\u304D"), (Strings{"\u304C\u304D"}));
+    EXPECT_EQ(features("\u0E01\u0E34\u0E19"), (Strings{"\u0E01\u0E34\u0E19"}));
+}
+
+TEST(Words, OtherScripts) {
+    EXPECT_EQ(features("\u0645\u0631\u062D\u0628\u0627 \u05E9\u05DC\u05D5\u05DD"),
+              (Strings{"\u0645\u0631\u062D\u0628\u0627", "\u05E9\u05DC\u05D5\u05DD"}));
+    EXPECT_EQ(features("\u0939\u093F\u0928\u094D\u0926\u0940"),
+              (Strings{"\u0939\u093F\u0928\u094D\u0926\u0940"}));
+    EXPECT_EQ(features("\uD55C\uAD6D\uC5B4 \uBB38\uC11C"),
+              (Strings{"\uD55C\uAD6D\uC5B4", "\uBB38\uC11C"}));
+    EXPECT_EQ(features("\u200Fabc\u202E \u0661\u0662"), (Strings{"abc", "\u0661\u0662"}));
+}
+
+TEST(Words, APictographIsAWordInEverySkinTone) {
+    EXPECT_EQ(features("ok\U0001F44D\U0001F3FD\U0001F44D"),
+              (Strings{"ok", "\U0001F44D", "\U0001F44D"}));
+}
+
+TEST(Words, CodePointsUnknownToUnicode15AreLetters) {
+    EXPECT_EQ(features("x\U0001C8A0y"), (Strings{"x\U0001C8A0y"})); // given out in none
+    EXPECT_EQ(features("x\uFFFEy"), (Strings{"x", "y"}));           // a noncharacter
+}
+
+TEST(Words, ShinglesAreConsecutiveWords) {
+    EXPECT_EQ(features("a b, c d", FeatureKind::kWords, 2), (Strings{"a b", "b c", "c d"}));
+    EXPECT_EQ(features("a b, c d", FeatureKind::kWords, 3), (Strings{"a b c", "b c d"}));
+    EXPECT_EQ(features("a b", FeatureKind::kWords, 3), (Strings{"a b"}));
+    EXPECT_EQ(features("a", FeatureKind::kWords, 32), (Strings{"a"}));
+    EXPECT_EQ(features("--", FeatureKind::kWords, 3), Strings{});
+    EXPECT_EQ(features("\u6771\u4EAC\u90FD x", FeatureKind::kWords, 2),
+              (Strings{"\u6771\u4EAC \u4EAC\u90FD", "\u4EAC\u90FD x"}));
+}
+
+TEST(Words, LongShinglesSurviveTheWindowMoving) {
+    std::string document;
+    Strings words;
+    std::mt19937 random(1);
+    for (int i = 0; i < 3000; i++) {
+        words.push_back(std::string(1 + random() % 255, (char)('a' + random() % 26)));
+        document += words.back() + " ";
+    }
+    for (const int width : {1, 2, 7, 32}) {
+        const Strings shingles = features(document, FeatureKind::kWords, width);
+        ASSERT_EQ(shingles.size(), words.size() - width + 1);
+        for (size_t i = 0; i < shingles.size(); i++) {
+            std::string expected = words[i];
+            for (int j = 1; j < width; j++)
+                expected += " " + words[i + j];
+            ASSERT_EQ(shingles[i], expected);
+        }
+    }
+}
+
+TEST(Words, AnEndlessWordIsCut) {
+    const Strings ascii = features(std::string(1000, 'A'));
+    EXPECT_EQ(ascii.size(), 4u);
+    EXPECT_EQ(ascii[0], std::string(255, 'a'));
+    std::string cyrillic;
+    for (int i = 0; i < 500; i++)
+        cyrillic += "\u0436";
+    const Strings words = features(cyrillic);
+    EXPECT_EQ(words.size(), 4u);
+    EXPECT_EQ(words[0].size(), 254u); // never inside a character
+}
+
+TEST(Words, EndlessMarksAreBounded) {
+    std::string marks = "e";
+    for (int i = 0; i < 100000; i++)
+        marks += i % 2 ? "\u0301" : "\u0323"; // sorting them all at once would be quadratic
+    EXPECT_GT(features(marks).size(), 100u);
+    EXPECT_GT(features("\u304B" + marks.substr(1), FeatureKind::kCharacters, 3).size(), 100u);
+}
+
+TEST(Characters, AreJoinedByOneSpace) {
+    EXPECT_EQ(features("It's,  a", FeatureKind::kCharacters, 4), (Strings{"it s", "t s ", " s a"}));
+    EXPECT_EQ(features("ab", FeatureKind::kCharacters, 4), (Strings{"ab"}));
+    EXPECT_EQ(features("...", FeatureKind::kCharacters, 4), Strings{});
+    // No space beside a script that has none, so that line breaks do not matter.
+    EXPECT_EQ(features("\u6771\n\u4EAC \u90FD PG", FeatureKind::kCharacters, 3),
+              features("\u6771\u4EAC\u90FDPG", FeatureKind::kCharacters, 3));
+}
+
+TEST(Reader, SlicingChangesNothing) {
+    const std::string document =
+        "Cafe\u0301 na\u00EFve \u6771\u4EAC\u90FD\u304B\u3099 \u0E01\u0E34\u0E19 "
+        "\U0001F44D\U0001F3FD e\u0323\u0301 1\u20E3 \uFF76\uFF9E";
+    for (const FeatureKind kind : {FeatureKind::kWords, FeatureKind::kCharacters})
+        for (const int width : {1, 3})
+            for (size_t slice = 1; slice < 9; slice++)
+                EXPECT_EQ(features(document, kind, width, slice), features(document, kind, width));
+}
+
+TEST(Reader, RandomBytesAreReadWithoutHarm) {
+    std::mt19937 random(2);
+    for (int i = 0; i < 20000; i++) {
+        std::string bytes(random() % 60, 0);
+        for (char& byte : bytes)
+            byte = (char)(random() % 3 ? random() | 0x80 : random());
+        for (const FeatureKind kind : {FeatureKind::kWords, FeatureKind::kCharacters})
+            features(bytes, kind, 1 + random() % 4);
+    }
+}
+
+} // namespace simhash::test
