@@ -12,7 +12,7 @@ CREATE FUNCTION hamming_within_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'simhash_hamming_within_support'
     LANGUAGE C STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_within_support(internal) IS
-    'planner support of hamming_within and hamming_at';
+    'planner support of hamming_within, hamming_at and hamming_beyond';
 
 CREATE FUNCTION hamming_restrict(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'simhash_restrict'
@@ -49,6 +49,12 @@ CREATE FUNCTION hamming_at(fp bigint, query bigint, distance bigint) RETURNS boo
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT hamming_within_support;
 COMMENT ON FUNCTION hamming_at(bigint, bigint, bigint) IS
     'whether the Hamming distance of two fingerprints is exactly distance; the planner writes fp <~> query = distance so';
+
+CREATE FUNCTION hamming_beyond(fp bigint, query bigint, radius bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_hamming_beyond'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT hamming_within_support;
+COMMENT ON FUNCTION hamming_beyond(bigint, bigint, bigint) IS
+    'whether the Hamming distance of two fingerprints is more than radius; the planner writes fp <~> query > radius so';
 
 CREATE FUNCTION hamming_radius_below("limit" bigint) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_hamming_radius_below'

@@ -3,9 +3,10 @@
 //     hamming(a, b), a <~> b           number of differing bits, 0..64
 //     hamming_within(a, b, radius)     a <~> b <= radius
 //     hamming_at(a, b, distance)       a <~> b  = distance
+//     hamming_beyond(a, b, radius)     a <~> b > radius
 //     a ~= b                           a <~> b <= 3
 //
-// The planner (planner.cpp) turns comparisons of a distance with a limit into the second and third.
+// The planner (planner.cpp) turns comparisons of a distance with a limit into the next three.
 // None of them ever raises an error, whatever the limit, and all are LEAKPROOF: without that, a
 // table with row-level security would not use the index.
 #include "sql/distance.hpp"
@@ -23,6 +24,7 @@ PG_MODULE_MAGIC;
 PG_FUNCTION_INFO_V1(simhash_hamming);
 PG_FUNCTION_INFO_V1(simhash_hamming_within);
 PG_FUNCTION_INFO_V1(simhash_hamming_at);
+PG_FUNCTION_INFO_V1(simhash_hamming_beyond);
 PG_FUNCTION_INFO_V1(simhash_hamming_radius_below);
 PG_FUNCTION_INFO_V1(simhash_near_duplicate);
 
@@ -36,6 +38,10 @@ Datum simhash_hamming_within(PG_FUNCTION_ARGS) {
 
 Datum simhash_hamming_at(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) == PG_GETARG_INT64(2));
+}
+
+Datum simhash_hamming_beyond(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(distance_of_first_two(fcinfo) > PG_GETARG_INT64(2));
 }
 
 // The radius that "distance < limit" means: one less, except that the least bigint stays what it

@@ -7,6 +7,7 @@ extern "C" {
 PGDLLEXPORT Datum simhash_hamming(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_within(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_at(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_hamming_beyond(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS);
 }
 

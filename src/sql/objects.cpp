@@ -9,6 +9,7 @@ namespace simhash {
 const OurFunction kHamming = {"simhash_hamming", simhash_hamming};
 const OurFunction kHammingWithin = {"simhash_hamming_within", simhash_hamming_within};
 const OurFunction kHammingAt = {"simhash_hamming_at", simhash_hamming_at};
+const OurFunction kHammingBeyond = {"simhash_hamming_beyond", simhash_hamming_beyond};
 const OurFunction kHammingRadiusBelow = {"simhash_hamming_radius_below",
                                          simhash_hamming_radius_below};
 const OurFunction kBallMake = {"simhash_ball_make", simhash_ball_make};

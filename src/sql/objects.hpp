@@ -15,8 +15,8 @@ struct OurFunction {
     PGFunction address;
 };
 
-extern const OurFunction kHamming, kHammingWithin, kHammingAt, kHammingRadiusBelow, kBallMake,
-    kBallContained;
+extern const OurFunction kHamming, kHammingWithin, kHammingAt, kHammingBeyond, kHammingRadiusBelow,
+    kBallMake, kBallContained;
 
 bool is_our_function(Oid function, const OurFunction& ours);
 

@@ -5,8 +5,7 @@
 //
 //   fp <~> $1 <= 3                         as written; <~> is a plain integer
 //       |  rewrite, below: get_relation_info_hook
-//   hamming_within(fp, $1, 3)              one function call; this is what EXPLAIN shows as a
-//   filter
+//   hamming_within(fp, $1, 3)              one function call; EXPLAIN shows it as a filter
 //       |  index condition, below: support function of hamming_within
 //   fp <@ hamming_ball($1, 3)              what the index searches for
 //
@@ -16,19 +15,22 @@
 // expression with <~> in it calls the support function of hamming(), and that loads the library.
 //
 // What is rewritten (distance d is a <~> b or hamming(a, b); limit of int2, int4 or int8, any
-// expression):
+// expression), and the same with the sides exchanged:
 //
-//   d <= limit     hamming_within(a, b, limit)                     d > limit     NOT of it
-//   d <  limit     hamming_within(a, b, radius below limit)        d >= limit    NOT of it
-//   d =  limit     hamming_at(a, b, limit)                         d <> limit    NOT of it
+//   d <= limit   hamming_within(a, b, limit)            d > limit    hamming_beyond(a, b, limit)
+//   d <  limit   hamming_within(a, b, limit less 1)     d >= limit   hamming_beyond(a, b, limit
+//   less 1) d =  limit   hamming_at(a, b, limit)                d <> limit   NOT hamming_at(a, b,
+//   limit)
 //
-// and the same with the sides exchanged. The negated forms cannot use the index, but are then
-// estimated. Conditions with volatile functions stay as written.
+// Those on the right cannot use the index, but are then estimated. "limit less 1" is
+// hamming_radius_below(limit), which does not overflow. Conditions with volatile functions stay as
+// written.
 //
 // The rewriting keeps no memory of a planner run that could be stale in the next one: the hook
 // looks at the query it is called for, once, and what is rewritten does not match again.
 #include "pg_planner.hpp"
 #include "index/index.hpp"
+#include "core/bits.hpp"
 #include "sql/ball.hpp"
 #include "sql/distance.hpp"
 #include "sql/objects.hpp"
@@ -150,7 +152,7 @@ static Node* limit_as_bigint(PlannerInfo* root, Node* limit) {
 }
 
 static Node* call_predicate(Oid function, const Comparison& comparison, Node* limit) {
-    if (!OidIsValid(function))
+    if (!OidIsValid(function) || limit == nullptr)
         return nullptr;
     List* arguments =
         list_make3(linitial(comparison.arguments), lsecond(comparison.arguments), limit);
@@ -158,19 +160,25 @@ static Node* call_predicate(Oid function, const Comparison& comparison, Node* li
                                COERCE_EXPLICIT_CALL);
 }
 
+static Node* call_beyond(const Comparison& comparison, Node* limit) {
+    return call_predicate(sibling_function(comparison.hamming, "hamming_beyond", 3, kHammingBeyond),
+                          comparison, limit);
+}
+
 static Node* call_within(const Comparison& comparison, Node* limit) {
     return call_predicate(sibling_function(comparison.hamming, "hamming_within", 3, kHammingWithin),
                           comparison, limit);
 }
 
-static Node* call_within_below(PlannerInfo* root, const Comparison& comparison, Node* limit) {
+// The radius that "less than the limit" means; null when the helper is missing.
+static Node* radius_below(PlannerInfo* root, const Comparison& comparison, Node* limit) {
     Oid below =
         sibling_function(comparison.hamming, "hamming_radius_below", 1, kHammingRadiusBelow);
     if (!OidIsValid(below))
         return nullptr;
     auto call = (Node*)makeFuncExpr(below, INT8OID, list_make1(limit), InvalidOid, InvalidOid,
                                     COERCE_EXPLICIT_CALL);
-    return call_within(comparison, eval_const_expressions(root, call));
+    return eval_const_expressions(root, call);
 }
 
 static Node* call_at(const Comparison& comparison, Node* limit) {
@@ -197,11 +205,11 @@ static Node* predicate_for(PlannerInfo* root, const Comparison& comparison) {
     case Relation::kAtMost:
         return call_within(comparison, limit);
     case Relation::kMore:
-        return negated(call_within(comparison, limit));
+        return call_beyond(comparison, limit);
     case Relation::kLess:
-        return call_within_below(root, comparison, limit);
+        return call_within(comparison, radius_below(root, comparison, limit));
     case Relation::kAtLeast:
-        return negated(call_within_below(root, comparison, limit));
+        return call_beyond(comparison, radius_below(root, comparison, limit));
     case Relation::kEqual:
         return is_better_as_equality(root, comparison) ? nullptr : call_at(comparison, limit);
     case Relation::kUnequal:
@@ -393,7 +401,7 @@ static Node* simplify_distance(SupportRequestSimplify* request) {
     return (Node*)distance;
 }
 
-// ---- support function of hamming_within() and hamming_at() ----
+// ---- support function of hamming_within(), hamming_at() and hamming_beyond() ----
 
 static Const* constant(Node* node) {
     return IsA(node, Const) && !((Const*)node)->constisnull ? (Const*)node : nullptr;
@@ -420,8 +428,12 @@ static Oid contained_operator(Oid opfamily, Oid constructor) {
     return OidIsValid(op) && is_our_function(get_opcode(op), kBallContained) ? op : InvalidOid;
 }
 
-// hamming_within(fp, q, r) with fp or q the index's column: fp <@ hamming_ball(q, r).
+// hamming_within(fp, q, r) with fp or q the index's column: fp <@ hamming_ball(q, r). The same for
+// hamming_at, which wants the ball's rim only; hamming_beyond wants what is outside.
 static List* index_condition(SupportRequestIndexCondition* request) {
+    bool is_within = is_our_function(request->funcid, kHammingWithin);
+    if (!is_within && !is_our_function(request->funcid, kHammingAt))
+        return NIL;
     if (!is_funcclause(request->node) || request->indexarg > 1 ||
         list_length(((FuncExpr*)request->node)->args) != 3)
         return NIL;
@@ -441,31 +453,42 @@ static List* index_condition(SupportRequestIndexCondition* request) {
         make_opclause(op, BOOLOID, false, (Expr*)column,
                       make_ball_expression(constructor, query, radius), InvalidOid, InvalidOid);
     set_opfuncid((OpExpr*)condition);
-    // hamming_at wants the ball's rim only.
-    request->lossy = !is_our_function(request->funcid, kHammingWithin);
+    request->lossy = !is_within;
     return list_make1(condition);
+}
+
+// The ball; the ball without the next smaller one; everything without the ball. Of rows that have a
+// match (EXISTS) no such difference can be taken: nearly all have one beyond any ball.
+static double predicate_share(const SelectivityContext& context, Oid function, Node* left,
+                              Node* right, int64 limit) {
+    bool differences = context.join_type != JOIN_SEMI && context.join_type != JOIN_ANTI;
+    double inside = within_selectivity(context, left, right, saturate_radius(limit));
+    if (is_our_function(function, kHammingBeyond)) {
+        double everything = within_selectivity(context, left, right, kFingerprintBits);
+        return differences ? everything - inside : everything;
+    }
+    if (!is_our_function(function, kHammingAt))
+        return inside;
+    if (limit < 0 || limit > kFingerprintBits)
+        return 0;
+    return differences ? inside - within_selectivity(context, left, right, (int)limit - 1) : inside;
 }
 
 static Node* estimate_predicate(SupportRequestSelectivity* request) {
     if (list_length(request->args) != 3)
         return nullptr;
-    auto left = (Node*)linitial(request->args), right = (Node*)lsecond(request->args);
     Node* limit = estimate_expression_value(request->root, (Node*)lthird(request->args));
-    SelectivityContext context = {request->root, request->varRelid, request->is_join,
-                                  request->jointype, request->sjinfo};
-    bool known = constant(limit) != nullptr;
-    int64 radius = known ? DatumGetInt64(constant(limit)->constvalue) : kNearDuplicateRadius;
-    if (IsA(limit, Const) && !known)
-        request->selectivity = 0; // strict
-    else
-        request->selectivity = within_selectivity(context, left, right, saturate_radius(radius));
-    // At a distance: the ball without the next smaller one. No row is farther than 64.
-    if (request->selectivity > 0 && known && is_our_function(request->funcid, kHammingAt))
-        request->selectivity =
-            radius > 64
-                ? 0
-                : Max(0, request->selectivity -
-                             within_selectivity(context, left, right, saturate_radius(radius) - 1));
+    Const* known = constant(limit);
+    double share = 0; // of NULL
+    if (known != nullptr || !IsA(limit, Const)) {
+        SelectivityContext context = {request->root, request->varRelid, request->is_join,
+                                      request->jointype, request->sjinfo};
+        int64 radius = known != nullptr ? DatumGetInt64(known->constvalue) : kNearDuplicateRadius;
+        share = predicate_share(context, request->funcid, (Node*)linitial(request->args),
+                                (Node*)lsecond(request->args), radius);
+    }
+    CLAMP_PROBABILITY(share);
+    request->selectivity = share;
     return (Node*)request;
 }
 
