@@ -27,7 +27,7 @@ ISOLATION_OPTS = --load-extension=simhash --inputdir=test/isolation --outputdir=
 # into the server and no ereport (a longjmp) skips a destructor. check-boundary holds it.
 SIMHASH_CXXFLAGS = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -U_GLIBCXX_ASSERTIONS \
 	-ffp-contract=off -Wno-register
-WARNINGS = -Wall -Wextra
+WARNINGS = -Wall -Wextra -Wno-deprecated-volatile
 
 SHLIB_LINK += -lutf8proc
 UNIT_LIBS += -lutf8proc
@@ -40,7 +40,7 @@ EXTRA_CLEAN = build results regression.diffs regression.out test/isolation/outpu
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
-override BITCODE_CXXFLAGS += $(SIMHASH_CXXFLAGS)
+override BITCODE_CXXFLAGS += $(SIMHASH_CXXFLAGS) -Wno-deprecated-volatile
 
 $(OBJS): $(PROJECT_HEADERS)
 

@@ -1,0 +1,113 @@
+-- The index: answers equal the sequential scan's; options; what it refuses.
+CREATE TABLE docs (id integer PRIMARY KEY, fp bigint);
+INSERT INTO docs SELECT i, ('x' || md5(i::text))::bit(64)::bigint FROM generate_series(1, 3000) i;
+INSERT INTO docs SELECT 10000 + id, fp # (1::bigint << (id % 64)) # (1::bigint << (id * 7 % 64)) FROM docs;
+INSERT INTO docs SELECT 20000 + i, 42 FROM generate_series(1, 500) i;
+INSERT INTO docs VALUES (30001, 0), (30002, -1), (30003, 9223372036854775807), (30004, -9223372036854775808),
+    (30005, NULL), (30006, NULL);
+
+-- Compares index and sequential scan for the first n rows' fingerprints; returns the number of queries and of differences.
+CREATE FUNCTION compare(relation regclass, n integer, radius bigint, OUT queries bigint, OUT differences bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+    query bigint;
+    by_index integer[];
+    by_scan integer[];
+BEGIN
+    queries := 0;
+    differences := 0;
+    FOR query IN EXECUTE format('SELECT fp FROM %s WHERE fp IS NOT NULL ORDER BY hashint4(id) LIMIT %s', relation, n)
+    LOOP
+        PERFORM set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+            set_config('enable_indexscan', 'on', true);
+        EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %s WHERE fp <~> $1 <= $2', relation)
+            INTO by_index USING query, radius;
+        PERFORM set_config('enable_seqscan', 'on', true), set_config('enable_indexscan', 'off', true);
+        EXECUTE format('SELECT array_agg(id ORDER BY id) FROM %s WHERE fp <~> $1 <= $2', relation)
+            INTO by_scan USING query, radius;
+        queries := queries + 1;
+        differences := differences + (by_index IS DISTINCT FROM by_scan)::integer;
+    END LOOP;
+END $$;
+
+-- Built after loading.
+CREATE INDEX docs_fp ON docs USING simhash (fp);
+SELECT radius, (compare('docs', 10, radius)).* FROM generate_series(-1, 65, 3) radius;
+-- Grown by inserts.
+CREATE TABLE grown (id integer, fp bigint);
+CREATE INDEX grown_fp ON grown USING simhash (fp);
+INSERT INTO grown SELECT * FROM docs ORDER BY hashint4(id);
+SELECT radius, (compare('grown', 10, radius)).* FROM generate_series(-1, 65, 3) radius;
+DELETE FROM grown WHERE id % 3 = 0 OR fp = 42;
+UPDATE grown SET fp = fp # 5 WHERE id % 5 = 0;
+SELECT radius, (compare('grown', 10, radius)).* FROM generate_series(0, 64, 8) radius;
+VACUUM grown;
+SELECT radius, (compare('grown', 10, radius)).* FROM generate_series(0, 64, 8) radius;
+INSERT INTO grown SELECT id + 100000, fp FROM docs WHERE id % 3 = 0;
+SELECT radius, (compare('grown', 10, radius)).* FROM generate_series(0, 64, 8) radius;
+-- Layouts of other numbers of tables, with overlapping masks among them.
+DO $$
+DECLARE
+    tables integer;
+    result record;
+BEGIN
+    FOREACH tables IN ARRAY ARRAY[1, 2, 3, 4, 10, 16, 20, 64] LOOP
+        EXECUTE format('CREATE INDEX by_tables ON grown USING simhash (fp) WITH (tables = %s)', tables);
+        EXECUTE 'DROP INDEX grown_fp';
+        FOR result IN SELECT radius, (compare('grown', 5, radius)).* FROM unnest(ARRAY[0, 1, 2, 3, 4, 5, 8]) radius LOOP
+            IF result.differences > 0 THEN
+                RAISE NOTICE 'tables %: %', tables, result;
+            END IF;
+        END LOOP;
+        EXECUTE 'ALTER INDEX by_tables RENAME TO grown_fp';
+    END LOOP;
+END $$;
+
+-- Bitmap scans, several conditions, nulls, equality of other integer types.
+SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SELECT count(*) FROM docs WHERE fp <~> 42 <= 3 OR fp <~> -1 <= 3;
+SELECT count(*) FROM docs WHERE fp <~> 42 <= 3 AND fp <~> 43 <= 1;
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+SET enable_bitmapscan = off;
+SELECT count(*) FROM docs WHERE fp <~> 42 <= 3 AND fp <~> 43 <= 1;
+SELECT count(*) FROM docs WHERE fp = 42;
+SELECT count(*) FROM docs WHERE fp = 42::smallint;
+SELECT count(*) FROM docs WHERE fp = ANY (ARRAY[42, 0, -1]);
+SELECT id FROM docs WHERE fp IS NULL ORDER BY id;
+SELECT count(*), count(fp) FROM docs;
+SELECT count(*) FROM docs WHERE fp IS NOT NULL;
+SELECT count(*) FROM docs WHERE fp <~> NULL <= 3;
+SELECT count(*) FROM docs WHERE fp <@ NULL::hamming_ball;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+
+-- The planner leaves the index where it does not pay.
+ANALYZE docs;
+EXPLAIN (COSTS OFF) SELECT * FROM docs WHERE fp <~> 42000000 <= 3;
+EXPLAIN (COSTS OFF) SELECT * FROM docs WHERE fp <~> 42000000 <= 40;
+CREATE TABLE few (fp bigint);
+INSERT INTO few SELECT generate_series(1, 20);
+CREATE INDEX ON few USING simhash (fp);
+ANALYZE few;
+EXPLAIN (COSTS OFF) SELECT * FROM few WHERE fp <~> 42 <= 3;
+
+-- Options.
+CREATE INDEX ON docs USING simhash (fp) WITH (radius = 64);
+CREATE INDEX ON docs USING simhash (fp) WITH (radius = -1);
+CREATE INDEX ON docs USING simhash (fp) WITH (tables = 0);
+CREATE INDEX ON docs USING simhash (fp) WITH (tables = 65);
+CREATE INDEX ON docs USING simhash (fp) WITH (fillfactor = 9);
+CREATE INDEX ON docs USING simhash (fp) WITH (pages = 9);
+CREATE INDEX docs_wide ON docs USING simhash (fp) WITH (radius = 63, tables = 64, fillfactor = 100);
+DROP INDEX docs_wide;
+-- What it is not for.
+CREATE INDEX ON docs USING simhash (id);
+CREATE INDEX ON docs USING simhash (fp, id);
+CREATE INDEX ON docs USING simhash (fp DESC);
+CREATE UNIQUE INDEX ON docs USING simhash (fp);
+CREATE INDEX ON docs USING simhash (fp) INCLUDE (id);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'simhash_ops';
+DROP TABLE docs, grown, few;
