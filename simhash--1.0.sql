@@ -172,7 +172,8 @@ CREATE OPERATOR CLASS simhash_ops DEFAULT FOR TYPE bigint USING simhash AS
     OPERATOR 2 = (bigint, bigint),
     OPERATOR 2 = (bigint, integer),
     OPERATOR 2 = (bigint, smallint),
-    OPERATOR 3 ~= (bigint, bigint);
+    OPERATOR 3 ~= (bigint, bigint),
+    OPERATOR 4 <~> (bigint, bigint) FOR ORDER BY pg_catalog.integer_ops;
 COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint';
 COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint';
 

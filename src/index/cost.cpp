@@ -14,6 +14,9 @@ namespace {
 // run takes about 1 µs, checking a candidate a few ns.
 constexpr double kVisitCost = 0.1;
 constexpr double kCandidateCost = 0.0003;
+// Of a scan ordered by distance: stages before the first row, and distances that occur.
+constexpr double kStages = 3;
+constexpr double kLevels = 40;
 
 double bytes_per_entry(const Layout& layout) {
     return 6.0 * layout.table_count + 4;
@@ -106,6 +109,13 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     *startup_cost = kVisitCost;
     *total_cost = fetched * page_cost + visits * kVisitCost + candidates * kCandidateCost +
                   rows * (cpu_index_tuple_cost + (plan.read_all ? 0 : kVisitCost));
+    if (path->indexorderbys != NIL) {
+        // The first neighbours cost a few stages; all of them, a pass over the posting table per
+        // distance.
+        *startup_cost += layout.table_count * (kVisitCost + spc_random) * kStages;
+        *total_cost +=
+            *startup_cost + kLevels * (entries * kCandidateCost + leaf_pages * spc_sequential);
+    }
     *correlation = 0;
     *pages = fetched;
 }

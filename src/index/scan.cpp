@@ -5,7 +5,7 @@
 // then collects the matching fingerprints of the other probes' block tables, and walks to each of
 // these in the posting table. The leaf whose postings are being returned stays pinned (README.md,
 // "Scans").
-#include "index/index.hpp"
+#include "index/scan.hpp"
 
 #include "sql/ball.hpp"
 
@@ -15,68 +15,13 @@ namespace simhash {
 
 namespace {
 
-constexpr int kNoRadius = -1;
-
-// fp within radius of center. Radius -1: nothing matches; 64: everything.
-struct Ball {
-    uint64_t center;
-    int radius;
-
-    bool contains(uint64_t fingerprint) const {
-        return hamming_distance(fingerprint, center) <= radius;
-    }
-};
-
-struct Posting {
-    uint64_t fingerprint;
-    uint64_t tid;
-};
-
-// A run of a tree of postings, read leaf by leaf.
-struct Walk {
-    bool active;
-    TreeContext tree;
-    TreeKey position;  // entries before it are done
-    uint64_t last_key; // the run ends behind it
-    BlockNumber next;  // where `position` is expected; InvalidBlockNumber: descend
-};
-
-enum class Phase { kStart, kPostingProbes, kLookups, kNulls, kDone };
-
-struct Scan {
-    const Layout* layout;
-    double entries; // distinct fingerprints, estimated
-
-    // The conditions. Row fingerprints must lie in all balls; the first, the smallest, drives the
-    // scan.
-    Ball* balls;
-    int ball_count;
-    bool want_fingerprints, want_nulls;
-
-    // What is being read.
-    Phase phase;
-    Ball ball;       // the driving ball of this stage
-    int done_radius; // fingerprints within it were returned by earlier stages; -1: none
-    ProbePlan plan;
-    PrefixNeighbours neighbours{0, 1, -1};
-    Walk walk;
-    uint64_t* matches; // fingerprints of the stage to look up
-    size_t match_count, match_capacity, next_match;
-
-    // The current leaf's matching postings, and the pin that protects them.
-    Buffer pinned;
-    Posting* postings; // [kMaxLeafEntries]
-    int posting_count, next_posting;
-
-    uint64_t* found; // [kMaxLeafEntries] matches of one leaf of a block table
-    IndexTuple tuple;
-};
-
 Scan* scan_state(IndexScanDesc scan) {
     return static_cast<Scan*>(scan->opaque);
 }
 
 // ---- Walks ----
+
+} // namespace
 
 void release_pin(Scan* scan) {
     if (scan->pinned != InvalidBuffer)
@@ -92,6 +37,8 @@ void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64
                       last_key,
                       InvalidBlockNumber};
 }
+
+namespace {
 
 bool matches(const Scan* scan, uint64_t fingerprint) {
     int distance = hamming_distance(fingerprint, scan->ball.center);
@@ -116,8 +63,8 @@ void take_postings(Scan* scan, Relation index, Buffer buffer, bool filtered) {
     scan->next_posting = 0;
 }
 
-// Goes to the next leaf of the walk that has matching postings, and keeps it pinned. False at the
-// walk's end.
+} // namespace
+
 bool continue_walk(Scan* scan, Relation index, bool filtered) {
     Walk& walk = scan->walk;
     release_pin(scan);
@@ -146,6 +93,20 @@ bool continue_walk(Scan* scan, Relation index, bool filtered) {
 
 // ---- Probes ----
 
+const ProbePlan* plan_for(Scan* scan, int radius) {
+    ProbePlan*& plan = scan->plans[std::max(radius, 0)];
+    if (plan == nullptr)
+        plan = static_cast<ProbePlan*>(
+            MemoryContextAlloc(GetMemoryChunkContext(scan), sizeof(ProbePlan)));
+    else if (plan->radius == radius)
+        return plan;
+    *plan = make_probe_plan(*scan->layout, radius, scan->entries, kTypicalProbeCosts);
+    plan->radius = radius;
+    return plan;
+}
+
+namespace {
+
 // Left-aligned bounds of the run of keys with this prefix.
 uint64_t run_first(uint64_t prefix, int prefix_bits) {
     return prefix << (kFingerprintBits - prefix_bits);
@@ -170,7 +131,7 @@ void add_matches(Scan* scan, const uint64_t* found, int count) {
 // Collects the matching fingerprints of one run of a block table that no earlier probe of the plan
 // reports.
 void collect_run(Scan* scan, Relation index, int probe_index, uint64_t first, uint64_t last) {
-    const Probe& probe = scan->plan.probes[probe_index];
+    const Probe& probe = scan->plan->probes[probe_index];
     TreeContext tree = tree_context(index, nullptr, scan->layout, probe.table);
     Permutation permutation(scan->layout->masks[probe.table]);
     uint64_t target = permutation.apply(scan->ball.center);
@@ -187,8 +148,10 @@ void collect_run(Scan* scan, Relation index, int probe_index, uint64_t first, ui
             if (hamming_distance(key, target) > scan->ball.radius)
                 return;
             uint64_t fingerprint = permutation.invert(key);
+            if (count > 0 && scan->found[count - 1] == fingerprint) // postings of one fingerprint
+                return;
             if (matches(scan, fingerprint) &&
-                !reported_earlier(scan->plan, probe_index, fingerprint ^ scan->ball.center))
+                !reported_earlier(*scan->plan, probe_index, fingerprint ^ scan->ball.center))
                 scan->found[count++] = fingerprint;
         });
         more = !page_is_rightmost(page) && page_high(page).key <= last;
@@ -215,11 +178,12 @@ bool probes_posting_table(const ProbePlan& plan) {
     return plan.probe_count > 0 && plan.probes[0].table == 0;
 }
 
-// All probes of block tables other than the posting table.
-void collect_matches(Scan* scan, Relation index) {
+} // namespace
+
+void collect_matches(Scan* scan, Relation index, int first_probe) {
     scan->match_count = scan->next_match = 0;
-    for (int i = probes_posting_table(scan->plan) ? 1 : 0; i < scan->plan.probe_count; i++) {
-        const Probe& probe = scan->plan.probes[i];
+    for (int i = first_probe; i < scan->plan->probe_count; i++) {
+        const Probe& probe = scan->plan->probes[i];
         PrefixNeighbours neighbours = probe_neighbours(scan, probe);
         uint64_t prefix;
         while (neighbours.next(&prefix))
@@ -228,19 +192,20 @@ void collect_matches(Scan* scan, Relation index) {
     }
 }
 
+namespace {
+
 // Sets up the probes of scan->ball.
 void start_ball(Scan* scan, Relation index) {
     release_pin(scan);
     scan->walk.active = false;
     scan->match_count = scan->next_match = 0;
     scan->phase = Phase::kPostingProbes;
-    scan->plan =
-        make_probe_plan(*scan->layout, scan->ball.radius, scan->entries, kTypicalProbeCosts);
+    scan->plan = plan_for(scan, scan->ball.radius);
     scan->neighbours = PrefixNeighbours(0, 1, -1);
-    if (scan->plan.read_all)
+    if (scan->plan->read_all)
         start_walk(scan, index, 0, 0, UINT64_MAX);
-    else if (probes_posting_table(scan->plan))
-        scan->neighbours = probe_neighbours(scan, scan->plan.probes[0]);
+    else if (probes_posting_table(*scan->plan))
+        scan->neighbours = probe_neighbours(scan, scan->plan->probes[0]);
 }
 
 // Loads the next matching postings of the ball, one leaf's. False where there are no more; the
@@ -253,11 +218,11 @@ bool next_ball_postings(Scan* scan, Relation index) {
         uint64_t prefix;
         if (scan->phase == Phase::kPostingProbes) {
             if (scan->neighbours.next(&prefix)) {
-                int bits = scan->plan.probes[0].prefix_bits;
+                int bits = scan->plan->probes[0].prefix_bits;
                 start_walk(scan, index, 0, run_first(prefix, bits), run_last(prefix, bits));
                 continue;
             }
-            collect_matches(scan, index);
+            collect_matches(scan, index, probes_posting_table(*scan->plan) ? 1 : 0);
             scan->phase = Phase::kLookups;
         }
         if (scan->next_match == scan->match_count) {
@@ -333,28 +298,39 @@ bool next_postings(Scan* scan, Relation index) {
         if (next_ball_postings(scan, index))
             return true;
     }
-    if (scan->phase == Phase::kNulls) {
-        if (!scan->want_nulls) {
-            scan->phase = Phase::kDone;
-            return false;
-        }
+    return next_null_postings(scan, index);
+}
+
+} // namespace
+
+bool next_null_postings(Scan* scan, Relation index) {
+    if (scan->phase == Phase::kNulls && scan->want_nulls) {
         if (!scan->walk.active)
             start_walk(scan, index, null_tree(*scan->layout), 0, UINT64_MAX);
-        if (continue_walk(scan, index, false)) {
-            if (!scan->walk.active)
-                scan->phase = Phase::kDone;
-            return true;
-        }
-        scan->phase = Phase::kDone;
+        bool found = continue_walk(scan, index, false);
+        if (!scan->walk.active)
+            scan->phase = Phase::kDone;
+        return found;
     }
+    scan->phase = Phase::kDone;
     release_pin(scan);
     return false;
 }
+
+namespace {
 
 void return_posting(IndexScanDesc desc, Scan* scan, const Posting& posting, bool is_null) {
     desc->xs_heaptid = integer_to_tid(posting.tid);
     // The index is exact; but under a snapshot that is not MVCC the row may have changed since.
     desc->xs_recheck = desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot);
+    if (scan->ordered) {
+        bool no_distance = is_null || scan->order_by_null;
+        desc->xs_orderbyvals[0] =
+            no_distance ? Datum(0)
+                        : Int32GetDatum(hamming_distance(posting.fingerprint, scan->target));
+        desc->xs_orderbynulls[0] = no_distance;
+        desc->xs_recheckorderby = false;
+    }
     if (desc->xs_want_itup) {
         if (scan->tuple != nullptr)
             pfree(scan->tuple);
@@ -364,9 +340,11 @@ void return_posting(IndexScanDesc desc, Scan* scan, const Posting& posting, bool
     }
 }
 
-bool get_unordered(IndexScanDesc desc, Scan* scan) {
+bool get_posting(IndexScanDesc desc, Scan* scan) {
+    bool by_distance = scan->ordered && !scan->order_by_null;
     while (scan->next_posting == scan->posting_count)
-        if (!next_postings(scan, desc->indexRelation))
+        if (!(by_distance ? next_ordered_postings(scan, desc->indexRelation)
+                          : next_postings(scan, desc->indexRelation)))
             return false;
     bool is_null = scan->walk.tree.tree == null_tree(*scan->layout);
     return_posting(desc, scan, scan->postings[scan->next_posting++], is_null);
@@ -409,6 +387,12 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
     if (order_bys != nullptr && order_by_count > 0)
         memmove(desc->orderByData, order_bys, order_by_count * sizeof(ScanKeyData));
     read_conditions(scan, desc->keyData, desc->numberOfKeys);
+    scan->ordered = desc->numberOfOrderBys > 0;
+    if (scan->ordered) {
+        scan->order_by_null = desc->orderByData[0].sk_flags & SK_ISNULL;
+        scan->target =
+            scan->order_by_null ? 0 : uint64_t(DatumGetInt64(desc->orderByData[0].sk_argument));
+    }
     scan->phase = Phase::kStart;
     pgstat_count_index_scan(desc->indexRelation);
 }
@@ -416,7 +400,7 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
 bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
     if (direction != ForwardScanDirection)
         elog(ERROR, "simhash indexes do not support backward scans");
-    return get_unordered(desc, scan_state(desc));
+    return get_posting(desc, scan_state(desc));
 }
 
 int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {

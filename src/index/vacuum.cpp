@@ -242,7 +242,7 @@ void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
 
 size_t removed_limit() {
     int kilobytes = in_autovacuum_worker() && autovacuum_work_mem != -1 ? autovacuum_work_mem
-                                                                             : maintenance_work_mem;
+                                                                        : maintenance_work_mem;
     return std::max<size_t>(size_t(kilobytes) * 1024 / (2 * sizeof(uint64_t)), 2 * kMaxLeafEntries);
 }
 

@@ -1,0 +1,135 @@
+// Scans ordered by distance: exact nearest neighbours, lazily.
+//
+// A scan goes on in stages of growing radius, each like a query within that radius, of which only
+// what earlier stages have not returned is taken, sorted by distance, and looked up one fingerprint
+// at a time:
+//
+//     stage      radius 3          radius 5        radius 7       ...   the last
+//     returns    distances 0..3    4..5            6..7                 the others, then NULL
+//
+// So a LIMIT that is reached near by costs one cheap stage. Where a radius would cost as much as
+// reading the posting table from end to end, the last stage begins: one pass over that table notes
+// which distances occur, and each further pass returns one of them, straight from the leaves. At
+// most 65 passes return everything, whatever the size, in no memory at all; matches of the earlier
+// stages, which are few, are given up for the last stage where they outgrow work_mem.
+#include "index/scan.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+constexpr int kRadiusStep = 2;
+
+size_t match_limit() {
+    return std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
+}
+
+// The greatest distance from the target at which a row can meet all conditions.
+int greatest_radius(const Scan* scan) {
+    int greatest = kFingerprintBits;
+    for (int i = 0; i < scan->ball_count; i++) {
+        const Ball& ball = scan->balls[i];
+        if (ball.radius < 0)
+            return kNoRadius;
+        greatest = std::min(greatest, hamming_distance(ball.center, scan->target) + ball.radius);
+    }
+    return greatest;
+}
+
+// Sorts the stage's matches by distance and drops repetitions.
+void sort_matches(Scan* scan) {
+    uint64_t target = scan->target;
+    uint64_t* end = scan->matches + scan->match_count;
+    std::sort(scan->matches, end, [target](uint64_t a, uint64_t b) {
+        int to_a = hamming_distance(a, target), to_b = hamming_distance(b, target);
+        return to_a != to_b ? to_a < to_b : a < b;
+    });
+    scan->match_count = std::unique(scan->matches, end) - scan->matches;
+}
+
+// Notes the distances that occur among rows not yet returned.
+void note_distances(Scan* scan, Relation index) {
+    std::fill(std::begin(scan->distance_present), std::end(scan->distance_present), false);
+    scan->ball = Ball{scan->target, scan->greatest_radius};
+    start_walk(scan, index, 0, 0, UINT64_MAX);
+    while (continue_walk(scan, index, true))
+        for (int i = 0; i < scan->posting_count; i++)
+            scan->distance_present[hamming_distance(scan->postings[i].fingerprint, scan->target)] =
+                true;
+    scan->phase = Phase::kLevels;
+    scan->level_begun = false;
+}
+
+// Begins the next stage, or the last, or the null rows.
+void begin_stage(Scan* scan, Relation index) {
+    int radius = scan->done_radius < 0 ? scan->layout->radius : scan->ball.radius + kRadiusStep;
+    if (scan->done_radius >= scan->greatest_radius) {
+        scan->phase = Phase::kNulls;
+        return;
+    }
+    scan->ball = Ball{scan->target, std::min(radius, scan->greatest_radius)};
+    scan->plan = plan_for(scan, scan->ball.radius);
+    scan->match_count = scan->next_match = 0;
+    if (scan->plan->read_all) {
+        note_distances(scan, index);
+        return;
+    }
+    collect_matches(scan, index, 0);
+    if (scan->match_count > match_limit()) {
+        note_distances(scan, index);
+        return;
+    }
+    sort_matches(scan);
+    scan->phase = Phase::kLookups;
+}
+
+// Begins the pass of the next distance that occurs. False where there is none.
+bool begin_level(Scan* scan, Relation index) {
+    int distance = scan->done_radius + 1;
+    while (distance <= scan->greatest_radius && !scan->distance_present[distance])
+        distance++;
+    if (distance > scan->greatest_radius)
+        return false;
+    scan->done_radius = distance - 1;
+    scan->ball = Ball{scan->target, distance};
+    start_walk(scan, index, 0, 0, UINT64_MAX);
+    return true;
+}
+
+void start_ordered(Scan* scan, Relation index) {
+    scan->done_radius = kNoRadius;
+    scan->greatest_radius = scan->want_fingerprints ? greatest_radius(scan) : kNoRadius;
+    begin_stage(scan, index);
+}
+
+} // namespace
+
+bool next_ordered_postings(Scan* scan, Relation index) {
+    if (scan->phase == Phase::kStart)
+        start_ordered(scan, index);
+    while (scan->phase == Phase::kLookups || scan->phase == Phase::kLevels) {
+        bool levels = scan->phase == Phase::kLevels;
+        if (scan->walk.active && continue_walk(scan, index, levels))
+            return true;
+        release_pin(scan);
+        if (levels) {
+            // The pass of distance ball.radius is over, or none was begun yet.
+            if (scan->level_begun)
+                scan->done_radius = scan->ball.radius;
+            scan->level_begun = begin_level(scan, index);
+            if (!scan->level_begun)
+                scan->phase = Phase::kNulls;
+        } else if (scan->next_match < scan->match_count) {
+            uint64_t fingerprint = scan->matches[scan->next_match++];
+            start_walk(scan, index, 0, fingerprint, fingerprint);
+        } else {
+            scan->done_radius = scan->ball.radius;
+            begin_stage(scan, index);
+        }
+    }
+    return next_null_postings(scan, index);
+}
+
+} // namespace simhash
