@@ -22,27 +22,40 @@ double bytes_per_entry(const Layout& layout) {
     return 6.0 * layout.table_count + 4;
 }
 
-// The radius that an index qualification searches.
-int radius_of_clause(PlannerInfo* root, const IndexOptInfo* index, Expr* clause) {
+// The ball that an index qualification searches.
+BallEstimate ball_of_clause(PlannerInfo* root, const IndexOptInfo* index, Expr* clause) {
+    BallEstimate ball = {nullptr, false, 0, kFingerprintBits, false, false};
     if (!IsA(clause, OpExpr))
-        return kFingerprintBits;
+        return ball;
     auto* op = reinterpret_cast<OpExpr*>(clause);
+    ball.center = static_cast<Node*>(lsecond(op->args));
     switch (get_op_opfamily_strategy(op->opno, index->opfamily[0])) {
     case kWithinBall:
-        return examine_ball(root, static_cast<Node*>(lsecond(op->args))).radius;
+        return examine_ball(root, ball.center);
     case kEqual:
-        return 0;
+        ball.radius = 0;
+        break;
     case kNearDuplicate:
-        return kNearDuplicateRadius;
-    default:
-        return kFingerprintBits;
+        ball.radius = kNearDuplicateRadius;
+        break;
     }
+    return ball;
+}
+
+// Are the rows to be sorted by their distance from this very fingerprint?
+bool orders_by(const IndexPath* path, const Node* center) {
+    if (path->indexorderbys == NIL || center == nullptr)
+        return false;
+    auto* distance = static_cast<Node*>(linitial(path->indexorderbys));
+    return IsA(distance, OpExpr) &&
+           equal(lsecond(reinterpret_cast<OpExpr*>(distance)->args), center);
 }
 
 struct PathQuals {
     List* clauses = NIL; // RestrictInfos of the index qualifications
     int radius = kFingerprintBits;
     bool nulls_only = false;
+    bool around_target = false; // a ball around what the rows are to be ordered by
 };
 
 PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
@@ -59,8 +72,9 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
                     reinterpret_cast<NullTest*>(info->clause)->nulltesttype == IS_NULL;
                 continue;
             }
-            quals.radius =
-                std::min(quals.radius, radius_of_clause(root, path->indexinfo, info->clause));
+            BallEstimate ball = ball_of_clause(root, path->indexinfo, info->clause);
+            quals.radius = std::min(quals.radius, ball.radius);
+            quals.around_target |= orders_by(path, ball.center);
         }
     }
     return quals;
@@ -111,10 +125,14 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
                   rows * (cpu_index_tuple_cost + (plan.read_all ? 0 : kVisitCost));
     if (path->indexorderbys != NIL) {
         // The first neighbours cost a few stages; all of them, a pass over the posting table per
-        // distance.
+        // distance. A ball around the same fingerprint ends the scan before that: it costs what it
+        // costs without the order.
         *startup_cost += layout.table_count * (kVisitCost + spc_random) * kStages;
-        *total_cost +=
-            *startup_cost + kLevels * (entries * kCandidateCost + leaf_pages * spc_sequential);
+        if (quals.around_target && !plan.read_all)
+            *startup_cost = std::min(*startup_cost, *total_cost);
+        else
+            *total_cost +=
+                *startup_cost + kLevels * (entries * kCandidateCost + leaf_pages * spc_sequential);
     }
     *correlation = 0;
     *pages = fetched;
