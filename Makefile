@@ -64,9 +64,17 @@ build/%.o: %.cpp $(PROJECT_HEADERS) $(wildcard test/unit/*.hpp)
 build/unit-tests: $(UNIT_OBJS)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^ $(UNIT_LIBS) -lgtest -lgtest_main -lpthread
 
-.PHONY: unit check-boundary format-check
+.PHONY: unit check-boundary format-check regress isolation
+# Both against the server that PGHOST and PGPORT name, in which the extension is installed.
+regress:
+	$(pg_regress_installcheck) $(REGRESS_OPTS) $(REGRESS)
+
+isolation:
+	$(pg_isolation_regress_installcheck) $(ISOLATION_OPTS) $(ISOLATION)
+
 unit: build/unit-tests
 	build/unit-tests --gtest_brief=1
 
+CLANG_FORMAT ?= clang-format
 format-check:
-	clang-format --dry-run --Werror $(wildcard src/*.hpp src/*/*.hpp src/*/*.cpp test/*/*.cpp test/*/*.hpp)
+	$(CLANG_FORMAT) --dry-run --Werror $(wildcard src/*.hpp src/*/*.hpp src/*/*.cpp test/*/*.cpp test/*/*.hpp)

@@ -35,7 +35,7 @@ namespace {
 
 constexpr int kBits = kFingerprintBits;
 constexpr double kInfinite = 1e300;
-constexpr int kPlanNodeBudget = 2500;  // steps of all proofs for one plan: about two milliseconds
+constexpr int kPlanNodeBudget = 2500; // steps of all proofs for one plan: about two milliseconds
 constexpr int kProofNodeBudget = 500; // of one proof
 
 // ball[n][t]: how many numbers of n bits have at most t ones. share[n]: 2^-n.
