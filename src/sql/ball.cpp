@@ -33,7 +33,7 @@ static Parsed parse_number(const char** text, char delimiter, int64* number) {
     char* end;
     *text = skip_space(*text);
     errno = 0;
-    *number = strtoi64(*text, &end, 10);
+    *number = strtoll(*text, &end, 10);
     if (end == *text)
         return Parsed::kSyntax;
     if (errno == ERANGE)

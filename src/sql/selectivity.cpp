@@ -219,6 +219,29 @@ double ball_selectivity(PlannerInfo*, VariableStatData* column, bool query_known
     return share;
 }
 
+// ---- restrictions ----
+
+static double restriction_selectivity(const SelectivityContext& context, List* arguments,
+                                      int radius) {
+    VariableStatData column;
+    Node* other;
+    bool column_on_left;
+    // Two columns of one row, or none: nothing is known about them.
+    if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
+                                  &column_on_left))
+        return Max(DEFAULT_EQ_SEL, uniform_share(radius));
+    double share;
+    if (IsA(other, Const) && ((Const*)other)->constisnull)
+        share = 0; // strict
+    else if (IsA(other, Const) && ((Const*)other)->consttype == INT8OID)
+        share = ball_selectivity(context.root, &column, true,
+                                 (uint64_t)DatumGetInt64(((Const*)other)->constvalue), radius);
+    else
+        share = ball_selectivity(context.root, &column, false, 0, radius);
+    ReleaseVariableStats(column);
+    return share;
+}
+
 // ---- joins ----
 
 // Share of all pairs of rows that are both most-common values and near each other. The lists are
@@ -272,33 +295,14 @@ static double join_selectivity(const SelectivityContext& context, List* argument
     VariableStatData left, right;
     bool reversed;
     get_join_variables(context.root, arguments, context.join, &left, &right, &reversed);
-    double share =
-        join_share(context.join_type, reversed ? &right : &left, reversed ? &left : &right, radius);
+    // A condition on one table's fingerprint whose radius is the other's: hamming_within(a.fp, 42,
+    // b.radius).
+    bool one_sided = left.rel == nullptr || right.rel == nullptr;
+    double share = one_sided ? restriction_selectivity(context, arguments, radius)
+                             : join_share(context.join_type, reversed ? &right : &left,
+                                          reversed ? &left : &right, radius);
     ReleaseVariableStats(left);
     ReleaseVariableStats(right);
-    return share;
-}
-
-// ---- restrictions ----
-
-static double restriction_selectivity(const SelectivityContext& context, List* arguments,
-                                      int radius) {
-    VariableStatData column;
-    Node* other;
-    bool column_on_left;
-    // Two columns of one row, or none: nothing is known about them.
-    if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
-                                  &column_on_left))
-        return Max(DEFAULT_EQ_SEL, uniform_share(radius));
-    double share;
-    if (IsA(other, Const) && ((Const*)other)->constisnull)
-        share = 0; // strict
-    else if (IsA(other, Const) && ((Const*)other)->consttype == INT8OID)
-        share = ball_selectivity(context.root, &column, true,
-                                 (uint64_t)DatumGetInt64(((Const*)other)->constvalue), radius);
-    else
-        share = ball_selectivity(context.root, &column, false, 0, radius);
-    ReleaseVariableStats(column);
     return share;
 }
 
