@@ -22,18 +22,23 @@ extern "C" {
 #include "catalog/namespace.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "funcapi.h"
+#include "libpq/pqformat.h"
 #include "nodes/execnodes.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "nodes/supportnodes.h"
 #include "nodes/tidbitmap.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
@@ -61,12 +66,19 @@ extern "C" {
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
 #include "varatt.h"
 #endif
 }
 
 #if PG_VERSION_NUM < 150000
 #error "simhash needs PostgreSQL 15 or later"
+#endif
+
+// PostgreSQL 16 lets input functions report bad input to a caller who asked for it; before, it is
+// an error.
+#if PG_VERSION_NUM < 160000
+#define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
 #endif
 
 namespace simhash {
@@ -108,6 +120,27 @@ inline void vacuum_delay() {
     vacuum_delay_point(false);
 #else
     vacuum_delay_point();
+#endif
+}
+
+// The tree walkers take an untyped callback before PostgreSQL 16, which C++ does not convert to by
+// itself.
+using NodeMutator = Node* (*)(Node* node, void* context);
+using NodeWalker = bool (*)(Node* node, void* context);
+
+inline Node* mutate_children(Node* node, NodeMutator mutator, void* context) {
+#if PG_VERSION_NUM < 160000
+    return expression_tree_mutator(node, (Node * (*)()) mutator, context);
+#else
+    return expression_tree_mutator(node, mutator, context);
+#endif
+}
+
+inline bool walk_children(Node* node, NodeWalker walker, void* context) {
+#if PG_VERSION_NUM < 160000
+    return expression_tree_walker(node, (bool (*)())walker, context);
+#else
+    return expression_tree_walker(node, walker, context);
 #endif
 }
 

@@ -1,7 +1,6 @@
 // The type hamming_ball {center, radius}: the indexable form of "within a radius of". Its text form
 // is (center,radius), for example (-42,3). <@ and @> test membership; like all predicates here they
 // never raise.
-#include "pg_planner.hpp"
 #include "sql/ball.hpp"
 #include "sql/distance.hpp"
 #include "core/bits.hpp"

@@ -1,6 +1,5 @@
 // Finding this extension's own objects in the catalogs; see the header.
 #include "sql/objects.hpp"
-#include "pg_planner.hpp"
 #include "sql/ball.hpp"
 #include "sql/distance.hpp"
 

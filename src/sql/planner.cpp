@@ -28,7 +28,7 @@
 //
 // The rewriting keeps no memory of a planner run that could be stale in the next one: the hook
 // looks at the query it is called for, once, and what is rewritten does not match again.
-#include "pg_planner.hpp"
+#include "pg.hpp"
 #include "index/index.hpp"
 #include "core/bits.hpp"
 #include "sql/ball.hpp"

@@ -22,7 +22,6 @@
 //     example: 1 000 000 rows, 10 % are the fingerprint 0, the rest distinct.
 //     fp <~> 0 <= 3 : 100 000 rows (1) + few (2).     fp <~> 12345 <= 3 : few.     fp <~> $1 <= 3 :
 //     few.
-#include "pg_planner.hpp"
 #include "sql/selectivity.hpp"
 #include "core/bits.hpp"
 #include "sql/ball.hpp"
@@ -221,8 +220,7 @@ double ball_selectivity(PlannerInfo*, VariableStatData* column, bool query_known
 
 // ---- restrictions ----
 
-static double restriction_selectivity(const SelectivityContext& context, List* arguments,
-                                      int radius) {
+static double restriction_share(const SelectivityContext& context, List* arguments, int radius) {
     VariableStatData column;
     Node* other;
     bool column_on_left;
@@ -291,14 +289,14 @@ static double join_share(JoinType type, VariableStatData* outer, VariableStatDat
     return share;
 }
 
-static double join_selectivity(const SelectivityContext& context, List* arguments, int radius) {
+static double join_clause_share(const SelectivityContext& context, List* arguments, int radius) {
     VariableStatData left, right;
     bool reversed;
     get_join_variables(context.root, arguments, context.join, &left, &right, &reversed);
     // A condition on one table's fingerprint whose radius is the other's: hamming_within(a.fp, 42,
     // b.radius).
     bool one_sided = left.rel == nullptr || right.rel == nullptr;
-    double share = one_sided ? restriction_selectivity(context, arguments, radius)
+    double share = one_sided ? restriction_share(context, arguments, radius)
                              : join_share(context.join_type, reversed ? &right : &left,
                                           reversed ? &left : &right, radius);
     ReleaseVariableStats(left);
@@ -310,8 +308,8 @@ double within_selectivity(const SelectivityContext& context, Node* left, Node* r
     if (radius < 0)
         return 0;
     List* arguments = list_make2(left, right);
-    double share = context.is_join ? join_selectivity(context, arguments, radius)
-                                   : restriction_selectivity(context, arguments, radius);
+    double share = context.is_join ? join_clause_share(context, arguments, radius)
+                                   : restriction_share(context, arguments, radius);
     list_free(arguments);
     CLAMP_PROBABILITY(share);
     return share;
