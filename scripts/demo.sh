@@ -32,17 +32,22 @@ list_files() { # NUL-separated names
     fi | sort -z
 }
 
+# Passes valid UTF-8 through, and takes everything else for Latin-1. Its input is read twice, so it goes by a file.
+as_utf8() {
+    cat >"$workspace/text"
+    if iconv -f UTF-8 -t UTF-8 "$workspace/text" >"$workspace/utf8" 2>/dev/null; then
+        cat "$workspace/utf8"
+    else
+        iconv -f LATIN1 -t UTF-8 "$workspace/text"
+    fi
+}
+
 # Prints COPY lines: the file's name and its text as base64 of valid UTF-8 without NUL. Binary files are left out.
 encode_files() {
     local file count=0
     while IFS= read -r -d '' file; do
         if [ -s "$file" ] && ! LC_ALL=C grep -qP '\x00' "$file" 2>/dev/null; then
-            if iconv -f UTF-8 -t UTF-8 "$file" >/dev/null 2>&1; then
-                text=$(base64 -w 0 <"$file")
-            else
-                text=$(iconv -f LATIN1 -t UTF-8 "$file" | base64 -w 0)
-            fi
-            printf '%s\t%s\n' "$(printf '%s' "$file" | base64 -w 0)" "$text"
+            printf '%s\t%s\n' "$(printf '%s' "$file" | as_utf8 | base64 -w 0)" "$(as_utf8 <"$file" | base64 -w 0)"
             count=$((count + 1))
             if [ $((count % 100)) = 0 ]; then printf '\r  %d documents' "$count" >&2; fi
         fi
