@@ -32,7 +32,13 @@ WARNINGS = -Wall -Wextra -Wno-deprecated-volatile
 SHLIB_LINK += -lutf8proc
 UNIT_LIBS += -lutf8proc
 
-PG_CPPFLAGS = -I$(srcdir)/src
+# icu_words() needs ICU; where there is none, it says so when called. Its C interface alone is used.
+ifeq ($(shell pkg-config --exists icu-uc && echo yes),yes)
+PG_CPPFLAGS += -DSIMHASH_ICU
+SHLIB_LINK += -licuuc
+endif
+
+PG_CPPFLAGS += -I$(srcdir)/src
 PG_CXXFLAGS = $(SIMHASH_CXXFLAGS) $(WARNINGS) $(EXTRA_CXXFLAGS)
 
 EXTRA_CLEAN = build results regression.diffs regression.out test/isolation/output_iso tmp_check

@@ -156,6 +156,99 @@ CREATE FUNCTION simhash(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS 
 COMMENT ON FUNCTION simhash(bigint[], float8[]) IS
     'fingerprint of features that are hashed already, with given weights';
 
+CREATE FUNCTION simhash(document tsvector) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_tsvector'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION simhash(tsvector) IS
+    'fingerprint of the lexemes, each weighted by its number of positions';
+
+-- Not strict: a width that is null is the one that suits the features.
+CREATE FUNCTION simhash_features(document text, features text DEFAULT 'words', width integer DEFAULT NULL,
+                                 OUT feature text, OUT frequency integer)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'simhash_features'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 ROWS 500;
+COMMENT ON FUNCTION simhash_features(text, text, integer) IS
+    'the distinct features that simhash() finds in a document, and how often each occurs';
+
+CREATE FUNCTION simhash_hash(feature text, hash text DEFAULT 'xxh3') RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_hash_text'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_hash(text, text) IS 'hash of one feature, as simhash() takes it';
+
+-- Stable: a value added to the type can move the others.
+CREATE FUNCTION simhash_hash(value anyenum) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_hash_enum'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_hash(anyenum) IS
+    'the value''s place in its type, repeated over 64 bits: different values differ in many bits';
+
+CREATE FUNCTION shingle_similarity(a text, b text, features text DEFAULT 'words', width integer DEFAULT 3)
+    RETURNS double precision
+    AS 'MODULE_PATHNAME', 'shingle_similarity'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION shingle_similarity(text, text, text, integer) IS
+    'Jaccard similarity of two documents'' shingle sets, 0 to 1; null where neither has a feature';
+
+CREATE FUNCTION simhash_to_hex(fp bigint) RETURNS text
+    AS 'MODULE_PATHNAME', 'simhash_to_hex'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_to_hex(bigint) IS 'fingerprint as 16 hexadecimal digits';
+
+CREATE FUNCTION simhash_from_hex(digits text) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_from_hex'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_from_hex(text) IS 'fingerprint from 1 to 16 hexadecimal digits';
+
+CREATE FUNCTION simhash_to_unsigned(fp bigint) RETURNS numeric
+    AS 'MODULE_PATHNAME', 'simhash_to_unsigned'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_to_unsigned(bigint) IS 'fingerprint as a number from 0 to 2^64 - 1';
+
+CREATE FUNCTION simhash_from_unsigned(number numeric) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_from_unsigned'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_from_unsigned(numeric) IS 'fingerprint from a number from 0 to 2^64 - 1';
+
+CREATE FUNCTION icu_words(document text, locale text) RETURNS text[]
+    AS 'MODULE_PATHNAME', 'icu_words'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE COST 5000;
+COMMENT ON FUNCTION icu_words(text, text) IS
+    'words found by ICU''s dictionaries; the answer depends on the ICU version';
+
+CREATE FUNCTION simhash_agg_transition(internal, text) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_agg_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_transition(internal, text, float8) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_agg_transition' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_agg_combine' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'simhash_agg_serialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_agg_deserialize' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+CREATE FUNCTION simhash_agg_final(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_agg_final' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_agg_transition(internal, text) IS 'implementation of simhash_agg(text)';
+COMMENT ON FUNCTION simhash_agg_transition(internal, text, float8) IS
+    'implementation of simhash_agg(text, float8)';
+COMMENT ON FUNCTION simhash_agg_combine(internal, internal) IS 'implementation of simhash_agg';
+COMMENT ON FUNCTION simhash_agg_serialize(internal) IS 'implementation of simhash_agg';
+COMMENT ON FUNCTION simhash_agg_deserialize(bytea, internal) IS 'implementation of simhash_agg';
+COMMENT ON FUNCTION simhash_agg_final(internal) IS 'implementation of simhash_agg';
+
+CREATE AGGREGATE simhash_agg(feature text) (
+    SFUNC = simhash_agg_transition, STYPE = internal, SSPACE = 1104,
+    FINALFUNC = simhash_agg_final, COMBINEFUNC = simhash_agg_combine,
+    SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_agg(text) IS 'fingerprint of the features in the rows, each of weight 1';
+CREATE AGGREGATE simhash_agg(feature text, weight float8) (
+    SFUNC = simhash_agg_transition, STYPE = internal, SSPACE = 1104,
+    FINALFUNC = simhash_agg_final, COMBINEFUNC = simhash_agg_combine,
+    SERIALFUNC = simhash_agg_serialize, DESERIALFUNC = simhash_agg_deserialize,
+    PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_agg(text, float8) IS 'fingerprint of the features in the rows, with weights';
+
 -- ==== Access method (src/index) ====
 
 CREATE FUNCTION simhash_handler(internal) RETURNS index_am_handler

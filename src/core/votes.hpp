@@ -18,8 +18,11 @@ namespace simhash {
 // Sums of any size, for weights that a caller gives. 128 bits hold 2^47 weights of the greatest
 // size; beyond that sums stay at the limit instead of wrapping.
 struct Votes {
-    __int128 ones[64] = {}; // by bit
-    __int128 total = 0;
+    // A server's memory is aligned to 8 bytes, not to the 16 that the type would have.
+    typedef __int128 Sum __attribute__((aligned(8)));
+
+    Sum ones[64] = {}; // by bit
+    Sum total = 0;
     bool any = false; // a feature whose weight is not 0
 
     void add(uint64_t hash, __int128 weight);

@@ -2,93 +2,33 @@
 // caller's hashes.
 #include "pg.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/document.hpp"
+#include "sql/arguments.hpp"
 #include "sql/text_source.hpp"
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_document);
 PG_FUNCTION_INFO_V1(simhash_features_array);
 PG_FUNCTION_INFO_V1(simhash_hashes_array);
+PG_FUNCTION_INFO_V1(simhash_tsvector);
 }
 
 namespace {
 
 using namespace simhash;
 
-// ---- arguments ----
-
-template <class Value>
-struct Name {
-    const char* name;
-    Value value;
-};
-
-constexpr Name<FeatureKind> kFeatureNames[] = {{"words", FeatureKind::kWords},
-                                               {"chars", FeatureKind::kCharacters}};
-constexpr Name<Weighting> kWeightingNames[] = {{"tf", Weighting::kTf},
-                                               {"sqrt", Weighting::kSqrt},
-                                               {"log", Weighting::kLog},
-                                               {"binary", Weighting::kBinary}};
-constexpr Name<HashKind> kHashNames[] = {{"xxh3", HashKind::kXxh3}, {"fnv1", HashKind::kFnv1}};
-
-template <class Value, size_t n>
-Value named_value(text* given, const char* parameter, const Name<Value> (&names)[n]) {
-    const char* name = VARDATA_ANY(given);
-    const size_t length = VARSIZE_ANY_EXHDR(given);
-    for (const Name<Value>& known : names)
-        if (strlen(known.name) == length && memcmp(known.name, name, length) == 0)
-            return known.value;
-    StringInfoData accepted;
-    initStringInfo(&accepted);
-    for (const Name<Value>& known : names)
-        appendStringInfo(&accepted, "%s\"%s\"", accepted.len > 0 ? ", " : "", known.name);
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("invalid value for parameter \"%s\": \"%.*s\"", parameter,
-                           pg_mbcliplen(name, (int)length, 64), name),
-                    errhint("Accepted values are %s.", accepted.data)));
-}
-
-int width_argument(int width) {
-    if (width < 1 || width > kMaxWidth)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("invalid value for parameter \"width\": %d", width),
-                        errhint("Accepted values are 1 to %d.", kMaxWidth)));
-    return width;
-}
-
-__int128 weight_argument(double weight) {
-    __int128 fixed;
-    if (!fixed_point_weight(weight, &fixed))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid weight"),
-                        errdetail("The weight is %g.", weight),
-                        errhint("Weights are finite numbers between %.0f and %.0f.",
-                                -kGreatestWeight, kGreatestWeight)));
-    return fixed;
-}
-
 // The arguments behind the document. NULL stands for the default, which may depend on the features.
 DocumentOptions document_options(FunctionCallInfo fcinfo) {
     DocumentOptions options;
     if (!PG_ARGISNULL(1))
-        options.features = named_value(PG_GETARG_TEXT_PP(1), "features", kFeatureNames);
+        options.features = features_argument(PG_GETARG_TEXT_PP(1));
     options.width =
         PG_ARGISNULL(2) ? default_width(options.features) : width_argument(PG_GETARG_INT32(2));
     if (!PG_ARGISNULL(3))
-        options.weighting = named_value(PG_GETARG_TEXT_PP(3), "weighting", kWeightingNames);
+        options.weighting = weighting_argument(PG_GETARG_TEXT_PP(3));
     if (!PG_ARGISNULL(4))
-        options.hash = named_value(PG_GETARG_TEXT_PP(4), "hash", kHashNames);
+        options.hash = hash_argument(PG_GETARG_TEXT_PP(4));
     return options;
-}
-
-Memory server_memory() {
-    return {CurrentMemoryContext,
-            [](void* context, size_t bytes) {
-                return MemoryContextAllocHuge((MemoryContext)context, bytes);
-            },
-            [](void*, void* memory) { pfree(memory); }};
 }
 
 // ---- arrays ----
@@ -182,7 +122,7 @@ Datum simhash_document(PG_FUNCTION_ARGS) {
 Datum simhash_features_array(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
         PG_RETURN_NULL();
-    const HashKind hash = named_value(PG_GETARG_TEXT_PP(2), "hash", kHashNames);
+    const HashKind hash = hash_argument(PG_GETARG_TEXT_PP(2));
     const Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), "features");
     return array_fingerprint(fcinfo, features,
                              [hash](Datum feature) { return hash_server_text(hash, feature); });
@@ -195,4 +135,22 @@ Datum simhash_hashes_array(PG_FUNCTION_ARGS) {
     const Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");
     return array_fingerprint(fcinfo, hashes,
                              [](Datum hash) { return (uint64_t)DatumGetInt64(hash); });
+}
+
+// simhash(document tsvector) -> bigint: a lexeme weighs as much as it has positions; one without (a
+// stripped tsvector has none) weighs 1.
+Datum simhash_tsvector(PG_FUNCTION_ARGS) {
+    TSVector document = PG_GETARG_TSVECTOR(0);
+    const WordEntry* lexemes = ARRPTR(document);
+    Votes votes;
+    for (int i = 0; i < document->size; i++) {
+        const int positions = lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0;
+        const uint64_t hash =
+            hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len);
+        votes.add(hash, positions > 0 ? positions : 1);
+    }
+    uint64_t fingerprint;
+    if (!votes.fingerprint(&fingerprint))
+        PG_RETURN_NULL();
+    PG_RETURN_INT64((int64_t)fingerprint);
 }

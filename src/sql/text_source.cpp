@@ -54,15 +54,20 @@ bool ServerText::next(void* context, const uint8_t** slice, size_t* bytes) {
     return true;
 }
 
+uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
+    if (!needs_conversion() || length == 0)
+        return hash_feature(kind, (const uint8_t*)bytes, length);
+    char* converted = to_utf8(bytes, length);
+    if (converted == bytes)
+        return hash_feature(kind, (const uint8_t*)bytes, length);
+    const uint64_t hash = hash_feature(kind, (const uint8_t*)converted, strlen(converted));
+    pfree(converted);
+    return hash;
+}
+
 uint64_t hash_server_text(HashKind kind, Datum value) {
     const text* feature = DatumGetTextPP(value);
-    const char* bytes = VARDATA_ANY(feature);
-    const size_t length = VARSIZE_ANY_EXHDR(feature);
-    char* converted = needs_conversion() ? to_utf8(bytes, length) : (char*)bytes;
-    const uint64_t hash = hash_feature(kind, (const uint8_t*)converted,
-                                       converted == bytes ? length : strlen(converted));
-    if (converted != bytes)
-        pfree(converted);
+    const uint64_t hash = hash_server_bytes(kind, VARDATA_ANY(feature), VARSIZE_ANY_EXHDR(feature));
     if ((const void*)feature != DatumGetPointer(value))
         pfree((void*)feature);
     return hash;

@@ -26,10 +26,11 @@ class ServerText {
     char* converted = nullptr; // the last slice in UTF-8, where it had to be converted
 };
 
-// The hash of a text value's bytes in UTF-8.
+// The hash of a text value, or of `length` bytes of text, as UTF-8.
 uint64_t hash_server_text(HashKind kind, Datum value);
+uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length);
 
-// Where the database's encoding is not UTF-8: `bytes` bytes of UTF-8 as text of the server.
+// `bytes` bytes of UTF-8 as text of the server.
 text* server_text_from_utf8(const uint8_t* utf8, size_t bytes);
 
 } // namespace simhash

@@ -1,0 +1,125 @@
+// Distinct features and the similarity of feature sets. See feature_list.hpp.
+#include "core/feature_list.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+// Doubles an array that the caller's memory holds until `needed` items fit.
+template <class Item>
+void reserve(Memory memory, Item*& items, size_t used, size_t& room, size_t needed) {
+    if (needed <= room)
+        return;
+    const size_t new_room = std::max(needed, std::max<size_t>(2 * room, 64));
+    Item* moved = (Item*)memory.allocate(memory.context, new_room * sizeof(Item));
+    if (items != nullptr) {
+        memcpy(moved, items, used * sizeof(Item));
+        memory.release(memory.context, items);
+    }
+    items = moved;
+    room = new_room;
+}
+
+// The hashes of a document's features; sorted and distinct when it is finished. Repetitions are
+// removed whenever the array is full, so it grows with the distinct ones.
+class HashSet {
+  public:
+    explicit HashSet(Memory memory) : memory(memory) {}
+
+    void feature(const uint8_t* text, size_t bytes) {
+        if (count == room) {
+            finish();
+            if (2 * count >= room)
+                reserve(memory, hashes, count, room, count + 1);
+        }
+        hashes[count++] = hash_feature(HashKind::kXxh3, text, bytes);
+    }
+
+    void finish() {
+        std::sort(hashes, hashes + count);
+        count = std::unique(hashes, hashes + count) - hashes;
+    }
+
+    void release() {
+        if (hashes != nullptr)
+            memory.release(memory.context, hashes);
+    }
+
+    uint64_t* hashes = nullptr;
+    size_t count = 0;
+
+  private:
+    Memory memory;
+    size_t room = 0;
+};
+
+size_t count_shared(const HashSet& a, const HashSet& b) {
+    size_t shared = 0;
+    for (size_t i = 0, j = 0; i < a.count && j < b.count;) {
+        const uint64_t of_a = a.hashes[i], of_b = b.hashes[j];
+        shared += of_a == of_b;
+        i += of_a <= of_b;
+        j += of_b <= of_a;
+    }
+    return shared;
+}
+
+} // namespace
+
+void FeatureList::feature(const uint8_t* text, size_t bytes) {
+    if (2 * (count + 1) > slots)
+        grow_index();
+    const uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);
+    size_t slot = hash & (slots - 1);
+    for (; index[slot] != 0; slot = (slot + 1) & (slots - 1))
+        if (listed[index[slot] - 1].hash == hash) {
+            uint32_t& frequency = listed[index[slot] - 1].frequency;
+            frequency += frequency != UINT32_MAX;
+            return;
+        }
+    reserve(memory, listed, count, room, count + 1);
+    reserve(memory, texts, texts_used, texts_room, texts_used + bytes);
+    memcpy(texts + texts_used, text, bytes);
+    listed[count++] = {hash, texts_used, (uint32_t)bytes, 1};
+    texts_used += bytes;
+    index[slot] = (uint32_t)count;
+}
+
+void FeatureList::grow_index() {
+    if (index != nullptr)
+        memory.release(memory.context, index);
+    slots = slots == 0 ? 1024 : 2 * slots;
+    index = (uint32_t*)memory.allocate(memory.context, slots * sizeof(*index));
+    memset(index, 0, slots * sizeof(*index));
+    for (size_t i = 0; i < count; i++) {
+        size_t slot = listed[i].hash & (slots - 1);
+        while (index[slot] != 0)
+            slot = (slot + 1) & (slots - 1);
+        index[slot] = (uint32_t)(i + 1);
+    }
+}
+
+void FeatureList::release() {
+    for (void* held : {(void*)listed, (void*)texts, (void*)index})
+        if (held != nullptr)
+            memory.release(memory.context, held);
+}
+
+bool feature_set_similarity(FeatureKind features, int width, TextSource a, TextSource b,
+                            Memory memory, double* similarity) {
+    HashSet sets[2] = {HashSet(memory), HashSet(memory)};
+    each_feature(features, width, a, sets[0]);
+    each_feature(features, width, b, sets[1]);
+    for (HashSet& set : sets)
+        set.finish();
+    const size_t shared = count_shared(sets[0], sets[1]);
+    const size_t all = sets[0].count + sets[1].count - shared;
+    for (HashSet& set : sets)
+        set.release();
+    *similarity = all > 0 ? (double)shared / (double)all : 0;
+    return all > 0;
+}
+
+} // namespace simhash

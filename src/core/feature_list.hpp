@@ -1,0 +1,43 @@
+// A document's distinct features with their texts and frequencies, in order of first appearance;
+// and the similarity of two documents' feature sets. Features are told apart by their 64-bit hash.
+#pragma once
+
+#include "core/document.hpp"
+
+namespace simhash {
+
+struct ListedFeature {
+    uint64_t hash;
+    size_t begin;       // of the text, in FeatureList::texts
+    uint32_t bytes;     // of the text
+    uint32_t frequency; // at most UINT32_MAX
+};
+
+class FeatureList {
+  public:
+    explicit FeatureList(Memory memory) : memory(memory) {}
+
+    void feature(const uint8_t* text, size_t bytes);
+    void release();
+
+    ListedFeature* listed = nullptr; // `count` features
+    size_t count = 0;
+    uint8_t* texts = nullptr;
+
+  private:
+    void grow_index();
+
+    Memory memory;
+    size_t room = 0;           // of `listed`, in features
+    size_t texts_used = 0;     // bytes
+    size_t texts_room = 0;     // bytes
+    uint32_t* index = nullptr; // `slots` numbers of features, from 1; 0: empty
+    size_t slots = 0;          // a power of two, or 0
+};
+
+// Jaccard similarity of the two documents' sets of features: shared / all. False where neither has
+// a feature.
+bool feature_set_similarity(FeatureKind features, int width, TextSource a, TextSource b,
+                            Memory memory, double* similarity);
+
+} // namespace simhash

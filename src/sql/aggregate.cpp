@@ -1,0 +1,103 @@
+// simhash_agg: a fingerprint from rows of (feature, weight), for weights that are computed in SQL.
+// Sums are integers, so that the order of the rows and the number of parallel workers never matter.
+#include "pg.hpp"
+
+#include "core/votes.hpp"
+#include "sql/arguments.hpp"
+#include "sql/text_source.hpp"
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_agg_transition);
+PG_FUNCTION_INFO_V1(simhash_agg_combine);
+PG_FUNCTION_INFO_V1(simhash_agg_serialize);
+PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
+PG_FUNCTION_INFO_V1(simhash_agg_final);
+}
+
+namespace {
+
+using namespace simhash;
+
+Votes* new_state(MemoryContext context) {
+    Votes* votes = (Votes*)MemoryContextAlloc(context, sizeof(Votes));
+    *votes = Votes{};
+    return votes;
+}
+
+MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
+    MemoryContext context;
+    if (AggCheckCallContext(fcinfo, &context) == 0)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("aggregate function called in non-aggregate context")));
+    return context;
+}
+
+// The state's numbers as they cross from a worker to its leader, on one machine.
+struct Packed {
+    __int128 numbers[65];
+    bool any;
+};
+
+} // namespace
+
+// (state, feature text [, weight float8]). A feature that is NULL does not vote.
+Datum simhash_agg_transition(PG_FUNCTION_ARGS) {
+    MemoryContext context = aggregate_context(fcinfo);
+    Votes* votes = PG_ARGISNULL(0) ? new_state(context) : (Votes*)PG_GETARG_POINTER(0);
+    if (PG_ARGISNULL(1))
+        PG_RETURN_POINTER(votes);
+    __int128 weight = (__int128)1 << kWeightFraction;
+    if (PG_NARGS() > 2) {
+        if (PG_ARGISNULL(2))
+            ereport(ERROR,
+                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a weight must not be null"),
+                     errhint("Weights are finite numbers; 0 leaves a feature out.")));
+        weight = weight_argument(PG_GETARG_FLOAT8(2));
+    }
+    votes->add(hash_server_text(HashKind::kXxh3, PG_GETARG_DATUM(1)), weight);
+    PG_RETURN_POINTER(votes);
+}
+
+Datum simhash_agg_combine(PG_FUNCTION_ARGS) {
+    MemoryContext context = aggregate_context(fcinfo);
+    Votes* votes = PG_ARGISNULL(0) ? new_state(context) : (Votes*)PG_GETARG_POINTER(0);
+    if (!PG_ARGISNULL(1))
+        votes->add(*(const Votes*)PG_GETARG_POINTER(1));
+    PG_RETURN_POINTER(votes);
+}
+
+Datum simhash_agg_serialize(PG_FUNCTION_ARGS) {
+    aggregate_context(fcinfo);
+    const Votes* votes = (const Votes*)PG_GETARG_POINTER(0);
+    Packed packed = {};
+    memcpy(packed.numbers, votes->ones, sizeof(votes->ones));
+    packed.numbers[64] = votes->total;
+    packed.any = votes->any;
+    bytea* bytes = (bytea*)palloc(VARHDRSZ + sizeof(packed));
+    SET_VARSIZE(bytes, VARHDRSZ + sizeof(packed));
+    memcpy(VARDATA(bytes), &packed, sizeof(packed));
+    PG_RETURN_BYTEA_P(bytes);
+}
+
+Datum simhash_agg_deserialize(PG_FUNCTION_ARGS) {
+    aggregate_context(fcinfo);
+    const bytea* bytes = PG_GETARG_BYTEA_PP(0);
+    Packed packed;
+    if (VARSIZE_ANY_EXHDR(bytes) != sizeof(packed))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+                        errmsg("invalid state of aggregate simhash_agg")));
+    memcpy(&packed, VARDATA_ANY(bytes), sizeof(packed));
+    Votes* votes = new_state(CurrentMemoryContext);
+    memcpy(votes->ones, packed.numbers, sizeof(votes->ones));
+    votes->total = packed.numbers[64];
+    votes->any = packed.any;
+    PG_RETURN_POINTER(votes);
+}
+
+Datum simhash_agg_final(PG_FUNCTION_ARGS) {
+    aggregate_context(fcinfo);
+    uint64_t fingerprint;
+    if (PG_ARGISNULL(0) || !((const Votes*)PG_GETARG_POINTER(0))->fingerprint(&fingerprint))
+        PG_RETURN_NULL();
+    PG_RETURN_INT64((int64_t)fingerprint);
+}

@@ -1,0 +1,79 @@
+// Options by name. See arguments.hpp.
+#include "sql/arguments.hpp"
+
+namespace simhash {
+
+namespace {
+
+template <class Value>
+struct Name {
+    const char* name;
+    Value value;
+};
+
+template <class Value, size_t n>
+Value named_value(text* given, const char* parameter, const Name<Value> (&names)[n]) {
+    const char* name = VARDATA_ANY(given);
+    const size_t length = VARSIZE_ANY_EXHDR(given);
+    for (const Name<Value>& known : names)
+        if (strlen(known.name) == length && memcmp(known.name, name, length) == 0)
+            return known.value;
+    StringInfoData accepted;
+    initStringInfo(&accepted);
+    for (const Name<Value>& known : names)
+        appendStringInfo(&accepted, "%s\"%s\"", accepted.len > 0 ? ", " : "", known.name);
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("invalid value for parameter \"%s\": \"%.*s\"", parameter,
+                           pg_mbcliplen(name, (int)length, 64), name),
+                    errhint("Accepted values are %s.", accepted.data)));
+}
+
+} // namespace
+
+FeatureKind features_argument(text* name) {
+    static constexpr Name<FeatureKind> names[] = {{"words", FeatureKind::kWords},
+                                                  {"chars", FeatureKind::kCharacters}};
+    return named_value(name, "features", names);
+}
+
+Weighting weighting_argument(text* name) {
+    static constexpr Name<Weighting> names[] = {{"tf", Weighting::kTf},
+                                                {"sqrt", Weighting::kSqrt},
+                                                {"log", Weighting::kLog},
+                                                {"binary", Weighting::kBinary}};
+    return named_value(name, "weighting", names);
+}
+
+HashKind hash_argument(text* name) {
+    static constexpr Name<HashKind> names[] = {{"xxh3", HashKind::kXxh3},
+                                               {"fnv1", HashKind::kFnv1}};
+    return named_value(name, "hash", names);
+}
+
+int width_argument(int width) {
+    if (width < 1 || width > kMaxWidth)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("invalid value for parameter \"width\": %d", width),
+                        errhint("Accepted values are 1 to %d.", kMaxWidth)));
+    return width;
+}
+
+__int128 weight_argument(double weight) {
+    __int128 fixed;
+    if (!fixed_point_weight(weight, &fixed))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid weight"),
+                        errdetail("The weight is %g.", weight),
+                        errhint("Weights are finite numbers between %.0f and %.0f.",
+                                -kGreatestWeight, kGreatestWeight)));
+    return fixed;
+}
+
+Memory server_memory() {
+    return {CurrentMemoryContext,
+            [](void* context, size_t bytes) {
+                return MemoryContextAllocHuge((MemoryContext)context, bytes);
+            },
+            [](void*, void* memory) { pfree(memory); }};
+}
+
+} // namespace simhash

@@ -1,0 +1,75 @@
+// Fingerprints to and from what other tools print: sixteen hexadecimal digits, or an unsigned
+// number.
+#include "pg.hpp"
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_to_hex);
+PG_FUNCTION_INFO_V1(simhash_from_hex);
+PG_FUNCTION_INFO_V1(simhash_to_unsigned);
+PG_FUNCTION_INFO_V1(simhash_from_unsigned);
+}
+
+// The digit's value, or -1.
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    const char lower = (char)(c | 0x20);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+Datum simhash_to_hex(PG_FUNCTION_ARGS) {
+    char digits[17];
+    snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)PG_GETARG_INT64(0));
+    PG_RETURN_TEXT_P(cstring_to_text(digits));
+}
+
+Datum simhash_from_hex(PG_FUNCTION_ARGS) {
+    text* given = PG_GETARG_TEXT_PP(0);
+    const char* digits = VARDATA_ANY(given);
+    const int length = (int)VARSIZE_ANY_EXHDR(given);
+    uint64_t fingerprint = 0;
+    bool valid = length >= 1 && length <= 16;
+    for (int i = 0; valid && i < length; i++) {
+        const int digit = hex_digit(digits[i]);
+        valid = digit >= 0;
+        fingerprint = fingerprint << 4 | (digit & 15);
+    }
+    if (!valid)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                        errmsg("invalid hexadecimal fingerprint: \"%.*s\"",
+                               pg_mbcliplen(digits, length, 64), digits),
+                        errhint("A fingerprint is 1 to 16 hexadecimal digits, with no prefix.")));
+    PG_RETURN_INT64((int64_t)fingerprint);
+}
+
+Datum simhash_to_unsigned(PG_FUNCTION_ARGS) {
+    char digits[21];
+    snprintf(digits, sizeof(digits), "%llu", (unsigned long long)PG_GETARG_INT64(0));
+    return DirectFunctionCall3(numeric_in, CStringGetDatum(digits), ObjectIdGetDatum(InvalidOid),
+                               Int32GetDatum(-1));
+}
+
+// Whole numbers only; a fraction of zeros is none.
+static bool parse_unsigned(const char* digits, uint64_t* out) {
+    uint64_t value = 0;
+    const char* at = digits;
+    for (; *at >= '0' && *at <= '9'; at++)
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *at - '0', &value))
+            return false;
+    if (at > digits && *at == '.')
+        at += 1 + strspn(at + 1, "0");
+    *out = value;
+    return at > digits && *at == '\0';
+}
+
+Datum simhash_from_unsigned(PG_FUNCTION_ARGS) {
+    const char* digits = DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0)));
+    uint64_t fingerprint;
+    if (!parse_unsigned(digits, &fingerprint))
+        ereport(ERROR,
+                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                 errmsg("invalid unsigned fingerprint: %.64s", digits),
+                 errhint("A fingerprint is a whole number from 0 to 18446744073709551615.")));
+    PG_RETURN_INT64((int64_t)fingerprint);
+}

@@ -1,0 +1,133 @@
+// Features, as SQL sees them: what simhash() takes out of a document, the hash of one, and the
+// exact similarity of two documents' features.
+#include "pg.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/feature_list.hpp"
+#include "sql/arguments.hpp"
+#include "sql/text_source.hpp"
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_features);
+PG_FUNCTION_INFO_V1(simhash_hash_text);
+PG_FUNCTION_INFO_V1(simhash_hash_enum);
+PG_FUNCTION_INFO_V1(shingle_similarity);
+}
+
+namespace {
+
+using namespace simhash;
+
+// The labels of one enum type, kept for the rest of the query.
+struct EnumLabels {
+    Oid type;
+    int count;
+    Oid labels[FLEXIBLE_ARRAY_MEMBER]; // in the type's order
+};
+
+EnumLabels* read_enum_labels(Oid type, MemoryContext context) {
+    int room = 64, count = 0;
+    EnumLabels* read =
+        (EnumLabels*)MemoryContextAlloc(context, offsetof(EnumLabels, labels) + room * sizeof(Oid));
+    ScanKeyData key;
+    ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
+                ObjectIdGetDatum(type));
+    Relation relation = table_open(EnumRelationId, AccessShareLock);
+    Relation index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
+    SysScanDesc scan = systable_beginscan_ordered(relation, index, nullptr, 1, &key);
+    HeapTuple tuple;
+    while ((tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != nullptr) {
+        if (count == room) {
+            room *= 2;
+            read = (EnumLabels*)repalloc(read, offsetof(EnumLabels, labels) + room * sizeof(Oid));
+        }
+        read->labels[count++] = ((Form_pg_enum)GETSTRUCT(tuple))->oid;
+    }
+    systable_endscan_ordered(scan);
+    index_close(index, AccessShareLock);
+    table_close(relation, AccessShareLock);
+    read->type = type;
+    read->count = count;
+    return read;
+}
+
+// The number `ordinal` of `bits` bits, as often as the 64 bits hold it, the rest filled with its
+// low bits: two values differ in at least a bits-th of the 64 bits, and 0 and 1 of two in all.
+uint64_t repeat_ordinal(uint64_t ordinal, int bits) {
+    uint64_t repeated = 0;
+    for (int at = 0; at < 64; at += bits)
+        repeated |= ordinal << at;
+    return repeated;
+}
+
+} // namespace
+
+// simhash_features(document text, features text, width integer) -> setof (feature text, frequency
+// integer)
+Datum simhash_features(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, 0);
+    ReturnSetInfo* result = (ReturnSetInfo*)fcinfo->resultinfo;
+    const FeatureKind features =
+        PG_ARGISNULL(1) ? FeatureKind::kWords : features_argument(PG_GETARG_TEXT_PP(1));
+    const int width =
+        PG_ARGISNULL(2) ? default_width(features) : width_argument(PG_GETARG_INT32(2));
+    if (PG_ARGISNULL(0))
+        return (Datum)0;
+
+    ServerText source(PG_GETARG_TEXT_PP(0));
+    FeatureList list(server_memory());
+    each_feature(features, width, source.source(), list);
+    for (size_t i = 0; i < list.count; i++) {
+        const ListedFeature& feature = list.listed[i];
+        text* shown = server_text_from_utf8(list.texts + feature.begin, feature.bytes);
+        Datum values[] = {PointerGetDatum(shown),
+                          Int32GetDatum((int)Min(feature.frequency, (uint32_t)PG_INT32_MAX))};
+        bool nulls[] = {false, false};
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+        pfree(shown);
+        if (i % 1024 == 0)
+            CHECK_FOR_INTERRUPTS();
+    }
+    list.release();
+    return (Datum)0;
+}
+
+Datum simhash_hash_text(PG_FUNCTION_ARGS) {
+    const HashKind hash = hash_argument(PG_GETARG_TEXT_PP(1));
+    PG_RETURN_INT64((int64_t)hash_server_text(hash, PG_GETARG_DATUM(0)));
+}
+
+// simhash_hash(anyenum) -> bigint, from the value's place among the type's values.
+Datum simhash_hash_enum(PG_FUNCTION_ARGS) {
+    const Oid value = PG_GETARG_OID(0);
+    const Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+    EnumLabels* labels = (EnumLabels*)fcinfo->flinfo->fn_extra;
+    if (labels == nullptr || labels->type != type)
+        fcinfo->flinfo->fn_extra = labels = read_enum_labels(type, fcinfo->flinfo->fn_mcxt);
+    for (int i = 0; i < labels->count; i++)
+        if (labels->labels[i] == value)
+            PG_RETURN_INT64((int64_t)repeat_ordinal(
+                (uint64_t)i, std::max(1, (int)std::bit_width((unsigned)labels->count - 1))));
+    ereport(ERROR,
+            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+             errmsg("value %u is not among those of enum type %s", value, format_type_be(type))));
+}
+
+// shingle_similarity(a text, b text, features text, width integer) -> double precision
+Datum shingle_similarity(PG_FUNCTION_ARGS) {
+    const FeatureKind features = features_argument(PG_GETARG_TEXT_PP(2));
+    const int width = width_argument(PG_GETARG_INT32(3));
+    text* a = PG_GETARG_TEXT_PP(0);
+    text* b = PG_GETARG_TEXT_PP(1);
+    ServerText source_a(a), source_b(b);
+    double similarity;
+    const bool any = feature_set_similarity(features, width, source_a.source(), source_b.source(),
+                                            server_memory(), &similarity);
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    if (!any)
+        PG_RETURN_NULL();
+    PG_RETURN_FLOAT8(similarity);
+}

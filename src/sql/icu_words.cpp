@@ -1,0 +1,96 @@
+// icu_words: words by dictionary, for Chinese, Japanese, Thai and the like, as ICU's break iterator
+// finds them. Its answers depend on the ICU version, so nothing that is stored by default is made
+// of them.
+#include "pg.hpp"
+
+#ifdef SIMHASH_ICU
+#include <unicode/ubrk.h>
+#include <unicode/ustring.h>
+#endif
+
+#include "core/unicode.hpp"
+
+extern "C" {
+PG_FUNCTION_INFO_V1(icu_words);
+}
+
+#ifdef SIMHASH_ICU
+
+namespace {
+
+void check(UErrorCode status, const char* what) {
+    if (U_FAILURE(status))
+        ereport(ERROR, (errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+                        errmsg("could not %s: %s", what, u_errorName(status))));
+}
+
+// The document as UTF-16, `*length` units.
+UChar* to_utf16(text* document, int32_t* length) {
+    char* utf8 = pg_server_to_any(VARDATA_ANY(document), (int)VARSIZE_ANY_EXHDR(document), PG_UTF8);
+    const int bytes =
+        utf8 == VARDATA_ANY(document) ? (int)VARSIZE_ANY_EXHDR(document) : (int)strlen(utf8);
+    UChar* units =
+        (UChar*)MemoryContextAllocHuge(CurrentMemoryContext, ((size_t)bytes + 1) * sizeof(UChar));
+    UErrorCode status = U_ZERO_ERROR;
+    // What is not UTF-8 (in a SQL_ASCII database) becomes U+FFFD.
+    u_strFromUTF8WithSub(units, bytes + 1, length, utf8, bytes, 0xFFFD, nullptr, &status);
+    check(status, "convert text to UTF-16");
+    return units;
+}
+
+// `units` UTF-16 units as text of the server; `buffer` has room for 3 bytes a unit and one more.
+text* from_utf16(const UChar* begin, int32_t units, char* buffer) {
+    UErrorCode status = U_ZERO_ERROR;
+    int32_t bytes;
+    u_strToUTF8(buffer, 3 * units + 1, &bytes, begin, units, &status);
+    check(status, "convert text from UTF-16");
+    const char* converted = pg_any_to_server(buffer, bytes, PG_UTF8);
+    return converted == buffer ? cstring_to_text_with_len(buffer, bytes)
+                               : cstring_to_text(converted);
+}
+
+ArrayBuildState* collect_words(UBreakIterator* iterator, const UChar* units) {
+    ArrayBuildState* words = initArrayResult(TEXTOID, CurrentMemoryContext, false);
+    for (int32_t begin = ubrk_first(iterator), end = ubrk_next(iterator); end != UBRK_DONE;
+         begin = end, end = ubrk_next(iterator)) {
+        CHECK_FOR_INTERRUPTS();
+        if (ubrk_getRuleStatus(iterator) < UBRK_WORD_NONE_LIMIT)
+            continue; // spaces and punctuation
+        char* buffer = (char*)palloc(3 * (Size)(end - begin) + 1);
+        text* word = from_utf16(units + begin, end - begin, buffer);
+        accumArrayResult(words, PointerGetDatum(word), false, TEXTOID, CurrentMemoryContext);
+        pfree(word);
+        pfree(buffer);
+    }
+    return words;
+}
+
+} // namespace
+
+// icu_words(document text, locale text) -> text[]
+Datum icu_words(PG_FUNCTION_ARGS) {
+    const char* locale = text_to_cstring(PG_GETARG_TEXT_PP(1));
+    int32_t length;
+    UChar* units = to_utf16(PG_GETARG_TEXT_PP(0), &length);
+    UErrorCode status = U_ZERO_ERROR;
+    UBreakIterator* iterator = ubrk_open(UBRK_WORD, locale, units, length, &status);
+    check(status, "open a word break iterator");
+    ArrayBuildState* volatile words;
+    // The iterator is ICU's memory: it must be closed also when an error passes.
+    PG_TRY();
+    { words = collect_words(iterator, units); }
+    PG_FINALLY();
+    { ubrk_close(iterator); }
+    PG_END_TRY();
+    PG_RETURN_DATUM(makeArrayResult(words, CurrentMemoryContext));
+}
+
+#else
+
+Datum icu_words(PG_FUNCTION_ARGS) {
+    (void)fcinfo;
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("simhash was built without ICU"),
+                    errhint("Build it where libicu-dev is installed.")));
+}
+
+#endif
