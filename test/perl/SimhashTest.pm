@@ -1,0 +1,111 @@
+# What the TAP tests share: a server, data of fixed seeds, and the comparison of the index with brute force.
+package SimhashTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+
+our @EXPORT = qw(start_node create_data compare_radii compare_nearest);
+
+# A server with the extension in database postgres.
+sub start_node
+{
+	my ($name, %options) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	$node->init(%{ $options{init} // {} });
+	$node->append_conf('postgresql.conf', "autovacuum = off\nshared_buffers = 256MB\nmax_wal_size = 2GB\n");
+	$node->append_conf('postgresql.conf', $options{conf}) if $options{conf};
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+	return $node;
+}
+
+# Table $table (id, fp) of $rows rows: 'random'; 'clustered', where 30 % lie within 0..4 bits of another row; 'repeated', where one fingerprint has 10 %
+# of the rows. The least, the greatest and the awkward fingerprints are in each, and some nulls.
+sub create_data
+{
+	my ($node, $table, $kind, $rows) = @_;
+	my $random = "('x' || md5('$kind' || i))::bit(64)::bigint";
+	my %fp = (
+		random    => $random,
+		clustered => "CASE WHEN i % 10 < 7 THEN $random
+			ELSE ('x' || md5('$kind' || (i - i % 10)))::bit(64)::bigint
+				# (CASE WHEN i % 5 > 0 THEN 1::bigint << (i / 3 % 64) ELSE 0 END)
+				# (CASE WHEN i % 5 > 1 THEN 1::bigint << (i / 7 % 64) ELSE 0 END)
+				# (CASE WHEN i % 5 > 2 THEN 1::bigint << (i / 11 % 64) ELSE 0 END)
+				# (CASE WHEN i % 5 > 3 THEN 1::bigint << (i / 13 % 64) ELSE 0 END) END",
+		repeated => "CASE WHEN i % 10 = 0 THEN 1234567890123456789 WHEN i % 10 < 4 THEN (i / 100)::bigint << 40 ELSE $random END");
+	die "no data of kind $kind" unless $fp{$kind};
+	$node->safe_psql('postgres', qq{
+		CREATE TABLE IF NOT EXISTS $table (id integer, fp bigint);
+		INSERT INTO $table SELECT i, $fp{$kind} FROM generate_series(1, $rows) i ORDER BY hashint4(i);
+		INSERT INTO $table SELECT $rows + row_number() OVER (), fp
+			FROM unnest(ARRAY[0, -1, 1, 9223372036854775807, -9223372036854775808, NULL, NULL]) fp;
+	});
+	return;
+}
+
+# Compares, for $queries fingerprints of the table and each of the radii, the rows that the index finds (their number and a checksum of
+# their ids) with those of brute force. Returns (queries compared, differences).
+sub compare_radii
+{
+	my ($node, $table, $queries, @radii) = @_;
+	my $list = join(',', @radii);
+	my $result = $node->safe_psql('postgres', qq{
+		SET max_parallel_workers_per_gather = 0;
+		SET jit = off;
+		CREATE TEMP TABLE query AS
+			SELECT row_number() OVER () AS n, fp FROM (
+				(SELECT fp FROM (VALUES (0::bigint), (-1), (9223372036854775807), (1234567890123456789)) v (fp))
+				UNION (SELECT fp # 5 FROM (SELECT fp FROM $table WHERE fp IS NOT NULL ORDER BY hashint4(id) LIMIT 2) a)
+				UNION (SELECT fp FROM (SELECT fp FROM $table WHERE fp IS NOT NULL ORDER BY hashint4(id + 1) LIMIT $queries) b)) q
+			ORDER BY hashint8(fp) LIMIT $queries;
+		CREATE TEMP TABLE brute AS
+			SELECT n, hamming(query.fp, d.fp) AS distance, count(*) AS rows, sum(hashint4(id)::numeric) AS ids
+			FROM query CROSS JOIN $table d WHERE d.fp IS NOT NULL GROUP BY 1, 2;
+		SET enable_seqscan = off;
+		SET enable_bitmapscan = off;
+		SELECT count(*), count(*) FILTER (WHERE (coalesce(i.rows, 0), coalesce(i.ids, 0)) IS DISTINCT FROM
+			(SELECT (coalesce(sum(b.rows), 0), coalesce(sum(b.ids), 0)) FROM brute b WHERE b.n = q.n AND b.distance <= radius))
+		FROM unnest(ARRAY[$list]) radius CROSS JOIN query q CROSS JOIN LATERAL (
+			SELECT count(*)::numeric AS rows, sum(hashint4(d.id)::numeric) AS ids FROM $table d WHERE d.fp <~> q.fp <= radius) i
+	});
+	my ($compared, $differences) = split /\|/, (split /\n/, $result)[-1];
+	return ($compared, $differences);
+}
+
+# Compares, for $queries fingerprints, the distances of the $limit (a number or ALL) nearest rows by the index with those of brute
+# force, and that no row comes twice. Returns (queries compared, differences).
+sub compare_nearest
+{
+	my ($node, $table, $queries, $limit) = @_;
+	my $result = $node->safe_psql('postgres', qq{
+		SET max_parallel_workers_per_gather = 0;
+		SET jit = off;
+		CREATE TEMP TABLE query AS
+			SELECT row_number() OVER () AS n, fp FROM (
+				SELECT fp FROM $table WHERE fp IS NOT NULL ORDER BY hashint4(id + 2) LIMIT $queries) q;
+		SET enable_seqscan = off;
+		SET enable_bitmapscan = off;
+		SET enable_sort = off;
+		CREATE TEMP TABLE by_index AS
+			SELECT n, string_agg(coalesce(distance::text, 'null'), ',' ORDER BY place) AS distances, count(*) AS rows, count(DISTINCT ctid) AS different
+			FROM query q CROSS JOIN LATERAL (
+				SELECT d.ctid, d.fp <~> q.fp AS distance, row_number() OVER () AS place
+				FROM (SELECT ctid, fp FROM $table t ORDER BY t.fp <~> q.fp LIMIT $limit) d) i
+			GROUP BY n;
+		RESET ALL;
+		SET enable_indexscan = off;
+		SELECT count(*), count(*) FILTER (WHERE i.rows <> i.different OR i.distances IS DISTINCT FROM (
+			SELECT string_agg(coalesce(distance::text, 'null'), ',' ORDER BY distance)
+			FROM (SELECT hamming(t.fp, q.fp) AS distance FROM $table t ORDER BY 1 LIMIT $limit) b))
+		FROM query q LEFT JOIN by_index i USING (n)
+	});
+	my ($compared, $differences) = split /\|/, (split /\n/, $result)[-1];
+	return ($compared, $differences);
+}
+
+1;

@@ -1,0 +1,52 @@
+# kill -9 in the middle of inserts, updates, deletes and vacuum: after each restart the index answers as brute force does.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use IPC::Run;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $rounds = $ENV{SIMHASH_CRASH_ROUNDS} // 3;
+srand(20240611);
+my $node = start_node('crash', conf => "wal_consistency_checking = 'generic'\nrestart_after_crash = off\ncheckpoint_timeout = 30s\n");
+create_data($node, 'docs', 'clustered', 20_000);
+$node->safe_psql('postgres', 'CREATE INDEX docs_fp ON docs USING simhash (fp); CREATE INDEX ON docs (id)');
+
+my $dir = PostgreSQL::Test::Utils::tempdir;
+PostgreSQL::Test::Utils::append_to_file("$dir/write.sql", <<'SQL');
+\set i random(1, 1000000000)
+\set old random(1, 20000)
+BEGIN;
+INSERT INTO docs SELECT 100000 + :i + j, ('x' || md5((:i + j)::text))::bit(64)::bigint FROM generate_series(1, 20) j;
+INSERT INTO docs VALUES (:i, 42), (:i, NULL);
+UPDATE docs SET fp = fp # 6 WHERE id = :old;
+DELETE FROM docs WHERE id = :old + 1;
+END;
+SQL
+PostgreSQL::Test::Utils::append_to_file("$dir/vacuum.sql", "VACUUM docs;\n");
+
+for my $round (1 .. $rounds)
+{
+	my @writers = map {
+		my $output = '';
+		IPC::Run::start([ 'pgbench', '-n', '-c', $_->[1], '-T', '60', '-f', "$dir/$_->[0].sql", $node->connstr('postgres') ], '>&', \$output)
+	} ([ 'write', 4 ], [ 'vacuum', 1 ]);
+	usleep(700_000 + int(rand(800_000)));
+	$node->kill9;
+	IPC::Run::finish($_) for @writers;
+	$node->start;
+	my ($compared, $wrong) = compare_radii($node, 'docs', 50, 0, 1, 3, 5);
+	is($wrong, 0, "round $round: $compared queries right after the crash");
+	my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
+	is($node->safe_psql('postgres', 'SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM (SELECT FROM docs ORDER BY fp <~> 1) d'),
+		$rows, "round $round: all rows in the index");
+	$node->safe_psql('postgres', 'VACUUM docs');
+	($compared, $wrong) = compare_radii($node, 'docs', 50, 0, 3);
+	is($wrong, 0, "round $round: right after VACUUM");
+}
+$node->stop;
+done_testing();
