@@ -36,8 +36,13 @@ for my $round (1 .. $rounds)
 		IPC::Run::start([ 'pgbench', '-n', '-c', $_->[1], '-T', '60', '-f', "$dir/$_->[0].sql", $node->connstr('postgres') ], '>&', \$output)
 	} ([ 'write', 4 ], [ 'vacuum', 1 ]);
 	usleep(700_000 + int(rand(800_000)));
+	my $postmaster = $node->{_pid};
 	$node->kill9;
 	IPC::Run::finish($_) for @writers;
+	# A new server does not start before the old one's last process has noticed its end.
+	my $patience = 200;
+	usleep(50_000) while kill(0, $postmaster) && --$patience;
+	usleep(500_000);
 	$node->start;
 	my ($compared, $wrong) = compare_radii($node, 'docs', 50, 0, 1, 3, 5);
 	is($wrong, 0, "round $round: $compared queries right after the crash");
