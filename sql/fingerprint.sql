@@ -9,17 +9,17 @@ SELECT d, simhash(d) IS NULL AS none, simhash(d, 'chars') IS NULL AS none_of_cha
 FROM (VALUES (NULL), (''), ('   '), ('?!...'), ('word')) AS v(d);
 
 -- A given feature is hashed as it stands; each weighs 1 unless a weight is given.
-SELECT simhash('the quick brown fox', weighting => 'tf') =
+SELECT simhash('the quick brown fox', 'words', weighting => 'tf') =
        simhash(ARRAY['the', 'quick', 'brown', 'fox']) AS same;
-SELECT simhash('a b b c c c', weighting => 'tf') =
+SELECT simhash('a b b c c c', 'words', weighting => 'tf') =
        simhash(ARRAY['a', 'b', 'c'], ARRAY[1, 2, 3]) AS same;
-SELECT simhash('a b b c c c', weighting => 'log') =
+SELECT simhash('a b b c c c', 'words', weighting => 'log') =
        simhash(ARRAY['a', 'b', 'c'], ARRAY[1, 1 + ln(2::float8), 1 + ln(3::float8)]) AS same;
 SELECT simhash('a b c d', 'words', 2, 'tf') = simhash(ARRAY['a b', 'b c', 'c d']) AS same;
 SELECT simhash('abcde', 'chars', 4, 'tf') = simhash(ARRAY['abcd', 'bcde']) AS same;
 SELECT simhash('abc', 'chars', 32, 'tf') = simhash(ARRAY['abc']) AS beyond_the_document;
 SELECT simhash('a b', 'words', 32, 'tf') = simhash(ARRAY['a b']) AS beyond_the_document;
-SELECT simhash('a b c', hash => 'fnv1') <> simhash('a b c') AS different;
+SELECT simhash('a b c', 'words', hash => 'fnv1') <> simhash('a b c', 'words') AS different;
 
 -- NULL for an option is the default.
 SELECT simhash('a b c', NULL, NULL, NULL, NULL) = simhash('a b c') AS same;
@@ -45,9 +45,9 @@ SELECT simhash('a', 'lines');
 SELECT simhash('a', 'words', 0);
 SELECT simhash('a', 'words', -1);
 SELECT simhash('a', 'words', 33);
-SELECT simhash('a', weighting => 'idf');
-SELECT simhash('a', hash => 'md5');
-SELECT simhash('a', hash => repeat('x', 100000));
+SELECT simhash('a', 'words', weighting => 'idf');
+SELECT simhash('a', 'words', hash => 'md5');
+SELECT simhash('a', 'words', hash => repeat('x', 100000));
 SELECT simhash(ARRAY['a'], NULL, 'md5');
 SELECT simhash(ARRAY['a', 'b'], ARRAY[1]);
 SELECT simhash(ARRAY['a'], '{}');
@@ -60,11 +60,17 @@ SELECT simhash(ARRAY[['a', 'b'], ['c', 'd']]);
 SELECT simhash(ARRAY['a', 'b'], ARRAY[[1, 2]]);
 SELECT simhash(ARRAY[[1], [2]]::bigint[]);
 
+SELECT simhash('a', width => 2);
+SELECT simhash('a', weighting => 'tf');
+SELECT simhash('a', hash => 'fnv1');
+
 -- As a generated column; large documents, of all kinds that could be slow.
 CREATE TABLE page (body text, fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
 INSERT INTO page VALUES ('some text'), (NULL), ('');
 SELECT body, fp = simhash('some text') AS same FROM page;
 DROP TABLE page;
-SELECT simhash(repeat('a', 20000000)) = simhash(repeat('a', 20000000 / 255 * 255)) AS one_word,
-       simhash(repeat('same ', 2000000), weighting => 'binary') = simhash('same') AS one_word_again;
-SELECT simhash(string_agg(i::text, ' ')) IS NOT NULL AS all_distinct FROM generate_series(1, 500000) i;
+SELECT simhash(repeat('a', 20000000), 'words') = simhash(repeat('a', 20000000 / 255 * 255), 'words') AS one_word,
+       simhash(repeat('same ', 2000000), 'words', weighting => 'binary') = simhash('same', 'words') AS one_word_again;
+SELECT simhash(d) IS NOT NULL AS mixed, simhash(d, 'words') IS NOT NULL AS words, simhash(d, 'chars') IS NOT NULL AS chars
+FROM (SELECT repeat('a', 20000000) UNION ALL SELECT repeat('same ', 2000000) UNION ALL SELECT repeat(U&'\0301', 2000000)
+      UNION ALL SELECT string_agg(i::text, ' ') FROM generate_series(1, 500000) i) AS v(d);

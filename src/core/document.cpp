@@ -1,5 +1,6 @@
 // A document's fingerprint. See document.hpp.
 #include "core/document.hpp"
+#include "core/mixed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -49,13 +50,6 @@ constexpr std::array<uint16_t, kTabled> log_weights() {
 }
 constexpr auto kLogWeights = log_weights();
 
-constexpr uint32_t count_characters(const uint8_t* text, size_t bytes) {
-    uint32_t characters = 0;
-    for (size_t i = 0; i < bytes; i++)
-        characters += (text[i] & 0xC0) != 0x80;
-    return characters;
-}
-
 class FingerprintConsumer {
   public:
     FingerprintConsumer(const DocumentOptions& options, Memory memory)
@@ -63,10 +57,9 @@ class FingerprintConsumer {
 
     void feature(const uint8_t* text, size_t bytes) {
         const uint64_t hash = hash_feature(options.hash, text, bytes);
-        const auto length = [=] { return count_characters(text, bytes); };
-        if (!counts.add(hash, length)) {
+        if (counts.add(hash) == FeatureCounts::Added::kSectionFull) {
             end_section();
-            counts.add(hash, length);
+            counts.add(hash);
         }
     }
 
@@ -109,6 +102,8 @@ uint64_t feature_weight(Weighting weighting, uint32_t frequency) {
 
 bool document_fingerprint(const DocumentOptions& options, TextSource source, Memory memory,
                           uint64_t* fingerprint) {
+    if (options.features == FeatureKind::kMixed)
+        return mixed_fingerprint(source, memory, fingerprint);
     FingerprintConsumer consumer(options, memory);
     each_feature(options.features, options.width, source, consumer);
     return consumer.finish(fingerprint);

@@ -9,7 +9,11 @@
 
 namespace simhash {
 
-enum class FeatureKind : uint8_t { kWords, kCharacters };
+enum class FeatureKind : uint8_t {
+    kMixed, // three kinds at once, see mixed.hpp; it has no width, weighting or hash to choose
+    kWords,
+    kCharacters,
+};
 
 // How much a feature that occurs f times weighs.
 enum class Weighting : uint8_t {
@@ -20,12 +24,12 @@ enum class Weighting : uint8_t {
 };
 
 constexpr int default_width(FeatureKind features) {
-    return features == FeatureKind::kWords ? 1 : 4;
+    return features == FeatureKind::kCharacters ? 4 : 1;
 }
 
 struct DocumentOptions {
-    FeatureKind features = FeatureKind::kWords;
-    int width = default_width(FeatureKind::kWords); // words or characters per feature, 1..kMaxWidth
+    FeatureKind features = FeatureKind::kMixed;
+    int width = 1; // words or characters per feature, 1..kMaxWidth
     Weighting weighting = Weighting::kLog;
     HashKind hash = HashKind::kXxh3;
 };
@@ -41,7 +45,8 @@ struct TextSource {
     bool (*next)(void* context, const uint8_t** at, size_t* bytes);
 };
 
-// Reads a document to its end and gives its features to the consumer, in order, with repetitions.
+// Reads a document to its end, words or characters, and gives its features to the consumer, in
+// order, with repetitions.
 template <class Consumer>
 void each_feature(FeatureKind features, int width, TextSource source, Consumer& consumer) {
     const auto read = [&source](auto& cutter) {

@@ -16,33 +16,30 @@ namespace simhash {
 struct FeatureCount {
     uint64_t hash;
     uint32_t frequency; // 0: empty slot
-    uint32_t length;    // of the feature, in characters
 };
 
 class FeatureCounts {
   public:
+    enum class Added { kNew, kAgain, kSectionFull }; // the last: not added
     static constexpr uint32_t kMaxDistinct = 1 << 18;
 
     explicit FeatureCounts(Memory memory) : memory(memory) { clear(); }
 
-    // Counts a feature; false, with nothing done, when the section is full. `length` is called for
-    // the feature's length when it is new.
-    template <class Length>
-    bool add(uint64_t hash, Length length) {
+    Added add(uint64_t hash) {
         FeatureCount* slot = find(hash);
-        if (slot->frequency == 0) {
-            if (distinct == kMaxDistinct)
-                return false;
-            if (2 * (distinct + 1) > slots) {
-                grow();
-                slot = find(hash);
-            }
-            distinct++;
-            slot->hash = hash;
-            slot->length = length();
+        if (slot->frequency != 0) {
+            slot->frequency++;
+            return Added::kAgain;
         }
-        slot->frequency++;
-        return true;
+        if (distinct == kMaxDistinct)
+            return Added::kSectionFull;
+        if (2 * (distinct + 1) > slots) {
+            grow();
+            slot = find(hash);
+        }
+        distinct++;
+        *slot = {hash, 1};
+        return Added::kNew;
     }
 
     template <class Visit>

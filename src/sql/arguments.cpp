@@ -36,6 +36,13 @@ FeatureKind features_argument(text* name) {
     return named_value(name, "features", names);
 }
 
+FeatureKind fingerprint_argument(text* name) {
+    static constexpr Name<FeatureKind> names[] = {{"mixed", FeatureKind::kMixed},
+                                                  {"words", FeatureKind::kWords},
+                                                  {"chars", FeatureKind::kCharacters}};
+    return named_value(name, "features", names);
+}
+
 Weighting weighting_argument(text* name) {
     static constexpr Name<Weighting> names[] = {{"tf", Weighting::kTf},
                                                 {"sqrt", Weighting::kSqrt},

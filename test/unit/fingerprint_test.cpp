@@ -1,5 +1,6 @@
 // The vote and the document's fingerprint.
 #include "text_fixture.hpp"
+#include "core/mixed.hpp"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -102,10 +103,12 @@ TEST(Document, WithoutAFeatureHasNoFingerprint) {
 
 TEST(Document, OrderOfWordsDoesNotMatterButFrequencyDoes) {
     DocumentOptions tf;
+    tf.features = FeatureKind::kWords;
     tf.weighting = Weighting::kTf;
     EXPECT_EQ(fingerprint("a b c d e", tf), fingerprint("E, d; C b A", tf));
     EXPECT_NE(fingerprint("a b c d e", tf), fingerprint("a b b b c d e", tf));
     DocumentOptions binary;
+    binary.features = FeatureKind::kWords;
     binary.weighting = Weighting::kBinary;
     EXPECT_EQ(fingerprint("a b c d e", binary), fingerprint("a b b b c d e", binary));
 }
@@ -130,6 +133,7 @@ TEST(Document, SumsItsFeatures) {
             uint64_t expected;
             ASSERT_TRUE(votes.fingerprint(&expected));
             DocumentOptions options;
+            options.features = FeatureKind::kWords;
             options.weighting = weighting;
             options.hash = hash;
             EXPECT_EQ(fingerprint(document, options), expected);
@@ -141,7 +145,8 @@ TEST(Document, MoreDistinctWordsThanASectionHoldsAreSummedInSections) {
     std::string document;
     for (uint32_t i = 0; i < 3 * FeatureCounts::kMaxDistinct; i++)
         document += std::to_string(i) + " ";
-    DocumentOptions binary; // each word once: sections make no difference
+    DocumentOptions binary;
+    binary.features = FeatureKind::kWords; // each word once: sections make no difference
     binary.weighting = Weighting::kBinary;
     Votes votes;
     for (uint32_t i = 0; i < 3 * FeatureCounts::kMaxDistinct; i++) {
@@ -151,6 +156,44 @@ TEST(Document, MoreDistinctWordsThanASectionHoldsAreSummedInSections) {
     uint64_t expected;
     ASSERT_TRUE(votes.fingerprint(&expected));
     EXPECT_EQ(fingerprint(document, binary), expected);
+}
+
+TEST(BitCounter, CountsLikeTheSlowSums) {
+    std::mt19937_64 random(5);
+    for (const int words : {0, 1, 15, 16, 17, 1000, 100000}) {
+        BitCounter counter;
+        int64_t expected[64] = {}, sums[64];
+        for (int i = 0; i < words; i++) {
+            const uint64_t word = random() & random();
+            counter.add(word);
+            for (int bit = 0; bit < 64; bit++)
+                expected[bit] += word >> bit & 1 ? 1 : -1;
+        }
+        EXPECT_EQ(counter.sums(sums), (uint32_t)words);
+        for (int bit = 0; bit < 64; bit++)
+            EXPECT_EQ(sums[bit], expected[bit]);
+    }
+}
+
+TEST(Mixed, DoesNotHeedCasePunctuationOrWhiteSpace) {
+    const uint64_t plain = fingerprint("the quick brown fox jumps over the lazy dog");
+    EXPECT_EQ(fingerprint("The QUICK, brown fox...\n jumps -- over the lazy dog!"), plain);
+    for (size_t slice = 1; slice < 9; slice++)
+        EXPECT_EQ(fingerprint("the quick brown fox jumps over the lazy dog", {}, nullptr, slice),
+                  plain);
+    EXPECT_NE(fingerprint("the quick brown fox jumps over the lazy cat"), plain);
+}
+
+TEST(Mixed, ShortTextsHaveFingerprintsOfTheirOwn) {
+    std::vector<uint64_t> seen;
+    for (const char* text :
+         {"a", "b", "ab", "ba", "a b", "abc", "cba", "\u6771", "\u4EAC", "\U0001F44D", "1", "2"}) {
+        bool found;
+        seen.push_back(fingerprint(text, {}, &found));
+        EXPECT_TRUE(found) << text;
+    }
+    std::sort(seen.begin(), seen.end());
+    EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
 }
 
 TEST(Hash, IsTheOneOfItsName) {
