@@ -272,20 +272,6 @@ COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints, 64 bits i
 
 -- ==== Clusters and pairs (src/sql/clusters.cpp) ====
 
-CREATE FUNCTION simhash_cluster(fp bigint, radius integer DEFAULT 3) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_cluster'
-    LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_cluster(bigint, integer) IS
-    'Window function: the smallest fingerprint of the row''s cluster; rows are in one cluster where a chain of rows links them, each within the radius of the next';
-
-CREATE FUNCTION simhash_pairs(fps bigint[], radius integer DEFAULT 3,
-        OUT a bigint, OUT b bigint, OUT distance integer)
-    RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'simhash_pairs'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_pairs(bigint[], integer) IS
-    'Every pair of different fingerprints within the radius, once, a < b, in order';
-
 -- ==== Inspection (src/sql/layouts.cpp, src/index/check.cpp, src/index/info.cpp) ====
 
 CREATE FUNCTION simhash_layouts(radius integer, rows bigint,
@@ -296,3 +282,20 @@ CREATE FUNCTION simhash_layouts(radius integer, rows bigint,
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
 COMMENT ON FUNCTION simhash_layouts(integer, bigint) IS
     'What an index for this radius can be made of: number of tables, their shortest prefix, and estimates of probes and candidates per query and of bytes per row';
+
+CREATE FUNCTION simhash_index_check(index regclass, heapallindexed boolean DEFAULT false,
+        OUT rows bigint, OUT fingerprints bigint, OUT orphans bigint, OUT pages bigint, OUT free_pages bigint)
+    AS 'MODULE_PATHNAME', 'simhash_index_check'
+    LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION simhash_index_check(regclass, boolean) IS
+    'proves the invariants of a simhash index, with heapallindexed also that it has every row; blocks writers meanwhile';
+
+CREATE FUNCTION simhash_index_info(index regclass,
+        OUT contents text, OUT tree integer, OUT level integer, OUT radius integer, OUT prefix_bits integer,
+        OUT prefix_mask text, OUT pages bigint, OUT bytes bigint, OUT entries bigint, OUT fingerprints bigint,
+        OUT tail_entries bigint, OUT fill double precision, OUT bytes_per_entry double precision)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'simhash_index_info'
+    LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 12;
+COMMENT ON FUNCTION simhash_index_info(regclass) IS
+    'what a simhash index holds, by tree and level, and as a whole';

@@ -15,9 +15,11 @@ extern "C" {
 #include "access/genam.h"
 #include "access/reloptions.h"
 #include "access/relscan.h"
+#include "access/table.h"
 #include "access/tableam.h"
 #include "access/transam.h"
 #include "access/xloginsert.h"
+#include "access/xlogrecovery.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_amop.h"
@@ -29,6 +31,7 @@ extern "C" {
 #include "catalog/pg_proc.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
 #include "funcapi.h"
@@ -45,7 +48,9 @@ extern "C" {
 #include "optimizer/plancat.h"
 #include "parser/parse_oper.h"
 #include "pgstat.h"
+#include "port/pg_crc32c.h"
 #include "postmaster/autovacuum.h"
+#include "storage/buf_internals.h"
 #include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
@@ -53,6 +58,7 @@ extern "C" {
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "storage/procarray.h"
+#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
@@ -60,7 +66,7 @@ extern "C" {
 #include "utils/fmgrprotos.h"
 #include "tsearch/ts_type.h"
 #include "catalog/indexing.h"
-#include "access/table.h"
+#include "utils/guc.h"
 #include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -70,8 +76,6 @@ extern "C" {
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/tuplesort.h"
-#include "windowapi.h"
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
 #include "varatt.h"
@@ -114,18 +118,23 @@ inline Relation vacuum_heap([[maybe_unused]] IndexVacuumInfo* info) {
 #endif
 }
 
-// The next value of a sort of int8; false at the end.
-inline bool tuplesort_next_int64(Tuplesortstate* sort, int64* value) {
-    Datum datum;
-    bool is_null;
-#if PG_VERSION_NUM >= 160000
-    if (!tuplesort_getdatum(sort, true, false, &datum, &is_null, nullptr))
-#else
-    if (!tuplesort_getdatum(sort, true, &datum, &is_null, nullptr))
+// True when the current user may maintain the table: its owner, superusers, and who was granted so.
+inline bool may_maintain(Oid table) {
+#if PG_VERSION_NUM >= 170000
+    if (pg_class_aclcheck(table, GetUserId(), ACL_MAINTAIN) == ACLCHECK_OK)
+        return true;
 #endif
-        return false;
-    *value = DatumGetInt64(datum);
-    return true;
+#if PG_VERSION_NUM >= 160000
+    return object_ownercheck(RelationRelationId, table, GetUserId());
+#else
+    return pg_class_ownercheck(table, GetUserId());
+#endif
+}
+
+// True when this backend holds the content lock of the page: locking it again would wait for ever.
+inline bool page_locked_by_me(Buffer buffer) {
+    return !BufferIsLocal(buffer) &&
+           LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
 }
 
 inline bool in_autovacuum_worker() {

@@ -117,6 +117,14 @@ void write_unary(const LeafEntry* entries, int count, unsigned low_bits, uint8_t
     }
 }
 
+// Entries that come from a damaged page may be in any order, and would be written anywhere.
+bool keys_ascend(const LeafEntry* entries, int count) {
+    bool ascend = true;
+    for (int i = 1; i < count; i++)
+        ascend &= entries[i - 1].key <= entries[i].key;
+    return ascend;
+}
+
 } // namespace
 
 bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
@@ -212,7 +220,7 @@ size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* o
                   size_t capacity) {
     TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
     RunShape shape = shape_of(kind, entries, count, bounds);
-    if (shape.bytes() > capacity || count > kMaxLeafEntries)
+    if (shape.bytes() > capacity || count > kMaxLeafEntries || !keys_ascend(entries, count))
         return 0;
     memset(out, 0, shape.bytes());
     RunHeader header{};

@@ -188,7 +188,7 @@ class RunSizer {
 };
 
 // Encodes `entries` (strictly ascending) as a run at `out`. Returns its bytes, or 0, with nothing
-// written, where that is more than `capacity`.
+// written, where that is more than `capacity` or the keys do not ascend.
 size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* out,
                   size_t capacity);
 

@@ -54,7 +54,9 @@ struct MetaPage {
     uint8 table_count;
     uint8 fillfactor;      // of the build, per cent
     uint8 removal_pending; // a removal began and did not end: block tables may hold orphans
-    uint8 reserved[6];
+    uint8 free_pending;    // deleted pages wait to be put into the free space map
+    uint8 reserved;
+    uint32 checksum; // CRC-32C of what never changes after the build
     uint64 masks[kMaxTables];
 };
 
@@ -87,6 +89,11 @@ inline LeafKind tree_kind(const Layout& layout, int tree) {
 inline uint64_t tid_to_integer(const ItemPointerData& tid) {
     return uint64_t{ItemPointerGetBlockNumberNoCheck(&tid)} << 16 |
            ItemPointerGetOffsetNumberNoCheck(&tid);
+}
+// False where a damaged page gives a TID that no row can have, and that the server must not be
+// asked for.
+inline bool tid_is_possible(uint64_t tid) {
+    return (tid & 0xffff) != InvalidOffsetNumber && (tid >> 16) != InvalidBlockNumber;
 }
 inline ItemPointerData integer_to_tid(uint64_t tid) {
     ItemPointerData result;
@@ -139,17 +146,22 @@ void set_page_high(Page page, TreeKey high);
 inline bool page_precedes(Page page, TreeKey key) {
     return !page_is_rightmost(page) && key >= page_high(page);
 }
+// True when header and special space are of a page of this access method, so that they may be used.
+bool page_is_well_formed(Page page);
 // Raises an error unless the page is well-formed; to be called on each page read, under its lock.
 void check_page(Relation index, Buffer buffer);
 // Opens a leaf of the given kind for reading, or raises an error.
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
+// Pins the page that a link names, or raises an error where it cannot be one to lock: a damaged
+// link may name no page, or one that this backend has locked.
+Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
 // Reads a page, locks it and checks it.
 Buffer read_page(Relation index, BlockNumber block, int lock_mode);
 // The cached layout. Expects no lock, leaves none.
 const IndexCache* index_cache(Relation index);
-// The flag `removal_pending` of the metapage. Setting it is logged.
-bool removal_pending(Relation index);
-void set_removal_pending(Relation index, bool pending);
+// Vacuum's flags in the metapage. Setting one is logged.
+bool meta_flag(Relation index, uint8 MetaPage::*flag);
+void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
 // Returns a page for reuse or a new one, pinned and exclusively locked; its content must be
 // replaced with a full image.
 Buffer allocate_page(Relation index, Relation heap);
@@ -157,6 +169,8 @@ bool page_is_recyclable(Page page, Relation heap);
 
 // Pivots of an internal page.
 size_t pivot_bytes(LeafKind kind);
+// Raises an error unless the page holds a whole number of pivots, one at least.
+void check_internal(Relation index, Buffer buffer, LeafKind kind);
 int pivot_count(LeafKind kind, Page page);
 Pivot read_pivot(LeafKind kind, Page page, int i);
 void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot);
@@ -188,8 +202,10 @@ TreeContext tree_context(Relation index, Relation heap, const Layout* layout, in
 // Returns the page of `level` whose range holds `key`, pinned and locked in `lock_mode`. Expects no
 // page lock that rule 3 of README.md forbids.
 Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
-// The leaf that holds `key`, reached from `block` by right links, or by descent where that is
-// InvalidBlockNumber or turns out to be stale; locked shared.
+// The page of `level` that holds `key`, reached from `block` by right links, or by descent where
+// that is InvalidBlockNumber or turns out to be stale; locked shared.
+Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);
+// The leaf, likewise.
 Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key);
 // Descends to the leaf of `key` and locks it exclusively, completing incomplete splits met there.
 Buffer descend_for_write(const TreeContext& tree, TreeKey key);

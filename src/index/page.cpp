@@ -23,6 +23,16 @@ uint64_t words_to_tid(const uint16 words[3]) {
     return uint64_t{words[0]} << 32 | uint64_t{words[1]} << 16 | words[2];
 }
 
+// A wrong mask would give wrong answers without any other sign of damage.
+uint32 meta_checksum(const MetaPage* meta) {
+    pg_crc32c crc;
+    INIT_CRC32C(crc);
+    COMP_CRC32C(crc, meta, offsetof(MetaPage, removal_pending));
+    COMP_CRC32C(crc, meta->masks, sizeof(meta->masks));
+    FIN_CRC32C(crc);
+    return crc;
+}
+
 } // namespace
 
 void init_page(Page page, int tree, int level, uint16 flags) {
@@ -52,6 +62,7 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor) {
     meta->fillfactor = uint8(fillfactor);
     for (int i = 0; i < layout.table_count; i++)
         meta->masks[i] = layout.masks[i];
+    meta->checksum = meta_checksum(meta);
     page_set_body_size(page, sizeof(*meta));
 }
 
@@ -73,19 +84,29 @@ void set_page_high(Page page, TreeKey high) {
     tid_to_words(high.tid, page_opaque(page)->high_tid);
 }
 
+bool page_is_well_formed(Page page) {
+    return PageGetPageSize(page) == BLCKSZ &&
+           reinterpret_cast<PageHeader>(page)->pd_special ==
+               BLCKSZ - MAXALIGN(sizeof(PageOpaque)) &&
+           page_opaque(page)->page_id == kPageId;
+}
+
 void check_page(Relation index, Buffer buffer) {
     Page page = BufferGetPage(buffer);
     BlockNumber block = BufferGetBlockNumber(buffer);
     auto* header = reinterpret_cast<PageHeader>(page);
     if (PageIsNew(page))
         report_corruption(index, block, "The page is all zeros.");
-    if (PageGetPageSize(page) != BLCKSZ ||
-        header->pd_special != BLCKSZ - MAXALIGN(sizeof(PageOpaque)) ||
-        page_opaque(page)->page_id != kPageId)
+    if (!page_is_well_formed(page))
         report_corruption(index, block, "The page is not one of this access method.");
+    // All of the free space is one hole: pd_upper never moves.
     if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) || header->pd_lower > header->pd_upper ||
-        header->pd_upper > header->pd_special)
+        header->pd_upper != header->pd_special)
         report_corruption(index, block, "The bounds of the page's free space are wrong.");
+    uint16 flags = page_opaque(page)->flags;
+    bool leaf = flags & kPageLeaf, meta = flags & kPageMeta;
+    if (meta != (block == kMetaBlock) || leaf != (!meta && page_opaque(page)->level == 0))
+        report_corruption(index, block, "The page's flags do not fit its place.");
 }
 
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
@@ -97,8 +118,17 @@ LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
     return reader;
 }
 
+Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy) {
+    if (block == InvalidBlockNumber) // which would ask for a new page
+        report_corruption(index, block, "A link names no page.");
+    Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+    if (page_locked_by_me(buffer))
+        report_corruption(index, block, "Links form a circle.");
+    return buffer;
+}
+
 Buffer read_page(Relation index, BlockNumber block, int lock_mode) {
-    Buffer buffer = ReadBuffer(index, block);
+    Buffer buffer = pin_page(index, block);
     LockBuffer(buffer, lock_mode);
     check_page(index, buffer);
     return buffer;
@@ -121,8 +151,8 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
     if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
         meta->table_count > kMaxTables)
         report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
-    if (meta->masks[0] == 0)
-        report_corruption(index, kMetaBlock, "The metapage's first mask is empty.");
+    if (meta->checksum != meta_checksum(meta))
+        report_corruption(index, kMetaBlock, "The metapage's checksum is wrong.");
 }
 
 } // namespace
@@ -147,19 +177,18 @@ const IndexCache* index_cache(Relation index) {
     return cache;
 }
 
-bool removal_pending(Relation index) {
+bool meta_flag(Relation index, uint8 MetaPage::*flag) {
     Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_SHARE);
-    bool pending =
-        reinterpret_cast<MetaPage*>(page_body(BufferGetPage(buffer)))->removal_pending != 0;
+    bool value = reinterpret_cast<MetaPage*>(page_body(BufferGetPage(buffer)))->*flag != 0;
     UnlockReleaseBuffer(buffer);
-    return pending;
+    return value;
 }
 
-void set_removal_pending(Relation index, bool pending) {
+void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value) {
     Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_EXCLUSIVE);
     GenericXLogState* state = GenericXLogStart(index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
-    reinterpret_cast<MetaPage*>(page_body(page))->removal_pending = pending;
+    reinterpret_cast<MetaPage*>(page_body(page))->*flag = value;
     GenericXLogFinish(state);
     UnlockReleaseBuffer(buffer);
 }
@@ -169,8 +198,7 @@ void set_removal_pending(Relation index, bool pending) {
 bool page_is_recyclable(Page page, Relation heap) {
     if (PageIsNew(page))
         return true;
-    if (PageGetPageSize(page) != BLCKSZ || page_opaque(page)->page_id != kPageId ||
-        !page_is_deleted(page))
+    if (!page_is_well_formed(page) || !page_is_deleted(page))
         return false;
     FullTransactionId deleted = FullTransactionIdFromU64(page_opaque(page)->deleted_xid);
     return GlobalVisCheckRemovableFullXid(heap, deleted);
@@ -197,6 +225,14 @@ Buffer allocate_page(Relation index, Relation heap) {
 
 size_t pivot_bytes(LeafKind kind) {
     return kind == LeafKind::kBlock ? 12 : 18;
+}
+
+void check_internal(Relation index, Buffer buffer, LeafKind kind) {
+    Page page = BufferGetPage(buffer);
+    if (page_is_leaf(page) || page_body_size(page) == 0 ||
+        page_body_size(page) % pivot_bytes(kind) != 0)
+        report_corruption(index, BufferGetBlockNumber(buffer),
+                          "An internal page holds no whole number of pivots.");
 }
 
 int pivot_count(LeafKind kind, Page page) {

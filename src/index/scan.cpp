@@ -56,8 +56,11 @@ void take_postings(Scan* scan, Relation index, Buffer buffer, bool filtered) {
     LeafReader reader = open_leaf(index, buffer, walk.tree.kind);
     int count = 0;
     reader.visit(walk.position.key, walk.last_key, [&](uint64_t key, uint64_t tid) {
-        if (LeafEntry{key, tid} >= walk.position && (!filtered || matches(scan, key)))
-            scan->postings[count++] = {key, tid};
+        if (LeafEntry{key, tid} < walk.position || (filtered && !matches(scan, key)))
+            return;
+        if (!tid_is_possible(tid))
+            report_corruption(index, BufferGetBlockNumber(buffer), "A posting has no valid TID.");
+        scan->postings[count++] = {key, tid};
     });
     scan->posting_count = count;
     scan->next_posting = 0;

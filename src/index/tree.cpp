@@ -15,7 +15,7 @@ TreeContext tree_context(Relation index, Relation heap, const Layout* layout, in
 namespace {
 
 // A damaged index must not keep us going round: far more hops than any sound tree needs.
-constexpr int kMaxHops = 1 << 20;
+constexpr int kMaxHops = 1 << 16;
 constexpr int kMaxRestarts = 1000;
 
 void count_hop(Relation index, BlockNumber block, int* hops) {
@@ -41,9 +41,7 @@ Fit page_fit(const TreeContext& tree, Page page, TreeKey key, int level) {
 // The child of an internal page that holds `key`.
 BlockNumber child_of(const TreeContext& tree, Buffer buffer, TreeKey key) {
     Page page = BufferGetPage(buffer);
-    if (page_is_leaf(page) || pivot_count(tree.kind, page) < 1)
-        report_corruption(tree.index, BufferGetBlockNumber(buffer),
-                          "An internal page has no children.");
+    check_internal(tree.index, buffer, tree.kind);
     return read_pivot(tree.kind, page, find_pivot(tree.kind, page, key)).child;
 }
 
@@ -111,14 +109,18 @@ Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode) {
     report_corruption(tree.index, root_block(tree.tree), "Links of this tree lead nowhere.");
 }
 
-Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key) {
+Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level) {
     if (block != InvalidBlockNumber) {
         int hops = 0;
-        Buffer buffer = move_right(tree, block, key, 0, BUFFER_LOCK_SHARE, &hops);
+        Buffer buffer = move_right(tree, block, key, level, BUFFER_LOCK_SHARE, &hops);
         if (buffer != InvalidBuffer)
             return buffer;
     }
-    return descend(tree, key, 0, BUFFER_LOCK_SHARE);
+    return descend(tree, key, level, BUFFER_LOCK_SHARE);
+}
+
+Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key) {
+    return find_page(tree, block, key, 0);
 }
 
 // ---- Splits and downlinks ----
@@ -210,6 +212,7 @@ void insert_downlink(const TreeContext& tree, Buffer left, TreeKey cut, BlockNum
     int level = page_opaque(BufferGetPage(left))->level + 1;
     for (;;) {
         Buffer parent = descend(tree, cut, level, BUFFER_LOCK_EXCLUSIVE);
+        check_internal(tree.index, parent, tree.kind);
         Page page = BufferGetPage(parent);
         if (page_opaque(page)->flags & kPageIncompleteSplit) {
             finish_split(tree, parent);
@@ -440,8 +443,10 @@ void rewrite_leaf(const TreeContext& tree, Buffer buffer, const LeafEntry* run, 
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
     size_t bytes = encode_run(tree.kind, run, run_count, page_body(page), kBodyCapacity);
+    // A part never encodes larger.
     if (bytes == 0 || bytes + tail_count * tail_entry_bytes(tree.kind) > kBodyCapacity)
-        elog(ERROR, "the rest of a leaf does not fit"); // cannot be: a part never encodes larger
+        report_corruption(tree.index, BufferGetBlockNumber(buffer),
+                          "Entries of a leaf are out of order.");
     for (int i = 0; i < tail_count; i++)
         bytes += encode_tail_entry(tree.kind, tail[i], page_body(page) + bytes);
     page_set_body_size(page, bytes);
@@ -458,6 +463,8 @@ bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint) {
         Page page = BufferGetPage(buffer);
         bool found = false, more = !page_is_rightmost(page) && page_high(page).key == fingerprint;
         reader.visit(fingerprint, fingerprint, [&](uint64_t, uint64_t) { found = true; });
+        if (more && page_high(page) <= key)
+            report_corruption(index, BufferGetBlockNumber(buffer), "The page's range is empty.");
         if (more)
             key = page_high(page);
         UnlockReleaseBuffer(buffer);
@@ -492,6 +499,7 @@ bool may_unlink(const TreeContext& tree, Buffer buffer) {
 bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer right) {
     TreeKey low = page_low(BufferGetPage(buffer));
     Buffer parent = descend(tree, low, 1, BUFFER_LOCK_EXCLUSIVE);
+    check_internal(tree.index, parent, tree.kind);
     Page parent_page = BufferGetPage(parent);
     int position = find_pivot(tree.kind, parent_page, low);
     if (position + 1 >= pivot_count(tree.kind, parent_page) ||

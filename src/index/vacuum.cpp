@@ -75,8 +75,10 @@ void remove_from_table(Vacuum* vacuum, int table, const uint64_t* keys, size_t c
         while (batch < kBatch && done + batch < count &&
                !page_precedes(page, {keys[done + batch], 0}))
             batch++;
-        remove_from_leaf(vacuum, tree, permutation, buffer, keys + done, batch);
         BlockNumber block = BufferGetBlockNumber(buffer);
+        if (batch == 0)
+            report_corruption(vacuum->index, block, "The root has a right sibling.");
+        remove_from_leaf(vacuum, tree, permutation, buffer, keys + done, batch);
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
         UnlockReleaseBuffer(buffer);
         if (empty && unlink_leaf(tree, block))
@@ -110,6 +112,18 @@ void remove_from_tables(Vacuum* vacuum) {
     vacuum->removed_count = 0;
 }
 
+// Moves `position` to the page's high key, which must lie beyond it; false on the rightmost page.
+bool go_beyond(Vacuum* vacuum, Buffer buffer, TreeKey* position) {
+    Page page = BufferGetPage(buffer);
+    if (page_is_rightmost(page))
+        return false;
+    if (page_high(page) <= *position)
+        report_corruption(vacuum->index, BufferGetBlockNumber(buffer),
+                          "The page's range is empty.");
+    *position = page_high(page);
+    return true;
+}
+
 // Removes every entry of every block table that has no posting: after a removal that did not end.
 void sweep_tables(Vacuum* vacuum) {
     for (int table = 1; table < vacuum->layout->table_count; table++) {
@@ -121,9 +135,7 @@ void sweep_tables(Vacuum* vacuum) {
             vacuum_delay();
             Buffer buffer = descend(tree, position, 0, BUFFER_LOCK_SHARE);
             int count = open_leaf(vacuum->index, buffer, tree.kind).decode_sorted(vacuum->run);
-            more = !page_is_rightmost(BufferGetPage(buffer));
-            if (more)
-                position = page_high(BufferGetPage(buffer));
+            more = go_beyond(vacuum, buffer, &position);
             UnlockReleaseBuffer(buffer);
             int orphans = 0;
             for (int i = 0; i < count; i++)
@@ -145,9 +157,11 @@ void remember_removed(Vacuum* vacuum, uint64_t fingerprint) {
 }
 
 // Keeps those entries whose rows live; returns their number.
-int keep_live(Vacuum* vacuum, LeafEntry* entries, int count, bool remember) {
+int keep_live(Vacuum* vacuum, BlockNumber block, LeafEntry* entries, int count, bool remember) {
     int kept = 0;
     for (int i = 0; i < count; i++) {
+        if (!tid_is_possible(entries[i].tid))
+            report_corruption(vacuum->index, block, "A posting has no valid TID.");
         ItemPointerData tid = integer_to_tid(entries[i].tid);
         if (!vacuum->callback(&tid, vacuum->callback_state))
             entries[kept++] = entries[i];
@@ -165,23 +179,23 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     for (int i = 0; i < tail_count; i++)
         vacuum->tail[i] = reader.tail_entry(i);
     bool remember = tree.tree == 0;
-    int run_kept = keep_live(vacuum, vacuum->run, run_count, remember);
-    int tail_kept = keep_live(vacuum, vacuum->tail, tail_count, remember);
+    BlockNumber block = BufferGetBlockNumber(buffer);
+    int run_kept = keep_live(vacuum, block, vacuum->run, run_count, remember);
+    int tail_kept = keep_live(vacuum, block, vacuum->tail, tail_count, remember);
     int removed = run_count - run_kept + tail_count - tail_kept;
     vacuum->result->num_index_tuples += run_kept + tail_kept;
     vacuum->result->tuples_removed += removed;
     if (removed == 0)
         return;
     if (!vacuum->pending) {
-        set_removal_pending(vacuum->index, true);
+        set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
         vacuum->pending = true;
     }
     rewrite_leaf(tree, buffer, vacuum->run, run_kept, vacuum->tail, tail_kept);
 }
 
 Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {
-    Buffer buffer =
-        ReadBufferExtended(vacuum->index, MAIN_FORKNUM, block, RBM_NORMAL, vacuum->info->strategy);
+    Buffer buffer = pin_page(vacuum->index, block, vacuum->info->strategy);
     LockBufferForCleanup(buffer);
     check_page(vacuum->index, buffer);
     return buffer;
@@ -199,11 +213,15 @@ void vacuum_postings(Vacuum* vacuum, int number) {
         UnlockReleaseBuffer(buffer);
         buffer = lock_for_cleanup(vacuum, first);
     }
+    TreeKey position{0, 0}; // the last leaf's high key
     for (;;) {
         Page page = BufferGetPage(buffer);
         BlockNumber block = BufferGetBlockNumber(buffer), next = page_opaque(page)->right;
-        if (!page_is_leaf(page) || page_opaque(page)->tree != number)
+        // Nobody else unlinks pages; a leaf that was unlinked just now has given its range to this.
+        if (!page_is_leaf(page) || page_is_deleted(page) || page_opaque(page)->tree != number ||
+            page_low(page) > position)
             report_corruption(vacuum->index, block, "A right link leads out of its tree.");
+        go_beyond(vacuum, buffer, &position);
         vacuum_leaf(vacuum, tree, buffer);
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
         UnlockReleaseBuffer(buffer);
@@ -231,13 +249,18 @@ void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
             RecordFreeIndexPage(info->index, block);
             result->pages_free++;
             result->pages_deleted++;
-        } else if (page_is_deleted(page)) {
+        } else if (page_is_well_formed(page) && page_is_deleted(page)) {
             result->pages_deleted++;
         }
         UnlockReleaseBuffer(buffer);
     }
     IndexFreeSpaceMapVacuum(info->index);
     result->num_pages = blocks;
+    // Pages that were unlinked just now must wait; a later vacuum that finds nothing to remove, and
+    // so would not look at the index, still has to record them.
+    bool pending = result->pages_deleted > result->pages_free;
+    if (pending != meta_flag(info->index, &MetaPage::free_pending))
+        set_meta_flag(info->index, &MetaPage::free_pending, pending);
 }
 
 size_t removed_limit() {
@@ -262,7 +285,7 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     vacuum->callback_state = state;
     vacuum->index = info->index;
     vacuum->layout = &index_cache(info->index)->layout;
-    vacuum->pending = removal_pending(info->index);
+    vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
     vacuum->removed_limit = removed_limit();
     size_t bytes = vacuum->removed_limit * sizeof(uint64_t);
     vacuum->removed = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
@@ -275,7 +298,7 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     if (sweep)
         sweep_tables(vacuum);
     if (vacuum->pending)
-        set_removal_pending(info->index, false);
+        set_meta_flag(info->index, &MetaPage::removal_pending, false);
 
     pfree(vacuum->keys);
     pfree(vacuum->removed);
@@ -291,6 +314,8 @@ IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDele
         result->num_pages = RelationGetNumberOfBlocks(info->index);
         result->num_index_tuples = info->num_heap_tuples;
         result->estimated_count = true;
+        if (meta_flag(info->index, &MetaPage::free_pending))
+            record_free_pages(info, result);
         return result;
     }
     record_free_pages(info, result);

@@ -1,0 +1,63 @@
+-- Inspection: simhash_index_check and simhash_index_info.
+CREATE TABLE checked (id integer, fp bigint);
+CREATE INDEX checked_fp ON checked USING simhash (fp);
+SELECT * FROM simhash_index_check('checked_fp', true);
+INSERT INTO checked SELECT i, ('x' || md5(i::text))::bit(64)::bigint FROM generate_series(1, 20000) i;
+INSERT INTO checked SELECT i, 42 FROM generate_series(1, 3000) i;
+INSERT INTO checked SELECT i, NULL FROM generate_series(1, 2000) i;
+SELECT rows, fingerprints, orphans, free_pages FROM simhash_index_check('checked_fp');
+SELECT rows, fingerprints, orphans, free_pages FROM simhash_index_check('checked_fp', true);
+SELECT contents, tree, level, radius, prefix_bits, prefix_mask, pages > 0 AS pages, bytes = pages * current_setting('block_size')::int AS bytes,
+    CASE level WHEN 1 THEN entries > 1 ELSE entries > 0 END AS entries, fingerprints, fill BETWEEN 0.01 AND 1 AS fill,
+    bytes_per_entry > 0 AS bytes_per_entry
+FROM simhash_index_info('checked_fp');
+-- Rows of an aborted insertion are in the index until vacuum comes, and prove nothing.
+BEGIN;
+INSERT INTO checked SELECT i, -i FROM generate_series(1, 1000) i;
+SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_fp', true);
+ROLLBACK;
+SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_fp', true);
+VACUUM checked;
+SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_fp', true);
+-- A fingerprint of many rows goes, and then everything: the trees shrink, and grow again from the free pages.
+DELETE FROM checked WHERE fp = 42;
+VACUUM checked;
+SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_fp', true);
+DELETE FROM checked;
+VACUUM checked;
+SELECT rows, fingerprints, orphans, pages FROM simhash_index_check('checked_fp', true);
+-- A page can be taken again when no snapshot is older than its unlinking, and a vacuum without anything to remove records it.
+SELECT pg_current_xact_id() IS NOT NULL AS later;
+VACUUM checked;
+SELECT pages AS pages_before FROM simhash_index_info('checked_fp') WHERE contents = 'index' \gset
+INSERT INTO checked SELECT i, ('x' || md5(i::text))::bit(64)::bigint FROM generate_series(1, 20000) i;
+SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_fp', true);
+SELECT pages <= :pages_before AS reused FROM simhash_index_info('checked_fp') WHERE contents = 'index';
+-- Layouts, partial indexes and indexes on expressions; rows of HOT chains.
+CREATE INDEX checked_wide ON checked USING simhash (fp) WITH (radius = 7, tables = 16);
+SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_wide', true);
+CREATE INDEX checked_one ON checked USING simhash (fp) WITH (tables = 1, fillfactor = 50);
+SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_one', true);
+SELECT contents, level, fill BETWEEN 0.4 AND 0.5 AS half_full FROM simhash_index_info('checked_one') WHERE level = 0;
+CREATE INDEX checked_part ON checked USING simhash ((fp # id)) WHERE id <= 100;
+SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_part', true);
+UPDATE checked SET id = id WHERE id % 100 = 0;
+SELECT simhash_index_check(index, true) IS NOT NULL AS checked
+FROM unnest(ARRAY['checked_fp', 'checked_wide', 'checked_one', 'checked_part']::regclass[]) index;
+-- Other relations and other people are refused.
+CREATE INDEX checked_id ON checked (id);
+SELECT simhash_index_check('checked_id');
+SELECT simhash_index_check('checked');
+SELECT * FROM simhash_index_info('checked');
+SELECT simhash_index_check(0);
+CREATE TABLE parts (fp bigint) PARTITION BY RANGE (fp);
+CREATE INDEX parts_fp ON parts USING simhash (fp);
+SELECT simhash_index_check('parts_fp');
+CREATE ROLE regress_simhash_reader;
+GRANT SELECT ON checked TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT simhash_index_check('checked_fp');
+SELECT * FROM simhash_index_info('checked_fp');
+RESET ROLE;
+DROP TABLE checked, parts;
+DROP ROLE regress_simhash_reader;
