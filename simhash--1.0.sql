@@ -272,6 +272,20 @@ COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints, 64 bits i
 
 -- ==== Clusters and pairs (src/sql/clusters.cpp) ====
 
+CREATE FUNCTION simhash_cluster(fp bigint, radius integer DEFAULT 3) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_cluster'
+    LANGUAGE C WINDOW IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_cluster(bigint, integer) IS
+    'Window function: the smallest fingerprint of the row''s cluster; rows are in one cluster where a chain of rows links them, each within the radius of the next';
+
+CREATE FUNCTION simhash_pairs(fps bigint[], radius integer DEFAULT 3,
+        OUT a bigint, OUT b bigint, OUT distance integer)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'simhash_pairs'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_pairs(bigint[], integer) IS
+    'Every pair of different fingerprints within the radius, once, a < b, in order';
+
 -- ==== Inspection (src/sql/layouts.cpp, src/index/check.cpp, src/index/info.cpp) ====
 
 CREATE FUNCTION simhash_layouts(radius integer, rows bigint,

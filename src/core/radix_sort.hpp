@@ -1,6 +1,6 @@
 // Radix sort of 64-bit keys, least significant byte first: a pass per byte, none for a byte that is
 // the same in all keys. Stable. The caller gives a scratch of the same size; the result ends in the
-// first array.
+// first array. A long sort calls `pause` now and then, which may leave by longjmp.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +22,38 @@ inline uint64_t radix_key(const KeyedValue& record) {
     return record.key;
 }
 
+constexpr size_t kEntriesPerPause = size_t{1} << 20; // some milliseconds
+
+// Calls step(begin, end) for pieces of 0 .. size, and pause() between them.
+template <typename Step, typename Pause>
+void in_pieces(size_t size, const Step& step, const Pause& pause) {
+    for (size_t begin = 0; begin < size;) {
+        size_t end = size - begin < kEntriesPerPause ? size : begin + kEntriesPerPause;
+        step(begin, end);
+        begin = end;
+        if (begin < size)
+            pause();
+    }
+}
+
 // entries and scratch: the same number of entries, not overlapping.
-template <typename Entry>
-void radix_sort(std::span<Entry> entries, std::span<Entry> scratch) {
+template <typename Entry, typename Pause>
+void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const Pause& pause) {
     constexpr int kPasses = 8;
     constexpr int kDigits = 256;
     size_t counts[kPasses][kDigits] = {};
-    for (const Entry& entry : entries)
-        for (int pass = 0; pass < kPasses; ++pass)
-            ++counts[pass][radix_key(entry) >> (8 * pass) & 0xff];
-
     Entry* from = entries.data();
     Entry* to = scratch.data();
     size_t size = entries.size();
+    in_pieces(
+        size,
+        [&](size_t begin, size_t end) {
+            for (size_t i = begin; i < end; ++i)
+                for (int pass = 0; pass < kPasses; ++pass)
+                    ++counts[pass][radix_key(from[i]) >> (8 * pass) & 0xff];
+        },
+        pause);
+
     for (int pass = 0; pass < kPasses; ++pass) {
         size_t* next = counts[pass]; // counts become positions
         size_t start = 0;
@@ -47,12 +66,22 @@ void radix_sort(std::span<Entry> entries, std::span<Entry> scratch) {
         }
         if (constant)
             continue;
-        for (size_t i = 0; i < size; ++i)
-            to[next[radix_key(from[i]) >> (8 * pass) & 0xff]++] = from[i];
+        in_pieces(
+            size,
+            [&](size_t begin, size_t end) {
+                for (size_t i = begin; i < end; ++i)
+                    to[next[radix_key(from[i]) >> (8 * pass) & 0xff]++] = from[i];
+            },
+            pause);
         std::swap(from, to);
     }
     if (from != entries.data())
         std::copy_n(from, size, entries.data());
+}
+
+template <typename Entry>
+void radix_sort(std::span<Entry> entries, std::span<Entry> scratch) {
+    radix_sort(entries, scratch, [] {});
 }
 
 } // namespace simhash

@@ -1,0 +1,133 @@
+-- simhash_cluster and simhash_pairs: equal to brute force, the documented uses, bad input.
+
+-- Fingerprints of every kind: random, near an earlier one, repeated, the ends of the range.
+CREATE TABLE fingerprints AS
+WITH random_ones AS (
+    SELECT i, hashint8extended(i, 42) AS fp FROM generate_series(1, 400) i)
+SELECT fp FROM random_ones
+UNION ALL SELECT fp # (1::bigint << (i % 63)::int) FROM random_ones WHERE i % 3 = 0
+UNION ALL SELECT fp # (1::bigint << (i % 63)::int) # (5::bigint << (i % 60)::int) FROM random_ones WHERE i % 5 = 0
+UNION ALL SELECT i FROM generate_series(0, 40) i
+UNION ALL SELECT 7 FROM generate_series(1, 100)
+UNION ALL VALUES (0), (-1), ('-9223372036854775808'::bigint), (9223372036854775807), (NULL);
+
+-- Pairs: as brute force finds them, for every radius.
+CREATE FUNCTION pairs_by_brute_force(wanted_radius integer)
+RETURNS TABLE (a bigint, b bigint, distance integer) LANGUAGE sql AS $$
+    WITH d AS (SELECT DISTINCT fp FROM fingerprints WHERE fp IS NOT NULL)
+    SELECT x.fp, y.fp, hamming(x.fp, y.fp) FROM d x JOIN d y ON x.fp < y.fp
+    WHERE hamming(x.fp, y.fp) <= wanted_radius
+$$;
+SELECT radius, count(*) AS pairs,
+       array_agg((p.a, p.b, p.distance)) = (
+           SELECT array_agg((e.a, e.b, e.distance) ORDER BY e.a, e.b)
+           FROM pairs_by_brute_force(radius) e) AS equal_and_in_order
+FROM generate_series(1, 8) radius,
+     simhash_pairs(ARRAY(SELECT fp FROM fingerprints ORDER BY hashint8(fp)), radius) p
+GROUP BY radius ORDER BY radius;
+
+-- Clusters: the least fingerprint that a chain of pairs reaches, whatever the order of rows.
+WITH RECURSIVE pairs AS MATERIALIZED (
+    SELECT a, b FROM pairs_by_brute_force(2)
+), reached (fp, other) AS (
+    SELECT fp, fp FROM fingerprints WHERE fp IS NOT NULL
+    UNION
+    SELECT r.fp, CASE WHEN r.other = p.a THEN p.b ELSE p.a END
+    FROM reached r JOIN pairs p ON r.other IN (p.a, p.b)
+), expected AS (
+    SELECT fp, min(other) AS cluster FROM reached GROUP BY fp
+), found AS (
+    SELECT fp, simhash_cluster(fp, 2) OVER () AS cluster,
+           simhash_cluster(fp, 2) OVER (ORDER BY hashint8(fp)) AS in_another_order
+    FROM fingerprints
+)
+SELECT count(*) AS rows, count(DISTINCT found.cluster) AS clusters,
+       count(*) FILTER (WHERE found.cluster IS DISTINCT FROM expected.cluster
+                           OR found.cluster IS DISTINCT FROM in_another_order) AS wrong
+FROM found LEFT JOIN expected USING (fp);
+
+-- Documented uses.
+CREATE TABLE pages (id integer, site text, written date, fp bigint);
+INSERT INTO pages VALUES
+    (1, 'a', '2024-01-01', 0), (2, 'a', '2024-02-01', 1), (3, 'b', '2023-12-01', 3),
+    (4, 'b', '2024-03-01', 3), (5, 'b', '2024-01-05', -1), (6, 'a', '2024-01-06', NULL),
+    (7, 'a', '2024-01-07', -2), (8, 'c', '2024-01-08', 81985529216486895);
+
+-- Keep one document per cluster.
+SELECT id, fp
+FROM (SELECT *, row_number() OVER (PARTITION BY cluster ORDER BY written, id) AS place
+      FROM (SELECT *, simhash_cluster(fp) OVER () AS cluster FROM pages) c) p
+WHERE place = 1 OR fp IS NULL
+ORDER BY id;
+-- Clusters within a site.
+SELECT id, site, simhash_cluster(fp) OVER (PARTITION BY site) AS cluster
+FROM pages ORDER BY id;
+-- Sizes of the largest clusters.
+SELECT cluster, count(*) AS documents
+FROM (SELECT simhash_cluster(fp) OVER () AS cluster FROM pages) p
+WHERE cluster IS NOT NULL
+GROUP BY cluster ORDER BY documents DESC, cluster LIMIT 2;
+-- Delete all but the oldest of each cluster.
+DELETE FROM pages WHERE id IN (
+    SELECT id
+    FROM (SELECT id, row_number() OVER (PARTITION BY cluster ORDER BY written, id) AS place
+          FROM (SELECT id, written, simhash_cluster(fp) OVER () AS cluster
+                FROM pages WHERE fp IS NOT NULL) c) p
+    WHERE place > 1);
+SELECT id FROM pages ORDER BY id;
+
+-- NULLs, dimensions, nothing, all equal.
+SELECT * FROM simhash_pairs(ARRAY[[1, NULL], [3, 1]]::bigint[], 1);
+SELECT * FROM simhash_pairs(ARRAY[1, 2, NULL]::bigint[]);
+SELECT * FROM simhash_pairs('{}');
+SELECT * FROM simhash_pairs(NULL);
+SELECT * FROM simhash_pairs('{1,2}', NULL);
+SELECT * FROM simhash_pairs('{NULL}');
+SELECT * FROM simhash_pairs('{7,7,7}', 64);
+SELECT * FROM simhash_pairs('{0,-1}', 63);
+SELECT * FROM simhash_pairs('{0,-1}', 64);
+SELECT * FROM simhash_pairs('{1,2}', 0);
+SELECT simhash_cluster(1) OVER () WHERE false;
+SELECT simhash_cluster(fp) OVER () FROM (VALUES (NULL::bigint), (NULL)) v (fp);
+SELECT simhash_cluster(fp, NULL) OVER () FROM (VALUES (1::bigint), (NULL)) v (fp);
+SELECT fp, simhash_cluster(fp, 0) OVER () FROM (VALUES (1::bigint), (2), (1)) v (fp);
+SELECT fp, simhash_cluster(fp, 64) OVER () FROM (VALUES (1::bigint), (-2), (1)) v (fp);
+SELECT DISTINCT simhash_cluster(5) OVER () FROM generate_series(1, 10000);
+-- Each fingerprint its own cluster, and all in one.
+SELECT count(DISTINCT simhash_cluster) FROM (
+    SELECT simhash_cluster(hashint8extended(i, 1)) OVER () FROM generate_series(1, 10000) i) c;
+SELECT count(DISTINCT simhash_cluster), min(simhash_cluster) FROM (
+    SELECT simhash_cluster(i, 1) OVER () FROM generate_series(0, 16383) i) c;
+-- The radius may differ between partitions, not within one.
+SELECT fp, radius, simhash_cluster(fp, radius) OVER (PARTITION BY radius)
+FROM (VALUES (1::bigint, 1), (3, 1), (1, 0), (3, 0)) v (fp, radius) ORDER BY radius, fp;
+SELECT simhash_cluster(fp, radius) OVER () FROM (VALUES (1::bigint, 1), (3, 2)) v (fp, radius);
+SELECT simhash_cluster(fp, radius) OVER () FROM (VALUES (1::bigint, 1), (3, NULL)) v (fp, radius);
+-- Radii out of range.
+SELECT simhash_cluster(1, -1) OVER ();
+SELECT simhash_cluster(1, 65) OVER ();
+SELECT * FROM simhash_pairs('{1,2}', -1);
+SELECT * FROM simhash_pairs('{1,2}', 65);
+-- A fingerprint that is another one at every look.
+SELECT simhash_cluster((random() * 1e18)::bigint) OVER ();
+
+-- Memory is checked; repeated fingerprints cost none; what it says to set is enough.
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 2;
+SELECT count(*) FROM simhash_pairs(ARRAY(SELECT hashint8extended(i, 1) FROM generate_series(1, 20000) i));
+SELECT count(DISTINCT c) FROM (
+    SELECT simhash_cluster(hashint8extended(i, 1)) OVER () c FROM generate_series(1, 20000) i) s;
+SELECT count(*) FROM simhash_pairs(ARRAY(SELECT i % 1000 FROM generate_series(1, 200000) i), 1);
+SET work_mem = '1MB';
+SELECT count(*) FROM simhash_pairs(ARRAY(SELECT hashint8extended(i, 1) FROM generate_series(1, 20000) i));
+-- Pairs beyond the memory are sorted on disk.
+SELECT count(*), bool_and(before < (a, b)) AS in_order FROM (
+    SELECT a, b, lag((a, b)) OVER () AS before
+    FROM simhash_pairs(ARRAY(SELECT i FROM generate_series(0, 4095) i), 3)) p;
+RESET work_mem;
+RESET hash_mem_multiplier;
+
+-- Cancelled at once.
+SET statement_timeout = '100ms';
+SELECT count(*) FROM simhash_pairs(ARRAY(SELECT hashint8extended(i, 1) FROM generate_series(1, 100000) i), 26);
+RESET statement_timeout;
