@@ -75,6 +75,80 @@ CREATE OPERATOR ~= (
 COMMENT ON OPERATOR ~= (bigint, bigint) IS
     'near-duplicates: whether two fingerprints differ in at most 3 bits';
 
+-- The same for other radii, as exclusion constraints want it: an operator for each, with as many bars as bits.
+CREATE FUNCTION hamming_near_1(bigint, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_near_1'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_near_1(bigint, bigint) IS 'implementation of ~|=';
+CREATE OPERATOR ~|= (
+    FUNCTION = hamming_near_1, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = ~|=,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR ~|= (bigint, bigint) IS 'whether two fingerprints differ in at most 1 bit';
+CREATE FUNCTION hamming_near_2(bigint, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_near_2'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_near_2(bigint, bigint) IS 'implementation of ~||=';
+CREATE OPERATOR ~||= (
+    FUNCTION = hamming_near_2, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = ~||=,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR ~||= (bigint, bigint) IS 'whether two fingerprints differ in at most 2 bits';
+CREATE FUNCTION hamming_near_3(bigint, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_near_3'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_near_3(bigint, bigint) IS 'implementation of ~|||=';
+CREATE OPERATOR ~|||= (
+    FUNCTION = hamming_near_3, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = ~|||=,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR ~|||= (bigint, bigint) IS 'whether two fingerprints differ in at most 3 bits';
+CREATE FUNCTION hamming_near_4(bigint, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_near_4'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_near_4(bigint, bigint) IS 'implementation of ~||||=';
+CREATE OPERATOR ~||||= (
+    FUNCTION = hamming_near_4, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = ~||||=,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR ~||||= (bigint, bigint) IS 'whether two fingerprints differ in at most 4 bits';
+CREATE FUNCTION hamming_near_5(bigint, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_near_5'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_near_5(bigint, bigint) IS 'implementation of ~|||||=';
+CREATE OPERATOR ~|||||= (
+    FUNCTION = hamming_near_5, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = ~|||||=,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR ~|||||= (bigint, bigint) IS 'whether two fingerprints differ in at most 5 bits';
+CREATE FUNCTION hamming_near_6(bigint, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_near_6'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_near_6(bigint, bigint) IS 'implementation of ~||||||=';
+CREATE OPERATOR ~||||||= (
+    FUNCTION = hamming_near_6, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = ~||||||=,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR ~||||||= (bigint, bigint) IS 'whether two fingerprints differ in at most 6 bits';
+CREATE FUNCTION hamming_near_7(bigint, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_near_7'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_near_7(bigint, bigint) IS 'implementation of ~|||||||=';
+CREATE OPERATOR ~|||||||= (
+    FUNCTION = hamming_near_7, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = ~|||||||=,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR ~|||||||= (bigint, bigint) IS 'whether two fingerprints differ in at most 7 bits';
+CREATE FUNCTION hamming_near_8(bigint, bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_near_8'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_near_8(bigint, bigint) IS 'implementation of ~||||||||=';
+CREATE OPERATOR ~||||||||= (
+    FUNCTION = hamming_near_8, LEFTARG = bigint, RIGHTARG = bigint, COMMUTATOR = ~||||||||=,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR ~||||||||= (bigint, bigint) IS 'whether two fingerprints differ in at most 8 bits';
+
 CREATE TYPE hamming_ball;
 
 CREATE FUNCTION hamming_ball_in(cstring) RETURNS hamming_ball
@@ -266,7 +340,15 @@ CREATE OPERATOR CLASS simhash_ops DEFAULT FOR TYPE bigint USING simhash AS
     OPERATOR 2 = (bigint, integer),
     OPERATOR 2 = (bigint, smallint),
     OPERATOR 3 ~= (bigint, bigint),
-    OPERATOR 4 <~> (bigint, bigint) FOR ORDER BY pg_catalog.integer_ops;
+    OPERATOR 4 <~> (bigint, bigint) FOR ORDER BY pg_catalog.integer_ops,
+    OPERATOR 101 ~|= (bigint, bigint),
+    OPERATOR 102 ~||= (bigint, bigint),
+    OPERATOR 103 ~|||= (bigint, bigint),
+    OPERATOR 104 ~||||= (bigint, bigint),
+    OPERATOR 105 ~|||||= (bigint, bigint),
+    OPERATOR 106 ~||||||= (bigint, bigint),
+    OPERATOR 107 ~|||||||= (bigint, bigint),
+    OPERATOR 108 ~||||||||= (bigint, bigint);
 COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint';
 COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint';
 

@@ -29,7 +29,10 @@ BallEstimate ball_of_clause(PlannerInfo* root, const IndexOptInfo* index, Expr* 
         return ball;
     auto* op = reinterpret_cast<OpExpr*>(clause);
     ball.center = static_cast<Node*>(lsecond(op->args));
-    switch (get_op_opfamily_strategy(op->opno, index->opfamily[0])) {
+    int strategy = get_op_opfamily_strategy(op->opno, index->opfamily[0]);
+    if (is_near_strategy(strategy))
+        ball.radius = strategy - kNear;
+    switch (strategy) {
     case kWithinBall:
         return examine_ball(root, ball.center);
     case kEqual:

@@ -12,7 +12,7 @@ namespace simhash {
 namespace {
 
 void set_properties(IndexAmRoutine* am) {
-    am->amstrategies = 4;
+    am->amstrategies = kNear + kFingerprintBits;
     am->amsupport = 0;
     am->amcanorderbyop = true;
     am->amoptionalkey = true;
@@ -58,6 +58,8 @@ void set_callbacks(IndexAmRoutine* am) {
 // What an operator class may contain: strategy, right-hand type (InvalidOid: hamming_ball, told by
 // its operator), purpose.
 bool operator_is_known(Form_pg_amop amop) {
+    if (is_near_strategy(amop->amopstrategy))
+        return amop->amoppurpose == AMOP_SEARCH && amop->amoprighttype == INT8OID;
     switch (amop->amopstrategy) {
     case kWithinBall:
         return amop->amoppurpose == AMOP_SEARCH;
@@ -108,14 +110,14 @@ bool index_validate(Oid opclass) {
     const char* family_name =
         NameStr(form->opcname); // of the same name here, and the class is what was asked for
     catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
-    uint32 seen = 0;
+    bool has_ball = false;
     for (int i = 0; i < operators->n_members; i++) {
         auto* amop = reinterpret_cast<Form_pg_amop>(GETSTRUCT(&operators->members[i]->tuple));
         valid &= check_operator(amop, family_name);
-        seen |= uint32{1} << amop->amopstrategy;
+        has_ball |= amop->amopstrategy == kWithinBall;
     }
     ReleaseSysCacheList(operators);
-    if ((seen & (1 << kWithinBall)) == 0) {
+    if (!has_ball) {
         ereport(
             INFO,
             (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),

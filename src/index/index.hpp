@@ -273,6 +273,11 @@ enum Strategy : uint16 {
     kEqual = 2,         // fp = bigint, integer, smallint
     kNearDuplicate = 3, // fp ~= bigint
     kDistance = 4,      // ORDER BY fp <~> bigint
+    kNear = 100,        // + radius: fp ~|||= bigint
 };
+
+inline bool is_near_strategy(int strategy) {
+    return kNear <= strategy && strategy <= kNear + kFingerprintBits;
+}
 
 } // namespace simhash

@@ -240,6 +240,8 @@ bool next_ball_postings(Scan* scan, Relation index) {
 // ---- Conditions ----
 
 Ball ball_of_key(const ScanKeyData& key) {
+    if (is_near_strategy(key.sk_strategy))
+        return {uint64_t(DatumGetInt64(key.sk_argument)), key.sk_strategy - kNear};
     switch (key.sk_strategy) {
     case kWithinBall: {
         auto* ball = reinterpret_cast<HammingBall*>(DatumGetPointer(key.sk_argument));

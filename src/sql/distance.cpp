@@ -5,6 +5,7 @@
 //     hamming_at(a, b, distance)       a <~> b  = distance
 //     hamming_beyond(a, b, radius)     a <~> b > radius
 //     a ~= b                           a <~> b <= 3
+//     a ~|||||= b                      a <~> b <= 5: as many bars as bits, 1..8
 //
 // The planner (planner.cpp) turns comparisons of a distance with a limit into the next three.
 // None of them ever raises an error, whatever the limit, and all are LEAKPROOF: without that, a
@@ -54,4 +55,19 @@ Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
 Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= kNearDuplicateRadius);
 }
+
+// An operator of an exclusion constraint has no place for a radius: one function for each.
+#define SIMHASH_NEAR(radius)                                                                       \
+    PG_FUNCTION_INFO_V1(simhash_near_##radius);                                                    \
+    Datum simhash_near_##radius(PG_FUNCTION_ARGS) {                                                \
+        PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= radius);                                   \
+    }
+SIMHASH_NEAR(1)
+SIMHASH_NEAR(2)
+SIMHASH_NEAR(3)
+SIMHASH_NEAR(4)
+SIMHASH_NEAR(5)
+SIMHASH_NEAR(6)
+SIMHASH_NEAR(7)
+SIMHASH_NEAR(8)
 }

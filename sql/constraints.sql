@@ -1,0 +1,48 @@
+-- Near-duplicate constraints: EXCLUDE USING simhash (fp WITH ~=).
+CREATE TABLE pages (id integer PRIMARY KEY, fp bigint, CONSTRAINT no_copies EXCLUDE USING simhash (fp WITH ~=));
+INSERT INTO pages VALUES (1, 42), (2, -1);
+INSERT INTO pages VALUES (3, 43);
+INSERT INTO pages VALUES (3, 43) ON CONFLICT DO NOTHING;
+INSERT INTO pages VALUES (4, 65535), (5, NULL), (6, NULL);
+UPDATE pages SET fp = 40 WHERE id = 1;
+UPDATE pages SET fp = -2 WHERE id = 4;
+SELECT * FROM pages ORDER BY id;
+DELETE FROM pages WHERE id = 1;
+INSERT INTO pages VALUES (7, 43);
+-- Deferred.
+CREATE TABLE deferred (id integer, fp bigint,
+    CONSTRAINT at_commit EXCLUDE USING simhash (fp WITH ~=) DEFERRABLE INITIALLY DEFERRED);
+BEGIN;
+INSERT INTO deferred VALUES (1, 1), (2, 2);
+DELETE FROM deferred WHERE id = 1;
+COMMIT;
+BEGIN;
+INSERT INTO deferred VALUES (3, 3);
+COMMIT;
+SELECT * FROM deferred;
+-- Only among some rows.
+CREATE TABLE sites (site text, fp bigint, EXCLUDE USING simhash (fp WITH ~=) WHERE (site = 'a'));
+INSERT INTO sites VALUES ('a', 1), ('b', 1), ('b', 2);
+INSERT INTO sites VALUES ('a', 2);
+-- A table that already has near-duplicates.
+CREATE TABLE dirty (fp bigint);
+INSERT INTO dirty VALUES (7), (5);
+ALTER TABLE dirty ADD EXCLUDE USING simhash (fp WITH ~=);
+-- Other radii: as many bars as bits.
+ALTER TABLE dirty ADD CONSTRAINT one EXCLUDE USING simhash (fp WITH ~|=);
+UPDATE dirty SET fp = fp # 96 WHERE fp = 5;
+ALTER TABLE dirty ADD CONSTRAINT one EXCLUDE USING simhash (fp WITH ~|=);
+ALTER TABLE dirty ADD CONSTRAINT two EXCLUDE USING simhash (fp WITH ~||=);
+ALTER TABLE dirty ADD CONSTRAINT five EXCLUDE USING simhash (fp WITH ~|||||=);
+INSERT INTO dirty VALUES (7 # 1023);
+SELECT a, b, a ~|= b AS "1", a ~||= b AS "2", a ~|||= b AS "3", a ~||||= b AS "4", a ~|||||= b AS "5",
+    a ~||||||= b AS "6", a ~|||||||= b AS "7", a ~||||||||= b AS "8", a ~= b AS near
+FROM (SELECT 0::bigint AS a, (1::bigint << n) - 1 AS b FROM generate_series(0, 9) n) v ORDER BY b;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT * FROM dirty WHERE fp ~|||||= 7;
+SELECT * FROM dirty WHERE fp ~||= 7;
+-- Equality is the radius 0.
+CREATE TABLE exact (fp bigint, EXCLUDE USING simhash (fp WITH =));
+INSERT INTO exact VALUES (1), (2);
+INSERT INTO exact VALUES (2);
+DROP TABLE pages, deferred, sites, dirty, exact;
