@@ -4,6 +4,8 @@
 #   make install         install it into the server that PG_CONFIG names
 #   make unit            build and run the unit tests of src/core (needs GoogleTest)
 #   make installcheck    run the SQL tests against a running server
+#   make fuzz            run the tokenizer under libFuzzer with sanitizers, FUZZ_SECONDS long (needs clang)
+#   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
 #   make format-check    fail where clang-format would change a file
 #
 # Any server: make PG_CONFIG=/path/to/pg_config
@@ -82,5 +84,28 @@ unit: build/unit-tests
 	build/unit-tests --gtest_brief=1
 
 CLANG_FORMAT ?= clang-format
+# ---- the quality bench: fingerprints on real documents ----
+
+build/measure: build/test/quality/measure.o $(CORE_SOURCES:%.cpp=build/%.o)
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^ $(UNIT_LIBS)
+
+.PHONY: quality
+quality: build/measure
+	python3 test/quality/corpora.py build/quality
+	build/measure build/quality/corpora/* > build/quality/results.tsv
+	python3 test/quality/report.py build/quality/results.tsv docs/quality | tee build/quality/table.md
+
+# ---- the tokenizer under libFuzzer ----
+
+FUZZ_SECONDS ?= 30
+FUZZ_CXX ?= clang++
+
+.PHONY: fuzz
+fuzz:
+	@mkdir -p build/fuzz/corpus
+	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
+		-o build/fuzz/text test/fuzz/text_fuzz.cpp $(CORE_SOURCES) $(UNIT_LIBS)
+	build/fuzz/text -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 build/fuzz/corpus
+
 format-check:
 	$(CLANG_FORMAT) --dry-run --Werror $(wildcard src/*.hpp src/*/*.hpp src/*/*.cpp test/*/*.cpp test/*/*.hpp)

@@ -6,9 +6,10 @@ namespace simhash {
 namespace {
 
 // low + 2 * returned = low + a + b, for each bit.
-inline uint64_t carry_save(uint64_t& low, uint64_t a, uint64_t b) {
-    const uint64_t half = low ^ a;
-    const uint64_t carry = (low & a) | (half & b);
+template <class Words>
+inline Words carry_save(Words& low, Words a, Words b) {
+    const Words half = low ^ a;
+    const Words carry = (low & a) | (half & b);
     low = half ^ b;
     return carry;
 }
@@ -23,41 +24,41 @@ constexpr uint32_t kNibbles[16][4] __attribute__((aligned(16))) = {
 } // namespace
 
 void BitCounter::add_batch() {
-    const uint64_t* w = pending;
-    Planes p = planes;
-    const uint64_t twos_a = carry_save(p.ones, w[0], w[1]);
-    const uint64_t twos_b = carry_save(p.ones, w[2], w[3]);
-    const uint64_t fours_a = carry_save(p.twos, twos_a, twos_b);
-    const uint64_t twos_c = carry_save(p.ones, w[4], w[5]);
-    const uint64_t twos_d = carry_save(p.ones, w[6], w[7]);
-    const uint64_t fours_b = carry_save(p.twos, twos_c, twos_d);
-    const uint64_t eights_a = carry_save(p.fours, fours_a, fours_b);
-    const uint64_t twos_e = carry_save(p.ones, w[8], w[9]);
-    const uint64_t twos_f = carry_save(p.ones, w[10], w[11]);
-    const uint64_t fours_c = carry_save(p.twos, twos_e, twos_f);
-    const uint64_t twos_g = carry_save(p.ones, w[12], w[13]);
-    const uint64_t twos_h = carry_save(p.ones, w[14], w[15]);
-    const uint64_t fours_d = carry_save(p.twos, twos_g, twos_h);
-    const uint64_t eights_b = carry_save(p.fours, fours_c, fours_d);
-    const uint64_t carry = carry_save(p.eights, eights_a, eights_b);
-    planes = p;
-    for (int nibble = 0; nibble < 16; nibble++)
-        sixteens[nibble] += *(const Lanes*)kNibbles[carry >> (4 * nibble) & 15];
+    const Words* w = pending;
+    Words one = ones, two = twos, four = fours, eight = eights;
+    const Words twos_a = carry_save(one, w[0], w[1]);
+    const Words twos_b = carry_save(one, w[2], w[3]);
+    const Words fours_a = carry_save(two, twos_a, twos_b);
+    const Words twos_c = carry_save(one, w[4], w[5]);
+    const Words twos_d = carry_save(one, w[6], w[7]);
+    const Words fours_b = carry_save(two, twos_c, twos_d);
+    const Words eights_a = carry_save(four, fours_a, fours_b);
+    const Words twos_e = carry_save(one, w[8], w[9]);
+    const Words twos_f = carry_save(one, w[10], w[11]);
+    const Words fours_c = carry_save(two, twos_e, twos_f);
+    const Words twos_g = carry_save(one, w[12], w[13]);
+    const Words twos_h = carry_save(one, w[14], w[15]);
+    const Words fours_d = carry_save(two, twos_g, twos_h);
+    const Words eights_b = carry_save(four, fours_c, fours_d);
+    const Words carry = carry_save(eight, eights_a, eights_b);
+    ones = one, twos = two, fours = four, eights = eight;
+    for (int stream = 0; stream < 2; stream++)
+        for (int nibble = 0; nibble < 16; nibble++)
+            sixteens[stream][nibble] += *(const Lanes*)kNibbles[carry[stream] >> (4 * nibble) & 15];
     words += kBatch;
     length = 0;
 }
 
-uint32_t BitCounter::sums(int64_t (&out)[64]) {
-    const uint32_t total = words + (uint32_t)length;
+void BitCounter::sums(int stream, int64_t (&out)[64]) const {
+    const int64_t total = (int64_t)words + length;
     for (int bit = 0; bit < 64; bit++) {
-        int64_t ones = 16 * (int64_t)sixteens[bit / 4][bit % 4];
-        ones += (planes.ones >> bit & 1) + 2 * (planes.twos >> bit & 1) +
-                4 * (planes.fours >> bit & 1) + 8 * (planes.eights >> bit & 1);
+        const auto at = [=](Words plane) { return (int64_t)(plane[stream] >> bit & 1); };
+        int64_t count = 16 * (int64_t)sixteens[stream][bit / 4][bit % 4];
+        count += at(ones) + 2 * at(twos) + 4 * at(fours) + 8 * at(eights);
         for (int i = 0; i < length; i++)
-            ones += pending[i] >> bit & 1;
-        out[bit] = 2 * ones - total;
+            count += at(pending[i]);
+        out[bit] = 2 * count - total;
     }
-    return total;
 }
 
 } // namespace simhash

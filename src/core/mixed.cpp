@@ -24,7 +24,7 @@ class ShingleVotes {
             added = seen.add(hash);
         }
         if (added == FeatureCounts::Added::kNew)
-            counter.add(hash);
+            counter.add(hash, 0);
     }
 
     void release() { seen.release(); }
@@ -59,9 +59,9 @@ constexpr uint64_t integer_sqrt(uint64_t n) {
 }
 
 // Adds one kind's sums to all, brought to the length 2^24 and then weighted.
-void add_normalised(BitCounter& counter, int64_t weight, int64_t (&all)[64]) {
+void add_normalised(const BitCounter& counter, int stream, int64_t weight, int64_t (&all)[64]) {
     int64_t sums[64];
-    counter.sums(sums);
+    counter.sums(stream, sums);
     uint64_t greatest = 0;
     for (const int64_t sum : sums)
         greatest |= (uint64_t)(sum < 0 ? -sum : sum);
@@ -86,7 +86,6 @@ bool read_document(TextSource source, CharacterVotes& characters, ShingleVotes& 
     while (source.next(source.context, &at, &bytes))
         reader.feed(cutter, at, bytes);
     reader.finish(cutter);
-    characters.finish();
     words.finish();
     return characters.any();
 }
@@ -94,13 +93,35 @@ bool read_document(TextSource source, CharacterVotes& characters, ShingleVotes& 
 } // namespace
 
 void CharacterVotes::ascii(const uint8_t* at, const uint8_t* end) {
-    for (; at < end; at++) {
-        const uint8_t folded = kFoldAscii[*at];
-        if (folded != 0)
-            piece(folded, true);
-        else
-            gap = true;
+    // First, without branches, what counts: letters, and one space for each run of separators.
+    uint8_t kept[512];
+    while (at < end) {
+        const uint8_t* stop = end - at > (ptrdiff_t)sizeof(kept) ? at + sizeof(kept) : end;
+        int count = 0;
+        uint8_t before = !gap; // 0 after a separator
+        for (; at < stop; at++) {
+            const uint8_t folded = kFoldAscii[*at];
+            kept[count] = folded != 0 ? folded : ' ';
+            count += (folded | before) != 0;
+            before = folded;
+        }
+        if (count > 0)
+            step_ascii(kept, count);
     }
+}
+
+// `count` folded letters, with one space for separators. A space counts when a letter has followed.
+void CharacterVotes::step_ascii(const uint8_t* kept, int count) {
+    int i = kept[0] == ' ';
+    if (i == 1)
+        gap = true;
+    if (i == count)
+        return;
+    piece(kept[i++], true);
+    const bool ends_in_gap = i < count && kept[count - 1] == ' ';
+    for (; i < count - ends_in_gap; i++)
+        step(kept[i]);
+    gap = ends_in_gap;
 }
 
 void CharacterVotes::character(uint32_t code_point, CharacterKind kind) {
@@ -118,9 +139,9 @@ bool mixed_fingerprint(TextSource source, Memory memory, uint64_t* fingerprint) 
     const bool any = read_document(source, characters, shingles);
     shingles.release();
     int64_t all[64] = {};
-    add_normalised(characters.pairs, kPairWeight, all);
-    add_normalised(characters.triples, kTripleWeight, all);
-    add_normalised(shingles.counter, kShingleWeight, all);
+    add_normalised(characters.votes, 0, kPairWeight, all);
+    add_normalised(characters.votes, 1, kTripleWeight, all);
+    add_normalised(shingles.counter, 0, kShingleWeight, all);
     uint64_t bits = 0;
     for (int bit = 0; bit < 64; bit++)
         bits |= (uint64_t)(all[bit] > 0) << bit;

@@ -41,27 +41,18 @@ class CharacterVotes {
     void ascii(const uint8_t* at, const uint8_t* end);
     void character(uint32_t code_point, CharacterKind kind);
 
-    // A document of one character or two is padded on the left.
-    void finish() {
-        if (characters == 1)
-            pairs.add(pair_hash(0, last));
-        if (characters == 1 || characters == 2)
-            triples.add(triple_hash(0, last_pair));
-    }
+    bool any() const { return last != 0; }
 
-    bool any() const { return characters > 0; }
-
-    BitCounter pairs, triples;
+    // Pairs and triples. The document begins with a pair and a triple that are padded with 0, so
+    // that one of a single character has them.
+    BitCounter votes;
 
   private:
+    void step_ascii(const uint8_t* kept, int count);
+
     void step(uint32_t code_point) {
         const uint64_t pair = pair_hash(last, code_point);
-        if (characters >= 1)
-            pairs.add(pair);
-        if (characters >= 2)
-            triples.add(triple_hash(last_pair, pair));
-        else
-            characters++;
+        votes.add(pair, triple_hash(last_pair, pair));
         last = code_point;
         last_pair = pair;
     }
@@ -74,8 +65,7 @@ class CharacterVotes {
         step(code_point);
     }
 
-    int characters = 0; // so far, counted up to 2
-    uint32_t last = 0;  // the last character
+    uint32_t last = 0; // the last character
     uint64_t last_pair = 0;
     bool gap = false;          // a separator since the last character
     bool after_spaced = false; // the last character was of a script that uses spaces

@@ -162,16 +162,18 @@ TEST(BitCounter, CountsLikeTheSlowSums) {
     std::mt19937_64 random(5);
     for (const int words : {0, 1, 15, 16, 17, 1000, 100000}) {
         BitCounter counter;
-        int64_t expected[64] = {}, sums[64];
+        int64_t expected[2][64] = {}, sums[64];
         for (int i = 0; i < words; i++) {
-            const uint64_t word = random() & random();
-            counter.add(word);
-            for (int bit = 0; bit < 64; bit++)
-                expected[bit] += word >> bit & 1 ? 1 : -1;
+            const uint64_t both[] = {random() & random(), random()};
+            counter.add(both[0], both[1]);
+            for (int bit = 0; bit < 128; bit++)
+                expected[bit / 64][bit % 64] += both[bit / 64] >> bit % 64 & 1 ? 1 : -1;
         }
-        EXPECT_EQ(counter.sums(sums), (uint32_t)words);
-        for (int bit = 0; bit < 64; bit++)
-            EXPECT_EQ(sums[bit], expected[bit]);
+        for (int stream = 0; stream < 2; stream++) {
+            counter.sums(stream, sums);
+            for (int bit = 0; bit < 64; bit++)
+                EXPECT_EQ(sums[bit], expected[stream][bit]);
+        }
     }
 }
 

@@ -1,0 +1,45 @@
+-- The same fingerprint in every server encoding that can hold the text.
+SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) AS mixed,
+       simhash_to_hex(simhash('größer Üben', 'words')) AS words, simhash_to_hex(simhash_hash('größer')) AS hash,
+       shingle_similarity('größer als', 'GRÖSSER ALS', width => 1) AS similarity \gset utf8_
+SELECT simhash_to_hex(simhash('データベースを作る人と猫')) AS mixed,
+       (SELECT string_agg(feature, '|') FROM simhash_features('データベース')) AS features \gset utf8_ja_
+SELECT current_database() AS utf8_database \gset
+
+CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+\c simhash_latin1
+SET client_min_messages = warning;
+CREATE EXTENSION simhash;
+SET client_encoding = 'UTF8';
+SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) = :'utf8_mixed' AS mixed,
+       simhash_to_hex(simhash('größer Üben', 'words')) = :'utf8_words' AS words,
+       simhash_to_hex(simhash_hash('größer')) = :'utf8_hash' AS hash,
+       shingle_similarity('größer als', 'GRÖSSER ALS', width => 1) = :'utf8_similarity' AS similarity;
+-- More than one slice; features come back in the server's encoding.
+SELECT simhash(repeat('größeren Zwerg ', 100000)) IS NOT NULL AS long;
+SELECT * FROM simhash_features('Ünter ÄÖ');
+
+\c :utf8_database
+CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+\c simhash_euc_jp
+SET client_min_messages = warning;
+CREATE EXTENSION simhash;
+SET client_encoding = 'UTF8';
+SELECT simhash_to_hex(simhash('データベースを作る人と猫')) = :'utf8_ja_mixed' AS mixed,
+       (SELECT string_agg(feature, '|') FROM simhash_features('データベース')) = :'utf8_ja_features' AS features,
+       simhash(repeat('データベース', 100000)) IS NOT NULL AS long;
+
+\c :utf8_database
+CREATE DATABASE simhash_sql_ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+\c simhash_sql_ascii
+SET client_min_messages = warning;
+CREATE EXTENSION simhash;
+-- Bytes of an unknown encoding are read as UTF-8; what is not, separates words.
+SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) = :'utf8_mixed' AS mixed,
+       simhash(E'one\xff\xfetwo', 'words') = simhash('one two', 'words') AS separated;
+SELECT simhash(convert_from('\x414243c3', 'SQL_ASCII')) IS NOT NULL AS truncated;
+
+\c :utf8_database
+DROP DATABASE simhash_latin1;
+DROP DATABASE simhash_euc_jp;
+DROP DATABASE simhash_sql_ascii;
