@@ -18,7 +18,9 @@ packages() {
     # The compiler of the server's bitcode step.
     list="$list clang-14 llvm-14"
     if [ "${1:-}" = test ]; then
-        list="$list libgtest-dev clang-format-14 libipc-run-perl perl"
+        list="$list libgtest-dev clang-format-14 libipc-run-perl perl python3-psycopg"
+        # node-postgres comes from npm where Node.js is not Debian's own.
+        command -v npm >/dev/null || list="$list node-pg"
     fi
     printf '%s\n' $list
 }

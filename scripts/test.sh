@@ -109,6 +109,12 @@ stop_server
 
 if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
     log=$workspace/tap.log
+    # Where libraries of Node.js are: Debian's, or what npm installs here.
+    export NODE_PATH=/usr/share/nodejs
+    if command -v npm >/dev/null && [ ! -d /usr/share/nodejs/pg ]; then
+        npm install --silent --no-audit --no-fund --prefix "$workspace/npm" pg >/dev/null 2>&1 || say "npm could not install pg"
+        NODE_PATH=$workspace/npm/node_modules
+    fi
     pgxs_perl=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/perl
     (cd "$source" && mkdir -p tmp_check && chown "$server_user" tmp_check &&
         as_server_user env -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE PATH="$bindir:$PATH" \
