@@ -101,22 +101,19 @@ run_psql -c "
            pg_size_pretty(pg_relation_size('docs_fp')) AS index_size
     FROM docs"
 
-heading "Groups of near-duplicates: each document's nearest relative within 3 bits, the largest groups first"
+heading "Clusters of near-duplicates: chains of documents within 3 bits of each other, the largest first"
 run_psql -c "
-    WITH pair AS (
-        SELECT least(a.id, b.id) AS a, greatest(a.id, b.id) AS b, a.fp <~> b.fp AS distance
-        FROM docs a JOIN docs b ON a.fp <~> b.fp <= 3 AND a.id < b.id),
-    leader AS (
-        SELECT d.id, coalesce(min(p.a), d.id) AS leader FROM docs d LEFT JOIN pair p ON p.b = d.id GROUP BY d.id),
+    WITH clustered AS (SELECT name, fp, simhash_cluster(fp) OVER () AS cluster FROM docs WHERE fp IS NOT NULL),
     member AS (
-        SELECT l.leader, d.name, d.fp <~> (SELECT fp FROM docs WHERE id = l.leader) AS distance
-        FROM leader l JOIN docs d USING (id))
+        SELECT *, fp <~> cluster AS distance,
+               row_number() OVER (PARTITION BY cluster ORDER BY fp <~> cluster, name) AS place
+        FROM clustered)
     SELECT count(*) AS documents,
            string_agg(distance || ' ' || name, E'\n' ORDER BY distance, name) FILTER (WHERE place <= 6)
                || CASE WHEN count(*) > 6 THEN E'\n... and ' || count(*) - 6 || ' more' ELSE '' END
-               AS \"distance, name\"
-    FROM (SELECT *, row_number() OVER (PARTITION BY leader ORDER BY distance, name) AS place FROM member) m
-    GROUP BY leader HAVING count(*) > 1
+               AS \"distance from the first, name\"
+    FROM member
+    GROUP BY cluster HAVING count(*) > 1
     ORDER BY count(*) DESC, min(name) LIMIT 8"
 
 query_id=$(run_psql -At -c "

@@ -311,6 +311,18 @@ void unite_all(void* parents, const uint32_t* positions, size_t count) {
         components.unite(positions[0], positions[i]);
 }
 
+// Calls step(i) for 0 .. count - 1, with pauses.
+template <typename Step>
+void for_each_position(size_t count, const Step& step, Pause pause) {
+    in_pieces(
+        count,
+        [&](size_t begin, size_t end) {
+            for (size_t i = begin; i < end; ++i)
+                step(i);
+        },
+        pause);
+}
+
 } // namespace
 
 size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scratch, Pause pause) {
@@ -319,28 +331,39 @@ size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scrat
         std::sort(fingerprints.begin(), fingerprints.end());
     else
         radix_sort(fingerprints, scratch, pause);
-    return static_cast<size_t>(std::unique(fingerprints.begin(), fingerprints.end()) -
-                               fingerprints.begin());
+    size_t kept = 0;
+    for_each_position(
+        fingerprints.size(),
+        [&](size_t i) {
+            if (kept == 0 || fingerprints[kept - 1] != fingerprints[i])
+                fingerprints[kept++] = fingerprints[i];
+        },
+        pause);
+    return kept;
 }
 
 void find_near_pairs(const NearPairsMemory& memory, int radius, const NearPairsReceiver& receiver,
                      Pause pause) {
     if (radius < 1 || memory.count < 2)
         return;
-    for (size_t i = 0; i < memory.count; ++i)
-        memory.positions[i] = static_cast<uint32_t>(i);
+    for_each_position(
+        memory.count, [&](size_t i) { memory.positions[i] = static_cast<uint32_t>(i); }, pause);
     NearPairsSearch(radius, memory, receiver, pause).search(0, memory.count, true);
-    for (size_t i = 0; i < memory.count; ++i)
-        memory.fingerprint_scratch[memory.positions[i]] = memory.fingerprints[i];
-    std::copy_n(memory.fingerprint_scratch, memory.count, memory.fingerprints);
+    for_each_position(
+        memory.count,
+        [&](size_t i) { memory.fingerprint_scratch[memory.positions[i]] = memory.fingerprints[i]; },
+        pause);
+    for_each_position(
+        memory.count, [&](size_t i) { memory.fingerprints[i] = memory.fingerprint_scratch[i]; },
+        pause);
 }
 
 void find_clusters(const NearPairsMemory& memory, int radius, uint32_t* labels, Pause pause) {
-    for (size_t i = 0; i < memory.count; ++i)
-        labels[i] = static_cast<uint32_t>(i);
+    for_each_position(
+        memory.count, [&](size_t i) { labels[i] = static_cast<uint32_t>(i); }, pause);
     find_near_pairs(memory, radius, {unite_pair, unite_all, labels}, pause);
-    for (size_t i = 0; i < memory.count; ++i) // a parent is never to the right of its child
-        labels[i] = labels[labels[i]];
+    for_each_position( // a parent is never to the right of its child
+        memory.count, [&](size_t i) { labels[i] = labels[labels[i]]; }, pause);
 }
 
 ClusterNames::ClusterNames(std::span<const uint64_t> distinct, const uint32_t* labels,

@@ -22,7 +22,8 @@ inline uint64_t radix_key(const KeyedValue& record) {
     return record.key;
 }
 
-constexpr size_t kEntriesPerPause = size_t{1} << 20; // some milliseconds
+// Some milliseconds, or some tens where each entry waits for memory.
+constexpr size_t kEntriesPerPause = size_t{1} << 17;
 
 // Calls step(begin, end) for pieces of 0 .. size, and pause() between them.
 template <typename Step, typename Pause>
