@@ -14,6 +14,8 @@ namespace {
 // run takes about 1 µs, checking a candidate a few ns.
 constexpr double kVisitCost = 0.1;
 constexpr double kCandidateCost = 0.0003;
+// A matching row is looked up in the posting table, rows of one fingerprint together.
+constexpr double kLookupCost = 0.03;
 // Of a scan ordered by distance: stages before the first row, and distances that occur.
 constexpr double kStages = 3;
 constexpr double kLevels = 40;
@@ -125,7 +127,7 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
 
     *startup_cost = kVisitCost;
     *total_cost = fetched * page_cost + visits * kVisitCost + candidates * kCandidateCost +
-                  rows * (cpu_index_tuple_cost + (plan.read_all ? 0 : kVisitCost));
+                  rows * (cpu_index_tuple_cost + (plan.read_all ? 0 : kLookupCost));
     if (path->indexorderbys != NIL) {
         // The first neighbours cost a few stages; all of them, a pass over the posting table per
         // distance. A ball around the same fingerprint ends the scan before that: it costs what it

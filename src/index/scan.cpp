@@ -412,9 +412,13 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
     int64 rows = 0;
     while (next_postings(scan, desc->indexRelation)) {
-        for (int i = 0; i < scan->posting_count; i++) {
-            ItemPointerData tid = integer_to_tid(scan->postings[i].tid);
-            tbm_add_tuples(bitmap, &tid, 1, false);
+        constexpr int kChunk = 128;
+        ItemPointerData tids[kChunk];
+        for (int done = 0; done < scan->posting_count; done += kChunk) {
+            int count = std::min(kChunk, scan->posting_count - done);
+            for (int i = 0; i < count; i++)
+                tids[i] = integer_to_tid(scan->postings[done + i].tid);
+            tbm_add_tuples(bitmap, tids, count, false);
         }
         rows += scan->posting_count;
     }
