@@ -4,8 +4,10 @@
 #   make install         install it into the server that PG_CONFIG names
 #   make unit            build and run the unit tests of src/core (needs GoogleTest)
 #   make installcheck    run the SQL tests against a running server
-#   make fuzz            run the tokenizer under libFuzzer with sanitizers, FUZZ_SECONDS long (needs clang)
+#   make fuzz            run tokenizer and leaf decoder under libFuzzer with sanitizers, FUZZ_SECONDS each (needs clang)
 #   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
+#   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
+#   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
 #   make format-check    fail where clang-format would change a file
 #
 # Any server: make PG_CONFIG=/path/to/pg_config
@@ -72,6 +74,42 @@ build/%.o: %.cpp $(PROJECT_HEADERS) $(wildcard test/unit/*.hpp)
 build/unit-tests: $(UNIT_OBJS)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^ $(UNIT_LIBS) -lgtest -lgtest_main -lpthread
 
+# ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
+
+TESTING_FLAGS ?=
+build/testing/%.o: %.cpp $(PROJECT_HEADERS)
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -DSIMHASH_TEST_PAUSES $(TESTING_FLAGS) -c -o $@ $<
+
+build/testing/simhash.so: $(OBJS:%=build/testing/%)
+	$(CXX) $(CXXFLAGS) $(TESTING_FLAGS) -shared -o $@ $^ $(SHLIB_LINK)
+
+# ---- longer tests than CI runs ----
+
+SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+PROVE_ENVIRONMENT = PATH="$(shell $(PG_CONFIG) --bindir):$$PATH" PG_CONFIG=$(PG_CONFIG) TESTDIR=$(CURDIR) TESTDATADIR=$(CURDIR)/tmp_check \
+	TESTLOGDIR=$(CURDIR)/tmp_check/log PG_REGRESS=$(top_builddir)/src/test/regress/pg_regress \
+	PERL5LIB=$(top_srcdir)/src/test/perl:$(CURDIR)/test/perl
+ROUNDS ?= 20
+TRIALS ?= 10000
+
+.PHONY: damage damage-sanitized crash standby soak
+damage damage-sanitized crash standby soak: clean-tmp-check
+.PHONY: clean-tmp-check
+clean-tmp-check:
+	rm -rf tmp_check/t_*
+
+damage:
+	$(PROVE_ENVIRONMENT) SIMHASH_DAMAGE_TRIALS=$(TRIALS) prove -v test/t/007_damage.pl
+damage-sanitized:
+	$(MAKE) build/testing/simhash.so TESTING_FLAGS='$(SANITIZERS)'
+	$(PROVE_ENVIRONMENT) SIMHASH_DAMAGE_TRIALS=$(TRIALS) SIMHASH_PRELOAD=$(shell $(CXX) -print-file-name=libasan.so) \
+		prove -v test/t/007_damage.pl
+crash:
+	$(PROVE_ENVIRONMENT) SIMHASH_CRASH_ROUNDS=$(ROUNDS) prove -v test/t/003_crash.pl
+standby:
+	$(PROVE_ENVIRONMENT) SIMHASH_STANDBY_ROUNDS=$(ROUNDS) prove -v test/t/004_standby.pl
+
 .PHONY: unit check-boundary format-check regress isolation
 # Both against the server that PGHOST and PGPORT name, in which the extension is installed.
 regress:
@@ -95,7 +133,7 @@ quality: build/measure
 	build/measure build/quality/corpora/* > build/quality/results.tsv
 	python3 test/quality/report.py build/quality/results.tsv docs/quality | tee build/quality/table.md
 
-# ---- the tokenizer under libFuzzer ----
+# ---- tokenizer and leaf decoder under libFuzzer ----
 
 FUZZ_SECONDS ?= 30
 FUZZ_CXX ?= clang++
@@ -105,7 +143,10 @@ fuzz:
 	@mkdir -p build/fuzz/corpus
 	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
 		-o build/fuzz/text test/fuzz/text_fuzz.cpp $(CORE_SOURCES) $(UNIT_LIBS)
+	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
+		-o build/fuzz/leaf test/fuzz/leaf_fuzz.cpp src/core/leaf_codec.cpp
 	build/fuzz/text -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 build/fuzz/corpus
+	build/fuzz/leaf -max_total_time=$(FUZZ_SECONDS) -max_len=8200 -print_final_stats=1
 
 format-check:
 	$(CLANG_FORMAT) --dry-run --Werror $(wildcard src/*.hpp src/*/*.hpp src/*/*.cpp test/*/*.cpp test/*/*.hpp)

@@ -68,6 +68,7 @@ extern "C" {
 #include "catalog/indexing.h"
 #include "utils/guc.h"
 #include "utils/index_selfuncs.h"
+#include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"

@@ -1,6 +1,8 @@
 // aminsert: one posting, and the fingerprint in every block table that lacks it.
 #include "index/index.hpp"
 
+#include "index/testing.hpp"
+
 namespace simhash {
 
 namespace {
@@ -51,6 +53,7 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
         return false;
     // The posting first: vacuum relies on it (README.md, "Why (2) is safe").
     insert_entry(tree_context(index, heap, layout, 0), {fingerprint, tid});
+    pause_for_test("insert-after-posting");
     for (int table = 1; table < layout->table_count; table++)
         insert_entry(tree_context(index, heap, layout, table),
                      {Permutation(layout->masks[table]).apply(fingerprint), 0});

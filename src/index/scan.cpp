@@ -7,6 +7,7 @@
 // "Scans").
 #include "index/scan.hpp"
 
+#include "index/testing.hpp"
 #include "sql/ball.hpp"
 
 #include <algorithm>
@@ -73,6 +74,8 @@ bool continue_walk(Scan* scan, Relation index, bool filtered) {
     release_pin(scan);
     while (walk.active) {
         CHECK_FOR_INTERRUPTS();
+        if (walk.next != InvalidBlockNumber)
+            pause_for_test("scan-between-leaves");
         Buffer buffer = find_leaf(walk.tree, walk.next, walk.position);
         Page page = BufferGetPage(buffer);
         take_postings(scan, index, buffer, filtered);

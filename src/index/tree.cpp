@@ -2,6 +2,8 @@
 // README.md beside this file states the protocol; here "rule n" is a rule of its section on locks.
 #include "index/index.hpp"
 
+#include "index/testing.hpp"
+
 #include <algorithm>
 
 namespace simhash {
@@ -407,6 +409,7 @@ bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafRea
             done = false;
         } else {
             split_leaf(tree, buffer, content, entry);
+            fail_for_test("split-before-downlink");
             finish_split(tree, buffer);
         }
     }

@@ -3,6 +3,8 @@
 // beside readers and inserters.
 #include "index/index.hpp"
 
+#include "index/testing.hpp"
+
 #include <algorithm>
 
 namespace simhash {
@@ -231,6 +233,7 @@ void vacuum_postings(Vacuum* vacuum, int number) {
             remove_from_tables(vacuum);
         if (next == InvalidBlockNumber)
             return;
+        pause_for_test("vacuum-between-leaves");
         vacuum_delay();
         buffer = lock_for_cleanup(vacuum, next);
     }
@@ -293,6 +296,7 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     bool sweep = vacuum->pending;
 
     vacuum_postings(vacuum, 0);
+    pause_for_test("vacuum-before-tables");
     remove_from_tables(vacuum);
     vacuum_postings(vacuum, null_tree(*vacuum->layout));
     if (sweep)

@@ -8,7 +8,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(start_node create_data compare_radii compare_nearest);
+our @EXPORT = qw(testing_library use_library start_node create_data compare_radii compare_nearest);
 
 # A server with the extension in database postgres.
 sub start_node
@@ -19,8 +19,27 @@ sub start_node
 	$node->append_conf('postgresql.conf', "autovacuum = off\nshared_buffers = 256MB\nmax_wal_size = 2GB\n");
 	$node->append_conf('postgresql.conf', $options{conf}) if $options{conf};
 	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+	$node->safe_psql('postgres', 'CREATE EXTENSION simhash') unless $options{no_extension};
 	return $node;
+}
+
+# Builds the library with pause points and functions that damage pages (src/index/testing.hpp), and returns its path.
+sub testing_library
+{
+	my $top = $ENV{TESTDIR} // '.';
+	my @command = ('make', '-s', '-C', $top, 'PG_CONFIG=' . ($ENV{PG_CONFIG} // 'pg_config'), 'with_llvm=no', 'build/testing/simhash.so');
+	PostgreSQL::Test::Utils::system_or_bail(@command) unless $ENV{SIMHASH_PRELOAD};
+	chomp(my $path = `cd $top && pwd`);
+	return "$path/build/testing/simhash.so";
+}
+
+# Lets the database's extension call this library instead of the installed one.
+sub use_library
+{
+	my ($node, $library) = @_;
+	$node->safe_psql('postgres', "CREATE EXTENSION IF NOT EXISTS simhash");
+	$node->safe_psql('postgres', "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/simhash'");
+	return;
 }
 
 # Table $table (id, fp) of $rows rows: 'random'; 'clustered', where 30 % lie within 0..4 bits of another row; 'repeated', where one fingerprint has 10 %

@@ -1,0 +1,18 @@
+// Points at which tests can stop a backend. Compiled in with -DSIMHASH_TEST_PAUSES only (make
+// build/testing/simhash.so); costs nothing otherwise.
+#pragma once
+
+namespace simhash {
+
+#ifdef SIMHASH_TEST_PAUSES
+// Waits for advisory lock n where the session has set simhash.pause_at to 'POINT/n'. No page may be
+// locked: a wait under a page lock could not be interrupted.
+void pause_for_test(const char* point);
+// Raises an error where the session has set simhash.fail_at to 'POINT'.
+void fail_for_test(const char* point);
+#else
+inline void pause_for_test(const char*) {}
+inline void fail_for_test(const char*) {}
+#endif
+
+} // namespace simhash

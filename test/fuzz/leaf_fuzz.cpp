@@ -1,0 +1,82 @@
+// libFuzzer: any bytes as a leaf's body. The first byte chooses the kind; what LeafReader opens it
+// must read without leaving the body, and what it decodes must encode again.
+#include "core/leaf_codec.hpp"
+
+#include <cstdlib>
+#include <memory>
+
+using namespace simhash;
+
+namespace {
+
+void require(bool condition) {
+    if (!condition)
+        abort();
+}
+
+void read_all(const LeafReader& reader, LeafKind kind) {
+    static LeafEntry run[kMaxLeafEntries], all[kMaxLeafEntries];
+    int run_count = reader.decode_run(run);
+    require(run_count <= reader.run_count());
+    int count = reader.decode_sorted(all);
+    require(count == run_count + reader.tail_count());
+    for (uint64_t key : {uint64_t{0}, reader.header().first_key, UINT64_MAX / 3, UINT64_MAX}) {
+        reader.contains_key(key);
+        int seen = 0;
+        reader.visit(key, UINT64_MAX, [&](uint64_t at, uint64_t) {
+            require(at >= key);
+            seen++;
+        });
+        require(seen <= reader.count());
+    }
+    static uint8_t page[1 << 16];
+    size_t bytes = encode_run(kind, run, run_count, page, 8120);
+    if (bytes == 0) // too large, or out of order
+        return;
+    LeafReader again;
+    require(again.open(page, bytes, kind) && again.decode_run(all) == run_count);
+    for (int i = 0; i < run_count; i++)
+        require(all[i] == run[i]);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    if (size < 1)
+        return 0;
+    LeafKind kind = data[0] & 1 ? LeafKind::kPosting : LeafKind::kBlock;
+    // A copy of exactly this size: the sanitizer sees any byte read beyond it.
+    std::unique_ptr<uint8_t[]> body(new uint8_t[size - 1]);
+    memcpy(body.get(), data + 1, size - 1);
+    LeafReader reader;
+    if (reader.open(body.get(), size - 1, kind))
+        read_all(reader, kind);
+    return 0;
+}
+
+// Most random bytes are no leaf. Half of the inputs are made from a real one, changed a little.
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
+    if (max_size < 4096 || seed % 4 != 0)
+        return LLVMFuzzerMutate(data, size, max_size);
+    srand(seed);
+    LeafKind kind = seed & 16 ? LeafKind::kPosting : LeafKind::kBlock;
+    LeafEntry entries[300];
+    int count = 1 + rand() % 300;
+    unsigned shift = rand() % 56;
+    for (int i = 0; i < count; i++)
+        entries[i] = {(i == 0 ? uint64_t(rand()) : entries[i - 1].key) +
+                          (uint64_t(rand()) >> shift),
+                      kind == LeafKind::kBlock ? 0 : (uint64_t(rand()) << 16 | (1 + rand() % 200))};
+    for (int i = 1; i < count; i++)
+        if (entries[i] <= entries[i - 1])
+            entries[i] = {entries[i - 1].key + 1, entries[i].tid};
+    data[0] = kind == LeafKind::kPosting;
+    size_t bytes = 1 + encode_run(kind, entries, count, data + 1, 3500);
+    for (int i = rand() % 8; i > 0 && bytes > 1; i--)
+        bytes += encode_tail_entry(kind, entries[rand() % count], data + bytes);
+    for (int i = rand() % 6; i > 0; i--)
+        data[1 + rand() % (rand() % 2 ? 24 : bytes)] = uint8_t(rand());
+    return bytes;
+}

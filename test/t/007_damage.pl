@@ -1,0 +1,137 @@
+# Random damage to pages of every type: what follows is an error or an answer, never a crash and never a hang.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use SimhashTest;
+use Test::More;
+
+my $trials = $ENV{SIMHASH_DAMAGE_TRIALS} // 300;
+my $seed = $ENV{SIMHASH_DAMAGE_SEED} // 20240601;
+srand($seed);
+
+my $library = testing_library();
+$ENV{LD_PRELOAD} = $ENV{SIMHASH_PRELOAD} if $ENV{SIMHASH_PRELOAD};
+$ENV{ASAN_OPTIONS} = 'detect_leaks=0:handle_segv=0:abort_on_error=1' if $ENV{SIMHASH_PRELOAD};
+my $node = start_node('damage', conf => "fsync = off\nrestart_after_crash = off\nstatement_timeout = 30s\nlog_statement = none\nlog_min_error_statement = panic\nlog_min_messages = fatal\nmax_stack_depth = 2MB\n",
+	no_extension => defined $ENV{SIMHASH_PRELOAD});
+use_library($node, $library);
+
+# A small index with pages of all types: two levels, one fingerprint on several leaves, nulls on several leaves, deleted pages.
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION read_page(regclass, integer) RETURNS bytea AS '$library', 'simhash_test_read_page' LANGUAGE C STRICT;
+	CREATE FUNCTION write_page(regclass, integer, bytea) RETURNS void AS '$library', 'simhash_test_write_page' LANGUAGE C STRICT;
+} =~ s/\$library/$library/gr);
+$node->safe_psql('postgres', $_) for (
+	q{CREATE TABLE docs (id integer, fp bigint) WITH (fillfactor = 90)},
+	q{CREATE INDEX docs_fp ON docs USING simhash (fp)},
+	q{INSERT INTO docs SELECT i, ('x' || md5(i::text))::bit(64)::bigint FROM generate_series(1, 9000) i},
+	q{INSERT INTO docs SELECT i, 42 FROM generate_series(1, 3000) i},
+	q{INSERT INTO docs SELECT i, NULL FROM generate_series(1, 6000) i},
+	q{DELETE FROM docs WHERE fp BETWEEN 1e18::bigint AND 4e18::bigint},
+	q{VACUUM docs},
+	q{CREATE TABLE pristine AS SELECT block, read_page('docs_fp', block) AS page
+		FROM generate_series(0, (pg_relation_size('docs_fp') / 8192)::integer - 1) block});
+my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
+
+# Blocks by type: tree, level and flags stand at the page's end (src/index/index.hpp, PageOpaque).
+my %blocks;
+for (split /\n/, $node->safe_psql('postgres', q{SELECT block, get_byte(page, 8184), get_byte(page, 8186), get_byte(page, 8187) FROM pristine}))
+{
+	my ($block, $flags, $tree, $level) = split /\|/;
+	my $type = $flags & 1 ? 'metapage' : $flags & 4 ? 'deleted page' : sprintf('%s %s', ('posting', 'block', 'block', 'block', 'null')[$tree], $level ? 'parent' : 'leaf');
+	push @{ $blocks{$type} }, $block;
+}
+my @types = sort keys %blocks;
+is(join(', ', @types), 'block leaf, block parent, deleted page, metapage, null leaf, null parent, posting leaf, posting parent', 'pages of every type');
+my $block_count = $node->safe_psql('postgres', 'SELECT count(*) FROM pristine');
+
+# An offset: header, special space, start of the body (run header, pivots), or anywhere.
+sub random_offset
+{
+	my $kind = int(rand(4));
+	return int(rand(24)) if $kind == 0;
+	return 8144 + int(rand(48)) if $kind == 1;
+	return 24 + int(rand(72)) if $kind == 2;
+	return int(rand(8192));
+}
+
+# SQL that damages one page.
+sub damage
+{
+	my ($block) = @_;
+	my $kind = rand();
+	return "SELECT write_page('docs_fp', $block, (SELECT page FROM pristine WHERE block = " . int(rand($block_count)) . "));" if $kind < 0.03;
+	return "SELECT write_page('docs_fp', $block, decode(repeat('00', 8192), 'hex'));" if $kind < 0.04;
+	my $page = "read_page('docs_fp', $block)";
+	if ($kind < 0.3)
+	{
+		# A link or count of a plausible value: 4 bytes.
+		my $offset = (8176, 24, 36, 34 + 4 * int(rand(20)), 32 + 12 * int(rand(60)), 38 + 18 * int(rand(60)))[ int(rand(6)) ];
+		my $value = unpack('H8', pack('V', rand() < 0.1 ? 0xffffffff : int(rand($block_count + 3))));
+		$page = "overlay($page placing '\\x$value'::bytea from " . ($offset + 1) . ')';
+	}
+	else
+	{
+		for (1 .. 1 + int(rand(6)))
+		{
+			my $value = (0, 255, int(rand(256)), 1 << int(rand(8)))[ int(rand(4)) ];
+			$page = "set_byte($page, " . random_offset() . ", $value)";
+		}
+	}
+	return "SELECT write_page('docs_fp', $block, $page);";
+}
+
+# What is done with the damaged index. Rows of earlier trials are deleted; those of `pristine` stay.
+sub use_index
+{
+	my ($trial) = @_;
+	my $query = int(rand(2**31)) * 4_000_000_000 + int(rand(2**31));
+	my @statements = (
+		(map { "SELECT count(*) FROM docs WHERE fp <~> $query <= $_;" } 0, 3, 5, 8, 64),
+		(map { "SELECT count(*) FROM docs WHERE fp <~> ('x' || md5('" . (1 + int(rand(9000))) . "'))::bit(64)::bigint <= $_;" } 0, 3, 4, 6),
+		'SELECT count(*) FROM docs WHERE fp <~> 42 <= 3;', 'SELECT count(fp) FROM docs WHERE fp = 42;',
+		'SELECT count(*) FROM docs WHERE fp IS NULL;', "SELECT count(*) FROM (SELECT FROM docs ORDER BY fp <~> $query LIMIT 20) d;",
+		"SELECT count(*) FROM (SELECT FROM docs ORDER BY fp <~> $query) d;",
+		"INSERT INTO docs SELECT 1000000, hashint8extended(i, $trial) FROM generate_series(1, 250) i;",
+		'INSERT INTO docs SELECT 1000000, 42 FROM generate_series(1, 150) i;', 'INSERT INTO docs SELECT 1000000, NULL FROM generate_series(1, 150) i;',
+		'DELETE FROM docs WHERE id = 1000000;');
+	# Each statement alone meets the damage first some time.
+	@statements = map { $statements[ $_ ] } sort { $a <=> $b } map { int(rand(@statements)) } 1 .. 9;
+	return join("\n", @statements, 'VACUUM (INDEX_CLEANUP ON) docs;', "SELECT simhash_index_check('docs_fp', true);", "SELECT count(*) FROM simhash_index_info('docs_fp');");
+}
+
+my $script = "\\set VERBOSITY sqlstate\nSET enable_seqscan = off; SET client_min_messages = error;\n";
+my %damaged;
+for my $trial (1 .. $trials)
+{
+	my $type = $types[ int(rand(@types)) ];
+	$damaged{$type}++;
+	$script .= "\\echo trial $trial\n" . join("\n", map { damage($blocks{$type}[ int(rand(@{ $blocks{$type} })) ]) } 1 .. (rand() < 0.2 ? 2 : 1)) . "\n";
+	$script .= "SET enable_bitmapscan = " . (rand() < 0.5 ? 'on' : 'off') . "; SET enable_indexscan = " . (rand() < 0.7 ? 'on' : 'off') . ";\n";
+	$script .= use_index($trial) . "\n";
+	# Everything as it was, pages that were added zero again.
+	$script .= "SELECT count(write_page('docs_fp', block, page)) FROM pristine;\n";
+	$script .= "SELECT count(write_page('docs_fp', block::integer, decode(repeat('00', 8192), 'hex'))) FROM generate_series($block_count, pg_relation_size('docs_fp') / 8192 - 1) block;\n";
+	$script .= "DELETE FROM docs WHERE id = 1000000; VACUUM (INDEX_CLEANUP ON) docs;\nSELECT 'sound', (simhash_index_check('docs_fp', true)).rows;\n" if $trial % 10 == 0 || $trial == $trials;
+}
+unlink "$PostgreSQL::Test::Utils::tmp_check/damage.sql";
+PostgreSQL::Test::Utils::append_to_file("$PostgreSQL::Test::Utils::tmp_check/damage.sql", $script);
+my ($status, $output, $errors) = $node->psql('postgres', '', extra_params => [ '-f', "$PostgreSQL::Test::Utils::tmp_check/damage.sql" ], on_error_stop => 0, timeout => 7200);
+
+my %states;
+$states{$1}++ while $errors =~ /ERROR:  (\w{5})/g;
+my $last = (() = $output =~ /^trial \d+/mg);
+is($last, $trials, 'all trials were run');
+is($status, 0, 'the connection lasted') or diag(substr($errors, -2000));
+unlike($errors, qr/server closed|terminat|no connection/, 'the server lives');
+is($states{57014} // 0, 0, 'nothing hung');
+is($states{53200} // 0, 0, 'memory was not exhausted');
+cmp_ok($states{XX002} // 0, '>=', $trials / 4, 'damage was noticed');
+my @sound = $output =~ /^sound\|(\d+)/mg;
+is(scalar(grep { $_ != $rows } @sound), 0, 'the restored index is sound');
+cmp_ok(scalar(@sound), '>=', $trials / 10, 'and was looked at');
+note("measured: $trials trials (seed $seed), " . join(', ', map { "$damaged{$_} $_" } sort keys %damaged) . '; errors: ' . join(', ', map { "$_ $states{$_}" } sort keys %states));
+$node->stop;
+done_testing();
