@@ -46,6 +46,8 @@ for my $round (1 .. $rounds)
 	$node->start;
 	my ($compared, $wrong) = compare_radii($node, 'docs', 50, 0, 1, 3, 5);
 	is($wrong, 0, "round $round: $compared queries right after the crash");
+	my ($status, $output, $errors) = $node->psql('postgres', "SELECT FROM simhash_index_check('docs_fp', true)");
+	is($errors, '', "round $round: the index checks, every row is in it");
 	my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
 	is($node->safe_psql('postgres', 'SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM (SELECT FROM docs ORDER BY fp <~> 1) d'),
 		$rows, "round $round: all rows in the index");
