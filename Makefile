@@ -100,12 +100,12 @@ clean-tmp-check:
 	rm -rf tmp_check/t_*
 
 damage:
-	$(PROVE_ENVIRONMENT) SIMHASH_DAMAGE_TRIALS=$(TRIALS) prove -v test/t/007_damage.pl
+	$(PROVE_ENVIRONMENT) SIMHASH_DAMAGE_TRIALS=$(TRIALS) prove -v test/t/010_damage.pl
 damage-sanitized:
 	rm -rf build/testing
 	$(MAKE) build/testing/simhash.so TESTING_FLAGS='$(SANITIZERS)'
 	$(PROVE_ENVIRONMENT) SIMHASH_DAMAGE_TRIALS=$(TRIALS) SIMHASH_PRELOAD=$(shell $(CXX) -print-file-name=libasan.so) \
-		prove -v test/t/007_damage.pl
+		prove -v test/t/010_damage.pl
 	rm -rf build/testing
 crash:
 	$(PROVE_ENVIRONMENT) SIMHASH_CRASH_ROUNDS=$(ROUNDS) prove -v test/t/003_crash.pl
