@@ -8,6 +8,7 @@
 #   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
 #   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
+#   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
 #
 # Any server: make PG_CONFIG=/path/to/pg_config
@@ -111,6 +112,9 @@ crash:
 	$(PROVE_ENVIRONMENT) SIMHASH_CRASH_ROUNDS=$(ROUNDS) prove -v test/t/003_crash.pl
 standby:
 	$(PROVE_ENVIRONMENT) SIMHASH_STANDBY_ROUNDS=$(ROUNDS) prove -v test/t/004_standby.pl
+SECONDS ?= 600
+soak:
+	PG_CONFIG=$(PG_CONFIG) test/soak.sh $(SECONDS)
 
 .PHONY: unit check-boundary format-check regress isolation
 # Both against the server that PGHOST and PGPORT name, in which the extension is installed.

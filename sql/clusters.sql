@@ -131,3 +131,4 @@ RESET hash_mem_multiplier;
 SET statement_timeout = '100ms';
 SELECT count(*) FROM simhash_pairs(ARRAY(SELECT hashint8extended(i, 1) FROM generate_series(1, 100000) i), 26);
 RESET statement_timeout;
+DROP TABLE pages;
