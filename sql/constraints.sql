@@ -1,14 +1,14 @@
 -- Near-duplicate constraints: EXCLUDE USING simhash (fp WITH ~=).
-CREATE TABLE pages (id integer PRIMARY KEY, fp bigint, CONSTRAINT no_copies EXCLUDE USING simhash (fp WITH ~=));
-INSERT INTO pages VALUES (1, 42), (2, -1);
-INSERT INTO pages VALUES (3, 43);
-INSERT INTO pages VALUES (3, 43) ON CONFLICT DO NOTHING;
-INSERT INTO pages VALUES (4, 65535), (5, NULL), (6, NULL);
-UPDATE pages SET fp = 40 WHERE id = 1;
-UPDATE pages SET fp = -2 WHERE id = 4;
-SELECT * FROM pages ORDER BY id;
-DELETE FROM pages WHERE id = 1;
-INSERT INTO pages VALUES (7, 43);
+CREATE TABLE refusing (id integer PRIMARY KEY, fp bigint, CONSTRAINT no_copies EXCLUDE USING simhash (fp WITH ~=));
+INSERT INTO refusing VALUES (1, 42), (2, -1);
+INSERT INTO refusing VALUES (3, 43);
+INSERT INTO refusing VALUES (3, 43) ON CONFLICT DO NOTHING;
+INSERT INTO refusing VALUES (4, 65535), (5, NULL), (6, NULL);
+UPDATE refusing SET fp = 40 WHERE id = 1;
+UPDATE refusing SET fp = -2 WHERE id = 4;
+SELECT * FROM refusing ORDER BY id;
+DELETE FROM refusing WHERE id = 1;
+INSERT INTO refusing VALUES (7, 43);
 -- Deferred.
 CREATE TABLE deferred (id integer, fp bigint,
     CONSTRAINT at_commit EXCLUDE USING simhash (fp WITH ~=) DEFERRABLE INITIALLY DEFERRED);
@@ -45,4 +45,4 @@ SELECT * FROM dirty WHERE fp ~||= 7;
 CREATE TABLE exact (fp bigint, EXCLUDE USING simhash (fp WITH =));
 INSERT INTO exact VALUES (1), (2);
 INSERT INTO exact VALUES (2);
-DROP TABLE pages, deferred, sites, dirty, exact;
+DROP TABLE refusing, deferred, sites, dirty, exact;

@@ -153,6 +153,50 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
     return tail_count_ <= kMaxTailEntries && count() <= kMaxLeafEntries;
 }
 
+namespace {
+
+// popcount is one instruction on any x86 processor of the last 15 years, but not on the least that
+// the compiler must assume. So the loop is compiled twice, and the processor asked.
+[[gnu::always_inline]] inline int find_within(const LeafReader& reader, uint64_t low, uint64_t high,
+                                              uint64_t target, int radius, LeafReader::Hit* hits) {
+    int found = 0;
+    reader.visit_run(
+        low, high, [&](uint64_t key, int i) __attribute__((always_inline)) {
+            hits[found] = {key, i};
+            found += std::popcount(key ^ target) <= radius;
+        });
+    for (int i = 0; i < reader.tail_count(); i++) {
+        uint64_t key = reader.tail_key(i);
+        hits[found] = {key, reader.run_count() + i};
+        found += low <= key && key <= high && std::popcount(key ^ target) <= radius;
+    }
+    return found;
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+__attribute__((target("popcnt"))) int find_within_popcnt(const LeafReader& reader, uint64_t low,
+                                                         uint64_t high, uint64_t target, int radius,
+                                                         LeafReader::Hit* hits) {
+    return find_within(reader, low, high, target, radius, hits);
+}
+bool has_popcnt() {
+    return __builtin_cpu_supports("popcnt");
+}
+#else
+constexpr auto find_within_popcnt = find_within;
+constexpr bool has_popcnt() {
+    return false;
+}
+#endif
+
+} // namespace
+
+int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int radius,
+                            Hit* hits) const {
+    return has_popcnt() ? find_within_popcnt(*this, low, high, target, radius, hits)
+                        : find_within(*this, low, high, target, radius, hits);
+}
+
 bool LeafReader::contains_key(uint64_t key) const {
     bool found = false;
     visit_run(key, key, [&](uint64_t, int) { found = true; });

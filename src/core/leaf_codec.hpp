@@ -148,6 +148,20 @@ class LeafReader {
         }
     }
 
+    // An entry whose key is within the radius, and its place: run entries count from 0, tail
+    // entries on from run_count().
+    struct Hit {
+        uint64_t key;
+        int place;
+    };
+    // The entries with low <= key <= high whose key is within `radius` bits of `target`; `hits`
+    // holds kMaxLeafEntries + 1. Returns their number. The innermost loop of every probe.
+    int keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits) const;
+    // TID of the entry at a place.
+    uint64_t tid_at(int place) const {
+        return place < run_count() ? run_tid(place) : tail_entry(place - run_count()).tid;
+    }
+
     bool contains_key(uint64_t key) const;
 
     // Decodes everything in key order into `out`, which holds kMaxLeafEntries; returns the number
@@ -198,7 +212,8 @@ size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out);
 // ---- implementation of the templates ----
 
 template <class Visit>
-void LeafReader::visit_run(uint64_t low, uint64_t high, Visit visit) const {
+[[gnu::always_inline]] inline void LeafReader::visit_run(uint64_t low, uint64_t high,
+                                                         Visit visit) const {
     using namespace leaf_detail;
     if (header_.count == 0 || high < header_.first_key)
         return;

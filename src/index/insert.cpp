@@ -41,7 +41,9 @@ bool append_everywhere(Relation index, Relation heap, const Layout* layout, Leaf
 
 bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_tid, Relation heap,
                   IndexUniqueCheck, bool, IndexInfo*) {
-    const Layout* layout = &index_cache(index)->layout;
+    Layout copy =
+        index_cache(index)->layout; // the cached one goes when the relation is invalidated
+    const Layout* layout = &copy;
     uint64_t tid = tid_to_integer(*heap_tid);
     if (isnull[0]) {
         insert_entry(tree_context(index, heap, layout, null_tree(*layout)), {0, tid});

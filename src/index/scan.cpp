@@ -55,14 +55,19 @@ bool matches(const Scan* scan, uint64_t fingerprint) {
 void take_postings(Scan* scan, Relation index, Buffer buffer, bool filtered) {
     const Walk& walk = scan->walk;
     LeafReader reader = open_leaf(index, buffer, walk.tree.kind);
+    // Unfiltered, as all bits may differ: every entry of the walk.
+    int radius = filtered ? scan->ball.radius : kFingerprintBits;
+    int hits =
+        reader.keys_within(walk.position.key, walk.last_key, scan->ball.center, radius, scan->hits);
     int count = 0;
-    reader.visit(walk.position.key, walk.last_key, [&](uint64_t key, uint64_t tid) {
+    for (int i = 0; i < hits; i++) {
+        uint64_t key = scan->hits[i].key, tid = reader.tid_at(scan->hits[i].place);
         if (LeafEntry{key, tid} < walk.position || (filtered && !matches(scan, key)))
-            return;
+            continue;
         if (!tid_is_possible(tid))
             report_corruption(index, BufferGetBlockNumber(buffer), "A posting has no valid TID.");
         scan->postings[count++] = {key, tid};
-    });
+    }
     scan->posting_count = count;
     scan->next_posting = 0;
 }
@@ -150,16 +155,15 @@ void collect_run(Scan* scan, Relation index, int probe_index, uint64_t first, ui
         Page page = BufferGetPage(buffer);
         int count = 0;
         // Distances are the same under the permutation: only matches are permuted back.
-        reader.visit(position.key, last, [&](uint64_t key, uint64_t) {
-            if (hamming_distance(key, target) > scan->ball.radius)
-                return;
-            uint64_t fingerprint = permutation.invert(key);
+        int hits = reader.keys_within(position.key, last, target, scan->ball.radius, scan->hits);
+        for (int i = 0; i < hits; i++) {
+            uint64_t fingerprint = permutation.invert(scan->hits[i].key);
             if (count > 0 && scan->found[count - 1] == fingerprint) // postings of one fingerprint
-                return;
+                continue;
             if (matches(scan, fingerprint) &&
                 !reported_earlier(*scan->plan, probe_index, fingerprint ^ scan->ball.center))
                 scan->found[count++] = fingerprint;
-        });
+        }
         more = !page_is_rightmost(page) && page_high(page).key <= last;
         if (more) {
             if (page_high(page) <= position)
@@ -372,6 +376,8 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
     scan->layout = layout;
     scan->balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
     scan->postings = static_cast<Posting*>(palloc(kMaxLeafEntries * sizeof(Posting)));
+    scan->hits =
+        static_cast<LeafReader::Hit*>(palloc((kMaxLeafEntries + 1) * sizeof(LeafReader::Hit)));
     scan->found = static_cast<uint64_t*>(palloc(kMaxLeafEntries * sizeof(uint64_t)));
     scan->entries = estimated_entries(*layout, RelationGetNumberOfBlocks(index));
     scan->pinned = InvalidBuffer;

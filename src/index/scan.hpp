@@ -62,7 +62,8 @@ struct Scan {
     Posting* postings; // [kMaxLeafEntries]
     int posting_count, next_posting;
 
-    uint64_t* found; // [kMaxLeafEntries] matches of one leaf of a block table
+    uint64_t* found;       // [kMaxLeafEntries] matches of one leaf of a block table
+    LeafReader::Hit* hits; // [kMaxLeafEntries + 1] entries of one leaf within the radius
     IndexTuple tuple;
 
     // Ordered scans.

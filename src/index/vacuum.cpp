@@ -19,6 +19,7 @@ struct Vacuum {
     IndexBulkDeleteCallback callback;
     void* callback_state;
     Relation index;
+    Layout copied_layout; // the cached one goes when the relation is invalidated
     const Layout* layout;
     bool pending; // removal_pending is set
 
@@ -287,7 +288,8 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     vacuum->callback = callback;
     vacuum->callback_state = state;
     vacuum->index = info->index;
-    vacuum->layout = &index_cache(info->index)->layout;
+    vacuum->copied_layout = index_cache(info->index)->layout;
+    vacuum->layout = &vacuum->copied_layout;
     vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
     vacuum->removed_limit = removed_limit();
     size_t bytes = vacuum->removed_limit * sizeof(uint64_t);

@@ -203,3 +203,34 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
         }
     EXPECT_GT(opened, 1000);
 }
+
+TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
+    std::mt19937_64 random(12);
+    std::vector<LeafReader::Hit> hits(kMaxLeafEntries + 1);
+    for (const auto& entries : samples(LeafKind::kPosting)) {
+        std::vector<LeafEntry> run, tail;
+        for (const LeafEntry& e : entries)
+            (random() % 9 == 0 && tail.size() < kMaxTailEntries ? tail : run).push_back(e);
+        Body body;
+        ASSERT_TRUE(body.encode(LeafKind::kPosting, run));
+        for (const LeafEntry& e : tail)
+            body.append(LeafKind::kPosting, e);
+        LeafReader reader;
+        ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kPosting));
+        for (int radius : {-1, 0, 3, 20, 32, 64}) {
+            uint64_t target =
+                entries.empty() ? 5 : entries[random() % entries.size()].key ^ (random() % 8);
+            uint64_t low = random() % 2 ? 0 : target >> 1,
+                     high = UINT64_MAX - (random() % 2 ? 0 : target >> 1);
+            std::vector<LeafEntry> expected, found;
+            for (const LeafEntry& e : entries)
+                if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius)
+                    expected.push_back(e);
+            int count = reader.keys_within(low, high, target, radius, hits.data());
+            for (int i = 0; i < count; i++)
+                found.push_back({hits[i].key, reader.tid_at(hits[i].place)});
+            std::sort(found.begin(), found.end());
+            EXPECT_EQ(found, expected);
+        }
+    }
+}
