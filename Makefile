@@ -8,6 +8,7 @@
 #   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
 #   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
+#   make valgrind        the SQL tests on a server under memcheck
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
 #
@@ -115,6 +116,9 @@ standby:
 SECONDS ?= 600
 soak:
 	PG_CONFIG=$(PG_CONFIG) test/soak.sh $(SECONDS)
+.PHONY: valgrind
+valgrind:
+	PG_CONFIG=$(PG_CONFIG) test/valgrind.sh
 
 .PHONY: unit check-boundary format-check regress isolation
 # Both against the server that PGHOST and PGPORT name, in which the extension is installed.
