@@ -273,6 +273,46 @@ size_t removed_limit() {
     return std::max<size_t>(size_t(kilobytes) * 1024 / (2 * sizeof(uint64_t)), 2 * kMaxLeafEntries);
 }
 
+Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
+    auto* vacuum = static_cast<Vacuum*>(palloc0(sizeof(Vacuum)));
+    vacuum->info = info;
+    vacuum->result = result;
+    vacuum->index = info->index;
+    vacuum->copied_layout = index_cache(info->index)->layout;
+    vacuum->layout = &vacuum->copied_layout;
+    vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
+    vacuum->removed_limit = removed_limit();
+    size_t bytes = vacuum->removed_limit * sizeof(uint64_t);
+    vacuum->removed = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
+    vacuum->keys = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
+    return vacuum;
+}
+
+void end_vacuum(Vacuum* vacuum) {
+    if (vacuum->pending)
+        set_meta_flag(vacuum->index, &MetaPage::removal_pending, false);
+    pfree(vacuum->keys);
+    pfree(vacuum->removed);
+    pfree(vacuum);
+}
+
+// A vacuum with nothing to remove: what an earlier one left undone.
+IndexBulkDeleteResult* catch_up(IndexVacuumInfo* info) {
+    auto* result = static_cast<IndexBulkDeleteResult*>(palloc0(sizeof(IndexBulkDeleteResult)));
+    result->num_pages = RelationGetNumberOfBlocks(info->index);
+    result->num_index_tuples = info->num_heap_tuples;
+    result->estimated_count = true;
+    bool sweep = meta_flag(info->index, &MetaPage::removal_pending);
+    if (sweep) {
+        Vacuum* vacuum = begin_vacuum(info, result);
+        sweep_tables(vacuum);
+        end_vacuum(vacuum);
+    }
+    if (sweep || meta_flag(info->index, &MetaPage::free_pending))
+        record_free_pages(info, result);
+    return result;
+}
+
 } // namespace
 
 IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteResult* result,
@@ -282,48 +322,25 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     result->num_index_tuples = 0;
     result->estimated_count = false;
 
-    auto* vacuum = static_cast<Vacuum*>(palloc0(sizeof(Vacuum)));
-    vacuum->info = info;
-    vacuum->result = result;
+    Vacuum* vacuum = begin_vacuum(info, result);
     vacuum->callback = callback;
     vacuum->callback_state = state;
-    vacuum->index = info->index;
-    vacuum->copied_layout = index_cache(info->index)->layout;
-    vacuum->layout = &vacuum->copied_layout;
-    vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
-    vacuum->removed_limit = removed_limit();
-    size_t bytes = vacuum->removed_limit * sizeof(uint64_t);
-    vacuum->removed = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
-    vacuum->keys = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
     bool sweep = vacuum->pending;
-
     vacuum_postings(vacuum, 0);
     pause_for_test("vacuum-before-tables");
     remove_from_tables(vacuum);
     vacuum_postings(vacuum, null_tree(*vacuum->layout));
     if (sweep)
         sweep_tables(vacuum);
-    if (vacuum->pending)
-        set_meta_flag(info->index, &MetaPage::removal_pending, false);
-
-    pfree(vacuum->keys);
-    pfree(vacuum->removed);
-    pfree(vacuum);
+    end_vacuum(vacuum);
     return result;
 }
 
 IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     if (info->analyze_only)
         return result;
-    if (result == nullptr) { // nothing was removed: only the number of pages is news
-        result = static_cast<IndexBulkDeleteResult*>(palloc0(sizeof(IndexBulkDeleteResult)));
-        result->num_pages = RelationGetNumberOfBlocks(info->index);
-        result->num_index_tuples = info->num_heap_tuples;
-        result->estimated_count = true;
-        if (meta_flag(info->index, &MetaPage::free_pending))
-            record_free_pages(info, result);
-        return result;
-    }
+    if (result == nullptr)
+        return catch_up(info);
     record_free_pages(info, result);
     return result;
 }
