@@ -8,6 +8,6 @@ undefined=$(nm -D --undefined-only "$library" |
 needed=$(objdump -p "$library" | awk '$1 == "NEEDED" && $2 ~ /libstdc\+\+|libc\+\+|libgcc_s/ { print $2 }')
 if [ -n "$undefined$needed" ]; then
     echo "$library needs a C++ runtime (see CONTRIBUTING.md, \"The boundary\"):" >&2
-    printf '%s\n' $undefined $needed >&2
+    printf '%s\n' "$undefined" "$needed" | grep . >&2
     exit 1
 fi

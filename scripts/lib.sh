@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What the scripts share: installing what is missing, building, and a throwaway server.
 # To be sourced by bash with `set -euo pipefail`; sets `root`, the top of the source tree.
 
@@ -10,19 +11,22 @@ die() {
     exit 1
 }
 
+# A new file for a command's output, in the workspace where there is one.
+log_file() { mktemp -p "${workspace:-${TMPDIR:-/tmp}}" log.XXXXXX; }
+
 # ---- what is installed ----
 
 # Packages for building and running; `packages test` adds those for the tests.
 packages() {
-    local list="postgresql-$PG_MAJOR postgresql-server-dev-$PG_MAJOR g++ make libxxhash-dev libutf8proc-dev libicu-dev"
+    local list=("postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" g++ make libxxhash-dev libutf8proc-dev libicu-dev)
     # The compiler of the server's bitcode step.
-    list="$list clang-14 llvm-14"
+    list+=(clang-14 llvm-14)
     if [ "${1:-}" = test ]; then
-        list="$list libgtest-dev clang-format-14 libipc-run-perl perl python3-psycopg"
+        list+=(libgtest-dev clang-format-14 libipc-run-perl perl python3-psycopg)
         # node-postgres comes from npm where Node.js is not Debian's own.
-        command -v npm >/dev/null || list="$list node-pg"
+        command -v npm >/dev/null || list+=(node-pg)
     fi
-    printf '%s\n' $list
+    printf '%s\n' "${list[@]}"
 }
 
 missing_packages() {
@@ -32,34 +36,54 @@ missing_packages() {
     done
 }
 
+# Run as root: installs the packages named. The server's package would create and start a cluster of its own,
+# which nobody asked for: its setting says no meanwhile, and is put back.
+installation='
+    set -eu
+    settings=/etc/postgresql-common/createcluster.conf
+    kept=$(mktemp)
+    [ ! -e "$settings" ] || cp -p "$settings" "$kept"
+    put_back() {
+        if [ -s "$kept" ]; then
+            cp -p "$kept" "$settings"
+        elif [ -e /usr/share/postgresql-common/createcluster.conf ]; then
+            cp /usr/share/postgresql-common/createcluster.conf "$settings"
+        else
+            rm -f "$settings"
+        fi
+        rm -f "$kept"
+    }
+    trap put_back EXIT
+    trap "exit 130" INT
+    trap "exit 143" TERM HUP
+    mkdir -p /etc/postgresql-common
+    printf "\ncreate_main_cluster = false\n" >>"$settings"
+    apt-get update || echo "apt-get update failed; trying with the lists that are here"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold "$@"
+'
+
 # Installs what is missing, as root or through sudo; says the one command where it cannot.
-install_missing() {
+install_missing() { # [test]
     command -v dpkg-query >/dev/null || {
         say "This is not a Debian system: PostgreSQL $PG_MAJOR with server headers, g++, xxHash, utf8proc and ICU are taken as given."
         return 0
     }
-    local missing sudo=()
-    missing=$(missing_packages "$@")
-    [ -n "$missing" ] || return 0
+    local missing sudo=() log
+    read -r -a missing <<<"$(missing_packages "$@")"
+    [ ${#missing[@]} -gt 0 ] || return 0
     if [ "$(id -u)" != 0 ]; then
         sudo=(sudo)
         if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
-            die "please install what is missing: apt-get install $missing"
+            die "please install what is missing, as root: apt-get install --no-install-recommends ${missing[*]}"
         fi
     fi
-    say "Installing: $missing"
-    local log
-    log=$(mktemp)
-    # The package would create and start a cluster of its own, which nobody asked for.
-    if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
-        "${sudo[@]}" mkdir -p /etc/postgresql-common
-        printf 'create_main_cluster = false\n' | "${sudo[@]}" tee /etc/postgresql-common/createcluster.conf >/dev/null
-    fi
-    if ! { "${sudo[@]}" apt-get update && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold $missing; } >"$log" 2>&1; then
+    say "Installing: ${missing[*]}"
+    log=$(log_file)
+    if ! "${sudo[@]}" bash -c "$installation" installation "${missing[@]}" >"$log" 2>&1 </dev/null; then
         tail -n 20 "$log" >&2
         rm -f "$log"
-        die "could not install: apt-get install $missing"
+        die "could not install; by hand: apt-get install --no-install-recommends ${missing[*]}"
     fi
     rm -f "$log"
 }
@@ -79,7 +103,7 @@ find_pg_config() {
 quiet_make() {
     local folder=$1 log
     shift
-    log=$(mktemp)
+    log=$(log_file)
     if ! make -C "$folder" PG_CONFIG="$PG_CONFIG" -j"$(nproc)" "$@" >"$log" 2>&1; then
         cat "$log" >&2
         rm -f "$log"
@@ -90,8 +114,14 @@ quiet_make() {
 
 install_extension() {
     local sudo=()
-    [ -w "$("$PG_CONFIG" --pkglibdir)" ] || sudo=(sudo)
-    "${sudo[@]}" make -s -C "$1" PG_CONFIG="$PG_CONFIG" install >/dev/null 2>&1 || die "make install failed"
+    if [ ! -w "$("$PG_CONFIG" --pkglibdir)" ]; then
+        command -v sudo >/dev/null || die "please run as root (or with sudo installed): the extension goes into $("$PG_CONFIG" --pkglibdir)"
+        sudo=(sudo)
+    fi
+    local log
+    log=$(log_file)
+    "${sudo[@]}" make -s -C "$1" PG_CONFIG="$PG_CONFIG" install >"$log" 2>&1 || { tail -n 20 "$log" >&2; die "make install failed"; }
+    rm -f "$log"
 }
 
 # A copy of the sources that are wanted in a build folder: the clone is left as it is.
@@ -118,11 +148,13 @@ start_workspace() {
     chmod 755 "$workspace"
     trap stop_workspace EXIT
     trap 'exit 130' INT
-    trap 'exit 143' TERM
+    trap 'exit 143' TERM HUP
 }
 
 stop_workspace() {
     local status=$?
+    # A second Ctrl-C must not leave the server running.
+    trap '' INT TERM HUP
     trap - EXIT
     stop_server
     cd /
@@ -146,8 +178,9 @@ start_server() {
     } | as_server_user tee -a "$data/data/postgresql.conf" >/dev/null
     (cd / && as_server_user "$bindir/pg_ctl" -D "$data/data" -l "$data/server.log" -w -s start) ||
         { cat "$data/server.log" >&2; die "the server did not start"; }
-    export PGHOST=$data PGUSER=postgres PGDATABASE=postgres PGPORT=5432
-    unset PGSERVICE PGOPTIONS PGPASSWORD
+    # Nothing that the caller has set for a server of his own reaches this one.
+    unset PGHOSTADDR PGSERVICE PGOPTIONS PGPASSWORD PGTARGETSESSIONATTRS PGCHANNELBINDING PGSSLMODE
+    export PGHOST=$data PGUSER=postgres PGDATABASE=postgres PGPORT=5432 PGCLIENTENCODING=UTF8
 }
 
 stop_server() {
@@ -155,4 +188,4 @@ stop_server() {
     (cd / && as_server_user "$bindir/pg_ctl" -D "$data/data" -m immediate -w -s stop) || true
 }
 
-run_psql() { "$bindir/psql" -X -q -v ON_ERROR_STOP=1 "$@"; }
+run_psql() { "$bindir/psql" -X -q -P pager=off -v ON_ERROR_STOP=1 "$@"; }
