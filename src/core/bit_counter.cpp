@@ -5,11 +5,13 @@ namespace simhash {
 
 namespace {
 
+// A BitCounter's words in a register.
+typedef uint64_t Vector __attribute__((vector_size(16)));
+
 // low + 2 * returned = low + a + b, for each bit.
-template <class Words>
-inline Words carry_save(Words& low, Words a, Words b) {
-    const Words half = low ^ a;
-    const Words carry = (low & a) | (half & b);
+inline Vector carry_save(Vector& low, Vector a, Vector b) {
+    const Vector half = low ^ a;
+    const Vector carry = (low & a) | (half & b);
     low = half ^ b;
     return carry;
 }
@@ -25,22 +27,22 @@ constexpr uint32_t kNibbles[16][4] __attribute__((aligned(16))) = {
 
 void BitCounter::add_batch() {
     const Words* w = pending;
-    Words one = ones, two = twos, four = fours, eight = eights;
-    const Words twos_a = carry_save(one, w[0], w[1]);
-    const Words twos_b = carry_save(one, w[2], w[3]);
-    const Words fours_a = carry_save(two, twos_a, twos_b);
-    const Words twos_c = carry_save(one, w[4], w[5]);
-    const Words twos_d = carry_save(one, w[6], w[7]);
-    const Words fours_b = carry_save(two, twos_c, twos_d);
-    const Words eights_a = carry_save(four, fours_a, fours_b);
-    const Words twos_e = carry_save(one, w[8], w[9]);
-    const Words twos_f = carry_save(one, w[10], w[11]);
-    const Words fours_c = carry_save(two, twos_e, twos_f);
-    const Words twos_g = carry_save(one, w[12], w[13]);
-    const Words twos_h = carry_save(one, w[14], w[15]);
-    const Words fours_d = carry_save(two, twos_g, twos_h);
-    const Words eights_b = carry_save(four, fours_c, fours_d);
-    const Words carry = carry_save(eight, eights_a, eights_b);
+    Vector one = ones, two = twos, four = fours, eight = eights;
+    const Vector twos_a = carry_save(one, w[0], w[1]);
+    const Vector twos_b = carry_save(one, w[2], w[3]);
+    const Vector fours_a = carry_save(two, twos_a, twos_b);
+    const Vector twos_c = carry_save(one, w[4], w[5]);
+    const Vector twos_d = carry_save(one, w[6], w[7]);
+    const Vector fours_b = carry_save(two, twos_c, twos_d);
+    const Vector eights_a = carry_save(four, fours_a, fours_b);
+    const Vector twos_e = carry_save(one, w[8], w[9]);
+    const Vector twos_f = carry_save(one, w[10], w[11]);
+    const Vector fours_c = carry_save(two, twos_e, twos_f);
+    const Vector twos_g = carry_save(one, w[12], w[13]);
+    const Vector twos_h = carry_save(one, w[14], w[15]);
+    const Vector fours_d = carry_save(two, twos_g, twos_h);
+    const Vector eights_b = carry_save(four, fours_c, fours_d);
+    const Vector carry = carry_save(eight, eights_a, eights_b);
     ones = one, twos = two, fours = four, eights = eight;
     for (int stream = 0; stream < 2; stream++)
         for (int nibble = 0; nibble < 16; nibble++)
