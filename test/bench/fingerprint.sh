@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Throughput of simhash() beside md5() and others inside the server, on the same documents in the same run:
+#
+#   test/bench/fingerprint.sh [PG_CONFIG]
+#
+# Builds simhash for that server, without installing it, and measures in a throwaway cluster on a socket of
+# its own: one client, no parallel workers, documents of about 4 kB cut from /usr/share/doc (plain text, not
+# compressed), the best of three runs. Called as root it drops to the user postgres.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+pg_config=${1:-pg_config}
+bin=$("$pg_config" --bindir)
+work=$(mktemp -d)
+trap 'as_server "$bin/pg_ctl" -D "$work/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+as_server() { if [ "$(id -u)" = 0 ]; then setpriv --reuid postgres --regid postgres --clear-groups "$@"; else "$@"; fi; }
+
+cp -r Makefile simhash* src scripts "$work"
+make -C "$work" -s clean PG_CONFIG="$pg_config" >/dev/null
+make -C "$work" -s -j2 PG_CONFIG="$pg_config" >/dev/null 2>&1
+sed "s|MODULE_PATHNAME|$work/simhash|; /^\\\\echo/d" "$work/simhash--1.0.sql" >"$work/install.sql"
+find /usr/share/doc -type f -name '*.html' -size +3k -print0 2>/dev/null | sort -z | head -zn 3000 | xargs -0 cat -- /usr/share/common-licenses/* |
+    iconv -c -f UTF-8 -t UTF-8 | tr -d '\000' | head -c 20000000 >"$work/text" || true # head stops the others
+[ "$(id -u)" = 0 ] && chown -R postgres "$work"
+
+as_server "$bin/initdb" -D "$work/data" -E UTF8 --locale=C.UTF-8 -A trust >/dev/null
+as_server "$bin/pg_ctl" -w -D "$work/data" -l "$work/log" \
+    -o "-k $work -c listen_addresses='' -c fsync=off -c shared_buffers=512MB -c jit=off" start >/dev/null
+psql() { as_server "$bin/psql" -h "$work" -XqAt -v ON_ERROR_STOP=1 postgres "$@"; }
+psql -c "SET client_min_messages = warning" -f "$work/install.sql"
+psql <<SQL
+CREATE TABLE document (body text);
+ALTER TABLE document ALTER body SET STORAGE EXTERNAL;
+INSERT INTO document SELECT substr(t, 1 + i * 4000, 4000)
+FROM (SELECT pg_read_file('$work/text') AS t) AS file, generate_series(0, length(t) / 4000 - 1) i;
+VACUUM ANALYZE document;
+SET max_parallel_workers_per_gather = 0;
+SELECT count(*) || ' documents, ' || sum(octet_length(body)) / 1000000 || ' MB' FROM document;
+CREATE FUNCTION rate(expression text) RETURNS numeric LANGUAGE plpgsql AS \$\$
+DECLARE
+    began timestamptz; best float8 := 1e9; bytes float8;
+BEGIN
+    SELECT sum(octet_length(body)) INTO bytes FROM document;
+    FOR i IN 1..3 LOOP
+        began := clock_timestamp();
+        EXECUTE format('SELECT count(%s) FROM document', expression);
+        best := least(best, extract(epoch FROM clock_timestamp() - began));
+    END LOOP;
+    RETURN round((bytes / best / 1e6)::numeric, 0);
+END \$\$;
+SELECT rpad(e, 52) || lpad(rate(e)::text, 6) || ' MB/s'
+FROM unnest(ARRAY['md5(body)', 'lower(body)', 'simhash(body)', 'simhash(body, ''words'', 1, ''tf'')',
+                  'simhash(body, ''words'', 1, ''log'')', 'simhash(body, ''words'', 3, ''tf'')', 'simhash(body, ''words'', 4, ''tf'')',
+                  'simhash(body, ''chars'', 3, ''tf'')', 'simhash(body, ''chars'', 4, ''tf'')', 'md5(body)']) e;
+SELECT 'large documents of 100 MB, simhash(), seconds:';
+CREATE FUNCTION seconds(body text) RETURNS numeric LANGUAGE plpgsql AS \$\$
+DECLARE
+    began timestamptz := clock_timestamp();
+BEGIN
+    PERFORM simhash(body);
+    RETURN round(extract(epoch FROM clock_timestamp() - began)::numeric, 2);
+END \$\$;
+SELECT '  one endless word    ' || seconds(repeat('a', 100000000));
+SELECT '  all the same word   ' || seconds(repeat('same ', 20000000));
+SELECT '  all distinct words  ' || seconds(string_agg(i::text, ' ')) FROM generate_series(1, 11000000) i;
+SELECT '  combining marks     ' || seconds(repeat(U&'\\0301\\0323', 25000000));
+SELECT '  Chinese             ' || seconds(repeat('人人生而自由,在尊严和权利上一律平等。', 2000000));
+SQL
