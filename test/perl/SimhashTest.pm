@@ -67,15 +67,30 @@ sub create_data
 	return;
 }
 
+my $by_scan_only = 'SET max_parallel_workers_per_gather = 0; SET jit = off;
+	SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;';
+my $by_index_only = 'RESET enable_indexscan; RESET enable_indexonlyscan; SET enable_seqscan = off;';
+
+# Runs $setup and then $query in one session, and returns the fields of the query's only row. Its plan must match $plan: with settings
+# that only discourage, a comparison of the scan with itself would pass.
+sub query_by_plan
+{
+	my ($node, $setup, $query, $plan) = @_;
+	my $output = $node->safe_psql('postgres', "$setup; EXPLAIN (COSTS OFF) $query; $query");
+	my @lines = split /\n/, $output;
+	my $row = pop @lines;
+	die "not the plan that is to be tested ($plan):\n" . join("\n", @lines) . "\n" unless join("\n", @lines) =~ $plan;
+	return split /\|/, $row;
+}
+
 # Compares, for $queries fingerprints of the table and each of the radii, the rows that the index finds (their number and a checksum of
 # their ids) with those of brute force. Returns (queries compared, differences).
 sub compare_radii
 {
 	my ($node, $table, $queries, @radii) = @_;
 	my $list = join(',', @radii);
-	my $result = $node->safe_psql('postgres', qq{
-		SET max_parallel_workers_per_gather = 0;
-		SET jit = off;
+	return query_by_plan($node, qq{
+		$by_scan_only
 		CREATE TEMP TABLE query AS
 			SELECT row_number() OVER () AS n, fp FROM (
 				(SELECT fp FROM (VALUES (0::bigint), (-1), (9223372036854775807), (1234567890123456789)) v (fp))
@@ -85,15 +100,12 @@ sub compare_radii
 		CREATE TEMP TABLE brute AS
 			SELECT n, hamming(query.fp, d.fp) AS distance, count(*) AS rows, sum(hashint4(id)::numeric) AS ids
 			FROM query CROSS JOIN $table d WHERE d.fp IS NOT NULL GROUP BY 1, 2;
-		SET enable_seqscan = off;
-		SET enable_bitmapscan = off;
-		SELECT count(*), count(*) FILTER (WHERE (coalesce(i.rows, 0), coalesce(i.ids, 0)) IS DISTINCT FROM
+		$by_index_only},
+		qq{SELECT count(*), count(*) FILTER (WHERE (coalesce(i.rows, 0), coalesce(i.ids, 0)) IS DISTINCT FROM
 			(SELECT (coalesce(sum(b.rows), 0), coalesce(sum(b.ids), 0)) FROM brute b WHERE b.n = q.n AND b.distance <= radius))
 		FROM unnest(ARRAY[$list]) radius CROSS JOIN query q CROSS JOIN LATERAL (
-			SELECT count(*)::numeric AS rows, sum(hashint4(d.id)::numeric) AS ids FROM $table d WHERE d.fp <~> q.fp <= radius) i
-	});
-	my ($compared, $differences) = split /\|/, (split /\n/, $result)[-1];
-	return ($compared, $differences);
+			SELECT count(*)::numeric AS rows, sum(hashint4(d.id)::numeric) AS ids FROM $table d WHERE d.fp <~> q.fp <= radius) i},
+		qr/Index Scan using \S+ on $table d\b.*\n\s+Index Cond: \(fp <\@ hamming_ball\(/);
 }
 
 # Compares, for $queries fingerprints, the distances of the $limit (a number or ALL) nearest rows by the index with those of brute
@@ -101,30 +113,23 @@ sub compare_radii
 sub compare_nearest
 {
 	my ($node, $table, $queries, $limit) = @_;
-	my $result = $node->safe_psql('postgres', qq{
-		SET max_parallel_workers_per_gather = 0;
-		SET jit = off;
+	return query_by_plan($node, qq{
+		$by_scan_only
 		CREATE TEMP TABLE query AS
 			SELECT row_number() OVER () AS n, fp FROM (
 				SELECT fp FROM $table WHERE fp IS NOT NULL ORDER BY hashint4(id + 2) LIMIT $queries) q;
-		SET enable_seqscan = off;
-		SET enable_bitmapscan = off;
-		SET enable_sort = off;
-		CREATE TEMP TABLE by_index AS
-			SELECT n, string_agg(coalesce(distance::text, 'null'), ',' ORDER BY place) AS distances, count(*) AS rows, count(DISTINCT ctid) AS different
-			FROM query q CROSS JOIN LATERAL (
-				SELECT d.ctid, d.fp <~> q.fp AS distance, row_number() OVER () AS place
-				FROM (SELECT ctid, fp FROM $table t ORDER BY t.fp <~> q.fp LIMIT $limit) d) i
-			GROUP BY n;
-		RESET ALL;
-		SET enable_indexscan = off;
-		SELECT count(*), count(*) FILTER (WHERE i.rows <> i.different OR i.distances IS DISTINCT FROM (
-			SELECT string_agg(coalesce(distance::text, 'null'), ',' ORDER BY distance)
-			FROM (SELECT hamming(t.fp, q.fp) AS distance FROM $table t ORDER BY 1 LIMIT $limit) b))
-		FROM query q LEFT JOIN by_index i USING (n)
-	});
-	my ($compared, $differences) = split /\|/, (split /\n/, $result)[-1];
-	return ($compared, $differences);
+		CREATE TEMP TABLE brute AS
+			SELECT n, (SELECT string_agg(coalesce(distance::text, 'null'), ',' ORDER BY distance)
+				FROM (SELECT hamming(t.fp, q.fp) AS distance FROM $table t ORDER BY 1 LIMIT $limit) b) AS distances
+			FROM query q;
+		$by_index_only
+		SET enable_sort = off},
+		qq{SELECT count(*), count(*) FILTER (WHERE rows IS DISTINCT FROM different OR i.distances IS DISTINCT FROM b.distances)
+		FROM query q JOIN brute b USING (n) CROSS JOIN LATERAL (
+			SELECT string_agg(coalesce(distance::text, 'null'), ',' ORDER BY place) AS distances, count(*) AS rows, count(DISTINCT ctid) AS different
+			FROM (SELECT d.ctid, d.fp <~> q.fp AS distance, row_number() OVER () AS place
+				FROM (SELECT ctid, fp FROM $table t ORDER BY t.fp <~> q.fp LIMIT $limit) d) numbered) i},
+		qr/Index Scan using \S+ on $table t\b.*\n\s+Order By: \(fp <~> q\.fp\)/);
 }
 
 1;

@@ -66,7 +66,6 @@ for my $kind ('random', 'clustered', 'repeated')
 		$node->safe_psql('postgres', "DROP TABLE $index");
 	}
 }
-diag("compared: $total queries with brute force");
-print "# compared: $total queries with brute force\n";
+note("compared: $total queries with brute force");
 $node->stop;
 done_testing();

@@ -34,6 +34,6 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM pages a JOIN pages b ON ha
 is($node->safe_psql('postgres', 'SELECT count(*) FROM tried t WHERE NOT EXISTS (SELECT FROM pages p WHERE hamming(p.fp, t.fp) <= 3)'),
 	0, 'every attempt that was refused has a row that it is near to');
 my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM pages');
-print "# measured: $tried attempts by 8 writers, $rows rows kept\n";
+note("measured: $tried attempts by 8 writers, $rows rows kept");
 $node->stop;
 done_testing();
