@@ -45,4 +45,10 @@ SELECT * FROM dirty WHERE fp ~||= 7;
 CREATE TABLE exact (fp bigint, EXCLUDE USING simhash (fp WITH =));
 INSERT INTO exact VALUES (1), (2);
 INSERT INTO exact VALUES (2);
-DROP TABLE refusing, deferred, sites, dirty, exact;
+-- Each row is looked for in the index: in memory that is given back.
+CREATE FUNCTION memory_used() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT sum(used_bytes)::bigint FROM pg_backend_memory_contexts';
+CREATE TABLE many (fp bigint, used bigint, EXCLUDE USING simhash (fp WITH ~=));
+INSERT INTO many SELECT ('x' || md5(i::text))::bit(64)::bigint, CASE WHEN i IN (1, 2000) THEN memory_used() END FROM generate_series(1, 2000) i;
+SELECT count(used), max(used) - min(used) < 1000000 AS given_back FROM many;
+DROP FUNCTION memory_used;
+DROP TABLE refusing, deferred, sites, dirty, exact, many;

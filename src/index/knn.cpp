@@ -12,6 +12,9 @@
 // which distances occur, and each further pass returns one of them, straight from the leaves. At
 // most 65 passes return everything, whatever the size, in no memory at all; matches of the earlier
 // stages, which are few, are given up for the last stage where they outgrow work_mem.
+//
+// ORDER BY fp <~> a, fp <~> b: the stages follow the first distance, and fingerprints at the same
+// one are sorted by the next. In the last stage each pass then keeps its distance's fingerprints.
 #include "index/scan.hpp"
 
 #include <algorithm>
@@ -40,11 +43,15 @@ int greatest_radius(const Scan* scan) {
 
 // Sorts the stage's matches by distance and drops repetitions.
 void sort_matches(Scan* scan) {
-    uint64_t target = scan->target;
     uint64_t* end = scan->matches + scan->match_count;
-    std::sort(scan->matches, end, [target](uint64_t a, uint64_t b) {
-        int to_a = hamming_distance(a, target), to_b = hamming_distance(b, target);
-        return to_a != to_b ? to_a < to_b : a < b;
+    std::sort(scan->matches, end, [scan](uint64_t a, uint64_t b) {
+        for (int i = 0; i < scan->target_count; i++) {
+            int to_a = hamming_distance(a, scan->targets[i]),
+                to_b = hamming_distance(b, scan->targets[i]);
+            if (to_a != to_b)
+                return to_a < to_b;
+        }
+        return a < b;
     });
     scan->match_count = std::unique(scan->matches, end) - scan->matches;
 }
@@ -85,6 +92,20 @@ void begin_stage(Scan* scan, Relation index) {
     scan->phase = Phase::kLookups;
 }
 
+// Collects what the pass under way finds, to be sorted by further distances.
+void collect_level(Scan* scan, Relation index) {
+    scan->match_count = scan->next_match = 0;
+    while (continue_walk(scan, index, true)) {
+        for (int i = 0; i < scan->posting_count; i++) {
+            uint64_t fingerprint = scan->postings[i].fingerprint;
+            if (scan->match_count == 0 || scan->matches[scan->match_count - 1] != fingerprint)
+                add_matches(scan, &fingerprint, 1);
+        }
+    }
+    sort_matches(scan);
+    scan->phase = Phase::kLookups;
+}
+
 // Begins the pass of the next distance that occurs. False where there is none.
 bool begin_level(Scan* scan, Relation index) {
     int distance = scan->done_radius + 1;
@@ -95,11 +116,14 @@ bool begin_level(Scan* scan, Relation index) {
     scan->done_radius = distance - 1;
     scan->ball = Ball{scan->target, distance};
     start_walk(scan, index, 0, 0, UINT64_MAX);
+    if (scan->target_count > 1)
+        collect_level(scan, index);
     return true;
 }
 
 void start_ordered(Scan* scan, Relation index) {
     scan->done_radius = kNoRadius;
+    scan->level_begun = false;
     scan->greatest_radius = scan->want_fingerprints ? greatest_radius(scan) : kNoRadius;
     begin_stage(scan, index);
 }
@@ -124,6 +148,8 @@ bool next_ordered_postings(Scan* scan, Relation index) {
         } else if (scan->next_match < scan->match_count) {
             uint64_t fingerprint = scan->matches[scan->next_match++];
             start_walk(scan, index, 0, fingerprint, fingerprint);
+        } else if (scan->level_begun) {
+            scan->phase = Phase::kLevels;
         } else {
             scan->done_radius = scan->ball.radius;
             begin_stage(scan, index);

@@ -92,12 +92,15 @@ bool continue_walk(Scan* scan, Relation index, bool filtered) {
             walk.position = page_high(page);
             walk.next = page_opaque(page)->right;
         }
-        if (scan->posting_count > 0) {
+        bool found = scan->posting_count > 0;
+        if (found && scan->keep_pin) {
             LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
             scan->pinned = buffer;
-            return true;
+        } else {
+            UnlockReleaseBuffer(buffer);
         }
-        UnlockReleaseBuffer(buffer);
+        if (found)
+            return true;
     }
     return false;
 }
@@ -107,8 +110,7 @@ bool continue_walk(Scan* scan, Relation index, bool filtered) {
 const ProbePlan* plan_for(Scan* scan, int radius) {
     ProbePlan*& plan = scan->plans[std::max(radius, 0)];
     if (plan == nullptr)
-        plan = static_cast<ProbePlan*>(
-            MemoryContextAlloc(GetMemoryChunkContext(scan), sizeof(ProbePlan)));
+        plan = static_cast<ProbePlan*>(MemoryContextAlloc(scan->memory, sizeof(ProbePlan)));
     else if (plan->radius == radius)
         return plan;
     *plan = make_probe_plan(*scan->layout, radius, scan->entries, kTypicalProbeCosts);
@@ -127,17 +129,21 @@ uint64_t run_last(uint64_t prefix, int prefix_bits) {
            (prefix_bits == kFingerprintBits ? 0 : ~uint64_t{0} >> prefix_bits);
 }
 
+} // namespace
+
 void add_matches(Scan* scan, const uint64_t* found, int count) {
     if (scan->match_count + count > scan->match_capacity) {
         scan->match_capacity = std::max<size_t>(scan->match_capacity * 2, 1024) + count;
         size_t bytes = scan->match_capacity * sizeof(uint64_t);
-        scan->matches = static_cast<uint64_t*>(
-            scan->matches == nullptr ? MemoryContextAllocHuge(CurrentMemoryContext, bytes)
-                                     : repalloc_huge(scan->matches, bytes));
+        scan->matches = static_cast<uint64_t*>(scan->matches == nullptr
+                                                   ? MemoryContextAllocHuge(scan->memory, bytes)
+                                                   : repalloc_huge(scan->matches, bytes));
     }
     std::copy_n(found, count, scan->matches + scan->match_count);
     scan->match_count += count;
 }
+
+namespace {
 
 // Collects the matching fingerprints of one run of a block table that no earlier probe of the plan
 // reports.
@@ -291,6 +297,17 @@ void read_conditions(Scan* scan, ScanKey keys, int key_count) {
               [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
 }
 
+// ORDER BY fp <~> a, fp <~> b ... A distance from NULL orders nothing.
+void read_order(Scan* scan, ScanKey order_bys, int count) {
+    scan->ordered = count > 0;
+    scan->target_count = 0;
+    for (int i = 0; i < count; i++)
+        if (!(order_bys[i].sk_flags & SK_ISNULL))
+            scan->targets[scan->target_count++] = uint64_t(DatumGetInt64(order_bys[i].sk_argument));
+    scan->order_by_null = scan->target_count == 0;
+    scan->target = scan->order_by_null ? 0 : scan->targets[0];
+}
+
 // The first call of an unordered scan.
 void start_scan(Scan* scan, Relation index) {
     scan->done_radius = kNoRadius;
@@ -335,14 +352,16 @@ void return_posting(IndexScanDesc desc, Scan* scan, const Posting& posting, bool
     desc->xs_heaptid = integer_to_tid(posting.tid);
     // The index is exact; but under a snapshot that is not MVCC the row may have changed since.
     desc->xs_recheck = desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot);
-    if (scan->ordered) {
-        bool no_distance = is_null || scan->order_by_null;
-        desc->xs_orderbyvals[0] =
+    for (int i = 0; i < desc->numberOfOrderBys; i++) {
+        const ScanKeyData& key = desc->orderByData[i];
+        bool no_distance = is_null || (key.sk_flags & SK_ISNULL);
+        desc->xs_orderbyvals[i] =
             no_distance ? Datum(0)
-                        : Int32GetDatum(hamming_distance(posting.fingerprint, scan->target));
-        desc->xs_orderbynulls[0] = no_distance;
-        desc->xs_recheckorderby = false;
+                        : Int32GetDatum(hamming_distance(posting.fingerprint,
+                                                         uint64_t(DatumGetInt64(key.sk_argument))));
+        desc->xs_orderbynulls[i] = no_distance;
     }
+    desc->xs_recheckorderby = false;
     if (desc->xs_want_itup) {
         if (scan->tuple != nullptr)
             pfree(scan->tuple);
@@ -352,8 +371,15 @@ void return_posting(IndexScanDesc desc, Scan* scan, const Posting& posting, bool
     }
 }
 
+// Under an MVCC snapshot a row that takes the place of a removed one is not visible, so the pin is
+// not needed; but an index-only scan does not look at the row.
+bool needs_pin(IndexScanDesc desc) {
+    return desc->xs_want_itup || desc->xs_snapshot == nullptr || !IsMVCCSnapshot(desc->xs_snapshot);
+}
+
 bool get_posting(IndexScanDesc desc, Scan* scan) {
     bool by_distance = scan->ordered && !scan->order_by_null;
+    scan->keep_pin = needs_pin(desc);
     while (scan->next_posting == scan->posting_count)
         if (!(by_distance ? next_ordered_postings(scan, desc->indexRelation)
                           : next_postings(scan, desc->indexRelation)))
@@ -369,7 +395,12 @@ bool get_posting(IndexScanDesc desc, Scan* scan) {
 
 IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count) {
     IndexScanDesc desc = RelationGetIndexScan(index, key_count, order_by_count);
+    // Of its own: exclusion constraints make a scan a row, all in the statement's memory.
+    MemoryContext memory =
+        AllocSetContextCreate(CurrentMemoryContext, "simhash scan", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext caller = MemoryContextSwitchTo(memory);
     auto* scan = static_cast<Scan*>(palloc0(sizeof(Scan)));
+    scan->memory = memory;
     // A copy: the cached one goes when the relation is invalidated.
     auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
     *layout = index_cache(index)->layout;
@@ -384,8 +415,10 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
     scan->phase = Phase::kDone;
     if (order_by_count > 0) {
         desc->xs_orderbyvals = static_cast<Datum*>(palloc0(order_by_count * sizeof(Datum)));
-        desc->xs_orderbynulls = static_cast<bool*>(palloc(order_by_count * sizeof(bool)));
+        desc->xs_orderbynulls = static_cast<bool*>(palloc0(order_by_count * sizeof(bool)));
+        scan->targets = static_cast<uint64_t*>(palloc(order_by_count * sizeof(uint64_t)));
     }
+    MemoryContextSwitchTo(caller);
     desc->xs_itupdesc = RelationGetDescr(index);
     desc->opaque = scan;
     return desc;
@@ -401,12 +434,7 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
     if (order_bys != nullptr && order_by_count > 0)
         memmove(desc->orderByData, order_bys, order_by_count * sizeof(ScanKeyData));
     read_conditions(scan, desc->keyData, desc->numberOfKeys);
-    scan->ordered = desc->numberOfOrderBys > 0;
-    if (scan->ordered) {
-        scan->order_by_null = desc->orderByData[0].sk_flags & SK_ISNULL;
-        scan->target =
-            scan->order_by_null ? 0 : uint64_t(DatumGetInt64(desc->orderByData[0].sk_argument));
-    }
+    read_order(scan, desc->orderByData, desc->numberOfOrderBys);
     scan->phase = Phase::kStart;
     pgstat_count_index_scan(desc->indexRelation);
 }
@@ -419,6 +447,7 @@ bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
 
 int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
+    scan->keep_pin = false; // bitmaps give their TIDs away
     int64 rows = 0;
     while (next_postings(scan, desc->indexRelation)) {
         constexpr int kChunk = 128;
@@ -435,7 +464,11 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
 }
 
 void index_end_scan(IndexScanDesc desc) {
-    release_pin(scan_state(desc));
+    Scan* scan = scan_state(desc);
+    release_pin(scan);
+    if (scan->tuple != nullptr)
+        pfree(scan->tuple);
+    MemoryContextDelete(scan->memory);
 }
 
 } // namespace simhash

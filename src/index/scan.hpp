@@ -37,6 +37,7 @@ struct Walk {
 enum class Phase { kStart, kPostingProbes, kLookups, kLevels, kNulls, kDone };
 
 struct Scan {
+    MemoryContext memory; // holds all of the scan's; deleted at its end
     const Layout* layout;
     double entries; // distinct fingerprints, estimated
 
@@ -57,7 +58,9 @@ struct Scan {
     uint64_t* matches; // fingerprints of the stage to look up
     size_t match_count, match_capacity, next_match;
 
-    // The current leaf's matching postings, and the pin that protects them.
+    // The current leaf's matching postings, and the pin that protects them where the snapshot alone
+    // does not.
+    bool keep_pin;
     Buffer pinned;
     Posting* postings; // [kMaxLeafEntries]
     int posting_count, next_posting;
@@ -69,10 +72,12 @@ struct Scan {
     // Ordered scans.
     bool ordered;
     bool order_by_null;                          // ORDER BY fp <~> NULL: any order
-    uint64_t target;                             // ORDER BY fp <~> target
+    uint64_t target;                             // ORDER BY fp <~> target ...
+    uint64_t* targets;                           // ... and, at equal distance, the others'
+    int target_count;                            // the first included
     int greatest_radius;                         // that the conditions leave
     bool distance_present[kFingerprintBits + 1]; // in the last stage: distances that occur
-    bool level_begun;                            // in the last stage: a pass is under way
+    bool level_begun;                            // in the last stage: a distance is being returned
 };
 
 // ---- scan.cpp ----
@@ -85,6 +90,8 @@ void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64
 bool continue_walk(Scan* scan, Relation index, bool filtered);
 // The plan for a radius of -1 .. 64.
 const ProbePlan* plan_for(Scan* scan, int radius);
+// Adds fingerprints to scan->matches.
+void add_matches(Scan* scan, const uint64_t* found, int count);
 // Collects the matching fingerprints that probes from `first_probe` on find into scan->matches.
 // Those of the posting table may be repeated.
 void collect_matches(Scan* scan, Relation index, int first_probe);

@@ -103,7 +103,8 @@ class ExternalSorter {
             scratch_ = static_cast<Entry*>(
                 MemoryContextAllocHuge(context_, scratch_capacity_ * sizeof(Entry)));
         }
-        radix_sort(std::span<Entry>(entries_, count_), std::span<Entry>(scratch_, count_));
+        radix_sort(std::span<Entry>(entries_, count_), std::span<Entry>(scratch_, count_),
+                   [] { CHECK_FOR_INTERRUPTS(); });
         sort_ties();
     }
 
