@@ -368,6 +368,18 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, L
     return cut;
 }
 
+// Where a full tail and the new entry all fall to one half, and do not fit encoded with its run,
+// they are one more than a tail holds: one of them goes to the other half.
+int cut_within_tail(const LeafContent* content, int cut) {
+    if (content->tail_count <= kMaxTailEntries)
+        return cut;
+    const LeafEntry* end = content->all + content->count;
+    const LeafEntry &first = content->tail[0], &last = content->tail[content->tail_count - 1];
+    int after_first = int(std::upper_bound(content->all, end, first) - content->all);
+    int before_last = int(std::lower_bound(content->all, end, last) - content->all);
+    return std::clamp(cut, after_first, before_last);
+}
+
 // Splits a full leaf, not a root, while adding the new entry: step (1) of the protocol. Expects the
 // leaf locked exclusively; leaves it so, incompletely split.
 void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content, LeafEntry entry) {
@@ -376,7 +388,7 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
     Page left_page = GenericXLogRegisterBuffer(state, left, 0);
     Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 
-    int cut = choose_cut(tree, left_page, content, entry);
+    int cut = cut_within_tail(content, choose_cut(tree, left_page, content, entry));
     TreeKey cut_key = content->all[cut];
     int run_cut = int(std::lower_bound(content->run, content->run + content->run_count, cut_key) -
                       content->run);

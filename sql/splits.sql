@@ -1,0 +1,40 @@
+-- Leaves whose entries are of very different density: a run of one fingerprint takes 2 bytes a row, and the same rows beside far
+-- fingerprints, encoded together, do not fit on a page. A full tail of far ones on one side is split all the same.
+CREATE TABLE dense (id integer, fp bigint);
+CREATE FUNCTION fill(VARIADIC repeated bigint[]) RETURNS void LANGUAGE sql BEGIN ATOMIC
+    DELETE FROM dense;
+    INSERT INTO dense SELECT i, f FROM unnest(repeated) f, generate_series(1, 1500) i;
+END;
+-- Far ones above.
+SELECT FROM fill(42, 42);
+CREATE INDEX dense_fp ON dense USING simhash (fp) WITH (tables = 1, fillfactor = 100);
+CREATE FUNCTION checked() RETURNS TABLE (rows bigint, fingerprints bigint) LANGUAGE sql
+    AS $$ SELECT rows, fingerprints FROM simhash_index_check('dense_fp', true) $$;
+INSERT INTO dense SELECT i, (1::bigint << 62) - i * (1::bigint << 50) FROM generate_series(1, 300) i;
+SELECT * FROM checked();
+-- Below.
+SELECT FROM fill(-42, -42);
+REINDEX INDEX dense_fp;
+INSERT INTO dense SELECT i, i * (1::bigint << 50) FROM generate_series(1, 300) i;
+SELECT * FROM checked();
+-- Above, and then one more row in the middle of a long run.
+SELECT FROM fill(42, 43, 42);
+REINDEX INDEX dense_fp;
+INSERT INTO dense SELECT i, (1::bigint << 62) - i * (1::bigint << 50) FROM generate_series(1, 128) i;
+INSERT INTO dense SELECT i, 42 FROM generate_series(1, 300) i;
+SELECT * FROM checked();
+-- In block tables, where consecutive fingerprints take 2 bits.
+DELETE FROM dense;
+DROP INDEX dense_fp;
+INSERT INTO dense SELECT i, i FROM generate_series(1, 3000) i;
+CREATE INDEX dense_fp ON dense USING simhash (fp) WITH (radius = 0, tables = 3, fillfactor = 100);
+INSERT INTO dense SELECT i, (1::bigint << 62) - i * (1::bigint << 50) FROM generate_series(1, 300) i;
+SELECT * FROM checked();
+SET enable_seqscan = off;
+SELECT count(*), sum(id) FROM dense WHERE fp <~> 0 <= 5;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SET enable_seqscan = on;
+SELECT count(*), sum(id) FROM dense WHERE fp <~> 0 <= 5;
+DROP TABLE dense CASCADE;
+DROP FUNCTION checked;
