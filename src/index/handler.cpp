@@ -17,6 +17,8 @@ void set_properties(IndexAmRoutine* am) {
     am->amcanorderbyop = true;
     am->amoptionalkey = true;
     am->amsearchnulls = true;
+    am->amusemaintenanceworkmem =
+        true; // the list of removed fingerprints; parallel vacuum shares it out
     am->amparallelvacuumoptions =
         VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
 }
