@@ -148,6 +148,14 @@ inline bool may_maintain(Oid table) {
 #endif
 }
 
+// True when the relation, which never shrinks, has the block. Asks the file system only where this
+// backend does not know yet.
+inline bool block_exists(Relation relation, BlockNumber block) {
+    BlockNumber known = RelationGetSmgr(relation)->smgr_cached_nblocks[MAIN_FORKNUM];
+    return (known != InvalidBlockNumber && block < known) ||
+           block < RelationGetNumberOfBlocks(relation);
+}
+
 // True when this backend holds the content lock of the page: locking it again would wait for ever.
 inline bool page_locked_by_me(Buffer buffer) {
     return !BufferIsLocal(buffer) &&

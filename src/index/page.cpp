@@ -119,7 +119,7 @@ LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
 }
 
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy) {
-    if (block == InvalidBlockNumber) // which would ask for a new page
+    if (block == InvalidBlockNumber || !block_exists(index, block))
         report_corruption(index, block, "A link names no page.");
     Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
     if (page_locked_by_me(buffer))
