@@ -9,6 +9,7 @@
 #   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
 #   make valgrind        the SQL tests on a server under memcheck
+#   make update-test     ALTER EXTENSION UPDATE to a version made for the test
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
 #
@@ -116,6 +117,9 @@ standby:
 SECONDS ?= 600
 soak:
 	PG_CONFIG=$(PG_CONFIG) test/soak.sh $(SECONDS)
+.PHONY: update-test
+update-test:
+	PG_CONFIG=$(PG_CONFIG) test/update.sh
 .PHONY: valgrind
 valgrind:
 	PG_CONFIG=$(PG_CONFIG) test/valgrind.sh

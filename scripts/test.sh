@@ -142,6 +142,10 @@ if compgen -G "$source/test/isolation/specs/*.spec" >/dev/null; then
 fi
 stop_server
 
+if [ "$quick" = false ]; then
+    check "ALTER EXTENSION UPDATE" test/update.sh
+fi
+
 # ---- TAP tests ----
 
 if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then

@@ -12,15 +12,15 @@ use Test::More;
 use Time::HiRes qw(time usleep);
 
 my $node = start_node('operations', conf => "log_statement = none\n");
-my $index = 'docs_fp';
 
 # The index holds every row and answers as brute force.
 sub sound
 {
-	my ($what) = @_;
-	my ($code, $found, $message) = $node->psql('postgres', "SELECT rows = (SELECT count(*) FROM docs), orphans FROM simhash_index_check('$index', true)");
+	my ($what, $table) = @_;
+	$table //= 'docs';
+	my ($code, $found, $message) = $node->psql('postgres', "SELECT rows = (SELECT count(*) FROM $table), orphans FROM simhash_index_check('${table}_fp', true)");
 	is("$code $found", '0 t|0', "$what: check") or diag($message);
-	my ($compared, $wrong) = compare_radii($node, 'docs', 20, 0, 3, 5);
+	my ($compared, $wrong) = compare_radii($node, $table, 20, 0, 3, 5, 7);
 	is($wrong, 0, "$what: $compared queries");
 	return;
 }
@@ -57,6 +57,12 @@ unlike($output, qr/ERROR/, 'no error under load') or diag($output);
 $node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) docs');
 sound('after load');
 
+# ---- without load ----
+$node->safe_psql('postgres', 'DROP INDEX docs_fp; CREATE INDEX CONCURRENTLY docs_fp ON docs USING simhash (fp)');
+sound('CREATE INDEX CONCURRENTLY');
+$node->safe_psql('postgres', 'DELETE FROM docs WHERE id % 4 = 0; REINDEX INDEX CONCURRENTLY docs_fp');
+sound('REINDEX CONCURRENTLY');
+
 # ---- rewritten with the table ----
 $node->safe_psql('postgres', 'VACUUM FULL docs');
 sound('VACUUM FULL');
@@ -74,20 +80,25 @@ $node->safe_psql('postgres', 'CREATE TABLE kept AS SELECT * FROM docs; TRUNCATE 
 sound('TRUNCATE and filled again');
 $node->safe_psql('postgres', 'ALTER TABLE docs ADD COLUMN more integer DEFAULT random() * 10; ALTER TABLE docs DROP COLUMN more');
 sound('a column more and less');
+$node->safe_psql('postgres', 'ALTER TABLE docs ADD COLUMN more integer DEFAULT 3; ALTER TABLE docs ALTER more TYPE bigint; ALTER TABLE docs DROP COLUMN more');
+sound('a column of another type');
+$node->safe_psql('postgres', 'ALTER INDEX docs_fp SET (fillfactor = 60, radius = 2); REINDEX INDEX docs_fp');
+sound('other options');
+is($node->safe_psql('postgres', q{SELECT radius FROM simhash_index_info('docs_fp') WHERE contents = 'index'}), 2, 'the options of the build');
 
 # ---- unlogged and temporary ----
 $node->safe_psql('postgres', 'CREATE UNLOGGED TABLE fleeting AS SELECT * FROM kept; CREATE INDEX fleeting_fp ON fleeting USING simhash (fp)');
 $node->safe_psql('postgres', 'INSERT INTO fleeting SELECT * FROM kept LIMIT 1000');
-is($node->safe_psql('postgres', q{SELECT rows = (SELECT count(*) FROM fleeting) FROM simhash_index_check('fleeting_fp', true)}), 't', 'unlogged: check');
+sound('unlogged', 'fleeting');
 $node->stop('immediate');
 $node->start;
-is($node->safe_psql('postgres', q{SELECT rows FROM simhash_index_check('fleeting_fp', true)}), 0, 'unlogged: empty after a crash');
+is($node->safe_psql('postgres', q{SELECT rows, (SELECT count(*) FROM fleeting) FROM simhash_index_check('fleeting_fp', true)}), '0|0', 'unlogged: empty after a crash');
 $node->safe_psql('postgres', 'INSERT INTO fleeting SELECT * FROM kept');
-is($node->safe_psql('postgres', q{SELECT rows = (SELECT count(*) FROM fleeting) FROM simhash_index_check('fleeting_fp', true)}), 't', 'unlogged: used again');
+sound('unlogged, used again', 'fleeting');
 $node->safe_psql('postgres', 'ALTER TABLE fleeting SET LOGGED');
 $node->stop('immediate');
 $node->start;
-is($node->safe_psql('postgres', q{SELECT rows = (SELECT count(*) FROM fleeting) FROM simhash_index_check('fleeting_fp', true)}), 't', 'logged from now on');
+sound('logged from now on', 'fleeting');
 sound('after two crashes');
 is($node->safe_psql('postgres', q{
 	CREATE TEMP TABLE brief AS SELECT * FROM kept;
@@ -96,9 +107,24 @@ is($node->safe_psql('postgres', q{
 	DELETE FROM brief WHERE id % 2 = 0;
 	VACUUM brief;
 	INSERT INTO brief SELECT * FROM kept;
-	SELECT rows = (SELECT count(*) FROM brief), orphans FROM simhash_index_check('brief_fp', true)}), 't|0', 'temporary');
+	SET enable_seqscan = off;
+	SELECT rows = (SELECT count(*) FROM brief), orphans, (SELECT count(*) FROM brief WHERE fp <~> 0 <= 64) = (SELECT count(fp) FROM brief)
+	FROM simhash_index_check('brief_fp', true)}), 't|0|t', 'temporary');
+
+# ---- built with less memory than the data: sorted runs on disk ----
+create_data($node, 'random', 'random', 300_000);
+$node->safe_psql('postgres', "SET maintenance_work_mem = '1MB'; CREATE INDEX random_fp ON random USING simhash (fp)");
+sound('built with 1 MB of memory', 'random');
 
 # ---- cancelled ----
+for my $statement ('CREATE INDEX cancelled ON random USING simhash (fp) WITH (tables = 20)',
+	'SET enable_seqscan = off; SELECT count(*) FROM random a JOIN random b ON a.fp <~> b.fp <= 12')
+{
+	my (undef, undef, $errors) = $node->psql('postgres', "SET statement_timeout = 150; $statement");
+	like($errors, qr/canceling statement due to statement timeout/, 'timed out');
+}
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname = 'cancelled'"), 0, 'no index is left behind');
+sound('after a cancelled join', 'random');
 # Time from the request to the end of the statement, ms. Each is cancelled at several moments.
 $node->safe_psql('postgres', q{CREATE TABLE large AS SELECT i AS id, ('x' || md5(i::text))::bit(64)::bigint AS fp FROM generate_series(1, 1000000) i});
 
