@@ -10,6 +10,8 @@
 #   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
 #   make valgrind        the SQL tests on a server under memcheck
 #   make update-test     ALTER EXTENSION UPDATE to a version made for the test
+#   make bench           the index beside its alternatives, at 1 and 10 million rows; writes docs/performance (ROWS="n n"
+#                        for other sizes, PARTS=, METHODS=; then it writes build/bench)
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
 #
@@ -146,6 +148,16 @@ quality: build/measure
 	python3 test/quality/corpora.py build/quality
 	build/measure build/quality/corpora/* > build/quality/results.tsv
 	python3 test/quality/report.py build/quality/results.tsv docs/quality | tee build/quality/table.md
+
+# ---- the speed bench: the index beside its alternatives ----
+
+# Only a run of everything replaces the plots in docs.
+BENCH_PLOTS ?= $(if $(ROWS)$(PARTS)$(METHODS),build/bench,docs/performance)
+
+.PHONY: bench
+bench:
+	PG_CONFIG=$(PG_CONFIG) BENCH_PLOTS=$(BENCH_PLOTS) test/bench/speed/run.sh $(if $(ROWS),--rows "$(ROWS)") \
+		$(if $(PARTS),--parts "$(PARTS)") $(if $(METHODS),--methods "$(METHODS)")
 
 # ---- tokenizer and leaf decoder under libFuzzer ----
 

@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""The speed bench's table and plots: report.py RESULTS.json FOLDER
+
+Prints the results in Markdown, the targets first, and writes FOLDER/*.svg. The same results give the same files.
+"""
+import json
+import math
+import os
+import sys
+
+INK, GRID = "#333", "#ddd"
+COLOURS = {"simhash": "#c0392b", "pk": "#2471a3", "btree": "#5d6d7e", "four_btrees": "#1e8449", "gin": "#b7950b",
+           "seqscan": "#7d3c98", "bktree": "#d35400", "pgvector": "#17a589"}
+
+
+class Run:
+    """The results of one run of bench.py."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            self.run = json.load(file)
+        if self.run["format"] != 1:
+            raise SystemExit(f"{path}: format {self.run['format']} is not known here")
+        self.records = self.run["results"]
+        self.methods = [m["key"] for m in self.run["methods"]]
+        self.titles = {m["key"]: m["title"] for m in self.run["methods"]}
+
+    def median(self, measure, method, rows, data="clustered", **parameters):
+        for record in self.find(measure, method, rows, data, **parameters):
+            return record["median"]
+        return None
+
+    def find(self, measure, method, rows=None, data="clustered", **parameters):
+        return [r for r in self.records
+                if (r["measure"], r["method"], r["data"]) == (measure, method, data) and rows in (None, r["rows"])
+                and all(r["parameters"].get(key) == value for key, value in parameters.items())]
+
+    def ratio(self, measure, method, other, rows, **parameters):
+        """Within the run; the median of the rounds' ratios, since they are interleaved."""
+        above, below = (self.find(measure, key, rows, **parameters) for key in (method, other))
+        if not above or not below:
+            return None
+        ratios = sorted(a / b for a, b in zip(above[0]["rounds"], below[0]["rounds"]))
+        return (ratios[len(ratios) // 2] + ratios[(len(ratios) - 1) // 2]) / 2
+
+
+def number(value):
+    """Three significant digits, thousands apart."""
+    if value is None:
+        return ""
+    if value == 0:
+        return "0"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{round(value, digits):,.{digits}f}".replace(",", " ")
+
+
+def count_words(rows):
+    for unit, words in ((10**6, "million"), (10**3, "thousand")):
+        if rows >= unit and rows % unit == 0:
+            return f"{rows // unit} {words}"
+    return number(rows)
+
+
+# ---- targets ----
+
+def targets(run):
+    """(what, the target, its limit, the value measured, unit) at the largest size; None where it was not measured."""
+    rows = max(run.run["rows"])
+    smallest = min(run.run["rows"])
+    probes = [f"probe{more}" for more in ("", ", 10 000 queries")]
+    out = []
+    for measure, words in zip(probes, ("1 000 queries", "10 000 queries")):
+        out.append((f"probe inside the server, {words}", 8, run.median(measure, "simhash", rows, radius=3), "µs"))
+        out.append((f"… beside a primary-key lookup, {words}", 1.0, run.ratio(measure, "simhash", "pk", rows, radius=3), "×"))
+    out += [
+        ("over the wire, one client, beside a primary-key lookup", 1.15,
+         run.ratio("wire: latency, mean", "simhash", "pk", rows, clients=1), "×"),
+        ("index size, built", 28, run.median("size, built", "simhash", rows), "bytes/row"),
+        ("index size, after random inserts", 36, run.median("size, random inserts", "simhash", rows), "bytes/row"),
+        ("build, serial, beside a plain B-tree", 1.0, run.ratio("build, serial", "simhash", "btree", rows), "×"),
+    ]
+    inserted = sorted({r["rows"] for r in run.find("insert: INSERT … SELECT", "simhash", writers=1)})
+    for rows_inserted in inserted:
+        # Targets are for a million rows; another number is scaled.
+        scale = 1e6 / rows_inserted
+        for measure, limit, unit in (("insert: INSERT … SELECT", 10, "s"), ("insert: INSERT … SELECT, WAL", 500, "MB")):
+            value = run.median(measure, "simhash", rows_inserted, writers=1)
+            out.append((f"insert 1 million rows{'' if scale == 1 else ' (scaled)'}, {'WAL' if 'WAL' in measure else 'time'}",
+                        limit, value * scale, unit))
+    out.append(("a query that shares a block with a hot fingerprint, beside another", 2,
+                run.median("hot block / no hot block", "simhash", rows, "hot"), "×"))
+    if smallest < rows:
+        for measure, words in zip(probes, ("1 000 queries", "10 000 queries")):
+            pair = [run.median(measure, "simhash", n, radius=3) for n in (rows, smallest)]
+            out.append((f"{count_words(smallest)} → {count_words(rows)} rows: a probe grows, {words}", 2,
+                        pair[0] / pair[1] if all(pair) else None, "×"))
+    return out
+
+
+def print_targets(run):
+    print(f"Targets, at {count_words(max(run.run['rows']))} rows, radius 3, warm:\n")
+    print("| | target | measured | |\n|---|---|---|---|")
+    for what, limit, value, unit in targets(run):
+        if value is not None:
+            print(f"| {what} | <= {limit:g} {unit} | {number(value)} {unit} | {'met' if value <= limit else '**missed**'} |")
+        else:
+            print(f"| {what} | <= {limit:g} {unit} | | not measured |")
+    print()
+
+
+# ---- the table ----
+
+def row_key(record):
+    shown = {key: value for key, value in record["parameters"].items() if key != "queries"}
+    words = {"radius": "radius {}", "count": "{} nearest", "clients": "clients: {}", "writers": "writers: {}"}
+    label = ", ".join([record["measure"]] + [words[key].format(value) for key, value in shown.items()])
+    return record["data"], label, record["unit"]
+
+
+def print_table(run):
+    """A line for each measurement and number of rows; at the end how much simhash's grows from the fewest rows to the most."""
+    lines = {}
+    for record in run.records:
+        lines.setdefault(row_key(record), {}).setdefault(record["rows"], {})[record["method"]] = record
+    print("| measured | rows | unit | " + " | ".join(run.titles[key] for key in run.methods) + " | simhash grows |")
+    print("|---|--:|---" + "|--:" * (len(run.methods) + 1) + "|")
+    for (data, label, unit), sizes in lines.items():
+        label += {"hot": " (hot set)", "documents": " (documents)"}.get(data, "")
+        for rows, cells in sorted(sizes.items()):
+            grown = ""
+            if rows == max(sizes) > min(sizes) and "simhash" in cells and "simhash" in sizes[min(sizes)]:
+                grown = number(cells["simhash"]["median"] / sizes[min(sizes)]["simhash"]["median"]) + " ×"
+            print(f"| {label} | {number_of_rows(rows)} | {unit} | " +
+                  " | ".join(cell(cells.get(key)) for key in run.methods) + f" | {grown} |")
+    print()
+
+
+def number_of_rows(rows):
+    return f"{rows:,}".replace(",", " ")
+
+
+def cell(record):
+    if record is None:
+        return ""
+    queries = record["parameters"].get("queries")
+    few = f" ({queries} queries)" if queries and queries < 1000 else ""
+    return number(record["median"]) + few
+
+
+def print_circumstances(run):
+    machine, versions = run.run["machine"], run.run["versions"]
+    print(f"Measured {run.run['date']} in {run.run['seconds'] / 60:.0f} minutes: {machine['cores']} cores, {machine['cpu']}, "
+          f"{machine['memory_bytes'] / 2**30:.0f} GB memory; PostgreSQL {versions['postgresql'].split()[0]}, simhash {versions['simhash']}. "
+          "Settings: " + ", ".join(f"`{key} = {value}`" for key, value in run.run["settings"].items()) + ".\n")
+    print("Methods:\n")
+    for method in run.run["methods"]:
+        print(f"- **{method['title']}**: {method['note']}")
+    print("\nEach figure is the median of interleaved rounds; fewer queries than 1 000 where more would take too long. "
+          "MB are 10^6 bytes.\n")
+
+
+# ---- plots ----
+
+def text(x, y, words, anchor="start", size=11, turned=False):
+    turn = f' transform="rotate(-90 {x:.1f} {y:.1f})"' if turned else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{INK}"{turn}>{words}</text>'
+
+
+class Axis:
+    """Maps values to a range of the picture, by their logarithms if so wished."""
+
+    def __init__(self, values, begin, end, logarithmic, from_zero=False):
+        self.logarithmic, self.begin, self.end = logarithmic, begin, end
+        if logarithmic:
+            self.low, self.high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+        else:
+            self.low, self.high = 0 if from_zero else min(values), max(values)
+        if self.low == self.high:
+            self.high += 1
+
+    def __call__(self, value):
+        value = math.log10(value) if self.logarithmic else value
+        return self.begin + (self.end - self.begin) * (value - self.low) / (self.high - self.low)
+
+    def decades(self):
+        return [10.0 ** i for i in range(int(self.low), int(self.high) + 1)]
+
+
+def nice_steps(greatest):
+    step = 10 ** math.floor(math.log10(greatest / 4))
+    step *= next(f for f in (1, 2, 5, 10) if greatest / (step * f) <= 6)
+    return [i * step for i in range(int(greatest / step) + 1)]
+
+
+def plot(path, run, title, x_label, y_label, series, x_ticks, log_x, log_y):
+    """series: {method: [(x, y)]}; a single point counts for every x, dashed."""
+    series = {key: sorted(points) for key, points in series.items() if points}
+    if not series:
+        return
+    left, top, width, height = 70, 44, 520, 280
+    across = Axis(x_ticks, left + 10, left + width - 10, log_x)
+    if log_x:
+        across.low, across.high = math.log10(min(x_ticks)), math.log10(max(x_ticks))
+        if across.low == across.high:
+            across.low, across.high = across.low - 1, across.high + 1
+    ys = [y for points in series.values() for _, y in points]
+    up = Axis(ys, top + height, top, log_y, from_zero=True)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 170}" height="{top + height + 60}" font-family="sans-serif">',
+           f"<title>{title}</title>", '<rect width="100%" height="100%" fill="white"/>', text(left, 24, title, size=14)]
+    for y in up.decades() if log_y else nice_steps(up.high):
+        out.append(f'<line x1="{left}" x2="{left + width}" y1="{up(y):.1f}" y2="{up(y):.1f}" stroke="{GRID}"/>')
+        out.append(text(left - 6, up(y) + 4, f"{y:,g}".replace(",", " ") if y < 1e5 else f"10^{math.log10(y):.0f}", "end", 10))
+    for x in x_ticks:
+        out.append(text(across(x), top + height + 16, count_words(x) if log_x else f"{x:g}", "middle", 10))
+    out.append(text(left + width / 2, top + height + 40, x_label, "middle"))
+    out.append(text(18, top + height / 2, y_label, "middle", turned=True))
+    for i, (key, points) in enumerate(series.items()):
+        dashed = ' stroke-dasharray="5 4"' if len(points) == 1 and len(x_ticks) > 1 else ""
+        drawn = points if not dashed else [(x, points[0][1]) for x in (min(x_ticks), max(x_ticks))]
+        line = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in drawn)
+        out.append(f'<polyline fill="none" stroke="{COLOURS[key]}" stroke-width="2"{dashed} points="{line}"/>')
+        out += [f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3" fill="{COLOURS[key]}"/>' for x, y in points]
+        y = top + 14 + 18 * i
+        out.append(f'<line x1="{left + width + 14}" x2="{left + width + 38}" y1="{y - 4}" y2="{y - 4}" stroke="{COLOURS[key]}" '
+                   f'stroke-width="2"{dashed}/>')
+        out.append(text(left + width + 44, y, run.titles[key]))
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(out + ["</svg>", ""]))
+
+
+def by(run, parameter, measure, only_rows=None, **parameters):
+    """{method: [(x, median)]}, x the number of rows or a parameter."""
+    return {key: [(r["rows"] if parameter == "rows" else r["parameters"][parameter], r["median"])
+                  for r in run.find(measure, key, only_rows, **parameters)] for key in run.methods}
+
+
+def write_plots(run, folder):
+    os.makedirs(folder, exist_ok=True)
+    sizes, largest = sorted(run.run["rows"]), max(run.run["rows"])
+    plot(os.path.join(folder, "latency-rows.svg"), run, "One probe inside the server, radius 3, against rows", "rows", "µs",
+         by(run, "rows", "probe", radius=3), sizes, True, True)
+    plot(os.path.join(folder, "size-rows.svg"), run, "Index size as built, against rows", "rows", "bytes per row",
+         by(run, "rows", "size, built"), sizes, True, False)
+    radii = sorted({r["parameters"]["radius"] for r in run.find("probe", "simhash", largest)})
+    if radii:
+        plot(os.path.join(folder, "time-radius.svg"), run, f"One probe inside the server, {count_words(largest)} rows, against the radius",
+             "radius (bits)", "µs", by(run, "radius", "probe", largest), radii, False, True)
+
+
+def main():
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    run = Run(sys.argv[1])
+    print_circumstances(run)
+    print_targets(run)
+    print_table(run)
+    write_plots(run, sys.argv[2])
+
+
+main()
