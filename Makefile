@@ -4,6 +4,7 @@
 #   make install         install it into the server that PG_CONFIG names
 #   make unit            build and run the unit tests of src/core (needs GoogleTest)
 #   make installcheck    run the SQL tests against a running server
+#   make tap             run the TAP tests (TEST=002 for one) with the installed extension, as a user who may start a server
 #   make fuzz            run tokenizer and leaf decoder under libFuzzer with sanitizers, FUZZ_SECONDS each (needs clang)
 #   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
 #   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
@@ -98,12 +99,14 @@ PROVE_ENVIRONMENT = PATH="$(shell $(PG_CONFIG) --bindir):$$PATH" PG_CONFIG=$(PG_
 ROUNDS ?= 20
 TRIALS ?= 10000
 
-.PHONY: damage damage-sanitized crash standby soak
-damage damage-sanitized crash standby soak: clean-tmp-check
+.PHONY: tap damage damage-sanitized crash standby soak
+tap damage damage-sanitized crash standby soak: clean-tmp-check
 .PHONY: clean-tmp-check
 clean-tmp-check:
 	rm -rf tmp_check/t_*
 
+tap: build/testing/simhash.so
+	$(PROVE_ENVIRONMENT) prove -v test/t/$(TEST)*.pl
 damage:
 	$(PROVE_ENVIRONMENT) SIMHASH_DAMAGE_TRIALS=$(TRIALS) prove -v test/t/010_damage.pl
 damage-sanitized:

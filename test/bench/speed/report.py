@@ -73,8 +73,9 @@ def targets(run):
         out.append((f"probe inside the server, {words}", 8, run.median(measure, "simhash", rows, radius=3), "µs"))
         out.append((f"… beside a primary-key lookup, {words}", 1.0, run.ratio(measure, "simhash", "pk", rows, radius=3), "×"))
     out += [
-        ("over the wire, one client, beside a primary-key lookup", 1.15,
+        ("over the wire, one client, beside a primary-key lookup: mean latency", 1.15,
          run.ratio("wire: latency, mean", "simhash", "pk", rows, clients=1), "×"),
+        ("… median latency", 1.15, run.ratio("wire: latency, 50 %", "simhash", "pk", rows, clients=1), "×"),
         ("index size, built", 28, run.median("size, built", "simhash", rows), "bytes/row"),
         ("index size, after random inserts", 36, run.median("size, random inserts", "simhash", rows), "bytes/row"),
         ("build, serial, beside a plain B-tree", 1.0, run.ratio("build, serial", "simhash", "btree", rows), "×"),
@@ -87,8 +88,8 @@ def targets(run):
             value = run.median(measure, "simhash", rows_inserted, writers=1)
             out.append((f"insert 1 million rows{'' if scale == 1 else ' (scaled)'}, {'WAL' if 'WAL' in measure else 'time'}",
                         limit, value * scale, unit))
-    out.append(("a query that shares a block with a hot fingerprint, beside another", 2,
-                run.median("hot block / no hot block", "simhash", rows, "hot"), "×"))
+    out.append(("a query that shares a block with a hot fingerprint, the worst block, beside one that shares none", 2,
+                run.median("hot: worst block / none", "simhash", rows, "hot"), "×"))
     if smallest < rows:
         for measure, words in zip(probes, ("1 000 queries", "10 000 queries")):
             pair = [run.median(measure, "simhash", n, radius=3) for n in (rows, smallest)]
@@ -112,7 +113,7 @@ def print_targets(run):
 
 def row_key(record):
     shown = {key: value for key, value in record["parameters"].items() if key != "queries"}
-    words = {"radius": "radius {}", "count": "{} nearest", "clients": "clients: {}", "writers": "writers: {}"}
+    words = {"radius": "radius {}", "count": "{} nearest", "clients": "clients: {}", "writers": "writers: {}", "block": "block {}"}
     label = ", ".join([record["measure"]] + [words[key].format(value) for key, value in shown.items()])
     return record["data"], label, record["unit"]
 
