@@ -17,6 +17,7 @@ import random
 import re
 import statistics
 import subprocess
+import sys
 import threading
 import time
 
@@ -57,7 +58,7 @@ class Results:
 
 
 def say(words):
-    print(f"{time.strftime('%H:%M:%S')} {words}", file=os.sys.stderr, flush=True)
+    print(f"{time.strftime('%H:%M:%S')} {words}", file=sys.stderr, flush=True)
 
 
 class Server:
@@ -231,7 +232,8 @@ class Bench:
     def build_once(self, method, table, workers):
         self.server.run(*[f"DROP INDEX IF EXISTS {name}" for name in method.index_names(table)], "CHECKPOINT")
         before = self.server.wal_position()
-        with self.server.connect(f"SET maintenance_work_mem = '{BUILD_MEMORY}'; SET max_parallel_maintenance_workers = {workers}") as connection:
+        settings = f"SET maintenance_work_mem = '{BUILD_MEMORY}'; SET max_parallel_maintenance_workers = {workers}"
+        with self.server.connect(settings) as connection:
             begun = time.perf_counter()
             for statement in method.statements(table):
                 connection.execute(statement)
@@ -437,32 +439,39 @@ class Bench:
     def insert(self, rows):
         methods = self.chosen(having=lambda m: m.insert)
         self.load("source", "clustered", rows)
-        files = {writers: self.fingerprint_files("clustered", rows, writers) for writers in (4,)}
+        files = {4: self.fingerprint_files("clustered", rows, 4)}
         with open(self.workspace / "all.tsv", "wb") as whole:
             subprocess.run(["cat", *files[4]], stdout=whole, check=True)
         files[1] = [self.workspace / "all.tsv"]
 
-        # All indexes by turns; what follows in the table of the last turn: single rows, then vacuum.
         by_turns = interleaved(methods, lambda m: m.rounds, lambda m: self.insert_fresh(m, self.insert_select("source", 1)))
         for method in methods:
             self.add_inserts("INSERT … SELECT", method, rows, 1, by_turns[method.key])
-            for writers in (4,):
-                self.add_inserts("INSERT … SELECT", method, rows, writers, [self.insert_fresh(method, self.insert_select("source", writers))])
-            for writers, paths in sorted(files.items()):
-                copies = [f"COPY target FROM '{path}'" for path in paths]
-                self.add_inserts("COPY", method, rows, writers, [self.insert_fresh(method, lambda: self.in_parallel(copies))])
-            if method.indexes:
-                size = self.server.index_bytes(method, "target") / rows
-                self.results.add("size, random inserts", method.key, "bytes/row", [size], rows)
-            self.server.run("VACUUM ANALYZE target")
-            for writers in (1, 4):
-                speed, wal = self.insert_singly(method, SINGLE_ROWS, writers)
-                self.results.add("insert: single rows", method.key, "rows/s", [speed], rows, writers=writers)
-                self.results.add("insert: single rows, WAL", method.key, "bytes/row", [wal], rows, writers=writers)
-            self.vacuum_after_delete(method, rows)
+            self.insert_otherwise(method, rows, files)
+            self.insert_more_and_vacuum(method, rows)
         for path in files[1] + files[4]:
             path.unlink()
         self.server.run("DROP TABLE target", "DROP TABLE source")
+
+    def insert_otherwise(self, method, rows, files):
+        """Each into an empty table; the last one stays. files: {writers: what they copy}."""
+        four = self.insert_fresh(method, self.insert_select("source", 4))
+        self.add_inserts("INSERT … SELECT", method, rows, 4, [four])
+        for writers, paths in sorted(files.items()):
+            copies = [f"COPY target FROM '{path}'" for path in paths]
+            self.add_inserts("COPY", method, rows, writers, [self.insert_fresh(method, lambda: self.in_parallel(copies))])
+        if method.indexes:
+            size = self.server.index_bytes(method, "target") / rows
+            self.results.add("size, random inserts", method.key, "bytes/row", [size], rows)
+
+    def insert_more_and_vacuum(self, method, rows):
+        """Single rows into the table as it stands, then VACUUM."""
+        self.server.run("VACUUM ANALYZE target")
+        for writers in (1, 4):
+            speed, wal = self.insert_singly(method, SINGLE_ROWS, writers)
+            self.results.add("insert: single rows", method.key, "rows/s", [speed], rows, writers=writers)
+            self.results.add("insert: single rows, WAL", method.key, "bytes/row", [wal], rows, writers=writers)
+        self.vacuum_after_delete(method, rows)
 
     def add_inserts(self, how, method, rows, writers, rounds):
         times, wal = zip(*rounds)
@@ -577,11 +586,15 @@ def machine():
     return dict(cpu=model[1].strip() if model else os.uname().machine, cores=os.cpu_count(), memory_bytes=int(memory[1]) * 1024)
 
 
-def settings(server):
+def settings_of(server):
     shown = ("shared_buffers", "work_mem", "fsync", "synchronous_commit", "full_page_writes", "wal_level", "max_wal_size",
              "checkpoint_timeout", "autovacuum", "jit", "max_parallel_workers_per_gather", "huge_pages")
     values = {name: server.value(f"SELECT current_setting('{name}')") for name in shown}
     return values | {"maintenance_work_mem": BUILD_MEMORY, "max_parallel_maintenance_workers": "0 where not said"}
+
+
+def listed(words):
+    return [word for word in re.split(r"[,\s]+", words) if word]
 
 
 def arguments():
@@ -596,9 +609,8 @@ def arguments():
     parser.add_argument("--parts", default=",".join(PARTS), help="what to measure, by commas")
     parser.add_argument("--methods", default="", help="keys of methods.py, by commas; default all that are available")
     options = parser.parse_args()
-    split = lambda words: [word for word in re.split(r"[,\s]+", words) if word]
-    options.rows = [int(word) for word in split(options.rows)]
-    options.parts, options.methods = split(options.parts), split(options.methods)
+    options.rows = sorted(map(int, listed(options.rows)))
+    options.parts, options.methods = listed(options.parts), listed(options.methods)
     for words, known, what in ((options.parts, PARTS, "part"), (options.methods, [m.key for m in METHODS], "method")):
         for word in words:
             if word not in known:
@@ -617,7 +629,7 @@ def main():
     report = dict(
         format=FORMAT, date=datetime.date.today().isoformat(), seconds=round(time.time() - begun), machine=machine(),
         versions=dict(simhash=options.version, postgresql=server.value("SELECT current_setting('server_version')")),
-        settings=settings(server), methods=[dict(key=m.key, title=m.title, note=m.note) for m in methods],
+        settings=settings_of(server), methods=[dict(key=m.key, title=m.title, note=m.note) for m in methods],
         rows=options.rows, parts=options.parts, results=results.records)
     with open(options.output, "w", encoding="utf-8") as file:
         json.dump(report, file, indent=1, ensure_ascii=False)

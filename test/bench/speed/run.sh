@@ -31,6 +31,6 @@ run_psql -c "SET client_min_messages = warning" -f "$workspace/simhash.sql"
 # Debian's Python has Debian's psycopg; any other may lack it.
 python=${SIMHASH_PYTHON:-/usr/bin/python3}
 version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" "$root/simhash.control")
-"$python" "$root/test/bench/speed/bench.py" --bindir "$bindir" --data "$data/data" --workspace "$workspace/files" \
+"$python" -B "$root/test/bench/speed/bench.py" --bindir "$bindir" --data "$data/data" --workspace "$workspace/files" \
     --generator "$workspace/fingerprints" --version "$version" --output "$output/results.json" "$@"
-"$python" "$root/test/bench/speed/report.py" "$output/results.json" "$plots" | tee "$output/table.md"
+"$python" -B "$root/test/bench/speed/report.py" "$output/results.json" "$plots" | tee "$output/table.md"
