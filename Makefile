@@ -154,12 +154,12 @@ quality: build/measure
 
 # ---- the speed bench: the index beside its alternatives ----
 
-# Only a run of everything replaces the plots in docs.
-BENCH_PLOTS ?= $(if $(ROWS)$(PARTS)$(METHODS),build/bench,docs/performance)
+# Only a run of everything replaces plots and figures in docs.
+BENCH_DOCS = $(if $(ROWS)$(PARTS)$(METHODS),,BENCH_PLOTS=docs/performance BENCH_PAGE=docs/performance.md)
 
 .PHONY: bench
 bench:
-	PG_CONFIG=$(PG_CONFIG) BENCH_PLOTS=$(BENCH_PLOTS) test/bench/speed/run.sh $(if $(ROWS),--rows "$(ROWS)") \
+	PG_CONFIG=$(PG_CONFIG) $(BENCH_DOCS) test/bench/speed/run.sh $(if $(ROWS),--rows "$(ROWS)") \
 		$(if $(PARTS),--parts "$(PARTS)") $(if $(METHODS),--methods "$(METHODS)")
 
 # ---- tokenizer and leaf decoder under libFuzzer ----

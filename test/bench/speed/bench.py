@@ -23,7 +23,7 @@ import time
 
 import psycopg
 
-from methods import METHODS
+from methods import METHODS, RADII
 
 FORMAT = 1                  # of the JSON file: raised when a key changes its meaning
 HOT = 0x5bd1e9955bd1e995    # also in fingerprints.cpp
@@ -260,7 +260,7 @@ class Bench:
 
     # ---- 1, 3: inside the server ----
 
-    def probe(self, table, rows, data="clustered", radii=(0, 1, 3, 5, 8, 12)):
+    def probe(self, table, rows, data="clustered", radii=RADII):
         for radius in radii:
             selects = {m: m.within(radius) for m in self.methods if radius in m.radii and m.within(radius)}
             self.measure_lateral("probe", selects, table, "query", rows, TARGET_ROUNDS if radius == 3 else ROUNDS,
@@ -629,7 +629,7 @@ def main():
     report = dict(
         format=FORMAT, date=datetime.date.today().isoformat(), seconds=round(time.time() - begun), machine=machine(),
         versions=dict(simhash=options.version, postgresql=server.value("SELECT current_setting('server_version')")),
-        settings=settings_of(server), methods=[dict(key=m.key, title=m.title, note=m.note) for m in methods],
+        settings=settings_of(server), methods=[dict(key=m.key, title=m.title, note=m.note, any_radius=m.radii != RADII) for m in methods],
         rows=options.rows, parts=options.parts, results=results.records)
     with open(options.output, "w", encoding="utf-8") as file:
         json.dump(report, file, indent=1, ensure_ascii=False)

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""The speed bench's table and plots: report.py RESULTS.json FOLDER
+"""The speed bench's table and plots: report.py RESULTS.json FOLDER [PAGE.md]
 
-Prints the results in Markdown, the targets first, and writes FOLDER/*.svg. The same results give the same files.
+Prints the results in Markdown, the targets first, and writes FOLDER/*.svg. The same results give the same files. With a
+page, puts what it prints between the page's lines BEGIN and END.
 """
+import contextlib
+import io
 import json
 import math
 import os
 import sys
 
+BEGIN, END = "<!-- make bench writes from here -->", "<!-- to here -->"
 INK, GRID = "#333", "#ddd"
 COLOURS = {"simhash": "#c0392b", "pk": "#2471a3", "btree": "#5d6d7e", "four_btrees": "#1e8449", "gin": "#b7950b",
            "seqscan": "#7d3c98", "bktree": "#d35400", "pgvector": "#17a589"}
@@ -23,6 +27,7 @@ class Run:
             raise SystemExit(f"{path}: format {self.run['format']} is not known here")
         self.records = self.run["results"]
         self.methods = [m["key"] for m in self.run["methods"]]
+        self.any_radius = {m["key"] for m in self.run["methods"] if m.get("any_radius")}
         self.titles = {m["key"]: m["title"] for m in self.run["methods"]}
 
     def median(self, measure, method, rows, data="clustered", **parameters):
@@ -155,7 +160,7 @@ def print_circumstances(run):
           "Settings: " + ", ".join(f"`{key} = {value}`" for key, value in run.run["settings"].items()) + ".\n")
     print("Methods:\n")
     for method in run.run["methods"]:
-        print(f"- **{method['title']}**: {method['note']}")
+        print(f"- **{method['title']}**: {method['note']}" + (" (inserts and vacuum: no index)" if method["key"] == "seqscan" else ""))
     print("\nEach figure is the median of interleaved rounds; fewer queries than 1 000 where more would take too long. "
           "MB are 10^6 bytes.\n")
 
@@ -194,7 +199,7 @@ def nice_steps(greatest):
 
 
 def plot(path, run, title, x_label, y_label, series, x_ticks, log_x, log_y):
-    """series: {method: [(x, y)]}; a single point counts for every x, dashed."""
+    """series: {method: [(x, y)]}. Dashed: one measurement, which holds for every radius."""
     series = {key: sorted(points) for key, points in series.items() if points}
     if not series:
         return
@@ -206,7 +211,7 @@ def plot(path, run, title, x_label, y_label, series, x_ticks, log_x, log_y):
             across.low, across.high = across.low - 1, across.high + 1
     ys = [y for points in series.values() for _, y in points]
     up = Axis(ys, top + height, top, log_y, from_zero=True)
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 170}" height="{top + height + 60}" font-family="sans-serif">',
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 220}" height="{top + height + 60}" font-family="sans-serif">',
            f"<title>{title}</title>", '<rect width="100%" height="100%" fill="white"/>', text(left, 24, title, size=14)]
     for y in up.decades() if log_y else nice_steps(up.high):
         out.append(f'<line x1="{left}" x2="{left + width}" y1="{up(y):.1f}" y2="{up(y):.1f}" stroke="{GRID}"/>')
@@ -216,7 +221,7 @@ def plot(path, run, title, x_label, y_label, series, x_ticks, log_x, log_y):
     out.append(text(left + width / 2, top + height + 40, x_label, "middle"))
     out.append(text(18, top + height / 2, y_label, "middle", turned=True))
     for i, (key, points) in enumerate(series.items()):
-        dashed = ' stroke-dasharray="5 4"' if len(points) == 1 and len(x_ticks) > 1 else ""
+        dashed = ' stroke-dasharray="5 4"' if not log_x and key in run.any_radius else ""
         drawn = points if not dashed else [(x, points[0][1]) for x in (min(x_ticks), max(x_ticks))]
         line = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in drawn)
         out.append(f'<polyline fill="none" stroke="{COLOURS[key]}" stroke-width="2"{dashed} points="{line}"/>')
@@ -224,7 +229,7 @@ def plot(path, run, title, x_label, y_label, series, x_ticks, log_x, log_y):
         y = top + 14 + 18 * i
         out.append(f'<line x1="{left + width + 14}" x2="{left + width + 38}" y1="{y - 4}" y2="{y - 4}" stroke="{COLOURS[key]}" '
                    f'stroke-width="2"{dashed}/>')
-        out.append(text(left + width + 44, y, run.titles[key]))
+        out.append(text(left + width + 44, y, run.titles[key] + (" (any radius)" if dashed else "")))
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(out + ["</svg>", ""]))
 
@@ -248,14 +253,30 @@ def write_plots(run, folder):
              "radius (bits)", "µs", by(run, "radius", "probe", largest), radii, False, True)
 
 
+def write_page(path, words):
+    with open(path, encoding="utf-8") as file:
+        page = file.read()
+    before, _, rest = page.partition(BEGIN + "\n")
+    _, end, after = rest.partition(END)
+    if not end:
+        raise SystemExit(f"{path} has no lines {BEGIN} and {END}")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(before + BEGIN + "\n\n" + words + END + after)
+
+
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         raise SystemExit(__doc__)
     run = Run(sys.argv[1])
-    print_circumstances(run)
-    print_targets(run)
-    print_table(run)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        print_circumstances(run)
+        print_targets(run)
+        print_table(run)
+    sys.stdout.write(printed.getvalue())
     write_plots(run, sys.argv[2])
+    if len(sys.argv) == 4:
+        write_page(sys.argv[3], printed.getvalue())
 
 
 main()

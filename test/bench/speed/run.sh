@@ -3,7 +3,8 @@
 #
 #   test/bench/speed/run.sh [--rows 1000000,10000000] [--parts build,probe,…] [--methods simhash,pk,…]
 #
-# Writes $BENCH_OUTPUT/results.json (default build/bench) and prints it as a table; the plots go to $BENCH_PLOTS (default the same).
+# Writes $BENCH_OUTPUT/results.json (default build/bench) and prints it as a table; the plots go to $BENCH_PLOTS (default the same),
+# and the table also into the page $BENCH_PAGE, if that is set.
 # Builds in a copy and installs no extension: the server's functions call the library in that copy.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -33,4 +34,4 @@ python=${SIMHASH_PYTHON:-/usr/bin/python3}
 version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" "$root/simhash.control")
 "$python" -B "$root/test/bench/speed/bench.py" --bindir "$bindir" --data "$data/data" --workspace "$workspace/files" \
     --generator "$workspace/fingerprints" --version "$version" --output "$output/results.json" "$@"
-"$python" -B "$root/test/bench/speed/report.py" "$output/results.json" "$plots" | tee "$output/table.md"
+"$python" -B "$root/test/bench/speed/report.py" "$output/results.json" "$plots" ${BENCH_PAGE:+"$BENCH_PAGE"} | tee "$output/table.md"
