@@ -207,8 +207,8 @@ COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'whether the ball has the finge
 -- ==== Fingerprints (src/sql/fingerprint.cpp) ====
 
 -- Not strict: a width or weighting that is null is the one that suits the features.
-CREATE FUNCTION simhash(document text, features text DEFAULT 'mixed', width integer DEFAULT NULL,
-                        weighting text DEFAULT NULL, hash text DEFAULT 'xxh3')
+CREATE FUNCTION simhash(document text, features text DEFAULT 'words', width integer DEFAULT NULL,
+                        weighting text DEFAULT 'balanced', hash text DEFAULT 'xxh3')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_document'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;

@@ -1,8 +1,8 @@
 -- The same fingerprint in every server encoding that can hold the text.
-SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) AS mixed,
+SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) AS fingerprint,
        simhash_to_hex(simhash('größer Üben', 'words')) AS words, simhash_to_hex(simhash_hash('größer')) AS hash,
        shingle_similarity('größer als', 'GRÖSSER ALS', width => 1) AS similarity \gset utf8_
-SELECT simhash_to_hex(simhash('データベースを作る人と猫')) AS mixed,
+SELECT simhash_to_hex(simhash('データベースを作る人と猫')) AS fingerprint,
        (SELECT string_agg(feature, '|') FROM simhash_features('データベース')) AS features \gset utf8_ja_
 SELECT current_database() AS utf8_database \gset
 
@@ -11,7 +11,7 @@ CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEM
 SET client_min_messages = warning;
 CREATE EXTENSION simhash;
 SET client_encoding = 'UTF8';
-SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) = :'utf8_mixed' AS mixed,
+SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) = :'utf8_fingerprint' AS fingerprint,
        simhash_to_hex(simhash('größer Üben', 'words')) = :'utf8_words' AS words,
        simhash_to_hex(simhash_hash('größer')) = :'utf8_hash' AS hash,
        shingle_similarity('größer als', 'GRÖSSER ALS', width => 1) = :'utf8_similarity' AS similarity;
@@ -25,7 +25,7 @@ CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C' TEM
 SET client_min_messages = warning;
 CREATE EXTENSION simhash;
 SET client_encoding = 'UTF8';
-SELECT simhash_to_hex(simhash('データベースを作る人と猫')) = :'utf8_ja_mixed' AS mixed,
+SELECT simhash_to_hex(simhash('データベースを作る人と猫')) = :'utf8_ja_fingerprint' AS fingerprint,
        (SELECT string_agg(feature, '|') FROM simhash_features('データベース')) = :'utf8_ja_features' AS features,
        simhash(repeat('データベース', 100000)) IS NOT NULL AS long;
 
@@ -35,7 +35,7 @@ CREATE DATABASE simhash_sql_ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE '
 SET client_min_messages = warning;
 CREATE EXTENSION simhash;
 -- Bytes of an unknown encoding are read as UTF-8; what is not, separates words.
-SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) = :'utf8_mixed' AS mixed,
+SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) = :'utf8_fingerprint' AS fingerprint,
        simhash(E'one\xff\xfetwo', 'words') = simhash('one two', 'words') AS separated;
 SELECT simhash(convert_from('\x414243c3', 'SQL_ASCII')) IS NOT NULL AS truncated;
 

@@ -60,9 +60,11 @@ SELECT simhash(ARRAY[['a', 'b'], ['c', 'd']]);
 SELECT simhash(ARRAY['a', 'b'], ARRAY[[1, 2]]);
 SELECT simhash(ARRAY[[1], [2]]::bigint[]);
 
-SELECT simhash('a', width => 2);
-SELECT simhash('a', weighting => 'tf');
-SELECT simhash('a', hash => 'fnv1');
+-- The default, written out.
+SELECT simhash('The word, the WORD; a the') =
+       simhash(ARRAY['the', 'word', 'a'],
+               ARRAY[2 ^ 2.25 * sqrt(3), (ln(3) / ln(2)) ^ 2.25 * sqrt(4), 1]::float8[]) AS same,
+       simhash('a a b', 'words', NULL, NULL) = simhash('a a b', 'words', 1, 'balanced', 'xxh3') AS same_by_name;
 
 -- As a generated column; large documents, of all kinds that could be slow.
 CREATE TABLE page (body text, fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
@@ -70,7 +72,7 @@ INSERT INTO page VALUES ('some text'), (NULL), ('');
 SELECT body, fp = simhash('some text') AS same FROM page;
 DROP TABLE page;
 SELECT simhash(repeat('a', 20000000), 'words') = simhash(repeat('a', 20000000 / 255 * 255), 'words') AS one_word,
-       simhash(repeat('same ', 2000000), 'words', weighting => 'binary') = simhash('same', 'words') AS one_word_again;
-SELECT simhash(d) IS NOT NULL AS mixed, simhash(d, 'words') IS NOT NULL AS words, simhash(d, 'chars') IS NOT NULL AS chars
+       simhash(repeat('same ', 2000000)) = simhash('same') AS one_word_again;
+SELECT simhash(d) IS NOT NULL AS words, simhash(d, 'words', 3) IS NOT NULL AS shingles, simhash(d, 'chars') IS NOT NULL AS chars
 FROM (SELECT repeat('a', 20000000) UNION ALL SELECT repeat('same ', 2000000) UNION ALL SELECT repeat(U&'\0301', 2000000)
       UNION ALL SELECT string_agg(i::text, ' ') FROM generate_series(1, 500000) i) AS v(d);

@@ -25,12 +25,12 @@ INSERT INTO golden (document) VALUES
     ('👍🏽 👩‍👩‍👧 🇩🇪 ok'),
     ('PostgreSQL 15 でデータベースを作る 2024年'),
     ('3.14 1,000,000 ١٢٣ x86_64 user@example.org');
-SELECT id, simhash_to_hex(simhash(document)) AS mixed,
-       simhash_to_hex(simhash(document, 'words')) AS words,
+SELECT id, simhash_to_hex(simhash(document)) AS fingerprint,
+       simhash_to_hex(simhash(document, weighting => 'log')) AS words,
        simhash_to_hex(simhash(document, 'words', 3, 'sqrt', 'fnv1')) AS shingles,
        simhash_to_hex(simhash(document, 'chars')) AS chars
 FROM golden ORDER BY id;
-SELECT simhash_to_hex(simhash(string_agg(document, ' ' ORDER BY id))) AS mixed,
+SELECT simhash_to_hex(simhash(string_agg(document, ' ' ORDER BY id))) AS fingerprint,
        simhash_to_hex(simhash(string_agg(document, ' ' ORDER BY id), 'words', 2, 'binary')) AS words,
        simhash_to_hex(simhash(array_agg(document ORDER BY id), array_agg(id / 7.0 ORDER BY id))) AS given
 FROM golden;

@@ -16,8 +16,11 @@
 // A consumer has  void feature(const uint8_t* text, size_t bytes).
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
+#include "core/ascii.hpp"
 #include "core/text_reader.hpp"
 
 namespace simhash {
@@ -81,6 +84,8 @@ class WordCutter {
 
     void ascii(const uint8_t* at, const uint8_t* end) {
         end_spaceless();
+        while (single && at < end && (window.used == 0 || (at = continue_word(at, end)) < end))
+            at += whole_words(at, end);
         size_t used = window.used;
         for (; at < end; at++) {
             const uint8_t folded = kFoldAscii[*at];
@@ -135,6 +140,60 @@ class WordCutter {
     void append(const uint8_t* text, int bytes) {
         memcpy(window.bytes + window.used, text, bytes);
         window.used += bytes;
+    }
+
+    // Of a run of ASCII characters what goes on with the word that was begun, and the separator
+    // after it.
+    const uint8_t* continue_word(const uint8_t* at, const uint8_t* end) {
+        while (at < end) {
+            const uint8_t folded = kFoldAscii[*at++];
+            if (folded == 0 || window.used == kMaxWord)
+                end_word();
+            if (folded == 0)
+                break;
+            window.bytes[window.used++] = folded;
+        }
+        return at;
+    }
+
+    // For width 1, where no word is begun: the words of the first part of a run of ASCII
+    // characters. Returns that part's length; a word that may go on behind it is begun.
+    size_t whole_words(const uint8_t* at, const uint8_t* end) {
+        uint8_t folded[16 * kAsciiBlock];
+        const size_t part = std::min<size_t>(end - at, sizeof(folded));
+        size_t begin = 0; // of a word, where `inside`
+        uint64_t inside = 0;
+        for (size_t block = 0; block < part; block += kAsciiBlock) {
+            const size_t count = std::min(part - block, kAsciiBlock);
+            const uint64_t letters = letters_of(at + block, count, folded + block);
+            uint64_t edges = letters ^ (letters << 1 | inside);
+            if (count < kAsciiBlock)
+                edges &= ((uint64_t)1 << count) - 1;
+            for (; edges != 0; edges &= edges - 1) {
+                const size_t edge = block + std::countr_zero(edges);
+                if (inside != 0)
+                    long_word(folded + begin, edge - begin);
+                begin = edge;
+                inside ^= 1;
+            }
+        }
+        if (inside == 0)
+            return part;
+        if (begin > 0 && at + part < end)
+            return begin; // it is read again with what follows
+        const size_t rest = (part - begin - 1) % kMaxWord + 1;
+        long_word(folded + begin, part - begin - rest);
+        memcpy(window.bytes, folded + part - rest, rest);
+        window.used = rest;
+        return part;
+    }
+
+    // A run of letters, cut into words.
+    void long_word(const uint8_t* text, size_t bytes) {
+        for (; bytes > kMaxWord; text += kMaxWord, bytes -= kMaxWord)
+            consumer.feature(text, kMaxWord);
+        if (bytes > 0)
+            consumer.feature(text, bytes);
     }
 
     void end_word() {

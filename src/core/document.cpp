@@ -1,6 +1,5 @@
 // A document's fingerprint. See document.hpp.
 #include "core/document.hpp"
-#include "core/mixed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,13 +18,16 @@ constexpr uint64_t integer_sqrt(uint64_t n) {
     return root;
 }
 
-// log2(n) with kDocumentFraction bits, rounded down, by repeated squaring of the mantissa.
-constexpr uint64_t integer_log2(uint32_t n) {
+// Intermediate results have 16 bits behind the point.
+constexpr int kFraction = 16;
+constexpr uint64_t kLn2 = 2977044472; // ln 2 * 2^32
+
+// log2(n), rounded down, by repeated squaring of the mantissa.
+constexpr uint64_t integer_log2(uint64_t n) {
     const int whole = std::bit_width(n) - 1;
-    uint64_t mantissa = ((uint64_t)n << 32) >> whole; // 1 <= mantissa / 2^32 < 2
-    mantissa >>= 1;                                   // 31 bits behind the point: squares fit 64
+    uint64_t mantissa = n << 31 >> whole; // 1 <= mantissa / 2^31 < 2: squares fit 64 bits
     uint64_t log = (uint64_t)whole;
-    for (int i = 0; i < kDocumentFraction; i++) {
+    for (int i = 0; i < kFraction; i++) {
         mantissa = mantissa * mantissa >> 31;
         log = log << 1 | (mantissa >> 32);
         mantissa >>= mantissa >> 32;
@@ -33,22 +35,53 @@ constexpr uint64_t integer_log2(uint32_t n) {
     return log;
 }
 
-constexpr uint64_t kOne = 1 << kDocumentFraction;
-constexpr uint64_t kLn2 = 2977044472; // ln 2 * 2^32
+constexpr uint64_t root(uint64_t n) {
+    return integer_sqrt(n << kFraction);
+}
+
+constexpr uint64_t product(uint64_t a, uint64_t b) {
+    return a * b >> kFraction;
+}
+
+constexpr uint64_t to_weight(uint64_t n) {
+    return n >> (kFraction - kDocumentFraction);
+}
 
 constexpr uint64_t log_weight(uint32_t frequency) {
-    return kOne + (integer_log2(frequency) * kLn2 >> 32);
+    return to_weight((1 << kFraction) + (integer_log2(frequency) * kLn2 >> 32));
 }
 
-// Nearly all frequencies are small.
-constexpr int kTabled = 64;
-constexpr std::array<uint16_t, kTabled> log_weights() {
-    std::array<uint16_t, kTabled> table{};
-    for (int i = 1; i < kTabled; i++)
-        table[i] = (uint16_t)log_weight(i);
+// log2(1 + frequency)^(9/4); at most 2^28.
+constexpr uint64_t damped(uint32_t frequency) {
+    const uint64_t log = integer_log2((uint64_t)frequency + 1);
+    return product(product(log, log), root(root(log)));
+}
+
+constexpr uint32_t kGreatestLength = 12; // bytes
+constexpr std::array<uint64_t, kGreatestLength + 1> length_factors() {
+    std::array<uint64_t, kGreatestLength + 1> table{};
+    for (uint32_t bytes = 1; bytes <= kGreatestLength; bytes++)
+        table[bytes] = root((uint64_t)bytes << kFraction);
     return table;
 }
-constexpr auto kLogWeights = log_weights();
+constexpr auto kLengthFactors = length_factors();
+
+// Nearly all frequencies are small.
+constexpr uint32_t kTabled = 64;
+template <uint64_t function(uint32_t frequency)>
+constexpr std::array<uint32_t, kTabled> tabled() {
+    std::array<uint32_t, kTabled> table{};
+    for (uint32_t i = 1; i < kTabled; i++)
+        table[i] = (uint32_t)function(i);
+    return table;
+}
+constexpr auto kLogWeights = tabled<log_weight>();
+constexpr auto kDamped = tabled<damped>();
+
+uint64_t balanced_weight(uint32_t frequency, uint32_t bytes) {
+    return to_weight(product(frequency < kTabled ? kDamped[frequency] : damped(frequency),
+                             kLengthFactors[std::min(bytes, kGreatestLength)]));
+}
 
 class FingerprintConsumer {
   public:
@@ -57,9 +90,9 @@ class FingerprintConsumer {
 
     void feature(const uint8_t* text, size_t bytes) {
         const uint64_t hash = hash_feature(options.hash, text, bytes);
-        if (counts.add(hash) == FeatureCounts::Added::kSectionFull) {
+        if (!counts.add(hash, (uint32_t)bytes)) {
             end_section();
-            counts.add(hash);
+            counts.add(hash, (uint32_t)bytes);
         }
     }
 
@@ -73,7 +106,8 @@ class FingerprintConsumer {
   private:
     void end_section() {
         counts.each([this](const FeatureCount& feature) {
-            block.add(feature.hash, feature_weight(options.weighting, feature.frequency));
+            block.add(feature.hash,
+                      feature_weight(options.weighting, feature.frequency, feature.bytes));
         });
         counts.clear();
     }
@@ -86,8 +120,10 @@ class FingerprintConsumer {
 
 } // namespace
 
-uint64_t feature_weight(Weighting weighting, uint32_t frequency) {
+uint64_t feature_weight(Weighting weighting, uint32_t frequency, uint32_t bytes) {
     switch (weighting) {
+    case Weighting::kBalanced:
+        return balanced_weight(frequency, bytes);
     case Weighting::kTf:
         return (uint64_t)frequency << kDocumentFraction;
     case Weighting::kSqrt:
@@ -97,13 +133,11 @@ uint64_t feature_weight(Weighting weighting, uint32_t frequency) {
     case Weighting::kBinary:
         break;
     }
-    return kOne;
+    return 1 << kDocumentFraction;
 }
 
 bool document_fingerprint(const DocumentOptions& options, TextSource source, Memory memory,
                           uint64_t* fingerprint) {
-    if (options.features == FeatureKind::kMixed)
-        return mixed_fingerprint(source, memory, fingerprint);
     FingerprintConsumer consumer(options, memory);
     each_feature(options.features, options.width, source, consumer);
     return consumer.finish(fingerprint);

@@ -1,16 +1,42 @@
-// The hash of one feature: 64 bits of its UTF-8 bytes.
+// The hash of one feature: 64 bits of its UTF-8 bytes. XXH3 is compiled in from the xxHash
+// package's header: its output is fixed since version 0.8.0.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace simhash {
+
+static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 is stable from xxHash 0.8.0 on");
 
 enum class HashKind : uint8_t {
     kXxh3, // XXH3, 64 bits, seed 0
     kFnv1, // FNV-1, 64 bits: what several other libraries use
 };
 
-uint64_t hash_feature(HashKind kind, const uint8_t* text, size_t bytes);
+inline uint64_t fnv1(const uint8_t* text, size_t bytes) {
+    uint64_t hash = 0xCBF29CE484222325;
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash * 0x100000001B3) ^ text[i];
+    return hash;
+}
+
+__attribute__((noinline)) inline uint64_t xxh3_of_long(const uint8_t* text, size_t bytes) {
+    return XXH3_64bits(text, bytes);
+}
+
+// XXH3's ways for up to 16 bytes, which nearly all words have, are short enough to be inlined.
+__attribute__((flatten)) inline uint64_t xxh3(const uint8_t* text, size_t bytes) {
+    if (bytes > 16)
+        return xxh3_of_long(text, bytes);
+    return XXH3_64bits(text, bytes);
+}
+
+inline uint64_t hash_feature(HashKind kind, const uint8_t* text, size_t bytes) {
+    return kind == HashKind::kXxh3 ? xxh3(text, bytes) : fnv1(text, bytes);
+}
 
 } // namespace simhash

@@ -49,22 +49,20 @@ bool fixed_point_weight(double weight, __int128* out) {
     return true;
 }
 
-#define SELECT(n)                                                                                  \
-    { (n) & 1 ? ~0u : 0u, (n)&2 ? ~0u : 0u, (n)&4 ? ~0u : 0u, (n)&8 ? ~0u : 0u }
-const VoteBlock::Lanes VoteBlock::kSelect[16] = {
-    SELECT(0), SELECT(1), SELECT(2),  SELECT(3),  SELECT(4),  SELECT(5),  SELECT(6),  SELECT(7),
-    SELECT(8), SELECT(9), SELECT(10), SELECT(11), SELECT(12), SELECT(13), SELECT(14), SELECT(15)};
-#undef SELECT
+constexpr VoteBlock::Selection VoteBlock::kSelect = [] {
+    Selection select{};
+    for (int byte = 0; byte < 256; byte++)
+        for (int bit = 0; bit < 8; bit++)
+            select.of[byte][bit] = byte >> bit & 1 ? 0xFFFF : 0;
+    return select;
+}();
 
-void VoteBlock::flush() {
+void VoteBlock::carry(Sums& sums, int shift) {
     for (int bit = 0; bit < 64; bit++)
-        votes.ones[bit] += ones[bit / 4][bit % 4];
-    votes.total += total;
-    votes.any |= any;
-    for (Lanes& lanes : ones)
-        lanes = Lanes{};
-    total = 0;
-    any = false;
+        votes.ones[bit] += (uint64_t)sums.ones[bit / 8][bit % 8] << shift;
+    votes.total += (uint64_t)sums.total << shift;
+    votes.any |= sums.total != 0;
+    sums = Sums{};
 }
 
 } // namespace simhash

@@ -38,8 +38,9 @@ constexpr int kWeightFraction = 40;
 constexpr double kGreatestWeight = 1099511627776.0; // 2^40
 bool fixed_point_weight(double weight, __int128* out);
 
-// The hot loop, for a document's own weights: 32-bit sums, sixteen SIMD registers' worth, carried
-// into Votes before they can overflow.
+// The hot loop, for a document's own weights: 16-bit sums, eight to a SIMD register, carried into
+// Votes before they can overflow. A weight is added in two parts, its low twelve bits and the rest,
+// which most features do not have.
 class VoteBlock {
   public:
     explicit VoteBlock(Votes& votes) : votes(votes) {}
@@ -49,32 +50,48 @@ class VoteBlock {
             votes.add(hash, (__int128)weight);
             return;
         }
-        if (total > UINT32_MAX - (uint32_t)weight)
-            flush();
-        add_fast(hash, (uint32_t)weight);
-        any |= weight != 0;
-        total += (uint32_t)weight;
+        add(low, 0, hash, (uint32_t)weight & (kUnit - 1));
+        if (weight >= kUnit)
+            add(high, kUnitBits, hash, (uint32_t)weight >> kUnitBits);
     }
 
-    void flush();
+    void flush() {
+        carry(low, 0);
+        carry(high, kUnitBits);
+    }
 
   private:
-    static constexpr uint64_t kGreatestFast = 1u << 24;
-    typedef uint32_t Lanes __attribute__((vector_size(16)));
+    static constexpr int kUnitBits = 12;
+    static constexpr uint32_t kUnit = 1 << kUnitBits;
+    static constexpr uint64_t kGreatestFast = kUnit * kUnit - 1;
+    typedef uint16_t Lanes __attribute__((vector_size(16), may_alias));
 
-    // Each nibble of the hash selects four lanes.
-    void add_fast(uint64_t hash, uint32_t weight) {
-        const Lanes weights = {weight, weight, weight, weight};
-        for (int nibble = 0; nibble < 16; nibble++)
-            ones[nibble] += kSelect[hash >> (4 * nibble) & 15] & weights;
+    struct Sums {
+        Lanes ones[8] = {}; // by byte of the hash, its lowest bit first
+        uint32_t total = 0; // of all weights since the last carry
+    };
+
+    // Each byte of the hash selects eight lanes.
+    void add(Sums& sums, int shift, uint64_t hash, uint32_t weight) {
+        if (sums.total + weight > UINT16_MAX)
+            carry(sums, shift);
+        const uint16_t w = (uint16_t)weight;
+        const Lanes weights = {w, w, w, w, w, w, w, w};
+        for (int byte = 0; byte < 8; byte++)
+            sums.ones[byte] += *(const Lanes*)kSelect[hash >> (8 * byte) & 255] & weights;
+        sums.total += weight;
     }
 
-    static const Lanes kSelect[16];
+    void carry(Sums& sums, int shift);
+
+    struct Selection {
+        alignas(16) uint16_t of[256][8];
+        constexpr const uint16_t* operator[](size_t byte) const { return of[byte]; }
+    };
+    static const Selection kSelect;
 
     Votes& votes;
-    Lanes ones[16] = {};
-    uint32_t total = 0; // of all weights since the last flush
-    bool any = false;
+    Sums low, high;
 };
 
 } // namespace simhash

@@ -36,15 +36,9 @@ FeatureKind features_argument(text* name) {
     return named_value(name, "features", names);
 }
 
-FeatureKind fingerprint_argument(text* name) {
-    static constexpr Name<FeatureKind> names[] = {{"mixed", FeatureKind::kMixed},
-                                                  {"words", FeatureKind::kWords},
-                                                  {"chars", FeatureKind::kCharacters}};
-    return named_value(name, "features", names);
-}
-
 Weighting weighting_argument(text* name) {
-    static constexpr Name<Weighting> names[] = {{"tf", Weighting::kTf},
+    static constexpr Name<Weighting> names[] = {{"balanced", Weighting::kBalanced},
+                                                {"tf", Weighting::kTf},
                                                 {"sqrt", Weighting::kSqrt},
                                                 {"log", Weighting::kLog},
                                                 {"binary", Weighting::kBinary}};

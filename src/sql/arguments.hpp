@@ -8,8 +8,7 @@
 namespace simhash {
 
 // Each raises an error that names the accepted values.
-FeatureKind features_argument(text* name);    // "words", "chars"
-FeatureKind fingerprint_argument(text* name); // these and "mixed"
+FeatureKind features_argument(text* name); // "words", "chars"
 Weighting weighting_argument(text* name);
 HashKind hash_argument(text* name);
 int width_argument(int width);

@@ -17,32 +17,17 @@ namespace {
 
 using namespace simhash;
 
-// "mixed" is one fixed recipe: an option that would not be heeded is refused.
-void refuse_option(const char* parameter) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("parameter \"%s\" does not apply to \"mixed\" features", parameter),
-                    errhint("Give features \"words\" or \"chars\" with it.")));
-}
-
 // The arguments behind the document. NULL stands for the default, which may depend on the features.
 DocumentOptions document_options(FunctionCallInfo fcinfo) {
     DocumentOptions options;
     if (!PG_ARGISNULL(1))
-        options.features = fingerprint_argument(PG_GETARG_TEXT_PP(1));
+        options.features = features_argument(PG_GETARG_TEXT_PP(1));
     options.width =
         PG_ARGISNULL(2) ? default_width(options.features) : width_argument(PG_GETARG_INT32(2));
     if (!PG_ARGISNULL(3))
         options.weighting = weighting_argument(PG_GETARG_TEXT_PP(3));
     if (!PG_ARGISNULL(4))
         options.hash = hash_argument(PG_GETARG_TEXT_PP(4));
-    if (options.features == FeatureKind::kMixed) {
-        if (!PG_ARGISNULL(2))
-            refuse_option("width");
-        if (!PG_ARGISNULL(3))
-            refuse_option("weighting");
-        if (options.hash != HashKind::kXxh3)
-            refuse_option("hash");
-    }
     return options;
 }
 

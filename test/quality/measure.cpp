@@ -43,7 +43,7 @@ struct Candidate {
 
 // Ours first, then what others do, each written from its description.
 const Candidate kCandidates[] = {
-    {"default: mixed", {FeatureKind::kMixed, 1, Weighting::kBinary, HashKind::kXxh3}},
+    {"default: words, balanced", {}},
     {"words, tf (textbook)", {FeatureKind::kWords, 1, Weighting::kTf, HashKind::kXxh3}},
     {"word 3-shingles, tf (ClickHouse wordShingleSimHash)",
      {FeatureKind::kWords, 3, Weighting::kTf, HashKind::kXxh3}},
@@ -55,6 +55,8 @@ const Candidate kCandidates[] = {
      {FeatureKind::kWords, 4, Weighting::kTf, HashKind::kXxh3}},
     {"words, log", {FeatureKind::kWords, 1, Weighting::kLog, HashKind::kXxh3}},
     {"words, sqrt", {FeatureKind::kWords, 1, Weighting::kSqrt, HashKind::kXxh3}},
+    {"characters 4, balanced",
+     {FeatureKind::kCharacters, 4, Weighting::kBalanced, HashKind::kXxh3}},
     {"word pairs, sqrt", {FeatureKind::kWords, 2, Weighting::kSqrt, HashKind::kXxh3}},
     {"characters 4, sqrt", {FeatureKind::kCharacters, 4, Weighting::kSqrt, HashKind::kXxh3}},
 };

@@ -1,7 +1,7 @@
 // The vote and the document's fingerprint.
 #include "text_fixture.hpp"
-#include "core/mixed.hpp"
 
+#include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
@@ -86,10 +86,16 @@ TEST(Weights, AreFixedPointOrRefused) {
 TEST(Weights, FollowTheirFormulas) {
     const double one = 1 << kDocumentFraction;
     for (uint64_t f = 1; f < 1u << 31; f += 1 + f / 7) {
-        EXPECT_EQ(feature_weight(Weighting::kTf, f), f << kDocumentFraction);
-        EXPECT_EQ(feature_weight(Weighting::kBinary, f), one);
-        EXPECT_NEAR(feature_weight(Weighting::kSqrt, f) / one, std::sqrt(f), 1 / one);
-        EXPECT_NEAR(feature_weight(Weighting::kLog, f) / one, 1 + std::log(f), 2 / one);
+        EXPECT_EQ(feature_weight(Weighting::kTf, f, 3), f << kDocumentFraction);
+        EXPECT_EQ(feature_weight(Weighting::kBinary, f, 3), one);
+        EXPECT_NEAR(feature_weight(Weighting::kSqrt, f, 3) / one, std::sqrt(f), 1 / one);
+        EXPECT_NEAR(feature_weight(Weighting::kLog, f, 3) / one, 1 + std::log(f), 2 / one);
+        for (const uint32_t bytes : {1, 2, 5, 11, 12, 13, 255}) {
+            const double exact =
+                std::pow(std::log2(1.0 + f), 2.25) * std::sqrt(std::min(bytes, 12u));
+            EXPECT_NEAR(feature_weight(Weighting::kBalanced, f, bytes) / one, exact,
+                        exact * 1e-3 + 1 / one);
+        }
     }
 }
 
@@ -118,8 +124,8 @@ TEST(Document, SumsItsFeatures) {
     std::string document;
     for (int i = 0; i < 30000; i++)
         document += "w" + std::to_string(random() % (1 + random() % 20000)) + " ";
-    for (const Weighting weighting :
-         {Weighting::kTf, Weighting::kSqrt, Weighting::kLog, Weighting::kBinary})
+    for (const Weighting weighting : {Weighting::kBalanced, Weighting::kTf, Weighting::kSqrt,
+                                      Weighting::kLog, Weighting::kBinary})
         for (const HashKind hash : {HashKind::kXxh3, HashKind::kFnv1}) {
             Strings words = features(document);
             std::sort(words.begin(), words.end());
@@ -128,7 +134,7 @@ TEST(Document, SumsItsFeatures) {
                 while (j < words.size() && words[j] == words[i])
                     j++;
                 votes.add(hash_feature(hash, (const uint8_t*)words[i].data(), words[i].size()),
-                          feature_weight(weighting, j - i));
+                          feature_weight(weighting, j - i, words[i].size()));
             }
             uint64_t expected;
             ASSERT_TRUE(votes.fingerprint(&expected));
@@ -158,26 +164,7 @@ TEST(Document, MoreDistinctWordsThanASectionHoldsAreSummedInSections) {
     EXPECT_EQ(fingerprint(document, binary), expected);
 }
 
-TEST(BitCounter, CountsLikeTheSlowSums) {
-    std::mt19937_64 random(5);
-    for (const int words : {0, 1, 15, 16, 17, 1000, 100000}) {
-        BitCounter counter;
-        int64_t expected[2][64] = {}, sums[64];
-        for (int i = 0; i < words; i++) {
-            const uint64_t both[] = {random() & random(), random()};
-            counter.add(both[0], both[1]);
-            for (int bit = 0; bit < 128; bit++)
-                expected[bit / 64][bit % 64] += both[bit / 64] >> bit % 64 & 1 ? 1 : -1;
-        }
-        for (int stream = 0; stream < 2; stream++) {
-            counter.sums(stream, sums);
-            for (int bit = 0; bit < 64; bit++)
-                EXPECT_EQ(sums[bit], expected[stream][bit]);
-        }
-    }
-}
-
-TEST(Mixed, DoesNotHeedCasePunctuationOrWhiteSpace) {
+TEST(Default, DoesNotHeedCasePunctuationOrWhiteSpace) {
     const uint64_t plain = fingerprint("the quick brown fox jumps over the lazy dog");
     EXPECT_EQ(fingerprint("The QUICK, brown fox...\n jumps -- over the lazy dog!"), plain);
     for (size_t slice = 1; slice < 9; slice++)
@@ -186,7 +173,7 @@ TEST(Mixed, DoesNotHeedCasePunctuationOrWhiteSpace) {
     EXPECT_NE(fingerprint("the quick brown fox jumps over the lazy cat"), plain);
 }
 
-TEST(Mixed, ShortTextsHaveFingerprintsOfTheirOwn) {
+TEST(Default, ShortTextsHaveFingerprintsOfTheirOwn) {
     std::vector<uint64_t> seen;
     for (const char* text :
          {"a", "b", "ab", "ba", "a b", "abc", "cba", "\u6771", "\u4EAC", "\U0001F44D", "1", "2"}) {
@@ -196,6 +183,39 @@ TEST(Mixed, ShortTextsHaveFingerprintsOfTheirOwn) {
     }
     std::sort(seen.begin(), seen.end());
     EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end());
+}
+
+TEST(Default, SetsEachBitInAboutHalfOfTheDocuments) {
+    std::mt19937 random(6);
+    int ones[64] = {};
+    const int documents = 2000;
+    for (int i = 0; i < documents; i++) {
+        std::string document;
+        for (int word = 0; word < 50; word++)
+            document += "word" + std::to_string(random() % 10000) + " ";
+        const uint64_t print = fingerprint(document);
+        for (int bit = 0; bit < 64; bit++)
+            ones[bit] += print >> bit & 1;
+    }
+    for (const int count : ones)
+        EXPECT_NEAR(count, documents / 2, documents / 10);
+}
+
+TEST(Default, TellsTextsWithoutSpacesApart) {
+    std::mt19937 random(7);
+    std::vector<uint64_t> seen;
+    for (int i = 0; i < 300; i++) {
+        std::string document;
+        for (int character = 0; character < 40; character++) {
+            const uint32_t han = 0x4E00 + random() % 3000;
+            for (const uint32_t byte :
+                 {0xE0 | han >> 12, 0x80 | (han >> 6 & 63), 0x80 | (han & 63)})
+                document += (char)byte;
+        }
+        seen.push_back(fingerprint(document));
+        for (int j = 0; j < i; j++)
+            EXPECT_GT(std::popcount(seen[i] ^ seen[j]), 3);
+    }
 }
 
 TEST(Hash, IsTheOneOfItsName) {

@@ -6,6 +6,46 @@
 
 namespace simhash::test {
 
+TEST(Ascii, EachWayFindsTheSameLetters) {
+    std::mt19937 random(8);
+    for (int round = 0; round < 1000; round++) {
+        uint8_t text[kAsciiBlock], folded[2][kAsciiBlock];
+        for (size_t i = 0; i < kAsciiBlock; i++)
+            text[i] = (uint8_t)(round < 2 ? 64 * round + i : random() % 128);
+        const uint64_t letters = letters_of_portable(text, folded[0]);
+        EXPECT_EQ(letters_of(text, folded[1]), letters);
+        for (size_t i = 0; i < kAsciiBlock; i++) {
+            EXPECT_EQ(letters >> i & 1, kFoldAscii[text[i]] != 0);
+            if (letters >> i & 1) {
+                EXPECT_EQ(folded[0][i], kFoldAscii[text[i]]);
+                EXPECT_EQ(folded[1][i], kFoldAscii[text[i]]);
+            }
+        }
+    }
+}
+
+TEST(Words, OfAsciiAreTheSameByBlocksAndOneByOne) {
+    std::mt19937 random(9);
+    for (int round = 0; round < 300; round++) {
+        std::string document;
+        Strings expected;
+        for (int i = 0; i < 60; i++) {
+            const size_t length = 1 + random() % (random() % 20 == 0 ? 3000 : 12);
+            std::string word;
+            for (size_t j = 0; j < length; j++)
+                word += "abcxyz0189"[random() % 10];
+            for (size_t cut = 0; cut < length; cut += kMaxWord)
+                expected.push_back(word.substr(cut, kMaxWord));
+            if (random() % 2)
+                word[0] = (char)toupper(word[0]);
+            document += word + std::string(1 + random() % (random() % 9 == 0 ? 100 : 2),
+                                           " \n.-["[random() % 5]);
+        }
+        EXPECT_EQ(features(document), expected);
+        EXPECT_EQ(features(document, FeatureKind::kWords, 1, 1 + random() % 100), expected);
+    }
+}
+
 static uint32_t decode_one(std::string_view bytes, size_t* used) {
     const uint8_t* begin = (const uint8_t*)bytes.data();
     const uint8_t* at = begin;
