@@ -160,7 +160,7 @@ def print_circumstances(run):
           "Settings: " + ", ".join(f"`{key} = {value}`" for key, value in run.run["settings"].items()) + ".\n")
     print("Methods:\n")
     for method in run.run["methods"]:
-        print(f"- **{method['title']}**: {method['note']}" + (" (inserts and vacuum: no index)" if method["key"] == "seqscan" else ""))
+        print(f"- **{method['title']}**: {method['note']}")
     print("\nEach figure is the median of interleaved rounds; fewer queries than 1 000 where more would take too long. "
           "MB are 10^6 bytes.\n")
 
