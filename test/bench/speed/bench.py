@@ -208,7 +208,7 @@ class Bench:
             return min(self.time_lateral(method, select, table, query_table, count) for _ in range(3))
         estimate = quickest(2)
         # The statement itself takes some tenths of a millisecond.
-        if estimate < 0.001:
+        if estimate * 200 <= BUDGET:
             estimate = quickest(200)
         fitting = [n for n in (1_000, 10_000) if n * estimate <= BUDGET]
         return fitting or [max([n for n in (2, 10, 100) if n * estimate <= BUDGET] or [2])]
