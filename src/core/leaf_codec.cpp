@@ -140,6 +140,8 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
         words_for(size_t(header_.count) * (header_.block_bits + header_.offset_bits));
     if (kind == LeafKind::kBlock && tid_words != 0)
         return false;
+    if (header_.count > 0 && header_.unary_words == 0)
+        return false;
     if (sizeof(RunHeader) + 8 * (low_words + header_.unary_words + tid_words) != header_.run_bytes)
         return false;
     size_t tail_bytes = size - header_.run_bytes;
@@ -153,31 +155,145 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
     return tail_count_ <= kMaxTailEntries && count() <= kMaxLeafEntries;
 }
 
+// The body of keys_within(). Decoding every key of a probe's run bit by bit would take most of the
+// probe's time. But the low bits of keys, which stand at a fixed width, mostly say already that a
+// key is too far away: so they are compared first, and only where they are within the radius is the
+// key's high part looked up.
+class WithinRadius {
+  public:
+    [[gnu::always_inline]] WithinRadius(const LeafReader& reader, uint64_t low, uint64_t high,
+                                        uint64_t target, int radius, LeafReader::Hit* hits)
+        : reader_(reader), low_(low), high_(high), target_(target), radius_(radius), hits_(hits) {}
+
+    [[gnu::always_inline]] int find() {
+        const RunHeader& header = reader_.header_;
+        if (low_ > high_)
+            return 0;
+        if (header.count > 0 && high_ >= header.first_key) {
+            // Fewer low bits would let too many keys pass.
+            if (header.low_bits >= 4 * radius_ + 8)
+                find_by_low_bits();
+            else
+                reader_.visit_run(
+                    low_, high_, [this](uint64_t key, int place) __attribute__((always_inline)) {
+                        take(key, place);
+                    });
+        }
+        for (int i = 0; i < reader_.tail_count(); i++) {
+            uint64_t key = reader_.tail_key(i);
+            if (low_ <= key && key <= high_)
+                take(key, reader_.run_count() + i);
+        }
+        return found_;
+    }
+
+  private:
+    [[gnu::always_inline]] void take(uint64_t key, int place) {
+        hits_[found_] = {key, place};
+        found_ += std::popcount(key ^ target_) <= radius_;
+    }
+
+    // `width` bits at a position in the low words, and above them other bits.
+    [[gnu::always_inline]] static uint64_t read_low_bits(const uint8_t* words, size_t position,
+                                                         unsigned width) {
+        if constexpr (std::endian::native == std::endian::little) {
+            uint64_t word;
+            memcpy(&word, words + (position >> 3), 8); // unary words follow the last one
+            return word >> (position & 7);
+        }
+        return read_bits(words, position, width);
+    }
+
+    // The number of entries whose high part is less than `high_part`, which must not fall from call
+    // to call: that many entries stand before the high_part-th clear bit.
+    [[gnu::always_inline]] int entries_before(uint64_t high_part) {
+        const RunHeader& header = reader_.header_;
+        if (high_part == 0)
+            return 0;
+        for (; word_ < header.unary_words; word_++) {
+            uint64_t holes = ~read_word(reader_.unary_, word_);
+            unsigned clear = std::popcount(holes);
+            if (clear_seen_ + clear >= high_part) {
+                for (uint64_t skip = high_part - clear_seen_; skip > 1; skip--)
+                    holes &= holes - 1;
+                uint64_t position = uint64_t(word_) * 64 + std::countr_zero(holes);
+                return int(std::min<uint64_t>(position + 1 - high_part, header.count));
+            }
+            clear_seen_ += clear;
+        }
+        return header.count;
+    }
+
+    [[gnu::always_inline]] void find_by_low_bits() {
+        const RunHeader& header = reader_.header_;
+        unsigned low_bits = header.low_bits;
+        uint64_t first = low_ > header.first_key ? (low_ - header.first_key) >> low_bits : 0;
+        int begin = entries_before(first);
+        int end = entries_before(((high_ - header.first_key) >> low_bits) + 1);
+
+        // Copies, which the compiler can keep in registers while hits are written.
+        const uint8_t* fields = reader_.low_;
+        uint64_t first_key = header.first_key, target = target_;
+        LeafReader::Hit* hits = hits_;
+        int radius = radius_, near = 0;
+        // At least 57 of the bits read at any place are its own or of what follows.
+        uint64_t mask = (uint64_t{1} << std::min(low_bits, 57u)) - 1;
+        size_t position = size_t(begin) * low_bits;
+        for (int i = begin; i < end; i++, position += low_bits) {
+            hits[near].place = i;
+            uint64_t key = first_key + read_low_bits(fields, position, low_bits);
+            near += std::popcount((key ^ target) & mask) <= radius;
+        }
+
+        // Where the unary bits are read: words before `word` hold `entries` ones.
+        int word = 0, entries = 0;
+        for (int i = 0; i < near; i++) {
+            int place = hits_[i].place;
+            uint64_t ones = 0;
+            for (; word < header.unary_words; word++) {
+                ones = read_word(reader_.unary_, word);
+                int count = std::popcount(ones);
+                if (entries + count > place)
+                    break;
+                entries += count;
+            }
+            if (word == header.unary_words)
+                return;
+            for (int skip = place - entries; skip > 0; skip--)
+                ones &= ones - 1;
+            uint64_t high_part = uint64_t(word) * 64 + std::countr_zero(ones) - place;
+            uint64_t key =
+                header.first_key + (high_part << low_bits |
+                                    read_bits(reader_.low_, size_t(place) * low_bits, low_bits));
+            if (low_ <= key && key <= high_)
+                take(key, place);
+        }
+    }
+
+    const LeafReader& reader_;
+    uint64_t low_, high_, target_;
+    int radius_;
+    LeafReader::Hit* hits_;
+    int found_ = 0;
+    // Words of the unary code before word_ hold clear_seen_ clear bits.
+    int word_ = 0;
+    uint64_t clear_seen_ = 0;
+};
+
 namespace {
 
 // popcount is one instruction on any x86 processor of the last 15 years, but not on the least that
-// the compiler must assume. So the loop is compiled twice, and the processor asked.
-[[gnu::always_inline]] inline int find_within(const LeafReader& reader, uint64_t low, uint64_t high,
-                                              uint64_t target, int radius, LeafReader::Hit* hits) {
-    int found = 0;
-    reader.visit_run(
-        low, high, [&](uint64_t key, int i) __attribute__((always_inline)) {
-            hits[found] = {key, i};
-            found += std::popcount(key ^ target) <= radius;
-        });
-    for (int i = 0; i < reader.tail_count(); i++) {
-        uint64_t key = reader.tail_key(i);
-        hits[found] = {key, reader.run_count() + i};
-        found += low <= key && key <= high && std::popcount(key ^ target) <= radius;
-    }
-    return found;
+// the compiler must assume. So the search is compiled twice, and the processor asked.
+int find_within(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
+                LeafReader::Hit* hits) {
+    return WithinRadius(reader, low, high, target, radius, hits).find();
 }
 
 #if defined(__x86_64__) || defined(__i386__)
 __attribute__((target("popcnt"))) int find_within_popcnt(const LeafReader& reader, uint64_t low,
                                                          uint64_t high, uint64_t target, int radius,
                                                          LeafReader::Hit* hits) {
-    return find_within(reader, low, high, target, radius, hits);
+    return WithinRadius(reader, low, high, target, radius, hits).find();
 }
 bool has_popcnt() {
     return __builtin_cpu_supports("popcnt");

@@ -171,6 +171,8 @@ class LeafReader {
     int decode_run(LeafEntry* out) const;
 
   private:
+    friend class WithinRadius;
+
     LeafKind kind_;
     int tail_count_;
     RunHeader header_;
