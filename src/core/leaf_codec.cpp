@@ -239,6 +239,8 @@ class WithinRadius {
         // At least 57 of the bits read at any place are its own or of what follows.
         uint64_t mask = (uint64_t{1} << std::min(low_bits, 57u)) - 1;
         size_t position = size_t(begin) * low_bits;
+        for (size_t byte = position / 8; byte < size_t(end) * low_bits / 8; byte += 64)
+            __builtin_prefetch(fields + byte);
         for (int i = begin; i < end; i++, position += low_bits) {
             hits[near].place = i;
             uint64_t key = first_key + read_low_bits(fields, position, low_bits);

@@ -132,20 +132,93 @@ inline size_t page_free_bytes(Page page) {
 constexpr size_t kBodyCapacity =
     BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageOpaque));
 
+// ---- Fences ----
+
+inline void tid_to_words(uint64_t tid, uint16 words[3]) {
+    words[0] = uint16(tid >> 32);
+    words[1] = uint16(tid >> 16);
+    words[2] = uint16(tid);
+}
+
+inline uint64_t words_to_tid(const uint16 words[3]) {
+    return uint64_t{words[0]} << 32 | uint64_t{words[1]} << 16 | words[2];
+}
+
+inline TreeKey page_low(Page page) {
+    return {page_opaque(page)->low_key, words_to_tid(page_opaque(page)->low_tid)};
+}
+
+// Not of a rightmost page.
+inline TreeKey page_high(Page page) {
+    return {page_opaque(page)->high_key, words_to_tid(page_opaque(page)->high_tid)};
+}
+
+inline void set_page_low(Page page, TreeKey low) {
+    page_opaque(page)->low_key = low.key;
+    tid_to_words(low.tid, page_opaque(page)->low_tid);
+}
+
+inline void set_page_high(Page page, TreeKey high) {
+    page_opaque(page)->high_key = high.key;
+    tid_to_words(high.tid, page_opaque(page)->high_tid);
+}
+
+inline bool page_precedes(Page page, TreeKey key) {
+    return !page_is_rightmost(page) && key >= page_high(page);
+}
+
+// ---- Pivots: key (8 bytes), in trees of postings the TID (6 bytes), child (4 bytes) ----
+
+inline size_t pivot_bytes(LeafKind kind) {
+    return kind == LeafKind::kBlock ? 12 : 18;
+}
+
+inline int pivot_count(LeafKind kind, Page page) {
+    return int(page_body_size(page) / pivot_bytes(kind));
+}
+
+inline Pivot read_pivot(LeafKind kind, Page page, int i) {
+    const uint8_t* at = page_body(page) + i * pivot_bytes(kind);
+    Pivot pivot{};
+    memcpy(&pivot.key.key, at, 8);
+    if (kind == LeafKind::kPosting) {
+        uint16 words[3];
+        memcpy(words, at + 8, 6);
+        pivot.key.tid = words_to_tid(words);
+    }
+    memcpy(&pivot.child, at + pivot_bytes(kind) - 4, 4);
+    return pivot;
+}
+
+inline void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot) {
+    memcpy(at, &pivot.key.key, 8);
+    if (kind == LeafKind::kPosting) {
+        uint16 words[3];
+        tid_to_words(pivot.key.tid, words);
+        memcpy(at + 8, words, 6);
+    }
+    memcpy(at + pivot_bytes(kind) - 4, &pivot.child, 4);
+}
+
+// The last pivot whose key is <= key; 0 where there is none.
+inline int find_pivot(LeafKind kind, Page page, TreeKey key) {
+    int low = 0, high = pivot_count(kind, page); // the wanted pivot is in [low, high)
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (read_pivot(kind, page, middle).key <= key)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 // ---- page.cpp: pages, the metapage, allocation ----
 
 [[noreturn]] void report_corruption(Relation index, BlockNumber block, const char* what);
 void init_page(Page page, int tree, int level, uint16 flags);
 void init_leaf(Page page, int tree, LeafKind kind);
 void init_meta_page(Page page, const Layout& layout, int fillfactor);
-// Fences.
-TreeKey page_low(Page page);
-TreeKey page_high(Page page); // not of a rightmost page
-void set_page_low(Page page, TreeKey low);
-void set_page_high(Page page, TreeKey high);
-inline bool page_precedes(Page page, TreeKey key) {
-    return !page_is_rightmost(page) && key >= page_high(page);
-}
 // True when header and special space are of a page of this access method, so that they may be used.
 bool page_is_well_formed(Page page);
 // Raises an error unless the page is well-formed; to be called on each page read, under its lock.
@@ -167,15 +240,8 @@ void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
 Buffer allocate_page(Relation index, Relation heap);
 bool page_is_recyclable(Page page, Relation heap);
 
-// Pivots of an internal page.
-size_t pivot_bytes(LeafKind kind);
 // Raises an error unless the page holds a whole number of pivots, one at least.
 void check_internal(Relation index, Buffer buffer, LeafKind kind);
-int pivot_count(LeafKind kind, Page page);
-Pivot read_pivot(LeafKind kind, Page page, int i);
-void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot);
-// The last pivot whose key is <= key; 0 where there is none.
-int find_pivot(LeafKind kind, Page page, TreeKey key);
 
 // ---- wal.cpp: hand-built generic records ----
 

@@ -13,16 +13,6 @@ void report_corruption(Relation index, BlockNumber block, const char* what) {
 
 namespace {
 
-void tid_to_words(uint64_t tid, uint16 words[3]) {
-    words[0] = uint16(tid >> 32);
-    words[1] = uint16(tid >> 16);
-    words[2] = uint16(tid);
-}
-
-uint64_t words_to_tid(const uint16 words[3]) {
-    return uint64_t{words[0]} << 32 | uint64_t{words[1]} << 16 | words[2];
-}
-
 // A wrong mask would give wrong answers without any other sign of damage.
 uint32 meta_checksum(const MetaPage* meta) {
     pg_crc32c crc;
@@ -64,24 +54,6 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor) {
         meta->masks[i] = layout.masks[i];
     meta->checksum = meta_checksum(meta);
     page_set_body_size(page, sizeof(*meta));
-}
-
-TreeKey page_low(Page page) {
-    return {page_opaque(page)->low_key, words_to_tid(page_opaque(page)->low_tid)};
-}
-
-TreeKey page_high(Page page) {
-    return {page_opaque(page)->high_key, words_to_tid(page_opaque(page)->high_tid)};
-}
-
-void set_page_low(Page page, TreeKey low) {
-    page_opaque(page)->low_key = low.key;
-    tid_to_words(low.tid, page_opaque(page)->low_tid);
-}
-
-void set_page_high(Page page, TreeKey high) {
-    page_opaque(page)->high_key = high.key;
-    tid_to_words(high.tid, page_opaque(page)->high_tid);
 }
 
 bool page_is_well_formed(Page page) {
@@ -221,57 +193,12 @@ Buffer allocate_page(Relation index, Relation heap) {
     return extend_relation(index);
 }
 
-// ---- Pivots: key (8 bytes), in trees of postings the TID (6 bytes), child (4 bytes) ----
-
-size_t pivot_bytes(LeafKind kind) {
-    return kind == LeafKind::kBlock ? 12 : 18;
-}
-
 void check_internal(Relation index, Buffer buffer, LeafKind kind) {
     Page page = BufferGetPage(buffer);
     if (page_is_leaf(page) || page_body_size(page) == 0 ||
         page_body_size(page) % pivot_bytes(kind) != 0)
         report_corruption(index, BufferGetBlockNumber(buffer),
                           "An internal page holds no whole number of pivots.");
-}
-
-int pivot_count(LeafKind kind, Page page) {
-    return int(page_body_size(page) / pivot_bytes(kind));
-}
-
-Pivot read_pivot(LeafKind kind, Page page, int i) {
-    const uint8_t* at = page_body(page) + i * pivot_bytes(kind);
-    Pivot pivot{};
-    memcpy(&pivot.key.key, at, 8);
-    if (kind == LeafKind::kPosting) {
-        uint16 words[3];
-        memcpy(words, at + 8, 6);
-        pivot.key.tid = words_to_tid(words);
-    }
-    memcpy(&pivot.child, at + pivot_bytes(kind) - 4, 4);
-    return pivot;
-}
-
-void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot) {
-    memcpy(at, &pivot.key.key, 8);
-    if (kind == LeafKind::kPosting) {
-        uint16 words[3];
-        tid_to_words(pivot.key.tid, words);
-        memcpy(at + 8, words, 6);
-    }
-    memcpy(at + pivot_bytes(kind) - 4, &pivot.child, 4);
-}
-
-int find_pivot(LeafKind kind, Page page, TreeKey key) {
-    int low = 0, high = pivot_count(kind, page); // the wanted pivot is in [low, high)
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (read_pivot(kind, page, middle).key <= key)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 } // namespace simhash

@@ -16,6 +16,12 @@ namespace simhash {
 
 namespace {
 
+// What one leaf gives while it is locked. Nothing may be allocated then, and a leaf can give a lot
+// more than most scans ever see, so this is the backend's, and no call leaves anything in it.
+LeafReader::Hit hits[kMaxLeafEntries + 1];
+Posting leaf_postings[kMaxLeafEntries];
+uint64_t leaf_matches[kMaxLeafEntries];
+
 Scan* scan_state(IndexScanDesc scan) {
     return static_cast<Scan*>(scan->opaque);
 }
@@ -51,25 +57,66 @@ bool matches(const Scan* scan, uint64_t fingerprint) {
     return true;
 }
 
-// Copies the matching postings of one leaf to scan->postings. Expects the leaf locked.
-void take_postings(Scan* scan, Relation index, Buffer buffer, bool filtered) {
+// Copies the matching postings of one leaf to leaf_postings; returns their number. Expects the leaf
+// locked.
+int read_postings(const Scan* scan, Relation index, Buffer buffer, bool filtered) {
     const Walk& walk = scan->walk;
     LeafReader reader = open_leaf(index, buffer, walk.tree.kind);
     // Unfiltered, as all bits may differ: every entry of the walk.
     int radius = filtered ? scan->ball.radius : kFingerprintBits;
-    int hits =
-        reader.keys_within(walk.position.key, walk.last_key, scan->ball.center, radius, scan->hits);
+    int hit_count =
+        reader.keys_within(walk.position.key, walk.last_key, scan->ball.center, radius, hits);
     int count = 0;
-    for (int i = 0; i < hits; i++) {
-        uint64_t key = scan->hits[i].key, tid = reader.tid_at(scan->hits[i].place);
+    for (int i = 0; i < hit_count; i++) {
+        uint64_t key = hits[i].key, tid = reader.tid_at(hits[i].place);
         if (LeafEntry{key, tid} < walk.position || (filtered && !matches(scan, key)))
             continue;
         if (!tid_is_possible(tid))
             report_corruption(index, BufferGetBlockNumber(buffer), "A posting has no valid TID.");
-        scan->postings[count++] = {key, tid};
+        leaf_postings[count++] = {key, tid};
     }
+    return count;
+}
+
+// Hands what read_postings() found over to the scan. Expects the leaf unlocked.
+void keep_postings(Scan* scan, int count) {
+    if (count > scan->posting_capacity) {
+        if (scan->postings != nullptr)
+            pfree(scan->postings);
+        scan->postings = nullptr;
+        scan->posting_capacity = std::max(count, kMinPostingCapacity);
+        scan->postings = static_cast<Posting*>(
+            MemoryContextAlloc(scan->memory, scan->posting_capacity * sizeof(Posting)));
+    }
+    std::copy_n(leaf_postings, count, scan->postings);
     scan->posting_count = count;
     scan->next_posting = 0;
+}
+
+// Where the walk goes on behind this page. A page that ends among the postings of a fingerprint
+// that does not match is, if that one has many rows, followed by more such pages: they are passed
+// by a descent to the next fingerprint.
+void advance_walk(const Scan* scan, Relation index, Buffer buffer, Walk* walk, bool filtered) {
+    Page page = BufferGetPage(buffer);
+    walk->active = !page_is_rightmost(page) && page_high(page).key <= walk->last_key;
+    if (!walk->active)
+        return;
+    TreeKey high = page_high(page);
+    if (high <= walk->position)
+        report_corruption(index, BufferGetBlockNumber(buffer), "The page's range is empty.");
+    walk->position = high;
+    walk->next = page_opaque(page)->right;
+    if (filtered && high.tid > 0 && !matches(scan, high.key)) {
+        walk->active = high.key < walk->last_key;
+        walk->position = {high.key + 1, 0};
+        walk->next = InvalidBlockNumber;
+    }
+}
+
+// The leaf of `key`: `block` or right of it, or by descent where that is InvalidBlockNumber.
+Buffer leaf_at(Scan* scan, const TreeContext& tree, BlockNumber block, TreeKey key) {
+    return block == InvalidBlockNumber ? scan->upper_levels.find_leaf(tree, key)
+                                       : find_leaf(tree, block, key);
 }
 
 } // namespace
@@ -81,26 +128,20 @@ bool continue_walk(Scan* scan, Relation index, bool filtered) {
         CHECK_FOR_INTERRUPTS();
         if (walk.next != InvalidBlockNumber)
             pause_for_test("scan-between-leaves");
-        Buffer buffer = find_leaf(walk.tree, walk.next, walk.position);
-        Page page = BufferGetPage(buffer);
-        take_postings(scan, index, buffer, filtered);
-        walk.active = !page_is_rightmost(page) && page_high(page).key <= walk.last_key;
-        if (walk.active) {
-            if (page_high(page) <= walk.position)
-                report_corruption(index, BufferGetBlockNumber(buffer),
-                                  "The page's range is empty.");
-            walk.position = page_high(page);
-            walk.next = page_opaque(page)->right;
-        }
-        bool found = scan->posting_count > 0;
+        Buffer buffer = leaf_at(scan, walk.tree, walk.next, walk.position);
+        int count = read_postings(scan, index, buffer, filtered);
+        advance_walk(scan, index, buffer, &walk, filtered);
+        bool found = count > 0;
         if (found && scan->keep_pin) {
             LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
             scan->pinned = buffer;
         } else {
             UnlockReleaseBuffer(buffer);
         }
-        if (found)
+        if (found) {
+            keep_postings(scan, count);
             return true;
+        }
     }
     return false;
 }
@@ -156,19 +197,19 @@ void collect_run(Scan* scan, Relation index, int probe_index, uint64_t first, ui
     BlockNumber next = InvalidBlockNumber;
     for (bool more = true; more;) {
         CHECK_FOR_INTERRUPTS();
-        Buffer buffer = find_leaf(tree, next, position);
+        Buffer buffer = leaf_at(scan, tree, next, position);
         LeafReader reader = open_leaf(index, buffer, tree.kind);
         Page page = BufferGetPage(buffer);
         int count = 0;
         // Distances are the same under the permutation: only matches are permuted back.
-        int hits = reader.keys_within(position.key, last, target, scan->ball.radius, scan->hits);
-        for (int i = 0; i < hits; i++) {
-            uint64_t fingerprint = permutation.invert(scan->hits[i].key);
-            if (count > 0 && scan->found[count - 1] == fingerprint) // postings of one fingerprint
+        int hit_count = reader.keys_within(position.key, last, target, scan->ball.radius, hits);
+        for (int i = 0; i < hit_count; i++) {
+            uint64_t fingerprint = permutation.invert(hits[i].key);
+            if (count > 0 && leaf_matches[count - 1] == fingerprint) // postings of one fingerprint
                 continue;
             if (matches(scan, fingerprint) &&
                 !reported_earlier(*scan->plan, probe_index, fingerprint ^ scan->ball.center))
-                scan->found[count++] = fingerprint;
+                leaf_matches[count++] = fingerprint;
         }
         more = !page_is_rightmost(page) && page_high(page).key <= last;
         if (more) {
@@ -179,7 +220,7 @@ void collect_run(Scan* scan, Relation index, int probe_index, uint64_t first, ui
             next = page_opaque(page)->right;
         }
         UnlockReleaseBuffer(buffer);
-        add_matches(scan, scan->found, count);
+        add_matches(scan, leaf_matches, count);
     }
 }
 
@@ -401,15 +442,12 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
     MemoryContext caller = MemoryContextSwitchTo(memory);
     auto* scan = static_cast<Scan*>(palloc0(sizeof(Scan)));
     scan->memory = memory;
+    scan->upper_levels.init(memory);
     // A copy: the cached one goes when the relation is invalidated.
     auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
     *layout = index_cache(index)->layout;
     scan->layout = layout;
     scan->balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
-    scan->postings = static_cast<Posting*>(palloc(kMaxLeafEntries * sizeof(Posting)));
-    scan->hits =
-        static_cast<LeafReader::Hit*>(palloc((kMaxLeafEntries + 1) * sizeof(LeafReader::Hit)));
-    scan->found = static_cast<uint64_t*>(palloc(kMaxLeafEntries * sizeof(uint64_t)));
     scan->entries = estimated_entries(*layout, RelationGetNumberOfBlocks(index));
     scan->pinned = InvalidBuffer;
     scan->phase = Phase::kDone;

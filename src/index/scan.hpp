@@ -3,10 +3,12 @@
 #pragma once
 
 #include "index/index.hpp"
+#include "index/upper_levels.hpp"
 
 namespace simhash {
 
 constexpr int kNoRadius = -1;
+constexpr int kMinPostingCapacity = 64;
 
 // fp within radius of center. Radius -1: nothing matches; 64: everything.
 struct Ball {
@@ -54,6 +56,7 @@ struct Scan {
     const ProbePlan* plan;
     ProbePlan* plans[kFingerprintBits + 1]; // by radius, made when first needed
     PrefixNeighbours neighbours{0, 1, -1};
+    UpperLevels upper_levels;
     Walk walk;
     uint64_t* matches; // fingerprints of the stage to look up
     size_t match_count, match_capacity, next_match;
@@ -62,11 +65,8 @@ struct Scan {
     // does not.
     bool keep_pin;
     Buffer pinned;
-    Posting* postings; // [kMaxLeafEntries]
-    int posting_count, next_posting;
-
-    uint64_t* found;       // [kMaxLeafEntries] matches of one leaf of a block table
-    LeafReader::Hit* hits; // [kMaxLeafEntries + 1] entries of one leaf within the radius
+    Posting* postings; // [posting_capacity]
+    int posting_count, posting_capacity, next_posting;
     IndexTuple tuple;
 
     // Ordered scans.

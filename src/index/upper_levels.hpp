@@ -1,0 +1,43 @@
+// Copies of internal pages, kept by a scan that descends often, such as the inner side of a join.
+//
+// A descent from the root costs a lookup in the buffer table, a pin and a lock for each page; with
+// the upper levels at hand only the leaf is left. A copy may be out of date. That is no worse than
+// a link read before a split: the fences of the leaf tell (README.md, "Trees"), the scan then goes
+// right or descends from the root, and the copies that led astray are dropped.
+#pragma once
+
+#include "index/index.hpp"
+
+namespace simhash {
+
+class UpperLevels {
+  public:
+    // Copies will be allocated in `memory`.
+    void init(MemoryContext memory) { memory_ = memory; }
+
+    // The leaf of `key`, pinned and locked shared. Expects no lock.
+    Buffer find_leaf(const TreeContext& tree, TreeKey key);
+
+  private:
+    struct Copy {
+        BlockNumber block;
+        char* page; // [BLCKSZ]
+    };
+    static constexpr int kSlots = 1024;        // of a table addressed by block number
+    static constexpr int kMaxCopies = 512;     // 4 MB
+    static constexpr int kDescentsBefore = 16; // a scan of few descents gains nothing
+    static constexpr int kMaxHeight = 8;
+
+    BlockNumber guess_leaf(const TreeContext& tree, TreeKey key);
+    Page copy_of(const TreeContext& tree, BlockNumber block);
+    void drop_path();
+
+    MemoryContext memory_;
+    Copy* copies_; // [kSlots]
+    int copy_count_;
+    int descents_;
+    BlockNumber path_[kMaxHeight]; // [path_length_], the pages of the last guess
+    int path_length_;
+};
+
+} // namespace simhash
