@@ -14,6 +14,7 @@
 #   make update-test     ALTER EXTENSION UPDATE to a version made for the test
 #   make bench           the index beside its alternatives, at 1 and 10 million rows; writes docs/performance (ROWS="n n"
 #                        for other sizes, PARTS=, METHODS=; then it writes build/bench)
+#   make old-snapshot    old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
 #
@@ -130,6 +131,9 @@ soak:
 .PHONY: update-test
 update-test:
 	PG_CONFIG=$(PG_CONFIG) test/update.sh
+.PHONY: old-snapshot
+old-snapshot:
+	PG_CONFIG=$(PG_CONFIG) test/old_snapshot.sh
 .PHONY: valgrind
 valgrind:
 	PG_CONFIG=$(PG_CONFIG) test/valgrind.sh

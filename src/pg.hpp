@@ -148,6 +148,15 @@ inline bool may_maintain(Oid table) {
 #endif
 }
 
+// Raises an error where old_snapshot_threshold (until PostgreSQL 16) let vacuum remove what the
+// snapshot would see. For each page that a scan reads.
+inline void test_for_old_snapshot([[maybe_unused]] Snapshot snapshot,
+                                  [[maybe_unused]] Relation relation, [[maybe_unused]] Page page) {
+#if PG_VERSION_NUM < 170000
+    TestForOldSnapshot(snapshot, relation, page);
+#endif
+}
+
 // True when the relation, which never shrinks, has the block. Asks the file system only where this
 // backend does not know yet.
 inline bool block_exists(Relation relation, BlockNumber block) {

@@ -115,8 +115,10 @@ void advance_walk(const Scan* scan, Relation index, Buffer buffer, Walk* walk, b
 
 // The leaf of `key`: `block` or right of it, or by descent where that is InvalidBlockNumber.
 Buffer leaf_at(Scan* scan, const TreeContext& tree, BlockNumber block, TreeKey key) {
-    return block == InvalidBlockNumber ? scan->upper_levels.find_leaf(tree, key)
-                                       : find_leaf(tree, block, key);
+    Buffer buffer = block == InvalidBlockNumber ? scan->upper_levels.find_leaf(tree, key)
+                                                : find_leaf(tree, block, key);
+    test_for_old_snapshot(scan->snapshot, tree.index, BufferGetPage(buffer));
+    return buffer;
 }
 
 } // namespace
@@ -421,6 +423,7 @@ bool needs_pin(IndexScanDesc desc) {
 bool get_posting(IndexScanDesc desc, Scan* scan) {
     bool by_distance = scan->ordered && !scan->order_by_null;
     scan->keep_pin = needs_pin(desc);
+    scan->snapshot = desc->xs_snapshot;
     while (scan->next_posting == scan->posting_count)
         if (!(by_distance ? next_ordered_postings(scan, desc->indexRelation)
                           : next_postings(scan, desc->indexRelation)))
@@ -486,6 +489,7 @@ bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
 int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
     scan->keep_pin = false; // bitmaps give their TIDs away
+    scan->snapshot = desc->xs_snapshot;
     int64 rows = 0;
     while (next_postings(scan, desc->indexRelation)) {
         constexpr int kChunk = 128;

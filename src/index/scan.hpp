@@ -41,7 +41,8 @@ enum class Phase { kStart, kPostingProbes, kLookups, kLevels, kNulls, kDone };
 struct Scan {
     MemoryContext memory; // holds all of the scan's; deleted at its end
     const Layout* layout;
-    double entries; // distinct fingerprints, estimated
+    double entries;    // distinct fingerprints, estimated
+    Snapshot snapshot; // of the rows to be returned
 
     // The conditions. Row fingerprints must lie in all balls; the first, the smallest, drives the
     // scan.
