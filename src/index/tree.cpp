@@ -19,6 +19,8 @@ namespace {
 // A damaged index must not keep us going round: far more hops than any sound tree needs.
 constexpr int kMaxHops = 1 << 16;
 constexpr int kMaxRestarts = 1000;
+// A link that was kept for long may lead to a page that was split many times since.
+constexpr int kMaxHopsOfKeptLink = 16;
 
 void count_hop(Relation index, BlockNumber block, int* hops) {
     if (++*hops > kMaxHops)
@@ -48,9 +50,10 @@ BlockNumber child_of(const TreeContext& tree, Buffer buffer, TreeKey key) {
 }
 
 // Goes from `block` (whose level must be `level`, if that is >= 0) right to the page that holds
-// `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale.
+// `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or the page is
+// not reached by `patience` right links.
 Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int level, int lock_mode,
-                  int* hops) {
+                  int patience, int* hops) {
     for (;;) {
         CHECK_FOR_INTERRUPTS();
         Buffer buffer = read_page(tree.index, block, lock_mode);
@@ -60,7 +63,7 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int l
             return buffer;
         block = page_opaque(page)->right;
         UnlockReleaseBuffer(buffer);
-        if (fit == Fit::kElsewhere)
+        if (fit == Fit::kElsewhere || patience-- == 0)
             return InvalidBuffer;
         count_hop(tree.index, block, hops);
     }
@@ -80,8 +83,8 @@ Buffer try_descend(const TreeContext& tree, TreeKey key, int level, int lock_mod
         BlockNumber child = child_of(tree, buffer, key);
         UnlockReleaseBuffer(buffer);
         at--;
-        buffer =
-            move_right(tree, child, key, at, at == level ? lock_mode : BUFFER_LOCK_SHARE, hops);
+        buffer = move_right(tree, child, key, at, at == level ? lock_mode : BUFFER_LOCK_SHARE,
+                            kMaxHops, hops);
         if (buffer == InvalidBuffer)
             return InvalidBuffer;
         count_hop(tree.index, child, hops);
@@ -114,7 +117,8 @@ Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode) {
 Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level) {
     if (block != InvalidBlockNumber) {
         int hops = 0;
-        Buffer buffer = move_right(tree, block, key, level, BUFFER_LOCK_SHARE, &hops);
+        Buffer buffer =
+            move_right(tree, block, key, level, BUFFER_LOCK_SHARE, kMaxHopsOfKeptLink, &hops);
         if (buffer != InvalidBuffer)
             return buffer;
     }
