@@ -66,10 +66,13 @@ struct Pivot {
     BlockNumber child;
 };
 
-// What a backend keeps of an index (rd_amcache): the layout.
+// What a backend keeps of an index (rd_amcache): the layout, and the plan of the last query.
 struct IndexCache {
     Layout layout;
     int fillfactor;
+    bool has_plan;
+    double plan_entries; // that the plan was made for
+    ProbePlan plan;
 };
 
 inline int null_tree(const Layout& layout) {
@@ -231,7 +234,7 @@ Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy
 // Reads a page, locks it and checks it.
 Buffer read_page(Relation index, BlockNumber block, int lock_mode);
 // The cached layout. Expects no lock, leaves none.
-const IndexCache* index_cache(Relation index);
+IndexCache* index_cache(Relation index);
 // Vacuum's flags in the metapage. Setting one is logged.
 bool meta_flag(Relation index, uint8 MetaPage::*flag);
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);

@@ -77,7 +77,7 @@ void begin_stage(Scan* scan, Relation index) {
         return;
     }
     scan->ball = Ball{scan->target, std::min(radius, scan->greatest_radius)};
-    scan->plan = plan_for(scan, scan->ball.radius);
+    scan->plan = plan_for(scan, index, scan->ball.radius);
     scan->match_count = scan->next_match = 0;
     if (scan->plan->read_all) {
         note_distances(scan, index);

@@ -129,7 +129,7 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
 
 } // namespace
 
-const IndexCache* index_cache(Relation index) {
+IndexCache* index_cache(Relation index) {
     if (index->rd_amcache != nullptr)
         return static_cast<IndexCache*>(index->rd_amcache);
 

@@ -150,14 +150,32 @@ bool continue_walk(Scan* scan, Relation index, bool filtered) {
 
 // ---- Probes ----
 
-const ProbePlan* plan_for(Scan* scan, int radius) {
+namespace {
+
+// The plan of the backend's last query of this index is as good where the index has not much grown
+// or shrunk since: any plan is right.
+ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int radius) {
+    IndexCache* cache = index_cache(index);
+    if (cache->has_plan && cache->plan.radius == radius && entries < 1.25 * cache->plan_entries &&
+        cache->plan_entries < 1.25 * entries)
+        return cache->plan;
+    ProbePlan plan = make_probe_plan(layout, radius, entries, kTypicalProbeCosts);
+    plan.radius = radius;
+    cache->has_plan = true;
+    cache->plan_entries = entries;
+    cache->plan = plan;
+    return plan;
+}
+
+} // namespace
+
+const ProbePlan* plan_for(Scan* scan, Relation index, int radius) {
     ProbePlan*& plan = scan->plans[std::max(radius, 0)];
     if (plan == nullptr)
         plan = static_cast<ProbePlan*>(MemoryContextAlloc(scan->memory, sizeof(ProbePlan)));
     else if (plan->radius == radius)
         return plan;
-    *plan = make_probe_plan(*scan->layout, radius, scan->entries, kTypicalProbeCosts);
-    plan->radius = radius;
+    *plan = cached_plan(index, *scan->layout, scan->entries, radius);
     return plan;
 }
 
@@ -259,7 +277,7 @@ void start_ball(Scan* scan, Relation index) {
     scan->walk.active = false;
     scan->match_count = scan->next_match = 0;
     scan->phase = Phase::kPostingProbes;
-    scan->plan = plan_for(scan, scan->ball.radius);
+    scan->plan = plan_for(scan, index, scan->ball.radius);
     scan->neighbours = PrefixNeighbours(0, 1, -1);
     if (scan->plan->read_all)
         start_walk(scan, index, 0, 0, UINT64_MAX);

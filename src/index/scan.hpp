@@ -90,7 +90,7 @@ void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64
 // do.
 bool continue_walk(Scan* scan, Relation index, bool filtered);
 // The plan for a radius of -1 .. 64.
-const ProbePlan* plan_for(Scan* scan, int radius);
+const ProbePlan* plan_for(Scan* scan, Relation index, int radius);
 // Adds fingerprints to scan->matches.
 void add_matches(Scan* scan, const uint64_t* found, int count);
 // Collects the matching fingerprints that probes from `first_probe` on find into scan->matches.
