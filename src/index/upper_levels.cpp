@@ -64,6 +64,8 @@ BlockNumber UpperLevels::guess_leaf(const TreeContext& tree, TreeKey key) {
 void UpperLevels::drop_path() {
     while (path_length_ > 0) {
         Copy& slot = copies_[path_[--path_length_] % kSlots];
+        if (slot.page == nullptr) // a damaged link led to a page of the path
+            continue;
         pfree(slot.page);
         slot.page = nullptr;
         copy_count_--;

@@ -136,6 +136,20 @@ is(scalar(@below), 0, 'no link was followed beyond the end of the index') or dia
 my @sound = $output =~ /^sound\|(\d+)/mg;
 is(scalar(grep { $_ != $rows } @sound), 0, 'the restored index is sound');
 cmp_ok(scalar(@sound), '>=', $trials / 10, 'and was looked at');
+
+# A link from the second of three levels back to the root, found by a scan that keeps copies of the upper levels.
+$node->safe_psql('postgres', $_) for (
+	q{CREATE TABLE tall AS SELECT i AS id, hashint8extended(i, 1) AS fp FROM generate_series(1, 80000) i},
+	q{CREATE INDEX tall_fp ON tall USING simhash (fp) WITH (tables = 1, fillfactor = 10)});
+is($node->safe_psql('postgres', q{SELECT max(level) FROM simhash_index_info('tall_fp')}), 2, 'three levels');
+$node->safe_psql('postgres', q{SELECT write_page('tall_fp', 1, overlay(read_page('tall_fp', 1) placing '\x01000000'::bytea from 24 + 18 + 14 + 1))});
+my (undef, undef, $circle) = $node->psql('postgres', q{
+	SET enable_seqscan = off;
+	SET enable_bitmapscan = off;
+	SELECT count(n) FROM (SELECT fp FROM tall WHERE fp >= 0 ORDER BY fp LIMIT 40000 OFFSET 0) a, LATERAL (SELECT count(*) AS n FROM tall WHERE tall.fp <~> a.fp <= 0) d
+	WHERE n > 0});
+like($circle, qr/is corrupted at block 1/, 'a link back to the root is noticed');
+is($node->safe_psql('postgres', 'SELECT 1'), 1, 'and the server lives');
 note("measured: $trials trials (seed $seed), " . join(', ', map { "$damaged{$_} $_" } sort keys %damaged) . '; errors: ' . join(', ', map { "$_ $states{$_}" } sort keys %states));
 $node->stop;
 done_testing();
