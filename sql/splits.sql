@@ -38,3 +38,22 @@ SET enable_seqscan = on;
 SELECT count(*), sum(id) FROM dense WHERE fp <~> 0 <= 5;
 DROP TABLE dense CASCADE;
 DROP FUNCTION checked;
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+-- Leaves that split while a scan goes on: the copies of upper levels that it keeps grow old, and it misses nothing.
+CREATE TABLE growing (id integer, fp bigint);
+INSERT INTO growing SELECT i, ('x' || md5(i::text))::bit(64)::bigint # 1 FROM generate_series(1, 20000) i;
+CREATE INDEX growing_fp ON growing USING simhash (fp);
+CREATE TABLE question AS SELECT i AS id, ('x' || md5(i::text))::bit(64)::bigint AS fp FROM generate_series(1, 20000, 40) i;
+CREATE FUNCTION grow(question integer) RETURNS integer LANGUAGE sql
+    AS $$ INSERT INTO growing SELECT -question, ('x' || md5(question || '/' || i))::bit(64)::bigint FROM generate_series(1, 60) i; SELECT 60 $$;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT pages > 10 AS several_leaves FROM simhash_index_info('growing_fp') WHERE tree = 0 AND level = 0;
+EXPLAIN (COSTS OFF) SELECT count(*), sum(grow(q.id)) FROM question q JOIN growing g ON g.fp <~> q.fp <= 3 WHERE g.id > 0;
+SELECT count(*), sum(grow(q.id)) FROM question q JOIN growing g ON g.fp <~> q.fp <= 3 WHERE g.id > 0;
+SELECT rows, orphans FROM simhash_index_check('growing_fp', true);
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+DROP TABLE growing, question;
+DROP FUNCTION grow;
