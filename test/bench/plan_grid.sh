@@ -2,11 +2,13 @@
 # Is the planner's choice a good one? For table sizes, radii and kinds of data: the time of the plan that the planner chooses beside those of
 # an index scan, a bitmap scan and a sequential scan, each the median of several runs of the same statement over three queries.
 #
-#   test/bench/plan_grid.sh [LARGEST-TABLE]      default 1000000 rows
+#   test/bench/plan_grid.sh [LARGEST-TABLE [SMALLEST-TABLE [KINDS]]]      default 1000000 1000 "uniform clustered hot"
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
 largest=${1:-1000000}
+smallest=${2:-1000}
+read -ra kinds <<<"${3:-uniform clustered hot}"
 install_missing
 find_pg_config
 start_workspace grid
@@ -29,8 +31,8 @@ BEGIN
 END \$\$"
 printf '%-10s %9s %6s %9s %9s | %9s %9s %9s %9s %6s  %s\n' data rows radius estimate true chosen index bitmap seq ratio plan
 worst=0
-for kind in uniform clustered hot; do
-    rows=1000
+for kind in "${kinds[@]}"; do
+    rows=$smallest
     while [ "$rows" -le "$largest" ]; do
         run_psql -c "SET client_min_messages = warning" -c "DROP TABLE IF EXISTS t" -c "CREATE TABLE t (id integer, fp bigint, filler text)" -c "
             INSERT INTO t SELECT i, CASE '$kind'
