@@ -81,7 +81,10 @@ class Apt:
             self.ready = True
         self.run("download", f"{package}/{release}", cwd=self.folder)
         archive = glob.glob(os.path.join(self.folder, package + "_*.deb"))[0]
-        subprocess.run(["dpkg", "-x", archive, target], check=True)
+        part = target + ".part"  # an interrupted run leaves no half-filled target
+        os.makedirs(part, exist_ok=True)
+        subprocess.run(["dpkg", "-x", archive, part], check=True)
+        os.rename(part, target)
         os.remove(archive)
 
 
