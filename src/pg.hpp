@@ -165,6 +165,20 @@ inline bool block_exists(Relation relation, BlockNumber block) {
            block < RelationGetNumberOfBlocks(relation);
 }
 
+// Pins the page if this (shared) buffer holds it.
+inline bool read_recent_buffer(Relation relation, BlockNumber block, Buffer buffer) {
+#if PG_VERSION_NUM >= 160000
+    bool found = ReadRecentBuffer(relation->rd_locator, MAIN_FORKNUM, block, buffer);
+#else
+    bool found = ReadRecentBuffer(relation->rd_node, MAIN_FORKNUM, block, buffer);
+#endif
+    if (found) {
+        pgstat_count_buffer_read(relation);
+        pgstat_count_buffer_hit(relation);
+    }
+    return found;
+}
+
 // True when this backend holds the content lock of the page: locking it again would wait for ever.
 inline bool page_locked_by_me(Buffer buffer) {
     return !BufferIsLocal(buffer) &&

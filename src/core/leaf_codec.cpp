@@ -127,6 +127,19 @@ bool keys_ascend(const LeafEntry* entries, int count) {
 
 } // namespace
 
+void LeafShape::prefetch(const uint8_t* body, size_t size, double from, double to) const {
+    // Inline, as the compiler takes a function that only prefetches for one without effect.
+    auto fetch = [&](double first_word, double last_word) __attribute__((always_inline)) {
+        size_t at = sizeof(RunHeader) + 8 * size_t(std::max(first_word, 0.0));
+        size_t end = std::min(sizeof(RunHeader) + 8 * size_t(last_word), size);
+        for (; at < end; at += 64)
+            __builtin_prefetch(body + at);
+    };
+    constexpr int kMargin = 8; // words: keys are never spread quite evenly
+    fetch(from * low_words - kMargin, to * low_words + kMargin);
+    fetch(low_words, low_words + to * unary_words + kMargin); // these are read from their start
+}
+
 bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
     if (size < sizeof(RunHeader))
         return false;

@@ -90,6 +90,17 @@ inline uint64_t read_word(const uint8_t* words, size_t index) {
 
 } // namespace leaf_detail
 
+// How much of a leaf's body its keys' low words and unary words are: enough to guess which of its
+// memory a search will read.
+struct LeafShape {
+    uint16_t low_words = 0, unary_words = 0;
+
+    // Asks the processor to fetch what a search of a leaf of this shape reads that looks for keys
+    // between two fractions, 0 to 1, of its range. Reads nothing; the leaf at `body` may have
+    // become another.
+    void prefetch(const uint8_t* body, size_t size, double from, double to) const;
+};
+
 // Reads one leaf body in place. open() checks, in constant time, that all sizes add up inside the
 // body; after that no content, however damaged, makes any function here read outside it or loop
 // without end.
@@ -103,6 +114,7 @@ class LeafReader {
     int count() const { return header_.count + tail_count_; }
     size_t run_bytes() const { return header_.run_bytes; }
     const RunHeader& header() const { return header_; }
+    LeafShape shape() const { return {uint16_t((unary_ - low_) / 8), header_.unary_words}; }
 
     // TID of run entry i, 0 <= i < run_count().
     uint64_t run_tid(int i) const {

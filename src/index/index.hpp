@@ -276,6 +276,9 @@ Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
 Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);
 // The leaf, likewise.
 Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key);
+// The block where the page above says the leaf of `key` is, for a caller who wants it fetched
+// before it is read; InvalidBlockNumber where links were stale. Expects no lock.
+BlockNumber expected_leaf(const TreeContext& tree, TreeKey key);
 // Descends to the leaf of `key` and locks it exclusively, completing incomplete splits met there.
 Buffer descend_for_write(const TreeContext& tree, TreeKey key);
 // True when a leaf takes `bytes` more in its tail.

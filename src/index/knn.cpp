@@ -83,7 +83,8 @@ void begin_stage(Scan* scan, Relation index) {
         note_distances(scan, index);
         return;
     }
-    collect_matches(scan, index, 0);
+    start_runs(scan);
+    collect_matches(scan, index);
     if (scan->match_count > match_limit()) {
         note_distances(scan, index);
         return;

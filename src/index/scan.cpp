@@ -7,6 +7,7 @@
 // "Scans").
 #include "index/scan.hpp"
 
+#include "index/recent_pages.hpp"
 #include "index/testing.hpp"
 #include "sql/ball.hpp"
 
@@ -37,12 +38,10 @@ void release_pin(Scan* scan) {
     scan->posting_count = scan->next_posting = 0;
 }
 
-void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64_t last_key) {
-    scan->walk = Walk{true,
-                      tree_context(index, nullptr, scan->layout, tree),
-                      {first_key, 0},
-                      last_key,
-                      InvalidBlockNumber};
+void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64_t last_key,
+                const UpperLevels::Hint& leaf) {
+    scan->walk = Walk{true,           false,    tree_context(index, nullptr, scan->layout, tree),
+                      {first_key, 0}, last_key, leaf};
 }
 
 namespace {
@@ -62,6 +61,7 @@ bool matches(const Scan* scan, uint64_t fingerprint) {
 int read_postings(const Scan* scan, Relation index, Buffer buffer, bool filtered) {
     const Walk& walk = scan->walk;
     LeafReader reader = open_leaf(index, buffer, walk.tree.kind);
+    note_recent_leaf(index, BufferGetBlockNumber(buffer), reader);
     // Unfiltered, as all bits may differ: every entry of the walk.
     int radius = filtered ? scan->ball.radius : kFingerprintBits;
     int hit_count =
@@ -105,18 +105,17 @@ void advance_walk(const Scan* scan, Relation index, Buffer buffer, Walk* walk, b
     if (high <= walk->position)
         report_corruption(index, BufferGetBlockNumber(buffer), "The page's range is empty.");
     walk->position = high;
-    walk->next = page_opaque(page)->right;
+    walk->next = {page_opaque(page)->right};
     if (filtered && high.tid > 0 && !matches(scan, high.key)) {
         walk->active = high.key < walk->last_key;
         walk->position = {high.key + 1, 0};
-        walk->next = InvalidBlockNumber;
+        walk->next = {};
     }
 }
 
-// The leaf of `key`: `block` or right of it, or by descent where that is InvalidBlockNumber.
-Buffer leaf_at(Scan* scan, const TreeContext& tree, BlockNumber block, TreeKey key) {
-    Buffer buffer = block == InvalidBlockNumber ? scan->upper_levels.find_leaf(tree, key)
-                                                : find_leaf(tree, block, key);
+// The leaf of `key`, which is expected where the hint says.
+Buffer leaf_at(Scan* scan, const TreeContext& tree, const UpperLevels::Hint& hint, TreeKey key) {
+    Buffer buffer = scan->upper_levels.find_leaf(tree, hint, key);
     test_for_old_snapshot(scan->snapshot, tree.index, BufferGetPage(buffer));
     return buffer;
 }
@@ -128,9 +127,10 @@ bool continue_walk(Scan* scan, Relation index, bool filtered) {
     release_pin(scan);
     while (walk.active) {
         CHECK_FOR_INTERRUPTS();
-        if (walk.next != InvalidBlockNumber)
+        if (walk.begun)
             pause_for_test("scan-between-leaves");
         Buffer buffer = leaf_at(scan, walk.tree, walk.next, walk.position);
+        walk.begun = true;
         int count = read_postings(scan, index, buffer, filtered);
         advance_walk(scan, index, buffer, &walk, filtered);
         bool found = count > 0;
@@ -208,36 +208,37 @@ namespace {
 
 // Collects the matching fingerprints of one run of a block table that no earlier probe of the plan
 // reports.
-void collect_run(Scan* scan, Relation index, int probe_index, uint64_t first, uint64_t last) {
-    const Probe& probe = scan->plan->probes[probe_index];
+void collect_run(Scan* scan, Relation index, const Run& run) {
+    const Probe& probe = scan->plan->probes[run.probe];
     TreeContext tree = tree_context(index, nullptr, scan->layout, probe.table);
     Permutation permutation(scan->layout->masks[probe.table]);
     uint64_t target = permutation.apply(scan->ball.center);
-    TreeKey position{first, 0};
-    BlockNumber next = InvalidBlockNumber;
+    TreeKey position{run.first, 0};
+    UpperLevels::Hint next = run.leaf;
     for (bool more = true; more;) {
         CHECK_FOR_INTERRUPTS();
         Buffer buffer = leaf_at(scan, tree, next, position);
         LeafReader reader = open_leaf(index, buffer, tree.kind);
+        note_recent_leaf(index, BufferGetBlockNumber(buffer), reader);
         Page page = BufferGetPage(buffer);
         int count = 0;
         // Distances are the same under the permutation: only matches are permuted back.
-        int hit_count = reader.keys_within(position.key, last, target, scan->ball.radius, hits);
+        int hit_count = reader.keys_within(position.key, run.last, target, scan->ball.radius, hits);
         for (int i = 0; i < hit_count; i++) {
             uint64_t fingerprint = permutation.invert(hits[i].key);
             if (count > 0 && leaf_matches[count - 1] == fingerprint) // postings of one fingerprint
                 continue;
             if (matches(scan, fingerprint) &&
-                !reported_earlier(*scan->plan, probe_index, fingerprint ^ scan->ball.center))
+                !reported_earlier(*scan->plan, run.probe, fingerprint ^ scan->ball.center))
                 leaf_matches[count++] = fingerprint;
         }
-        more = !page_is_rightmost(page) && page_high(page).key <= last;
+        more = !page_is_rightmost(page) && page_high(page).key <= run.last;
         if (more) {
             if (page_high(page) <= position)
                 report_corruption(index, BufferGetBlockNumber(buffer),
                                   "The page's range is empty.");
             position = page_high(page);
-            next = page_opaque(page)->right;
+            next = {page_opaque(page)->right};
         }
         UnlockReleaseBuffer(buffer);
         add_matches(scan, leaf_matches, count);
@@ -251,21 +252,47 @@ PrefixNeighbours probe_neighbours(const Scan* scan, const Probe& probe) {
                             probe.threshold);
 }
 
-bool probes_posting_table(const ProbePlan& plan) {
-    return plan.probe_count > 0 && plan.probes[0].table == 0;
+// The next run that has not been fetched ahead yet. False where there is none.
+bool make_run(Scan* scan, Run* run) {
+    uint64_t prefix;
+    while (!scan->neighbours.next(&prefix)) {
+        if (scan->next_probe == scan->plan->probe_count)
+            return false;
+        scan->neighbours = probe_neighbours(scan, scan->plan->probes[scan->next_probe++]);
+    }
+    int probe = scan->next_probe - 1, bits = scan->plan->probes[probe].prefix_bits;
+    *run = {probe, run_first(prefix, bits), run_last(prefix, bits), {}};
+    return true;
+}
+
+// The next run, or nullptr. It stays the next until next_run is raised.
+const Run* next_run(Scan* scan, Relation index) {
+    if (scan->next_run == scan->run_count) {
+        scan->next_run = scan->run_count = 0;
+        while (scan->run_count < kRunsAhead && make_run(scan, &scan->runs[scan->run_count]))
+            scan->run_count++;
+        for (int i = 0; i < scan->run_count && scan->run_count > 1; i++) {
+            Run& run = scan->runs[i];
+            int table = scan->plan->probes[run.probe].table;
+            TreeContext tree = tree_context(index, nullptr, scan->layout, table);
+            run.leaf = scan->upper_levels.fetch_ahead(tree, run.first, run.last);
+        }
+    }
+    return scan->next_run < scan->run_count ? &scan->runs[scan->next_run] : nullptr;
 }
 
 } // namespace
 
-void collect_matches(Scan* scan, Relation index, int first_probe) {
+void start_runs(Scan* scan) {
+    scan->run_count = scan->next_run = scan->next_probe = 0;
+    scan->neighbours = PrefixNeighbours(0, 1, -1);
+}
+
+void collect_matches(Scan* scan, Relation index) {
     scan->match_count = scan->next_match = 0;
-    for (int i = first_probe; i < scan->plan->probe_count; i++) {
-        const Probe& probe = scan->plan->probes[i];
-        PrefixNeighbours neighbours = probe_neighbours(scan, probe);
-        uint64_t prefix;
-        while (neighbours.next(&prefix))
-            collect_run(scan, index, i, run_first(prefix, probe.prefix_bits),
-                        run_last(prefix, probe.prefix_bits));
+    while (const Run* run = next_run(scan, index)) {
+        scan->next_run++;
+        collect_run(scan, index, *run);
     }
 }
 
@@ -278,11 +305,9 @@ void start_ball(Scan* scan, Relation index) {
     scan->match_count = scan->next_match = 0;
     scan->phase = Phase::kPostingProbes;
     scan->plan = plan_for(scan, index, scan->ball.radius);
-    scan->neighbours = PrefixNeighbours(0, 1, -1);
+    start_runs(scan);
     if (scan->plan->read_all)
         start_walk(scan, index, 0, 0, UINT64_MAX);
-    else if (probes_posting_table(*scan->plan))
-        scan->neighbours = probe_neighbours(scan, scan->plan->probes[0]);
 }
 
 // Loads the next matching postings of the ball, one leaf's. False where there are no more; the
@@ -292,14 +317,14 @@ bool next_ball_postings(Scan* scan, Relation index) {
         if (scan->walk.active && continue_walk(scan, index, scan->phase == Phase::kPostingProbes))
             return true;
         release_pin(scan);
-        uint64_t prefix;
         if (scan->phase == Phase::kPostingProbes) {
-            if (scan->neighbours.next(&prefix)) {
-                int bits = scan->plan->probes[0].prefix_bits;
-                start_walk(scan, index, 0, run_first(prefix, bits), run_last(prefix, bits));
+            const Run* run = next_run(scan, index);
+            if (run != nullptr && scan->plan->probes[run->probe].table == 0) {
+                scan->next_run++;
+                start_walk(scan, index, 0, run->first, run->last, run->leaf);
                 continue;
             }
-            collect_matches(scan, index, probes_posting_table(*scan->plan) ? 1 : 0);
+            collect_matches(scan, index);
             scan->phase = Phase::kLookups;
         }
         if (scan->next_match == scan->match_count) {

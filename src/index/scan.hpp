@@ -9,6 +9,7 @@ namespace simhash {
 
 constexpr int kNoRadius = -1;
 constexpr int kMinPostingCapacity = 64;
+constexpr int kRunsAhead = 16; // leaves that are fetched before the first of them is read
 
 // fp within radius of center. Radius -1: nothing matches; 64: everything.
 struct Ball {
@@ -25,13 +26,21 @@ struct Posting {
     uint64_t tid;
 };
 
+// The keys of a block table that share a prefix, first to last; what a probe looks through.
+struct Run {
+    int probe;
+    uint64_t first, last;
+    UpperLevels::Hint leaf; // of `first`
+};
+
 // A run of a tree of postings, read leaf by leaf.
 struct Walk {
     bool active;
+    bool begun;
     TreeContext tree;
-    TreeKey position;  // entries before it are done
-    uint64_t last_key; // the run ends behind it
-    BlockNumber next;  // where `position` is expected; InvalidBlockNumber: descend
+    TreeKey position;       // entries before it are done
+    uint64_t last_key;      // the run ends behind it
+    UpperLevels::Hint next; // where `position` is expected
 };
 
 // Unordered: kStart, kPostingProbes, kLookups, kNulls, kDone. Ordered: kStart, kLookups (a stage),
@@ -56,8 +65,12 @@ struct Scan {
     int done_radius; // fingerprints within it were returned by earlier stages; -1: none
     const ProbePlan* plan;
     ProbePlan* plans[kFingerprintBits + 1]; // by radius, made when first needed
-    PrefixNeighbours neighbours{0, 1, -1};
     UpperLevels upper_levels;
+    // The plan's runs, in order of their probes: those fetched ahead, and where to go on behind
+    // them.
+    Run runs[kRunsAhead]; // [run_count]
+    int run_count, next_run, next_probe;
+    PrefixNeighbours neighbours{0, 1, -1}; // of the probe before next_probe
     Walk walk;
     uint64_t* matches; // fingerprints of the stage to look up
     size_t match_count, match_capacity, next_match;
@@ -84,7 +97,8 @@ struct Scan {
 // ---- scan.cpp ----
 
 void release_pin(Scan* scan);
-void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64_t last_key);
+void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64_t last_key,
+                const UpperLevels::Hint& leaf = {});
 // Goes to the next leaf of the walk that has matching postings, and keeps it pinned. False at the
 // walk's end. `filtered`: postings must match the ball and the conditions; else all of the walk's
 // do.
@@ -93,9 +107,11 @@ bool continue_walk(Scan* scan, Relation index, bool filtered);
 const ProbePlan* plan_for(Scan* scan, Relation index, int radius);
 // Adds fingerprints to scan->matches.
 void add_matches(Scan* scan, const uint64_t* found, int count);
-// Collects the matching fingerprints that probes from `first_probe` on find into scan->matches.
-// Those of the posting table may be repeated.
-void collect_matches(Scan* scan, Relation index, int first_probe);
+// Begins the runs of scan->plan.
+void start_runs(Scan* scan);
+// Collects the matching fingerprints of the runs that are left into scan->matches. Those of the
+// posting table may be repeated.
+void collect_matches(Scan* scan, Relation index);
 // The null table's postings, one leaf's; the last phase of each scan. False at its end.
 bool next_null_postings(Scan* scan, Relation index);
 

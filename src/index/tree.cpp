@@ -129,6 +129,24 @@ Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key) {
     return find_page(tree, block, key, 0);
 }
 
+BlockNumber expected_leaf(const TreeContext& tree, TreeKey key) {
+    BlockNumber block = root_block(tree.tree);
+    Buffer buffer = read_page(tree.index, block, BUFFER_LOCK_SHARE);
+    int hops = 0;
+    for (int level = page_opaque(BufferGetPage(buffer))->level; level > 0; level--) {
+        block = child_of(tree, buffer, key);
+        UnlockReleaseBuffer(buffer);
+        if (level == 1)
+            return block;
+        buffer =
+            move_right(tree, block, key, level - 1, BUFFER_LOCK_SHARE, kMaxHopsOfKeptLink, &hops);
+        if (buffer == InvalidBuffer)
+            return InvalidBlockNumber;
+    }
+    UnlockReleaseBuffer(buffer);
+    return block;
+}
+
 // ---- Splits and downlinks ----
 
 namespace {

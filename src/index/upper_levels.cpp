@@ -1,5 +1,7 @@
 #include "index/upper_levels.hpp"
 
+#include "index/recent_pages.hpp"
+
 namespace simhash {
 
 namespace {
@@ -40,25 +42,35 @@ Page UpperLevels::copy_of(const TreeContext& tree, BlockNumber block) {
     return copy;
 }
 
-// Where the copies say that the leaf of `key` is; InvalidBlockNumber where they do not.
-BlockNumber UpperLevels::guess_leaf(const TreeContext& tree, TreeKey key) {
+// Where the copies say that the leaf of `key` is.
+UpperLevels::Hint UpperLevels::guess_leaf(const TreeContext& tree, TreeKey key) {
+    if (++descents_ <= kDescentsBefore)
+        return {};
+    descents_ = kDescentsBefore;
+    if (copies_ == nullptr)
+        copies_ = static_cast<Copy*>(MemoryContextAllocZero(memory_, kSlots * sizeof(Copy)));
     BlockNumber block = root_block(tree.tree);
     path_length_ = 0;
     for (int level = -1; path_length_ < kMaxHeight;) {
         Page page = copy_of(tree, block);
         if (page == nullptr)
-            return InvalidBlockNumber;
+            return {};
         path_[path_length_++] = block;
         if (!leads_to(tree, page, key, level)) {
             drop_path();
-            return InvalidBlockNumber;
+            return {};
         }
         level = page_opaque(page)->level - 1;
-        block = read_pivot(tree.kind, page, find_pivot(tree.kind, page, key)).child;
-        if (level == 0)
-            return block;
+        int i = find_pivot(tree.kind, page, key);
+        Pivot pivot = read_pivot(tree.kind, page, i);
+        block = pivot.child;
+        if (level == 0) {
+            bool last = i + 1 == pivot_count(tree.kind, page);
+            return {block, true, pivot.key.key,
+                    last ? UINT64_MAX : read_pivot(tree.kind, page, i + 1).key.key};
+        }
     }
-    return InvalidBlockNumber;
+    return {};
 }
 
 void UpperLevels::drop_path() {
@@ -72,16 +84,35 @@ void UpperLevels::drop_path() {
     }
 }
 
-Buffer UpperLevels::find_leaf(const TreeContext& tree, TreeKey key) {
-    if (++descents_ <= kDescentsBefore)
-        return simhash::find_leaf(tree, InvalidBlockNumber, key);
-    descents_ = kDescentsBefore;
-    if (copies_ == nullptr)
-        copies_ = static_cast<Copy*>(MemoryContextAllocZero(memory_, kSlots * sizeof(Copy)));
-    BlockNumber guess = guess_leaf(tree, key);
-    Buffer buffer = simhash::find_leaf(tree, guess, key);
-    if (guess != InvalidBlockNumber && BufferGetBlockNumber(buffer) != guess)
+namespace {
+
+// How far through the leaf's range the key is, 0 to 1.
+double fraction_of_range(const UpperLevels::Hint& leaf, uint64_t key) {
+    if (key <= leaf.low)
+        return 0;
+    return key >= leaf.high ? 1 : double(key - leaf.low) / double(leaf.high - leaf.low);
+}
+
+} // namespace
+
+UpperLevels::Hint UpperLevels::fetch_ahead(const TreeContext& tree, uint64_t first, uint64_t last) {
+    Hint hint = guess_leaf(tree, {first, 0});
+    if (hint.block == InvalidBlockNumber)
+        hint.block = expected_leaf(tree, {first, 0});
+    if (hint.block == InvalidBlockNumber)
+        return hint;
+    fetch_leaf_ahead(tree.index, hint.block, fraction_of_range(hint, first),
+                     fraction_of_range(hint, last));
+    return hint;
+}
+
+Buffer UpperLevels::find_leaf(const TreeContext& tree, const Hint& known, TreeKey key) {
+    Hint hint = known.block == InvalidBlockNumber ? guess_leaf(tree, key) : known;
+    Buffer buffer = simhash::find_leaf(tree, hint.block, key);
+    if (hint.by_copies && BufferGetBlockNumber(buffer) != hint.block) {
+        guess_leaf(tree, key);
         drop_path();
+    }
     return buffer;
 }
 

@@ -12,11 +12,21 @@ namespace simhash {
 
 class UpperLevels {
   public:
+    // Where a leaf is thought to be, and its range. Nothing depends on it but speed.
+    struct Hint {
+        BlockNumber block = InvalidBlockNumber; // InvalidBlockNumber: not known
+        bool by_copies = false;                 // that may be out of date
+        uint64_t low = 0, high = UINT64_MAX;    // keys
+    };
+
     // Copies will be allocated in `memory`.
     void init(MemoryContext memory) { memory_ = memory; }
 
+    // Where the leaf of `first` seems to be; has it brought nearer for a search from `first` to
+    // `last`. Expects no lock.
+    Hint fetch_ahead(const TreeContext& tree, uint64_t first, uint64_t last);
     // The leaf of `key`, pinned and locked shared. Expects no lock.
-    Buffer find_leaf(const TreeContext& tree, TreeKey key);
+    Buffer find_leaf(const TreeContext& tree, const Hint& hint, TreeKey key);
 
   private:
     struct Copy {
@@ -28,7 +38,7 @@ class UpperLevels {
     static constexpr int kDescentsBefore = 16; // a scan of few descents gains nothing
     static constexpr int kMaxHeight = 8;
 
-    BlockNumber guess_leaf(const TreeContext& tree, TreeKey key);
+    Hint guess_leaf(const TreeContext& tree, TreeKey key);
     Page copy_of(const TreeContext& tree, BlockNumber block);
     void drop_path();
 
