@@ -52,8 +52,12 @@ SET enable_bitmapscan = off;
 SELECT pages > 10 AS several_leaves FROM simhash_index_info('growing_fp') WHERE tree = 0 AND level = 0;
 EXPLAIN (COSTS OFF) SELECT count(*), sum(grow(q.id)) FROM question q JOIN growing g ON g.fp <~> q.fp <= 3 WHERE g.id > 0;
 SELECT count(*), sum(grow(q.id)) FROM question q JOIN growing g ON g.fp <~> q.fp <= 3 WHERE g.id > 0;
+-- The same within one query's runs: those of a table are found together, long before the last of them is read.
+CREATE FUNCTION grow_much(question integer) RETURNS integer LANGUAGE sql
+    AS $$ INSERT INTO growing SELECT -question, ('x' || md5(question || '+' || i))::bit(64)::bigint FROM generate_series(1, 3000) i; SELECT 3000 $$;
+SELECT count(*), sum(grow_much(q.id)) FROM question q JOIN growing g ON g.fp <~> q.fp <= 5 WHERE g.id > 0 AND q.id % 1000 = 1;
 SELECT rows, orphans FROM simhash_index_check('growing_fp', true);
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 DROP TABLE growing, question;
-DROP FUNCTION grow;
+DROP FUNCTION grow, grow_much;

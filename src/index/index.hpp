@@ -203,15 +203,25 @@ inline void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot) {
     memcpy(at + pivot_bytes(kind) - 4, &pivot.child, 4);
 }
 
-// The last pivot whose key is <= key; 0 where there is none.
+// How far through a range a key lies, 0 to 1.
+inline double fraction_of_range(uint64_t low, uint64_t high, uint64_t key) {
+    if (key <= low)
+        return 0;
+    return key >= high ? 1 : double(key - low) / double(high - low);
+}
+
+// The last pivot whose key is <= key; 0 where there is none. As keys are mostly spread evenly, it
+// is looked for where that would put it, and from there in growing steps: that touches less memory
+// than halving the page.
 inline int find_pivot(LeafKind kind, Page page, TreeKey key) {
     int low = 0, high = pivot_count(kind, page); // the wanted pivot is in [low, high)
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (read_pivot(kind, page, middle).key <= key)
-            low = middle;
-        else
-            high = middle;
+    uint64_t end = page_is_rightmost(page) ? UINT64_MAX : page_high(page).key;
+    int at = int(fraction_of_range(page_low(page).key, end, key.key) * high);
+    for (int step = 2; high - low > 1; step *= 2) {
+        at = at <= low ? low + 1 : at >= high ? high - 1 : at;
+        bool right = read_pivot(kind, page, at).key <= key;
+        (right ? low : high) = at;
+        at = high - low <= step ? (low + high) / 2 : right ? low + step : high - step;
     }
     return low;
 }
@@ -231,6 +241,8 @@ LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
 // Pins the page that a link names, or raises an error where it cannot be one to lock: a damaged
 // link may name no page, or one that this backend has locked.
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
+// Locks a pinned page and checks it. Returns it.
+Buffer lock_page(Relation index, Buffer buffer, int lock_mode);
 // Reads a page, locks it and checks it.
 Buffer read_page(Relation index, BlockNumber block, int lock_mode);
 // The cached layout. Expects no lock, leaves none.
@@ -273,9 +285,12 @@ TreeContext tree_context(Relation index, Relation heap, const Layout* layout, in
 Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
 // The page of `level` that holds `key`, reached from `block` by right links, or by descent where
 // that is InvalidBlockNumber or turns out to be stale; locked shared.
-Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);
+// `pinned` is its buffer, if the caller has pinned it; the pin is taken over.
+Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level,
+                 Buffer pinned = InvalidBuffer);
 // The leaf, likewise.
-Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key);
+Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key,
+                 Buffer pinned = InvalidBuffer);
 // The block where the page above says the leaf of `key` is, for a caller who wants it fetched
 // before it is read; InvalidBlockNumber where links were stale. Expects no lock.
 BlockNumber expected_leaf(const TreeContext& tree, TreeKey key);

@@ -1,8 +1,6 @@
 // Pages: their making and checking, the cached metapage, allocation, and pivots of internal pages.
 #include "index/index.hpp"
 
-#include "index/recent_pages.hpp"
-
 namespace simhash {
 
 void report_corruption(Relation index, BlockNumber block, const char* what) {
@@ -93,25 +91,22 @@ LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
 }
 
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy) {
-    Buffer buffer = InvalidBuffer;
-    if (block != InvalidBlockNumber && strategy == nullptr)
-        buffer = pin_recent_page(index, block);
-    if (buffer == InvalidBuffer) {
-        if (block == InvalidBlockNumber || !block_exists(index, block))
-            report_corruption(index, block, "A link names no page.");
-        buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
-        note_recent_page(index, block, buffer);
-    }
+    if (block == InvalidBlockNumber || !block_exists(index, block))
+        report_corruption(index, block, "A link names no page.");
+    Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
     if (page_locked_by_me(buffer))
         report_corruption(index, block, "Links form a circle.");
     return buffer;
 }
 
-Buffer read_page(Relation index, BlockNumber block, int lock_mode) {
-    Buffer buffer = pin_page(index, block);
+Buffer lock_page(Relation index, Buffer buffer, int lock_mode) {
     LockBuffer(buffer, lock_mode);
     check_page(index, buffer);
     return buffer;
+}
+
+Buffer read_page(Relation index, BlockNumber block, int lock_mode) {
+    return lock_page(index, pin_page(index, block), lock_mode);
 }
 
 // ---- Metapage ----

@@ -7,7 +7,7 @@
 // "Scans").
 #include "index/scan.hpp"
 
-#include "index/recent_pages.hpp"
+#include "index/recent_leaves.hpp"
 #include "index/testing.hpp"
 #include "sql/ball.hpp"
 
@@ -61,7 +61,7 @@ bool matches(const Scan* scan, uint64_t fingerprint) {
 int read_postings(const Scan* scan, Relation index, Buffer buffer, bool filtered) {
     const Walk& walk = scan->walk;
     LeafReader reader = open_leaf(index, buffer, walk.tree.kind);
-    note_recent_leaf(index, BufferGetBlockNumber(buffer), reader);
+    note_recent_leaf(index, buffer, reader);
     // Unfiltered, as all bits may differ: every entry of the walk.
     int radius = filtered ? scan->ball.radius : kFingerprintBits;
     int hit_count =
@@ -219,7 +219,7 @@ void collect_run(Scan* scan, Relation index, const Run& run) {
         CHECK_FOR_INTERRUPTS();
         Buffer buffer = leaf_at(scan, tree, next, position);
         LeafReader reader = open_leaf(index, buffer, tree.kind);
-        note_recent_leaf(index, BufferGetBlockNumber(buffer), reader);
+        note_recent_leaf(index, buffer, reader);
         Page page = BufferGetPage(buffer);
         int count = 0;
         // Distances are the same under the permutation: only matches are permuted back.
@@ -268,8 +268,10 @@ bool make_run(Scan* scan, Run* run) {
 // The next run, or nullptr. It stays the next until next_run is raised.
 const Run* next_run(Scan* scan, Relation index) {
     if (scan->next_run == scan->run_count) {
+        // A scan that is given up after its first rows shall not pay for many runs.
+        int ahead = scan->run_count == 0 ? kFirstRunsAhead : kRunsAhead;
         scan->next_run = scan->run_count = 0;
-        while (scan->run_count < kRunsAhead && make_run(scan, &scan->runs[scan->run_count]))
+        while (scan->run_count < ahead && make_run(scan, &scan->runs[scan->run_count]))
             scan->run_count++;
         for (int i = 0; i < scan->run_count && scan->run_count > 1; i++) {
             Run& run = scan->runs[i];

@@ -9,7 +9,9 @@ namespace simhash {
 
 constexpr int kNoRadius = -1;
 constexpr int kMinPostingCapacity = 64;
-constexpr int kRunsAhead = 16; // leaves that are fetched before the first of them is read
+// Leaves that are fetched before the first of them is read: at first, and from then on.
+constexpr int kFirstRunsAhead = 4;
+constexpr int kRunsAhead = 16;
 
 // fp within radius of center. Radius -1: nothing matches; 64: everything.
 struct Ball {
@@ -26,7 +28,8 @@ struct Posting {
     uint64_t tid;
 };
 
-// The keys of a block table that share a prefix, first to last; what a probe looks through.
+// The keys of a block table or the posting table that share a prefix, first to last; what a probe
+// looks through.
 struct Run {
     int probe;
     uint64_t first, last;

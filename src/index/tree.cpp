@@ -51,12 +51,14 @@ BlockNumber child_of(const TreeContext& tree, Buffer buffer, TreeKey key) {
 
 // Goes from `block` (whose level must be `level`, if that is >= 0) right to the page that holds
 // `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or the page is
-// not reached by `patience` right links.
+// not reached by `patience` right links. `pinned`: the block's buffer, where the caller has its
+// pin.
 Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int level, int lock_mode,
-                  int patience, int* hops) {
-    for (;;) {
+                  int patience, int* hops, Buffer pinned = InvalidBuffer) {
+    for (;; pinned = InvalidBuffer) {
         CHECK_FOR_INTERRUPTS();
-        Buffer buffer = read_page(tree.index, block, lock_mode);
+        Buffer buffer = pinned == InvalidBuffer ? read_page(tree.index, block, lock_mode)
+                                                : lock_page(tree.index, pinned, lock_mode);
         Page page = BufferGetPage(buffer);
         Fit fit = page_fit(tree, page, key, level);
         if (fit == Fit::kHere)
@@ -114,19 +116,20 @@ Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode) {
     report_corruption(tree.index, root_block(tree.tree), "Links of this tree lead nowhere.");
 }
 
-Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level) {
+Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level,
+                 Buffer pinned) {
     if (block != InvalidBlockNumber) {
         int hops = 0;
-        Buffer buffer =
-            move_right(tree, block, key, level, BUFFER_LOCK_SHARE, kMaxHopsOfKeptLink, &hops);
+        Buffer buffer = move_right(tree, block, key, level, BUFFER_LOCK_SHARE, kMaxHopsOfKeptLink,
+                                   &hops, pinned);
         if (buffer != InvalidBuffer)
             return buffer;
     }
     return descend(tree, key, level, BUFFER_LOCK_SHARE);
 }
 
-Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key) {
-    return find_page(tree, block, key, 0);
+Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key, Buffer pinned) {
+    return find_page(tree, block, key, 0, pinned);
 }
 
 BlockNumber expected_leaf(const TreeContext& tree, TreeKey key) {

@@ -1,6 +1,6 @@
 #include "index/upper_levels.hpp"
 
-#include "index/recent_pages.hpp"
+#include "index/recent_leaves.hpp"
 
 namespace simhash {
 
@@ -17,14 +17,16 @@ bool leads_to(const TreeContext& tree, Page page, TreeKey key, int level) {
 
 } // namespace
 
-// The copy of an internal page, made now if there is room; nullptr where there is none or the page
-// is a leaf. A slot belongs to the block that came first.
-Page UpperLevels::copy_of(const TreeContext& tree, BlockNumber block) {
+// The copy of an internal page, made now if that is wanted and there is room; nullptr where there
+// is none or the page is a leaf. A slot belongs to the block that came first. To make one, expects
+// no lock.
+Page UpperLevels::copy_of(const TreeContext& tree, BlockNumber block, bool make) {
     Copy& slot = copies_[block % kSlots];
     if (slot.page != nullptr)
         return slot.block == block ? slot.page : nullptr;
-    if (copy_count_ == kMaxCopies)
+    if (!make || copy_count_ == kMaxCopies)
         return nullptr;
+    Assert(InterruptHoldoffCount == 0); // as it is under a page lock
     auto* copy = static_cast<char*>(MemoryContextAlloc(memory_, BLCKSZ));
     Buffer buffer = read_page(tree.index, block, BUFFER_LOCK_SHARE);
     bool internal = !page_is_leaf(BufferGetPage(buffer)) && block != kMetaBlock;
@@ -42,17 +44,13 @@ Page UpperLevels::copy_of(const TreeContext& tree, BlockNumber block) {
     return copy;
 }
 
-// Where the copies say that the leaf of `key` is.
-UpperLevels::Hint UpperLevels::guess_leaf(const TreeContext& tree, TreeKey key) {
-    if (++descents_ <= kDescentsBefore)
-        return {};
-    descents_ = kDescentsBefore;
-    if (copies_ == nullptr)
-        copies_ = static_cast<Copy*>(MemoryContextAllocZero(memory_, kSlots * sizeof(Copy)));
+// Where the copies say that the leaf of `key` is; notes their path. Makes those that are missing,
+// or stops there.
+UpperLevels::Hint UpperLevels::follow_copies(const TreeContext& tree, TreeKey key, bool make) {
     BlockNumber block = root_block(tree.tree);
     path_length_ = 0;
     for (int level = -1; path_length_ < kMaxHeight;) {
-        Page page = copy_of(tree, block);
+        Page page = copy_of(tree, block, make);
         if (page == nullptr)
             return {};
         path_[path_length_++] = block;
@@ -73,6 +71,15 @@ UpperLevels::Hint UpperLevels::guess_leaf(const TreeContext& tree, TreeKey key) 
     return {};
 }
 
+UpperLevels::Hint UpperLevels::guess_leaf(const TreeContext& tree, TreeKey key) {
+    if (++descents_ <= kDescentsBefore)
+        return {};
+    descents_ = kDescentsBefore;
+    if (copies_ == nullptr)
+        copies_ = static_cast<Copy*>(MemoryContextAllocZero(memory_, kSlots * sizeof(Copy)));
+    return follow_copies(tree, key, true);
+}
+
 void UpperLevels::drop_path() {
     while (path_length_ > 0) {
         Copy& slot = copies_[path_[--path_length_] % kSlots];
@@ -84,33 +91,24 @@ void UpperLevels::drop_path() {
     }
 }
 
-namespace {
-
-// How far through the leaf's range the key is, 0 to 1.
-double fraction_of_range(const UpperLevels::Hint& leaf, uint64_t key) {
-    if (key <= leaf.low)
-        return 0;
-    return key >= leaf.high ? 1 : double(key - leaf.low) / double(leaf.high - leaf.low);
-}
-
-} // namespace
-
 UpperLevels::Hint UpperLevels::fetch_ahead(const TreeContext& tree, uint64_t first, uint64_t last) {
     Hint hint = guess_leaf(tree, {first, 0});
     if (hint.block == InvalidBlockNumber)
         hint.block = expected_leaf(tree, {first, 0});
     if (hint.block == InvalidBlockNumber)
         return hint;
-    fetch_leaf_ahead(tree.index, hint.block, fraction_of_range(hint, first),
-                     fraction_of_range(hint, last));
+    fetch_leaf_ahead(tree.index, hint.block, fraction_of_range(hint.low, hint.high, first),
+                     fraction_of_range(hint.low, hint.high, last));
     return hint;
 }
 
 Buffer UpperLevels::find_leaf(const TreeContext& tree, const Hint& known, TreeKey key) {
     Hint hint = known.block == InvalidBlockNumber ? guess_leaf(tree, key) : known;
-    Buffer buffer = simhash::find_leaf(tree, hint.block, key);
+    Buffer pinned =
+        hint.block == InvalidBlockNumber ? InvalidBuffer : pin_recent_leaf(tree.index, hint.block);
+    Buffer buffer = simhash::find_leaf(tree, hint.block, key, pinned);
     if (hint.by_copies && BufferGetBlockNumber(buffer) != hint.block) {
-        guess_leaf(tree, key);
+        follow_copies(tree, key, false); // the leaf is locked
         drop_path();
     }
     return buffer;

@@ -12,10 +12,10 @@ namespace simhash {
 
 class UpperLevels {
   public:
-    // Where a leaf is thought to be, and its range. Nothing depends on it but speed.
+    // Where a leaf is thought to be, and its range: a link read long ago.
     struct Hint {
         BlockNumber block = InvalidBlockNumber; // InvalidBlockNumber: not known
-        bool by_copies = false;                 // that may be out of date
+        bool by_copies = false;                 // which are to be dropped if it proves wrong
         uint64_t low = 0, high = UINT64_MAX;    // keys
     };
 
@@ -38,8 +38,9 @@ class UpperLevels {
     static constexpr int kDescentsBefore = 16; // a scan of few descents gains nothing
     static constexpr int kMaxHeight = 8;
 
+    Hint follow_copies(const TreeContext& tree, TreeKey key, bool make);
     Hint guess_leaf(const TreeContext& tree, TreeKey key);
-    Page copy_of(const TreeContext& tree, BlockNumber block);
+    Page copy_of(const TreeContext& tree, BlockNumber block, bool make);
     void drop_path();
 
     MemoryContext memory_;
