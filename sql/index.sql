@@ -84,6 +84,35 @@ SELECT count(*) FROM docs WHERE fp <@ NULL::hamming_ball;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
+-- More fingerprints match than work_mem takes: their rows are returned without noting them, each once.
+CREATE TABLE crowd (fp bigint);
+INSERT INTO crowd SELECT ('x' || md5(i::text))::bit(64)::bigint FROM generate_series(1, 60000) i;
+INSERT INTO crowd SELECT i << 49 FROM generate_series(0::bigint, 16383) i, generate_series(1, 2);
+CREATE INDEX crowd_fp ON crowd USING simhash (fp);
+CREATE VIEW found AS SELECT count(*) AS rows, count(DISTINCT fp) AS fingerprints, sum(fp::numeric), max(fp <~> 0) FROM crowd WHERE fp <~> 0 <= 7;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SELECT * FROM found;
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET work_mem = '64kB';
+EXPLAIN (COSTS OFF) SELECT count(*) FROM crowd WHERE fp <~> 0 <= 7;
+SELECT * FROM found;
+SELECT count(*) AS rows, count(DISTINCT fp) AS fingerprints FROM (SELECT fp FROM crowd WHERE fp <~> 0 <= 7 ORDER BY fp <~> 0 LIMIT 100000) c;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = on;
+SELECT * FROM found;
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+RESET work_mem;
+DROP VIEW found;
+DROP TABLE crowd;
+
 -- The planner leaves the index where it does not pay.
 ANALYZE docs;
 EXPLAIN (COSTS OFF) SELECT * FROM docs WHERE fp <~> 42000000 <= 3;

@@ -25,10 +25,6 @@ namespace {
 
 constexpr int kRadiusStep = 2;
 
-size_t match_limit() {
-    return std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
-}
-
 // The greatest distance from the target at which a row can meet all conditions.
 int greatest_radius(const Scan* scan) {
     int greatest = kFingerprintBits;
@@ -84,8 +80,7 @@ void begin_stage(Scan* scan, Relation index) {
         return;
     }
     start_runs(scan);
-    collect_matches(scan, index);
-    if (scan->match_count > match_limit()) {
+    if (!collect_matches(scan, index)) {
         note_distances(scan, index);
         return;
     }

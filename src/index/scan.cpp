@@ -46,6 +46,12 @@ void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64
 
 namespace {
 
+// Whether the walks of the probes of the posting table have returned the fingerprint's rows.
+bool reported_by_walk(const Scan* scan, uint64_t fingerprint) {
+    int walked = scan->plan->probe_count > 0 && scan->plan->probes[0].table == 0;
+    return reported_earlier(*scan->plan, walked, fingerprint ^ scan->ball.center);
+}
+
 bool matches(const Scan* scan, uint64_t fingerprint) {
     int distance = hamming_distance(fingerprint, scan->ball.center);
     if (distance > scan->ball.radius || distance <= scan->done_radius)
@@ -53,7 +59,7 @@ bool matches(const Scan* scan, uint64_t fingerprint) {
     for (int i = 0; i < scan->ball_count; i++)
         if (!scan->balls[i].contains(fingerprint))
             return false;
-    return true;
+    return scan->phase != Phase::kRest || !reported_by_walk(scan, fingerprint);
 }
 
 // Copies the matching postings of one leaf to leaf_postings; returns their number. Expects the leaf
@@ -207,8 +213,8 @@ void add_matches(Scan* scan, const uint64_t* found, int count) {
 namespace {
 
 // Collects the matching fingerprints of one run of a block table that no earlier probe of the plan
-// reports.
-void collect_run(Scan* scan, Relation index, const Run& run) {
+// reports. False where there are more than `limit` now.
+bool collect_run(Scan* scan, Relation index, const Run& run, size_t limit) {
     const Probe& probe = scan->plan->probes[run.probe];
     TreeContext tree = tree_context(index, nullptr, scan->layout, probe.table);
     Permutation permutation(scan->layout->masks[probe.table]);
@@ -241,8 +247,11 @@ void collect_run(Scan* scan, Relation index, const Run& run) {
             next = {page_opaque(page)->right};
         }
         UnlockReleaseBuffer(buffer);
+        if (scan->match_count + count > limit)
+            return false;
         add_matches(scan, leaf_matches, count);
     }
+    return true;
 }
 
 PrefixNeighbours probe_neighbours(const Scan* scan, const Probe& probe) {
@@ -290,12 +299,15 @@ void start_runs(Scan* scan) {
     scan->neighbours = PrefixNeighbours(0, 1, -1);
 }
 
-void collect_matches(Scan* scan, Relation index) {
+bool collect_matches(Scan* scan, Relation index) {
+    size_t limit = std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
     scan->match_count = scan->next_match = 0;
     while (const Run* run = next_run(scan, index)) {
         scan->next_run++;
-        collect_run(scan, index, *run);
+        if (!collect_run(scan, index, *run, limit))
+            return false;
     }
+    return true;
 }
 
 namespace {
@@ -316,7 +328,7 @@ void start_ball(Scan* scan, Relation index) {
 // phase is then kNulls.
 bool next_ball_postings(Scan* scan, Relation index) {
     for (;;) {
-        if (scan->walk.active && continue_walk(scan, index, scan->phase == Phase::kPostingProbes))
+        if (scan->walk.active && continue_walk(scan, index, scan->phase != Phase::kLookups))
             return true;
         release_pin(scan);
         if (scan->phase == Phase::kPostingProbes) {
@@ -326,8 +338,13 @@ bool next_ball_postings(Scan* scan, Relation index) {
                 start_walk(scan, index, 0, run->first, run->last, run->leaf);
                 continue;
             }
-            collect_matches(scan, index);
             scan->phase = Phase::kLookups;
+            if (!collect_matches(scan, index)) {
+                scan->match_count = 0;
+                scan->phase = Phase::kRest;
+                start_walk(scan, index, 0, 0, UINT64_MAX);
+                continue;
+            }
         }
         if (scan->next_match == scan->match_count) {
             scan->phase = Phase::kNulls;
@@ -411,7 +428,8 @@ void start_scan(Scan* scan, Relation index) {
 bool next_postings(Scan* scan, Relation index) {
     if (scan->phase == Phase::kStart)
         start_scan(scan, index);
-    if (scan->phase == Phase::kPostingProbes || scan->phase == Phase::kLookups) {
+    if (scan->phase == Phase::kPostingProbes || scan->phase == Phase::kLookups ||
+        scan->phase == Phase::kRest) {
         if (next_ball_postings(scan, index))
             return true;
     }

@@ -46,9 +46,9 @@ struct Walk {
     UpperLevels::Hint next; // where `position` is expected
 };
 
-// Unordered: kStart, kPostingProbes, kLookups, kNulls, kDone. Ordered: kStart, kLookups (a stage),
-// kLevels (the last stage), kNulls, kDone.
-enum class Phase { kStart, kPostingProbes, kLookups, kLevels, kNulls, kDone };
+// Unordered: kStart, kPostingProbes, kLookups (or kRest, where there are too many to look up),
+// kNulls, kDone. Ordered: kStart, kLookups (a stage), kLevels (the last stage), kNulls, kDone.
+enum class Phase { kStart, kPostingProbes, kLookups, kRest, kLevels, kNulls, kDone };
 
 struct Scan {
     MemoryContext memory; // holds all of the scan's; deleted at its end
@@ -113,8 +113,8 @@ void add_matches(Scan* scan, const uint64_t* found, int count);
 // Begins the runs of scan->plan.
 void start_runs(Scan* scan);
 // Collects the matching fingerprints of the runs that are left into scan->matches. Those of the
-// posting table may be repeated.
-void collect_matches(Scan* scan, Relation index);
+// posting table may be repeated. False where they outgrow work_mem: not all are there then.
+bool collect_matches(Scan* scan, Relation index);
 // The null table's postings, one leaf's; the last phase of each scan. False at its end.
 bool next_null_postings(Scan* scan, Relation index);
 
