@@ -14,6 +14,8 @@ class LevelWalk {
   public:
     // From the page that holds `first` on.
     LevelWalk(const TreeContext& tree, int level, TreeKey first = {0, 0});
+    LevelWalk(const LevelWalk&) = delete;
+    ~LevelWalk() { pfree(page_); }
     // Goes to the next page; false at the level's end.
     bool next();
     Page page() const { return page_; }
@@ -36,6 +38,8 @@ class LevelWalk {
 class EntryWalk {
   public:
     explicit EntryWalk(const TreeContext& tree, TreeKey first = {0, 0});
+    EntryWalk(const EntryWalk&) = delete;
+    ~EntryWalk() { pfree(entries_); }
     bool next(LeafEntry* entry);
     // The leaf of the last entry.
     BlockNumber block() const { return leaves_.block(); }
