@@ -46,6 +46,6 @@ FROM pg_operator WHERE oprcode::text LIKE 'hamming%' ORDER BY oid::regoperator::
 SELECT pg_describe_object(classid, objid, objsubid) AS without_comment
 FROM pg_depend d
 WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
-  AND deptype = 'e' AND pg_describe_object(classid, objid, objsubid) ~ 'hamming|<~>|~=|<@|@>'
+  AND deptype = 'e' AND pg_describe_object(classid, objid, objsubid) ~ 'hamming(?!_ball\[\])|<~>|~=|<@|@>'
   AND classid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
   AND NOT EXISTS (SELECT FROM pg_description c WHERE c.classoid = d.classid AND c.objoid = d.objid);
