@@ -3,7 +3,8 @@
 // Every scan is a sequence of *walks* over runs of leaves that hold TIDs (the posting table, the
 // null table). A query within a radius first walks the runs of its own probes in the posting table,
 // then collects the matching fingerprints of the other probes' block tables, and walks to each of
-// these in the posting table. The leaf whose postings are being returned stays pinned (README.md,
+// these in the posting table; or, where they outgrow work_mem, through all of it. The leaf whose
+// postings are being returned stays pinned where a snapshot alone does not protect them (README.md,
 // "Scans").
 #include "index/scan.hpp"
 
@@ -274,7 +275,8 @@ bool make_run(Scan* scan, Run* run) {
     return true;
 }
 
-// The next run, or nullptr. It stays the next until next_run is raised.
+// The next run, or nullptr; the leaves of those behind it are being fetched meanwhile. It stays the
+// next until next_run is raised.
 const Run* next_run(Scan* scan, Relation index) {
     if (scan->next_run == scan->run_count) {
         // A scan that is given up after its first rows shall not pay for many runs.
