@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#define SIMHASH_X86 1
+#include <immintrin.h>
+#endif
+
 namespace simhash {
 
 using namespace leaf_detail;
@@ -168,10 +173,112 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
     return tail_count_ <= kMaxTailEntries && count() <= kMaxLeafEntries;
 }
 
+namespace {
+
+// What a search compares of a run's keys: their low bits, `width` of them, at a fixed place each.
+struct LowBits {
+    const uint8_t* words;
+    unsigned width; // 1..63
+    uint64_t first_key, target;
+    int radius;
+
+    // At least 57 of the bits read at any place are the entry's own or of what follows.
+    uint64_t mask() const { return (uint64_t{1} << std::min(width, 57u)) - 1; }
+};
+
+// The innermost loops of the search, as any processor runs them.
+struct PortableLoops {
+    // Position of the n-th set bit, n > 0; there are so many.
+    [[gnu::always_inline]] static int nth_one(uint64_t bits, uint64_t n) {
+        for (; n > 1; n--)
+            bits &= bits - 1;
+        return std::countr_zero(bits);
+    }
+
+    // Writes the places from begin to end (excluded) where the low bits are within the radius of
+    // the target's to `hits`, which has room for one more than there are; returns their number.
+    [[gnu::always_inline]] static int near_places(const LowBits& low, int begin, int end,
+                                                  LeafReader::Hit* hits) {
+        // Copies, which the compiler can keep in registers while hits are written.
+        const uint8_t* words = low.words;
+        unsigned width = low.width;
+        uint64_t first_key = low.first_key, target = low.target, mask = low.mask();
+        int radius = low.radius, near = 0;
+        size_t position = size_t(begin) * width;
+        for (int i = begin; i < end; i++, position += width) {
+            hits[near].place = i;
+            uint64_t key = first_key + read_field(words, position, width);
+            near += std::popcount((key ^ target) & mask) <= radius;
+        }
+        return near;
+    }
+
+  private:
+    // `width` bits at a position, and above them other bits.
+    [[gnu::always_inline]] static uint64_t read_field(const uint8_t* words, size_t position,
+                                                      unsigned width) {
+        if constexpr (std::endian::native == std::endian::little) {
+            uint64_t word;
+            memcpy(&word, words + (position >> 3), 8); // unary words follow the last one
+            return word >> (position & 7);
+        }
+        return read_bits(words, position, width);
+    }
+};
+
+#ifdef SIMHASH_X86
+#define SIMHASH_AVX512 "popcnt,bmi2,avx512f,avx512bw,avx512vbmi,avx512vpopcntdq"
+
+// With AVX-512: eight entries at once. They begin at a whole byte, and fill `width` bytes.
+struct Avx512Loops {
+    __attribute__((target(SIMHASH_AVX512))) static int nth_one(uint64_t bits, uint64_t n) {
+        return std::countr_zero(_pdep_u64(uint64_t{1} << (n - 1), bits));
+    }
+
+    __attribute__((target(SIMHASH_AVX512))) static int near_places(const LowBits& low, int begin,
+                                                                   int end, LeafReader::Hit* hits) {
+        // Lane i takes the eight bytes in which the i-th entry's field begins.
+        __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+        __m512i bits = _mm512_mullo_epi32(lanes, _mm512_set1_epi64(low.width));
+        __m512i shifts = _mm512_and_si512(bits, _mm512_set1_epi64(7));
+        __m512i bytes =
+            _mm512_add_epi8(_mm512_shuffle_epi8(_mm512_maskz_srli_epi64(0xff, bits, 3),
+                                                _mm512_set4_epi32(0x08080808, 0x08080808, 0, 0)),
+                            _mm512_set1_epi64(0x0706050403020100));
+        __m512i first_key = _mm512_set1_epi64(int64_t(low.first_key));
+        __m512i target = _mm512_set1_epi64(int64_t(low.target));
+        __m512i mask = _mm512_set1_epi64(int64_t(low.mask()));
+        __m512i radius = _mm512_set1_epi64(low.radius);
+        int near = 0;
+        for (int i = begin & ~7; i < end; i += 8) {
+            unsigned present = end - i >= 8 ? 0xff : (1u << (end - i)) - 1;
+            // No byte behind the last entry is read.
+            unsigned size = end - i >= 8 ? low.width : ((end - i) * low.width + 7) / 8;
+            __m512i word = _mm512_maskz_loadu_epi8((uint64_t{1} << size) - 1,
+                                                   low.words + size_t(i / 8) * low.width);
+            __m512i field = _mm512_maskz_srlv_epi64(
+                0xff, _mm512_maskz_permutexvar_epi8(~uint64_t{0}, bytes, word), shifts);
+            __m512i differing = _mm512_and_si512(
+                _mm512_xor_si512(_mm512_add_epi64(first_key, field), target), mask);
+            unsigned found = _mm512_mask_cmple_epi64_mask(__mmask8(present),
+                                                          _mm512_popcnt_epi64(differing), radius);
+            if (i < begin)
+                found &= ~0u << (begin - i);
+            for (; found != 0; found &= found - 1)
+                hits[near++].place = i + std::countr_zero(found);
+        }
+        return near;
+    }
+};
+#endif
+
+} // namespace
+
 // The body of keys_within(). Decoding every key of a probe's run bit by bit would take most of the
 // probe's time. But the low bits of keys, which stand at a fixed width, mostly say already that a
 // key is too far away: so they are compared first, and only where they are within the radius is the
 // key's high part looked up.
+template <class Loops>
 class WithinRadius {
   public:
     [[gnu::always_inline]] WithinRadius(const LeafReader& reader, uint64_t low, uint64_t high,
@@ -206,17 +313,6 @@ class WithinRadius {
         found_ += std::popcount(key ^ target_) <= radius_;
     }
 
-    // `width` bits at a position in the low words, and above them other bits.
-    [[gnu::always_inline]] static uint64_t read_low_bits(const uint8_t* words, size_t position,
-                                                         unsigned width) {
-        if constexpr (std::endian::native == std::endian::little) {
-            uint64_t word;
-            memcpy(&word, words + (position >> 3), 8); // unary words follow the last one
-            return word >> (position & 7);
-        }
-        return read_bits(words, position, width);
-    }
-
     // The number of entries whose high part is less than `high_part`, which must not fall from call
     // to call: that many entries stand before the high_part-th clear bit.
     [[gnu::always_inline]] int entries_before(uint64_t high_part) {
@@ -227,9 +323,8 @@ class WithinRadius {
             uint64_t holes = ~read_word(reader_.unary_, word_);
             unsigned clear = std::popcount(holes);
             if (clear_seen_ + clear >= high_part) {
-                for (uint64_t skip = high_part - clear_seen_; skip > 1; skip--)
-                    holes &= holes - 1;
-                uint64_t position = uint64_t(word_) * 64 + std::countr_zero(holes);
+                uint64_t position =
+                    uint64_t(word_) * 64 + Loops::nth_one(holes, high_part - clear_seen_);
                 return int(std::min<uint64_t>(position + 1 - high_part, header.count));
             }
             clear_seen_ += clear;
@@ -244,21 +339,11 @@ class WithinRadius {
         int begin = entries_before(first);
         int end = entries_before(((high_ - header.first_key) >> low_bits) + 1);
 
-        // Copies, which the compiler can keep in registers while hits are written.
-        const uint8_t* fields = reader_.low_;
-        uint64_t first_key = header.first_key, target = target_;
-        LeafReader::Hit* hits = hits_;
-        int radius = radius_, near = 0;
-        // At least 57 of the bits read at any place are its own or of what follows.
-        uint64_t mask = (uint64_t{1} << std::min(low_bits, 57u)) - 1;
         size_t position = size_t(begin) * low_bits;
         for (size_t byte = position / 8; byte < size_t(end) * low_bits / 8; byte += 64)
-            __builtin_prefetch(fields + byte);
-        for (int i = begin; i < end; i++, position += low_bits) {
-            hits[near].place = i;
-            uint64_t key = first_key + read_low_bits(fields, position, low_bits);
-            near += std::popcount((key ^ target) & mask) <= radius;
-        }
+            __builtin_prefetch(reader_.low_ + byte);
+        int near = Loops::near_places({reader_.low_, low_bits, header.first_key, target_, radius_},
+                                      begin, end, hits_);
 
         // Where the unary bits are read: words before `word` hold `entries` ones.
         int word = 0, entries = 0;
@@ -274,9 +359,8 @@ class WithinRadius {
             }
             if (word == header.unary_words)
                 return;
-            for (int skip = place - entries; skip > 0; skip--)
-                ones &= ones - 1;
-            uint64_t high_part = uint64_t(word) * 64 + std::countr_zero(ones) - place;
+            uint64_t high_part =
+                uint64_t(word) * 64 + Loops::nth_one(ones, place - entries + 1) - place;
             uint64_t key =
                 header.first_key + (high_part << low_bits |
                                     read_bits(reader_.low_, size_t(place) * low_bits, low_bits));
@@ -298,34 +382,47 @@ class WithinRadius {
 namespace {
 
 // popcount is one instruction on any x86 processor of the last 15 years, but not on the least that
-// the compiler must assume. So the search is compiled twice, and the processor asked.
-int find_within(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
-                LeafReader::Hit* hits) {
-    return WithinRadius(reader, low, high, target, radius, hits).find();
+// the compiler must assume; and some do eight at once. So the search is compiled for each, and the
+// processor asked.
+using Search = int (*)(const LeafReader&, uint64_t low, uint64_t high, uint64_t target, int radius,
+                       LeafReader::Hit* hits);
+
+int search(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
+           LeafReader::Hit* hits) {
+    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find();
 }
 
-#if defined(__x86_64__) || defined(__i386__)
-__attribute__((target("popcnt"))) int find_within_popcnt(const LeafReader& reader, uint64_t low,
-                                                         uint64_t high, uint64_t target, int radius,
-                                                         LeafReader::Hit* hits) {
-    return WithinRadius(reader, low, high, target, radius, hits).find();
+#ifdef SIMHASH_X86
+__attribute__((target("popcnt"))) int search_popcnt(const LeafReader& reader, uint64_t low,
+                                                    uint64_t high, uint64_t target, int radius,
+                                                    LeafReader::Hit* hits) {
+    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find();
 }
-bool has_popcnt() {
-    return __builtin_cpu_supports("popcnt");
-}
-#else
-constexpr auto find_within_popcnt = find_within;
-constexpr bool has_popcnt() {
-    return false;
+
+__attribute__((target(SIMHASH_AVX512))) int search_avx512(const LeafReader& reader, uint64_t low,
+                                                          uint64_t high, uint64_t target,
+                                                          int radius, LeafReader::Hit* hits) {
+    return WithinRadius<Avx512Loops>(reader, low, high, target, radius, hits).find();
 }
 #endif
 
+Search best_search(SearchLevel level) {
+#ifdef SIMHASH_X86
+    if (level >= SearchLevel::kAvx512 && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("bmi2"))
+        return search_avx512;
+    if (level >= SearchLevel::kPopcnt && __builtin_cpu_supports("popcnt"))
+        return search_popcnt;
+#endif
+    return search;
+}
+
 } // namespace
 
-int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int radius,
-                            Hit* hits) const {
-    return has_popcnt() ? find_within_popcnt(*this, low, high, target, radius, hits)
-                        : find_within(*this, low, high, target, radius, hits);
+int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
+                            SearchLevel level) const {
+    return best_search(level)(*this, low, high, target, radius, hits);
 }
 
 bool LeafReader::contains_key(uint64_t key) const {

@@ -101,6 +101,9 @@ struct LeafShape {
     void prefetch(const uint8_t* body, size_t size, double from, double to) const;
 };
 
+// The widest form of search that may be used; where the processor has not got it, the next.
+enum class SearchLevel { kPortable, kPopcnt, kAvx512 };
+
 // Reads one leaf body in place. open() checks, in constant time, that all sizes add up inside the
 // body; after that no content, however damaged, makes any function here read outside it or loop
 // without end.
@@ -168,7 +171,8 @@ class LeafReader {
     };
     // The entries with low <= key <= high whose key is within `radius` bits of `target`; `hits`
     // holds kMaxLeafEntries + 1. Returns their number. The innermost loop of every probe.
-    int keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits) const;
+    int keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
+                    SearchLevel level = SearchLevel::kAvx512) const;
     // TID of the entry at a place.
     uint64_t tid_at(int place) const {
         return place < run_count() ? run_tid(place) : tail_entry(place - run_count()).tid;
@@ -183,6 +187,7 @@ class LeafReader {
     int decode_run(LeafEntry* out) const;
 
   private:
+    template <class Loops>
     friend class WithinRadius;
 
     LeafKind kind_;

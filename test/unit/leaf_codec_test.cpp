@@ -222,15 +222,19 @@ TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
                 entries.empty() ? 5 : entries[random() % entries.size()].key ^ (random() % 8);
             uint64_t low = random() % 2 ? 0 : target >> 1,
                      high = UINT64_MAX - (random() % 2 ? 0 : target >> 1);
-            std::vector<LeafEntry> expected, found;
+            std::vector<LeafEntry> expected;
             for (const LeafEntry& e : entries)
                 if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius)
                     expected.push_back(e);
-            int count = reader.keys_within(low, high, target, radius, hits.data());
-            for (int i = 0; i < count; i++)
-                found.push_back({hits[i].key, reader.tid_at(hits[i].place)});
-            std::sort(found.begin(), found.end());
-            EXPECT_EQ(found, expected);
+            for (SearchLevel level :
+                 {SearchLevel::kPortable, SearchLevel::kPopcnt, SearchLevel::kAvx512}) {
+                std::vector<LeafEntry> found;
+                int count = reader.keys_within(low, high, target, radius, hits.data(), level);
+                for (int i = 0; i < count; i++)
+                    found.push_back({hits[i].key, reader.tid_at(hits[i].place)});
+                std::sort(found.begin(), found.end());
+                EXPECT_EQ(found, expected) << int(level);
+            }
         }
     }
 }
