@@ -6,74 +6,152 @@ namespace simhash {
 
 namespace {
 
-struct RecentLeaf {
-    Oid index;
+struct Note {
+    uint32 owner; // index and tree
     BlockNumber block;
-    Buffer buffer; // shared, or InvalidBuffer
+    Buffer buffer; // shared
     LeafShape shape;
+    uint32 low, high; // leading bits of the least and the greatest key that may be on the leaf
 };
 
-// Addressed by index and block; a leaf takes the place of another. The system gives memory to as
-// much of it as is used.
-constexpr int kRecentLeaves = 1 << 16;
-RecentLeaf recent_leaves[kRecentLeaves];
+// The leading bits of a key are its slot; there is a note for each slot of a tree, on the leaf on
+// which the slot begins. A note takes the place of another of the same address. The system gives
+// memory to as much of them as is used: 1.5 MB to a backend that has searched all over an index of
+// 10 million rows, 6 MB at most.
+constexpr int kNoteBits = 18;
+Note notes[1 << kNoteBits];
+
+constexpr int kMaxSlotsNoted = 64; // at once
 
 // Where buffers are given to other pages all the time, what was noted must not keep leaves from
 // being fetched from disk: so many times the server is asked instead.
 constexpr int kDistrust = 256;
 int distrust = 0;
 
-RecentLeaf* recent_leaf(Relation index, BlockNumber block) {
-    Oid oid = RelationGetRelid(index);
-    RecentLeaf* recent = &recent_leaves[(block + oid * 40503u) % kRecentLeaves];
-    if (recent->index != oid || recent->block != block)
-        *recent = {oid, block, InvalidBuffer, {}};
-    return recent;
+uint32 leading_bits(uint64_t key) {
+    return uint32(key >> 32);
+}
+
+uint32 owner_of(const TreeContext& tree) {
+    return RelationGetRelid(tree.index) * 40503u + uint32(tree.tree);
+}
+
+uint64_t slot_of(uint64_t key, int slot_bits) {
+    return key >> (kFingerprintBits - slot_bits);
+}
+
+Note* note_of_slot(const TreeContext& tree, uint64_t slot, int slot_bits) {
+    uint32 base = RelationGetRelid(tree.index) * 40503u + (uint32(tree.tree) << slot_bits);
+    return &notes[(base + slot) % (1 << kNoteBits)];
+}
+
+// The note on the leaf of a key, or nullptr. If the leaf begins within the key's slot, it is noted
+// under the next.
+const Note* find_note(const TreeContext& tree, uint64_t key, int slot_bits) {
+    uint32 bits = leading_bits(key);
+    for (int i = 0; i < 2; i++) {
+        const Note* note = note_of_slot(tree, slot_of(key, slot_bits) + i, slot_bits);
+        // An index that was built anew may be smaller than the one of the note.
+        if (note->owner == owner_of(tree) && note->low <= bits && bits <= note->high &&
+            block_exists(tree.index, note->block))
+            return note;
+    }
+    return nullptr;
+}
+
+void fetch_memory_ahead(const Note& note, uint64_t first, uint64_t last) {
+    // Addresses only: the page is not pinned, and may be another one by now.
+    Page page = BufferGetPage(note.buffer);
+    __builtin_prefetch(GetBufferDescriptor(note.buffer - 1));
+    __builtin_prefetch(page);
+    __builtin_prefetch(page + BLCKSZ - sizeof(PageOpaque));
+    uint64_t low = uint64_t(note.low) << 32, high = uint64_t(note.high) << 32 | UINT32_MAX;
+    note.shape.prefetch(page_body(page), kBodyCapacity, fraction_of_range(low, high, first),
+                        fraction_of_range(low, high, last));
+}
+
+// Has the server bring the page into memory. The buffer that seems to hold it already, if any.
+Buffer fetch_from_disk_ahead(Relation index, BlockNumber block) {
+    if (!block_exists(index, block) ||
+        get_tablespace_io_concurrency(index->rd_rel->reltablespace) == 0)
+        return InvalidBuffer;
+    Buffer buffer = PrefetchBuffer(index, MAIN_FORKNUM, block).recent_buffer;
+    return BufferIsLocal(buffer) ? InvalidBuffer : buffer;
+}
+
+// Pins the leaf if it still is in the buffer; else InvalidBuffer.
+Buffer pin_hinted(Relation index, const LeafHint& hint) {
+    if (hint.buffer == InvalidBuffer)
+        return InvalidBuffer;
+    // A visit by this way does not count as use of the buffer, which would be evicted as if nobody
+    // used it. So it is taken only where one use more makes no difference.
+    uint32 state = pg_atomic_read_u32(&GetBufferDescriptor(hint.buffer - 1)->state);
+    bool counts = BUF_STATE_GET_USAGECOUNT(state) < BM_MAX_USAGE_COUNT;
+    return !counts && read_recent_buffer(index, hint.block, hint.buffer) ? hint.buffer
+                                                                         : InvalidBuffer;
 }
 
 } // namespace
 
-void fetch_leaf_ahead(Relation index, BlockNumber block, double from, double to) {
-    RecentLeaf* recent = recent_leaf(index, block);
-    if (recent->buffer == InvalidBuffer || distrust > 0) {
-        distrust = std::max(distrust - 1, 0);
-        if (!block_exists(index, block) ||
-            get_tablespace_io_concurrency(index->rd_rel->reltablespace) == 0)
-            return;
-        recent->buffer = PrefetchBuffer(index, MAIN_FORKNUM, block).recent_buffer;
-        if (BufferIsLocal(recent->buffer))
-            recent->buffer = InvalidBuffer;
-        if (recent->buffer == InvalidBuffer)
-            return;
+void RecentLeaves::init(const Layout& layout, BlockNumber index_blocks) {
+    uint32 leaves = index_blocks / layout.table_count; // of a tree
+    int room = kNoteBits - int(std::bit_width(uint32(layout.table_count - 1)));
+    // Two to four a leaf, so that on nearly every leaf a slot begins.
+    slot_bits_ = std::min(int(std::bit_width(leaves)) + 1, room);
+}
+
+void RecentLeaves::fetch_note_ahead(const TreeContext& tree, uint64_t key) const {
+    __builtin_prefetch(note_of_slot(tree, slot_of(key, slot_bits_), slot_bits_));
+}
+
+LeafHint RecentLeaves::fetch_leaf_ahead(const TreeContext& tree, uint64_t first,
+                                        uint64_t last) const {
+    Assert(InterruptHoldoffCount == 0); // as it is under a page lock
+    const Note* note = find_note(tree, first, slot_bits_);
+    if (note != nullptr && distrust == 0) {
+        fetch_memory_ahead(*note, first, last);
+        return {note->block, note->buffer};
     }
-    // Addresses only: the page is not pinned, and may be another one by now.
-    Page page = BufferGetPage(recent->buffer);
-    __builtin_prefetch(GetBufferDescriptor(recent->buffer - 1));
-    __builtin_prefetch(page);
-    __builtin_prefetch(page + BLCKSZ - sizeof(PageOpaque));
-    recent->shape.prefetch(page_body(page), kBodyCapacity, from, to);
+    distrust = std::max(distrust - 1, 0);
+    BlockNumber block = note != nullptr ? note->block : expected_leaf(tree, {first, 0});
+    if (block == InvalidBlockNumber)
+        return {};
+    return {block, fetch_from_disk_ahead(tree.index, block)};
 }
 
-Buffer pin_recent_leaf(Relation index, BlockNumber block) {
-    Buffer buffer = recent_leaf(index, block)->buffer;
-    if (buffer == InvalidBuffer)
-        return InvalidBuffer;
-    // A visit by this way does not count as use of the buffer, which would be evicted as if nobody
-    // used it. So it is taken only where one use more makes no difference.
-    uint32 state = pg_atomic_read_u32(&GetBufferDescriptor(buffer - 1)->state);
-    bool counts = BUF_STATE_GET_USAGECOUNT(state) < BM_MAX_USAGE_COUNT;
-    return !counts && read_recent_buffer(index, block, buffer) ? buffer : InvalidBuffer;
+Buffer RecentLeaves::find_leaf(const TreeContext& tree, const LeafHint& known, TreeKey key) const {
+    LeafHint hint = known;
+    if (hint.buffer == InvalidBuffer) {
+        const Note* note = find_note(tree, key.key, slot_bits_);
+        if (note != nullptr && (hint.block == InvalidBlockNumber || hint.block == note->block))
+            hint = {note->block, note->buffer};
+    }
+    return simhash::find_leaf(tree, hint.block, key, pin_hinted(tree.index, hint));
 }
 
-void note_recent_leaf(Relation index, Buffer buffer, const LeafReader& reader) {
+void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, Buffer buffer,
+                             const LeafReader& reader) const {
     // A shared page may have the same name but for the session.
-    if (RelationUsesLocalBuffers(index))
+    if (RelationUsesLocalBuffers(tree.index))
         return;
-    RecentLeaf* recent = recent_leaf(index, BufferGetBlockNumber(buffer));
-    if (recent->buffer != InvalidBuffer && recent->buffer != buffer)
-        distrust = kDistrust;
-    recent->buffer = buffer;
-    recent->shape = reader.shape();
+    Page page = BufferGetPage(buffer);
+    uint64_t low = page_low(page).key;
+    uint64_t high = page_is_rightmost(page) ? UINT64_MAX : page_high(page).key;
+    Note found{
+        owner_of(tree),    BufferGetBlockNumber(buffer), buffer, reader.shape(), leading_bits(low),
+        leading_bits(high)};
+    const Note* note = find_note(tree, key, slot_bits_);
+    if (note != nullptr) {
+        if (memcmp(note, &found, sizeof(Note)) == 0)
+            return;
+        if (note->block == found.block && note->buffer != found.buffer)
+            distrust = kDistrust;
+    }
+    // Under each slot that begins on it.
+    uint64_t slot = low == 0 ? 0 : slot_of(low - 1, slot_bits_) + 1;
+    uint64_t last = slot_of(high, slot_bits_);
+    for (int i = 0; i < kMaxSlotsNoted && slot <= last; i++, slot++)
+        *note_of_slot(tree, slot, slot_bits_) = found;
 }
 
 } // namespace simhash

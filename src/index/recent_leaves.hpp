@@ -1,21 +1,45 @@
-// Where this backend last found leaves of indexes in shared memory.
+// Where this backend last found the leaves of indexes, by their keys.
 //
 // In an index that is far larger than the processor's caches, most of a probe's time is waiting for
-// memory: for the server's table of buffers, the buffer's descriptor, the page's two ends, and what
-// is searched in it. Knowing the buffer saves the first, and lets the others be asked for ahead.
+// memory: for the pages above a leaf, the server's table of buffers, the buffer's descriptor, the
+// page's two ends, and what is searched in it. A note of the leaf and its buffer saves the first
+// two, and lets the others be asked for ahead.
+//
+// A note may be out of date. That is no worse than a link read before a split: the server tells
+// whether the buffer still holds the page, and the fences of the leaf whether it holds the key
+// (README.md, "Trees").
 #pragma once
 
 #include "index/index.hpp"
 
 namespace simhash {
 
-// Has a leaf that will be read soon brought nearer: from disk into memory; or, if it is there, what
-// a search of it reads into the processor's cache, the keys between two fractions (0 to 1) of its
-// range. Reads nothing itself.
-void fetch_leaf_ahead(Relation index, BlockNumber block, double from, double to);
-// Pins the leaf if it still is in the buffer where this backend last found it; else InvalidBuffer.
-Buffer pin_recent_leaf(Relation index, BlockNumber block);
-// Notes where a leaf is, and how its keys are laid out.
-void note_recent_leaf(Relation index, Buffer buffer, const LeafReader& reader);
+// Where a leaf is thought to be: a link read long ago.
+struct LeafHint {
+    BlockNumber block = InvalidBlockNumber; // InvalidBlockNumber: not known
+    Buffer buffer = InvalidBuffer;          // that held it, if known
+};
+
+// The notes of one index's trees. They are the backend's and stay when the object goes, which only
+// knows how to find them.
+class RecentLeaves {
+  public:
+    void init(const Layout& layout, BlockNumber index_blocks);
+
+    // Has the note on a key's leaf, soon to be used, brought into the processor's cache.
+    void fetch_note_ahead(const TreeContext& tree, uint64_t key) const;
+    // Where the leaf of `first` seems to be. Has it brought nearer: from disk into memory; or, if
+    // it is there, what a search of it from `first` to `last` reads into the processor's cache.
+    // Expects no lock.
+    LeafHint fetch_leaf_ahead(const TreeContext& tree, uint64_t first, uint64_t last) const;
+    // The leaf of `key`, pinned and locked shared. Expects no lock.
+    Buffer find_leaf(const TreeContext& tree, const LeafHint& hint, TreeKey key) const;
+    // Notes where the leaf of `key` is and how its keys are laid out. Expects it locked.
+    void note_leaf(const TreeContext& tree, uint64_t key, Buffer buffer,
+                   const LeafReader& reader) const;
+
+  private:
+    int slot_bits_ = 0; // a note for each value of so many leading bits of a key
+};
 
 } // namespace simhash

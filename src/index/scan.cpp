@@ -8,7 +8,6 @@
 // "Scans").
 #include "index/scan.hpp"
 
-#include "index/recent_leaves.hpp"
 #include "index/testing.hpp"
 #include "sql/ball.hpp"
 
@@ -40,7 +39,7 @@ void release_pin(Scan* scan) {
 }
 
 void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64_t last_key,
-                const UpperLevels::Hint& leaf) {
+                const LeafHint& leaf) {
     scan->walk = Walk{true,           false,    tree_context(index, nullptr, scan->layout, tree),
                       {first_key, 0}, last_key, leaf};
 }
@@ -68,7 +67,7 @@ bool matches(const Scan* scan, uint64_t fingerprint) {
 int read_postings(const Scan* scan, Relation index, Buffer buffer, bool filtered) {
     const Walk& walk = scan->walk;
     LeafReader reader = open_leaf(index, buffer, walk.tree.kind);
-    note_recent_leaf(index, buffer, reader);
+    scan->leaves.note_leaf(walk.tree, walk.position.key, buffer, reader);
     // Unfiltered, as all bits may differ: every entry of the walk.
     int radius = filtered ? scan->ball.radius : kFingerprintBits;
     int hit_count =
@@ -121,8 +120,8 @@ void advance_walk(const Scan* scan, Relation index, Buffer buffer, Walk* walk, b
 }
 
 // The leaf of `key`, which is expected where the hint says.
-Buffer leaf_at(Scan* scan, const TreeContext& tree, const UpperLevels::Hint& hint, TreeKey key) {
-    Buffer buffer = scan->upper_levels.find_leaf(tree, hint, key);
+Buffer leaf_at(Scan* scan, const TreeContext& tree, const LeafHint& hint, TreeKey key) {
+    Buffer buffer = scan->leaves.find_leaf(tree, hint, key);
     test_for_old_snapshot(scan->snapshot, tree.index, BufferGetPage(buffer));
     return buffer;
 }
@@ -221,12 +220,12 @@ bool collect_run(Scan* scan, Relation index, const Run& run, size_t limit) {
     Permutation permutation(scan->layout->masks[probe.table]);
     uint64_t target = permutation.apply(scan->ball.center);
     TreeKey position{run.first, 0};
-    UpperLevels::Hint next = run.leaf;
+    LeafHint next = run.leaf;
     for (bool more = true; more;) {
         CHECK_FOR_INTERRUPTS();
         Buffer buffer = leaf_at(scan, tree, next, position);
         LeafReader reader = open_leaf(index, buffer, tree.kind);
-        note_recent_leaf(index, buffer, reader);
+        scan->leaves.note_leaf(tree, position.key, buffer, reader);
         Page page = BufferGetPage(buffer);
         int count = 0;
         // Distances are the same under the permutation: only matches are permuted back.
@@ -275,6 +274,10 @@ bool make_run(Scan* scan, Run* run) {
     return true;
 }
 
+TreeContext tree_of(const Scan* scan, Relation index, const Run& run) {
+    return tree_context(index, nullptr, scan->layout, scan->plan->probes[run.probe].table);
+}
+
 // The next run, or nullptr; the leaves of those behind it are being fetched meanwhile. It stays the
 // next until next_run is raised.
 const Run* next_run(Scan* scan, Relation index) {
@@ -284,11 +287,15 @@ const Run* next_run(Scan* scan, Relation index) {
         scan->next_run = scan->run_count = 0;
         while (scan->run_count < ahead && make_run(scan, &scan->runs[scan->run_count]))
             scan->run_count++;
-        for (int i = 0; i < scan->run_count && scan->run_count > 1; i++) {
-            Run& run = scan->runs[i];
-            int table = scan->plan->probes[run.probe].table;
-            TreeContext tree = tree_context(index, nullptr, scan->layout, table);
-            run.leaf = scan->upper_levels.fetch_ahead(tree, run.first, run.last);
+        if (scan->run_count > 1) {
+            for (int i = 0; i < scan->run_count; i++)
+                scan->leaves.fetch_note_ahead(tree_of(scan, index, scan->runs[i]),
+                                              scan->runs[i].first);
+            for (int i = 0; i < scan->run_count; i++) {
+                Run& run = scan->runs[i];
+                run.leaf =
+                    scan->leaves.fetch_leaf_ahead(tree_of(scan, index, run), run.first, run.last);
+            }
         }
     }
     return scan->next_run < scan->run_count ? &scan->runs[scan->next_run] : nullptr;
@@ -510,13 +517,14 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
     MemoryContext caller = MemoryContextSwitchTo(memory);
     auto* scan = static_cast<Scan*>(palloc0(sizeof(Scan)));
     scan->memory = memory;
-    scan->upper_levels.init(memory);
     // A copy: the cached one goes when the relation is invalidated.
     auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
     *layout = index_cache(index)->layout;
     scan->layout = layout;
     scan->balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
-    scan->entries = estimated_entries(*layout, RelationGetNumberOfBlocks(index));
+    BlockNumber blocks = RelationGetNumberOfBlocks(index);
+    scan->entries = estimated_entries(*layout, blocks);
+    scan->leaves.init(*layout, blocks);
     scan->pinned = InvalidBuffer;
     scan->phase = Phase::kDone;
     if (order_by_count > 0) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "index/index.hpp"
-#include "index/upper_levels.hpp"
+#include "index/recent_leaves.hpp"
 
 namespace simhash {
 
@@ -33,7 +33,7 @@ struct Posting {
 struct Run {
     int probe;
     uint64_t first, last;
-    UpperLevels::Hint leaf; // of `first`
+    LeafHint leaf; // of `first`
 };
 
 // A run of a tree of postings, read leaf by leaf.
@@ -41,9 +41,9 @@ struct Walk {
     bool active;
     bool begun;
     TreeContext tree;
-    TreeKey position;       // entries before it are done
-    uint64_t last_key;      // the run ends behind it
-    UpperLevels::Hint next; // where `position` is expected
+    TreeKey position;  // entries before it are done
+    uint64_t last_key; // the run ends behind it
+    LeafHint next;     // where `position` is expected
 };
 
 // Unordered: kStart, kPostingProbes, kLookups (or kRest, where there are too many to look up),
@@ -68,7 +68,7 @@ struct Scan {
     int done_radius; // fingerprints within it were returned by earlier stages; -1: none
     const ProbePlan* plan;
     ProbePlan* plans[kFingerprintBits + 1]; // by radius, made when first needed
-    UpperLevels upper_levels;
+    RecentLeaves leaves;
     // The plan's runs, in order of their probes: those fetched ahead, and where to go on behind
     // them.
     Run runs[kRunsAhead]; // [run_count]
@@ -101,7 +101,7 @@ struct Scan {
 
 void release_pin(Scan* scan);
 void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64_t last_key,
-                const UpperLevels::Hint& leaf = {});
+                const LeafHint& leaf = {});
 // Goes to the next leaf of the walk that has matching postings, and keeps it pinned. False at the
 // walk's end. `filtered`: postings must match the ball and the conditions; else all of the walk's
 // do.

@@ -137,7 +137,7 @@ my @sound = $output =~ /^sound\|(\d+)/mg;
 is(scalar(grep { $_ != $rows } @sound), 0, 'the restored index is sound');
 cmp_ok(scalar(@sound), '>=', $trials / 10, 'and was looked at');
 
-# A link from the second of three levels back to the root, found by a scan that keeps copies of the upper levels.
+# A link from the second of three levels back to the root, found by the inner scan of a join.
 $node->safe_psql('postgres', $_) for (
 	q{CREATE TABLE tall AS SELECT i AS id, hashint8extended(i, 1) AS fp FROM generate_series(1, 80000) i},
 	q{CREATE INDEX tall_fp ON tall USING simhash (fp) WITH (tables = 1, fillfactor = 10)});
