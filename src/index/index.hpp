@@ -241,8 +241,6 @@ LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
 // Pins the page that a link names, or raises an error where it cannot be one to lock: a damaged
 // link may name no page, or one that this backend has locked.
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
-// Locks a pinned page and checks it. Returns it.
-Buffer lock_page(Relation index, Buffer buffer, int lock_mode);
 // Reads a page, locks it and checks it.
 Buffer read_page(Relation index, BlockNumber block, int lock_mode);
 // The cached layout. Expects no lock, leaves none.

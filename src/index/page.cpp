@@ -99,14 +99,11 @@ Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy
     return buffer;
 }
 
-Buffer lock_page(Relation index, Buffer buffer, int lock_mode) {
+Buffer read_page(Relation index, BlockNumber block, int lock_mode) {
+    Buffer buffer = pin_page(index, block);
     LockBuffer(buffer, lock_mode);
     check_page(index, buffer);
     return buffer;
-}
-
-Buffer read_page(Relation index, BlockNumber block, int lock_mode) {
-    return lock_page(index, pin_page(index, block), lock_mode);
 }
 
 // ---- Metapage ----

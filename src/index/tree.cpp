@@ -57,9 +57,15 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int l
                   int patience, int* hops, Buffer pinned = InvalidBuffer) {
     for (;; pinned = InvalidBuffer) {
         CHECK_FOR_INTERRUPTS();
-        Buffer buffer = pinned == InvalidBuffer ? read_page(tree.index, block, lock_mode)
-                                                : lock_page(tree.index, pinned, lock_mode);
+        Buffer buffer = pinned == InvalidBuffer ? pin_page(tree.index, block) : pinned;
+        LockBuffer(buffer, lock_mode);
         Page page = BufferGetPage(buffer);
+        // An index that was built anew may be just growing where a link into the old one leads.
+        if (patience == kMaxHopsOfKeptLink && PageIsNew(page)) {
+            UnlockReleaseBuffer(buffer);
+            return InvalidBuffer;
+        }
+        check_page(tree.index, buffer);
         Fit fit = page_fit(tree, page, key, level);
         if (fit == Fit::kHere)
             return buffer;
