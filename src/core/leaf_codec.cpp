@@ -337,6 +337,8 @@ class WithinRadius {
         unsigned low_bits = header.low_bits;
         uint64_t first = low_ > header.first_key ? (low_ - header.first_key) >> low_bits : 0;
         int begin = entries_before(first);
+        // Words before `word` hold `entries` set bits.
+        int word = word_, entries = int(uint64_t(word_) * 64 - clear_seen_);
         int end = entries_before(((high_ - header.first_key) >> low_bits) + 1);
 
         size_t position = size_t(begin) * low_bits;
@@ -345,8 +347,6 @@ class WithinRadius {
         int near = Loops::near_places({reader_.low_, low_bits, header.first_key, target_, radius_},
                                       begin, end, hits_);
 
-        // Where the unary bits are read: words before `word` hold `entries` ones.
-        int word = 0, entries = 0;
         for (int i = 0; i < near; i++) {
             int place = hits_[i].place;
             uint64_t ones = 0;
