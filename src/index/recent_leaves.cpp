@@ -11,7 +11,8 @@ struct Note {
     BlockNumber block;
     Buffer buffer; // shared
     LeafShape shape;
-    uint32 low, high; // leading bits of the least and the greatest key that may be on the leaf
+    // Leading bits of its least key, and the greatest that no key behind it has.
+    uint32 low, high;
 };
 
 // The leading bits of a key are its slot; there is a note for each slot of a tree, on the leaf on
@@ -47,16 +48,29 @@ Note* note_of_slot(const TreeContext& tree, uint64_t slot, int slot_bits) {
 
 // The note on the leaf of a key, or nullptr. If the leaf begins within the key's slot, it is noted
 // under the next.
-const Note* find_note(const TreeContext& tree, uint64_t key, int slot_bits) {
+Note* find_note(const TreeContext& tree, uint64_t key, int slot_bits) {
     uint32 bits = leading_bits(key);
     for (int i = 0; i < 2; i++) {
-        const Note* note = note_of_slot(tree, slot_of(key, slot_bits) + i, slot_bits);
-        // An index that was built anew may be smaller than the one of the note.
+        Note* note = note_of_slot(tree, slot_of(key, slot_bits) + i, slot_bits);
         if (note->owner == owner_of(tree) && note->low <= bits && bits <= note->high &&
-            block_exists(tree.index, note->block))
+            note->buffer != InvalidBuffer)
             return note;
     }
     return nullptr;
+}
+
+// The same, to go by it. Expects no lock.
+const Note* usable_note(const TreeContext& tree, uint64_t key, int slot_bits) {
+    Note* note = find_note(tree, key, slot_bits);
+    // A temporary index might have another's name.
+    if (note == nullptr || RelationUsesLocalBuffers(tree.index))
+        return nullptr;
+    // An index that was built anew may be smaller than the one of the note.
+    if (!block_exists(tree.index, note->block)) {
+        *note = {};
+        return nullptr;
+    }
+    return note;
 }
 
 void fetch_memory_ahead(const Note& note, uint64_t first, uint64_t last) {
@@ -107,7 +121,7 @@ void RecentLeaves::fetch_note_ahead(const TreeContext& tree, uint64_t key) const
 LeafHint RecentLeaves::fetch_leaf_ahead(const TreeContext& tree, uint64_t first,
                                         uint64_t last) const {
     Assert(InterruptHoldoffCount == 0); // as it is under a page lock
-    const Note* note = find_note(tree, first, slot_bits_);
+    const Note* note = usable_note(tree, first, slot_bits_);
     if (note != nullptr && distrust == 0) {
         fetch_memory_ahead(*note, first, last);
         return {note->block, note->buffer};
@@ -122,7 +136,7 @@ LeafHint RecentLeaves::fetch_leaf_ahead(const TreeContext& tree, uint64_t first,
 Buffer RecentLeaves::find_leaf(const TreeContext& tree, const LeafHint& known, TreeKey key) const {
     LeafHint hint = known;
     if (hint.buffer == InvalidBuffer) {
-        const Note* note = find_note(tree, key.key, slot_bits_);
+        const Note* note = usable_note(tree, key.key, slot_bits_);
         if (note != nullptr && (hint.block == InvalidBlockNumber || hint.block == note->block))
             hint = {note->block, note->buffer};
     }
@@ -135,22 +149,21 @@ void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, Buffer buffe
     if (RelationUsesLocalBuffers(tree.index))
         return;
     Page page = BufferGetPage(buffer);
-    uint64_t low = page_low(page).key;
-    uint64_t high = page_is_rightmost(page) ? UINT64_MAX : page_high(page).key;
-    Note found{
-        owner_of(tree),    BufferGetBlockNumber(buffer), buffer, reader.shape(), leading_bits(low),
-        leading_bits(high)};
-    const Note* note = find_note(tree, key, slot_bits_);
-    if (note != nullptr) {
+    uint64_t first = leading_bits(page_low(page).key);
+    uint64_t end = page_is_rightmost(page) ? uint64_t{1} << 32 : leading_bits(page_high(page).key);
+    Note found{owner_of(tree), BufferGetBlockNumber(buffer), buffer, reader.shape(), uint32(first),
+               uint32(end - 1)};
+    if (Note* note = find_note(tree, key, slot_bits_)) {
         if (memcmp(note, &found, sizeof(Note)) == 0)
             return;
         if (note->block == found.block && note->buffer != found.buffer)
             distrust = kDistrust;
+        *note = {}; // it led astray, or is written again below
     }
     // Under each slot that begins on it.
-    uint64_t slot = low == 0 ? 0 : slot_of(low - 1, slot_bits_) + 1;
-    uint64_t last = slot_of(high, slot_bits_);
-    for (int i = 0; i < kMaxSlotsNoted && slot <= last; i++, slot++)
+    int width_bits = 32 - slot_bits_;
+    uint64_t slot = (first + (uint64_t{1} << width_bits) - 1) >> width_bits;
+    for (int i = 0; i < kMaxSlotsNoted && slot << width_bits < end; i++, slot++)
         *note_of_slot(tree, slot, slot_bits_) = found;
 }
 

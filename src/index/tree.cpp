@@ -20,7 +20,7 @@ namespace {
 constexpr int kMaxHops = 1 << 16;
 constexpr int kMaxRestarts = 1000;
 // A link that was kept for long may lead to a page that was split many times since.
-constexpr int kMaxHopsOfKeptLink = 16;
+constexpr int kMaxHopsOfKeptLink = 4;
 
 void count_hop(Relation index, BlockNumber block, int* hops) {
     if (++*hops > kMaxHops)
