@@ -4,9 +4,7 @@
 
 namespace simhash {
 
-namespace {
-
-struct Note {
+struct LeafNote {
     uint32 owner; // index and tree
     BlockNumber block;
     Buffer buffer; // shared
@@ -14,6 +12,10 @@ struct Note {
     // Leading bits of its least key, and the greatest that no key behind it has.
     uint32 low, high;
 };
+
+namespace {
+
+using Note = LeafNote;
 
 // The leading bits of a key are its slot; there is a note for each slot of a tree, on the leaf on
 // which the slot begins. A note takes the place of another of the same address. The system gives
@@ -73,17 +75,6 @@ const Note* usable_note(const TreeContext& tree, uint64_t key, int slot_bits) {
     return note;
 }
 
-void fetch_memory_ahead(const Note& note, uint64_t first, uint64_t last) {
-    // Addresses only: the page is not pinned, and may be another one by now.
-    Page page = BufferGetPage(note.buffer);
-    __builtin_prefetch(GetBufferDescriptor(note.buffer - 1));
-    __builtin_prefetch(page);
-    __builtin_prefetch(page + BLCKSZ - sizeof(PageOpaque));
-    uint64_t low = uint64_t(note.low) << 32, high = uint64_t(note.high) << 32 | UINT32_MAX;
-    note.shape.prefetch(page_body(page), kBodyCapacity, fraction_of_range(low, high, first),
-                        fraction_of_range(low, high, last));
-}
-
 // Has the server bring the page into memory. The buffer that seems to hold it already, if any.
 Buffer fetch_from_disk_ahead(Relation index, BlockNumber block) {
     if (!block_exists(index, block) ||
@@ -118,19 +109,36 @@ void RecentLeaves::fetch_note_ahead(const TreeContext& tree, uint64_t key) const
     __builtin_prefetch(note_of_slot(tree, slot_of(key, slot_bits_), slot_bits_));
 }
 
-LeafHint RecentLeaves::fetch_leaf_ahead(const TreeContext& tree, uint64_t first,
-                                        uint64_t last) const {
+LeafHint RecentLeaves::fetch_leaf_ahead(const TreeContext& tree, uint64_t key) const {
     Assert(InterruptHoldoffCount == 0); // as it is under a page lock
-    const Note* note = usable_note(tree, first, slot_bits_);
+    const Note* note = usable_note(tree, key, slot_bits_);
+    LeafHint hint;
     if (note != nullptr && distrust == 0) {
-        fetch_memory_ahead(*note, first, last);
-        return {note->block, note->buffer};
+        hint = {note->block, note->buffer, note};
+    } else {
+        distrust = std::max(distrust - 1, 0);
+        hint.block = note != nullptr ? note->block : expected_leaf(tree, {key, 0});
+        if (hint.block != InvalidBlockNumber)
+            hint.buffer = fetch_from_disk_ahead(tree.index, hint.block);
     }
-    distrust = std::max(distrust - 1, 0);
-    BlockNumber block = note != nullptr ? note->block : expected_leaf(tree, {first, 0});
-    if (block == InvalidBlockNumber)
-        return {};
-    return {block, fetch_from_disk_ahead(tree.index, block)};
+    if (hint.buffer != InvalidBuffer) {
+        // Addresses only: the page is not pinned, and may be another one by now.
+        Page page = BufferGetPage(hint.buffer);
+        __builtin_prefetch(page);
+        __builtin_prefetch(page + BLCKSZ - sizeof(PageOpaque));
+        __builtin_prefetch(GetBufferDescriptor(hint.buffer - 1));
+    }
+    return hint;
+}
+
+void RecentLeaves::fetch_keys_ahead(const LeafHint& hint, uint64_t first, uint64_t last) {
+    if (hint.note == nullptr)
+        return;
+    uint64_t low = uint64_t(hint.note->low) << 32;
+    uint64_t high = uint64_t(hint.note->high) << 32 | UINT32_MAX;
+    hint.note->shape.prefetch(page_body(BufferGetPage(hint.buffer)), kBodyCapacity,
+                              fraction_of_range(low, high, first),
+                              fraction_of_range(low, high, last));
 }
 
 Buffer RecentLeaves::find_leaf(const TreeContext& tree, const LeafHint& known, TreeKey key) const {

@@ -14,10 +14,13 @@
 
 namespace simhash {
 
+struct LeafNote;
+
 // Where a leaf is thought to be: a link read long ago.
 struct LeafHint {
     BlockNumber block = InvalidBlockNumber; // InvalidBlockNumber: not known
     Buffer buffer = InvalidBuffer;          // that held it, if known
+    const LeafNote* note = nullptr;         // that said so; it may say something else by now
 };
 
 // The notes of one index's trees. They are the backend's and stay when the object goes, which only
@@ -26,12 +29,17 @@ class RecentLeaves {
   public:
     void init(const Layout& layout, BlockNumber index_blocks);
 
+    // The leaves of several runs are fetched ahead in three steps, each for all of them, so that
+    // waiting for one overlaps with waiting for the others.
+
     // Has the note on a key's leaf, soon to be used, brought into the processor's cache.
     void fetch_note_ahead(const TreeContext& tree, uint64_t key) const;
-    // Where the leaf of `first` seems to be. Has it brought nearer: from disk into memory; or, if
-    // it is there, what a search of it from `first` to `last` reads into the processor's cache.
-    // Expects no lock.
-    LeafHint fetch_leaf_ahead(const TreeContext& tree, uint64_t first, uint64_t last) const;
+    // Where the leaf of a key seems to be. Has it brought into memory, or, if it is there, its ends
+    // into the processor's cache. Expects no lock.
+    LeafHint fetch_leaf_ahead(const TreeContext& tree, uint64_t key) const;
+    // Has what a search of the leaf from `first` to `last` will read brought into the cache, too.
+    static void fetch_keys_ahead(const LeafHint& hint, uint64_t first, uint64_t last);
+
     // The leaf of `key`, pinned and locked shared. Expects no lock.
     Buffer find_leaf(const TreeContext& tree, const LeafHint& hint, TreeKey key) const;
     // Notes where the leaf of `key` is and how its keys are laid out. Expects it locked.

@@ -217,8 +217,7 @@ namespace {
 bool collect_run(Scan* scan, Relation index, const Run& run, size_t limit) {
     const Probe& probe = scan->plan->probes[run.probe];
     TreeContext tree = tree_context(index, nullptr, scan->layout, probe.table);
-    Permutation permutation(scan->layout->masks[probe.table]);
-    uint64_t target = permutation.apply(scan->ball.center);
+    const Permutation& permutation = scan->permutations[probe.table];
     TreeKey position{run.first, 0};
     LeafHint next = run.leaf;
     for (bool more = true; more;) {
@@ -229,7 +228,8 @@ bool collect_run(Scan* scan, Relation index, const Run& run, size_t limit) {
         Page page = BufferGetPage(buffer);
         int count = 0;
         // Distances are the same under the permutation: only matches are permuted back.
-        int hit_count = reader.keys_within(position.key, run.last, target, scan->ball.radius, hits);
+        int hit_count =
+            reader.keys_within(position.key, run.last, run.target, scan->ball.radius, hits);
         for (int i = 0; i < hit_count; i++) {
             uint64_t fingerprint = permutation.invert(hits[i].key);
             if (count > 0 && leaf_matches[count - 1] == fingerprint) // postings of one fingerprint
@@ -254,11 +254,11 @@ bool collect_run(Scan* scan, Relation index, const Run& run, size_t limit) {
     return true;
 }
 
-PrefixNeighbours probe_neighbours(const Scan* scan, const Probe& probe) {
-    Permutation permutation(scan->layout->masks[probe.table]);
-    uint64_t key = permutation.apply(scan->ball.center);
-    return PrefixNeighbours(key >> (kFingerprintBits - probe.prefix_bits), probe.prefix_bits,
-                            probe.threshold);
+void start_probe(Scan* scan, const Probe& probe) {
+    scan->probe_target = scan->permutations[probe.table].apply(scan->ball.center);
+    scan->neighbours =
+        PrefixNeighbours(scan->probe_target >> (kFingerprintBits - probe.prefix_bits),
+                         probe.prefix_bits, probe.threshold);
 }
 
 // The next run that has not been fetched ahead yet. False where there is none.
@@ -267,15 +267,25 @@ bool make_run(Scan* scan, Run* run) {
     while (!scan->neighbours.next(&prefix)) {
         if (scan->next_probe == scan->plan->probe_count)
             return false;
-        scan->neighbours = probe_neighbours(scan, scan->plan->probes[scan->next_probe++]);
+        start_probe(scan, scan->plan->probes[scan->next_probe++]);
     }
     int probe = scan->next_probe - 1, bits = scan->plan->probes[probe].prefix_bits;
-    *run = {probe, run_first(prefix, bits), run_last(prefix, bits), {}};
+    *run = {probe, scan->probe_target, run_first(prefix, bits), run_last(prefix, bits), {}};
     return true;
 }
 
 TreeContext tree_of(const Scan* scan, Relation index, const Run& run) {
     return tree_context(index, nullptr, scan->layout, scan->plan->probes[run.probe].table);
+}
+
+void fetch_runs_ahead(Scan* scan, Relation index) {
+    Run *begin = scan->runs, *end = begin + scan->run_count;
+    for (Run* run = begin; run < end; run++)
+        scan->leaves.fetch_note_ahead(tree_of(scan, index, *run), run->first);
+    for (Run* run = begin; run < end; run++)
+        run->leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, index, *run), run->first);
+    for (Run* run = begin; run < end; run++)
+        RecentLeaves::fetch_keys_ahead(run->leaf, run->first, run->last);
 }
 
 // The next run, or nullptr; the leaves of those behind it are being fetched meanwhile. It stays the
@@ -287,16 +297,8 @@ const Run* next_run(Scan* scan, Relation index) {
         scan->next_run = scan->run_count = 0;
         while (scan->run_count < ahead && make_run(scan, &scan->runs[scan->run_count]))
             scan->run_count++;
-        if (scan->run_count > 1) {
-            for (int i = 0; i < scan->run_count; i++)
-                scan->leaves.fetch_note_ahead(tree_of(scan, index, scan->runs[i]),
-                                              scan->runs[i].first);
-            for (int i = 0; i < scan->run_count; i++) {
-                Run& run = scan->runs[i];
-                run.leaf =
-                    scan->leaves.fetch_leaf_ahead(tree_of(scan, index, run), run.first, run.last);
-            }
-        }
+        if (scan->run_count > 1)
+            fetch_runs_ahead(scan, index);
     }
     return scan->next_run < scan->run_count ? &scan->runs[scan->next_run] : nullptr;
 }
@@ -509,6 +511,18 @@ bool get_posting(IndexScanDesc desc, Scan* scan) {
 
 // ---- Callbacks ----
 
+namespace {
+
+Permutation* permutations_of(const Layout& layout) {
+    auto* permutations =
+        static_cast<Permutation*>(palloc(layout.table_count * sizeof(Permutation)));
+    for (int i = 0; i < layout.table_count; i++)
+        permutations[i] = Permutation(layout.masks[i]);
+    return permutations;
+}
+
+} // namespace
+
 IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count) {
     IndexScanDesc desc = RelationGetIndexScan(index, key_count, order_by_count);
     // Of its own: exclusion constraints make a scan a row, all in the statement's memory.
@@ -521,6 +535,7 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
     auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
     *layout = index_cache(index)->layout;
     scan->layout = layout;
+    scan->permutations = permutations_of(*layout);
     scan->balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
     scan->entries = estimated_entries(*layout, blocks);

@@ -32,6 +32,7 @@ struct Posting {
 // looks through.
 struct Run {
     int probe;
+    uint64_t target; // the centre's key
     uint64_t first, last;
     LeafHint leaf; // of `first`
 };
@@ -53,8 +54,9 @@ enum class Phase { kStart, kPostingProbes, kLookups, kRest, kLevels, kNulls, kDo
 struct Scan {
     MemoryContext memory; // holds all of the scan's; deleted at its end
     const Layout* layout;
-    double entries;    // distinct fingerprints, estimated
-    Snapshot snapshot; // of the rows to be returned
+    const Permutation* permutations; // [layout->table_count]
+    double entries;                  // distinct fingerprints, estimated
+    Snapshot snapshot;               // of the rows to be returned
 
     // The conditions. Row fingerprints must lie in all balls; the first, the smallest, drives the
     // scan.
@@ -74,6 +76,7 @@ struct Scan {
     Run runs[kRunsAhead]; // [run_count]
     int run_count, next_run, next_probe;
     PrefixNeighbours neighbours{0, 1, -1}; // of the probe before next_probe
+    uint64_t probe_target;                 // the centre's key in its table
     Walk walk;
     uint64_t* matches; // fingerprints of the stage to look up
     size_t match_count, match_capacity, next_match;
