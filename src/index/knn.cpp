@@ -50,6 +50,7 @@ void sort_matches(Scan* scan) {
         return a < b;
     });
     scan->match_count = std::unique(scan->matches, end) - scan->matches;
+    scan->fetched_match = 0;
 }
 
 // Notes the distances that occur among rows not yet returned.
@@ -142,8 +143,7 @@ bool next_ordered_postings(Scan* scan, Relation index) {
             if (!scan->level_begun)
                 scan->phase = Phase::kNulls;
         } else if (scan->next_match < scan->match_count) {
-            uint64_t fingerprint = scan->matches[scan->next_match++];
-            start_walk(scan, index, 0, fingerprint, fingerprint);
+            start_lookup(scan, index);
         } else if (scan->level_begun) {
             scan->phase = Phase::kLevels;
         } else {

@@ -212,6 +212,18 @@ void add_matches(Scan* scan, const uint64_t* found, int count) {
 
 namespace {
 
+// Has the leaves of the next matches to look up fetched ahead.
+void fetch_lookups_ahead(Scan* scan, Relation index) {
+    TreeContext postings = tree_context(index, nullptr, scan->layout, 0);
+    scan->fetched_match = std::max(scan->fetched_match, scan->next_match);
+    size_t end = std::min(scan->match_count, scan->next_match + kLookupsAhead);
+    for (; scan->fetched_match < end; scan->fetched_match++) {
+        uint64_t fingerprint = scan->matches[scan->fetched_match];
+        LeafHint leaf = scan->leaves.fetch_leaf_ahead(postings, fingerprint);
+        RecentLeaves::fetch_keys_ahead(leaf, fingerprint, fingerprint);
+    }
+}
+
 // Collects the matching fingerprints of one run of a block table that no earlier probe of the plan
 // reports. False where there are more than `limit` now.
 bool collect_run(Scan* scan, Relation index, const Run& run, size_t limit) {
@@ -250,6 +262,7 @@ bool collect_run(Scan* scan, Relation index, const Run& run, size_t limit) {
         if (scan->match_count + count > limit)
             return false;
         add_matches(scan, leaf_matches, count);
+        fetch_lookups_ahead(scan, index);
     }
     return true;
 }
@@ -305,6 +318,12 @@ const Run* next_run(Scan* scan, Relation index) {
 
 } // namespace
 
+void start_lookup(Scan* scan, Relation index) {
+    fetch_lookups_ahead(scan, index);
+    uint64_t fingerprint = scan->matches[scan->next_match++];
+    start_walk(scan, index, 0, fingerprint, fingerprint);
+}
+
 void start_runs(Scan* scan) {
     scan->run_count = scan->next_run = scan->next_probe = 0;
     scan->neighbours = PrefixNeighbours(0, 1, -1);
@@ -312,7 +331,7 @@ void start_runs(Scan* scan) {
 
 bool collect_matches(Scan* scan, Relation index) {
     size_t limit = std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
-    scan->match_count = scan->next_match = 0;
+    scan->match_count = scan->next_match = scan->fetched_match = 0;
     while (const Run* run = next_run(scan, index)) {
         scan->next_run++;
         if (!collect_run(scan, index, *run, limit))
@@ -361,8 +380,7 @@ bool next_ball_postings(Scan* scan, Relation index) {
             scan->phase = Phase::kNulls;
             return false;
         }
-        uint64_t fingerprint = scan->matches[scan->next_match++];
-        start_walk(scan, index, 0, fingerprint, fingerprint);
+        start_lookup(scan, index);
     }
 }
 

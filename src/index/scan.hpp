@@ -12,6 +12,7 @@ constexpr int kMinPostingCapacity = 64;
 // Leaves that are fetched before the first of them is read: at first, and from then on.
 constexpr int kFirstRunsAhead = 4;
 constexpr int kRunsAhead = 16;
+constexpr int kLookupsAhead = 8;
 
 // fp within radius of center. Radius -1: nothing matches; 64: everything.
 struct Ball {
@@ -79,7 +80,7 @@ struct Scan {
     uint64_t probe_target;                 // the centre's key in its table
     Walk walk;
     uint64_t* matches; // fingerprints of the stage to look up
-    size_t match_count, match_capacity, next_match;
+    size_t match_count, match_capacity, next_match, fetched_match;
 
     // The current leaf's matching postings, and the pin that protects them where the snapshot alone
     // does not.
@@ -113,6 +114,8 @@ bool continue_walk(Scan* scan, Relation index, bool filtered);
 const ProbePlan* plan_for(Scan* scan, Relation index, int radius);
 // Adds fingerprints to scan->matches.
 void add_matches(Scan* scan, const uint64_t* found, int count);
+// Begins the walk over the postings of the next match.
+void start_lookup(Scan* scan, Relation index);
 // Begins the runs of scan->plan.
 void start_runs(Scan* scan);
 // Collects the matching fingerprints of the runs that are left into scan->matches. Those of the
