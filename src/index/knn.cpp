@@ -75,12 +75,11 @@ void begin_stage(Scan* scan, Relation index) {
     }
     scan->ball = Ball{scan->target, std::min(radius, scan->greatest_radius)};
     scan->plan = plan_for(scan, index, scan->ball.radius);
-    scan->match_count = scan->next_match = 0;
+    start_runs(scan);
     if (scan->plan->read_all) {
         note_distances(scan, index);
         return;
     }
-    start_runs(scan);
     if (!collect_matches(scan, index)) {
         note_distances(scan, index);
         return;

@@ -75,15 +75,6 @@ const Note* usable_note(const TreeContext& tree, uint64_t key, int slot_bits) {
     return note;
 }
 
-// Has the server bring the page into memory. The buffer that seems to hold it already, if any.
-Buffer fetch_from_disk_ahead(Relation index, BlockNumber block) {
-    if (!block_exists(index, block) ||
-        get_tablespace_io_concurrency(index->rd_rel->reltablespace) == 0)
-        return InvalidBuffer;
-    Buffer buffer = PrefetchBuffer(index, MAIN_FORKNUM, block).recent_buffer;
-    return BufferIsLocal(buffer) ? InvalidBuffer : buffer;
-}
-
 // Pins the leaf if it still is in the buffer; else InvalidBuffer.
 Buffer pin_hinted(Relation index, const LeafHint& hint) {
     if (hint.buffer == InvalidBuffer)
@@ -97,6 +88,14 @@ Buffer pin_hinted(Relation index, const LeafHint& hint) {
 }
 
 } // namespace
+
+Buffer fetch_page_ahead(Relation relation, BlockNumber block) {
+    if (!block_exists(relation, block) ||
+        get_tablespace_io_concurrency(relation->rd_rel->reltablespace) == 0)
+        return InvalidBuffer;
+    Buffer buffer = PrefetchBuffer(relation, MAIN_FORKNUM, block).recent_buffer;
+    return BufferIsLocal(buffer) ? InvalidBuffer : buffer;
+}
 
 void RecentLeaves::init(const Layout& layout, BlockNumber index_blocks) {
     uint32 leaves = index_blocks / layout.table_count; // of a tree
@@ -119,7 +118,7 @@ LeafHint RecentLeaves::fetch_leaf_ahead(const TreeContext& tree, uint64_t key) c
         distrust = std::max(distrust - 1, 0);
         hint.block = note != nullptr ? note->block : expected_leaf(tree, {key, 0});
         if (hint.block != InvalidBlockNumber)
-            hint.buffer = fetch_from_disk_ahead(tree.index, hint.block);
+            hint.buffer = fetch_page_ahead(tree.index, hint.block);
     }
     if (hint.buffer != InvalidBuffer) {
         // Addresses only: the page is not pinned, and may be another one by now.

@@ -50,4 +50,8 @@ class RecentLeaves {
     int slot_bits_ = 0; // a note for each value of so many leading bits of a key
 };
 
+// Has the server bring a page from disk into memory, if there is such a page. The buffer that seems
+// to hold it already, if any.
+Buffer fetch_page_ahead(Relation relation, BlockNumber block);
+
 } // namespace simhash

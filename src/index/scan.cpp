@@ -224,9 +224,11 @@ void fetch_lookups_ahead(Scan* scan, Relation index) {
     }
 }
 
-// Collects the matching fingerprints of one run of a block table that no earlier probe of the plan
-// reports. False where there are more than `limit` now.
-bool collect_run(Scan* scan, Relation index, const Run& run, size_t limit) {
+// Collects the matching fingerprints of the next run, which is fetched, that no earlier probe of
+// the plan reports.
+void collect_run(Scan* scan, Relation index) {
+    size_t limit = std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
+    const Run& run = scan->runs[scan->next_run++];
     const Probe& probe = scan->plan->probes[run.probe];
     TreeContext tree = tree_context(index, nullptr, scan->layout, probe.table);
     const Permutation& permutation = scan->permutations[probe.table];
@@ -259,12 +261,12 @@ bool collect_run(Scan* scan, Relation index, const Run& run, size_t limit) {
             next = {page_opaque(page)->right};
         }
         UnlockReleaseBuffer(buffer);
-        if (scan->match_count + count > limit)
-            return false;
+        scan->too_many_matches = scan->match_count + count > limit;
+        if (scan->too_many_matches)
+            return;
         add_matches(scan, leaf_matches, count);
         fetch_lookups_ahead(scan, index);
     }
-    return true;
 }
 
 void start_probe(Scan* scan, const Probe& probe) {
@@ -327,17 +329,14 @@ void start_lookup(Scan* scan, Relation index) {
 void start_runs(Scan* scan) {
     scan->run_count = scan->next_run = scan->next_probe = 0;
     scan->neighbours = PrefixNeighbours(0, 1, -1);
+    scan->match_count = scan->next_match = scan->fetched_match = 0;
+    scan->too_many_matches = false;
 }
 
 bool collect_matches(Scan* scan, Relation index) {
-    size_t limit = std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
-    scan->match_count = scan->next_match = scan->fetched_match = 0;
-    while (const Run* run = next_run(scan, index)) {
-        scan->next_run++;
-        if (!collect_run(scan, index, *run, limit))
-            return false;
-    }
-    return true;
+    while (!scan->too_many_matches && next_run(scan, index) != nullptr)
+        collect_run(scan, index);
+    return !scan->too_many_matches;
 }
 
 namespace {
@@ -346,7 +345,6 @@ namespace {
 void start_ball(Scan* scan, Relation index) {
     release_pin(scan);
     scan->walk.active = false;
-    scan->match_count = scan->next_match = 0;
     scan->phase = Phase::kPostingProbes;
     scan->plan = plan_for(scan, index, scan->ball.radius);
     start_runs(scan);
@@ -354,16 +352,56 @@ void start_ball(Scan* scan, Relation index) {
         start_walk(scan, index, 0, 0, UINT64_MAX);
 }
 
+bool is_walked(const Scan* scan, const Run& run) {
+    return scan->plan->probes[run.probe].table == 0;
+}
+
+// Has the first of the table's rows that were found brought nearer, from disk into memory, or into
+// the processor's cache. Where on its page a row stands is guessed, as if all were of one size.
+void fetch_rows_ahead(const Scan* scan) {
+    Form_pg_class table = scan->heap->rd_rel;
+    double page_share = std::min(table->relpages / std::max(table->reltuples, 1.0f), 1.0f);
+    int row_bytes = int(page_share * (BLCKSZ - SizeOfPageHeaderData)) - int(sizeof(ItemIdData));
+    row_bytes = MAXALIGN_DOWN(std::max(row_bytes, 0));
+    for (int i = 0; i < std::min(scan->posting_count, kRowsAhead); i++) {
+        ItemPointerData tid = integer_to_tid(scan->postings[i].tid);
+        int offset = ItemPointerGetOffsetNumber(&tid);
+        Buffer buffer = fetch_page_ahead(scan->heap, ItemPointerGetBlockNumber(&tid));
+        if (buffer == InvalidBuffer)
+            continue;
+        // Addresses only, as the page is not pinned.
+        Page page = BufferGetPage(buffer);
+        __builtin_prefetch(GetBufferDescriptor(buffer - 1));
+        __builtin_prefetch(page);
+        __builtin_prefetch(page + SizeOfPageHeaderData + (offset - 1) * sizeof(ItemIdData));
+        __builtin_prefetch(page + std::max(BLCKSZ - offset * row_bytes, 0));
+    }
+}
+
+// Searches the leaves of other probes that were fetched together with those of the walks, while the
+// rows that a walk has found are being fetched.
+void collect_meanwhile(Scan* scan, Relation index) {
+    if (scan->heap == nullptr)
+        return;
+    fetch_rows_ahead(scan);
+    while (!scan->too_many_matches && scan->next_run < scan->run_count &&
+           !is_walked(scan, scan->runs[scan->next_run]))
+        collect_run(scan, index);
+}
+
 // Loads the next matching postings of the ball, one leaf's. False where there are no more; the
 // phase is then kNulls.
 bool next_ball_postings(Scan* scan, Relation index) {
     for (;;) {
-        if (scan->walk.active && continue_walk(scan, index, scan->phase != Phase::kLookups))
+        if (scan->walk.active && continue_walk(scan, index, scan->phase != Phase::kLookups)) {
+            if (scan->phase == Phase::kPostingProbes)
+                collect_meanwhile(scan, index);
             return true;
+        }
         release_pin(scan);
         if (scan->phase == Phase::kPostingProbes) {
             const Run* run = next_run(scan, index);
-            if (run != nullptr && scan->plan->probes[run->probe].table == 0) {
+            if (run != nullptr && is_walked(scan, *run)) {
                 scan->next_run++;
                 start_walk(scan, index, 0, run->first, run->last, run->leaf);
                 continue;
@@ -516,6 +554,9 @@ bool get_posting(IndexScanDesc desc, Scan* scan) {
     bool by_distance = scan->ordered && !scan->order_by_null;
     scan->keep_pin = needs_pin(desc);
     scan->snapshot = desc->xs_snapshot;
+    bool looks_at_rows = !scan->keep_pin && desc->heapRelation != nullptr;
+    bool is_heap = looks_at_rows && desc->heapRelation->rd_rel->relam == HEAP_TABLE_AM_OID;
+    scan->heap = is_heap ? desc->heapRelation : nullptr;
     while (scan->next_posting == scan->posting_count)
         if (!(by_distance ? next_ordered_postings(scan, desc->indexRelation)
                           : next_postings(scan, desc->indexRelation)))
@@ -595,6 +636,7 @@ bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
 int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
     scan->keep_pin = false; // bitmaps give their TIDs away
+    scan->heap = nullptr;
     scan->snapshot = desc->xs_snapshot;
     int64 rows = 0;
     while (next_postings(scan, desc->indexRelation)) {

@@ -13,6 +13,7 @@ constexpr int kMinPostingCapacity = 64;
 constexpr int kFirstRunsAhead = 4;
 constexpr int kRunsAhead = 16;
 constexpr int kLookupsAhead = 8;
+constexpr int kRowsAhead = 4;
 
 // fp within radius of center. Radius -1: nothing matches; 64: everything.
 struct Ball {
@@ -58,6 +59,7 @@ struct Scan {
     const Permutation* permutations; // [layout->table_count]
     double entries;                  // distinct fingerprints, estimated
     Snapshot snapshot;               // of the rows to be returned
+    Relation heap;                   // whose rows will be looked at next, if any
 
     // The conditions. Row fingerprints must lie in all balls; the first, the smallest, drives the
     // scan.
@@ -81,6 +83,7 @@ struct Scan {
     Walk walk;
     uint64_t* matches; // fingerprints of the stage to look up
     size_t match_count, match_capacity, next_match, fetched_match;
+    bool too_many_matches; // for work_mem: they are not all there
 
     // The current leaf's matching postings, and the pin that protects them where the snapshot alone
     // does not.
@@ -116,7 +119,7 @@ const ProbePlan* plan_for(Scan* scan, Relation index, int radius);
 void add_matches(Scan* scan, const uint64_t* found, int count);
 // Begins the walk over the postings of the next match.
 void start_lookup(Scan* scan, Relation index);
-// Begins the runs of scan->plan.
+// Begins the runs of scan->plan, without matches yet.
 void start_runs(Scan* scan);
 // Collects the matching fingerprints of the runs that are left into scan->matches. Those of the
 // posting table may be repeated. False where they outgrow work_mem: not all are there then.
