@@ -102,7 +102,7 @@ struct LeafShape {
 };
 
 // The widest form of search that may be used; where the processor has not got it, the next.
-enum class SearchLevel { kPortable, kPopcnt, kAvx512 };
+enum class SearchLevel { kPortable, kPopcnt, kAvx2, kAvx512 };
 
 // Reads one leaf body in place. open() checks, in constant time, that all sizes add up inside the
 // body; after that no content, however damaged, makes any function here read outside it or loop

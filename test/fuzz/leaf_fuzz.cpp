@@ -14,6 +14,17 @@ void require(bool condition) {
         abort();
 }
 
+// All forms of the search find the same, whatever the content.
+void search(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius) {
+    static LeafReader::Hit expected[kMaxLeafEntries + 1], found[kMaxLeafEntries + 1];
+    int count = reader.keys_within(low, high, target, radius, expected, SearchLevel::kPortable);
+    for (SearchLevel level : {SearchLevel::kPopcnt, SearchLevel::kAvx2, SearchLevel::kAvx512}) {
+        require(reader.keys_within(low, high, target, radius, found, level) == count);
+        for (int i = 0; i < count; i++)
+            require(found[i].key == expected[i].key && found[i].place == expected[i].place);
+    }
+}
+
 void read_all(const LeafReader& reader, LeafKind kind) {
     static LeafEntry run[kMaxLeafEntries], all[kMaxLeafEntries];
     int run_count = reader.decode_run(run);
@@ -28,6 +39,12 @@ void read_all(const LeafReader& reader, LeafKind kind) {
             seen++;
         });
         require(seen <= reader.count());
+    }
+    uint64_t middle = run_count > 0 ? run[run_count / 2].key : 0;
+    for (int radius : {-1, 0, 3, 12, 64}) {
+        search(reader, 0, UINT64_MAX, middle ^ 5, radius);
+        search(reader, reader.header().first_key, middle | 0xffff, middle, radius);
+        search(reader, middle, middle ^ (middle >> 20), ~middle, radius);
     }
     static uint8_t page[1 << 16];
     size_t bytes = encode_run(kind, run, run_count, page, 8120);

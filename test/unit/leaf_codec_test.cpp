@@ -226,8 +226,8 @@ TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
             for (const LeafEntry& e : entries)
                 if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius)
                     expected.push_back(e);
-            for (SearchLevel level :
-                 {SearchLevel::kPortable, SearchLevel::kPopcnt, SearchLevel::kAvx512}) {
+            for (SearchLevel level : {SearchLevel::kPortable, SearchLevel::kPopcnt,
+                                      SearchLevel::kAvx2, SearchLevel::kAvx512}) {
                 std::vector<LeafEntry> found;
                 int count = reader.keys_within(low, high, target, radius, hits.data(), level);
                 for (int i = 0; i < count; i++)
