@@ -433,8 +433,8 @@ class WithinRadius {
 namespace {
 
 // popcount is one instruction on any x86 processor of the last 15 years, but not on the least that
-// the compiler must assume; and some do several at once. So the search is compiled for each, and the
-// processor asked.
+// the compiler must assume; and some do several at once. So the search is compiled for each, and
+// the processor asked.
 using Search = int (*)(const LeafReader&, uint64_t low, uint64_t high, uint64_t target, int radius,
                        LeafReader::Hit* hits);
 
