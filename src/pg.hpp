@@ -158,8 +158,8 @@ inline void test_for_old_snapshot([[maybe_unused]] Snapshot snapshot,
 #endif
 }
 
-// True when the relation, which never shrinks, has the block. Asks the file system only where this
-// backend does not know yet.
+// True when the relation, which does not shrink, has the block: indexes never do, tables only under
+// a lock that excludes scans. Asks the file system only where this backend does not know yet.
 inline bool block_exists(Relation relation, BlockNumber block) {
     BlockNumber known = RelationGetSmgr(relation)->smgr_cached_nblocks[MAIN_FORKNUM];
     return (known != InvalidBlockNumber && block < known) ||

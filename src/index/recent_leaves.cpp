@@ -152,8 +152,8 @@ Buffer RecentLeaves::find_leaf(const TreeContext& tree, const LeafHint& known, T
 
 void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, Buffer buffer,
                              const LeafReader& reader) const {
-    // A shared page may have the same name but for the session.
-    if (RelationUsesLocalBuffers(tree.index))
+    // A shared page may have the same name but for the session. Nulls are all in one place.
+    if (RelationUsesLocalBuffers(tree.index) || tree.tree == null_tree(*tree.layout))
         return;
     Page page = BufferGetPage(buffer);
     uint64_t first = leading_bits(page_low(page).key);
@@ -165,7 +165,10 @@ void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, Buffer buffe
             return;
         if (note->block == found.block && note->buffer != found.buffer)
             distrust = kDistrust;
-        *note = {}; // it led astray, or is written again below
+        // It led astray, or is written again below. Of the first leading bits of another leaf, this
+        // one may have keys, too.
+        if (note->block == found.block || note->low != leading_bits(key))
+            *note = {};
     }
     // Under each slot that begins on it.
     int width_bits = 32 - slot_bits_;

@@ -219,54 +219,53 @@ void fetch_lookups_ahead(Scan* scan, Relation index) {
     size_t end = std::min(scan->match_count, scan->next_match + kLookupsAhead);
     for (; scan->fetched_match < end; scan->fetched_match++) {
         uint64_t fingerprint = scan->matches[scan->fetched_match];
-        LeafHint leaf = scan->leaves.fetch_leaf_ahead(postings, fingerprint);
+        LeafHint& leaf = scan->lookup_leaves[scan->fetched_match % kLookupsAhead];
+        leaf = scan->leaves.fetch_leaf_ahead(postings, fingerprint);
         RecentLeaves::fetch_keys_ahead(leaf, fingerprint, fingerprint);
     }
 }
 
-// Collects the matching fingerprints of the next run, which is fetched, that no earlier probe of
-// the plan reports.
-void collect_run(Scan* scan, Relation index) {
+// Collects the matching fingerprints of one leaf of the next run that no earlier probe of the plan
+// reports; behind its last leaf the run is done.
+void collect_leaf(Scan* scan, Relation index) {
     size_t limit = std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
-    const Run& run = scan->runs[scan->next_run++];
+    Run& run = scan->runs[scan->next_run];
     const Probe& probe = scan->plan->probes[run.probe];
     TreeContext tree = tree_context(index, nullptr, scan->layout, probe.table);
     const Permutation& permutation = scan->permutations[probe.table];
-    TreeKey position{run.first, 0};
-    LeafHint next = run.leaf;
-    for (bool more = true; more;) {
-        CHECK_FOR_INTERRUPTS();
-        Buffer buffer = leaf_at(scan, tree, next, position);
-        LeafReader reader = open_leaf(index, buffer, tree.kind);
-        scan->leaves.note_leaf(tree, position.key, buffer, reader);
-        Page page = BufferGetPage(buffer);
-        int count = 0;
-        // Distances are the same under the permutation: only matches are permuted back.
-        int hit_count =
-            reader.keys_within(position.key, run.last, run.target, scan->ball.radius, hits);
-        for (int i = 0; i < hit_count; i++) {
-            uint64_t fingerprint = permutation.invert(hits[i].key);
-            if (count > 0 && leaf_matches[count - 1] == fingerprint) // postings of one fingerprint
-                continue;
-            if (matches(scan, fingerprint) &&
-                !reported_earlier(*scan->plan, run.probe, fingerprint ^ scan->ball.center))
-                leaf_matches[count++] = fingerprint;
-        }
-        more = !page_is_rightmost(page) && page_high(page).key <= run.last;
-        if (more) {
-            if (page_high(page) <= position)
-                report_corruption(index, BufferGetBlockNumber(buffer),
-                                  "The page's range is empty.");
-            position = page_high(page);
-            next = {page_opaque(page)->right};
-        }
-        UnlockReleaseBuffer(buffer);
-        scan->too_many_matches = scan->match_count + count > limit;
-        if (scan->too_many_matches)
-            return;
-        add_matches(scan, leaf_matches, count);
-        fetch_lookups_ahead(scan, index);
+    Buffer buffer = leaf_at(scan, tree, run.leaf, run.position);
+    LeafReader reader = open_leaf(index, buffer, tree.kind);
+    scan->leaves.note_leaf(tree, run.position.key, buffer, reader);
+    Page page = BufferGetPage(buffer);
+    int count = 0;
+    // Distances are the same under the permutation: only matches are permuted back.
+    int hit_count =
+        reader.keys_within(run.position.key, run.last, run.target, scan->ball.radius, hits);
+    for (int i = 0; i < hit_count; i++) {
+        uint64_t fingerprint = permutation.invert(hits[i].key);
+        if (count > 0 && leaf_matches[count - 1] == fingerprint) // postings of one fingerprint
+            continue;
+        if (matches(scan, fingerprint) &&
+            !reported_earlier(*scan->plan, run.probe, fingerprint ^ scan->ball.center))
+            leaf_matches[count++] = fingerprint;
     }
+    bool more = !page_is_rightmost(page) && page_high(page).key <= run.last;
+    if (more) {
+        if (page_high(page) <= run.position)
+            report_corruption(index, BufferGetBlockNumber(buffer), "The page's range is empty.");
+        run.position = page_high(page);
+        run.leaf = {page_opaque(page)->right};
+    } else {
+        scan->next_run++;
+    }
+    UnlockReleaseBuffer(buffer);
+    scan->too_many_matches = scan->match_count + count > limit;
+    if (scan->too_many_matches)
+        return;
+    add_matches(scan, leaf_matches, count);
+    // Ordered scans sort them first.
+    if (!scan->ordered)
+        fetch_lookups_ahead(scan, index);
 }
 
 void start_probe(Scan* scan, const Probe& probe) {
@@ -285,7 +284,7 @@ bool make_run(Scan* scan, Run* run) {
         start_probe(scan, scan->plan->probes[scan->next_probe++]);
     }
     int probe = scan->next_probe - 1, bits = scan->plan->probes[probe].prefix_bits;
-    *run = {probe, scan->probe_target, run_first(prefix, bits), run_last(prefix, bits), {}};
+    *run = {probe, scan->probe_target, {run_first(prefix, bits), 0}, run_last(prefix, bits), {}};
     return true;
 }
 
@@ -296,11 +295,11 @@ TreeContext tree_of(const Scan* scan, Relation index, const Run& run) {
 void fetch_runs_ahead(Scan* scan, Relation index) {
     Run *begin = scan->runs, *end = begin + scan->run_count;
     for (Run* run = begin; run < end; run++)
-        scan->leaves.fetch_note_ahead(tree_of(scan, index, *run), run->first);
+        scan->leaves.fetch_note_ahead(tree_of(scan, index, *run), run->position.key);
     for (Run* run = begin; run < end; run++)
-        run->leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, index, *run), run->first);
+        run->leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, index, *run), run->position.key);
     for (Run* run = begin; run < end; run++)
-        RecentLeaves::fetch_keys_ahead(run->leaf, run->first, run->last);
+        RecentLeaves::fetch_keys_ahead(run->leaf, run->position.key, run->last);
 }
 
 // The next run, or nullptr; the leaves of those behind it are being fetched meanwhile. It stays the
@@ -322,8 +321,9 @@ const Run* next_run(Scan* scan, Relation index) {
 
 void start_lookup(Scan* scan, Relation index) {
     fetch_lookups_ahead(scan, index);
+    const LeafHint& leaf = scan->lookup_leaves[scan->next_match % kLookupsAhead];
     uint64_t fingerprint = scan->matches[scan->next_match++];
-    start_walk(scan, index, 0, fingerprint, fingerprint);
+    start_walk(scan, index, 0, fingerprint, fingerprint, leaf);
 }
 
 void start_runs(Scan* scan) {
@@ -334,8 +334,10 @@ void start_runs(Scan* scan) {
 }
 
 bool collect_matches(Scan* scan, Relation index) {
-    while (!scan->too_many_matches && next_run(scan, index) != nullptr)
-        collect_run(scan, index);
+    while (!scan->too_many_matches && next_run(scan, index) != nullptr) {
+        CHECK_FOR_INTERRUPTS();
+        collect_leaf(scan, index);
+    }
     return !scan->too_many_matches;
 }
 
@@ -360,7 +362,9 @@ bool is_walked(const Scan* scan, const Run& run) {
 // the processor's cache. Where on its page a row stands is guessed, as if all were of one size.
 void fetch_rows_ahead(const Scan* scan) {
     Form_pg_class table = scan->heap->rd_rel;
-    double page_share = std::min(table->relpages / std::max(table->reltuples, 1.0f), 1.0f);
+    double page_share = BlockNumber(table->relpages) / double(table->reltuples);
+    if (!(page_share > 0 && page_share < 1)) // not analyzed yet, or less than a row a page
+        page_share = 1;
     int row_bytes = int(page_share * (BLCKSZ - SizeOfPageHeaderData)) - int(sizeof(ItemIdData));
     row_bytes = MAXALIGN_DOWN(std::max(row_bytes, 0));
     for (int i = 0; i < std::min(scan->posting_count, kRowsAhead); i++) {
@@ -384,9 +388,12 @@ void collect_meanwhile(Scan* scan, Relation index) {
     if (scan->heap == nullptr)
         return;
     fetch_rows_ahead(scan);
-    while (!scan->too_many_matches && scan->next_run < scan->run_count &&
-           !is_walked(scan, scan->runs[scan->next_run]))
-        collect_run(scan, index);
+    int run = scan->next_run;
+    while (!scan->too_many_matches && run == scan->next_run && run < scan->run_count &&
+           !is_walked(scan, scan->runs[run])) {
+        collect_leaf(scan, index);
+        run++; // the same as next_run, unless the run goes on beyond the leaf
+    }
 }
 
 // Loads the next matching postings of the ball, one leaf's. False where there are no more; the
@@ -400,10 +407,10 @@ bool next_ball_postings(Scan* scan, Relation index) {
         }
         release_pin(scan);
         if (scan->phase == Phase::kPostingProbes) {
-            const Run* run = next_run(scan, index);
+            const Run* run = scan->too_many_matches ? nullptr : next_run(scan, index);
             if (run != nullptr && is_walked(scan, *run)) {
                 scan->next_run++;
-                start_walk(scan, index, 0, run->first, run->last, run->leaf);
+                start_walk(scan, index, 0, run->position.key, run->last, run->leaf);
                 continue;
             }
             scan->phase = Phase::kLookups;
@@ -541,6 +548,9 @@ void return_posting(IndexScanDesc desc, Scan* scan, const Posting& posting, bool
         Datum value = Int64GetDatum(int64(posting.fingerprint));
         scan->tuple = index_form_tuple(RelationGetDescr(desc->indexRelation), &value, &is_null);
         desc->xs_itup = scan->tuple;
+#ifndef USE_FLOAT8_BYVAL
+        pfree(DatumGetPointer(value));
+#endif
     }
 }
 

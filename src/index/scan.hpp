@@ -34,9 +34,10 @@ struct Posting {
 // looks through.
 struct Run {
     int probe;
-    uint64_t target; // the centre's key
-    uint64_t first, last;
-    LeafHint leaf; // of `first`
+    uint64_t target;  // the centre's key
+    TreeKey position; // entries before it are done
+    uint64_t last;
+    LeafHint leaf; // of `position`
 };
 
 // A run of a tree of postings, read leaf by leaf.
@@ -83,7 +84,8 @@ struct Scan {
     Walk walk;
     uint64_t* matches; // fingerprints of the stage to look up
     size_t match_count, match_capacity, next_match, fetched_match;
-    bool too_many_matches; // for work_mem: they are not all there
+    LeafHint lookup_leaves[kLookupsAhead]; // of matches to come, by number
+    bool too_many_matches;                 // for work_mem: they are not all there
 
     // The current leaf's matching postings, and the pin that protects them where the snapshot alone
     // does not.
