@@ -105,7 +105,9 @@ void RecentLeaves::init(const Layout& layout, BlockNumber index_blocks) {
 }
 
 void RecentLeaves::fetch_note_ahead(const TreeContext& tree, uint64_t key) const {
-    __builtin_prefetch(note_of_slot(tree, slot_of(key, slot_bits_), slot_bits_));
+    const Note* note = note_of_slot(tree, slot_of(key, slot_bits_), slot_bits_);
+    __builtin_prefetch(note);
+    __builtin_prefetch(note + 1); // which find_note() may look at, too
 }
 
 LeafHint RecentLeaves::fetch_leaf_ahead(const TreeContext& tree, uint64_t key) const {
@@ -128,6 +130,10 @@ LeafHint RecentLeaves::fetch_leaf_ahead(const TreeContext& tree, uint64_t key) c
         __builtin_prefetch(GetBufferDescriptor(hint.buffer - 1));
     }
     return hint;
+}
+
+uint64_t RecentLeaves::end_of_leaf(const LeafHint& hint) {
+    return hint.note == nullptr ? 0 : uint64_t(hint.note->high + 1) << 32;
 }
 
 void RecentLeaves::fetch_keys_ahead(const LeafHint& hint, uint64_t first, uint64_t last) {

@@ -37,6 +37,8 @@ class RecentLeaves {
     // Where the leaf of a key seems to be. Has it brought into memory, or, if it is there, its ends
     // into the processor's cache. Expects no lock.
     LeafHint fetch_leaf_ahead(const TreeContext& tree, uint64_t key) const;
+    // The first key that is not on the leaf of the hint, about; 0 if that is not known.
+    static uint64_t end_of_leaf(const LeafHint& hint);
     // Has what a search of the leaf from `first` to `last` will read brought into the cache, too.
     static void fetch_keys_ahead(const LeafHint& hint, uint64_t first, uint64_t last);
 

@@ -298,8 +298,14 @@ void fetch_runs_ahead(Scan* scan, Relation index) {
         scan->leaves.fetch_note_ahead(tree_of(scan, index, *run), run->position.key);
     for (Run* run = begin; run < end; run++)
         run->leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, index, *run), run->position.key);
-    for (Run* run = begin; run < end; run++)
+    for (Run* run = begin; run < end; run++) {
         RecentLeaves::fetch_keys_ahead(run->leaf, run->position.key, run->last);
+        uint64_t beyond = RecentLeaves::end_of_leaf(run->leaf);
+        if (beyond != 0 && beyond <= run->last) {
+            LeafHint leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, index, *run), beyond);
+            RecentLeaves::fetch_keys_ahead(leaf, beyond, run->last);
+        }
+    }
 }
 
 // The next run, or nullptr; the leaves of those behind it are being fetched meanwhile. It stays the
