@@ -19,12 +19,13 @@ using Note = LeafNote;
 
 // The leading bits of a key are its slot; there is a note for each slot of a tree, on the leaf on
 // which the slot begins. A note takes the place of another of the same address. The system gives
-// memory to as much of them as is used: 1.5 MB to a backend that has searched all over an index of
+// memory to as much of them as is used: 3 MB to a backend that has searched all over an index of
 // 10 million rows, 6 MB at most.
 constexpr int kNoteBits = 18;
 Note notes[1 << kNoteBits];
 
-constexpr int kMaxSlotsNoted = 64; // at once
+constexpr int kMinSlotBits = 11;    // as leaves beside many rows of one fingerprint are narrow
+constexpr int kMaxSlotsNoted = 256; // at once
 
 // Where buffers are given to other pages all the time, what was noted must not keep leaves from
 // being fetched from disk: so many times the server is asked instead.
@@ -48,7 +49,7 @@ Note* note_of_slot(const TreeContext& tree, uint64_t slot, int slot_bits) {
     return &notes[(base + slot) % (1 << kNoteBits)];
 }
 
-// The note on the leaf of a key, or nullptr. If the leaf begins within the key's slot, it is noted
+// The note on the leaf of a key, or nullptr. A leaf that begins within the key's slot is noted
 // under the next.
 Note* find_note(const TreeContext& tree, uint64_t key, int slot_bits) {
     uint32 bits = leading_bits(key);
@@ -101,7 +102,7 @@ void RecentLeaves::init(const Layout& layout, BlockNumber index_blocks) {
     uint32 leaves = index_blocks / layout.table_count; // of a tree
     int room = kNoteBits - int(std::bit_width(uint32(layout.table_count - 1)));
     // Two to four a leaf, so that on nearly every leaf a slot begins.
-    slot_bits_ = std::min(int(std::bit_width(leaves)) + 1, room);
+    slot_bits_ = std::min(std::max(int(std::bit_width(leaves)) + 1, kMinSlotBits), room);
 }
 
 void RecentLeaves::fetch_note_ahead(const TreeContext& tree, uint64_t key) const {
@@ -176,10 +177,14 @@ void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, Buffer buffe
         if (note->block == found.block || note->low != leading_bits(key))
             *note = {};
     }
-    // Under each slot that begins on it.
+    if (first >= end)
+        return;
+    // Under each slot that begins on it; if none does, under the next, as the leaf whose place it
+    // takes mostly has more.
     int width_bits = 32 - slot_bits_;
     uint64_t slot = (first + (uint64_t{1} << width_bits) - 1) >> width_bits;
-    for (int i = 0; i < kMaxSlotsNoted && slot << width_bits < end; i++, slot++)
+    uint64_t last = std::max((end - 1) >> width_bits, slot);
+    for (int i = 0; i < kMaxSlotsNoted && slot <= last; i++, slot++)
         *note_of_slot(tree, slot, slot_bits_) = found;
 }
 

@@ -12,8 +12,8 @@ constexpr int kMinPostingCapacity = 64;
 // Leaves that are fetched before the first of them is read: at first, and from then on.
 constexpr int kFirstRunsAhead = 4;
 constexpr int kRunsAhead = 16;
-constexpr int kLookupsAhead = 8;
-constexpr int kRowsAhead = 4;
+constexpr int kLookupsAhead = 8; // of matches
+constexpr int kRowsAhead = 4;    // rows of the table, of those that one leaf gives
 
 // fp within radius of center. Radius -1: nothing matches; 64: everything.
 struct Ball {
