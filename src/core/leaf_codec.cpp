@@ -122,6 +122,21 @@ void write_unary(const LeafEntry* entries, int count, unsigned low_bits, uint8_t
     }
 }
 
+// Calls visit(section, entries before it) for each section but the first, until that is false.
+template <class Visit>
+bool visit_ranks(const uint8_t* unary, const RunHeader& header, Visit visit) {
+    size_t section_words = header.section_words();
+    int entries = 0;
+    size_t word = 0;
+    for (int section = 1; section < kUnarySections; section++) {
+        for (; word < std::min<size_t>(section * section_words, header.unary_words); word++)
+            entries += std::popcount(read_word(unary, word));
+        if (!visit(section, entries))
+            return false;
+    }
+    return true;
+}
+
 // Entries that come from a damaged page may be in any order, and would be written anywhere.
 bool keys_ascend(const LeafEntry* entries, int count) {
     bool ascend = true;
@@ -140,9 +155,9 @@ void LeafShape::prefetch(const uint8_t* body, size_t size, double from, double t
         for (; at < end; at += 64)
             __builtin_prefetch(body + at);
     };
-    constexpr int kMargin = 8; // words: keys are never spread quite evenly
-    fetch(from * low_words - kMargin, to * low_words + kMargin);
-    fetch(low_words, low_words + to * unary_words + kMargin); // these are read from their start
+    // Words more at each end, as keys are never spread quite evenly.
+    fetch(from * low_words - 16, to * low_words + 16);
+    fetch(low_words + from * unary_words - 4, low_words + to * unary_words + 4);
 }
 
 bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
@@ -175,15 +190,12 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
 
 namespace {
 
-// What a search compares of a run's keys: their low bits, `width` of them, at a fixed place each.
-struct LowBits {
+// The suffixes of a run's keys, and what a search compares them with.
+struct Suffixes {
     const uint8_t* words;
-    unsigned width; // 1..63
-    uint64_t first_key, target;
+    unsigned low_bits;
+    uint32_t target;
     int radius;
-
-    // At least 57 of the bits read at any place are the entry's own or of what follows.
-    uint64_t mask() const { return (uint64_t{1} << std::min(width, 57u)) - 1; }
 };
 
 // The innermost loops of the search, as any processor runs them.
@@ -195,128 +207,86 @@ struct PortableLoops {
         return std::countr_zero(bits);
     }
 
-    // Writes the places from begin to end (excluded) where the low bits are within the radius of
-    // the target's to `hits`, which has room for one more than there are; returns their number.
-    [[gnu::always_inline]] static int near_places(const LowBits& low, int begin, int end,
+    // Writes the places from begin to end (excluded) where the suffix is within the radius of the
+    // target's to `hits`, which has room for one more than there are; returns their number.
+    [[gnu::always_inline]] static int near_places(const Suffixes& suffixes, int begin, int end,
                                                   LeafReader::Hit* hits) {
         // Copies, which the compiler can keep in registers while hits are written.
-        const uint8_t* words = low.words;
-        unsigned width = low.width;
-        uint64_t first_key = low.first_key, target = low.target, mask = low.mask();
-        int radius = low.radius, near = 0;
-        size_t position = size_t(begin) * width;
-        for (int i = begin; i < end; i++, position += width) {
+        const uint8_t* words = suffixes.words;
+        unsigned low_bits = suffixes.low_bits;
+        uint32_t target = suffixes.target;
+        int radius = suffixes.radius, near = 0;
+        for (int i = begin; i < end; i++) {
             hits[near].place = i;
-            uint64_t key = first_key + read_field(words, position, width);
-            near += std::popcount((key ^ target) & mask) <= radius;
+            near += std::popcount(read_suffix(words, low_bits, i) ^ target) <= radius;
         }
         return near;
-    }
-
-  private:
-    // `width` bits at a position, and above them other bits.
-    [[gnu::always_inline]] static uint64_t read_field(const uint8_t* words, size_t position,
-                                                      unsigned width) {
-        if constexpr (std::endian::native == std::endian::little) {
-            uint64_t word;
-            memcpy(&word, words + (position >> 3), 8); // unary words follow the last one
-            return word >> (position & 7);
-        }
-        return read_bits(words, position, width);
     }
 };
 
 #ifdef SIMHASH_X86
+[[gnu::always_inline]] inline int add_places(int first, unsigned found, LeafReader::Hit* hits) {
+    int count = 0;
+    for (; found != 0; found &= found - 1)
+        hits[count++].place = first + std::countr_zero(found);
+    return count;
+}
+
 #define SIMHASH_AVX2 "popcnt,avx2"
 
-// With AVX2: eight entries at once, in two halves. They begin at a whole byte, and fill `width`
-// bytes.
+// With AVX2: eight at once.
 struct Avx2Loops : PortableLoops {
-    __attribute__((target(SIMHASH_AVX2))) static int near_places(const LowBits& low, int begin,
-                                                                 int end, LeafReader::Hit* hits) {
-        size_t bytes[8]; // where each entry's field begins
-        alignas(32) uint64_t shifts[8];
-        for (unsigned i = 0; i < 8; i++) {
-            bytes[i] = i * low.width / 8;
-            shifts[i] = i * low.width % 8;
-        }
-        int near = 0, i = begin & ~7;
-        for (; i + 8 <= end; i += 8) {
-            const uint8_t* group = low.words + size_t(i / 8) * low.width;
-            unsigned found = near_of_four(low, group, bytes, shifts) |
-                             near_of_four(low, group, bytes + 4, shifts + 4) << 4;
-            if (i < begin)
-                found &= ~0u << (begin - i);
-            for (; found != 0; found &= found - 1)
-                hits[near++].place = i + std::countr_zero(found);
-        }
-        return near + PortableLoops::near_places(low, std::max(i, begin), end, hits + near);
-    }
-
-  private:
-    __attribute__((target(SIMHASH_AVX2))) static unsigned near_of_four(const LowBits& low,
-                                                                       const uint8_t* group,
-                                                                       const size_t* bytes,
-                                                                       const uint64_t* shifts) {
-        auto field = [=](int i) { return int64_t(read_word(group + bytes[i], 0)); };
-        __m256i key = _mm256_set_epi64x(field(3), field(2), field(1), field(0));
-        key = _mm256_srlv_epi64(key, _mm256_load_si256(reinterpret_cast<const __m256i*>(shifts)));
-        key = _mm256_add_epi64(key, _mm256_set1_epi64x(int64_t(low.first_key)));
-        __m256i differing =
-            _mm256_and_si256(_mm256_xor_si256(key, _mm256_set1_epi64x(int64_t(low.target))),
-                             _mm256_set1_epi64x(int64_t(low.mask())));
-        // The ones of each half byte are looked up, and summed by words.
+    __attribute__((target(SIMHASH_AVX2))) static int
+    near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
+        __m256i target = _mm256_set1_epi32(int(suffixes.target));
+        __m256i radius = _mm256_set1_epi32(suffixes.radius + 1);
+        // The ones of each half byte are looked up, and summed.
         __m256i half = _mm256_set1_epi8(0x0f);
         __m256i ones = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2,
                                         1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
-        __m256i count = _mm256_add_epi8(
-            _mm256_shuffle_epi8(ones, _mm256_and_si256(differing, half)),
-            _mm256_shuffle_epi8(ones, _mm256_and_si256(_mm256_srli_epi16(differing, 4), half)));
-        __m256i distance = _mm256_sad_epu8(count, _mm256_setzero_si256());
-        __m256i within = _mm256_cmpgt_epi64(_mm256_set1_epi64x(low.radius + 1), distance);
-        return unsigned(_mm256_movemask_pd(_mm256_castsi256_pd(within)));
+        int near = 0, i = begin & ~7;
+        for (; i + 8 <= end; i += 8) {
+            const uint8_t* at = suffixes.words + suffix_offset(suffixes.low_bits, i);
+            __m256i differing =
+                _mm256_xor_si256(target, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+            __m256i count = _mm256_add_epi8(
+                _mm256_shuffle_epi8(ones, _mm256_and_si256(differing, half)),
+                _mm256_shuffle_epi8(ones, _mm256_and_si256(_mm256_srli_epi16(differing, 4), half)));
+            __m256i distance = _mm256_madd_epi16(_mm256_maddubs_epi16(count, _mm256_set1_epi8(1)),
+                                                 _mm256_set1_epi16(1));
+            __m256i within = _mm256_cmpgt_epi32(radius, distance);
+            unsigned found = unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(within)));
+            if (i < begin)
+                found &= ~0u << (begin - i);
+            near += add_places(i, found, hits + near);
+        }
+        return near + PortableLoops::near_places(suffixes, std::max(i, begin), end, hits + near);
     }
 };
 
-#define SIMHASH_AVX512 "popcnt,bmi2,avx512f,avx512bw,avx512vbmi,avx512vpopcntdq"
+#define SIMHASH_AVX512 "popcnt,bmi2,avx512f,avx512vpopcntdq"
 
-// With AVX-512: eight entries at once. They begin at a whole byte, and fill `width` bytes.
+// With AVX-512: a group at once.
 struct Avx512Loops {
     __attribute__((target(SIMHASH_AVX512))) static int nth_one(uint64_t bits, uint64_t n) {
         return std::countr_zero(_pdep_u64(uint64_t{1} << (n - 1), bits));
     }
 
-    __attribute__((target(SIMHASH_AVX512))) static int near_places(const LowBits& low, int begin,
-                                                                   int end, LeafReader::Hit* hits) {
-        // Lane i takes the eight bytes in which the i-th entry's field begins.
-        __m512i lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-        __m512i bits = _mm512_mullo_epi32(lanes, _mm512_set1_epi64(low.width));
-        __m512i shifts = _mm512_and_si512(bits, _mm512_set1_epi64(7));
-        __m512i bytes =
-            _mm512_add_epi8(_mm512_shuffle_epi8(_mm512_maskz_srli_epi64(0xff, bits, 3),
-                                                _mm512_set4_epi32(0x08080808, 0x08080808, 0, 0)),
-                            _mm512_set1_epi64(0x0706050403020100));
-        __m512i first_key = _mm512_set1_epi64(int64_t(low.first_key));
-        __m512i target = _mm512_set1_epi64(int64_t(low.target));
-        __m512i mask = _mm512_set1_epi64(int64_t(low.mask()));
-        __m512i radius = _mm512_set1_epi64(low.radius);
+    __attribute__((target(SIMHASH_AVX512))) static int
+    near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
+        __m512i target = _mm512_set1_epi32(int(suffixes.target));
+        __m512i radius = _mm512_set1_epi32(suffixes.radius);
+        static_assert(kGroupEntries == 16);
         int near = 0;
-        for (int i = begin & ~7; i < end; i += 8) {
-            unsigned present = end - i >= 8 ? 0xff : (1u << (end - i)) - 1;
-            // No byte behind the last entry is read.
-            unsigned size = end - i >= 8 ? low.width : ((end - i) * low.width + 7) / 8;
-            __m512i word = _mm512_maskz_loadu_epi8((uint64_t{1} << size) - 1,
-                                                   low.words + size_t(i / 8) * low.width);
-            __m512i field = _mm512_maskz_srlv_epi64(
-                0xff, _mm512_maskz_permutexvar_epi8(~uint64_t{0}, bytes, word), shifts);
-            __m512i differing = _mm512_and_si512(
-                _mm512_xor_si512(_mm512_add_epi64(first_key, field), target), mask);
-            unsigned found = _mm512_mask_cmple_epi64_mask(__mmask8(present),
-                                                          _mm512_popcnt_epi64(differing), radius);
+        for (int i = begin & ~15; i < end; i += 16) {
+            const uint8_t* group = suffixes.words + suffix_offset(suffixes.low_bits, i);
+            unsigned present = end - i >= 16 ? 0xffff : (1u << (end - i)) - 1;
             if (i < begin)
-                found &= ~0u << (begin - i);
-            for (; found != 0; found &= found - 1)
-                hits[near++].place = i + std::countr_zero(found);
+                present &= ~0u << (begin - i);
+            __m512i suffix = _mm512_maskz_loadu_epi32(__mmask16(present), group);
+            __m512i distance = _mm512_popcnt_epi32(_mm512_xor_si512(suffix, target));
+            near += add_places(
+                i, _mm512_mask_cmple_epi32_mask(__mmask16(present), distance, radius), hits + near);
         }
         return near;
     }
@@ -326,9 +296,8 @@ struct Avx512Loops {
 } // namespace
 
 // The body of keys_within(). Decoding every key of a probe's run bit by bit would take most of the
-// probe's time. But the low bits of keys, which stand at a fixed width, mostly say already that a
-// key is too far away: so they are compared first, and only where they are within the radius is the
-// key's high part looked up.
+// probe's time. So suffixes are compared first, and only where they are within the radius the key
+// is decoded.
 template <class Loops>
 class WithinRadius {
   public:
@@ -341,9 +310,8 @@ class WithinRadius {
         if (low_ > high_)
             return 0;
         if (header.count > 0 && high_ >= header.first_key) {
-            // Fewer low bits would let too many keys pass.
-            if (header.low_bits >= 4 * radius_ + 8)
-                find_by_low_bits();
+            if (reader_.has_suffixes() && radius_ <= kMaxSuffixRadius)
+                find_by_suffixes();
             else
                 reader_.visit_run(
                     low_, high_, [this](uint64_t key, int place) __attribute__((always_inline)) {
@@ -359,45 +327,50 @@ class WithinRadius {
     }
 
   private:
+    // Of random suffixes 30 % are within 14 bits: with more, decoding them all is no slower.
+    static constexpr int kMaxSuffixRadius = 14;
+
     [[gnu::always_inline]] void take(uint64_t key, int place) {
         hits_[found_] = {key, place};
         found_ += std::popcount(key ^ target_) <= radius_;
     }
 
-    // The number of entries whose high part is less than `high_part`, which must not fall from call
-    // to call: that many entries stand before the high_part-th clear bit.
-    [[gnu::always_inline]] int entries_before(uint64_t high_part) {
+    // The number of entries whose high part is less than `high_part`: that many entries stand
+    // before the high_part-th clear bit, which is in the word `at`.
+    [[gnu::always_inline]] int entries_before(uint64_t high_part,
+                                              LeafReader::UnaryPlace& at) const {
         const RunHeader& header = reader_.header_;
+        at = reader_.section_before(high_part);
         if (high_part == 0)
             return 0;
-        for (; word_ < header.unary_words; word_++) {
-            uint64_t holes = ~read_word(reader_.unary_, word_);
+        for (; at.word < header.unary_words; at.word++) {
+            uint64_t holes = ~read_word(reader_.unary_, at.word);
             unsigned clear = std::popcount(holes);
-            if (clear_seen_ + clear >= high_part) {
+            if (at.clear_before + clear >= high_part) {
                 uint64_t position =
-                    uint64_t(word_) * 64 + Loops::nth_one(holes, high_part - clear_seen_);
+                    uint64_t(at.word) * 64 + Loops::nth_one(holes, high_part - at.clear_before);
                 return int(std::min<uint64_t>(position + 1 - high_part, header.count));
             }
-            clear_seen_ += clear;
+            at.clear_before += clear;
         }
         return header.count;
     }
 
-    [[gnu::always_inline]] void find_by_low_bits() {
+    [[gnu::always_inline]] void find_by_suffixes() {
         const RunHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
         uint64_t first = low_ > header.first_key ? (low_ - header.first_key) >> low_bits : 0;
-        int begin = entries_before(first);
-        // Words before `word` hold `entries` set bits.
-        int word = word_, entries = int(uint64_t(word_) * 64 - clear_seen_);
-        int end = entries_before(((high_ - header.first_key) >> low_bits) + 1);
+        LeafReader::UnaryPlace at, at_end;
+        int begin = entries_before(first, at);
+        int end = entries_before(((high_ - header.first_key) >> low_bits) + 1, at_end);
 
-        size_t position = size_t(begin) * low_bits;
-        for (size_t byte = position / 8; byte < size_t(end) * low_bits / 8; byte += 64)
+        size_t last_byte = size_t(end) * low_bits / 8;
+        for (size_t byte = size_t(begin) * low_bits / 8; byte < last_byte; byte += 64)
             __builtin_prefetch(reader_.low_ + byte);
-        int near = Loops::near_places({reader_.low_, low_bits, header.first_key, target_, radius_},
-                                      begin, end, hits_);
+        int near = Loops::near_places({reader_.low_, low_bits, uint32_t(target_), radius_}, begin,
+                                      end, hits_);
 
+        int word = at.word, entries = int(uint64_t(word) * 64 - at.clear_before); // before the word
         for (int i = 0; i < near; i++) {
             int place = hits_[i].place;
             uint64_t ones = 0;
@@ -408,13 +381,12 @@ class WithinRadius {
                     break;
                 entries += count;
             }
-            if (word == header.unary_words)
-                return;
+            if (word >= header.unary_words || entries > place)
+                return; // on a damaged page
             uint64_t high_part =
                 uint64_t(word) * 64 + Loops::nth_one(ones, place - entries + 1) - place;
             uint64_t key =
-                header.first_key + (high_part << low_bits |
-                                    read_bits(reader_.low_, size_t(place) * low_bits, low_bits));
+                header.first_key + (high_part << low_bits | reader_.low_part(size_t(place)));
             if (low_ <= key && key <= high_)
                 take(key, place);
         }
@@ -425,9 +397,6 @@ class WithinRadius {
     int radius_;
     LeafReader::Hit* hits_;
     int found_ = 0;
-    // Words of the unary code before word_ hold clear_seen_ clear bits.
-    int word_ = 0;
-    uint64_t clear_seen_ = 0;
 };
 
 namespace {
@@ -465,8 +434,7 @@ __attribute__((target(SIMHASH_AVX512))) int search_avx512(const LeafReader& read
 
 Search best_search(SearchLevel level) {
 #ifdef SIMHASH_X86
-    if (level >= SearchLevel::kAvx512 && __builtin_cpu_supports("avx512vbmi") &&
-        __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512bw") &&
+    if (level >= SearchLevel::kAvx512 && __builtin_cpu_supports("avx512vpopcntdq") &&
         __builtin_cpu_supports("bmi2"))
         return search_avx512;
     if (level >= SearchLevel::kAvx2 && __builtin_cpu_supports("avx2"))
@@ -482,6 +450,11 @@ Search best_search(SearchLevel level) {
 int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
                             SearchLevel level) const {
     return best_search(level)(*this, low, high, target, radius, hits);
+}
+
+bool LeafReader::ranks_agree() const {
+    return visit_ranks(unary_, header_,
+                       [&](int section, int rank) { return header_.ranks[section - 1] == rank; });
 }
 
 bool LeafReader::contains_key(uint64_t key) const {
@@ -564,15 +537,26 @@ size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* o
     header.low_bits = uint8_t(shape.low_bits);
     header.block_bits = uint8_t(shape.block_bits);
     header.offset_bits = uint8_t(shape.offset_bits);
-    memcpy(out, &header, sizeof(header));
-
     uint8_t* words = out + sizeof(RunHeader);
-    uint64_t low_mask = (uint64_t{1} << shape.low_bits) - 1;
     BitWriter low(words);
-    for (int i = 0; i < count; i++)
-        low.write((entries[i].key - header.first_key) & low_mask, shape.low_bits);
+    unsigned suffix_bits = shape.low_bits >= kSuffixBits ? kSuffixBits : 0;
+    unsigned rest_bits = shape.low_bits - suffix_bits;
+    uint64_t rest_mask = (uint64_t{1} << rest_bits) - 1;
+    for (int first = 0; first < count; first += kGroupEntries) {
+        int end = std::min(first + int(kGroupEntries), count);
+        for (int i = first; suffix_bits > 0 && i < end; i++)
+            low.write(uint32_t(entries[i].key), kSuffixBits);
+        for (int i = first; i < end; i++)
+            low.write((entries[i].key - header.first_key) >> suffix_bits & rest_mask, rest_bits);
+    }
     low.finish();
-    write_unary(entries, count, shape.low_bits, words + 8 * shape.low_words);
+    uint8_t* unary = words + 8 * shape.low_words;
+    write_unary(entries, count, shape.low_bits, unary);
+    visit_ranks(unary, header, [&](int section, int rank) {
+        header.ranks[section - 1] = uint16_t(rank);
+        return true;
+    });
+    memcpy(out, &header, sizeof(header));
     if (shape.tid_words > 0) {
         BitWriter tids(words + 8 * (shape.low_words + shape.unary_words));
         for (int i = 0; i < count; i++) {

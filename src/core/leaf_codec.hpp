@@ -13,6 +13,14 @@
 //   high parts (key >> 2)                              0    0    2    5
 //   unary: bits 0+0, 0+1, 2+2, 5+3                     1 1 0 0 1 0 0 0 1
 //
+// A probe looks through a hundred keys or more for one near its own, and the last 32 bits of a key,
+// its suffix, nearly always say already that it is not. So where low parts are at least that wide,
+// they are stored in groups of 16 entries: the suffixes of the keys themselves, one behind the
+// other, so that many are compared at once, and then the bits of the low parts above them.
+//
+// The unary words are divided into eight sections, and the header says how many entries stand
+// before each, so that an eighth of them is read to find a key.
+//
 // Postings also carry a TID (48 bits: heap block << 16 | offset), stored at a fixed width relative
 // to the least heap block of the run, in an array of its own, so that keys are checked without
 // touching TIDs.
@@ -23,6 +31,7 @@
 // followed by the TID (6 bytes: three 16-bit words, high to low).
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <compare>
 #include <cstddef>
@@ -44,6 +53,9 @@ struct LeafEntry {
 
 constexpr int kMaxLeafEntries = 4096; // run and tail together
 constexpr int kMaxTailEntries = 128;
+constexpr unsigned kSuffixBits = 32;
+constexpr unsigned kGroupEntries = 16;
+constexpr int kUnarySections = 8;
 
 struct RunHeader {
     uint64_t first_key;
@@ -51,13 +63,18 @@ struct RunHeader {
     uint16_t count;       // entries
     uint16_t run_bytes;   // this header and all words
     uint16_t unary_words;
-    uint8_t low_bits;    // 0..63
-    uint8_t block_bits;  // 0..32
-    uint8_t offset_bits; // 0..16
-    uint8_t kind;        // LeafKind
-    uint16_t reserved;
+    uint8_t low_bits;                   // 0..63
+    uint8_t block_bits;                 // 0..32
+    uint8_t offset_bits;                // 0..16
+    uint8_t kind;                       // LeafKind
+    uint16_t ranks[kUnarySections - 1]; // entries before the second section, the third, …
+    uint16_t reserved[2];
+
+    size_t section_words() const {
+        return (size_t(unary_words) + kUnarySections - 1) / kUnarySections;
+    }
 };
-static_assert(sizeof(RunHeader) == 24);
+static_assert(sizeof(RunHeader) == 40);
 
 constexpr size_t tail_entry_bytes(LeafKind kind) {
     return kind == LeafKind::kBlock ? 8 : 14;
@@ -86,6 +103,21 @@ inline uint64_t read_word(const uint8_t* words, size_t index) {
     uint64_t word;
     memcpy(&word, words + index * 8, 8);
     return word;
+}
+
+// Where the suffix of entry i stands in low words of `low_bits` bits an entry, in bytes.
+inline size_t suffix_offset(unsigned low_bits, size_t i) {
+    return i / kGroupEntries * low_bits * (kGroupEntries / 8) + i % kGroupEntries * 4;
+}
+
+inline uint32_t read_suffix(const uint8_t* words, unsigned low_bits, size_t i) {
+    size_t at = suffix_offset(low_bits, i);
+    if constexpr (std::endian::native == std::endian::little) {
+        uint32_t suffix;
+        memcpy(&suffix, words + at, 4);
+        return suffix;
+    }
+    return uint32_t(read_bits(words, at * 8, kSuffixBits));
 }
 
 } // namespace leaf_detail
@@ -180,6 +212,9 @@ class LeafReader {
 
     bool contains_key(uint64_t key) const;
 
+    // Whether the header's ranks are those of the unary words.
+    bool ranks_agree() const;
+
     // Decodes everything in key order into `out`, which holds kMaxLeafEntries; returns the number
     // of entries.
     int decode_sorted(LeafEntry* out) const;
@@ -189,6 +224,41 @@ class LeafReader {
   private:
     template <class Loops>
     friend class WithinRadius;
+
+    bool has_suffixes() const { return header_.low_bits >= kSuffixBits; }
+
+    // Low part of run entry i's distance to the first key.
+    uint64_t low_part(size_t i) const {
+        if (!has_suffixes())
+            return leaf_detail::read_bits(low_, i * header_.low_bits, header_.low_bits);
+        size_t in_group = i % kGroupEntries, first = i - in_group;
+        unsigned width = header_.low_bits - kSuffixBits;
+        size_t group_entries = std::min<size_t>(header_.count - first, kGroupEntries);
+        size_t position = first * header_.low_bits + group_entries * kSuffixBits + in_group * width;
+        uint32_t suffix = leaf_detail::read_suffix(low_, header_.low_bits, i);
+        return leaf_detail::read_bits(low_, position, width) << kSuffixBits |
+               uint32_t(suffix - uint32_t(header_.first_key));
+    }
+
+    // A word of the unary words, and how many clear bits stand before it.
+    struct UnaryPlace {
+        int word = 0;
+        uint64_t clear_before = 0;
+    };
+    // Where to begin to look for the clear bit of that number, the first being number 1: fewer
+    // stand before, unless the number is 0.
+    UnaryPlace section_before(uint64_t number) const {
+        uint64_t section_bits = header_.section_words() * 64;
+        int section = 0;
+        for (int i = 1; i < kUnarySections; i++)
+            section += i * section_bits - header_.ranks[i - 1] < number;
+        if (section == 0)
+            return {};
+        uint64_t clear_before = section * section_bits - header_.ranks[section - 1];
+        if (clear_before >= number)
+            return {}; // on a damaged page
+        return {int(section * header_.section_words()), clear_before};
+    }
 
     LeafKind kind_;
     int tail_count_;
@@ -240,11 +310,10 @@ template <class Visit>
     int words = header_.unary_words;
     // Go to the first unary bit of the wanted high part: behind that many clear bits.
     uint64_t wanted = low > header_.first_key ? (low - header_.first_key) >> low_bits : 0;
-    uint64_t clear_seen = 0;
-    int w = 0;
+    auto [w, clear_seen] = section_before(wanted);
     uint64_t word;
     for (;; w++) {
-        if (w == words)
+        if (w >= words)
             return;
         word = read_word(unary_, w);
         unsigned clear = 64 - std::popcount(word);
@@ -261,6 +330,8 @@ template <class Visit>
         bit = std::countr_zero(holes) + 1;
     }
     int i = int(uint64_t(w) * 64 + bit - wanted); // every earlier bit that is not clear is an entry
+    if (i < 0)
+        return; // on a damaged page
     if (bit == 64) {
         if (++w == words)
             return;
@@ -268,7 +339,6 @@ template <class Visit>
         bit = 0;
     }
     word &= ~uint64_t{0} << bit;
-    size_t low_position = size_t(i) * low_bits;
     for (;;) {
         while (word == 0) {
             if (++w == words)
@@ -278,14 +348,12 @@ template <class Visit>
         if (i >= header_.count)
             return;
         uint64_t high_part = uint64_t(w) * 64 + std::countr_zero(word) - i;
-        uint64_t key =
-            header_.first_key + ((high_part << low_bits) | read_bits(low_, low_position, low_bits));
+        uint64_t key = header_.first_key + (high_part << low_bits | low_part(i));
         if (key > high)
             return;
         if (key >= low)
             visit(key, i);
         word &= word - 1;
-        low_position += low_bits;
         i++;
     }
 }

@@ -129,6 +129,9 @@ void check_leaf(Check* check, const LevelWalk& walk) {
         report_corruption(
             check->index, walk.block(),
             psprintf("The run holds %d entries; its header says %d.", run, reader.run_count()));
+    if (!reader.ranks_agree())
+        report_corruption(check->index, walk.block(),
+                          "The ranks in the run's header are not those of its entries.");
     for (int i = 1; i < run; i++)
         if (check->entries[i - 1] >= check->entries[i])
             report_corruption(

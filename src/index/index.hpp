@@ -16,7 +16,7 @@ namespace simhash {
 
 constexpr BlockNumber kMetaBlock = 0;
 constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
-constexpr uint16 kFormatVersion = 1;      // the oldest and newest version that this code reads
+constexpr uint16 kFormatVersion = 2;      // the oldest and newest version that this code reads
 constexpr uint16 kPageId = 0xff96; // last two bytes of every page, for pg_filedump and for checks
 
 enum PageFlag : uint16 {

@@ -29,6 +29,7 @@ void read_all(const LeafReader& reader, LeafKind kind) {
     static LeafEntry run[kMaxLeafEntries], all[kMaxLeafEntries];
     int run_count = reader.decode_run(run);
     require(run_count <= reader.run_count());
+    reader.ranks_agree();
     int count = reader.decode_sorted(all);
     require(count == run_count + reader.tail_count());
     for (uint64_t key : {uint64_t{0}, reader.header().first_key, UINT64_MAX / 3, UINT64_MAX}) {
@@ -51,7 +52,8 @@ void read_all(const LeafReader& reader, LeafKind kind) {
     if (bytes == 0) // too large, or out of order
         return;
     LeafReader again;
-    require(again.open(page, bytes, kind) && again.decode_run(all) == run_count);
+    require(again.open(page, bytes, kind) && again.decode_run(all) == run_count &&
+            again.ranks_agree());
     for (int i = 0; i < run_count; i++)
         require(all[i] == run[i]);
 }
@@ -94,6 +96,6 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
     for (int i = rand() % 8; i > 0 && bytes > 1; i--)
         bytes += encode_tail_entry(kind, entries[rand() % count], data + bytes);
     for (int i = rand() % 6; i > 0; i--)
-        data[1 + rand() % (rand() % 2 ? 24 : bytes)] = uint8_t(rand());
+        data[1 + rand() % (rand() % 2 ? sizeof(RunHeader) : bytes)] = uint8_t(rand());
     return bytes;
 }

@@ -182,6 +182,7 @@ TEST(LeafCodec, DoesNotEncodeWhatDoesNotFit) {
 TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
     std::mt19937_64 random(11);
     std::vector<LeafEntry> out(kMaxLeafEntries);
+    std::vector<LeafReader::Hit> hits(kMaxLeafEntries + 1);
     int opened = 0;
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
@@ -190,7 +191,8 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
             for (int round = 0; round < 200; round++) {
                 std::vector<uint8_t> bytes = body.bytes;
                 for (int flips = 1 + int(random() % 4); flips > 0; flips--)
-                    bytes[random() % std::min<size_t>(bytes.size(), random() % 2 ? 24 : kBody)] ^=
+                    bytes[random() % std::min<size_t>(bytes.size(),
+                                                      random() % 2 ? sizeof(RunHeader) : kBody)] ^=
                         uint8_t(1 << random() % 8);
                 LeafReader reader;
                 if (!reader.open(bytes.data(), bytes.size(), kind))
@@ -199,9 +201,26 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
                 EXPECT_LE(reader.decode_sorted(out.data()), kMaxLeafEntries);
                 uint64_t low = random();
                 reader.visit(low, low + random() % 1000, [](uint64_t, uint64_t) {});
+                EXPECT_LE(reader.keys_within(low >> 1, UINT64_MAX, low, 3, hits.data()),
+                          reader.count());
             }
         }
     EXPECT_GT(opened, 1000);
+}
+
+TEST(LeafCodec, ReportsRanksThatAreNotThoseOfTheEntries) {
+    std::mt19937_64 random(13);
+    for (const auto& entries : samples(LeafKind::kBlock)) {
+        Body body;
+        ASSERT_TRUE(body.encode(LeafKind::kBlock, entries));
+        LeafReader reader;
+        ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kBlock));
+        EXPECT_TRUE(reader.ranks_agree());
+        size_t rank = random() % (kUnarySections - 1);
+        body.bytes[offsetof(RunHeader, ranks) + rank * sizeof(uint16_t)] ^= 1;
+        ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kBlock));
+        EXPECT_FALSE(reader.ranks_agree());
+    }
 }
 
 TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
