@@ -29,7 +29,11 @@ FORMAT = 1                  # of the JSON file: raised when a key changes its me
 HOT = 0x5bd1e9955bd1e995    # also in fingerprints.cpp
 ROUNDS = 3
 TARGET_ROUNDS = 7           # for the figures that targets are about
-PROBE_ROUNDS = 101         # for the one that is as fast as what it is compared with: a round of 1 000 takes 5 ms, and varies
+# For the probe that is as fast as what it is compared with: a round of 1 000 takes 5 ms, and varies from round to round and, with
+# where its memory lies, from session to session.
+PROBE_SESSIONS = 11
+PROBE_ROUNDS = 15           # in each session, ...
+WARM_UP_ROUNDS = 5          # ... behind these
 BUDGET = 1.0                # seconds that a run over many queries may take; fewer queries where it would take longer
 QUERIES = 10_000            # in the query table
 WIRE_SECONDS = 2            # of each pgbench run
@@ -107,12 +111,13 @@ def drop_file_cache():
         return False
 
 
-def interleaved(methods, rounds, run):
-    """{key: values}: run(method) for each method in turn, and the turn repeated. rounds: number, or of a method."""
+def interleaved(methods, rounds, run, source=None):
+    """{key: values}: run(method) for each method in turn, and the turn repeated. rounds: number, or of a method.
+    source: of random numbers, for another order in each turn: what ran before leaves the caches its way."""
     values = collections.defaultdict(list)
     rounds_of = rounds if callable(rounds) else lambda method: rounds
     for turn in range(max(map(rounds_of, methods), default=0)):
-        for method in methods:
+        for method in source.sample(methods, len(methods)) if source else methods:
             if turn < rounds_of(method):
                 values[method.key].append(run(method))
     return values
@@ -214,18 +219,28 @@ class Bench:
         fitting = [n for n in (1_000, 10_000) if n * estimate <= BUDGET]
         return fitting or [max([n for n in (2, 10, 100) if n * estimate <= BUDGET] or [2])]
 
-    def measure_lateral(self, measure, selects, table, query_table, rows, rounds, **parameters):
-        """selects: {method: SELECT}. Records microseconds per query, over as many queries as fit the time."""
+    def measure_lateral(self, measure, selects, table, query_table, rows, rounds, sessions=1, **parameters):
+        """selects: {method: SELECT}. Records microseconds per query, over as many queries as fit the time: rounds in each of
+        as many sessions."""
+        source = random.Random(42)
         counts = {method: self.queries_for(method, select, table, query_table) for method, select in selects.items()}
         for method, numbers in counts.items():      # once for the caches, and to plan it
             for count in numbers:
                 self.time_lateral(method, selects[method], table, query_table, count)
+        def timed(method):
+            return self.time_lateral(method, selects[method], table, query_table, part[method]) * 1e6
         for many in (False, True):
             part = {m: max(n) if many else min(n) for m, n in counts.items() if not many or len(n) > 1}
             # What takes long is no less certain after three rounds.
-            turns = {m: min(rounds, ROUNDS) if m.rounds == 1 or not m.indexes else rounds for m in part}
-            values = interleaved(list(part), turns.get,
-                                 lambda m: self.time_lateral(m, selects[m], table, query_table, part[m]) * 1e6)
+            slow = [m for m in part if m.rounds == 1 or not m.indexes]
+            values = interleaved(slow, min(rounds, ROUNDS), timed)
+            fast = [m for m in part if m not in slow]
+            for session in range(sessions):
+                if session > 0:
+                    self.close_sessions()
+                    interleaved(fast, WARM_UP_ROUNDS, timed, source)
+                for key, more in interleaved(fast, rounds, timed, source).items():
+                    values[key] += more
             for method, count in part.items():
                 self.results.add(measure + (", 10 000 queries" if many else ""), method.key, "µs", values[method.key], rows,
                                  **parameters, queries=count)
@@ -266,8 +281,8 @@ class Bench:
     def probe(self, table, rows, data="clustered", radii=RADII):
         for radius in radii:
             selects = {m: m.within(radius) for m in self.methods if radius in m.radii and m.within(radius)}
-            self.measure_lateral("probe", selects, table, "query", rows, PROBE_ROUNDS if radius == 3 else ROUNDS,
-                                 data=data, radius=radius)
+            rounds, sessions = (PROBE_ROUNDS, PROBE_SESSIONS) if radius == 3 else (ROUNDS, 1)
+            self.measure_lateral("probe", selects, table, "query", rows, rounds, sessions, data=data, radius=radius)
 
     def nearest(self, table, rows):
         for count in (1, 10, 100):
