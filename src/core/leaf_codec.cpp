@@ -25,21 +25,34 @@ struct RunShape {
     size_t bytes() const { return sizeof(RunHeader) + 8 * (low_words + unary_words + tid_words); }
 };
 
-// Low bits that make count * low_bits + (range >> low_bits) least. The gain of one more bit,
-// ceil((range >> low_bits) / 2) - count, only falls, so the first width without gain is the best;
-// and it is the best for any smaller count and range, too, at no more than this width's cost: a
-// part never encodes larger.
+// Low bits that make low and unary words fewest. Each term is no greater for a smaller count and
+// range at the same width, and so is the least sum: a part never encodes larger.
 unsigned best_low_bits(uint64_t range, uint64_t count) {
-    unsigned width = std::bit_width(range);
-    unsigned bits =
-        width > unsigned(std::bit_width(count)) + 2 ? width - std::bit_width(count) - 2 : 0;
-    while (bits < 63) {
-        uint64_t rest = range >> bits;
+    auto bits = [=](unsigned width) { return count * width + (range >> width); };
+    auto words = [=](unsigned width) {
+        return words_for(count * width) + words_for(count + (range >> width));
+    };
+    // The gain of one more bit, ceil((range >> width) / 2) - count, only falls, so the bits are
+    // fewest at the first width without gain.
+    unsigned needed = std::bit_width(range), counted = std::bit_width(count);
+    unsigned fewest_bits = needed > counted + 2 ? needed - counted - 2 : 0;
+    while (fewest_bits < 63) {
+        uint64_t rest = range >> fewest_bits;
         if (rest / 2 + (rest & 1) <= count)
             break;
-        bits++;
+        fewest_bits++;
     }
-    return bits;
+    // Rounding adds less than two words, and bits rise on both sides: what has 128 more, and all
+    // beyond it, has no fewer words.
+    uint64_t limit = bits(fewest_bits) + 128;
+    unsigned best = fewest_bits;
+    for (unsigned width = fewest_bits; width-- > 0 && bits(width) < limit;)
+        if (words(width) < words(best))
+            best = width;
+    for (unsigned width = fewest_bits + 1; width <= 63 && bits(width) < limit; width++)
+        if (words(width) < words(best))
+            best = width;
+    return best;
 }
 
 RunShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_range,
@@ -122,19 +135,16 @@ void write_unary(const LeafEntry* entries, int count, unsigned low_bits, uint8_t
     }
 }
 
-// Calls visit(section, entries before it) for each section but the first, until that is false.
-template <class Visit>
-bool visit_ranks(const uint8_t* unary, const RunHeader& header, Visit visit) {
-    size_t section_words = header.section_words();
-    int entries = 0;
+Ranks count_ranks(const uint8_t* unary, size_t unary_words, size_t section_words) {
+    Ranks ranks;
     size_t word = 0;
-    for (int section = 1; section < kUnarySections; section++) {
-        for (; word < std::min<size_t>(section * section_words, header.unary_words); word++)
+    int entries = 0;
+    for (int i = 0; i < kUnarySections - 1; i++) {
+        for (; word < std::min((i + 1) * section_words, unary_words); word++)
             entries += std::popcount(read_word(unary, word));
-        if (!visit(section, entries))
-            return false;
+        ranks[i] = uint16_t(entries);
     }
-    return true;
+    return ranks;
 }
 
 // Entries that come from a damaged page may be in any order, and would be written anywhere.
@@ -157,7 +167,7 @@ void LeafShape::prefetch(const uint8_t* body, size_t size, double from, double t
     };
     // Words more at each end, as keys are never spread quite evenly.
     fetch(from * low_words - 16, to * low_words + 16);
-    fetch(low_words + from * unary_words - 4, low_words + to * unary_words + 4);
+    fetch(low_words + from * unary_words - 8, low_words + to * unary_words + 4);
 }
 
 bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
@@ -208,7 +218,7 @@ struct PortableLoops {
     }
 
     // Writes the places from begin to end (excluded) where the suffix is within the radius of the
-    // target's to `hits`, which has room for one more than there are; returns their number.
+    // target's to `hits`, which has room for one more; returns their number.
     [[gnu::always_inline]] static int near_places(const Suffixes& suffixes, int begin, int end,
                                                   LeafReader::Hit* hits) {
         // Copies, which the compiler can keep in registers while hits are written.
@@ -218,7 +228,8 @@ struct PortableLoops {
         int radius = suffixes.radius, near = 0;
         for (int i = begin; i < end; i++) {
             hits[near].place = i;
-            near += std::popcount(read_suffix(words, low_bits, i) ^ target) <= radius;
+            near +=
+                std::popcount(read_suffix(words, suffix_offset(low_bits, i)) ^ target) <= radius;
         }
         return near;
     }
@@ -296,8 +307,8 @@ struct Avx512Loops {
 } // namespace
 
 // The body of keys_within(). Decoding every key of a probe's run bit by bit would take most of the
-// probe's time. So suffixes are compared first, and only where they are within the radius the key
-// is decoded.
+// probe's time. So suffixes are compared first, or low parts where they are narrower, and only
+// where they are within the radius the key is decoded.
 template <class Loops>
 class WithinRadius {
   public:
@@ -310,8 +321,10 @@ class WithinRadius {
         if (low_ > high_)
             return 0;
         if (header.count > 0 && high_ >= header.first_key) {
-            if (reader_.has_suffixes() && radius_ <= kMaxSuffixRadius)
-                find_by_suffixes();
+            // Wider radii, or fewer low bits, would let too many keys pass.
+            if (reader_.has_suffixes() ? radius_ <= kMaxSuffixRadius
+                                       : header.low_bits >= 4 * radius_ + 8)
+                find_by_low_bits();
             else
                 reader_.visit_run(
                     low_, high_, [this](uint64_t key, int place) __attribute__((always_inline)) {
@@ -335,42 +348,62 @@ class WithinRadius {
         found_ += std::popcount(key ^ target_) <= radius_;
     }
 
-    // The number of entries whose high part is less than `high_part`: that many entries stand
-    // before the high_part-th clear bit, which is in the word `at`.
-    [[gnu::always_inline]] int entries_before(uint64_t high_part,
-                                              LeafReader::UnaryPlace& at) const {
+    // Where the entries of a high part begin: how many stand before them, and the unary word of the
+    // clear bit behind those, the high_part-th.
+    struct Start {
+        int entries;
+        LeafReader::UnaryPlace at;
+    };
+    [[gnu::always_inline]] Start start_of(uint64_t high_part) const {
         const RunHeader& header = reader_.header_;
-        at = reader_.section_before(high_part);
+        LeafReader::UnaryPlace at = reader_.section_before(high_part);
         if (high_part == 0)
-            return 0;
+            return {0, at};
         for (; at.word < header.unary_words; at.word++) {
             uint64_t holes = ~read_word(reader_.unary_, at.word);
             unsigned clear = std::popcount(holes);
             if (at.clear_before + clear >= high_part) {
                 uint64_t position =
                     uint64_t(at.word) * 64 + Loops::nth_one(holes, high_part - at.clear_before);
-                return int(std::min<uint64_t>(position + 1 - high_part, header.count));
+                return {int(std::min<uint64_t>(position + 1 - high_part, header.count)), at};
             }
             at.clear_before += clear;
         }
-        return header.count;
+        return {header.count, at};
     }
 
-    [[gnu::always_inline]] void find_by_suffixes() {
+    // As Loops::near_places(), for low parts that are narrower than suffixes.
+    [[gnu::always_inline]] int near_low_parts(int begin, int end) {
+        uint64_t first_key = reader_.header_.first_key;
+        uint64_t mask = (uint64_t{1} << reader_.header_.low_bits) - 1;
+        int near = 0;
+        LeafReader::LowParts low_parts(reader_, size_t(begin));
+        for (int i = begin; i < end; i++) {
+            hits_[near].place = i;
+            uint64_t key = first_key + low_parts.next();
+            near += std::popcount((key ^ target_) & mask) <= radius_;
+        }
+        return near;
+    }
+
+    [[gnu::always_inline]] void find_by_low_bits() {
         const RunHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
         uint64_t first = low_ > header.first_key ? (low_ - header.first_key) >> low_bits : 0;
-        LeafReader::UnaryPlace at, at_end;
-        int begin = entries_before(first, at);
-        int end = entries_before(((high_ - header.first_key) >> low_bits) + 1, at_end);
+        Start start = start_of(first);
+        int begin = start.entries;
+        int end = start_of(((high_ - header.first_key) >> low_bits) + 1).entries;
 
         size_t last_byte = size_t(end) * low_bits / 8;
         for (size_t byte = size_t(begin) * low_bits / 8; byte < last_byte; byte += 64)
             __builtin_prefetch(reader_.low_ + byte);
-        int near = Loops::near_places({reader_.low_, low_bits, uint32_t(target_), radius_}, begin,
-                                      end, hits_);
+        int near = reader_.has_suffixes()
+                       ? Loops::near_places({reader_.low_, low_bits, uint32_t(target_), radius_},
+                                            begin, end, hits_)
+                       : near_low_parts(begin, end);
 
-        int word = at.word, entries = int(uint64_t(word) * 64 - at.clear_before); // before the word
+        // So many entries stand before the word.
+        int word = start.at.word, entries = int(uint64_t(word) * 64 - start.at.clear_before);
         for (int i = 0; i < near; i++) {
             int place = hits_[i].place;
             uint64_t ones = 0;
@@ -381,8 +414,8 @@ class WithinRadius {
                     break;
                 entries += count;
             }
-            if (word >= header.unary_words || entries > place)
-                return; // on a damaged page
+            if (word == header.unary_words)
+                return;
             uint64_t high_part =
                 uint64_t(word) * 64 + Loops::nth_one(ones, place - entries + 1) - place;
             uint64_t key =
@@ -453,8 +486,7 @@ int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int ra
 }
 
 bool LeafReader::ranks_agree() const {
-    return visit_ranks(unary_, header_,
-                       [&](int section, int rank) { return header_.ranks[section - 1] == rank; });
+    return header_.ranks == count_ranks(unary_, header_.unary_words, header_.section_words());
 }
 
 bool LeafReader::contains_key(uint64_t key) const {
@@ -552,10 +584,7 @@ size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* o
     low.finish();
     uint8_t* unary = words + 8 * shape.low_words;
     write_unary(entries, count, shape.low_bits, unary);
-    visit_ranks(unary, header, [&](int section, int rank) {
-        header.ranks[section - 1] = uint16_t(rank);
-        return true;
-    });
+    header.ranks = count_ranks(unary, shape.unary_words, header.section_words());
     memcpy(out, &header, sizeof(header));
     if (shape.tid_words > 0) {
         BitWriter tids(words + 8 * (shape.low_words + shape.unary_words));

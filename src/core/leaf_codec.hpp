@@ -16,10 +16,12 @@
 // A probe looks through a hundred keys or more for one near its own, and the last 32 bits of a key,
 // its suffix, nearly always say already that it is not. So where low parts are at least that wide,
 // they are stored in groups of 16 entries: the suffixes of the keys themselves, one behind the
-// other, so that many are compared at once, and then the bits of the low parts above them.
+// other, so that many are compared at once, and then the bits of the low parts above them. The last
+// group has what entries are left.
 //
-// The unary words are divided into eight sections, and the header says how many entries stand
-// before each, so that an eighth of them is read to find a key.
+// The unary words are divided into eight sections of equal size, the last ones perhaps smaller or
+// empty, and the header says how many entries stand before each, so that an eighth of the words is
+// read to find a key.
 //
 // Postings also carry a TID (48 bits: heap block << 16 | offset), stored at a fixed width relative
 // to the least heap block of the run, in an array of its own, so that keys are checked without
@@ -32,6 +34,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <compare>
 #include <cstddef>
@@ -57,17 +60,20 @@ constexpr unsigned kSuffixBits = 32;
 constexpr unsigned kGroupEntries = 16;
 constexpr int kUnarySections = 8;
 
+// Entries before each section of the unary words but the first.
+using Ranks = std::array<uint16_t, kUnarySections - 1>;
+
 struct RunHeader {
     uint64_t first_key;
     uint32_t first_block; // least heap block of the run's TIDs
     uint16_t count;       // entries
     uint16_t run_bytes;   // this header and all words
     uint16_t unary_words;
-    uint8_t low_bits;                   // 0..63
-    uint8_t block_bits;                 // 0..32
-    uint8_t offset_bits;                // 0..16
-    uint8_t kind;                       // LeafKind
-    uint16_t ranks[kUnarySections - 1]; // entries before the second section, the third, …
+    uint8_t low_bits;    // 0..63
+    uint8_t block_bits;  // 0..32
+    uint8_t offset_bits; // 0..16
+    uint8_t kind;        // LeafKind
+    Ranks ranks;
     uint16_t reserved[2];
 
     size_t section_words() const {
@@ -110,8 +116,8 @@ inline size_t suffix_offset(unsigned low_bits, size_t i) {
     return i / kGroupEntries * low_bits * (kGroupEntries / 8) + i % kGroupEntries * 4;
 }
 
-inline uint32_t read_suffix(const uint8_t* words, unsigned low_bits, size_t i) {
-    size_t at = suffix_offset(low_bits, i);
+// The 32 bits at a byte.
+inline uint32_t read_suffix(const uint8_t* words, size_t at) {
     if constexpr (std::endian::native == std::endian::little) {
         uint32_t suffix;
         memcpy(&suffix, words + at, 4);
@@ -227,18 +233,58 @@ class LeafReader {
 
     bool has_suffixes() const { return header_.low_bits >= kSuffixBits; }
 
-    // Low part of run entry i's distance to the first key.
-    uint64_t low_part(size_t i) const {
-        if (!has_suffixes())
-            return leaf_detail::read_bits(low_, i * header_.low_bits, header_.low_bits);
-        size_t in_group = i % kGroupEntries, first = i - in_group;
-        unsigned width = header_.low_bits - kSuffixBits;
-        size_t group_entries = std::min<size_t>(header_.count - first, kGroupEntries);
-        size_t position = first * header_.low_bits + group_entries * kSuffixBits + in_group * width;
-        uint32_t suffix = leaf_detail::read_suffix(low_, header_.low_bits, i);
-        return leaf_detail::read_bits(low_, position, width) << kSuffixBits |
-               uint32_t(suffix - uint32_t(header_.first_key));
-    }
+    // Low parts of the run's entries' distances to the first key, one after another.
+    class LowParts {
+      public:
+        // From entry i on, 0 <= i <= run_count().
+        LowParts(const LeafReader& reader, size_t i)
+            : words_(reader.low_), low_bits_(reader.header_.low_bits),
+              first_suffix_(uint32_t(reader.header_.first_key)), count_(reader.header_.count),
+              next_(i) {
+            if (!reader.has_suffixes()) {
+                rest_bits_ = low_bits_;
+                rest_ = i * low_bits_;
+                group_end_ = SIZE_MAX;
+                return;
+            }
+            rest_bits_ = low_bits_ - kSuffixBits;
+            begin_group();
+        }
+
+        // There must be one.
+        uint64_t next() {
+            if (next_ == group_end_)
+                begin_group();
+            uint64_t part = leaf_detail::read_bits(words_, rest_, rest_bits_);
+            rest_ += rest_bits_;
+            if (group_end_ != SIZE_MAX) {
+                uint32_t suffix = leaf_detail::read_suffix(words_, suffix_);
+                suffix_ += 4;
+                part = part << kSuffixBits | uint32_t(suffix - first_suffix_);
+            }
+            next_++;
+            return part;
+        }
+
+      private:
+        // Of entry next_.
+        void begin_group() {
+            size_t in_group = next_ % kGroupEntries, first = next_ - in_group;
+            group_end_ = first + kGroupEntries;
+            suffix_ = leaf_detail::suffix_offset(low_bits_, next_);
+            rest_ = first * low_bits_ +
+                    std::min(count_ - first, size_t{kGroupEntries}) * kSuffixBits +
+                    in_group * rest_bits_;
+        }
+
+        const uint8_t* words_;
+        unsigned low_bits_, rest_bits_;
+        uint32_t first_suffix_;
+        size_t count_, next_, group_end_;
+        size_t suffix_ = 0; // where it stands, in bytes
+        size_t rest_;       // where the other bits stand, in bits
+    };
+    uint64_t low_part(size_t i) const { return LowParts(*this, i).next(); }
 
     // A word of the unary words, and how many clear bits stand before it.
     struct UnaryPlace {
@@ -330,8 +376,6 @@ template <class Visit>
         bit = std::countr_zero(holes) + 1;
     }
     int i = int(uint64_t(w) * 64 + bit - wanted); // every earlier bit that is not clear is an entry
-    if (i < 0)
-        return; // on a damaged page
     if (bit == 64) {
         if (++w == words)
             return;
@@ -339,6 +383,9 @@ template <class Visit>
         bit = 0;
     }
     word &= ~uint64_t{0} << bit;
+    if (i >= header_.count)
+        return;
+    LowParts low_parts(*this, size_t(i));
     for (;;) {
         while (word == 0) {
             if (++w == words)
@@ -348,7 +395,7 @@ template <class Visit>
         if (i >= header_.count)
             return;
         uint64_t high_part = uint64_t(w) * 64 + std::countr_zero(word) - i;
-        uint64_t key = header_.first_key + (high_part << low_bits | low_part(i));
+        uint64_t key = header_.first_key + (high_part << low_bits | low_parts.next());
         if (key > high)
             return;
         if (key >= low)

@@ -2,6 +2,8 @@
 // must read without leaving the body, and what it decodes must encode again.
 #include "core/leaf_codec.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <memory>
 
@@ -42,7 +44,7 @@ void read_all(const LeafReader& reader, LeafKind kind) {
         require(seen <= reader.count());
     }
     uint64_t middle = run_count > 0 ? run[run_count / 2].key : 0;
-    for (int radius : {-1, 0, 3, 12, 64}) {
+    for (int radius : {-1, 0, 3, 12, 14, 15, 64}) {
         search(reader, 0, UINT64_MAX, middle ^ 5, radius);
         search(reader, reader.header().first_key, middle | 0xffff, middle, radius);
         search(reader, middle, middle ^ (middle >> 20), ~middle, radius);
@@ -56,6 +58,20 @@ void read_all(const LeafReader& reader, LeafKind kind) {
             again.ranks_agree());
     for (int i = 0; i < run_count; i++)
         require(all[i] == run[i]);
+    for (int i = 0; i < run_count; i += 1 + run_count / 8) {
+        uint64_t key = run[i].key, low = key - std::min(key, key >> 9), high = key | key >> 9;
+        require(again.contains_key(key));
+        for (int radius : {3, 14, 15}) {
+            static LeafReader::Hit hits[kMaxLeafEntries + 1];
+            int count = again.keys_within(low, high, key ^ 5, radius, hits), next = 0;
+            for (int j = 0; j < run_count; j++)
+                if (low <= run[j].key && run[j].key <= high &&
+                    std::popcount(run[j].key ^ key ^ 5) <= radius)
+                    require(next < count && hits[next++].place == j);
+            require(next == count);
+            search(again, low, high, key ^ 5, radius);
+        }
+    }
 }
 
 } // namespace

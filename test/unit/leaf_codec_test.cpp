@@ -56,7 +56,7 @@ std::vector<std::vector<LeafEntry>> samples(LeafKind kind) {
         }
         all.push_back(sorted_unique(v));
     };
-    for (int n : {0, 1, 2, 3, 63, 64, 65, 500, 1100}) {
+    for (int n : {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 500, 1100}) {
         add(n, [&](int) { return random(); });
         add(n, [&](int i) { return uint64_t(i); });
         add(n, [&](int i) { return UINT64_MAX - uint64_t(i); });
@@ -66,6 +66,12 @@ std::vector<std::vector<LeafEntry>> samples(LeafKind kind) {
         add(n, [&](int) { return uint64_t{1} << (random() % 64); });
         add(n, [&](int) { return (random() % 4) << 62; });
         add(n, [&](int) { return 0xabcd000000000000 | random() >> 30; });
+        // Low parts of 31, 32 and 33 bits, behind a first key whose suffix is near its greatest.
+        for (int width : {31, 32, 33})
+            add(n, [&](int i) {
+                uint64_t range = uint64_t(n + 1) << width;
+                return 0x123456fffffffff5 + (i == 0 ? 0 : random() % range);
+            });
     }
     add(kMaxLeafEntries, [&](int i) { return uint64_t(i) * 3; });
     all.push_back({{0, kind == LeafKind::kPosting ? 0xffffffffffffu : 0}});
@@ -142,6 +148,29 @@ TEST(LeafCodec, APartNeverEncodesLarger) {
                 EXPECT_LE(encoded_run_bytes(kind, part.data(), int(part.size())), whole);
             }
         }
+    // Where the widths with fewest bits differ, and would round to a word more.
+    for (auto [n, range] :
+         {std::pair{1834, 0xe5455555555}, {1642, 0x66a2aaaaaaaa}, {2027, 0xfd55555555}}) {
+        std::vector<LeafEntry> entries;
+        for (int i = 0; i < n; i++)
+            entries.push_back({uint64_t(i) * uint64_t(range) / uint64_t(n - 1), 0});
+        size_t whole = encoded_run_bytes(LeafKind::kBlock, entries.data(), n);
+        entries.erase(entries.begin() + n / 2);
+        EXPECT_LE(encoded_run_bytes(LeafKind::kBlock, entries.data(), n - 1), whole);
+    }
+    // Of many small runs.
+    for (int round = 0; round < 3000; round++) {
+        std::vector<LeafEntry> entries, part;
+        uint64_t range = random() >> random() % 64;
+        for (uint64_t n = 1 + random() % 60; n > 0; n--)
+            entries.push_back({random() % std::max<uint64_t>(range, 1), 0});
+        entries = sorted_unique(entries);
+        for (const LeafEntry& e : entries)
+            if (random() % 8 != 0)
+                part.push_back(e);
+        EXPECT_LE(encoded_run_bytes(LeafKind::kBlock, part.data(), int(part.size())),
+                  encoded_run_bytes(LeafKind::kBlock, entries.data(), int(entries.size())));
+    }
 }
 
 TEST(LeafCodec, SizerAgreesWithTheEncoder) {
@@ -201,8 +230,12 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
                 EXPECT_LE(reader.decode_sorted(out.data()), kMaxLeafEntries);
                 uint64_t low = random();
                 reader.visit(low, low + random() % 1000, [](uint64_t, uint64_t) {});
-                EXPECT_LE(reader.keys_within(low >> 1, UINT64_MAX, low, 3, hits.data()),
-                          reader.count());
+                reader.contains_key(low);
+                reader.ranks_agree();
+                for (SearchLevel level : {SearchLevel::kPortable, SearchLevel::kPopcnt,
+                                          SearchLevel::kAvx2, SearchLevel::kAvx512})
+                    EXPECT_LE(reader.keys_within(low >> 1, UINT64_MAX, low, 3, hits.data(), level),
+                              reader.count());
             }
         }
     EXPECT_GT(opened, 1000);
@@ -236,7 +269,7 @@ TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
             body.append(LeafKind::kPosting, e);
         LeafReader reader;
         ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kPosting));
-        for (int radius : {-1, 0, 3, 20, 32, 64}) {
+        for (int radius : {-1, 0, 3, 5, 6, 14, 15, 20, 32, 64}) {
             uint64_t target =
                 entries.empty() ? 5 : entries[random() % entries.size()].key ^ (random() % 8);
             uint64_t low = random() % 2 ? 0 : target >> 1,
