@@ -170,6 +170,7 @@ if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
     ok=$(grep -E '^ok [0-9]+' "$log" | grep -civE '^ok [0-9]+ # skip' || true)
     bad=$(grep -cE '^not ok [0-9]+' "$log" || true)
     if ! grep -qE '^Result: PASS' "$log"; then
+        grep -A 20 -E '^#   Failed test' "$log" | head -n 120 || true
         tail -n 60 "$log"
         [ "$bad" != 0 ] || bad=1
     fi
