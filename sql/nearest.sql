@@ -23,4 +23,23 @@ EXECUTE nearest (1, 5);
 EXECUTE nearest (NULL, 5);
 EXECUTE nearest (5, NULL);
 EXECUTE nearest (NULL, NULL);
-DROP TABLE several, expected, found;
+-- Conditions on other centres than the one that rows are ordered by, and several of them.
+CREATE FUNCTION selected() RETURNS TABLE (condition text, ordered bigint, ordered_sum bigint, n bigint, sum bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    FOREACH condition IN ARRAY ARRAY['fp <~> 5 <= 2', 'fp <~> 5 <= 30', 'fp <~> 1 <= 28', 'fp <~> 1 <= 30 AND fp <~> 77777 <= 30',
+            'fp <~> 77777 <= 30 AND fp <~> -1 <= 36', 'fp <~> 1 <= 1 AND fp <~> 15 <= 4', 'fp <~> 1 <= 30 AND fp <~> 5 <= 2'] LOOP
+        EXECUTE 'SELECT count(*), sum(place * distance) FROM (SELECT row_number() OVER () AS place, fp <~> 1 AS distance FROM
+            (SELECT fp FROM several WHERE ' || condition || ' ORDER BY fp <~> 1) d) d' INTO ordered, ordered_sum;
+        EXECUTE 'SELECT count(*), sum(fp <~> 1) FROM several WHERE ' || condition INTO n, sum;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+CREATE TABLE by_index AS SELECT * FROM selected();
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+SET enable_seqscan = on;
+SET enable_sort = on;
+SELECT condition, s.n, i IS NOT DISTINCT FROM s AS same FROM selected() s JOIN by_index i USING (condition);
+DROP TABLE several, expected, found, by_index;
+DROP FUNCTION selected;
