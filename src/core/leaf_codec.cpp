@@ -289,8 +289,9 @@ struct Avx512Loops {
         __m512i radius = _mm512_set1_epi32(suffixes.radius);
         static_assert(kGroupEntries == 16);
         int near = 0;
-        for (int i = begin & ~15; i < end; i += 16) {
-            const uint8_t* group = suffixes.words + suffix_offset(suffixes.low_bits, i);
+        int i = begin & ~15;
+        const uint8_t* group = suffixes.words + suffix_offset(suffixes.low_bits, i);
+        for (; i < end; i += 16, group += suffix_offset(suffixes.low_bits, 16)) {
             unsigned present = end - i >= 16 ? 0xffff : (1u << (end - i)) - 1;
             if (i < begin)
                 present &= ~0u << (begin - i);
@@ -393,10 +394,6 @@ class WithinRadius {
         Start start = start_of(first);
         int begin = start.entries;
         int end = start_of(((high_ - header.first_key) >> low_bits) + 1).entries;
-
-        size_t last_byte = size_t(end) * low_bits / 8;
-        for (size_t byte = size_t(begin) * low_bits / 8; byte < last_byte; byte += 64)
-            __builtin_prefetch(reader_.low_ + byte);
         int near = reader_.has_suffixes()
                        ? Loops::near_places({reader_.low_, low_bits, uint32_t(target_), radius_},
                                             begin, end, hits_)

@@ -137,6 +137,8 @@ struct LeafShape {
     // between two fractions, 0 to 1, of its range. Reads nothing; the leaf at `body` may have
     // become another.
     void prefetch(const uint8_t* body, size_t size, double from, double to) const;
+
+    friend bool operator==(const LeafShape&, const LeafShape&) = default;
 };
 
 // The widest form of search that may be used; where the processor has not got it, the next.
@@ -295,9 +297,13 @@ class LeafReader {
     // stand before, unless the number is 0.
     UnaryPlace section_before(uint64_t number) const {
         uint64_t section_bits = header_.section_words() * 64;
-        int section = 0;
-        for (int i = 1; i < kUnarySections; i++)
-            section += i * section_bits - header_.ranks[i - 1] < number;
+        auto begins_before = [&](int i) {
+            return i * section_bits - header_.ranks[i - 1] < number;
+        };
+        static_assert(kUnarySections == 8);
+        int section = begins_before(4) ? 4 : 0;
+        section += begins_before(section + 2) ? 2 : 0;
+        section += begins_before(section + 1) ? 1 : 0;
         if (section == 0)
             return {};
         uint64_t clear_before = section * section_bits - header_.ranks[section - 1];

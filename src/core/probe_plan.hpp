@@ -15,6 +15,11 @@ struct Probe {
     int prefix_bits; // leading bits of the permuted key that the probe looks at, 1..64
     int threshold;   // it visits the runs whose prefix differs in at most so many bits
     uint64_t mask;   // effective mask: the fingerprint bits behind those prefix_bits
+
+    bool sees(uint64_t fp_xor_query) const {
+        uint64_t differing = fp_xor_query & mask;
+        return threshold == 0 ? differing == 0 : std::popcount(differing) <= threshold;
+    }
 };
 
 struct ProbePlan {
@@ -49,7 +54,7 @@ bool proven_complete(std::span<const Probe> probes, int radius, int* node_budget
 // that see a fingerprint, only the first reports it.
 inline bool reported_earlier(const ProbePlan& plan, int probe_index, uint64_t fp_xor_query) {
     for (int j = 0; j < probe_index; ++j)
-        if (std::popcount(fp_xor_query & plan.probes[j].mask) <= plan.probes[j].threshold)
+        if (plan.probes[j].sees(fp_xor_query))
             return true;
     return false;
 }

@@ -54,11 +54,11 @@ void sort_matches(Scan* scan) {
 }
 
 // Notes the distances that occur among rows not yet returned.
-void note_distances(Scan* scan, Relation index) {
+void note_distances(Scan* scan) {
     std::fill(std::begin(scan->distance_present), std::end(scan->distance_present), false);
     scan->ball = Ball{scan->target, scan->greatest_radius};
-    start_walk(scan, index, 0, 0, UINT64_MAX);
-    while (continue_walk(scan, index, true))
+    start_walk(scan, 0, 0, UINT64_MAX);
+    while (continue_walk(scan, true))
         for (int i = 0; i < scan->posting_count; i++)
             scan->distance_present[hamming_distance(scan->postings[i].fingerprint, scan->target)] =
                 true;
@@ -67,21 +67,21 @@ void note_distances(Scan* scan, Relation index) {
 }
 
 // Begins the next stage, or the last, or the null rows.
-void begin_stage(Scan* scan, Relation index) {
+void begin_stage(Scan* scan) {
     int radius = scan->done_radius < 0 ? scan->layout->radius : scan->ball.radius + kRadiusStep;
     if (scan->done_radius >= scan->greatest_radius) {
         scan->phase = Phase::kNulls;
         return;
     }
     scan->ball = Ball{scan->target, std::min(radius, scan->greatest_radius)};
-    scan->plan = plan_for(scan, index, scan->ball.radius);
+    scan->plan = plan_for(scan, scan->ball.radius);
     start_runs(scan);
     if (scan->plan->read_all) {
-        note_distances(scan, index);
+        note_distances(scan);
         return;
     }
-    if (!collect_matches(scan, index)) {
-        note_distances(scan, index);
+    if (!collect_matches(scan)) {
+        note_distances(scan);
         return;
     }
     sort_matches(scan);
@@ -89,9 +89,9 @@ void begin_stage(Scan* scan, Relation index) {
 }
 
 // Collects what the pass under way finds, to be sorted by further distances.
-void collect_level(Scan* scan, Relation index) {
+void collect_level(Scan* scan) {
     scan->match_count = scan->next_match = 0;
-    while (continue_walk(scan, index, true)) {
+    while (continue_walk(scan, true)) {
         for (int i = 0; i < scan->posting_count; i++) {
             uint64_t fingerprint = scan->postings[i].fingerprint;
             if (scan->match_count == 0 || scan->matches[scan->match_count - 1] != fingerprint)
@@ -103,7 +103,7 @@ void collect_level(Scan* scan, Relation index) {
 }
 
 // Begins the pass of the next distance that occurs. False where there is none.
-bool begin_level(Scan* scan, Relation index) {
+bool begin_level(Scan* scan) {
     int distance = scan->done_radius + 1;
     while (distance <= scan->greatest_radius && !scan->distance_present[distance])
         distance++;
@@ -111,46 +111,46 @@ bool begin_level(Scan* scan, Relation index) {
         return false;
     scan->done_radius = distance - 1;
     scan->ball = Ball{scan->target, distance};
-    start_walk(scan, index, 0, 0, UINT64_MAX);
+    start_walk(scan, 0, 0, UINT64_MAX);
     if (scan->target_count > 1)
-        collect_level(scan, index);
+        collect_level(scan);
     return true;
 }
 
-void start_ordered(Scan* scan, Relation index) {
+void start_ordered(Scan* scan) {
     scan->done_radius = kNoRadius;
     scan->level_begun = false;
     scan->greatest_radius = scan->want_fingerprints ? greatest_radius(scan) : kNoRadius;
-    begin_stage(scan, index);
+    begin_stage(scan);
 }
 
 } // namespace
 
-bool next_ordered_postings(Scan* scan, Relation index) {
+bool next_ordered_postings(Scan* scan) {
     if (scan->phase == Phase::kStart)
-        start_ordered(scan, index);
+        start_ordered(scan);
     while (scan->phase == Phase::kLookups || scan->phase == Phase::kLevels) {
         bool levels = scan->phase == Phase::kLevels;
-        if (scan->walk.active && continue_walk(scan, index, levels))
+        if (scan->walk.active && continue_walk(scan, levels))
             return true;
         release_pin(scan);
         if (levels) {
             // The pass of distance ball.radius is over, or none was begun yet.
             if (scan->level_begun)
                 scan->done_radius = scan->ball.radius;
-            scan->level_begun = begin_level(scan, index);
+            scan->level_begun = begin_level(scan);
             if (!scan->level_begun)
                 scan->phase = Phase::kNulls;
         } else if (scan->next_match < scan->match_count) {
-            start_lookup(scan, index);
+            start_lookup(scan);
         } else if (scan->level_begun) {
             scan->phase = Phase::kLevels;
         } else {
             scan->done_radius = scan->ball.radius;
-            begin_stage(scan, index);
+            begin_stage(scan);
         }
     }
-    return next_null_postings(scan, index);
+    return next_null_postings(scan);
 }
 
 } // namespace simhash

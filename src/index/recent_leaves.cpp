@@ -11,6 +11,8 @@ struct LeafNote {
     LeafShape shape;
     // Leading bits of its least key, and the greatest that no key behind it has.
     uint32 low, high;
+
+    friend bool operator==(const LeafNote&, const LeafNote&) = default;
 };
 
 namespace {
@@ -157,8 +159,8 @@ Buffer RecentLeaves::find_leaf(const TreeContext& tree, const LeafHint& known, T
     return simhash::find_leaf(tree, hint.block, key, pin_hinted(tree.index, hint));
 }
 
-void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, Buffer buffer,
-                             const LeafReader& reader) const {
+void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, const LeafHint& hint,
+                             Buffer buffer, const LeafReader& reader) const {
     // A shared page may have the same name but for the session. Nulls are all in one place.
     if (RelationUsesLocalBuffers(tree.index) || tree.tree == null_tree(*tree.layout))
         return;
@@ -167,8 +169,10 @@ void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, Buffer buffe
     uint64_t end = page_is_rightmost(page) ? uint64_t{1} << 32 : leading_bits(page_high(page).key);
     Note found{owner_of(tree), BufferGetBlockNumber(buffer), buffer, reader.shape(), uint32(first),
                uint32(end - 1)};
+    if (hint.note != nullptr && *hint.note == found)
+        return;
     if (Note* note = find_note(tree, key, slot_bits_)) {
-        if (memcmp(note, &found, sizeof(Note)) == 0)
+        if (*note == found)
             return;
         if (note->block == found.block && note->buffer != found.buffer)
             distrust = kDistrust;

@@ -44,8 +44,9 @@ class RecentLeaves {
 
     // The leaf of `key`, pinned and locked shared. Expects no lock.
     Buffer find_leaf(const TreeContext& tree, const LeafHint& hint, TreeKey key) const;
-    // Notes where the leaf of `key` is and how its keys are laid out. Expects it locked.
-    void note_leaf(const TreeContext& tree, uint64_t key, Buffer buffer,
+    // Notes where the leaf of `key`, found by the hint or not, is and how its keys are laid out.
+    // Expects it locked.
+    void note_leaf(const TreeContext& tree, uint64_t key, const LeafHint& hint, Buffer buffer,
                    const LeafReader& reader) const;
 
   private:

@@ -38,10 +38,8 @@ void release_pin(Scan* scan) {
     scan->posting_count = scan->next_posting = 0;
 }
 
-void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64_t last_key,
-                const LeafHint& leaf) {
-    scan->walk = Walk{true,           false,    tree_context(index, nullptr, scan->layout, tree),
-                      {first_key, 0}, last_key, leaf};
+void start_walk(Scan* scan, int tree, uint64_t first_key, uint64_t last_key, const LeafHint& leaf) {
+    scan->walk = Walk{true, false, &scan->trees[tree], {first_key, 0}, last_key, leaf};
 }
 
 namespace {
@@ -52,22 +50,28 @@ bool reported_by_walk(const Scan* scan, uint64_t fingerprint) {
     return reported_earlier(*scan->plan, walked, fingerprint ^ scan->ball.center);
 }
 
-bool matches(const Scan* scan, uint64_t fingerprint) {
-    int distance = hamming_distance(fingerprint, scan->ball.center);
-    if (distance > scan->ball.radius || distance <= scan->done_radius)
+// Whether a fingerprint in scan->ball is to be returned.
+bool is_wanted(const Scan* scan, uint64_t fingerprint) {
+    if (scan->done_radius >= 0 &&
+        hamming_distance(fingerprint, scan->ball.center) <= scan->done_radius)
         return false;
-    for (int i = 0; i < scan->ball_count; i++)
+    // An unordered scan's first ball is scan->ball.
+    for (int i = scan->ordered ? 0 : 1; i < scan->ball_count; i++)
         if (!scan->balls[i].contains(fingerprint))
             return false;
     return scan->phase != Phase::kRest || !reported_by_walk(scan, fingerprint);
 }
 
+bool matches(const Scan* scan, uint64_t fingerprint) {
+    return scan->ball.contains(fingerprint) && is_wanted(scan, fingerprint);
+}
+
 // Copies the matching postings of one leaf to leaf_postings; returns their number. Expects the leaf
 // locked.
-int read_postings(const Scan* scan, Relation index, Buffer buffer, bool filtered) {
+int read_postings(const Scan* scan, Buffer buffer, bool filtered) {
     const Walk& walk = scan->walk;
-    LeafReader reader = open_leaf(index, buffer, walk.tree.kind);
-    scan->leaves.note_leaf(walk.tree, walk.position.key, buffer, reader);
+    LeafReader reader = open_leaf(scan->index, buffer, walk.tree->kind);
+    scan->leaves.note_leaf(*walk.tree, walk.position.key, walk.next, buffer, reader);
     // Unfiltered, as all bits may differ: every entry of the walk.
     int radius = filtered ? scan->ball.radius : kFingerprintBits;
     int hit_count =
@@ -75,10 +79,11 @@ int read_postings(const Scan* scan, Relation index, Buffer buffer, bool filtered
     int count = 0;
     for (int i = 0; i < hit_count; i++) {
         uint64_t key = hits[i].key, tid = reader.tid_at(hits[i].place);
-        if (LeafEntry{key, tid} < walk.position || (filtered && !matches(scan, key)))
+        if (LeafEntry{key, tid} < walk.position || (filtered && !is_wanted(scan, key)))
             continue;
         if (!tid_is_possible(tid))
-            report_corruption(index, BufferGetBlockNumber(buffer), "A posting has no valid TID.");
+            report_corruption(scan->index, BufferGetBlockNumber(buffer),
+                              "A posting has no valid TID.");
         leaf_postings[count++] = {key, tid};
     }
     return count;
@@ -102,14 +107,14 @@ void keep_postings(Scan* scan, int count) {
 // Where the walk goes on behind this page. A page that ends among the postings of a fingerprint
 // that does not match is, if that one has many rows, followed by more such pages: they are passed
 // by a descent to the next fingerprint.
-void advance_walk(const Scan* scan, Relation index, Buffer buffer, Walk* walk, bool filtered) {
+void advance_walk(const Scan* scan, Buffer buffer, Walk* walk, bool filtered) {
     Page page = BufferGetPage(buffer);
     walk->active = !page_is_rightmost(page) && page_high(page).key <= walk->last_key;
     if (!walk->active)
         return;
     TreeKey high = page_high(page);
     if (high <= walk->position)
-        report_corruption(index, BufferGetBlockNumber(buffer), "The page's range is empty.");
+        report_corruption(scan->index, BufferGetBlockNumber(buffer), "The page's range is empty.");
     walk->position = high;
     walk->next = {page_opaque(page)->right};
     if (filtered && high.tid > 0 && !matches(scan, high.key)) {
@@ -128,17 +133,17 @@ Buffer leaf_at(Scan* scan, const TreeContext& tree, const LeafHint& hint, TreeKe
 
 } // namespace
 
-bool continue_walk(Scan* scan, Relation index, bool filtered) {
+bool continue_walk(Scan* scan, bool filtered) {
     Walk& walk = scan->walk;
     release_pin(scan);
     while (walk.active) {
         CHECK_FOR_INTERRUPTS();
         if (walk.begun)
             pause_for_test("scan-between-leaves");
-        Buffer buffer = leaf_at(scan, walk.tree, walk.next, walk.position);
+        Buffer buffer = leaf_at(scan, *walk.tree, walk.next, walk.position);
         walk.begun = true;
-        int count = read_postings(scan, index, buffer, filtered);
-        advance_walk(scan, index, buffer, &walk, filtered);
+        int count = read_postings(scan, buffer, filtered);
+        advance_walk(scan, buffer, &walk, filtered);
         bool found = count > 0;
         if (found && scan->keep_pin) {
             LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
@@ -175,13 +180,13 @@ ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int 
 
 } // namespace
 
-const ProbePlan* plan_for(Scan* scan, Relation index, int radius) {
+const ProbePlan* plan_for(Scan* scan, int radius) {
     ProbePlan*& plan = scan->plans[std::max(radius, 0)];
     if (plan == nullptr)
         plan = static_cast<ProbePlan*>(MemoryContextAlloc(scan->memory, sizeof(ProbePlan)));
     else if (plan->radius == radius)
         return plan;
-    *plan = cached_plan(index, *scan->layout, scan->entries, radius);
+    *plan = cached_plan(scan->index, *scan->layout, scan->entries, radius);
     return plan;
 }
 
@@ -213,8 +218,8 @@ void add_matches(Scan* scan, const uint64_t* found, int count) {
 namespace {
 
 // Has the leaves of the next matches to look up fetched ahead.
-void fetch_lookups_ahead(Scan* scan, Relation index) {
-    TreeContext postings = tree_context(index, nullptr, scan->layout, 0);
+void fetch_lookups_ahead(Scan* scan) {
+    const TreeContext& postings = scan->trees[0];
     scan->fetched_match = std::max(scan->fetched_match, scan->next_match);
     size_t end = std::min(scan->match_count, scan->next_match + kLookupsAhead);
     for (; scan->fetched_match < end; scan->fetched_match++) {
@@ -227,15 +232,15 @@ void fetch_lookups_ahead(Scan* scan, Relation index) {
 
 // Collects the matching fingerprints of one leaf of the next run that no earlier probe of the plan
 // reports; behind its last leaf the run is done.
-void collect_leaf(Scan* scan, Relation index) {
+void collect_leaf(Scan* scan) {
     size_t limit = std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
     Run& run = scan->runs[scan->next_run];
     const Probe& probe = scan->plan->probes[run.probe];
-    TreeContext tree = tree_context(index, nullptr, scan->layout, probe.table);
+    const TreeContext& tree = scan->trees[probe.table];
     const Permutation& permutation = scan->permutations[probe.table];
     Buffer buffer = leaf_at(scan, tree, run.leaf, run.position);
-    LeafReader reader = open_leaf(index, buffer, tree.kind);
-    scan->leaves.note_leaf(tree, run.position.key, buffer, reader);
+    LeafReader reader = open_leaf(scan->index, buffer, tree.kind);
+    scan->leaves.note_leaf(tree, run.position.key, run.leaf, buffer, reader);
     Page page = BufferGetPage(buffer);
     int count = 0;
     // Distances are the same under the permutation: only matches are permuted back.
@@ -245,14 +250,15 @@ void collect_leaf(Scan* scan, Relation index) {
         uint64_t fingerprint = permutation.invert(hits[i].key);
         if (count > 0 && leaf_matches[count - 1] == fingerprint) // postings of one fingerprint
             continue;
-        if (matches(scan, fingerprint) &&
+        if (is_wanted(scan, fingerprint) &&
             !reported_earlier(*scan->plan, run.probe, fingerprint ^ scan->ball.center))
             leaf_matches[count++] = fingerprint;
     }
     bool more = !page_is_rightmost(page) && page_high(page).key <= run.last;
     if (more) {
         if (page_high(page) <= run.position)
-            report_corruption(index, BufferGetBlockNumber(buffer), "The page's range is empty.");
+            report_corruption(scan->index, BufferGetBlockNumber(buffer),
+                              "The page's range is empty.");
         run.position = page_high(page);
         run.leaf = {page_opaque(page)->right};
     } else {
@@ -262,10 +268,12 @@ void collect_leaf(Scan* scan, Relation index) {
     scan->too_many_matches = scan->match_count + count > limit;
     if (scan->too_many_matches)
         return;
+    if (count == 0)
+        return;
     add_matches(scan, leaf_matches, count);
     // Ordered scans sort them first.
     if (!scan->ordered)
-        fetch_lookups_ahead(scan, index);
+        fetch_lookups_ahead(scan);
 }
 
 void start_probe(Scan* scan, const Probe& probe) {
@@ -288,21 +296,21 @@ bool make_run(Scan* scan, Run* run) {
     return true;
 }
 
-TreeContext tree_of(const Scan* scan, Relation index, const Run& run) {
-    return tree_context(index, nullptr, scan->layout, scan->plan->probes[run.probe].table);
+const TreeContext& tree_of(const Scan* scan, const Run& run) {
+    return scan->trees[scan->plan->probes[run.probe].table];
 }
 
-void fetch_runs_ahead(Scan* scan, Relation index) {
+void fetch_runs_ahead(Scan* scan) {
     Run *begin = scan->runs, *end = begin + scan->run_count;
     for (Run* run = begin; run < end; run++)
-        scan->leaves.fetch_note_ahead(tree_of(scan, index, *run), run->position.key);
+        scan->leaves.fetch_note_ahead(tree_of(scan, *run), run->position.key);
     for (Run* run = begin; run < end; run++)
-        run->leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, index, *run), run->position.key);
+        run->leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, *run), run->position.key);
     for (Run* run = begin; run < end; run++) {
         RecentLeaves::fetch_keys_ahead(run->leaf, run->position.key, run->last);
         uint64_t beyond = RecentLeaves::end_of_leaf(run->leaf);
         if (beyond != 0 && beyond <= run->last) {
-            LeafHint leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, index, *run), beyond);
+            LeafHint leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, *run), beyond);
             RecentLeaves::fetch_keys_ahead(leaf, beyond, run->last);
         }
     }
@@ -310,7 +318,7 @@ void fetch_runs_ahead(Scan* scan, Relation index) {
 
 // The next run, or nullptr; the leaves of those behind it are being fetched meanwhile. It stays the
 // next until next_run is raised.
-const Run* next_run(Scan* scan, Relation index) {
+const Run* next_run(Scan* scan) {
     if (scan->next_run == scan->run_count) {
         // A scan that is given up after its first rows shall not pay for many runs.
         int ahead = scan->run_count == 0 ? kFirstRunsAhead : kRunsAhead;
@@ -318,18 +326,18 @@ const Run* next_run(Scan* scan, Relation index) {
         while (scan->run_count < ahead && make_run(scan, &scan->runs[scan->run_count]))
             scan->run_count++;
         if (scan->run_count > 1)
-            fetch_runs_ahead(scan, index);
+            fetch_runs_ahead(scan);
     }
     return scan->next_run < scan->run_count ? &scan->runs[scan->next_run] : nullptr;
 }
 
 } // namespace
 
-void start_lookup(Scan* scan, Relation index) {
-    fetch_lookups_ahead(scan, index);
+void start_lookup(Scan* scan) {
+    fetch_lookups_ahead(scan);
     const LeafHint& leaf = scan->lookup_leaves[scan->next_match % kLookupsAhead];
     uint64_t fingerprint = scan->matches[scan->next_match++];
-    start_walk(scan, index, 0, fingerprint, fingerprint, leaf);
+    start_walk(scan, 0, fingerprint, fingerprint, leaf);
 }
 
 void start_runs(Scan* scan) {
@@ -339,10 +347,10 @@ void start_runs(Scan* scan) {
     scan->too_many_matches = false;
 }
 
-bool collect_matches(Scan* scan, Relation index) {
-    while (!scan->too_many_matches && next_run(scan, index) != nullptr) {
+bool collect_matches(Scan* scan) {
+    while (!scan->too_many_matches && next_run(scan) != nullptr) {
         CHECK_FOR_INTERRUPTS();
-        collect_leaf(scan, index);
+        collect_leaf(scan);
     }
     return !scan->too_many_matches;
 }
@@ -350,14 +358,14 @@ bool collect_matches(Scan* scan, Relation index) {
 namespace {
 
 // Sets up the probes of scan->ball.
-void start_ball(Scan* scan, Relation index) {
+void start_ball(Scan* scan) {
     release_pin(scan);
     scan->walk.active = false;
     scan->phase = Phase::kPostingProbes;
-    scan->plan = plan_for(scan, index, scan->ball.radius);
+    scan->plan = plan_for(scan, scan->ball.radius);
     start_runs(scan);
     if (scan->plan->read_all)
-        start_walk(scan, index, 0, 0, UINT64_MAX);
+        start_walk(scan, 0, 0, UINT64_MAX);
 }
 
 bool is_walked(const Scan* scan, const Run& run) {
@@ -390,40 +398,40 @@ void fetch_rows_ahead(const Scan* scan) {
 
 // Searches the leaves of other probes that were fetched together with those of the walks, while the
 // rows that a walk has found are being fetched.
-void collect_meanwhile(Scan* scan, Relation index) {
+void collect_meanwhile(Scan* scan) {
     if (scan->heap == nullptr)
         return;
     fetch_rows_ahead(scan);
     int run = scan->next_run;
     while (!scan->too_many_matches && run == scan->next_run && run < scan->run_count &&
            !is_walked(scan, scan->runs[run])) {
-        collect_leaf(scan, index);
+        collect_leaf(scan);
         run++; // the same as next_run, unless the run goes on beyond the leaf
     }
 }
 
 // Loads the next matching postings of the ball, one leaf's. False where there are no more; the
 // phase is then kNulls.
-bool next_ball_postings(Scan* scan, Relation index) {
+bool next_ball_postings(Scan* scan) {
     for (;;) {
-        if (scan->walk.active && continue_walk(scan, index, scan->phase != Phase::kLookups)) {
+        if (scan->walk.active && continue_walk(scan, scan->phase != Phase::kLookups)) {
             if (scan->phase == Phase::kPostingProbes)
-                collect_meanwhile(scan, index);
+                collect_meanwhile(scan);
             return true;
         }
         release_pin(scan);
         if (scan->phase == Phase::kPostingProbes) {
-            const Run* run = scan->too_many_matches ? nullptr : next_run(scan, index);
+            const Run* run = scan->too_many_matches ? nullptr : next_run(scan);
             if (run != nullptr && is_walked(scan, *run)) {
                 scan->next_run++;
-                start_walk(scan, index, 0, run->position.key, run->last, run->leaf);
+                start_walk(scan, 0, run->position.key, run->last, run->leaf);
                 continue;
             }
             scan->phase = Phase::kLookups;
-            if (!collect_matches(scan, index)) {
+            if (!collect_matches(scan)) {
                 scan->match_count = 0;
                 scan->phase = Phase::kRest;
-                start_walk(scan, index, 0, 0, UINT64_MAX);
+                start_walk(scan, 0, 0, UINT64_MAX);
                 continue;
             }
         }
@@ -431,7 +439,7 @@ bool next_ball_postings(Scan* scan, Relation index) {
             scan->phase = Phase::kNulls;
             return false;
         }
-        start_lookup(scan, index);
+        start_lookup(scan);
     }
 }
 
@@ -494,35 +502,35 @@ void read_order(Scan* scan, ScanKey order_bys, int count) {
 }
 
 // The first call of an unordered scan.
-void start_scan(Scan* scan, Relation index) {
+void start_scan(Scan* scan) {
     scan->done_radius = kNoRadius;
     if (!scan->want_fingerprints) {
         scan->phase = Phase::kNulls;
         return;
     }
     scan->ball = scan->ball_count > 0 ? scan->balls[0] : Ball{0, kFingerprintBits};
-    start_ball(scan, index);
+    start_ball(scan);
 }
 
 // Loads the next postings of an unordered scan, one leaf's. False at its end.
-bool next_postings(Scan* scan, Relation index) {
+bool next_postings(Scan* scan) {
     if (scan->phase == Phase::kStart)
-        start_scan(scan, index);
+        start_scan(scan);
     if (scan->phase == Phase::kPostingProbes || scan->phase == Phase::kLookups ||
         scan->phase == Phase::kRest) {
-        if (next_ball_postings(scan, index))
+        if (next_ball_postings(scan))
             return true;
     }
-    return next_null_postings(scan, index);
+    return next_null_postings(scan);
 }
 
 } // namespace
 
-bool next_null_postings(Scan* scan, Relation index) {
+bool next_null_postings(Scan* scan) {
     if (scan->phase == Phase::kNulls && scan->want_nulls) {
         if (!scan->walk.active)
-            start_walk(scan, index, null_tree(*scan->layout), 0, UINT64_MAX);
-        bool found = continue_walk(scan, index, false);
+            start_walk(scan, null_tree(*scan->layout), 0, UINT64_MAX);
+        bool found = continue_walk(scan, false);
         if (!scan->walk.active)
             scan->phase = Phase::kDone;
         return found;
@@ -574,10 +582,9 @@ bool get_posting(IndexScanDesc desc, Scan* scan) {
     bool is_heap = looks_at_rows && desc->heapRelation->rd_rel->relam == HEAP_TABLE_AM_OID;
     scan->heap = is_heap ? desc->heapRelation : nullptr;
     while (scan->next_posting == scan->posting_count)
-        if (!(by_distance ? next_ordered_postings(scan, desc->indexRelation)
-                          : next_postings(scan, desc->indexRelation)))
+        if (!(by_distance ? next_ordered_postings(scan) : next_postings(scan)))
             return false;
-    bool is_null = scan->walk.tree.tree == null_tree(*scan->layout);
+    bool is_null = scan->walk.tree->tree == null_tree(*scan->layout);
     return_posting(desc, scan, scan->postings[scan->next_posting++], is_null);
     return true;
 }
@@ -596,6 +603,13 @@ Permutation* permutations_of(const Layout& layout) {
     return permutations;
 }
 
+TreeContext* trees_of(Relation index, const Layout* layout) {
+    auto* trees = static_cast<TreeContext*>(palloc(tree_count(*layout) * sizeof(TreeContext)));
+    for (int i = 0; i < tree_count(*layout); i++)
+        trees[i] = tree_context(index, nullptr, layout, i);
+    return trees;
+}
+
 } // namespace
 
 IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count) {
@@ -609,7 +623,9 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
     // A copy: the cached one goes when the relation is invalidated.
     auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
     *layout = index_cache(index)->layout;
+    scan->index = index;
     scan->layout = layout;
+    scan->trees = trees_of(index, layout);
     scan->permutations = permutations_of(*layout);
     scan->balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
@@ -655,7 +671,7 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     scan->heap = nullptr;
     scan->snapshot = desc->xs_snapshot;
     int64 rows = 0;
-    while (next_postings(scan, desc->indexRelation)) {
+    while (next_postings(scan)) {
         constexpr int kChunk = 128;
         ItemPointerData tids[kChunk];
         for (int done = 0; done < scan->posting_count; done += kChunk) {

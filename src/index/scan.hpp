@@ -44,7 +44,7 @@ struct Run {
 struct Walk {
     bool active;
     bool begun;
-    TreeContext tree;
+    const TreeContext* tree;
     TreeKey position;  // entries before it are done
     uint64_t last_key; // the run ends behind it
     LeafHint next;     // where `position` is expected
@@ -56,7 +56,9 @@ enum class Phase { kStart, kPostingProbes, kLookups, kRest, kLevels, kNulls, kDo
 
 struct Scan {
     MemoryContext memory; // holds all of the scan's; deleted at its end
+    Relation index;
     const Layout* layout;
+    const TreeContext* trees;        // [tree_count(*layout)]
     const Permutation* permutations; // [layout->table_count]
     double entries;                  // distinct fingerprints, estimated
     Snapshot snapshot;               // of the rows to be returned
@@ -109,29 +111,29 @@ struct Scan {
 // ---- scan.cpp ----
 
 void release_pin(Scan* scan);
-void start_walk(Scan* scan, Relation index, int tree, uint64_t first_key, uint64_t last_key,
+void start_walk(Scan* scan, int tree, uint64_t first_key, uint64_t last_key,
                 const LeafHint& leaf = {});
 // Goes to the next leaf of the walk that has matching postings, and keeps it pinned. False at the
 // walk's end. `filtered`: postings must match the ball and the conditions; else all of the walk's
 // do.
-bool continue_walk(Scan* scan, Relation index, bool filtered);
+bool continue_walk(Scan* scan, bool filtered);
 // The plan for a radius of -1 .. 64.
-const ProbePlan* plan_for(Scan* scan, Relation index, int radius);
+const ProbePlan* plan_for(Scan* scan, int radius);
 // Adds fingerprints to scan->matches.
 void add_matches(Scan* scan, const uint64_t* found, int count);
 // Begins the walk over the postings of the next match.
-void start_lookup(Scan* scan, Relation index);
+void start_lookup(Scan* scan);
 // Begins the runs of scan->plan, without matches yet.
 void start_runs(Scan* scan);
 // Collects the matching fingerprints of the runs that are left into scan->matches. Those of the
 // posting table may be repeated. False where they outgrow work_mem: not all are there then.
-bool collect_matches(Scan* scan, Relation index);
+bool collect_matches(Scan* scan);
 // The null table's postings, one leaf's; the last phase of each scan. False at its end.
-bool next_null_postings(Scan* scan, Relation index);
+bool next_null_postings(Scan* scan);
 
 // ---- knn.cpp ----
 
 // Loads the next postings of an ordered scan, one leaf's. False at its end.
-bool next_ordered_postings(Scan* scan, Relation index);
+bool next_ordered_postings(Scan* scan);
 
 } // namespace simhash
