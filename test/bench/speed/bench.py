@@ -177,7 +177,8 @@ class Bench:
     @staticmethod
     def lateral(select, table, query_table, count):
         inner = select.format(table=table, q="q.fp", id="q.id")
-        return (f"SELECT count(m.found) FROM {query_table} q CROSS JOIN LATERAL ({inner}) AS m (found) WHERE q.n <= {count}")
+        queries = f"(SELECT * FROM {query_table} LIMIT {count}) q"     # stored in the order of n
+        return f"SELECT count(m.found) FROM {queries} CROSS JOIN LATERAL ({inner}) AS m (found)"
 
     def session(self, method):
         """A session that is kept: its first statements would load the catalogue's caches."""
