@@ -38,7 +38,7 @@ ISOLATION_OPTS = --load-extension=simhash --inputdir=test/isolation --outputdir=
 # The language we use: C++20 without the parts that need a C++ runtime, so that nothing can be thrown
 # into the server and no ereport (a longjmp) skips a destructor. check-boundary holds it.
 SIMHASH_CXXFLAGS = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -U_GLIBCXX_ASSERTIONS \
-	-ffp-contract=off -Wno-register
+	-ffp-contract=off -fno-semantic-interposition -Wno-register
 WARNINGS = -Wall -Wextra -Wno-deprecated-volatile
 
 SHLIB_LINK += -lutf8proc

@@ -1,5 +1,7 @@
 #include "core/leaf_codec.hpp"
 
+#include "core/prefetch.hpp"
+
 #include <algorithm>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -158,12 +160,11 @@ bool keys_ascend(const LeafEntry* entries, int count) {
 } // namespace
 
 void LeafShape::prefetch(const uint8_t* body, size_t size, double from, double to) const {
-    // Inline, as the compiler takes a function that only prefetches for one without effect.
-    auto fetch = [&](double first_word, double last_word) __attribute__((always_inline)) {
-        size_t at = sizeof(RunHeader) + 8 * size_t(std::max(first_word, 0.0));
-        size_t end = std::min(sizeof(RunHeader) + 8 * size_t(last_word), size);
+    auto fetch = [&](double first_word, double last_word) {
+        auto at = int64_t(sizeof(RunHeader)) + 8 * std::max(int64_t(first_word), int64_t{0});
+        auto end = std::min(int64_t(sizeof(RunHeader)) + 8 * int64_t(last_word), int64_t(size));
         for (; at < end; at += 64)
-            __builtin_prefetch(body + at);
+            simhash::prefetch(body + at);
     };
     // Words more at each end, as keys are never spread quite evenly.
     fetch(from * low_words - 16, to * low_words + 16);

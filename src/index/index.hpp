@@ -233,9 +233,35 @@ void init_page(Page page, int tree, int level, uint16 flags);
 void init_leaf(Page page, int tree, LeafKind kind);
 void init_meta_page(Page page, const Layout& layout, int fillfactor);
 // True when header and special space are of a page of this access method, so that they may be used.
-bool page_is_well_formed(Page page);
+inline bool page_is_well_formed(Page page) {
+    return PageGetPageSize(page) == BLCKSZ &&
+           reinterpret_cast<PageHeader>(page)->pd_special ==
+               BLCKSZ - MAXALIGN(sizeof(PageOpaque)) &&
+           page_opaque(page)->page_id == kPageId;
+}
+// What is wrong with the page of this block, or nullptr.
+inline const char* page_damage(Page page, BlockNumber block) {
+    auto* header = reinterpret_cast<PageHeader>(page);
+    if (PageIsNew(page))
+        return "The page is all zeros.";
+    if (!page_is_well_formed(page))
+        return "The page is not one of this access method.";
+    // All of the free space is one hole: pd_upper never moves.
+    if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) || header->pd_lower > header->pd_upper ||
+        header->pd_upper != header->pd_special)
+        return "The bounds of the page's free space are wrong.";
+    uint16 flags = page_opaque(page)->flags;
+    bool leaf = flags & kPageLeaf, meta = flags & kPageMeta;
+    if (meta != (block == kMetaBlock) || leaf != (!meta && page_opaque(page)->level == 0))
+        return "The page's flags do not fit its place.";
+    return nullptr;
+}
 // Raises an error unless the page is well-formed; to be called on each page read, under its lock.
-void check_page(Relation index, Buffer buffer);
+inline void check_page(Relation index, Buffer buffer) {
+    BlockNumber block = BufferGetBlockNumber(buffer);
+    if (const char* damage = page_damage(BufferGetPage(buffer), block))
+        report_corruption(index, block, damage);
+}
 // Opens a leaf of the given kind for reading, or raises an error.
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
 // Pins the page that a link names, or raises an error where it cannot be one to lock: a damaged

@@ -56,31 +56,6 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor) {
     page_set_body_size(page, sizeof(*meta));
 }
 
-bool page_is_well_formed(Page page) {
-    return PageGetPageSize(page) == BLCKSZ &&
-           reinterpret_cast<PageHeader>(page)->pd_special ==
-               BLCKSZ - MAXALIGN(sizeof(PageOpaque)) &&
-           page_opaque(page)->page_id == kPageId;
-}
-
-void check_page(Relation index, Buffer buffer) {
-    Page page = BufferGetPage(buffer);
-    BlockNumber block = BufferGetBlockNumber(buffer);
-    auto* header = reinterpret_cast<PageHeader>(page);
-    if (PageIsNew(page))
-        report_corruption(index, block, "The page is all zeros.");
-    if (!page_is_well_formed(page))
-        report_corruption(index, block, "The page is not one of this access method.");
-    // All of the free space is one hole: pd_upper never moves.
-    if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) || header->pd_lower > header->pd_upper ||
-        header->pd_upper != header->pd_special)
-        report_corruption(index, block, "The bounds of the page's free space are wrong.");
-    uint16 flags = page_opaque(page)->flags;
-    bool leaf = flags & kPageLeaf, meta = flags & kPageMeta;
-    if (meta != (block == kMetaBlock) || leaf != (!meta && page_opaque(page)->level == 0))
-        report_corruption(index, block, "The page's flags do not fit its place.");
-}
-
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
     Page page = BufferGetPage(buffer);
     LeafReader reader;

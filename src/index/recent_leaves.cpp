@@ -1,5 +1,7 @@
 #include "index/recent_leaves.hpp"
 
+#include "core/prefetch.hpp"
+
 #include <algorithm>
 
 namespace simhash {
@@ -38,46 +40,6 @@ uint32 leading_bits(uint64_t key) {
     return uint32(key >> 32);
 }
 
-uint32 owner_of(const TreeContext& tree) {
-    return RelationGetRelid(tree.index) * 40503u + uint32(tree.tree);
-}
-
-uint64_t slot_of(uint64_t key, int slot_bits) {
-    return key >> (kFingerprintBits - slot_bits);
-}
-
-Note* note_of_slot(const TreeContext& tree, uint64_t slot, int slot_bits) {
-    uint32 base = RelationGetRelid(tree.index) * 40503u + (uint32(tree.tree) << slot_bits);
-    return &notes[(base + slot) % (1 << kNoteBits)];
-}
-
-// The note on the leaf of a key, or nullptr. A leaf that begins within the key's slot is noted
-// under the next.
-Note* find_note(const TreeContext& tree, uint64_t key, int slot_bits) {
-    uint32 bits = leading_bits(key);
-    for (int i = 0; i < 2; i++) {
-        Note* note = note_of_slot(tree, slot_of(key, slot_bits) + i, slot_bits);
-        if (note->owner == owner_of(tree) && note->low <= bits && bits <= note->high &&
-            note->buffer != InvalidBuffer)
-            return note;
-    }
-    return nullptr;
-}
-
-// The same, to go by it. Expects no lock.
-const Note* usable_note(const TreeContext& tree, uint64_t key, int slot_bits) {
-    Note* note = find_note(tree, key, slot_bits);
-    // A temporary index might have another's name.
-    if (note == nullptr || RelationUsesLocalBuffers(tree.index))
-        return nullptr;
-    // An index that was built anew may be smaller than the one of the note.
-    if (!block_exists(tree.index, note->block)) {
-        *note = {};
-        return nullptr;
-    }
-    return note;
-}
-
 // Pins the leaf if it still is in the buffer; else InvalidBuffer.
 Buffer pin_hinted(Relation index, const LeafHint& hint) {
     if (hint.buffer == InvalidBuffer)
@@ -92,45 +54,82 @@ Buffer pin_hinted(Relation index, const LeafHint& hint) {
 
 } // namespace
 
+bool may_fetch_ahead(Relation relation) {
+    return get_tablespace_io_concurrency(relation->rd_rel->reltablespace) > 0;
+}
+
 Buffer fetch_page_ahead(Relation relation, BlockNumber block) {
-    if (!block_exists(relation, block) ||
-        get_tablespace_io_concurrency(relation->rd_rel->reltablespace) == 0)
+    if (!block_exists(relation, block))
         return InvalidBuffer;
     Buffer buffer = PrefetchBuffer(relation, MAIN_FORKNUM, block).recent_buffer;
     return BufferIsLocal(buffer) ? InvalidBuffer : buffer;
 }
 
-void RecentLeaves::init(const Layout& layout, BlockNumber index_blocks) {
+void RecentLeaves::init(Relation index, const Layout& layout, BlockNumber index_blocks) {
+    index_hash_ = RelationGetRelid(index) * 40503u;
+    // A temporary index might have another's name: a shared page may have the same but for the
+    // session.
+    keeps_notes_ = !RelationUsesLocalBuffers(index);
+    fetches_pages_ = may_fetch_ahead(index);
     uint32 leaves = index_blocks / layout.table_count; // of a tree
     int room = kNoteBits - int(std::bit_width(uint32(layout.table_count - 1)));
     // Two to four a leaf, so that on nearly every leaf a slot begins.
     slot_bits_ = std::min(std::max(int(std::bit_width(leaves)) + 1, kMinSlotBits), room);
 }
 
+Note* RecentLeaves::note_of_slot(int tree, uint64_t slot) const {
+    uint32 base = index_hash_ + (uint32(tree) << slot_bits_);
+    return &notes[(base + slot) % (1 << kNoteBits)];
+}
+
+// The note on the leaf of a key, or nullptr. A leaf that begins within the key's slot is noted
+// under the next.
+Note* RecentLeaves::find_note(int tree, uint64_t key) const {
+    uint32 bits = leading_bits(key);
+    for (int i = 0; i < 2; i++) {
+        Note* note = note_of_slot(tree, slot_of(key) + i);
+        if (note->owner == owner_of(tree) && note->low <= bits && bits <= note->high &&
+            note->buffer != InvalidBuffer)
+            return note;
+    }
+    return nullptr;
+}
+
+// The same, to go by it. Expects no lock.
+const Note* RecentLeaves::usable_note(const TreeContext& tree, uint64_t key) const {
+    Note* note = keeps_notes_ ? find_note(tree.tree, key) : nullptr;
+    // An index that was built anew may be smaller than the one of the note.
+    if (note != nullptr && !block_exists(tree.index, note->block)) {
+        *note = {};
+        return nullptr;
+    }
+    return note;
+}
+
 void RecentLeaves::fetch_note_ahead(const TreeContext& tree, uint64_t key) const {
-    const Note* note = note_of_slot(tree, slot_of(key, slot_bits_), slot_bits_);
-    __builtin_prefetch(note);
-    __builtin_prefetch(note + 1); // which find_note() may look at, too
+    const Note* note = note_of_slot(tree.tree, slot_of(key));
+    prefetch(note);
+    prefetch(note + 1); // which find_note() may look at, too
 }
 
 LeafHint RecentLeaves::fetch_leaf_ahead(const TreeContext& tree, uint64_t key) const {
     Assert(InterruptHoldoffCount == 0); // as it is under a page lock
-    const Note* note = usable_note(tree, key, slot_bits_);
+    const Note* note = usable_note(tree, key);
     LeafHint hint;
     if (note != nullptr && distrust == 0) {
         hint = {note->block, note->buffer, note};
     } else {
         distrust = std::max(distrust - 1, 0);
         hint.block = note != nullptr ? note->block : expected_leaf(tree, {key, 0});
-        if (hint.block != InvalidBlockNumber)
+        if (hint.block != InvalidBlockNumber && fetches_pages_)
             hint.buffer = fetch_page_ahead(tree.index, hint.block);
     }
     if (hint.buffer != InvalidBuffer) {
         // Addresses only: the page is not pinned, and may be another one by now.
         Page page = BufferGetPage(hint.buffer);
-        __builtin_prefetch(page);
-        __builtin_prefetch(page + BLCKSZ - sizeof(PageOpaque));
-        __builtin_prefetch(GetBufferDescriptor(hint.buffer - 1));
+        prefetch(page);
+        prefetch(page + BLCKSZ - sizeof(PageOpaque));
+        prefetch(GetBufferDescriptor(hint.buffer - 1));
     }
     return hint;
 }
@@ -142,17 +141,19 @@ uint64_t RecentLeaves::end_of_leaf(const LeafHint& hint) {
 void RecentLeaves::fetch_keys_ahead(const LeafHint& hint, uint64_t first, uint64_t last) {
     if (hint.note == nullptr)
         return;
-    uint64_t low = uint64_t(hint.note->low) << 32;
-    uint64_t high = uint64_t(hint.note->high) << 32 | UINT32_MAX;
-    hint.note->shape.prefetch(page_body(BufferGetPage(hint.buffer)), kBodyCapacity,
-                              fraction_of_range(low, high, first),
-                              fraction_of_range(low, high, last));
+    const Note& note = *hint.note;
+    double share = 1 / (double(note.high) - double(note.low) + 1);
+    auto fraction = [&](uint64_t key) {
+        return std::clamp((double(leading_bits(key)) - note.low) * share, 0.0, 1.0);
+    };
+    note.shape.prefetch(page_body(BufferGetPage(hint.buffer)), kBodyCapacity, fraction(first),
+                        fraction(last));
 }
 
 Buffer RecentLeaves::find_leaf(const TreeContext& tree, const LeafHint& known, TreeKey key) const {
     LeafHint hint = known;
     if (hint.buffer == InvalidBuffer) {
-        const Note* note = usable_note(tree, key.key, slot_bits_);
+        const Note* note = usable_note(tree, key.key);
         if (note != nullptr && (hint.block == InvalidBlockNumber || hint.block == note->block))
             hint = {note->block, note->buffer};
     }
@@ -161,17 +162,18 @@ Buffer RecentLeaves::find_leaf(const TreeContext& tree, const LeafHint& known, T
 
 void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, const LeafHint& hint,
                              Buffer buffer, const LeafReader& reader) const {
-    // A shared page may have the same name but for the session. Nulls are all in one place.
-    if (RelationUsesLocalBuffers(tree.index) || tree.tree == null_tree(*tree.layout))
+    // Nulls are all in one place.
+    if (!keeps_notes_ || tree.tree == null_tree(*tree.layout))
         return;
     Page page = BufferGetPage(buffer);
     uint64_t first = leading_bits(page_low(page).key);
     uint64_t end = page_is_rightmost(page) ? uint64_t{1} << 32 : leading_bits(page_high(page).key);
-    Note found{owner_of(tree), BufferGetBlockNumber(buffer), buffer, reader.shape(), uint32(first),
-               uint32(end - 1)};
+    Note found{
+        owner_of(tree.tree), BufferGetBlockNumber(buffer), buffer, reader.shape(), uint32(first),
+        uint32(end - 1)};
     if (hint.note != nullptr && *hint.note == found)
         return;
-    if (Note* note = find_note(tree, key, slot_bits_)) {
+    if (Note* note = find_note(tree.tree, key)) {
         if (*note == found)
             return;
         if (note->block == found.block && note->buffer != found.buffer)
@@ -189,7 +191,7 @@ void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, const LeafHi
     uint64_t slot = (first + (uint64_t{1} << width_bits) - 1) >> width_bits;
     uint64_t last = std::max((end - 1) >> width_bits, slot);
     for (int i = 0; i < kMaxSlotsNoted && slot <= last; i++, slot++)
-        *note_of_slot(tree, slot, slot_bits_) = found;
+        *note_of_slot(tree.tree, slot) = found;
 }
 
 } // namespace simhash

@@ -27,7 +27,7 @@ struct LeafHint {
 // knows how to find them.
 class RecentLeaves {
   public:
-    void init(const Layout& layout, BlockNumber index_blocks);
+    void init(Relation index, const Layout& layout, BlockNumber index_blocks);
 
     // The leaves of several runs are fetched ahead in three steps, each for all of them, so that
     // waiting for one overlaps with waiting for the others.
@@ -50,9 +50,20 @@ class RecentLeaves {
                    const LeafReader& reader) const;
 
   private:
+    LeafNote* note_of_slot(int tree, uint64_t slot) const;
+    LeafNote* find_note(int tree, uint64_t key) const;
+    const LeafNote* usable_note(const TreeContext& tree, uint64_t key) const;
+    uint32 owner_of(int tree) const { return index_hash_ + uint32(tree); }
+    uint64_t slot_of(uint64_t key) const { return key >> (kFingerprintBits - slot_bits_); }
+
+    uint32 index_hash_ = 0;
     int slot_bits_ = 0; // a note for each value of so many leading bits of a key
+    bool keeps_notes_ = false;
+    bool fetches_pages_ = false;
 };
 
+// Whether the server's settings are for having the relation's pages fetched before they are read.
+bool may_fetch_ahead(Relation relation);
 // Has the server bring a page from disk into memory, if there is such a page. The buffer that seems
 // to hold it already, if any.
 Buffer fetch_page_ahead(Relation relation, BlockNumber block);

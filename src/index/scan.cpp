@@ -8,6 +8,7 @@
 // "Scans").
 #include "index/scan.hpp"
 
+#include "core/prefetch.hpp"
 #include "index/testing.hpp"
 #include "sql/ball.hpp"
 
@@ -233,11 +234,9 @@ void fetch_lookups_ahead(Scan* scan) {
 // Collects the matching fingerprints of one leaf of the next run that no earlier probe of the plan
 // reports; behind its last leaf the run is done.
 void collect_leaf(Scan* scan) {
-    size_t limit = std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
     Run& run = scan->runs[scan->next_run];
-    const Probe& probe = scan->plan->probes[run.probe];
-    const TreeContext& tree = scan->trees[probe.table];
-    const Permutation& permutation = scan->permutations[probe.table];
+    const TreeContext& tree = *run.tree;
+    const Permutation& permutation = scan->permutations[tree.tree];
     Buffer buffer = leaf_at(scan, tree, run.leaf, run.position);
     LeafReader reader = open_leaf(scan->index, buffer, tree.kind);
     scan->leaves.note_leaf(tree, run.position.key, run.leaf, buffer, reader);
@@ -265,7 +264,7 @@ void collect_leaf(Scan* scan) {
         scan->next_run++;
     }
     UnlockReleaseBuffer(buffer);
-    scan->too_many_matches = scan->match_count + count > limit;
+    scan->too_many_matches = scan->match_count + count > scan->match_limit;
     if (scan->too_many_matches)
         return;
     if (count == 0)
@@ -291,44 +290,49 @@ bool make_run(Scan* scan, Run* run) {
             return false;
         start_probe(scan, scan->plan->probes[scan->next_probe++]);
     }
-    int probe = scan->next_probe - 1, bits = scan->plan->probes[probe].prefix_bits;
-    *run = {probe, scan->probe_target, {run_first(prefix, bits), 0}, run_last(prefix, bits), {}};
+    int number = scan->next_probe - 1;
+    const Probe& probe = scan->plan->probes[number];
+    *run = {number,
+            &scan->trees[probe.table],
+            scan->probe_target,
+            {run_first(prefix, probe.prefix_bits), 0},
+            run_last(prefix, probe.prefix_bits),
+            {}};
     return true;
-}
-
-const TreeContext& tree_of(const Scan* scan, const Run& run) {
-    return scan->trees[scan->plan->probes[run.probe].table];
 }
 
 void fetch_runs_ahead(Scan* scan) {
     Run *begin = scan->runs, *end = begin + scan->run_count;
     for (Run* run = begin; run < end; run++)
-        scan->leaves.fetch_note_ahead(tree_of(scan, *run), run->position.key);
+        scan->leaves.fetch_note_ahead(*run->tree, run->position.key);
     for (Run* run = begin; run < end; run++)
-        run->leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, *run), run->position.key);
+        run->leaf = scan->leaves.fetch_leaf_ahead(*run->tree, run->position.key);
     for (Run* run = begin; run < end; run++) {
         RecentLeaves::fetch_keys_ahead(run->leaf, run->position.key, run->last);
         uint64_t beyond = RecentLeaves::end_of_leaf(run->leaf);
         if (beyond != 0 && beyond <= run->last) {
-            LeafHint leaf = scan->leaves.fetch_leaf_ahead(tree_of(scan, *run), beyond);
+            LeafHint leaf = scan->leaves.fetch_leaf_ahead(*run->tree, beyond);
             RecentLeaves::fetch_keys_ahead(leaf, beyond, run->last);
         }
     }
 }
 
-// The next run, or nullptr; the leaves of those behind it are being fetched meanwhile. It stays the
-// next until next_run is raised.
+// Makes the next runs and has their leaves fetched. False where there are none.
+bool make_runs(Scan* scan) {
+    // A scan that is given up after its first rows shall not pay for many runs.
+    int ahead = scan->run_count == 0 ? kFirstRunsAhead : kRunsAhead;
+    scan->next_run = scan->run_count = 0;
+    while (scan->run_count < ahead && make_run(scan, &scan->runs[scan->run_count]))
+        scan->run_count++;
+    if (scan->run_count > 1)
+        fetch_runs_ahead(scan);
+    return scan->run_count > 0;
+}
+
+// The next run, or nullptr. It stays the next until next_run is raised.
 const Run* next_run(Scan* scan) {
-    if (scan->next_run == scan->run_count) {
-        // A scan that is given up after its first rows shall not pay for many runs.
-        int ahead = scan->run_count == 0 ? kFirstRunsAhead : kRunsAhead;
-        scan->next_run = scan->run_count = 0;
-        while (scan->run_count < ahead && make_run(scan, &scan->runs[scan->run_count]))
-            scan->run_count++;
-        if (scan->run_count > 1)
-            fetch_runs_ahead(scan);
-    }
-    return scan->next_run < scan->run_count ? &scan->runs[scan->next_run] : nullptr;
+    bool there = scan->next_run < scan->run_count || make_runs(scan);
+    return there ? &scan->runs[scan->next_run] : nullptr;
 }
 
 } // namespace
@@ -344,6 +348,7 @@ void start_runs(Scan* scan) {
     scan->run_count = scan->next_run = scan->next_probe = 0;
     scan->neighbours = PrefixNeighbours(0, 1, -1);
     scan->match_count = scan->next_match = scan->fetched_match = 0;
+    scan->match_limit = std::max<size_t>(size_t(work_mem) * 1024 / sizeof(uint64_t), 1024);
     scan->too_many_matches = false;
 }
 
@@ -368,19 +373,13 @@ void start_ball(Scan* scan) {
         start_walk(scan, 0, 0, UINT64_MAX);
 }
 
-bool is_walked(const Scan* scan, const Run& run) {
-    return scan->plan->probes[run.probe].table == 0;
+bool is_walked(const Run& run) {
+    return run.tree->tree == 0;
 }
 
 // Has the first of the table's rows that were found brought nearer, from disk into memory, or into
 // the processor's cache. Where on its page a row stands is guessed, as if all were of one size.
 void fetch_rows_ahead(const Scan* scan) {
-    Form_pg_class table = scan->heap->rd_rel;
-    double page_share = BlockNumber(table->relpages) / double(table->reltuples);
-    if (!(page_share > 0 && page_share < 1)) // not analyzed yet, or less than a row a page
-        page_share = 1;
-    int row_bytes = int(page_share * (BLCKSZ - SizeOfPageHeaderData)) - int(sizeof(ItemIdData));
-    row_bytes = MAXALIGN_DOWN(std::max(row_bytes, 0));
     for (int i = 0; i < std::min(scan->posting_count, kRowsAhead); i++) {
         ItemPointerData tid = integer_to_tid(scan->postings[i].tid);
         int offset = ItemPointerGetOffsetNumber(&tid);
@@ -389,10 +388,10 @@ void fetch_rows_ahead(const Scan* scan) {
             continue;
         // Addresses only, as the page is not pinned.
         Page page = BufferGetPage(buffer);
-        __builtin_prefetch(GetBufferDescriptor(buffer - 1));
-        __builtin_prefetch(page);
-        __builtin_prefetch(page + SizeOfPageHeaderData + (offset - 1) * sizeof(ItemIdData));
-        __builtin_prefetch(page + std::max(BLCKSZ - offset * row_bytes, 0));
+        prefetch(GetBufferDescriptor(buffer - 1));
+        prefetch(page);
+        prefetch(page + SizeOfPageHeaderData + (offset - 1) * sizeof(ItemIdData));
+        prefetch(page + std::max(BLCKSZ - offset * scan->row_bytes, 0));
     }
 }
 
@@ -404,7 +403,7 @@ void collect_meanwhile(Scan* scan) {
     fetch_rows_ahead(scan);
     int run = scan->next_run;
     while (!scan->too_many_matches && run == scan->next_run && run < scan->run_count &&
-           !is_walked(scan, scan->runs[run])) {
+           !is_walked(scan->runs[run])) {
         collect_leaf(scan);
         run++; // the same as next_run, unless the run goes on beyond the leaf
     }
@@ -422,7 +421,7 @@ bool next_ball_postings(Scan* scan) {
         release_pin(scan);
         if (scan->phase == Phase::kPostingProbes) {
             const Run* run = scan->too_many_matches ? nullptr : next_run(scan);
-            if (run != nullptr && is_walked(scan, *run)) {
+            if (run != nullptr && is_walked(*run)) {
                 scan->next_run++;
                 start_walk(scan, 0, run->position.key, run->last, run->leaf);
                 continue;
@@ -574,13 +573,33 @@ bool needs_pin(IndexScanDesc desc) {
     return desc->xs_want_itup || desc->xs_snapshot == nullptr || !IsMVCCSnapshot(desc->xs_snapshot);
 }
 
-bool get_posting(IndexScanDesc desc, Scan* scan) {
-    bool by_distance = scan->ordered && !scan->order_by_null;
+// About how many bytes of its page a row takes.
+int row_bytes_of(Relation heap) {
+    Form_pg_class table = heap->rd_rel;
+    double page_share = BlockNumber(table->relpages) / double(table->reltuples);
+    if (!(page_share > 0 && page_share < 1)) // not analyzed yet, or less than a row a page
+        page_share = 1;
+    int bytes = int(page_share * (BLCKSZ - SizeOfPageHeaderData)) - int(sizeof(ItemIdData));
+    return MAXALIGN_DOWN(std::max(bytes, 0));
+}
+
+// What the executor has said by the first call.
+void note_reader(IndexScanDesc desc, Scan* scan) {
     scan->keep_pin = needs_pin(desc);
     scan->snapshot = desc->xs_snapshot;
-    bool looks_at_rows = !scan->keep_pin && desc->heapRelation != nullptr;
-    bool is_heap = looks_at_rows && desc->heapRelation->rd_rel->relam == HEAP_TABLE_AM_OID;
-    scan->heap = is_heap ? desc->heapRelation : nullptr;
+    Relation heap = scan->keep_pin ? nullptr : desc->heapRelation;
+    if (heap == scan->heap)
+        return;
+    bool fetched =
+        heap != nullptr && heap->rd_rel->relam == HEAP_TABLE_AM_OID && may_fetch_ahead(heap);
+    scan->heap = fetched ? heap : nullptr;
+    scan->row_bytes = fetched ? row_bytes_of(heap) : 0;
+}
+
+bool get_posting(IndexScanDesc desc, Scan* scan) {
+    if (scan->phase == Phase::kStart)
+        note_reader(desc, scan);
+    bool by_distance = scan->ordered && !scan->order_by_null;
     while (scan->next_posting == scan->posting_count)
         if (!(by_distance ? next_ordered_postings(scan) : next_postings(scan)))
             return false;
@@ -630,7 +649,7 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
     scan->balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
     scan->entries = estimated_entries(*layout, blocks);
-    scan->leaves.init(*layout, blocks);
+    scan->leaves.init(index, *layout, blocks);
     scan->pinned = InvalidBuffer;
     scan->phase = Phase::kDone;
     if (order_by_count > 0) {

@@ -34,6 +34,7 @@ struct Posting {
 // looks through.
 struct Run {
     int probe;
+    const TreeContext* tree;
     uint64_t target;  // the centre's key
     TreeKey position; // entries before it are done
     uint64_t last;
@@ -62,7 +63,8 @@ struct Scan {
     const Permutation* permutations; // [layout->table_count]
     double entries;                  // distinct fingerprints, estimated
     Snapshot snapshot;               // of the rows to be returned
-    Relation heap;                   // whose rows will be looked at next, if any
+    Relation heap; // whose rows will be looked at next, if they are to be fetched ahead
+    int row_bytes; // of the heap, about
 
     // The conditions. Row fingerprints must lie in all balls; the first, the smallest, drives the
     // scan.
@@ -86,6 +88,7 @@ struct Scan {
     Walk walk;
     uint64_t* matches; // fingerprints of the stage to look up
     size_t match_count, match_capacity, next_match, fetched_match;
+    size_t match_limit;                    // of work_mem
     LeafHint lookup_leaves[kLookupsAhead]; // of matches to come, by number
     bool too_many_matches;                 // for work_mem: they are not all there
 
