@@ -284,6 +284,33 @@ class Bench:
             selects = {m: m.within(radius) for m in self.methods if radius in m.radii and m.within(radius)}
             rounds, sessions = (PROBE_ROUNDS, PROBE_SESSIONS) if radius == 3 else (ROUNDS, 1)
             self.measure_lateral("probe", selects, table, "query", rows, rounds, sessions, data=data, radius=radius)
+        if data == "clustered" and min(self.options.rows) < rows == max(self.options.rows):
+            self.probe_growth(table, rows)
+
+    def probe_growth(self, table, rows):
+        """The probe in this table beside that in one of the fewest rows, in turns: the machine's pace changes within minutes."""
+        fewest = min(self.options.rows)
+        methods = self.chosen("simhash", "pk")
+        self.load("few", "clustered", fewest)
+        for method in methods:
+            self.build_once(method, "few", workers=0)
+        self.server.run("VACUUM ANALYZE few", "CHECKPOINT")
+        self.make_queries("few_query", "few", fewest)
+        source = random.Random(43)
+        def ratio(select, method, count):
+            tables = {"few": "few_query", table: "query"}
+            seconds = {t: self.time_lateral(method, select, t, tables[t], count) for t in source.sample(sorted(tables), 2)}
+            return seconds[table] / seconds["few"]
+        for many, count in ((False, 1_000), (True, 10_000)):
+            for method in methods:
+                ratios = []
+                for _ in range(PROBE_SESSIONS):
+                    self.close_sessions()
+                    rounds = [ratio(method.within(3), method, count) for _ in range(WARM_UP_ROUNDS + PROBE_ROUNDS)]
+                    ratios += rounds[WARM_UP_ROUNDS:]
+                self.results.add("probe grows" + (", 10 000 queries" if many else ""), method.key, "ratio", ratios, rows,
+                                 radius=3, queries=count)
+        self.server.run("DROP TABLE few, few_query")
 
     def nearest(self, table, rows):
         for count in (1, 10, 100):
