@@ -19,26 +19,27 @@ constexpr int kMaxLevels = 16;
 class TreeBuilder {
   public:
     TreeBuilder(const TreeContext& tree, int fillfactor)
-        : tree_(tree), sizer_(tree.kind), target_(kBodyCapacity * fillfactor / 100) {
+        : tree_(tree), sizer_(tree.kind), target_(kBodyCapacity * fillfactor / 100),
+          slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)) {
         pending_ = static_cast<LeafEntry*>(palloc(kMaxLeafEntries * sizeof(LeafEntry)));
+        begin_leaf();
     }
 
     // Entries in ascending order.
     void add(LeafEntry entry) {
-        if (pending_count_ > 0 && (pending_count_ == kMaxLeafEntries - kMaxTailEntries ||
-                                   sizer_.bytes_with(entry) > target_)) {
-            encode_pending();
-            end_page(0, entry);
+        size_t bytes = sizer_.bytes_with(entry);
+        if (int cut = cut_before(entry, bytes)) {
+            end_leaf(cut, entry);
+            bytes = sizer_.bytes_with(entry);
         }
-        sizer_.add(entry);
-        pending_[pending_count_++] = entry;
+        append(entry, bytes);
     }
 
     // Writes what is left and the root.
     void finish() {
         if (level_count_ == 0)
             begin_level();
-        encode_pending();
+        encode_leaf(pending_count_);
         for (int level = 0;; level++) {
             if (levels_[level].block == InvalidBlockNumber) {
                 write_page(level, root_block(tree_.tree));
@@ -68,14 +69,57 @@ class TreeBuilder {
         level_count_++;
     }
 
-    void encode_pending() {
+    void begin_leaf() {
+        sizer_.reset();
+        pending_count_ = fitting_ = run_end_ = 0;
+        bytes_ = 0;
+        limit_ = target_ + slack_;
+    }
+
+    void append(LeafEntry entry, size_t bytes) {
+        sizer_.add(entry);
+        pending_[pending_count_++] = entry;
+        bytes_ = bytes;
+        if (bytes <= target_)
+            fitting_ = pending_count_;
+    }
+
+    // How many entries the leaf is to have if it ends now, before an entry that would make it so
+    // large; 0 where it does not. It ends where a run does, as near to its target as there is one
+    // in its slack.
+    int cut_before(LeafEntry entry, size_t bytes) {
+        if (pending_count_ == 0)
+            return 0;
+        if (bytes_ >= target_ - slack_ && begins_run(tree_, pending_[pending_count_ - 1], entry)) {
+            if (bytes_ > target_)
+                return pending_count_;
+            run_end_ = pending_count_;
+            limit_ = target_ + (target_ - bytes_); // no end behind it is nearer
+        }
+        if (pending_count_ < kMaxLeafEntries - kMaxTailEntries && bytes <= limit_)
+            return 0;
+        return run_end_ > 0 ? run_end_ : fitting_;
+    }
+
+    // Writes a leaf of so many of the pending entries. Those behind them, which are few, and then
+    // `next` go to the next leaf.
+    void end_leaf(int count, LeafEntry next) {
+        int end = pending_count_;
+        TreeKey low =
+            low_key_between(tree_, pending_[count - 1], count < end ? pending_[count] : next);
+        encode_leaf(count);
+        end_page(0, low);
+        begin_leaf();
+        for (int i = count; i < end; i++)
+            append(pending_[i], sizer_.bytes_with(pending_[i]));
+    }
+
+    void encode_leaf(int count) {
         if (level_count_ == 0)
             begin_level();
         Page page = levels_[0].page;
-        page_set_body_size(
-            page, encode_run(tree_.kind, pending_, pending_count_, page_body(page), kBodyCapacity));
-        pending_count_ = 0;
-        sizer_.reset();
+        page_set_body_size(page,
+                           encode_run(tree_.kind, pending_, count, page_body(page), kBodyCapacity));
     }
 
     BlockNumber new_block() {
@@ -127,9 +171,12 @@ class TreeBuilder {
 
     TreeContext tree_;
     RunSizer sizer_;
-    size_t target_; // bytes of a leaf's body
-    LeafEntry* pending_;
-    int pending_count_ = 0;
+    size_t target_, slack_; // bytes of a leaf's body, and by how much it may miss them
+    LeafEntry* pending_;    // of the leaf being filled
+    int pending_count_;
+    size_t bytes_, limit_; // of the leaf now, and at most
+    int fitting_;          // so many entries take no more than target_
+    int run_end_;          // behind so many a run ends, near enough to target_; 0: there is none
     Level levels_[kMaxLevels];
     int level_count_ = 0;
 };

@@ -304,6 +304,13 @@ struct TreeContext {
 };
 TreeContext tree_context(Relation index, Relation heap, const Layout* layout, int tree);
 
+// Whether the second of two neighbours in a tree begins a run, the keys that one probe looks
+// through: those with the prefix of the tree's mask, for radii up to the index's own.
+bool begins_run(const TreeContext& tree, LeafEntry before, LeafEntry entry);
+// The low key of a page that begins with `entry`, while `before` stands on the page to its left: at
+// the beginning of a run the least key of the run, so that a probe looks on the one page only.
+TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry entry);
+
 // Returns the page of `level` whose range holds `key`, pinned and locked in `lock_mode`. Expects no
 // page lock that rule 3 of README.md forbids.
 Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);

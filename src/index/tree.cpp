@@ -12,6 +12,28 @@ TreeContext tree_context(Relation index, Relation heap, const Layout* layout, in
     return {index, heap, layout, tree, tree_kind(*layout, tree)};
 }
 
+// ---- Runs ----
+
+namespace {
+
+// The bits of a tree's keys behind the prefix of a run.
+uint64_t bits_in_run(const TreeContext& tree) {
+    if (tree.tree == null_tree(*tree.layout))
+        return UINT64_MAX;
+    int prefix_bits = std::popcount(tree.layout->masks[tree.tree]);
+    return prefix_bits == kFingerprintBits ? 0 : UINT64_MAX >> prefix_bits;
+}
+
+} // namespace
+
+bool begins_run(const TreeContext& tree, LeafEntry before, LeafEntry entry) {
+    return (before.key ^ entry.key) > bits_in_run(tree);
+}
+
+TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry entry) {
+    return begins_run(tree, before, entry) ? TreeKey{entry.key & ~bits_in_run(tree), 0} : entry;
+}
+
 // ---- Descent ----
 
 namespace {
@@ -363,6 +385,16 @@ bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* conte
     return true;
 }
 
+// The cut next to this one at which a run begins, if there is one near.
+int cut_between_runs(const TreeContext& tree, const LeafContent* content, int cut) {
+    const LeafEntry* all = content->all;
+    for (int distance = 0; distance <= content->count / 8; distance++)
+        for (int at : {cut - distance, cut + distance})
+            if (0 < at && at < content->count && begins_run(tree, all[at - 1], all[at]))
+                return at;
+    return cut;
+}
+
 // The index in content->all where the right half begins, 1 .. count - 1.
 int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, LeafEntry entry) {
     const LeafEntry* all = content->all;
@@ -396,7 +428,7 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, L
         if (left >= total / 2)
             break;
     }
-    return cut;
+    return cut_between_runs(tree, content, cut);
 }
 
 // Where a full tail and the new entry all fall to one half, and do not fit encoded with its run,
@@ -420,7 +452,7 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
     Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 
     int cut = cut_within_tail(content, choose_cut(tree, left_page, content, entry));
-    TreeKey cut_key = content->all[cut];
+    TreeKey cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
     int run_cut = int(std::lower_bound(content->run, content->run + content->run_count, cut_key) -
                       content->run);
     int tail_cut =
