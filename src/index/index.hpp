@@ -316,12 +316,9 @@ TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry ent
 Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
 // The page of `level` that holds `key`, reached from `block` by right links, or by descent where
 // that is InvalidBlockNumber or turns out to be stale; locked shared.
-// `pinned` is its buffer, if the caller has pinned it; the pin is taken over.
-Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level,
-                 Buffer pinned = InvalidBuffer);
-// The leaf, likewise.
-Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key,
-                 Buffer pinned = InvalidBuffer);
+Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);
+// Whether a page to which an old link led, locked, is the leaf that holds `key`.
+bool leaf_holds(const TreeContext& tree, Buffer buffer, TreeKey key);
 // The block where the page above says the leaf of `key` is, for a caller who wants it fetched
 // before it is read; InvalidBlockNumber where links were stale. Expects no lock.
 BlockNumber expected_leaf(const TreeContext& tree, TreeKey key);

@@ -157,7 +157,14 @@ Buffer RecentLeaves::find_leaf(const TreeContext& tree, const LeafHint& known, T
         if (note != nullptr && (hint.block == InvalidBlockNumber || hint.block == note->block))
             hint = {note->block, note->buffer};
     }
-    return simhash::find_leaf(tree, hint.block, key, pin_hinted(tree.index, hint));
+    Buffer buffer = pin_hinted(tree.index, hint);
+    if (buffer != InvalidBuffer) {
+        LockBuffer(buffer, BUFFER_LOCK_SHARE);
+        if (leaf_holds(tree, buffer, key))
+            return buffer;
+        UnlockReleaseBuffer(buffer);
+    }
+    return find_page(tree, hint.block, key, 0);
 }
 
 void RecentLeaves::note_leaf(const TreeContext& tree, uint64_t key, const LeafHint& hint,

@@ -73,13 +73,12 @@ BlockNumber child_of(const TreeContext& tree, Buffer buffer, TreeKey key) {
 
 // Goes from `block` (whose level must be `level`, if that is >= 0) right to the page that holds
 // `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or the page is
-// not reached by `patience` right links. `pinned`: the block's buffer, where the caller has its
-// pin.
+// not reached by `patience` right links.
 Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int level, int lock_mode,
-                  int patience, int* hops, Buffer pinned = InvalidBuffer) {
-    for (;; pinned = InvalidBuffer) {
+                  int patience, int* hops) {
+    for (;;) {
         CHECK_FOR_INTERRUPTS();
-        Buffer buffer = pinned == InvalidBuffer ? pin_page(tree.index, block) : pinned;
+        Buffer buffer = pin_page(tree.index, block);
         LockBuffer(buffer, lock_mode);
         Page page = BufferGetPage(buffer);
         // An index that was built anew may be just growing where a link into the old one leads.
@@ -144,20 +143,24 @@ Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode) {
     report_corruption(tree.index, root_block(tree.tree), "Links of this tree lead nowhere.");
 }
 
-Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level,
-                 Buffer pinned) {
+Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level) {
     if (block != InvalidBlockNumber) {
         int hops = 0;
-        Buffer buffer = move_right(tree, block, key, level, BUFFER_LOCK_SHARE, kMaxHopsOfKeptLink,
-                                   &hops, pinned);
+        Buffer buffer =
+            move_right(tree, block, key, level, BUFFER_LOCK_SHARE, kMaxHopsOfKeptLink, &hops);
         if (buffer != InvalidBuffer)
             return buffer;
     }
     return descend(tree, key, level, BUFFER_LOCK_SHARE);
 }
 
-Buffer find_leaf(const TreeContext& tree, BlockNumber block, TreeKey key, Buffer pinned) {
-    return find_page(tree, block, key, 0, pinned);
+bool leaf_holds(const TreeContext& tree, Buffer buffer, TreeKey key) {
+    Page page = BufferGetPage(buffer);
+    // An index that was built anew may be just growing there.
+    if (PageIsNew(page))
+        return false;
+    check_page(tree.index, buffer);
+    return page_fit(tree, page, key, 0) == Fit::kHere;
 }
 
 BlockNumber expected_leaf(const TreeContext& tree, TreeKey key) {
