@@ -28,7 +28,8 @@ class TreeBuilder {
     // Entries in ascending order.
     void add(LeafEntry entry) {
         size_t bytes = sizer_.bytes_with(entry);
-        if (int cut = cut_before(entry, bytes)) {
+        // Again, as an entry of a far key and row makes those that were carried over wider, too.
+        while (int cut = cut_before(entry, bytes)) {
             end_leaf(cut, entry);
             bytes = sizer_.bytes_with(entry);
         }
@@ -118,8 +119,10 @@ class TreeBuilder {
         if (level_count_ == 0)
             begin_level();
         Page page = levels_[0].page;
-        page_set_body_size(page,
-                           encode_run(tree_.kind, pending_, count, page_body(page), kBodyCapacity));
+        size_t bytes = encode_run(tree_.kind, pending_, count, page_body(page), kBodyCapacity);
+        if (bytes == 0)
+            elog(ERROR, "entries of a leaf do not fit"); // cannot be: sizer_ has counted them
+        page_set_body_size(page, bytes);
     }
 
     BlockNumber new_block() {
