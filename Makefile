@@ -36,7 +36,8 @@ ISOLATION = $(sort $(patsubst test/isolation/specs/%.spec,%,$(wildcard test/isol
 ISOLATION_OPTS = --load-extension=simhash --inputdir=test/isolation --outputdir=test/isolation
 
 # The language we use: C++20 without the parts that need a C++ runtime, so that nothing can be thrown
-# into the server and no ereport (a longjmp) skips a destructor. check-boundary holds it.
+# into the server and no ereport (a longjmp) skips a destructor. check-boundary holds it. Our functions
+# may be inlined, as no other library is meant to take their place.
 SIMHASH_CXXFLAGS = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -U_GLIBCXX_ASSERTIONS \
 	-ffp-contract=off -fno-semantic-interposition -Wno-register
 WARNINGS = -Wall -Wextra -Wno-deprecated-volatile

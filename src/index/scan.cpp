@@ -584,7 +584,7 @@ int row_bytes_of(Relation heap) {
 }
 
 // What the executor has said by the first call.
-void note_reader(IndexScanDesc desc, Scan* scan) {
+void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
     scan->keep_pin = needs_pin(desc);
     scan->snapshot = desc->xs_snapshot;
     Relation heap = scan->keep_pin ? nullptr : desc->heapRelation;
@@ -598,7 +598,7 @@ void note_reader(IndexScanDesc desc, Scan* scan) {
 
 bool get_posting(IndexScanDesc desc, Scan* scan) {
     if (scan->phase == Phase::kStart)
-        note_reader(desc, scan);
+        read_snapshot_and_heap(desc, scan);
     bool by_distance = scan->ordered && !scan->order_by_null;
     while (scan->next_posting == scan->posting_count)
         if (!(by_distance ? next_ordered_postings(scan) : next_postings(scan)))
