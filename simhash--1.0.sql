@@ -62,6 +62,12 @@ CREATE FUNCTION hamming_radius_below("limit" bigint) RETURNS bigint
 COMMENT ON FUNCTION hamming_radius_below(bigint) IS
     'greatest radius less than a limit, without overflow; the planner writes fp <~> query < limit with it';
 
+CREATE FUNCTION hamming_radius("limit" numeric, below boolean) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_hamming_radius'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_radius(numeric, boolean) IS
+    'greatest radius, -1 to 64, up to a limit, or below it; the planner writes fp <~> query <= 3.5 with it';
+
 CREATE FUNCTION hamming_near(bigint, bigint) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;

@@ -26,26 +26,61 @@ FROM unnest(ARRAY[
     'fp <~> 42 <= radius', 'fp <~> 42 < radius', 'fp <~> 42 = radius', 'wide_radius > fp <~> 42',
     'narrow_radius >= fp <~> 42', 'fp <~> 42 <= radius + 1',
     'fp <~> 42 <= 3 OR fp <~> 43 <= 3 AND id = 5', '(fp <~> 42 <= 3) IS TRUE',
-    'CASE WHEN id = 1 THEN fp <~> 42 <= 3 END']) form;
+    'CASE WHEN id = 1 THEN fp <~> 42 <= 3 END',
+    'fp <~> 42 <= 3.5', '3.5 > fp <~> 42', 'fp <~> 42 < 3.0', 'fp <~> 42 > 3.0', 'fp <~> 42 >= 3.5', 'fp <~> 42 = 3.0',
+    'fp <~> 42 <= 3.5::float8', 'fp <~> 42 < radius::numeric',
+    'fp <~> 42 IN (1, 2)', 'fp <~> 42 IN (2, NULL)', 'fp <~> 42 = ANY (ARRAY[1, 2]::bigint[])',
+    'fp <~> 42 IN (1, 2) OR id = 1 AND fp <~> 42 = 3.0']) form;
 
 -- Limits no radius can reach: no error, no overflow.
 SELECT form, condition('SELECT * FROM rewritten WHERE ' || form)
 FROM unnest(ARRAY[
     'fp <~> 42 <= -1', 'fp <~> 42 <= 65', 'fp <~> 42 <= 5000000000', 'fp <~> 42 < -2147483648',
     'fp <~> 42 < ''-9223372036854775808''::bigint', 'fp <~> 42 >= ''-9223372036854775808''::bigint',
-    'fp <~> 42 <= NULL', 'fp <~> NULL <= 3']) form;
+    'fp <~> 42 <= NULL', 'fp <~> NULL <= 3',
+    'fp <~> 42 <= -0.5', 'fp <~> 42 < 0.0', 'fp <~> 42 <= 64.5', 'fp <~> 42 < 1e100', 'fp <~> 42 <= ''NaN''::numeric',
+    'fp <~> 42 > ''-Infinity''::float8', 'fp <~> 42 IN (-1, 5000000000)']) form;
 
 -- Left as they are: volatile conditions, other people's comparisons and other types.
 SELECT form, condition('SELECT * FROM rewritten WHERE ' || form)
 FROM unnest(ARRAY[
-    'fp <~> 42 <= (random() * 3)::int', 'fp <~> (random() * 3)::int <= 3', 'fp <~> 42 <= 3.5',
-    'fp <~> 42 IN (1, 2)', '(fp <~> 42) + 1 <= 3', 'id <= 3']) form;
+    'fp <~> 42 <= (random() * 3)::int', 'fp <~> (random() * 3)::int <= 3', 'fp <~> 42 NOT IN (1, 2)',
+    'fp <~> 42 IN (1, radius)', 'fp <~> 42 = ANY (''{}''::int[])', '(fp <~> 42) + 1 <= 3', 'id <= 3']) form;
 
 -- An equality between tables may be a hash join, and stays one; within one table or a pair it is rewritten.
 SET enable_mergejoin = off; SET enable_nestloop = off;
 SELECT condition('SELECT * FROM rewritten a JOIN rewritten b ON a.fp <~> 42 = b.radius');
 RESET enable_mergejoin; RESET enable_nestloop;
 SELECT condition('SELECT * FROM rewritten a JOIN rewritten b ON a.fp <~> b.fp = b.radius');
+
+-- Where something is made of this very distance, the comparison stays: alone, or beside the predicate where an index of ours can use that.
+CREATE INDEX rewritten_distance ON rewritten ((fp <~> 42));
+SELECT condition('SELECT * FROM rewritten WHERE ' || form)
+FROM unnest(ARRAY['fp <~> 42 <= 3', 'hamming(fp, 42) <= 3', 'fp <~> 43 <= 3', 'fp <~> 42 <= 3 AND id = 1', '42 <~> fp <= 3']) form;
+CREATE INDEX rewritten_fp ON rewritten USING simhash (fp);
+SET enable_bitmapscan = off;
+SELECT condition('SELECT * FROM rewritten WHERE ' || form) FROM unnest(ARRAY['fp <~> 42 <= 3', 'fp <~> 43 <= 3']) form;
+RESET enable_bitmapscan;
+DROP INDEX rewritten_distance, rewritten_fp;
+CREATE TABLE by_distance (id int, fp bigint) PARTITION BY RANGE ((fp <~> 42));
+CREATE TABLE by_distance_near PARTITION OF by_distance FOR VALUES FROM (0) TO (10);
+CREATE TABLE by_distance_far PARTITION OF by_distance FOR VALUES FROM (10) TO (65);
+EXPLAIN (COSTS OFF) SELECT * FROM by_distance WHERE fp <~> 42 <= 3;
+EXPLAIN (COSTS OFF) SELECT * FROM by_distance WHERE fp <~> 43 <= 3;
+CREATE TABLE by_id (id int, fp bigint) PARTITION BY LIST (id);
+CREATE TABLE by_id_1 PARTITION OF by_id FOR VALUES IN (1) PARTITION BY RANGE ((fp <~> 42));
+CREATE TABLE by_id_1_near PARTITION OF by_id_1 FOR VALUES FROM (0) TO (10);
+CREATE TABLE by_id_1_far PARTITION OF by_id_1 FOR VALUES FROM (10) TO (65);
+EXPLAIN (COSTS OFF) SELECT * FROM by_id WHERE fp <~> 42 < 4;
+CREATE TABLE constrained (fp bigint, CHECK (hamming(fp, 42) > 10));
+SET constraint_exclusion = on;
+EXPLAIN (COSTS OFF) SELECT * FROM constrained WHERE fp <~> 42 <= 3;
+RESET constraint_exclusion;
+CREATE TABLE family (fp bigint);
+CREATE TABLE family_near (CHECK (fp <~> 42 < 10)) INHERITS (family);
+CREATE TABLE family_far (CHECK (fp <~> 42 >= 10)) INHERITS (family);
+EXPLAIN (COSTS OFF) SELECT * FROM family WHERE fp <~> 42 <= 3;
+DROP TABLE by_distance, by_id, constrained, family CASCADE;
 
 -- hamming is the operator, so that ORDER BY matches the index.
 EXPLAIN (COSTS OFF) SELECT * FROM rewritten ORDER BY hamming(fp, 42);
@@ -136,9 +171,16 @@ SELECT name, q, radius, form, estimate(query) AS estimated, actual(query) AS tru
 FROM unnest(ARRAY['uniform', 'clustered', 'hot']) name,
      unnest(ARRAY[word(4), word(17), word(99), word(-5), word(-7), word(0), 0, 1, 31, -1, word(123456789)]) q,
      unnest(ARRAY[-1, 0, 1, 3, 8, 16, 24, 32, 48, 63, 64, 100]) radius,
-     (VALUES ('fp <~> %s <= %s'), ('fp <~> %s > %s'), ('fp <@ hamming_ball(%s, %s)'), ('fp <~> %s = %s'), ('%s ~= fp AND 3 = %s')) f(form),
+     (VALUES ('fp <~> %s <= %s'), ('fp <~> %s > %s'), ('fp <@ hamming_ball(%s, %s)'), ('fp <~> %s = %s'), ('%s ~= fp AND 3 = %s'),
+        ('fp ~|= %s AND 1 = %s'), ('fp ~||||||||= %s AND 8 = %s')) f(form),
      format('SELECT FROM %I WHERE ' || form, name, q::text || '::bigint', radius) query
-WHERE form !~ '~=' OR radius = 3;
+WHERE (form !~ '~=' OR radius = 3) AND (form !~ '~[|]= ' OR radius = 1) AND (form !~ '~[|]{8}=' OR radius = 8);
+-- The operators of constraints at their own radius: here 2 000 rows lie on a fingerprint, 4 000 within 8 bits of it.
+CREATE TABLE rings AS SELECT CASE i % 5 WHEN 0 THEN 0 WHEN 1 THEN 15 WHEN 2 THEN 31 ELSE word(i) END AS fp FROM generate_series(1, 10000) i;
+ANALYZE rings;
+SELECT form, round(estimate('SELECT FROM rings WHERE ' || form) / 2000.0) * 2000 AS rows_about
+FROM unnest(ARRAY['fp ~|= 0', 'fp ~|||= 0', 'fp ~= 0', 'fp ~||||= 0', 'fp ~|||||= 0', '0 ~||||||||= fp']) form;
+DROP TABLE rings;
 SELECT name, form, count(*) AS estimates, count(*) FILTER (WHERE NOT is_near(estimated, true_rows)) AS far_off
 FROM estimates GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT * FROM estimates WHERE NOT is_near(estimated, true_rows) ORDER BY name, form, q, radius;

@@ -13,6 +13,7 @@ extern "C" {
 #include "access/amapi.h"
 #include "access/generic_xlog.h"
 #include "access/genam.h"
+#include "access/relation.h"
 #include "access/reloptions.h"
 #include "access/relscan.h"
 #include "access/table.h"
@@ -26,6 +27,7 @@ extern "C" {
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_enum.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_operator.h"
@@ -48,8 +50,11 @@ extern "C" {
 #include "optimizer/optimizer.h"
 #include "optimizer/plancat.h"
 #include "parser/parse_oper.h"
+#include "parser/parsetree.h"
+#include "partitioning/partdesc.h"
 #include "pgstat.h"
 #include "port/pg_crc32c.h"
+#include "rewrite/rewriteManip.h"
 #include "postmaster/autovacuum.h"
 #include "storage/buf_internals.h"
 #include "storage/buffile.h"
@@ -72,6 +77,8 @@ extern "C" {
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/partcache.h"
 #include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/spccache.h"
@@ -146,6 +153,15 @@ inline bool may_maintain(Oid table) {
     return object_ownercheck(RelationRelationId, table, GetUserId());
 #else
     return pg_class_ownercheck(table, GetUserId());
+#endif
+}
+
+// True when the current user may call the function.
+inline bool may_call(Oid function) {
+#if PG_VERSION_NUM >= 160000
+    return object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
+#else
+    return pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK;
 #endif
 }
 

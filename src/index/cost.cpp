@@ -26,7 +26,7 @@ double bytes_per_entry(const Layout& layout) {
 
 // The ball that an index qualification searches.
 BallEstimate ball_of_clause(PlannerInfo* root, const IndexOptInfo* index, Expr* clause) {
-    BallEstimate ball = {nullptr, false, 0, kFingerprintBits, false, false};
+    BallEstimate ball = {nullptr, kFingerprintBits, false};
     if (!IsA(clause, OpExpr))
         return ball;
     auto* op = reinterpret_cast<OpExpr*>(clause);
@@ -141,14 +141,12 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
                   rows * (cpu_index_tuple_cost + (plan.read_all ? 0 : kLookupCost));
     if (path->indexorderbys != NIL) {
         // The first neighbours cost a few stages; all of them, a pass over the posting table per
-        // distance. A ball around the same fingerprint ends the scan before that: it costs what it
-        // costs without the order.
+        // distance, unless a ball leaves few.
         *startup_cost += layout.table_count * (kVisitCost + spc_random) * kStages;
-        if (quals.around_target && !plan.read_all)
-            *startup_cost = std::min(*startup_cost, *total_cost);
-        else
-            *total_cost +=
-                *startup_cost + kLevels * (entries * kCandidateCost + leaf_pages * spc_sequential);
+        *startup_cost = std::min(*startup_cost, *total_cost);
+        double levels = std::min(double(quals.radius + 1), kLevels);
+        if (rows > entries * kFewMatches)
+            *total_cost += levels * (entries * kCandidateCost + leaf_pages * spc_sequential);
     }
     *correlation =
         in_heap_order(quals.nulls_only ? 0 : entries * uniform_share(quals.radius), rows);

@@ -366,6 +366,9 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
                          Cost* total_cost, Selectivity* selectivity, double* correlation,
                          double* pages);
 
+// The share of all fingerprints up to which an ordered scan looks up matches one by one: beyond, a
+// pass over the posting table for each distance takes less time.
+constexpr double kFewMatches = 1.0 / 32;
 // Distinct fingerprints that an index of so many blocks holds, roughly.
 double estimated_entries(const Layout& layout, BlockNumber blocks);
 

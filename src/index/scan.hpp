@@ -7,7 +7,6 @@
 
 namespace simhash {
 
-constexpr int kNoRadius = -1;
 constexpr int kMinPostingCapacity = 64;
 // Leaves that are fetched before the first of them is read: at first, and from then on.
 constexpr int kFirstRunsAhead = 4;

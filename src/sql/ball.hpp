@@ -4,8 +4,10 @@
 #include "pg.hpp"
 
 extern "C" {
+PGDLLEXPORT Datum simhash_ball_in(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_ball_make(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_ball_contained(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_ball_contains(PG_FUNCTION_ARGS);
 }
 
 namespace simhash {

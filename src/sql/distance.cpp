@@ -27,6 +27,7 @@ PG_FUNCTION_INFO_V1(simhash_hamming_within);
 PG_FUNCTION_INFO_V1(simhash_hamming_at);
 PG_FUNCTION_INFO_V1(simhash_hamming_beyond);
 PG_FUNCTION_INFO_V1(simhash_hamming_radius_below);
+PG_FUNCTION_INFO_V1(simhash_hamming_radius);
 PG_FUNCTION_INFO_V1(simhash_near_duplicate);
 
 Datum simhash_hamming(PG_FUNCTION_ARGS) {
@@ -50,6 +51,22 @@ Datum simhash_hamming_beyond(PG_FUNCTION_ARGS) {
 Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
     int64 limit = PG_GETARG_INT64(0);
     PG_RETURN_INT64(limit == PG_INT64_MIN ? limit : limit - 1);
+}
+
+// The greatest radius up to a limit of any size, or below it: -1..64. NaN is above every number.
+Datum simhash_hamming_radius(PG_FUNCTION_ARGS) {
+    Datum limit = PG_GETARG_DATUM(0);
+    bool below = PG_GETARG_BOOL(1);
+    auto is_less = [limit](int64 number) {
+        Datum other = NumericGetDatum(int64_to_numeric(number));
+        return DatumGetBool(DirectFunctionCall2(numeric_lt, limit, other));
+    };
+    if (is_less(0))
+        PG_RETURN_INT64(kNoRadius);
+    if (!is_less(kFingerprintBits + 1))
+        PG_RETURN_INT64(kFingerprintBits);
+    Datum whole = DirectFunctionCall1(below ? numeric_ceil : numeric_floor, limit);
+    PG_RETURN_INT64(DatumGetInt64(DirectFunctionCall1(numeric_int8, whole)) - below);
 }
 
 Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {

@@ -11,8 +11,26 @@ const OurFunction kHammingAt = {"simhash_hamming_at", simhash_hamming_at};
 const OurFunction kHammingBeyond = {"simhash_hamming_beyond", simhash_hamming_beyond};
 const OurFunction kHammingRadiusBelow = {"simhash_hamming_radius_below",
                                          simhash_hamming_radius_below};
+const OurFunction kHammingRadius = {"simhash_hamming_radius", simhash_hamming_radius};
 const OurFunction kBallMake = {"simhash_ball_make", simhash_ball_make};
 const OurFunction kBallContained = {"simhash_ball_contained", simhash_ball_contained};
+const OurFunction kBallContains = {"simhash_ball_contains", simhash_ball_contains};
+
+static constexpr OurFunction kBallIn = {"simhash_ball_in", simhash_ball_in};
+static constexpr struct {
+    OurFunction function;
+    int radius;
+} kNearFunctions[] = {
+    {{"simhash_near_duplicate", simhash_near_duplicate}, kNearDuplicateRadius},
+    {{"simhash_near_1", simhash_near_1}, 1},
+    {{"simhash_near_2", simhash_near_2}, 2},
+    {{"simhash_near_3", simhash_near_3}, 3},
+    {{"simhash_near_4", simhash_near_4}, 4},
+    {{"simhash_near_5", simhash_near_5}, 5},
+    {{"simhash_near_6", simhash_near_6}, 6},
+    {{"simhash_near_7", simhash_near_7}, 7},
+    {{"simhash_near_8", simhash_near_8}, 8},
+};
 
 // Cheap and harmless: other functions' libraries must not be loaded, nor their absence raise an
 // error, only because they stand in the same query.
@@ -42,13 +60,29 @@ bool is_our_function(Oid function, const OurFunction& ours) {
     return info.fn_addr == ours.address;
 }
 
-Oid sibling_function(Oid beside, const char* name, int arguments, const OurFunction& ours) {
-    const Oid types[] = {INT8OID, INT8OID, INT8OID};
-    Assert(arguments <= (int)lengthof(types));
+int radius_of_near(Oid function) {
+    for (const auto& near : kNearFunctions)
+        if (is_our_function(function, near.function))
+            return near.radius;
+    return kNoRadius;
+}
+
+bool is_ball_type(Oid type) {
+    HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    Oid input = ((Form_pg_type)GETSTRUCT(tuple))->typinput;
+    ReleaseSysCache(tuple);
+    return is_our_function(input, kBallIn);
+}
+
+Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
+                     const OurFunction& ours) {
     Oid function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
-                                   PointerGetDatum(buildoidvector(types, arguments)),
+                                   PointerGetDatum(buildoidvector(types, count)),
                                    ObjectIdGetDatum(get_func_namespace(beside)));
-    return OidIsValid(function) && is_our_function(function, ours) ? function : InvalidOid;
+    bool usable = OidIsValid(function) && is_our_function(function, ours) && may_call(function);
+    return usable ? function : InvalidOid;
 }
 
 Oid distance_operator(Oid hamming) {

@@ -16,13 +16,20 @@ struct OurFunction {
 };
 
 extern const OurFunction kHamming, kHammingWithin, kHammingAt, kHammingBeyond, kHammingRadiusBelow,
-    kBallMake, kBallContained;
+    kHammingRadius, kBallMake, kBallContained, kBallContains;
 
 bool is_our_function(Oid function, const OurFunction& ours);
 
-// The function `name`(bigint, ...) with `arguments` bigint arguments in the schema of the function
-// `beside`.
-Oid sibling_function(Oid beside, const char* name, int arguments, const OurFunction& ours);
+// The radius of a function that implements ~= or one of ~|= to ~||||||||=; kNoRadius for another.
+int radius_of_near(Oid function);
+
+// True for the type hamming_ball.
+bool is_ball_type(Oid type);
+
+// The function `name`(types[0], ... types[count - 1]) in the schema of the function `beside`.
+// InvalidOid also where the user may not call it.
+Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
+                     const OurFunction& ours);
 
 // The operator <~>(bigint, bigint) in the schema of the function `hamming`, which implements it.
 Oid distance_operator(Oid hamming);

@@ -20,6 +20,7 @@
 #include "index/index.hpp"
 #include "core/bits.hpp"
 #include "sql/ball.hpp"
+#include "sql/constants.hpp"
 #include "sql/distance.hpp"
 #include "sql/objects.hpp"
 #include "sql/rewrite.hpp"
@@ -74,14 +75,11 @@ static Node* simplify_distance(SupportRequestSimplify* request) {
 
 // ---- support function of hamming_within(), hamming_at() and hamming_beyond() ----
 
-static Const* constant(Node* node) {
-    return IsA(node, Const) && !((Const*)node)->constisnull ? (Const*)node : nullptr;
-}
-
 // The ball of (center, radius): a constant where both are, else a call that the executor evaluates.
 static Expr* make_ball_expression(Oid constructor, Node* center, Node* radius) {
     Oid type = get_func_rettype(constructor);
-    Const *center_constant = constant(center), *radius_constant = constant(radius);
+    const Const *center_constant = bigint_constant(center),
+                *radius_constant = bigint_constant(radius);
     if (center_constant != nullptr && radius_constant != nullptr) {
         HammingBall* ball = make_ball(DatumGetInt64(center_constant->constvalue),
                                       DatumGetInt64(radius_constant->constvalue));
@@ -96,7 +94,10 @@ static Expr* make_ball_expression(Oid constructor, Node* center, Node* radius) {
 // index.
 static Oid contained_operator(Oid opfamily, Oid constructor) {
     Oid op = get_opfamily_member(opfamily, INT8OID, get_func_rettype(constructor), 1);
-    return OidIsValid(op) && is_our_function(get_opcode(op), kBallContained) ? op : InvalidOid;
+    if (!OidIsValid(op))
+        return InvalidOid;
+    Oid function = get_opcode(op);
+    return is_our_function(function, kBallContained) && may_call(function) ? op : InvalidOid;
 }
 
 // hamming_within(fp, q, r) with fp or q the index's column: fp <@ hamming_ball(q, r). The same for
@@ -115,7 +116,8 @@ static List* index_condition(SupportRequestIndexCondition* request) {
     if (!is_pseudo_constant_for_index(request->root, query, request->index) ||
         !is_pseudo_constant_for_index(request->root, radius, request->index))
         return NIL;
-    Oid constructor = sibling_function(request->funcid, "hamming_ball", 2, kBallMake);
+    constexpr Oid kTypes[] = {INT8OID, INT8OID};
+    Oid constructor = sibling_function(request->funcid, "hamming_ball", kTypes, 2, kBallMake);
     Oid op =
         OidIsValid(constructor) ? contained_operator(request->opfamily, constructor) : InvalidOid;
     if (!OidIsValid(op))
@@ -125,6 +127,7 @@ static List* index_condition(SupportRequestIndexCondition* request) {
                       make_ball_expression(constructor, query, radius), InvalidOid, InvalidOid);
     set_opfuncid((OpExpr*)condition);
     request->lossy = !is_within;
+    request->root->glob->dependsOnRole = true; // as it depends on which functions the user may call
     return list_make1(condition);
 }
 
@@ -149,9 +152,9 @@ static Node* estimate_predicate(SupportRequestSelectivity* request) {
     if (list_length(request->args) != 3)
         return nullptr;
     Node* limit = estimate_expression_value(request->root, (Node*)lthird(request->args));
-    Const* known = constant(limit);
+    const Const* known = bigint_constant(limit);
     double share = 0; // of NULL
-    if (known != nullptr || !IsA(limit, Const)) {
+    if (!is_null_constant(limit)) {
         SelectivityContext context = {request->root, request->varRelid, request->is_join,
                                       request->jointype, request->sjinfo};
         int64 radius = known != nullptr ? DatumGetInt64(known->constvalue) : kNearDuplicateRadius;

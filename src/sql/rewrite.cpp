@@ -10,44 +10,67 @@
 //   d <> limit     NOT hamming_at(a, b, limit)
 //
 // and the same with the sides exchanged. The last three cannot use the index, but are then
-// estimated. hamming_radius_below(limit) is limit - 1 without overflow. Conditions with volatile
-// functions stay as written.
+// estimated. hamming_radius_below(limit) is limit - 1 without overflow.
 //
-// What is rewritten does not match again, so a condition may be met twice.
+// A limit of numeric or float8, with which the server compares d::numeric or d::float8:
+//
+//   d <= limit     hamming_within(a, b, hamming_radius(limit, false))     d >  limit: likewise
+//   d <  limit     hamming_within(a, b, hamming_radius(limit, true))      d >= limit: likewise
+//   d =  limit     hamming_within(a, b, hamming_radius(limit, false)) AND d = limit
+//
+// A list of constants: d IN (1, 2) becomes hamming_within(a, b, 2) AND d IN (1, 2).
+//
+// Where something of the table is made of this very distance (distance_uses.hpp), the comparison
+// stays, beside the predicate or alone. Conditions with volatile functions stay as written; so does
+// everything where the user may not call what would be written for it.
+//
+// What is rewritten does not match again, or gives the same once more, so a condition may be met
+// twice.
 #include "sql/rewrite.hpp"
+#include "sql/constants.hpp"
+#include "sql/distance_uses.hpp"
 #include "sql/objects.hpp"
+
+#include <algorithm>
 
 namespace simhash {
 
 // ---- comparisons of a distance with a limit ----
 
-enum class Relation { kNone, kLess, kAtMost, kEqual, kAtLeast, kMore, kUnequal };
+namespace {
+
+enum class Relation { kNone, kLess, kAtMost, kEqual, kAtLeast, kMore, kUnequal, kOneOf };
 
 struct ComparisonFunction {
     Oid function;
     Relation relation;
 };
 
-// The server's comparisons with an int4, the distance, on one side.
-static constexpr ComparisonFunction kComparisons[] = {
-    {F_INT4LT, Relation::kLess},     {F_INT42LT, Relation::kLess},
-    {F_INT48LT, Relation::kLess},    {F_INT24LT, Relation::kLess},
-    {F_INT84LT, Relation::kLess},    {F_INT4LE, Relation::kAtMost},
-    {F_INT42LE, Relation::kAtMost},  {F_INT48LE, Relation::kAtMost},
-    {F_INT24LE, Relation::kAtMost},  {F_INT84LE, Relation::kAtMost},
-    {F_INT4EQ, Relation::kEqual},    {F_INT42EQ, Relation::kEqual},
-    {F_INT48EQ, Relation::kEqual},   {F_INT24EQ, Relation::kEqual},
-    {F_INT84EQ, Relation::kEqual},   {F_INT4GE, Relation::kAtLeast},
-    {F_INT42GE, Relation::kAtLeast}, {F_INT48GE, Relation::kAtLeast},
-    {F_INT24GE, Relation::kAtLeast}, {F_INT84GE, Relation::kAtLeast},
-    {F_INT4GT, Relation::kMore},     {F_INT42GT, Relation::kMore},
-    {F_INT48GT, Relation::kMore},    {F_INT24GT, Relation::kMore},
-    {F_INT84GT, Relation::kMore},    {F_INT4NE, Relation::kUnequal},
-    {F_INT42NE, Relation::kUnequal}, {F_INT48NE, Relation::kUnequal},
-    {F_INT24NE, Relation::kUnequal}, {F_INT84NE, Relation::kUnequal},
+// The server's comparisons with a distance, an int4 or what it was cast to, on one side.
+constexpr ComparisonFunction kComparisons[] = {
+    {F_INT4LT, Relation::kLess},        {F_INT42LT, Relation::kLess},
+    {F_INT48LT, Relation::kLess},       {F_INT24LT, Relation::kLess},
+    {F_INT84LT, Relation::kLess},       {F_NUMERIC_LT, Relation::kLess},
+    {F_FLOAT8LT, Relation::kLess},      {F_INT4LE, Relation::kAtMost},
+    {F_INT42LE, Relation::kAtMost},     {F_INT48LE, Relation::kAtMost},
+    {F_INT24LE, Relation::kAtMost},     {F_INT84LE, Relation::kAtMost},
+    {F_NUMERIC_LE, Relation::kAtMost},  {F_FLOAT8LE, Relation::kAtMost},
+    {F_INT4EQ, Relation::kEqual},       {F_INT42EQ, Relation::kEqual},
+    {F_INT48EQ, Relation::kEqual},      {F_INT24EQ, Relation::kEqual},
+    {F_INT84EQ, Relation::kEqual},      {F_NUMERIC_EQ, Relation::kEqual},
+    {F_FLOAT8EQ, Relation::kEqual},     {F_INT4GE, Relation::kAtLeast},
+    {F_INT42GE, Relation::kAtLeast},    {F_INT48GE, Relation::kAtLeast},
+    {F_INT24GE, Relation::kAtLeast},    {F_INT84GE, Relation::kAtLeast},
+    {F_NUMERIC_GE, Relation::kAtLeast}, {F_FLOAT8GE, Relation::kAtLeast},
+    {F_INT4GT, Relation::kMore},        {F_INT42GT, Relation::kMore},
+    {F_INT48GT, Relation::kMore},       {F_INT24GT, Relation::kMore},
+    {F_INT84GT, Relation::kMore},       {F_NUMERIC_GT, Relation::kMore},
+    {F_FLOAT8GT, Relation::kMore},      {F_INT4NE, Relation::kUnequal},
+    {F_INT42NE, Relation::kUnequal},    {F_INT48NE, Relation::kUnequal},
+    {F_INT24NE, Relation::kUnequal},    {F_INT84NE, Relation::kUnequal},
 };
 
-static Relation relation_of(Oid function) {
+Relation relation_of(Oid function) {
     for (const ComparisonFunction& comparison : kComparisons)
         if (comparison.function == function)
             return comparison.relation;
@@ -55,7 +78,7 @@ static Relation relation_of(Oid function) {
 }
 
 // limit R distance is distance mirrored(R) limit.
-static Relation mirrored(Relation relation) {
+Relation mirrored(Relation relation) {
     switch (relation) {
     case Relation::kLess:
         return Relation::kMore;
@@ -70,43 +93,65 @@ static Relation mirrored(Relation relation) {
     }
 }
 
-// A comparison taken apart: distance(arguments) relation limit.
+// A comparison taken apart: distance relation limit.
 struct Comparison {
     Relation relation;
+    Node* distance;  // a <~> b or hamming(a, b)
     Oid hamming;     // the distance function
     List* arguments; // its two arguments
-    Node* limit;     // of type int2, int4 or int8
+    Node* limit;     // of type int2, int4, int8, numeric or float8; kOneOf: a constant array
 };
 
-// Is the node a <~> b or hamming(a, b)?
-static bool take_distance(Node* node, Comparison* comparison) {
-    Oid function;
-    List* arguments;
+// Is the node a <~> b or hamming(a, b), or that cast to another type of number?
+bool take_distance(Node* node, Comparison* comparison) {
+    Oid function = InvalidOid;
+    List* arguments = NIL;
     if (IsA(node, OpExpr)) {
-        set_opfuncid((OpExpr*)node);
-        function = ((OpExpr*)node)->opfuncid;
-        arguments = ((OpExpr*)node)->args;
+        auto* op = reinterpret_cast<OpExpr*>(node);
+        set_opfuncid(op);
+        function = op->opfuncid;
+        arguments = op->args;
     } else if (IsA(node, FuncExpr)) {
-        function = ((FuncExpr*)node)->funcid;
-        arguments = ((FuncExpr*)node)->args;
-    } else
-        return false;
+        auto* call = reinterpret_cast<FuncExpr*>(node);
+        function = call->funcid;
+        arguments = call->args;
+        if (function == F_NUMERIC_INT4 || function == F_FLOAT8_INT4)
+            return take_distance(static_cast<Node*>(linitial(arguments)), comparison);
+    }
     if (list_length(arguments) != 2 || !is_our_function(function, kHamming))
         return false;
+    comparison->distance = node;
     comparison->hamming = function;
     comparison->arguments = arguments;
     return true;
 }
 
-static bool take_apart(Node* node, Comparison* comparison) {
-    if (!IsA(node, OpExpr) || list_length(((OpExpr*)node)->args) != 2)
+// distance IN (constants).
+bool take_list_apart(ScalarArrayOpExpr* op, Comparison* comparison) {
+    set_sa_opfuncid(op);
+    auto* left = static_cast<Node*>(linitial(op->args));
+    auto* right = static_cast<Node*>(lsecond(op->args));
+    bool is_equality =
+        op->opfuncid == F_INT4EQ || op->opfuncid == F_INT42EQ || op->opfuncid == F_INT48EQ;
+    if (!op->useOr || !is_equality || !IsA(right, Const) || is_null_constant(right))
         return false;
-    set_opfuncid((OpExpr*)node);
-    Relation relation = relation_of(((OpExpr*)node)->opfuncid);
+    comparison->relation = Relation::kOneOf;
+    comparison->limit = right;
+    return take_distance(left, comparison);
+}
+
+bool take_apart(Node* node, Comparison* comparison) {
+    if (IsA(node, ScalarArrayOpExpr))
+        return take_list_apart(reinterpret_cast<ScalarArrayOpExpr*>(node), comparison);
+    if (!IsA(node, OpExpr))
+        return false;
+    auto* op = reinterpret_cast<OpExpr*>(node);
+    set_opfuncid(op);
+    Relation relation = relation_of(op->opfuncid);
     if (relation == Relation::kNone)
         return false;
-    auto left = (Node*)linitial(((OpExpr*)node)->args),
-         right = (Node*)lsecond(((OpExpr*)node)->args);
+    auto* left = static_cast<Node*>(linitial(op->args));
+    auto* right = static_cast<Node*>(lsecond(op->args));
     if (take_distance(left, comparison)) {
         comparison->relation = relation;
         comparison->limit = right;
@@ -122,137 +167,244 @@ static bool take_apart(Node* node, Comparison* comparison) {
 
 // ---- rewriting one comparison ----
 
-static Node* limit_as_bigint(PlannerInfo* root, Node* limit) {
-    Oid type = exprType(limit);
-    if (type == INT8OID)
-        return limit;
-    Oid cast = type == INT2OID ? F_INT8_INT2 : F_INT8_INT4;
-    auto call = (Node*)makeFuncExpr(cast, INT8OID, list_make1(limit), InvalidOid, InvalidOid,
-                                    COERCE_IMPLICIT_CAST);
-    return eval_const_expressions(root, call);
+// A call of the extension's function `name`, simplified; null where it is missing, or an argument
+// is.
+Node* call_sibling(PlannerInfo* root, const Comparison& comparison, const char* name,
+                   const OurFunction& ours, Oid result, List* arguments) {
+    Oid types[3];
+    int count = 0;
+    ListCell* cell;
+    foreach (cell, arguments) {
+        if (lfirst(cell) == nullptr)
+            return nullptr;
+        types[count++] = exprType(static_cast<Node*>(lfirst(cell)));
+    }
+    Oid function = sibling_function(comparison.hamming, name, types, count, ours);
+    if (!OidIsValid(function))
+        return nullptr;
+    auto* call =
+        makeFuncExpr(function, result, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+    return eval_const_expressions(root, reinterpret_cast<Node*>(call));
 }
 
-static Node* call_predicate(Oid function, const Comparison& comparison, Node* limit) {
-    if (!OidIsValid(function) || limit == nullptr)
-        return nullptr;
+Node* cast_to(PlannerInfo* root, Oid cast, Oid type, Node* value) {
+    auto* call =
+        makeFuncExpr(cast, type, list_make1(value), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+    return eval_const_expressions(root, reinterpret_cast<Node*>(call));
+}
+
+bool has_integer_limit(const Comparison& comparison) {
+    Oid type = exprType(comparison.limit);
+    return type == INT2OID || type == INT4OID || type == INT8OID;
+}
+
+Node* limit_as_bigint(PlannerInfo* root, const Comparison& comparison) {
+    switch (exprType(comparison.limit)) {
+    case INT2OID:
+        return cast_to(root, F_INT8_INT2, INT8OID, comparison.limit);
+    case INT4OID:
+        return cast_to(root, F_INT8_INT4, INT8OID, comparison.limit);
+    default:
+        return comparison.limit;
+    }
+}
+
+// The greatest radius up to the limit, or, where `below`, the greatest one below it; null when the
+// function for it is missing.
+Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool below) {
+    if (has_integer_limit(comparison)) {
+        Node* limit = limit_as_bigint(root, comparison);
+        return below ? call_sibling(root, comparison, "hamming_radius_below", kHammingRadiusBelow,
+                                    INT8OID, list_make1(limit))
+                     : limit;
+    }
+    Node* limit = comparison.limit;
+    if (exprType(limit) == FLOAT8OID)
+        limit = cast_to(root, F_NUMERIC_FLOAT8, NUMERICOID, limit);
+    return call_sibling(root, comparison, "hamming_radius", kHammingRadius, INT8OID,
+                        list_make2(limit, makeBoolConst(below, false)));
+}
+
+// The greatest of the constants, or null where there is none.
+Node* greatest_radius(const Comparison& comparison) {
+    auto* array = DatumGetArrayTypeP(reinterpret_cast<Const*>(comparison.limit)->constvalue);
+    Oid type = ARR_ELEMTYPE(array);
+    Datum* elements;
+    bool* nulls;
+    int count;
+    int16 length;
+    bool by_value;
+    char align;
+    get_typlenbyvalalign(type, &length, &by_value, &align);
+    deconstruct_array(array, type, length, by_value, align, &elements, &nulls, &count);
+    bool any = false;
+    int64 greatest = 0;
+    for (int i = 0; i < count; i++) {
+        if (nulls[i])
+            continue;
+        int64 element = type == INT2OID   ? DatumGetInt16(elements[i])
+                        : type == INT4OID ? DatumGetInt32(elements[i])
+                                          : DatumGetInt64(elements[i]);
+        greatest = any ? std::max(greatest, element) : element;
+        any = true;
+    }
+    return any ? reinterpret_cast<Node*>(make_bigint_constant(greatest)) : nullptr;
+}
+
+Node* call_predicate(PlannerInfo* root, const Comparison& comparison, const char* name,
+                     const OurFunction& ours, Node* radius) {
     List* arguments =
-        list_make3(linitial(comparison.arguments), lsecond(comparison.arguments), limit);
-    return (Node*)makeFuncExpr(function, BOOLOID, arguments, InvalidOid, InvalidOid,
-                               COERCE_EXPLICIT_CALL);
+        list_make3(linitial(comparison.arguments), lsecond(comparison.arguments), radius);
+    return call_sibling(root, comparison, name, ours, BOOLOID, arguments);
 }
 
-static Node* call_beyond(const Comparison& comparison, Node* limit) {
-    return call_predicate(sibling_function(comparison.hamming, "hamming_beyond", 3, kHammingBeyond),
-                          comparison, limit);
+Node* call_within(PlannerInfo* root, const Comparison& comparison, Node* radius) {
+    return call_predicate(root, comparison, "hamming_within", kHammingWithin, radius);
 }
 
-static Node* call_within(const Comparison& comparison, Node* limit) {
-    return call_predicate(sibling_function(comparison.hamming, "hamming_within", 3, kHammingWithin),
-                          comparison, limit);
+Node* call_beyond(PlannerInfo* root, const Comparison& comparison, Node* radius) {
+    return call_predicate(root, comparison, "hamming_beyond", kHammingBeyond, radius);
 }
 
-// The radius that "less than the limit" means; null when the helper is missing.
-static Node* radius_below(PlannerInfo* root, const Comparison& comparison, Node* limit) {
-    Oid below =
-        sibling_function(comparison.hamming, "hamming_radius_below", 1, kHammingRadiusBelow);
-    if (!OidIsValid(below))
-        return nullptr;
-    auto call = (Node*)makeFuncExpr(below, INT8OID, list_make1(limit), InvalidOid, InvalidOid,
-                                    COERCE_EXPLICIT_CALL);
-    return eval_const_expressions(root, call);
-}
-
-static Node* call_at(const Comparison& comparison, Node* limit) {
-    return call_predicate(sibling_function(comparison.hamming, "hamming_at", 3, kHammingAt),
-                          comparison, limit);
+Node* call_at(PlannerInfo* root, const Comparison& comparison) {
+    return call_predicate(root, comparison, "hamming_at", kHammingAt,
+                          limit_as_bigint(root, comparison));
 }
 
 // An equality whose limit comes from a table that the distance does not look at can be a hash or
 // merge join. That is worth more than the index, and only possible while it stays an equality.
-static bool is_better_as_equality(PlannerInfo* root, const Comparison& comparison) {
+bool is_better_as_equality(PlannerInfo* root, const Comparison& comparison) {
     Relids limit = pull_varnos(root, comparison.limit);
-    Relids distance = pull_varnos(root, (Node*)comparison.arguments);
+    Relids distance = pull_varnos(root, reinterpret_cast<Node*>(comparison.arguments));
     return !bms_is_subset(limit, distance);
 }
 
-static Node* negated(Node* predicate) {
-    return predicate == nullptr ? nullptr : (Node*)make_notclause((Expr*)predicate);
+Node* negated(Node* predicate) {
+    return predicate == nullptr
+               ? nullptr
+               : reinterpret_cast<Node*>(make_notclause(reinterpret_cast<Expr*>(predicate)));
 }
 
-// The predicate that stands for the comparison; null where it stays as it is.
-static Node* predicate_for(PlannerInfo* root, const Comparison& comparison) {
-    Node* limit = limit_as_bigint(root, comparison.limit);
+// A predicate that the comparison implies, or null. `exact`: it says the same.
+Node* predicate_for(PlannerInfo* root, const Comparison& comparison, bool* exact) {
+    *exact = true;
     switch (comparison.relation) {
     case Relation::kAtMost:
-        return call_within(comparison, limit);
+        return call_within(root, comparison, radius_of_limit(root, comparison, false));
     case Relation::kMore:
-        return call_beyond(comparison, limit);
+        return call_beyond(root, comparison, radius_of_limit(root, comparison, false));
     case Relation::kLess:
-        return call_within(comparison, radius_below(root, comparison, limit));
+        return call_within(root, comparison, radius_of_limit(root, comparison, true));
     case Relation::kAtLeast:
-        return call_beyond(comparison, radius_below(root, comparison, limit));
+        return call_beyond(root, comparison, radius_of_limit(root, comparison, true));
     case Relation::kEqual:
-        return is_better_as_equality(root, comparison) ? nullptr : call_at(comparison, limit);
+        if (is_better_as_equality(root, comparison))
+            return nullptr;
+        *exact = has_integer_limit(comparison);
+        return *exact ? call_at(root, comparison)
+                      : call_within(root, comparison, radius_of_limit(root, comparison, false));
     case Relation::kUnequal:
-        return negated(call_at(comparison, limit));
+        return has_integer_limit(comparison) ? negated(call_at(root, comparison)) : nullptr;
+    case Relation::kOneOf:
+        *exact = false;
+        return call_within(root, comparison, greatest_radius(comparison));
     case Relation::kNone:
         break;
     }
     return nullptr;
 }
 
+// What stands for the comparison `node`; null where it stays as it is.
+Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& comparison) {
+    if (contain_volatile_functions(node) || !may_call(comparison.hamming))
+        return nullptr;
+    DistanceUses uses = uses_of_distance(root, comparison.distance);
+    if (uses.by_others && !uses.by_index)
+        return nullptr;
+    bool exact;
+    Node* predicate = predicate_for(root, comparison, &exact);
+    if (predicate == nullptr)
+        return nullptr;
+    // Which functions the user may call has gone into it.
+    root->glob->dependsOnRole = true;
+    if (exact && !uses.by_others)
+        return predicate;
+    return reinterpret_cast<Node*>(makeBoolExpr(AND_EXPR, list_make2(predicate, node), -1));
+}
+
 // ---- rewriting a condition ----
 
-static bool has_comparison(Node* node, void*) {
+bool has_comparison(Node* node, void*) {
     Comparison comparison;
     if (node == nullptr)
         return false;
     if (IsA(node, RestrictInfo))
-        return has_comparison((Node*)((RestrictInfo*)node)->clause, nullptr);
+        return has_comparison(
+            reinterpret_cast<Node*>(reinterpret_cast<RestrictInfo*>(node)->clause), nullptr);
     return take_apart(node, &comparison) || walk_children(node, has_comparison, nullptr);
 }
 
-static Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction);
+Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction);
 
-static Node* rewrite_mutator(Node* node, void* context) {
-    auto root = (PlannerInfo*)context;
+// A list of conditions that all hold, or the arguments of an AND, with those of inner ANDs.
+List* flattened(List* conditions) {
+    List* flat = NIL;
+    ListCell* cell;
+    foreach (cell, conditions) {
+        auto* condition = static_cast<Node*>(lfirst(cell));
+        flat = is_andclause(condition)
+                   ? list_concat(flat, flattened(reinterpret_cast<BoolExpr*>(condition)->args))
+                   : lappend(flat, condition);
+    }
+    return flat;
+}
+
+Node* rewrite_mutator(Node* node, void* context) {
+    auto* root = static_cast<PlannerInfo*>(context);
     // Placeholders are known to the planner by number, with the expression they had when they were
     // made.
     if (node == nullptr || IsA(node, PlaceHolderVar))
         return node;
     if (IsA(node, RestrictInfo))
-        return rewritten_restriction(root, (RestrictInfo*)node);
+        return rewritten_restriction(root, reinterpret_cast<RestrictInfo*>(node));
     Comparison comparison;
-    if (take_apart(node, &comparison) && !contain_volatile_functions(node)) {
-        Node* predicate = predicate_for(root, comparison);
-        if (predicate != nullptr)
-            return predicate;
+    if (take_apart(node, &comparison))
+        if (Node* replacement = replacement_for(root, node, comparison))
+            return replacement;
+    Node* mutated = mutate_children(node, rewrite_mutator, context);
+    if (is_andclause(mutated)) {
+        auto* conjunction = reinterpret_cast<BoolExpr*>(mutated);
+        conjunction->args = flattened(conjunction->args);
     }
-    return mutate_children(node, rewrite_mutator, context);
+    return mutated;
 }
 
 // A condition without a comparison, nearly every one, is not copied.
-static Node* rewritten(PlannerInfo* root, Node* condition) {
-    return has_comparison(condition, nullptr) ? rewrite_mutator(condition, root) : condition;
+Node* rewritten(PlannerInfo* root, Node* condition) {
+    if (!has_comparison(condition, nullptr))
+        return condition;
+    Node* mutated = rewrite_mutator(condition, root);
+    return IsA(mutated, List) ? reinterpret_cast<Node*>(flattened(reinterpret_cast<List*>(mutated)))
+                              : mutated;
 }
 
-static List* rewritten_list(PlannerInfo* root, List* conditions) {
-    return (List*)rewritten(root, (Node*)conditions);
+List* rewritten_list(PlannerInfo* root, List* conditions) {
+    return reinterpret_cast<List*>(rewritten(root, reinterpret_cast<Node*>(conditions)));
 }
 
 // ---- where conditions stand before the planner distributes them ----
 
-static void rewrite_join_tree(PlannerInfo* root, Node* node) {
+void rewrite_join_tree(PlannerInfo* root, Node* node) {
     if (node == nullptr)
         return;
     if (IsA(node, FromExpr)) {
-        auto from = (FromExpr*)node;
+        auto* from = reinterpret_cast<FromExpr*>(node);
         ListCell* cell;
         foreach (cell, from->fromlist)
-            rewrite_join_tree(root, (Node*)lfirst(cell));
+            rewrite_join_tree(root, static_cast<Node*>(lfirst(cell)));
         from->quals = rewritten(root, from->quals);
     } else if (IsA(node, JoinExpr)) {
-        auto join = (JoinExpr*)node;
+        auto* join = reinterpret_cast<JoinExpr*>(node);
         rewrite_join_tree(root, join->larg);
         rewrite_join_tree(root, join->rarg);
         join->quals = rewritten(root, join->quals);
@@ -260,24 +412,26 @@ static void rewrite_join_tree(PlannerInfo* root, Node* node) {
 }
 
 // Row-level security: each element is a list of conditions by then.
-static void rewrite_security_conditions(PlannerInfo* root) {
+void rewrite_security_conditions(PlannerInfo* root) {
     ListCell* table;
     foreach (table, root->parse->rtable) {
         ListCell* conditions;
-        foreach (conditions, ((RangeTblEntry*)lfirst(table))->securityQuals)
-            lfirst(conditions) = rewritten(root, (Node*)lfirst(conditions));
+        foreach (conditions, lfirst_node(RangeTblEntry, table)->securityQuals)
+            lfirst(conditions) = rewritten(root, static_cast<Node*>(lfirst(conditions)));
     }
 }
 
+} // namespace
+
 void rewrite_query_conditions(PlannerInfo* root) {
-    rewrite_join_tree(root, (Node*)root->parse->jointree);
+    rewrite_join_tree(root, reinterpret_cast<Node*>(root->parse->jointree));
     rewrite_security_conditions(root);
 }
 
 void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* relation) {
     ListCell* cell;
     foreach (cell, relation->indexlist) {
-        auto index = (IndexOptInfo*)lfirst(cell);
+        auto* index = lfirst_node(IndexOptInfo, cell);
         index->indpred = rewritten_list(root, index->indpred);
     }
 }
@@ -289,7 +443,9 @@ void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* relation) {
 // and b get theirs by translating the union's, each after it was opened. So when a member is
 // opened, the union's conditions are rewritten where they are by then.
 
-static void forget_what_was_derived(RestrictInfo* restriction) {
+namespace {
+
+void forget_what_was_derived(RestrictInfo* restriction) {
     restriction->can_join = false;
     restriction->left_relids = restriction->right_relids = nullptr;
     restriction->parent_ec = nullptr;
@@ -303,35 +459,40 @@ static void forget_what_was_derived(RestrictInfo* restriction) {
     restriction->left_hasheqoperator = restriction->right_hasheqoperator = InvalidOid;
 }
 
-static void rewrite_restriction(PlannerInfo* root, RestrictInfo* restriction) {
-    Node* clause = rewrite_mutator((Node*)restriction->clause, root);
-    if (equal(clause, restriction->clause))
-        return; // it stays as it is, with what was derived from it
-    restriction->clause = (Expr*)clause;
-    restriction->orclause = (Expr*)rewrite_mutator((Node*)restriction->orclause, root);
+void rewrite_restriction(PlannerInfo* root, RestrictInfo* restriction) {
+    Node* clause = rewrite_mutator(reinterpret_cast<Node*>(restriction->clause), root);
+    // A restriction is one condition, no AND. And where it stays as it is, so does what was derived
+    // from it.
+    if (is_andclause(clause) || equal(clause, restriction->clause))
+        return;
+    restriction->clause = reinterpret_cast<Expr*>(clause);
+    restriction->orclause = reinterpret_cast<Expr*>(
+        rewrite_mutator(reinterpret_cast<Node*>(restriction->orclause), root));
     forget_what_was_derived(restriction);
 }
 
-static Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction) {
-    if (!has_comparison((Node*)restriction, nullptr))
-        return (Node*)restriction;
-    auto copy = makeNode(RestrictInfo);
+Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction) {
+    if (!has_comparison(reinterpret_cast<Node*>(restriction), nullptr))
+        return reinterpret_cast<Node*>(restriction);
+    auto* copy = makeNode(RestrictInfo);
     *copy = *restriction;
     rewrite_restriction(root, copy);
-    return (Node*)copy;
+    return reinterpret_cast<Node*>(copy);
 }
 
 // Join conditions are shared between the relations they join and known by address: changed in
 // place. Those that belong to an equivalence class are left alone.
-static void rewrite_join_conditions(PlannerInfo* root, RelOptInfo* relation) {
+void rewrite_join_conditions(PlannerInfo* root, RelOptInfo* relation) {
     ListCell* cell;
     foreach (cell, relation->joininfo) {
-        auto restriction = (RestrictInfo*)lfirst(cell);
+        auto* restriction = lfirst_node(RestrictInfo, cell);
         if (restriction->left_ec == nullptr && restriction->parent_ec == nullptr &&
-            has_comparison((Node*)restriction->clause, nullptr))
+            has_comparison(reinterpret_cast<Node*>(restriction->clause), nullptr))
             rewrite_restriction(root, restriction);
     }
 }
+
+} // namespace
 
 void rewrite_union_conditions(PlannerInfo* root, RelOptInfo* member) {
     AppendRelInfo* link =

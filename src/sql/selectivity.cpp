@@ -25,6 +25,7 @@
 #include "sql/selectivity.hpp"
 #include "core/bits.hpp"
 #include "sql/ball.hpp"
+#include "sql/constants.hpp"
 #include "sql/distance.hpp"
 #include "sql/objects.hpp"
 
@@ -205,14 +206,18 @@ static double average_query_share(const ColumnStatistics& statistics, int radius
     return statistics.not_null * Min(1.0, fingerprints / statistics.distinct + crowd);
 }
 
-double ball_selectivity(PlannerInfo*, VariableStatData* column, bool query_known, uint64_t query,
-                        int radius) {
+// Share of the column's rows within the radius of `query`, an expression: of its value where that
+// is known, and else of an average one.
+static double ball_share(VariableStatData* column, const Node* query, int radius) {
     if (radius < 0)
         return 0;
     ColumnStatistics statistics = load_statistics(column);
-    double share = radius >= kFingerprintBits ? statistics.not_null
-                   : query_known              ? known_query_share(statistics, query, radius)
-                                              : average_query_share(statistics, radius);
+    const Const* known = bigint_constant(query);
+    double share =
+        radius >= kFingerprintBits ? statistics.not_null
+        : known != nullptr
+            ? known_query_share(statistics, (uint64_t)DatumGetInt64(known->constvalue), radius)
+            : average_query_share(statistics, radius);
     free_statistics(&statistics);
     CLAMP_PROBABILITY(share);
     return share;
@@ -228,14 +233,7 @@ static double restriction_share(const SelectivityContext& context, List* argumen
     if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
                                   &column_on_left))
         return Max(DEFAULT_EQ_SEL, uniform_share(radius));
-    double share;
-    if (IsA(other, Const) && ((Const*)other)->constisnull)
-        share = 0; // strict
-    else if (IsA(other, Const) && ((Const*)other)->consttype == INT8OID)
-        share = ball_selectivity(context.root, &column, true,
-                                 (uint64_t)DatumGetInt64(((Const*)other)->constvalue), radius);
-    else
-        share = ball_selectivity(context.root, &column, false, 0, radius);
+    double share = is_null_constant(other) ? 0 : ball_share(&column, other, radius); // strict
     ReleaseVariableStats(column);
     return share;
 }
@@ -319,43 +317,28 @@ double within_selectivity(const SelectivityContext& context, Node* left, Node* r
 
 static void examine_radius(PlannerInfo* root, Node* radius, BallEstimate* estimate) {
     Node* value = estimate_expression_value(root, radius);
-    if (!IsA(value, Const))
-        return;
-    if (((Const*)value)->constisnull)
-        estimate->never = true;
-    else if (((Const*)value)->consttype == INT8OID) {
-        estimate->radius = saturate_radius(DatumGetInt64(((Const*)value)->constvalue));
-        estimate->radius_known = true;
-    }
+    estimate->never |= is_null_constant(value);
+    if (const Const* known = bigint_constant(value))
+        estimate->radius = saturate_radius(DatumGetInt64(known->constvalue));
 }
 
 static void examine_center(PlannerInfo* root, Node* center, BallEstimate* estimate) {
-    Node* value = estimate_expression_value(root, center);
+    estimate->never |= is_null_constant(estimate_expression_value(root, center));
     estimate->center = center;
-    if (!IsA(value, Const))
-        return;
-    if (((Const*)value)->constisnull)
-        estimate->never = true;
-    else if (((Const*)value)->consttype == INT8OID) {
-        estimate->query = (uint64_t)DatumGetInt64(((Const*)value)->constvalue);
-        estimate->center_known = true;
-    }
 }
 
 BallEstimate examine_ball(PlannerInfo* root, Node* ball) {
-    BallEstimate estimate = {nullptr, false, 0, kNearDuplicateRadius, false, false};
+    BallEstimate estimate = {nullptr, kNearDuplicateRadius, false};
     Node* value = estimate_expression_value(root, ball);
-    if (IsA(value, Const)) {
+    if (is_null_constant(value)) {
+        estimate.never = true;
+    } else if (IsA(value, Const)) {
+        // An operator of any types may have been declared with our estimator.
         auto constant = (Const*)value;
-        estimate.never = constant->constisnull;
-        if (!constant->constisnull) {
+        if (is_ball_type(constant->consttype)) {
             const HammingBall* known = datum_get_ball(constant->constvalue);
-            estimate.center =
-                (Node*)makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
-                                 Int64GetDatum(known->center), false, FLOAT8PASSBYVAL);
-            estimate.query = (uint64_t)known->center;
+            estimate.center = (Node*)make_bigint_constant(known->center);
             estimate.radius = saturate_radius(known->radius);
-            estimate.center_known = estimate.radius_known = true;
         }
     } else if (IsA(ball, FuncExpr) && is_our_function(((FuncExpr*)ball)->funcid, kBallMake)) {
         examine_center(root, (Node*)linitial(((FuncExpr*)ball)->args), &estimate);
@@ -364,22 +347,30 @@ BallEstimate examine_ball(PlannerInfo* root, Node* ball) {
     return estimate;
 }
 
-// The operators' estimate: bigint <@ ball, ball @> bigint, bigint ~= bigint.
-static double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
-    if (list_length(arguments) != 2)
-        return DEFAULT_EQ_SEL;
-    auto left = (Node*)linitial(arguments), right = (Node*)lsecond(arguments);
-    Oid left_type, right_type;
-    op_input_types(op, &left_type, &right_type);
-    if (left_type == INT8OID && right_type == INT8OID)
-        return within_selectivity(context, left, right, kNearDuplicateRadius);
-    Node* ball = left_type == INT8OID ? right : left;
-    Node* fingerprint = left_type == INT8OID ? left : right;
+static double ball_operator_selectivity(const SelectivityContext& context, Node* fingerprint,
+                                        Node* ball) {
     BallEstimate estimate = examine_ball(context.root, ball);
     if (estimate.never)
         return 0;
     return within_selectivity(context, fingerprint,
                               estimate.center != nullptr ? estimate.center : ball, estimate.radius);
+}
+
+// The operators' estimate: bigint <@ ball, ball @> bigint, bigint ~= bigint and its relatives.
+// Anybody who may call the estimators can name them for operators of his own, of whatever types.
+static double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
+    if (list_length(arguments) != 2)
+        return DEFAULT_EQ_SEL;
+    auto left = (Node*)linitial(arguments), right = (Node*)lsecond(arguments);
+    Oid function = get_opcode(op);
+    int radius = radius_of_near(function);
+    if (radius != kNoRadius)
+        return within_selectivity(context, left, right, radius);
+    if (is_our_function(function, kBallContained))
+        return ball_operator_selectivity(context, left, right);
+    if (is_our_function(function, kBallContains))
+        return ball_operator_selectivity(context, right, left);
+    return DEFAULT_EQ_SEL;
 }
 
 } // namespace simhash

@@ -1,0 +1,117 @@
+// What a table has that is made of a distance; see the header.
+#include "sql/distance_uses.hpp"
+#include "index/index.hpp"
+
+namespace simhash {
+
+namespace {
+
+// The distance as the catalogs would have it: of the columns of range table entry 1.
+struct Search {
+    Node* distance;
+    DistanceUses found;
+};
+
+bool contains(Node* expression, void* distance) {
+    return expression != nullptr &&
+           (equal(expression, distance) || walk_children(expression, contains, distance));
+}
+
+void look_at_expressions(Search* search, List* expressions) {
+    search->found.by_others |= contains(reinterpret_cast<Node*>(expressions), search->distance);
+}
+
+// Whether an index of ours has one side of the distance as its column.
+bool indexes_a_side(Relation index, Node* distance) {
+    if (index->rd_indam->amcostestimate != index_cost_estimate)
+        return false;
+    AttrNumber column = index->rd_index->indkey.values[0];
+    List* expressions = RelationGetIndexExpressions(index);
+    auto is_indexed = [&](Node* side) {
+        return column != 0 ? IsA(side, Var) && reinterpret_cast<Var*>(side)->varattno == column
+                           : equal(side, linitial(expressions));
+    };
+    List* sides = reinterpret_cast<OpExpr*>(distance)->args;
+    return is_indexed(static_cast<Node*>(linitial(sides))) ||
+           is_indexed(static_cast<Node*>(lsecond(sides)));
+}
+
+void look_at_indexes(Search* search, Relation table) {
+    List* indexes = RelationGetIndexList(table);
+    ListCell* cell;
+    foreach (cell, indexes) {
+        // As the planner will open it in a moment.
+        Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+        if (index->rd_index->indisvalid && indexes_a_side(index, search->distance))
+            search->found.by_index = true;
+        else
+            look_at_expressions(search, RelationGetIndexExpressions(index));
+        index_close(index, NoLock);
+    }
+    list_free(indexes);
+}
+
+void look_at_constraints(Search* search, PlannerInfo* root, Relation table) {
+    TupleConstr* constraints = table->rd_att->constr;
+    for (int i = 0; constraints != nullptr && i < constraints->num_check; i++) {
+        auto* check = static_cast<Node*>(stringToNode(constraints->check[i].ccbin));
+        look_at_expressions(search, list_make1(eval_const_expressions(root, check)));
+    }
+}
+
+void look_at_table(Search* search, PlannerInfo* root, Relation table) {
+    look_at_indexes(search, table);
+    if (constraint_exclusion != CONSTRAINT_EXCLUSION_OFF)
+        look_at_constraints(search, root, table);
+    if (PartitionKey key = RelationGetPartitionKey(table))
+        look_at_expressions(search, key->partexprs);
+}
+
+// The tables below this one: all children by inheritance, but of partitions, which may be
+// thousands, only those that have partitions themselves.
+List* tables_below(Relation table) {
+    if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+        return has_subclass(RelationGetRelid(table))
+                   ? find_inheritance_children(RelationGetRelid(table), AccessShareLock)
+                   : NIL;
+    PartitionDesc partitions = RelationGetPartitionDesc(table, true);
+    List* below = NIL;
+    for (int i = 0; i < partitions->nparts; i++)
+        if (!partitions->is_leaf[i]) {
+            LockRelationOid(partitions->oids[i], AccessShareLock);
+            below = lappend_oid(below, partitions->oids[i]);
+        }
+    return below;
+}
+
+// Expects the table locked.
+void look_at_tables(Search* search, PlannerInfo* root, Oid oid, bool with_children) {
+    Relation table = try_relation_open(oid, NoLock);
+    if (table == nullptr)
+        return; // dropped meanwhile
+    look_at_table(search, root, table);
+    if (with_children) {
+        ListCell* cell;
+        foreach (cell, tables_below(table))
+            look_at_tables(search, root, lfirst_oid(cell), true);
+    }
+    relation_close(table, NoLock);
+}
+
+} // namespace
+
+DistanceUses uses_of_distance(PlannerInfo* root, Node* distance) {
+    int number;
+    if (!IsA(distance, OpExpr) || !bms_get_singleton_member(pull_varnos(root, distance), &number))
+        return {false, true};
+    RangeTblEntry* entry = rt_fetch(number, root->parse->rtable);
+    if (entry->rtekind != RTE_RELATION)
+        return {false, true};
+    auto* of_catalogs = static_cast<Node*>(copyObjectImpl(distance));
+    ChangeVarNodes(of_catalogs, number, 1, 0);
+    Search search = {of_catalogs, {false, false}};
+    look_at_tables(&search, root, entry->relid, entry->inh);
+    return search.found;
+}
+
+} // namespace simhash
