@@ -43,3 +43,51 @@ SET enable_sort = on;
 SELECT condition, s.n, i IS NOT DISTINCT FROM s AS same FROM selected() s JOIN by_index i USING (condition);
 DROP TABLE several, expected, found, by_index;
 DROP FUNCTION selected;
+RESET ALL;
+
+-- Pages that a query reads. A fingerprint of 50 000 rows is passed by, not read from end to end, by the nearest neighbours of another near it.
+CREATE FUNCTION pages_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
+    RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::bigint + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::bigint;
+END $$;
+CREATE TABLE crowded AS SELECT i AS id, ('x' || md5(i::text))::bit(64)::bigint AS fp FROM generate_series(1, 5000) i;
+INSERT INTO crowded SELECT -i, 4096 FROM generate_series(1, 50000) i;
+INSERT INTO crowded SELECT 10000 + i, i FROM generate_series(0, 15) i;
+CREATE INDEX crowded_fp ON crowded USING simhash (fp);
+VACUUM ANALYZE crowded;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT pages_of('SELECT id FROM crowded ORDER BY fp <~> 1 LIMIT 10') < 60 AS few_pages;
+SELECT pages_of('SELECT id FROM crowded ORDER BY fp <~> 4097 LIMIT 10') < 60 AS few_pages;
+SELECT array_agg(fp <~> 1 ORDER BY n) FROM (SELECT fp, row_number() OVER () AS n FROM (SELECT fp FROM crowded ORDER BY fp <~> 1 LIMIT 20) a) b;
+SELECT count(*), max(d) FROM (SELECT fp <~> 1 AS d FROM crowded WHERE fp <~> 1 <= 6 ORDER BY fp <~> 1) o;
+SELECT count(*), max(fp <~> 1) FROM crowded WHERE fp <~> 1 <= 6;
+RESET ALL;
+
+-- A ball bounds what an ordered scan costs: no sequential scan, with a limit or without, also where the plan reads the posting table from
+-- end to end, and also around another centre.
+CREATE TABLE many AS SELECT i AS id, ('x' || md5(i::text))::bit(64)::bigint AS fp, repeat('x', 50) AS filler FROM generate_series(1, 100000) i;
+CREATE INDEX many_fp ON many USING simhash (fp);
+VACUUM ANALYZE many;
+SET max_parallel_workers_per_gather = 0;
+CREATE FUNCTION reads_table(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
+        IF line ~ 'Seq Scan' THEN RETURN true; END IF;
+    END LOOP;
+    RETURN false;
+END $$;
+SELECT radius, target, rows, reads_table(format('SELECT filler FROM many WHERE fp <~> 4711 <= %s ORDER BY fp <~> %s %s', radius, target, rows)) AS sequential
+FROM unnest(ARRAY[3, 8, 12, 20]) radius, unnest(ARRAY[4711, 99]) target, unnest(ARRAY['LIMIT 10', '']) rows ORDER BY 1, 2, 3;
+SELECT radius, target, found.n, found.sum, found.n = truth.n AND found.sum IS NOT DISTINCT FROM truth.sum AS same
+FROM unnest(ARRAY[3, 8, 12, 18, 24, 30]) radius, unnest(ARRAY[4711, 99]) target,
+    LATERAL (SELECT count(*) AS n, sum(place * d) AS sum FROM (SELECT d, row_number() OVER () AS place FROM
+        (SELECT fp <~> target AS d FROM many WHERE fp <~> 4711 <= radius ORDER BY fp <~> target) a) b) found,
+    LATERAL (SELECT count(*) AS n, sum(place * d) AS sum FROM (SELECT hamming(fp # 0, target) AS d,
+        row_number() OVER (ORDER BY hamming(fp # 0, target)) AS place FROM many WHERE hamming(fp # 0, 4711) <= radius) a) truth
+ORDER BY 1, 2;
+DROP TABLE crowded, many;
+DROP FUNCTION pages_of, reads_table;

@@ -8,10 +8,15 @@
 //     returns    distances 0..3    4..5            6..7                 the others, then NULL
 //
 // So a LIMIT that is reached near by costs one cheap stage. Where a radius would cost as much as
-// reading the posting table from end to end, the last stage begins: one pass over that table notes
-// which distances occur, and each further pass returns one of them, straight from the leaves. At
-// most 65 passes return everything, whatever the size, in no memory at all; matches of the earlier
-// stages, which are few, are given up for the last stage where they outgrow work_mem.
+// reading the posting table from end to end, the last stage begins: one pass over that table
+// collects the matches where they are few, as they are within a ball, to be looked up like those of
+// the other stages. Where they are many, it notes which distances occur, and each further pass
+// returns one of them, straight from the leaves. At most 65 passes return everything, whatever the
+// size, in no memory at all; matches of the earlier stages, which are few, are given up for the
+// last stage where they outgrow work_mem.
+//
+// A condition on another centre that is cheap to search for needs one stage only: what is in its
+// ball, sorted by distance from the target.
 //
 // ORDER BY fp <~> a, fp <~> b: the stages follow the first distance, and fingerprints at the same
 // one are sorted by the next. In the last stage each pass then keeps its distance's fingerprints.
@@ -53,15 +58,32 @@ void sort_matches(Scan* scan) {
     scan->fetched_match = 0;
 }
 
-// Notes the distances that occur among rows not yet returned.
-void note_distances(Scan* scan) {
+// Adds the fingerprint to the stage's matches unless it is the last of them already.
+void add_match(Scan* scan, uint64_t fingerprint) {
+    if (scan->match_count == 0 || scan->matches[scan->match_count - 1] != fingerprint)
+        add_matches(scan, &fingerprint, 1);
+}
+
+// The last stage's pass over what was not yet returned: its distances, and, if they are few, its
+// matches.
+void begin_last_stage(Scan* scan) {
     std::fill(std::begin(scan->distance_present), std::end(scan->distance_present), false);
     scan->ball = Ball{scan->target, scan->greatest_radius};
+    scan->match_count = scan->next_match = 0;
+    size_t few = std::min(scan->match_limit, size_t(scan->entries * kFewMatches));
     start_walk(scan, 0, 0, UINT64_MAX);
     while (continue_walk(scan, true))
-        for (int i = 0; i < scan->posting_count; i++)
-            scan->distance_present[hamming_distance(scan->postings[i].fingerprint, scan->target)] =
-                true;
+        for (int i = 0; i < scan->posting_count; i++) {
+            uint64_t fingerprint = scan->postings[i].fingerprint;
+            scan->distance_present[hamming_distance(fingerprint, scan->target)] = true;
+            if (scan->match_count <= few)
+                add_match(scan, fingerprint);
+        }
+    if (scan->match_count <= few) {
+        sort_matches(scan);
+        scan->phase = Phase::kLookups;
+        return;
+    }
     scan->phase = Phase::kLevels;
     scan->level_begun = false;
 }
@@ -76,27 +98,36 @@ void begin_stage(Scan* scan) {
     scan->ball = Ball{scan->target, std::min(radius, scan->greatest_radius)};
     scan->plan = plan_for(scan, scan->ball.radius);
     start_runs(scan);
-    if (scan->plan->read_all) {
-        note_distances(scan);
-        return;
-    }
-    if (!collect_matches(scan)) {
-        note_distances(scan);
+    if (scan->plan->read_all || !collect_matches(scan)) {
+        begin_last_stage(scan);
         return;
     }
     sort_matches(scan);
     scan->phase = Phase::kLookups;
 }
 
+// Has the only stage look through the smallest ball, where that is cheap and around something else
+// than the target. False where it is not.
+bool begin_stage_elsewhere(Scan* scan) {
+    if (scan->ball_count == 0 || scan->balls[0].center == scan->target || !scan->want_fingerprints)
+        return false;
+    scan->ball = scan->balls[0];
+    scan->plan = plan_for(scan, scan->ball.radius);
+    start_runs(scan);
+    if (scan->plan->read_all || !collect_matches(scan))
+        return false;
+    sort_matches(scan);
+    scan->greatest_radius = scan->ball.radius; // nothing is left for another stage
+    scan->phase = Phase::kLookups;
+    return true;
+}
+
 // Collects what the pass under way finds, to be sorted by further distances.
 void collect_level(Scan* scan) {
     scan->match_count = scan->next_match = 0;
     while (continue_walk(scan, true)) {
-        for (int i = 0; i < scan->posting_count; i++) {
-            uint64_t fingerprint = scan->postings[i].fingerprint;
-            if (scan->match_count == 0 || scan->matches[scan->match_count - 1] != fingerprint)
-                add_matches(scan, &fingerprint, 1);
-        }
+        for (int i = 0; i < scan->posting_count; i++)
+            add_match(scan, scan->postings[i].fingerprint);
     }
     sort_matches(scan);
     scan->phase = Phase::kLookups;
@@ -120,6 +151,8 @@ bool begin_level(Scan* scan) {
 void start_ordered(Scan* scan) {
     scan->done_radius = kNoRadius;
     scan->level_begun = false;
+    if (begin_stage_elsewhere(scan))
+        return;
     scan->greatest_radius = scan->want_fingerprints ? greatest_radius(scan) : kNoRadius;
     begin_stage(scan);
 }

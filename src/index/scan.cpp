@@ -231,6 +231,27 @@ void fetch_lookups_ahead(Scan* scan) {
     }
 }
 
+// Where the run goes on behind this leaf, whose hits are given; false at its end. A leaf that ends
+// among the postings of a fingerprint is, if that one has many rows, followed by more such leaves:
+// they are passed by a descent to the next fingerprint, unless they are the first to show a match.
+bool advance_run(const Scan* scan, Buffer buffer, Run* run, int hit_count) {
+    Page page = BufferGetPage(buffer);
+    if (page_is_rightmost(page) || page_high(page).key > run->last)
+        return false;
+    TreeKey high = page_high(page);
+    if (high <= run->position)
+        report_corruption(scan->index, BufferGetBlockNumber(buffer), "The page's range is empty.");
+    run->position = high;
+    run->leaf = {page_opaque(page)->right};
+    auto is_high = [&](const LeafReader::Hit& hit) { return hit.key == high.key; };
+    if (high.tid == 0 || (hamming_distance(high.key, run->target) <= scan->ball.radius &&
+                          std::none_of(hits, hits + hit_count, is_high)))
+        return true;
+    run->position = {high.key + 1, 0};
+    run->leaf = {};
+    return high.key < run->last;
+}
+
 // Collects the matching fingerprints of one leaf of the next run that no earlier probe of the plan
 // reports; behind its last leaf the run is done.
 void collect_leaf(Scan* scan) {
@@ -240,7 +261,6 @@ void collect_leaf(Scan* scan) {
     Buffer buffer = leaf_at(scan, tree, run.leaf, run.position);
     LeafReader reader = open_leaf(scan->index, buffer, tree.kind);
     scan->leaves.note_leaf(tree, run.position.key, run.leaf, buffer, reader);
-    Page page = BufferGetPage(buffer);
     int count = 0;
     // Distances are the same under the permutation: only matches are permuted back.
     int hit_count =
@@ -253,16 +273,8 @@ void collect_leaf(Scan* scan) {
             !reported_earlier(*scan->plan, run.probe, fingerprint ^ scan->ball.center))
             leaf_matches[count++] = fingerprint;
     }
-    bool more = !page_is_rightmost(page) && page_high(page).key <= run.last;
-    if (more) {
-        if (page_high(page) <= run.position)
-            report_corruption(scan->index, BufferGetBlockNumber(buffer),
-                              "The page's range is empty.");
-        run.position = page_high(page);
-        run.leaf = {page_opaque(page)->right};
-    } else {
+    if (!advance_run(scan, buffer, &run, hit_count))
         scan->next_run++;
-    }
     UnlockReleaseBuffer(buffer);
     scan->too_many_matches = scan->match_count + count > scan->match_limit;
     if (scan->too_many_matches)
