@@ -14,6 +14,7 @@
 #   make update-test     ALTER EXTENSION UPDATE to a version made for the test
 #   make bench           the index beside its alternatives, at 1 and 10 million rows; writes docs/performance (ROWS="n n"
 #                        for other sizes, PARTS=, METHODS=; then it writes build/bench)
+#   make plan-grid       the planner's choices against the best plans (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
 #   make old-snapshot    old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
@@ -171,6 +172,13 @@ BENCH_DOCS = $(if $(ROWS)$(PARTS)$(METHODS),,BENCH_PLOTS=docs/performance BENCH_
 bench:
 	PG_CONFIG=$(PG_CONFIG) $(BENCH_DOCS) test/bench/speed/run.sh $(if $(ROWS),--rows "$(ROWS)") \
 		$(if $(PARTS),--parts "$(PARTS)") $(if $(METHODS),--methods "$(METHODS)")
+
+# ---- the planner's choices against the best plans ----
+
+.PHONY: plan-grid
+plan-grid:
+	PG_CONFIG=$(PG_CONFIG) test/bench/plan_grid.sh $(if $(ROWS),--rows "$(ROWS)") $(if $(KINDS),--kinds "$(KINDS)") \
+		$(if $(FORMS),--forms "$(FORMS)") $(if $(THRESHOLD),--threshold "$(THRESHOLD)")
 
 # ---- tokenizer and leaf decoder under libFuzzer ----
 
