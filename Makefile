@@ -15,6 +15,7 @@
 #   make bench           the index beside its alternatives, at 1 and 10 million rows; writes docs/performance (ROWS="n n"
 #                        for other sizes, PARTS=, METHODS=; then it writes build/bench)
 #   make plan-grid       the planner's choices against the best plans (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
+#   make sqlsmith        random statements by SQLsmith for half an hour, then check (SECONDS=n, SEED=n)
 #   make old-snapshot    old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
@@ -130,6 +131,10 @@ stops:
 SECONDS ?= 600
 soak:
 	PG_CONFIG=$(PG_CONFIG) test/soak.sh $(SECONDS)
+.PHONY: sqlsmith
+sqlsmith: SECONDS = 1800
+sqlsmith:
+	PG_CONFIG=$(PG_CONFIG) test/sqlsmith.sh $(SECONDS) $(SEED)
 .PHONY: update-test
 update-test:
 	PG_CONFIG=$(PG_CONFIG) test/update.sh

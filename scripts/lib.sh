@@ -16,7 +16,8 @@ log_file() { mktemp -p "${workspace:-${TMPDIR:-/tmp}}" log.XXXXXX; }
 
 # ---- what is installed ----
 
-# Packages for building and running; `packages test` adds those for the tests, `packages bench` those for the speed bench.
+# Packages for building and running; `packages test` adds those for the tests, `packages bench` those for the speed bench,
+# `packages sqlsmith` that for random statements.
 packages() {
     local list=("postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" g++ make libxxhash-dev libutf8proc-dev libicu-dev)
     # The compiler of the server's bitcode step.
@@ -27,6 +28,7 @@ packages() {
         command -v npm >/dev/null || list+=(node-pg)
     fi
     [ "${1:-}" != bench ] || list+=(python3-psycopg)
+    [ "${1:-}" != sqlsmith ] || list+=(sqlsmith perl)
     printf '%s\n' "${list[@]}"
 }
 
@@ -65,7 +67,7 @@ installation='
 '
 
 # Installs what is missing, as root or through sudo; says the one command where it cannot.
-install_missing() { # [test|bench]
+install_missing() { # [test|bench|sqlsmith]
     command -v dpkg-query >/dev/null || {
         say "This is not a Debian system: PostgreSQL $PG_MAJOR with server headers, g++, xxHash, utf8proc and ICU are taken as given."
         return 0
