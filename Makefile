@@ -27,10 +27,10 @@ EXTENSION = simhash
 DATA = simhash--1.0.sql
 PGFILEDESC = "simhash - near-duplicate search"
 
-CORE_SOURCES = $(sort $(wildcard src/core/*.cpp))
+CORE_SOURCES = $(sort $(wildcard src/core/*/*.cpp))
 SERVER_SOURCES = $(sort $(wildcard src/index/*.cpp src/sql/*.cpp))
 OBJS = $(CORE_SOURCES:.cpp=.o) $(SERVER_SOURCES:.cpp=.o)
-PROJECT_HEADERS = $(wildcard src/*.hpp src/core/*.hpp src/core/*.inc src/index/*.hpp src/sql/*.hpp)
+PROJECT_HEADERS = $(wildcard src/*.hpp src/core/*/*.hpp src/core/*/*.inc src/index/*.hpp src/sql/*.hpp)
 
 REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=simhash
@@ -196,9 +196,9 @@ fuzz:
 	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
 		-o build/fuzz/text test/fuzz/text_fuzz.cpp $(CORE_SOURCES) $(UNIT_LIBS)
 	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
-		-o build/fuzz/leaf test/fuzz/leaf_fuzz.cpp src/core/leaf_codec.cpp
+		-o build/fuzz/leaf test/fuzz/leaf_fuzz.cpp src/core/leaf/codec.cpp
 	build/fuzz/text -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 build/fuzz/corpus
 	build/fuzz/leaf -max_total_time=$(FUZZ_SECONDS) -max_len=8200 -print_final_stats=1
 
 format-check:
-	$(CLANG_FORMAT) --dry-run --Werror $(wildcard src/*.hpp src/*/*.hpp src/*/*.cpp test/*/*.cpp test/*/*.hpp)
+	$(CLANG_FORMAT) --dry-run --Werror $(wildcard src/*.hpp src/*/*.?pp src/*/*/*.?pp test/*/*.?pp)

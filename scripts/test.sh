@@ -66,7 +66,7 @@ boundary_holds_back() {
     # A file that throws must fail the build.
     local folder=$workspace/build-throwing
     copy_sources "$folder"
-    printf '#include <vector>\nint* leak(int n) { return new int[n]; }\n' >"$folder/src/core/throwing.cpp"
+    printf '#include <vector>\nint* leak(int n) { return new int[n]; }\n' >"$folder/src/core/bits/throwing.cpp"
     if make -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no -j"$(nproc)" all >"$workspace/throwing.log" 2>&1; then
         echo "the build accepted operator new"
         return 1

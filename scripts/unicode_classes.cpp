@@ -1,4 +1,4 @@
-// Prints src/core/unicode_classes.inc: the class of every code point as Unicode 15.0 has it
+// Prints src/core/text/unicode_classes.inc: the class of every code point as Unicode 15.0 has it
 // (utf8proc 2.8).
 //
 //   g++ -std=c++20 -o /tmp/classes scripts/unicode_classes.cpp -lutf8proc && /tmp/classes
@@ -7,7 +7,7 @@
 // and a letter that a newer Unicode adds must not change them. The normaliser is asked only about
 // code points that this table knows, and for those Unicode promises never to change normalisation
 // or case folding.
-#include "../src/core/unicode.hpp"
+#include "../src/core/text/unicode.hpp"
 #include <cstdio>
 #include <cstring>
 #include <cstdlib>

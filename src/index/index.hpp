@@ -4,10 +4,10 @@
 #pragma once
 
 #include "pg.hpp"
-#include "core/layout.hpp"
-#include "core/leaf_codec.hpp"
-#include "core/permutation.hpp"
-#include "core/probe_plan.hpp"
+#include "core/layout/layout.hpp"
+#include "core/leaf/codec.hpp"
+#include "core/bits/permutation.hpp"
+#include "core/layout/probe_plan.hpp"
 #include "sql/distance.hpp"
 
 namespace simhash {
@@ -117,7 +117,7 @@ inline bool page_is_rightmost(Page page) {
     return page_opaque(page)->right == InvalidBlockNumber;
 }
 
-// A page's content: from behind the page header to pd_lower. Leaves: core/leaf_codec.hpp; internal
+// A page's content: from behind the page header to pd_lower. Leaves: core/leaf/codec.hpp; internal
 // pages: pivots.
 inline uint8_t* page_body(Page page) {
     return reinterpret_cast<uint8_t*>(page) + MAXALIGN(SizeOfPageHeaderData);

@@ -1,6 +1,6 @@
 #include "index/recent_leaves.hpp"
 
-#include "core/prefetch.hpp"
+#include "core/bits/prefetch.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 // "Scans").
 #include "index/scan.hpp"
 
-#include "core/prefetch.hpp"
+#include "core/bits/prefetch.hpp"
 #include "index/testing.hpp"
 #include "sql/ball.hpp"
 

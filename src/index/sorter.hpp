@@ -6,7 +6,7 @@
 #include <span>
 
 #include "pg.hpp"
-#include "core/radix_sort.hpp"
+#include "core/whole/radix_sort.hpp"
 
 namespace simhash {
 

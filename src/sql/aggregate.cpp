@@ -2,9 +2,9 @@
 // Sums are integers, so that the order of the rows and the number of parallel workers never matter.
 #include "pg.hpp"
 
-#include "core/votes.hpp"
+#include "core/text/votes.hpp"
 #include "sql/arguments.hpp"
-#include "sql/text_source.hpp"
+#include "sql/server_text.hpp"
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_agg_transition);

@@ -3,7 +3,7 @@
 
 #include "pg.hpp"
 
-#include "core/document.hpp"
+#include "core/text/document.hpp"
 
 namespace simhash {
 

@@ -3,7 +3,7 @@
 // never raise.
 #include "sql/ball.hpp"
 #include "sql/distance.hpp"
-#include "core/bits.hpp"
+#include "core/bits/distance.hpp"
 
 namespace simhash {
 

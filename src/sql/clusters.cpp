@@ -1,4 +1,4 @@
-// simhash_cluster and simhash_pairs: the server's side of core/clusters.hpp. It collects the
+// simhash_cluster and simhash_pairs: the server's side of core/whole/near_pairs.hpp. It collects the
 // fingerprints, finds the memory, lets the search be cancelled, and hands the result on.
 //
 // Fingerprints are compared as unsigned numbers with the sign bit turned over, which keeps the
@@ -12,9 +12,9 @@
 #include <cmath>
 #include <span>
 
-#include "core/bits.hpp"
-#include "core/clusters.hpp"
-#include "core/radix_sort.hpp"
+#include "core/bits/distance.hpp"
+#include "core/whole/near_pairs.hpp"
+#include "core/whole/radix_sort.hpp"
 
 using namespace simhash;
 

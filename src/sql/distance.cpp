@@ -11,7 +11,7 @@
 // None of them ever raises an error, whatever the limit, and all are LEAKPROOF: without that, a
 // table with row-level security would not use the index.
 #include "sql/distance.hpp"
-#include "core/bits.hpp"
+#include "core/bits/distance.hpp"
 
 using namespace simhash;
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/feature_list.hpp"
+#include "core/text/feature_list.hpp"
 #include "sql/arguments.hpp"
-#include "sql/text_source.hpp"
+#include "sql/server_text.hpp"
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_features);

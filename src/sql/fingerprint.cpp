@@ -2,9 +2,9 @@
 // caller's hashes.
 #include "pg.hpp"
 
-#include "core/document.hpp"
+#include "core/text/document.hpp"
 #include "sql/arguments.hpp"
-#include "sql/text_source.hpp"
+#include "sql/server_text.hpp"
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_document);

@@ -8,7 +8,7 @@
 #include <unicode/ustring.h>
 #endif
 
-#include "core/unicode.hpp"
+#include "core/text/unicode.hpp"
 
 extern "C" {
 PG_FUNCTION_INFO_V1(icu_words);

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "core/layout.hpp"
-#include "core/probe_plan.hpp"
+#include "core/layout/layout.hpp"
+#include "core/layout/probe_plan.hpp"
 
 using namespace simhash;
 

@@ -18,7 +18,7 @@
 // looks at the query it is called for, once, and what is rewritten does not match again.
 #include "pg.hpp"
 #include "index/index.hpp"
-#include "core/bits.hpp"
+#include "core/bits/distance.hpp"
 #include "sql/ball.hpp"
 #include "sql/constants.hpp"
 #include "sql/distance.hpp"

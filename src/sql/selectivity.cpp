@@ -23,7 +23,7 @@
 //     fp <~> 0 <= 3 : 100 000 rows (1) + few (2).     fp <~> 12345 <= 3 : few.     fp <~> $1 <= 3 :
 //     few.
 #include "sql/selectivity.hpp"
-#include "core/bits.hpp"
+#include "core/bits/distance.hpp"
 #include "sql/ball.hpp"
 #include "sql/constants.hpp"
 #include "sql/distance.hpp"

@@ -1,6 +1,6 @@
 // libFuzzer: any bytes as a leaf's body. The first byte chooses the kind; what LeafReader opens it
 // must read without leaving the body, and what it decodes must encode again.
-#include "core/leaf_codec.hpp"
+#include "core/leaf/codec.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/document.hpp"
-#include "core/feature_list.hpp"
+#include "core/text/document.hpp"
+#include "core/text/feature_list.hpp"
 
 using namespace simhash;
 

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/document.hpp"
+#include "core/text/document.hpp"
 
 using namespace simhash;
 using Documents = std::vector<std::string>;

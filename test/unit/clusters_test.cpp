@@ -1,13 +1,13 @@
 // Near pairs and clusters equal brute force, on fingerprints of every kind.
-#include "core/clusters.hpp"
+#include "core/whole/near_pairs.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <vector>
 
-#include "core/bits.hpp"
-#include "core/match.hpp"
+#include "core/bits/distance.hpp"
+#include "core/whole/match.hpp"
 #include "random.hpp"
 
 namespace {

@@ -1,10 +1,10 @@
 // Layouts: the published prefix lengths, and the property that makes one probe per table enough.
-#include "core/layout.hpp"
+#include "core/layout/layout.hpp"
 
 #include <bit>
 #include <gtest/gtest.h>
 
-#include "core/bits.hpp"
+#include "core/bits/distance.hpp"
 
 namespace {
 

@@ -1,10 +1,10 @@
 // Permutations equal their definition by parallel bit extraction, and can be undone.
-#include "core/permutation.hpp"
+#include "core/bits/permutation.hpp"
 
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "core/layout.hpp"
+#include "core/layout/layout.hpp"
 #include "random.hpp"
 
 namespace {

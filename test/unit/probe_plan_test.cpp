@@ -1,12 +1,12 @@
 // Probe plans find everything within the radius, each fingerprint once, and cost what they should.
-#include "core/probe_plan.hpp"
+#include "core/layout/probe_plan.hpp"
 
 #include <gtest/gtest.h>
 #include <set>
 #include <vector>
 
-#include "core/bits.hpp"
-#include "core/permutation.hpp"
+#include "core/bits/distance.hpp"
+#include "core/bits/permutation.hpp"
 #include "random.hpp"
 
 namespace {

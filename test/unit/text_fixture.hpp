@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/document.hpp"
+#include "core/text/document.hpp"
 
 namespace simhash::test {
 

@@ -1,5 +1,5 @@
 // How often each feature of a document occurs. See feature_counts.hpp.
-#include "core/feature_counts.hpp"
+#include "core/text/feature_counts.hpp"
 
 namespace simhash {
 

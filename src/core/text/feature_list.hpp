@@ -2,7 +2,7 @@
 // and the similarity of two documents' feature sets. Features are told apart by their 64-bit hash.
 #pragma once
 
-#include "core/document.hpp"
+#include "core/text/document.hpp"
 
 namespace simhash {
 

@@ -20,8 +20,8 @@
 #include <bit>
 #include <cstring>
 
-#include "core/ascii.hpp"
-#include "core/text_reader.hpp"
+#include "core/text/ascii.hpp"
+#include "core/text/reader.hpp"
 
 namespace simhash {
 

@@ -1,5 +1,5 @@
 // Code points: decoding, classes, normalisation. See unicode.hpp.
-#include "core/unicode.hpp"
+#include "core/text/unicode.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace simhash {
 namespace {
 
 constexpr uint32_t kClassRanges[] = {
-#include "core/unicode_classes.inc"
+#include "core/text/unicode_classes.inc"
 };
 constexpr int kRanges = std::size(kClassRanges);
 constexpr uint32_t kPages = 0x1100; // of 256 code points

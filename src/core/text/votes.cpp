@@ -1,5 +1,5 @@
 // The vote. See votes.hpp.
-#include "core/votes.hpp"
+#include "core/text/votes.hpp"
 
 #include <cmath>
 

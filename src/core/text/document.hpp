@@ -1,11 +1,11 @@
 // A document's fingerprint: reader -> cutter -> hash -> frequencies -> weights -> votes.
 #pragma once
 
-#include "core/cutters.hpp"
-#include "core/feature_counts.hpp"
-#include "core/feature_hash.hpp"
-#include "core/memory.hpp"
-#include "core/votes.hpp"
+#include "core/text/cutters.hpp"
+#include "core/text/feature_counts.hpp"
+#include "core/text/feature_hash.hpp"
+#include "core/bits/memory.hpp"
+#include "core/text/votes.hpp"
 
 namespace simhash {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/memory.hpp"
+#include "core/bits/memory.hpp"
 
 namespace simhash {
 

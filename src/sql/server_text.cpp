@@ -1,5 +1,5 @@
-// Text of the server as UTF-8. See text_source.hpp.
-#include "sql/text_source.hpp"
+// Text of the server as UTF-8. See server_text.hpp.
+#include "sql/server_text.hpp"
 
 #include <algorithm>
 

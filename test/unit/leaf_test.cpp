@@ -1,4 +1,4 @@
-#include "core/leaf_codec.hpp"
+#include "core/leaf/codec.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/layout.hpp"
+#include "core/layout/layout.hpp"
 
 namespace simhash {
 

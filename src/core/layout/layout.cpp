@@ -16,13 +16,13 @@
 // (m = radius + 1) may be of unequal size, so that one block may be cut further and another not: 7
 // tables at radius 3 are three blocks of 19 bits and one of 7 that is cut again. The longest prefix
 // that stays within the number of tables is then found by bisection.
-#include "core/layout.hpp"
+#include "core/layout/layout.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "core/bits.hpp"
-#include "core/standalone.hpp"
+#include "core/bits/distance.hpp"
+#include "core/bits/standalone.hpp"
 
 namespace simhash {
 namespace {

@@ -1,11 +1,11 @@
 // Kernels of match.hpp. Each is the same loop; what differs is how many differences are counted at
 // once. The choice is made at run time, so that the build stays portable.
-#include "core/match.hpp"
+#include "core/whole/match.hpp"
 
 #include <bit>
 
-#include "core/bits.hpp"
-#include "core/standalone.hpp"
+#include "core/bits/distance.hpp"
+#include "core/bits/standalone.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SIMHASH_X86 1

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "core/unicode.hpp"
+#include "core/text/unicode.hpp"
 
 namespace simhash {
 

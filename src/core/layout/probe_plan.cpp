@@ -23,12 +23,12 @@
 // What is tried: table 0 alone with any prefix and threshold `radius`; families of tables whose
 // effective masks are disjoint, with the cheapest thresholds by dynamic programming; all tables
 // with one threshold, then greedily fewer tables and lower thresholds; and reading everything.
-#include "core/probe_plan.hpp"
+#include "core/layout/probe_plan.hpp"
 
 #include <algorithm>
 
-#include "core/bits.hpp"
-#include "core/standalone.hpp"
+#include "core/bits/distance.hpp"
+#include "core/bits/standalone.hpp"
 
 namespace simhash {
 namespace {

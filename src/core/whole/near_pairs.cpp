@@ -23,16 +23,16 @@
 // Memory for n distinct fingerprints: themselves with their sorted positions (12 bytes), the same
 // again to sort into (12), and the labels (4): 28 bytes. Afterwards, the sorted ones, the labels
 // and the table of names (18): 30.
-#include "core/clusters.hpp"
+#include "core/whole/near_pairs.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "core/bits.hpp"
-#include "core/match.hpp"
-#include "core/radix_sort.hpp"
-#include "core/standalone.hpp"
+#include "core/bits/distance.hpp"
+#include "core/whole/match.hpp"
+#include "core/whole/radix_sort.hpp"
+#include "core/bits/standalone.hpp"
 
 namespace simhash {
 namespace {

@@ -13,7 +13,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "core/bits.hpp"
+#include "core/bits/distance.hpp"
 
 namespace simhash {
 

@@ -1,6 +1,6 @@
-#include "core/leaf_codec.hpp"
+#include "core/leaf/codec.hpp"
 
-#include "core/prefetch.hpp"
+#include "core/bits/prefetch.hpp"
 
 #include <algorithm>
 

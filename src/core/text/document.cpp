@@ -1,5 +1,5 @@
 // A document's fingerprint. See document.hpp.
-#include "core/document.hpp"
+#include "core/text/document.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Distinct features and the similarity of feature sets. See feature_list.hpp.
-#include "core/feature_list.hpp"
+#include "core/text/feature_list.hpp"
 
 #include <algorithm>
 
