@@ -278,7 +278,8 @@ COMMENT ON FUNCTION simhash_to_hex(bigint) IS 'fingerprint as 16 hexadecimal dig
 CREATE FUNCTION simhash_from_hex(digits text) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_from_hex'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_from_hex(text) IS 'fingerprint from 1 to 16 hexadecimal digits';
+COMMENT ON FUNCTION simhash_from_hex(text) IS
+    'fingerprint from 1 to 16 hexadecimal digits, with or without 0x before them';
 
 CREATE FUNCTION simhash_to_unsigned(fp bigint) RETURNS numeric
     AS 'MODULE_PATHNAME', 'simhash_to_unsigned'

@@ -17,6 +17,11 @@ static int hex_digit(char c) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
+// 2 where the digits begin after 0x or 0X, as many programming languages print them.
+static int hex_prefix_length(const char* written, int length) {
+    return length >= 2 && written[0] == '0' && (written[1] | 0x20) == 'x' ? 2 : 0;
+}
+
 Datum simhash_to_hex(PG_FUNCTION_ARGS) {
     char digits[17];
     snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)PG_GETARG_INT64(0));
@@ -25,8 +30,11 @@ Datum simhash_to_hex(PG_FUNCTION_ARGS) {
 
 Datum simhash_from_hex(PG_FUNCTION_ARGS) {
     text* given = PG_GETARG_TEXT_PP(0);
-    const char* digits = VARDATA_ANY(given);
-    const int length = (int)VARSIZE_ANY_EXHDR(given);
+    const char* written = VARDATA_ANY(given);
+    const int written_length = int(VARSIZE_ANY_EXHDR(given));
+    const int prefix = hex_prefix_length(written, written_length);
+    const char* digits = written + prefix;
+    const int length = written_length - prefix;
     uint64_t fingerprint = 0;
     bool valid = length >= 1 && length <= 16;
     for (int i = 0; valid && i < length; i++) {
@@ -37,8 +45,9 @@ Datum simhash_from_hex(PG_FUNCTION_ARGS) {
     if (!valid)
         ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
                         errmsg("invalid hexadecimal fingerprint: \"%.*s\"",
-                               pg_mbcliplen(digits, length, 64), digits),
-                        errhint("A fingerprint is 1 to 16 hexadecimal digits, with no prefix.")));
+                               pg_mbcliplen(written, written_length, 64), written),
+                        errhint("A fingerprint is 1 to 16 hexadecimal digits, after 0x or 0X or "
+                                "nothing.")));
     PG_RETURN_INT64((int64_t)fingerprint);
 }
 
