@@ -5,6 +5,7 @@
 
 #ifdef SIMHASH_ICU
 #include <unicode/ubrk.h>
+#include <unicode/uloc.h>
 #include <unicode/ustring.h>
 #endif
 
@@ -22,6 +23,40 @@ void check(UErrorCode status, const char* what) {
     if (U_FAILURE(status))
         ereport(ERROR, (errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
                         errmsg("could not %s: %s", what, u_errorName(status))));
+}
+
+// The language of a locale; false where the locale has none that can be read.
+bool language_of(const char* locale, char (&language)[ULOC_LANG_CAPACITY]) {
+    UErrorCode status = U_ZERO_ERROR;
+    uloc_getLanguage(locale, language, ULOC_LANG_CAPACITY, &status);
+    return U_SUCCESS(status) && status != U_STRING_NOT_TERMINATED_WARNING;
+}
+
+// Whether ICU has data for the language; "", "root" and "und" stand for no language in particular.
+bool is_known_language(const char* language) {
+    if (*language == '\0' || strcmp(language, "root") == 0 || strcmp(language, "und") == 0)
+        return true;
+    for (int32_t i = 0; i < uloc_countAvailable(); i++) {
+        char available[ULOC_LANG_CAPACITY];
+        if (language_of(uloc_getAvailable(i), available) && strcmp(language, available) == 0)
+            return true;
+    }
+    return false;
+}
+
+// ICU takes any locale and falls back to no language where it does not know it: a misspelt name
+// would give other words in silence.
+void check_locale(const char* locale) {
+    char language[ULOC_LANG_CAPACITY];
+    const bool has_language = language_of(locale, language);
+    if (!has_language || !is_known_language(language))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("invalid ICU locale: \"%s\"", locale),
+                 has_language ? errdetail("ICU does not know the language \"%s\".", language)
+                              : errdetail("ICU finds no language in it."),
+                 errhint("Use the code of a language, such as 'th' or 'zh', or '' for no language "
+                         "in particular.")));
 }
 
 // The document as UTF-16, `*length` units.
@@ -70,6 +105,7 @@ ArrayBuildState* collect_words(UBreakIterator* iterator, const UChar* units) {
 // icu_words(document text, locale text) -> text[]
 Datum icu_words(PG_FUNCTION_ARGS) {
     const char* locale = text_to_cstring(PG_GETARG_TEXT_PP(1));
+    check_locale(locale);
     int32_t length;
     UChar* units = to_utf16(PG_GETARG_TEXT_PP(0), &length);
     UErrorCode status = U_ZERO_ERROR;
