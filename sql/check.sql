@@ -59,5 +59,12 @@ SET ROLE regress_simhash_reader;
 SELECT simhash_index_check('checked_fp');
 SELECT * FROM simhash_index_info('checked_fp');
 RESET ROLE;
+-- Members of pg_monitor may look at any index, and no more.
+GRANT pg_monitor TO regress_simhash_reader;
+REVOKE SELECT ON checked FROM regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT contents, radius, entries FROM simhash_index_info('checked_fp') WHERE contents = 'index';
+SELECT simhash_index_check('checked_fp');
+RESET ROLE;
 DROP TABLE checked, parts;
 DROP ROLE regress_simhash_reader;

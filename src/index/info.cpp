@@ -148,7 +148,7 @@ PG_FUNCTION_INFO_V1(simhash_index_info);
 Datum simhash_index_info(PG_FUNCTION_ARGS) {
     using namespace simhash;
     Relation heap, index;
-    open_index(PG_GETARG_OID(0), AccessShareLock, &heap, &index);
+    open_index(PG_GETARG_OID(0), AccessShareLock, &heap, &index, IndexRight::kMonitor);
     InitMaterializedSRF(fcinfo, 0);
     Layout layout = index_cache(index)->layout;
     auto* entries = static_cast<LeafEntry*>(palloc(kMaxLeafEntries * sizeof(LeafEntry)));

@@ -60,6 +60,12 @@ int root_level(const TreeContext& tree) {
 
 namespace {
 
+// Who may maintain the table may do everything; a member of pg_monitor may look.
+bool may_open(Oid table, IndexRight right) {
+    return may_maintain(table) ||
+           (right == IndexRight::kMonitor && has_privs_of_role(GetUserId(), ROLE_PG_MONITOR));
+}
+
 void refuse_other_relations(Relation index) {
     if (index->rd_rel->relkind != RELKIND_INDEX || index->rd_indam->ambuild != index_build)
         ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -80,7 +86,7 @@ void refuse_other_relations(Relation index) {
 
 } // namespace
 
-void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index) {
+void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index, IndexRight right) {
     // The table first, as everyone does; the index's identity is settled when both are locked.
     Oid table = IndexGetRelation(oid, true);
     if (!OidIsValid(table) || get_rel_relkind(oid) != RELKIND_INDEX) {
@@ -93,11 +99,11 @@ void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index) {
                      ? errhint("Name the indexes of its partitions.")
                      : 0));
     }
-    if (!may_maintain(table))
+    if (!may_open(table, right))
         aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(oid));
     *heap = table_open(table, mode);
     *index = index_open(oid, mode);
-    if (table != IndexGetRelation(oid, true) || !may_maintain(table))
+    if (table != IndexGetRelation(oid, true) || !may_open(table, right))
         ereport(ERROR,
                 (errcode(ERRCODE_UNDEFINED_TABLE),
                  errmsg("index \"%s\" was changed concurrently", RelationGetRelationName(*index))));
