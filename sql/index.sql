@@ -132,6 +132,13 @@ CREATE INDEX ON docs USING simhash (fp) WITH (fillfactor = 9);
 CREATE INDEX ON docs USING simhash (fp) WITH (pages = 9);
 CREATE INDEX docs_wide ON docs USING simhash (fp) WITH (radius = 63, tables = 64, fillfactor = 100);
 DROP INDEX docs_wide;
+-- With no more tables than the radius they are equal blocks, whatever the radius.
+CREATE INDEX docs_radius_10 ON docs USING simhash (fp) WITH (radius = 10);
+CREATE INDEX docs_radius_3 ON docs USING simhash (fp) WITH (radius = 3);
+SELECT array_agg(prefix_mask ORDER BY tree) AS masks, array_agg(prefix_mask ORDER BY tree) = (
+           SELECT array_agg(prefix_mask ORDER BY tree) FROM simhash_index_info('docs_radius_3') WHERE level = 0) AS same
+FROM simhash_index_info('docs_radius_10') WHERE level = 0;
+DROP INDEX docs_radius_10, docs_radius_3;
 -- What it is not for.
 CREATE INDEX ON docs USING simhash (id);
 CREATE INDEX ON docs USING simhash (fp, id);

@@ -20,7 +20,8 @@ constexpr int kMinFillfactor = 10;
 void define_options() {
     option_kind = add_reloption_kind();
     add_int_reloption(option_kind, "radius",
-                      "Hamming distance up to which each block table is probed once",
+                      "Hamming distance that the block tables are laid out for, if there are more "
+                      "tables than that",
                       kDefaultRadius, 0, kMaxLayoutRadius, AccessExclusiveLock);
     add_int_reloption(option_kind, "tables",
                       "Greatest number of block tables (default: radius + 1, at most 4)",
