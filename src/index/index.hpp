@@ -373,6 +373,7 @@ constexpr double kFewMatches = 1.0 / 32;
 double estimated_entries(const Layout& layout, BlockNumber blocks);
 
 bytea* index_options(Datum options, bool validate);
+// Defines the storage parameters, and has whoever changes those of an index told what that does.
 void define_options();
 struct Options {
     int32 vl_len_;
