@@ -23,7 +23,7 @@ SELECT radius, count(*) AS pairs,
            SELECT array_agg((e.a, e.b, e.distance) ORDER BY e.a, e.b)
            FROM pairs_by_brute_force(radius) e) AS equal_and_in_order
 FROM generate_series(1, 8) radius,
-     simhash_pairs(ARRAY(SELECT fp FROM fingerprints ORDER BY hashint8(fp)), radius) p
+     simhash_pairs((SELECT array_agg(fp ORDER BY hashint8(fp)) FROM fingerprints), radius) p
 GROUP BY radius ORDER BY radius;
 
 -- Clusters: the least fingerprint that a chain of pairs reaches, whatever the order of rows.
@@ -47,11 +47,16 @@ SELECT count(*) AS rows, count(DISTINCT found.cluster) AS clusters,
 FROM found LEFT JOIN expected USING (fp);
 
 -- Documented uses.
-CREATE TABLE pages (id integer, site text, written date, fp bigint);
+CREATE TABLE pages (id integer, site text, written date, body text, fp bigint);
 INSERT INTO pages VALUES
-    (1, 'a', '2024-01-01', 0), (2, 'a', '2024-02-01', 1), (3, 'b', '2023-12-01', 3),
-    (4, 'b', '2024-03-01', 3), (5, 'b', '2024-01-05', -1), (6, 'a', '2024-01-06', NULL),
-    (7, 'a', '2024-01-07', -2), (8, 'c', '2024-01-08', 81985529216486895);
+    (1, 'a', '2024-01-01', 'The boat house is closed for repairs of the roof.', 0),
+    (2, 'a', '2024-02-01', 'The boat house is closed for repairs of the roof!', 1),
+    (3, 'b', '2023-12-01', 'the boat house is closed for repairs of the roof', 3),
+    (4, 'b', '2024-03-01', 'Fry an onion.', 3), -- as short texts can do: its fingerprint says that it is a copy
+    (5, 'b', '2024-01-05', 'Wash three hundred grams of brown lentils.', -1),
+    (6, 'a', '2024-01-06', '...', NULL),
+    (7, 'a', '2024-01-07', 'wash three hundred grams of brown lentils', -2),
+    (8, 'c', '2024-01-08', 'The last ferry leaves at nine.', 81985529216486895);
 
 -- Keep one document per cluster.
 SELECT id, fp
@@ -67,6 +72,17 @@ SELECT cluster, count(*) AS documents
 FROM (SELECT simhash_cluster(fp) OVER () AS cluster FROM pages) p
 WHERE cluster IS NOT NULL
 GROUP BY cluster ORDER BY documents DESC, cluster LIMIT 2;
+-- All pairs, with their documents, and those of equal fingerprints.
+SELECT least(x.id, y.id) AS id, greatest(x.id, y.id) AS other, p.distance
+FROM simhash_pairs((SELECT array_agg(fp) FROM pages), 3) p
+JOIN pages x ON x.fp = p.a
+JOIN pages y ON y.fp = p.b
+UNION ALL
+SELECT x.id, y.id, 0
+FROM pages x JOIN pages y ON x.fp = y.fp AND x.id < y.id
+ORDER BY id, other;
+SELECT x.id, y.id AS other, x.fp <~> y.fp AS distance
+FROM pages x JOIN pages y ON x.fp <~> y.fp <= 3 AND x.id < y.id ORDER BY id, other;
 -- Delete all but the oldest of each cluster.
 DELETE FROM pages WHERE id IN (
     SELECT id
