@@ -83,14 +83,30 @@ FROM pages x JOIN pages y ON x.fp = y.fp AND x.id < y.id
 ORDER BY id, other;
 SELECT x.id, y.id AS other, x.fp <~> y.fp AS distance
 FROM pages x JOIN pages y ON x.fp <~> y.fp <= 3 AND x.id < y.id ORDER BY id, other;
--- Delete all but the oldest of each cluster.
-DELETE FROM pages WHERE id IN (
-    SELECT id
-    FROM (SELECT id, row_number() OVER (PARTITION BY cluster ORDER BY written, id) AS place
-          FROM (SELECT id, written, simhash_cluster(fp) OVER () AS cluster
-                FROM pages WHERE fp IS NOT NULL) c) p
-    WHERE place > 1);
+-- Delete all that resemble the oldest of their cluster; not row 4, which only its fingerprint calls a copy.
+DELETE FROM pages p
+USING (SELECT id, first_value(id) OVER (PARTITION BY cluster ORDER BY written, id) AS kept_id
+       FROM (SELECT id, written, simhash_cluster(fp) OVER () AS cluster
+             FROM pages WHERE fp IS NOT NULL) c) d
+JOIN pages kept ON kept.id = d.kept_id
+WHERE p.id = d.id AND p.id <> d.kept_id
+    AND shingle_similarity(p.body, kept.body) >= 0.8;
 SELECT id FROM pages ORDER BY id;
+-- Short texts, in which a few words or one decide: those that are no copies stay, whatever their fingerprints are.
+CREATE TABLE reviews (id integer, written date DEFAULT '2024-01-01', body text,
+    fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);
+INSERT INTO reviews (id, body) VALUES
+    (1, 'very very very bad product'), (2, 'very very very good product'), (3, 'Very, very, VERY bad product!'),
+    (4, 'spam'), (5, 'spam spam spam buy cheap pills now'), (6, 'Spam!'), (7, '***');
+DELETE FROM reviews p
+USING (SELECT id, first_value(id) OVER (PARTITION BY cluster ORDER BY written, id) AS kept_id
+       FROM (SELECT id, written, simhash_cluster(fp) OVER () AS cluster
+             FROM reviews WHERE fp IS NOT NULL) c) d
+JOIN reviews kept ON kept.id = d.kept_id
+WHERE p.id = d.id AND p.id <> d.kept_id
+    AND shingle_similarity(p.body, kept.body) >= 0.8;
+SELECT id, body FROM reviews ORDER BY id;
+DROP TABLE reviews;
 
 -- NULLs, dimensions, nothing, all equal.
 SELECT * FROM simhash_pairs(ARRAY[[1, NULL], [3, 1]]::bigint[], 1);
