@@ -82,6 +82,17 @@ CREATE TABLE family_far (CHECK (fp <~> 42 >= 10)) INHERITS (family);
 EXPLAIN (COSTS OFF) SELECT * FROM family WHERE fp <~> 42 <= 3;
 DROP TABLE by_distance, by_id, constrained, family CASCADE;
 
+-- What a subquery is compared with stays as written: the executor takes it apart.
+CREATE TABLE compared AS SELECT i AS id, hashint8extended(i, 1) AS fp FROM generate_series(1, 1000) i;
+CREATE TABLE radii AS SELECT 3 AS radius;
+SELECT count(*) FROM compared WHERE fp <~> 4711 NOT IN (SELECT radius FROM radii);
+SELECT count(*) FROM compared WHERE fp <~> 4711 IN (SELECT radius FROM radii) OR id = 7;
+SELECT count(*) FROM compared WHERE fp <~> 4711 IN (SELECT radius FROM radii);
+SELECT count(*) FROM compared c WHERE EXISTS (SELECT FROM radii WHERE radius = fp <~> 4711) OR id = 7;
+SELECT count(*) FROM compared WHERE (fp <~> 4711 <= ANY (SELECT radius FROM radii)) IS NOT TRUE;
+SELECT count(*) FROM compared WHERE ((fp <~> 4711, id) IN (SELECT radius, radius FROM radii)) OR fp <~> 4711 <= 3 OR id = 7;
+DROP TABLE compared, radii;
+
 -- hamming is the operator, so that ORDER BY matches the index.
 EXPLAIN (COSTS OFF) SELECT * FROM rewritten ORDER BY hamming(fp, 42);
 

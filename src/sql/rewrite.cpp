@@ -336,7 +336,7 @@ Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& compariso
 
 bool has_comparison(Node* node, void*) {
     Comparison comparison;
-    if (node == nullptr)
+    if (node == nullptr || IsA(node, SubPlan))
         return false;
     if (IsA(node, RestrictInfo))
         return has_comparison(
@@ -362,8 +362,8 @@ List* flattened(List* conditions) {
 Node* rewrite_mutator(Node* node, void* context) {
     auto* root = static_cast<PlannerInfo*>(context);
     // Placeholders are known to the planner by number, with the expression they had when they were
-    // made.
-    if (node == nullptr || IsA(node, PlaceHolderVar))
+    // made. What a subplan compares stays as written: the executor takes it apart, to hash its sides.
+    if (node == nullptr || IsA(node, PlaceHolderVar) || IsA(node, SubPlan))
         return node;
     if (IsA(node, RestrictInfo))
         return rewritten_restriction(root, reinterpret_cast<RestrictInfo*>(node));
