@@ -28,9 +28,9 @@ DATA = simhash--1.0.sql
 PGFILEDESC = "simhash - near-duplicate search"
 
 CORE_SOURCES = $(sort $(wildcard src/core/*/*.cpp))
-SERVER_SOURCES = $(sort $(wildcard src/index/*.cpp src/sql/*.cpp))
+SERVER_SOURCES = $(sort $(wildcard src/*.cpp src/operators/*.cpp src/index/*.cpp src/planner/*.cpp src/sql/*.cpp))
 OBJS = $(CORE_SOURCES:.cpp=.o) $(SERVER_SOURCES:.cpp=.o)
-PROJECT_HEADERS = $(wildcard src/*.hpp src/core/*/*.hpp src/core/*/*.inc src/index/*.hpp src/sql/*.hpp)
+PROJECT_HEADERS = $(wildcard src/*.hpp src/core/*/*.hpp src/core/*/*.inc src/operators/*.hpp src/index/*.hpp src/planner/*.hpp src/sql/*.hpp)
 
 REGRESS = $(sort $(patsubst sql/%.sql,%,$(wildcard sql/*.sql)))
 REGRESS_OPTS = --load-extension=simhash

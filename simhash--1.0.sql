@@ -1,7 +1,7 @@
--- simhash 1.0: near-duplicate search. Sections as in src/sql and src/index.
+-- simhash 1.0: near-duplicate search. Sections as in src.
 \echo Use "CREATE EXTENSION simhash" to load this file. \quit
 
--- ==== Distance and ball (src/sql/distance.cpp, src/sql/ball.cpp, src/sql/planner.cpp) ====
+-- ==== Distance and ball (src/operators, src/planner) ====
 
 CREATE FUNCTION hamming_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'simhash_hamming_support'

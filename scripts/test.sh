@@ -94,6 +94,7 @@ bitcode_is_there() { # where the server was built to use it
 clang_format() { command -v clang-format-14 || command -v clang-format; }
 cd "$source"
 check "META.json" metadata_is_valid
+check "layers of the source" "$source/scripts/check-layers.sh"
 if command -v shellcheck >/dev/null; then
     check "shell scripts (shellcheck)" shellcheck -x -S warning .ci/run scripts/*.sh
 fi

@@ -199,6 +199,17 @@ inline bool read_recent_buffer(Relation relation, BlockNumber block, Buffer buff
     return found;
 }
 
+// True when one more use of the shared buffer would not count: it is kept in memory as long as any.
+inline bool use_count_is_full(Buffer buffer) {
+    uint32 state = pg_atomic_read_u32(&GetBufferDescriptor(buffer - 1)->state);
+    return BUF_STATE_GET_USAGECOUNT(state) >= BM_MAX_USAGE_COUNT;
+}
+
+// What locking the shared buffer will read.
+inline const void* buffer_descriptor(Buffer buffer) {
+    return GetBufferDescriptor(buffer - 1);
+}
+
 // True when this backend holds the content lock of the page: locking it again would wait for ever.
 inline bool page_locked_by_me(Buffer buffer) {
     return !BufferIsLocal(buffer) &&

@@ -8,7 +8,7 @@
 # sequential scans and from hash and merge joins, so that it takes the indexes. Each statement is
 # rolled back, and VACUUM comes every few seconds. Afterwards it fails
 #   - if a server process died or an assertion failed; the statement is shown,
-#   - if there was an error of class XX (internal error, damaged data), wherever it was raised,
+#   - if an error of class XX (internal error, damaged data) came from our code or names simhash,
 #   - if a statement ran for a minute, although SQLsmith cancels it after a second,
 #   - if the index check with heapallindexed finds an index damaged, before or after VACUUM.
 # What SQLsmith is let loose on, and what it is kept from, is written in test/sqlsmith/schema.sql.

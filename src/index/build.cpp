@@ -3,9 +3,10 @@
 // The posting table comes first. Its leaves, read back in order, give the distinct fingerprints,
 // which are permuted and sorted once per block table. Pages go through shared buffers and are
 // logged whole at the end.
-#include "index/index.hpp"
-
+#include "core/bits/permutation.hpp"
+#include "index/access_method.hpp"
 #include "index/sorter.hpp"
+#include "index/tree.hpp"
 
 namespace simhash {
 
@@ -91,7 +92,8 @@ class TreeBuilder {
     int cut_before(LeafEntry entry, size_t bytes) {
         if (pending_count_ == 0)
             return 0;
-        if (bytes_ >= target_ - slack_ && begins_run(tree_, pending_[pending_count_ - 1], entry)) {
+        if (bytes_ >= target_ - slack_ &&
+            begins_range(tree_, pending_[pending_count_ - 1], entry)) {
             if (bytes_ > target_)
                 return pending_count_;
             run_end_ = pending_count_;

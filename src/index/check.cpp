@@ -9,10 +9,10 @@
 //
 // Both relations are locked against writers, so that any deviation is damage. During recovery that
 // lock cannot be taken; there replay must be paused.
-#include "index/index.hpp"
-
+#include "core/bits/permutation.hpp"
+#include "index/level_reader.hpp"
+#include "index/open_index.hpp"
 #include "index/sorter.hpp"
-#include "index/walk.hpp"
 
 namespace simhash {
 
@@ -52,102 +52,102 @@ void mark_reached(Check* check, BlockNumber block) {
     check->pages++;
 }
 
-void check_flags(Check* check, const LevelWalk& walk, int level) {
-    PageOpaque* opaque = page_opaque(walk.page());
+void check_flags(Check* check, const LevelReader& pages, int level) {
+    PageOpaque* opaque = page_opaque(pages.page());
     uint16 expected = level == 0 ? kPageLeaf : 0;
     if ((opaque->flags & ~kPageIncompleteSplit) != expected)
-        report_corruption(check->index, walk.block(),
+        report_corruption(check->index, pages.block(),
                           psprintf("The page's flags are 0x%x; expected 0x%x on level %d.",
                                    opaque->flags, expected, level));
-    if (opaque->tree != walk.tree().tree || opaque->level != level)
-        report_corruption(check->index, walk.block(),
+    if (opaque->tree != pages.tree().tree || opaque->level != level)
+        report_corruption(check->index, pages.block(),
                           psprintf("The page is of tree %d, level %d; expected tree %d, level %d.",
-                                   opaque->tree, opaque->level, walk.tree().tree, level));
-    if (page_is_rightmost(walk.page()) && (opaque->flags & kPageIncompleteSplit))
-        report_corruption(check->index, walk.block(),
+                                   opaque->tree, opaque->level, pages.tree().tree, level));
+    if (page_is_rightmost(pages.page()) && (opaque->flags & kPageIncompleteSplit))
+        report_corruption(check->index, pages.block(),
                           "The page is incompletely split, but has no right sibling.");
 }
 
 // `low` and `expected` are what the left neighbour says: its high key and right link.
-void check_fences(Check* check, const LevelWalk& walk, TreeKey low, BlockNumber expected) {
-    Page page = walk.page();
-    if (expected != InvalidBlockNumber && walk.block() != expected)
+void check_fences(Check* check, const LevelReader& pages, TreeKey low, BlockNumber expected) {
+    Page page = pages.page();
+    if (expected != InvalidBlockNumber && pages.block() != expected)
         report_corruption(check->index, expected,
                           psprintf("The right link to this page was expected to lead to block %u.",
-                                   walk.block()));
+                                   pages.block()));
     if (page_low(page) != low)
-        report_corruption(check->index, walk.block(),
+        report_corruption(check->index, pages.block(),
                           "The page's low key differs from its left neighbour's high key.");
     if (!page_is_rightmost(page) && page_high(page) <= low)
-        report_corruption(check->index, walk.block(),
+        report_corruption(check->index, pages.block(),
                           "The page's high key is not greater than its low key.");
-    BlockNumber root = root_block(walk.tree().tree);
-    if (walk.block() == root && !page_is_rightmost(page))
+    BlockNumber root = root_block(pages.tree().tree);
+    if (pages.block() == root && !page_is_rightmost(page))
         report_corruption(check->index, root, "The root has a right sibling.");
 }
 
-void check_pivots(Check* check, const LevelWalk& walk) {
-    Page page = walk.page();
-    LeafKind kind = walk.tree().kind;
+void check_pivots(Check* check, const LevelReader& pages) {
+    Page page = pages.page();
+    LeafKind kind = pages.tree().kind;
     int count = pivot_count(kind, page);
     if (count < 1 || page_body_size(page) != count * pivot_bytes(kind))
-        report_corruption(check->index, walk.block(), "The page holds no whole number of pivots.");
+        report_corruption(check->index, pages.block(), "The page holds no whole number of pivots.");
     TreeKey previous = read_pivot(kind, page, 0).key;
     if (previous != page_low(page))
-        report_corruption(check->index, walk.block(),
+        report_corruption(check->index, pages.block(),
                           "The first pivot's key differs from the page's low key.");
     for (int i = 1; i < count; i++) {
         TreeKey key = read_pivot(kind, page, i).key;
         if (key <= previous)
-            report_corruption(check->index, walk.block(),
+            report_corruption(check->index, pages.block(),
                               psprintf("Pivot %d is not greater than the one before.", i));
         previous = key;
     }
     if (page_precedes(page, previous))
-        report_corruption(check->index, walk.block(),
+        report_corruption(check->index, pages.block(),
                           "A pivot is not less than the page's high key.");
 }
 
-void check_posting(Check* check, const LevelWalk& walk, LeafEntry entry) {
+void check_posting(Check* check, const LevelReader& pages, LeafEntry entry) {
     ItemPointerData tid = integer_to_tid(entry.tid);
     if (ItemPointerGetBlockNumberNoCheck(&tid) >= check->heap_blocks ||
         ItemPointerGetOffsetNumberNoCheck(&tid) == InvalidOffsetNumber)
-        report_corruption(check->index, walk.block(),
+        report_corruption(check->index, pages.block(),
                           psprintf("A posting points to (%u,%u); the table has %u blocks.",
                                    ItemPointerGetBlockNumberNoCheck(&tid),
                                    ItemPointerGetOffsetNumberNoCheck(&tid), check->heap_blocks));
-    if (walk.tree().tree == null_tree(*check->layout) && entry.key != 0)
-        report_corruption(check->index, walk.block(),
+    if (pages.tree().tree == null_tree(*check->layout) && entry.key != 0)
+        report_corruption(check->index, pages.block(),
                           "An entry of the null table has a fingerprint.");
 }
 
-void check_leaf(Check* check, const LevelWalk& walk) {
-    LeafReader reader = walk.leaf();
-    Page page = walk.page();
+void check_leaf(Check* check, const LevelReader& pages) {
+    LeafReader reader = pages.leaf();
+    Page page = pages.page();
     int run = reader.decode_run(check->entries);
     if (run != reader.run_count())
         report_corruption(
-            check->index, walk.block(),
+            check->index, pages.block(),
             psprintf("The run holds %d entries; its header says %d.", run, reader.run_count()));
     if (!reader.ranks_agree())
-        report_corruption(check->index, walk.block(),
+        report_corruption(check->index, pages.block(),
                           "The ranks in the run's header are not those of its entries.");
     for (int i = 1; i < run; i++)
         if (check->entries[i - 1] >= check->entries[i])
             report_corruption(
-                check->index, walk.block(),
+                check->index, pages.block(),
                 psprintf("Entry %d of the run is not greater than the one before.", i));
     int count = reader.decode_sorted(check->entries);
-    bool postings = walk.tree().kind == LeafKind::kPosting;
+    bool postings = pages.tree().kind == LeafKind::kPosting;
     for (int i = 0; i < count; i++) {
         LeafEntry entry = check->entries[i];
         if (i > 0 && check->entries[i - 1] == entry)
-            report_corruption(check->index, walk.block(), "An entry occurs twice.");
+            report_corruption(check->index, pages.block(), "An entry occurs twice.");
         if (entry < page_low(page) || page_precedes(page, entry))
-            report_corruption(check->index, walk.block(),
+            report_corruption(check->index, pages.block(),
                               "An entry is outside of the page's range.");
         if (postings)
-            check_posting(check, walk, entry);
+            check_posting(check, pages, entry);
     }
     if (postings)
         check->rows += count;
@@ -155,7 +155,7 @@ void check_leaf(Check* check, const LevelWalk& walk) {
 
 // The downlinks of one level, in order.
 struct Downlinks {
-    LevelWalk parents;
+    LevelReader parents;
     int position, count;
 
     bool next(Pivot* pivot) {
@@ -171,40 +171,40 @@ struct Downlinks {
     }
 };
 
-void check_downlink(Check* check, const LevelWalk& walk, Downlinks* downlinks) {
+void check_downlink(Check* check, const LevelReader& pages, Downlinks* downlinks) {
     Pivot pivot;
     if (!downlinks->next(&pivot))
-        report_corruption(check->index, walk.block(), "No downlink leads to the page.");
-    if (pivot.child != walk.block())
+        report_corruption(check->index, pages.block(), "No downlink leads to the page.");
+    if (pivot.child != pages.block())
         report_corruption(check->index, downlinks->parents.block(),
                           psprintf("A downlink leads to block %u; expected block %u.", pivot.child,
-                                   walk.block()));
-    if (pivot.key != page_low(walk.page()))
+                                   pages.block()));
+    if (pivot.key != page_low(pages.page()))
         report_corruption(
             check->index, downlinks->parents.block(),
             psprintf("The pivot for block %u differs from that page's low key.", pivot.child));
 }
 
 void check_level(Check* check, const TreeContext& tree, int level, bool is_root) {
-    LevelWalk walk(tree, level);
-    Downlinks downlinks{LevelWalk(tree, level + 1), 0, 0};
+    LevelReader pages(tree, level);
+    Downlinks downlinks{LevelReader(tree, level + 1), 0, 0};
     TreeKey low{0, 0};
     BlockNumber expected = is_root ? root_block(tree.tree) : InvalidBlockNumber;
     bool has_downlink = true;
-    while (walk.next()) {
-        mark_reached(check, walk.block());
-        check_flags(check, walk, level);
-        check_fences(check, walk, low, expected);
+    while (pages.next()) {
+        mark_reached(check, pages.block());
+        check_flags(check, pages, level);
+        check_fences(check, pages, low, expected);
         if (!is_root && has_downlink)
-            check_downlink(check, walk, &downlinks);
+            check_downlink(check, pages, &downlinks);
         if (level > 0)
-            check_pivots(check, walk);
+            check_pivots(check, pages);
         else
-            check_leaf(check, walk);
-        PageOpaque* opaque = page_opaque(walk.page());
+            check_leaf(check, pages);
+        PageOpaque* opaque = page_opaque(pages.page());
         has_downlink = !(opaque->flags & kPageIncompleteSplit);
         expected = opaque->right;
-        low = page_high(walk.page());
+        low = page_high(pages.page());
     }
     Pivot extra;
     if (!is_root && downlinks.next(&extra))
@@ -244,7 +244,7 @@ void check_unreached(Check* check) {
 void check_tids(Check* check) {
     ExternalSorter<uint64_t> tids(sort_memory());
     for (int number : {0, null_tree(*check->layout)}) {
-        EntryWalk postings(checked_tree(check, number));
+        EntryReader postings(checked_tree(check, number));
         LeafEntry entry;
         while (postings.next(&entry))
             tids.add(entry.tid);
@@ -266,7 +266,7 @@ void check_tids(Check* check) {
 bool has_committed_row(Check* check, uint64_t fingerprint) {
     SnapshotData snapshot;
     InitNonVacuumableSnapshot(snapshot, GlobalVisTestFor(check->heap));
-    EntryWalk postings(checked_tree(check, 0), {fingerprint, 0});
+    EntryReader postings(checked_tree(check, 0), {fingerprint, 0});
     LeafEntry entry;
     while (postings.next(&entry) && entry.key == fingerprint) {
         ItemPointerData tid = integer_to_tid(entry.tid);
@@ -286,7 +286,7 @@ void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int t
 // Adds the distinct fingerprints of the posting table, permuted; returns their number.
 int64 add_fingerprints(Check* check, const Permutation& permutation,
                        ExternalSorter<uint64_t>* sorter) {
-    EntryWalk postings(checked_tree(check, 0));
+    EntryReader postings(checked_tree(check, 0));
     int64 count = 0;
     uint64_t previous = 0;
     LeafEntry entry;
@@ -307,7 +307,7 @@ void check_block_table(Check* check, int table) {
     add_fingerprints(check, permutation, &sorter);
     sorter.finish();
 
-    EntryWalk entries(checked_tree(check, table));
+    EntryReader entries(checked_tree(check, table));
     LeafEntry entry;
     uint64_t expected;
     bool have_entry = entries.next(&entry), have_expected = sorter.next(&expected);
@@ -341,9 +341,9 @@ void add_row(Relation, ItemPointer tid, Datum* values, bool* isnull, bool, void*
         rows->fingerprints->add({uint64_t(DatumGetInt64(values[0])), tid_to_integer(*tid)});
 }
 
-// A snapshot for which the index has every row. A new one is: rows that only older snapshots see may
-// be missing, as CREATE INDEX leaves out what broken HOT chains hide, and CREATE INDEX CONCURRENTLY
-// what was deleted before its second scan.
+// A snapshot for which the index has every row. A new one is: rows that only older snapshots see
+// may be missing, as CREATE INDEX leaves out what broken HOT chains hide, and CREATE INDEX
+// CONCURRENTLY what was deleted before its second scan.
 Snapshot snapshot_of_rows(Relation index) {
     Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
     TransactionId made = HeapTupleHeaderGetXmin(index->rd_indextuple->t_data);
@@ -373,7 +373,7 @@ void read_rows(Check* check, Rows* rows) {
 }
 
 void require_rows(Check* check, int number, ExternalSorter<KeyedValue>* rows) {
-    EntryWalk postings(checked_tree(check, number));
+    EntryReader postings(checked_tree(check, number));
     rows->finish();
     LeafEntry posting{0, 0};
     KeyedValue row;

@@ -1,9 +1,8 @@
 // simhash_index_info: what an index holds, in one row for the whole and one for each level of each
 // tree. Reads the whole index, beside readers and writers; the figures are of the moment at which
 // each page was read.
-#include "index/index.hpp"
-
-#include "index/walk.hpp"
+#include "index/level_reader.hpp"
+#include "index/open_index.hpp"
 
 namespace simhash {
 
@@ -22,8 +21,8 @@ struct Info {
     LeafEntry* entries; // [kMaxLeafEntries]
 };
 
-void add_leaf(Info* info, const LevelWalk& walk, LevelInfo* level, bool* any, uint64_t* last) {
-    LeafReader reader = walk.leaf();
+void add_leaf(Info* info, const LevelReader& pages, LevelInfo* level, bool* any, uint64_t* last) {
+    LeafReader reader = pages.leaf();
     int count = reader.decode_sorted(info->entries);
     for (int i = 0; i < count; i++) {
         level->fingerprints += !*any || info->entries[i].key != *last;
@@ -36,16 +35,16 @@ void add_leaf(Info* info, const LevelWalk& walk, LevelInfo* level, bool* any, ui
 
 LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
     LevelInfo level{tree.tree, number, 0, 0, 0, 0, 0};
-    LevelWalk walk(tree, number);
+    LevelReader pages(tree, number);
     bool any = false;
     uint64_t last = 0;
-    while (walk.next()) {
+    while (pages.next()) {
         level.pages++;
-        level.used_bytes += int64(page_body_size(walk.page()));
+        level.used_bytes += int64(page_body_size(pages.page()));
         if (number == 0)
-            add_leaf(info, walk, &level, &any, &last);
+            add_leaf(info, pages, &level, &any, &last);
         else
-            level.entries += pivot_count(tree.kind, walk.page());
+            level.entries += pivot_count(tree.kind, pages.page());
     }
     return level;
 }

@@ -1,7 +1,9 @@
 // aminsert: one posting, and the fingerprint in every block table that lacks it.
-#include "index/index.hpp"
-
+#include "core/bits/permutation.hpp"
+#include "index/access_method.hpp"
 #include "index/testing.hpp"
+#include "index/tree.hpp"
+#include "index/wal.hpp"
 
 namespace simhash {
 

@@ -1,5 +1,5 @@
 // Storage parameters: radius, tables, fillfactor.
-#include "index/index.hpp"
+#include "index/access_method.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,7 @@
 // Pages: their making and checking, the cached metapage, allocation, and pivots of internal pages.
-#include "index/index.hpp"
+#include "index/page.hpp"
+
+#include <algorithm>
 
 namespace simhash {
 
@@ -54,6 +56,15 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor) {
         meta->masks[i] = layout.masks[i];
     meta->checksum = meta_checksum(meta);
     page_set_body_size(page, sizeof(*meta));
+}
+
+bool go_right(Relation index, BlockNumber block, Page page, TreeKey* position) {
+    if (page_is_rightmost(page))
+        return false;
+    if (page_high(page) <= *position)
+        report_corruption(index, block, "The page's range is empty.");
+    *position = page_high(page);
+    return true;
 }
 
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
@@ -118,7 +129,6 @@ IndexCache* index_cache(Relation index) {
     cache->layout.table_count = meta->table_count;
     for (int i = 0; i < meta->table_count; i++)
         cache->layout.masks[i] = meta->masks[i];
-    cache->fillfactor = meta->fillfactor;
     UnlockReleaseBuffer(buffer);
     index->rd_amcache = cache;
     return cache;
@@ -138,6 +148,12 @@ void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value) {
     reinterpret_cast<MetaPage*>(page_body(page))->*flag = value;
     GenericXLogFinish(state);
     UnlockReleaseBuffer(buffer);
+}
+
+double estimated_entries(const Layout& layout, BlockNumber blocks) {
+    double pages = std::max(1.0, double(blocks) - tree_count(layout));
+    double bytes_per_entry = 6.0 * layout.table_count + 4;
+    return std::max(1.0, pages * kBodyCapacity / bytes_per_entry);
 }
 
 // ---- Allocation ----

@@ -3,7 +3,7 @@
 
 #ifdef SIMHASH_TEST_PAUSES
 
-#include "index/index.hpp"
+#include "pg.hpp"
 
 namespace simhash {
 

@@ -1,8 +1,9 @@
 // The B-link trees: descent, insertion, splits, downlinks, and the unlinking of empty leaves.
 // README.md beside this file states the protocol; here "rule n" is a rule of its section on locks.
-#include "index/index.hpp"
+#include "index/tree.hpp"
 
 #include "index/testing.hpp"
+#include "index/wal.hpp"
 
 #include <algorithm>
 
@@ -12,12 +13,12 @@ TreeContext tree_context(Relation index, Relation heap, const Layout* layout, in
     return {index, heap, layout, tree, tree_kind(*layout, tree)};
 }
 
-// ---- Runs ----
+// ---- Ranges of probes ----
 
 namespace {
 
-// The bits of a tree's keys behind the prefix of a run.
-uint64_t bits_in_run(const TreeContext& tree) {
+// The bits of a tree's keys after the prefix of a range.
+uint64_t bits_in_range(const TreeContext& tree) {
     if (tree.tree == null_tree(*tree.layout))
         return UINT64_MAX;
     int prefix_bits = std::popcount(tree.layout->masks[tree.tree]);
@@ -26,12 +27,12 @@ uint64_t bits_in_run(const TreeContext& tree) {
 
 } // namespace
 
-bool begins_run(const TreeContext& tree, LeafEntry before, LeafEntry entry) {
-    return (before.key ^ entry.key) > bits_in_run(tree);
+bool begins_range(const TreeContext& tree, LeafEntry before, LeafEntry entry) {
+    return (before.key ^ entry.key) > bits_in_range(tree);
 }
 
 TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry entry) {
-    return begins_run(tree, before, entry) ? TreeKey{entry.key & ~bits_in_run(tree), 0} : entry;
+    return begins_range(tree, before, entry) ? TreeKey{entry.key & ~bits_in_range(tree), 0} : entry;
 }
 
 // ---- Descent ----
@@ -43,6 +44,9 @@ constexpr int kMaxHops = 1 << 16;
 constexpr int kMaxRestarts = 1000;
 // A link that was kept for long may lead to a page that was split many times since.
 constexpr int kMaxHopsOfKeptLink = 4;
+
+// How old a link is: read a moment ago, or in another call.
+enum class Link { kNew, kKept };
 
 void count_hop(Relation index, BlockNumber block, int* hops) {
     if (++*hops > kMaxHops)
@@ -72,17 +76,18 @@ BlockNumber child_of(const TreeContext& tree, Buffer buffer, TreeKey key) {
 }
 
 // Goes from `block` (whose level must be `level`, if that is >= 0) right to the page that holds
-// `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or the page is
-// not reached by `patience` right links.
+// `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or, if it was
+// kept, the page is not reached in a few hops.
 Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int level, int lock_mode,
-                  int patience, int* hops) {
+                  Link link, int* hops) {
+    int patience = link == Link::kKept ? kMaxHopsOfKeptLink : kMaxHops;
     for (;;) {
         CHECK_FOR_INTERRUPTS();
         Buffer buffer = pin_page(tree.index, block);
         LockBuffer(buffer, lock_mode);
         Page page = BufferGetPage(buffer);
         // An index that was built anew may be just growing where a link into the old one leads.
-        if (patience == kMaxHopsOfKeptLink && PageIsNew(page)) {
+        if (link == Link::kKept && PageIsNew(page)) {
             UnlockReleaseBuffer(buffer);
             return InvalidBuffer;
         }
@@ -113,7 +118,7 @@ Buffer try_descend(const TreeContext& tree, TreeKey key, int level, int lock_mod
         UnlockReleaseBuffer(buffer);
         at--;
         buffer = move_right(tree, child, key, at, at == level ? lock_mode : BUFFER_LOCK_SHARE,
-                            kMaxHops, hops);
+                            Link::kNew, hops);
         if (buffer == InvalidBuffer)
             return InvalidBuffer;
         count_hop(tree.index, child, hops);
@@ -146,8 +151,7 @@ Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode) {
 Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level) {
     if (block != InvalidBlockNumber) {
         int hops = 0;
-        Buffer buffer =
-            move_right(tree, block, key, level, BUFFER_LOCK_SHARE, kMaxHopsOfKeptLink, &hops);
+        Buffer buffer = move_right(tree, block, key, level, BUFFER_LOCK_SHARE, Link::kKept, &hops);
         if (buffer != InvalidBuffer)
             return buffer;
     }
@@ -172,8 +176,7 @@ BlockNumber expected_leaf(const TreeContext& tree, TreeKey key) {
         UnlockReleaseBuffer(buffer);
         if (level == 1)
             return block;
-        buffer =
-            move_right(tree, block, key, level - 1, BUFFER_LOCK_SHARE, kMaxHopsOfKeptLink, &hops);
+        buffer = move_right(tree, block, key, level - 1, BUFFER_LOCK_SHARE, Link::kKept, &hops);
         if (buffer == InvalidBuffer)
             return InvalidBlockNumber;
     }
@@ -388,12 +391,12 @@ bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* conte
     return true;
 }
 
-// The cut next to this one at which a run begins, if there is one near.
-int cut_between_runs(const TreeContext& tree, const LeafContent* content, int cut) {
+// The cut next to this one at which a range begins, if there is one near.
+int cut_between_ranges(const TreeContext& tree, const LeafContent* content, int cut) {
     const LeafEntry* all = content->all;
     for (int distance = 0; distance <= content->count / 8; distance++)
         for (int at : {cut - distance, cut + distance})
-            if (0 < at && at < content->count && begins_run(tree, all[at - 1], all[at]))
+            if (0 < at && at < content->count && begins_range(tree, all[at - 1], all[at]))
                 return at;
     return cut;
 }
@@ -431,7 +434,7 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, L
         if (left >= total / 2)
             break;
     }
-    return cut_between_runs(tree, content, cut);
+    return cut_between_ranges(tree, content, cut);
 }
 
 // Where a full tail and the new entry all fall to one half, and do not fit encoded with its run,
@@ -474,25 +477,25 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
     UnlockReleaseBuffer(right);
 }
 
+// Of the leaf that is locked: nothing shall be allocated then, so there is one for the backend. No
+// call leaves anything in it.
+LeafContent leaf_content;
+
 // Adds an entry to a leaf whose tail has no room for it. Expects the leaf locked exclusively.
 // Returns false where the entry must be tried again after a descent (the root was pushed down).
 bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                            LeafEntry entry) {
-    auto* content = static_cast<LeafContent*>(palloc(sizeof(LeafContent)));
-    gather(tree, buffer, reader, entry, content);
-    bool done = true;
-    if (!merge_leaf(tree, buffer, content)) {
-        if (BufferGetBlockNumber(buffer) == root_block(tree.tree)) {
-            push_down_root(tree, buffer);
-            done = false;
-        } else {
-            split_leaf(tree, buffer, content, entry);
-            fail_for_test("split-before-downlink");
-            finish_split(tree, buffer);
-        }
+    gather(tree, buffer, reader, entry, &leaf_content);
+    if (merge_leaf(tree, buffer, &leaf_content))
+        return true;
+    if (BufferGetBlockNumber(buffer) == root_block(tree.tree)) {
+        push_down_root(tree, buffer);
+        return false;
     }
-    pfree(content);
-    return done;
+    split_leaf(tree, buffer, &leaf_content, entry);
+    fail_for_test("split-before-downlink");
+    finish_split(tree, buffer);
+    return true;
 }
 
 } // namespace
@@ -542,12 +545,10 @@ bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint) {
         Buffer buffer = descend(postings, key, 0, BUFFER_LOCK_SHARE);
         LeafReader reader = open_leaf(index, buffer, postings.kind);
         Page page = BufferGetPage(buffer);
-        bool found = false, more = !page_is_rightmost(page) && page_high(page).key == fingerprint;
+        bool found = false;
         reader.visit(fingerprint, fingerprint, [&](uint64_t, uint64_t) { found = true; });
-        if (more && page_high(page) <= key)
-            report_corruption(index, BufferGetBlockNumber(buffer), "The page's range is empty.");
-        if (more)
-            key = page_high(page);
+        bool more =
+            go_right(index, BufferGetBlockNumber(buffer), page, &key) && key.key == fingerprint;
         UnlockReleaseBuffer(buffer);
         if (found || !more)
             return found;

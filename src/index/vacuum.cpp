@@ -1,9 +1,10 @@
 // VACUUM: removes dead postings, then the block tables' entries of fingerprints that have none
 // left, unlinks empty leaves, and records free pages. README.md, "Vacuum", says why that is safe
 // beside readers and inserters.
-#include "index/index.hpp"
-
+#include "core/bits/permutation.hpp"
+#include "index/access_method.hpp"
 #include "index/testing.hpp"
+#include "index/tree.hpp"
 
 #include <algorithm>
 
@@ -115,18 +116,6 @@ void remove_from_tables(Vacuum* vacuum) {
     vacuum->removed_count = 0;
 }
 
-// Moves `position` to the page's high key, which must lie beyond it; false on the rightmost page.
-bool go_beyond(Vacuum* vacuum, Buffer buffer, TreeKey* position) {
-    Page page = BufferGetPage(buffer);
-    if (page_is_rightmost(page))
-        return false;
-    if (page_high(page) <= *position)
-        report_corruption(vacuum->index, BufferGetBlockNumber(buffer),
-                          "The page's range is empty.");
-    *position = page_high(page);
-    return true;
-}
-
 // Removes every entry of every block table that has no posting: after a removal that did not end.
 void sweep_tables(Vacuum* vacuum) {
     for (int table = 1; table < vacuum->layout->table_count; table++) {
@@ -138,7 +127,8 @@ void sweep_tables(Vacuum* vacuum) {
             vacuum_delay();
             Buffer buffer = descend(tree, position, 0, BUFFER_LOCK_SHARE);
             int count = open_leaf(vacuum->index, buffer, tree.kind).decode_sorted(vacuum->run);
-            more = go_beyond(vacuum, buffer, &position);
+            more = go_right(vacuum->index, BufferGetBlockNumber(buffer), BufferGetPage(buffer),
+                            &position);
             UnlockReleaseBuffer(buffer);
             int orphans = 0;
             for (int i = 0; i < count; i++)
@@ -224,7 +214,7 @@ void vacuum_postings(Vacuum* vacuum, int number) {
         if (!page_is_leaf(page) || page_is_deleted(page) || page_opaque(page)->tree != number ||
             page_low(page) > position)
             report_corruption(vacuum->index, block, "A right link leads out of its tree.");
-        go_beyond(vacuum, buffer, &position);
+        go_right(vacuum->index, block, page, &position);
         vacuum_leaf(vacuum, tree, buffer);
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
         UnlockReleaseBuffer(buffer);

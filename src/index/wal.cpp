@@ -5,7 +5,7 @@
 // is what the generic resource manager replays (access/transam/generic_xlog.c): for each page a
 // list of fragments (uint16 offset, uint16 length, bytes). test/t replays it under
 // wal_consistency_checking for each PostgreSQL version.
-#include "index/index.hpp"
+#include "index/wal.hpp"
 
 namespace simhash {
 

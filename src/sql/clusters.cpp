@@ -1,5 +1,5 @@
-// simhash_cluster and simhash_pairs: the server's side of core/whole/near_pairs.hpp. It collects the
-// fingerprints, finds the memory, lets the search be cancelled, and hands the result on.
+// simhash_cluster and simhash_pairs: the server's side of core/whole/near_pairs.hpp. It collects
+// the fingerprints, finds the memory, lets the search be cancelled, and hands the result on.
 //
 // Fingerprints are compared as unsigned numbers with the sign bit turned over, which keeps the
 // order of bigint and all distances.

@@ -11,14 +11,11 @@ my ($pattern, $log) = @ARGV;
 # elsewhere (~=, <@, @>) do not count.
 my $ours = qr/$pattern|<~[|#]*>|~\|+=/;
 
-# Errors of class XX that PostgreSQL raises without us.
-my @errors_of_the_server = ();
-
 # A statement may run so long after its cancellation that nobody would call it cancelled.
 my $hanging_seconds = 60;
 
 my ($statements, $with_ours, $written, $longest) = (0, 0, 0, 0);
-my (%statement, %begun, %errors, %failures, $longest_statement);
+my (%statement, %begun, %errors, %internal, %failures, $longest_statement);
 
 sub show_failure {
     my ($what, $pid) = @_;
@@ -61,9 +58,16 @@ sub entry {
     elsif ($severity eq 'LOCATION' && $error{$pid}) {
         my $error = delete $error{$pid};
         return if $error->{sqlstate} !~ /^XX/;
-        return if grep { $error->{text} =~ $_ } @errors_of_the_server;
-        # Wherever it was raised: an expression that we have put wrong fails in the server's code.
-        show_failure("$error->{sqlstate}: $error->{text} ($text)", $pid);
+        my $what = "$error->{sqlstate} $error->{text} ($text)";
+        # Of all sources only ours are C++.
+        if ($text =~ /\.[ch]pp:/ || $error->{text} =~ /simhash|hamming/) {
+            show_failure($what, $pid);
+        }
+        else {
+            $internal{$what}++;
+            $internal{$what} == 1 and print "internal error of the server: $what\n"
+                . ($statement{$pid} && $statement{$pid} =~ $ours ? "$statement{$pid}\n\n" : "\n");
+        }
     }
     elsif ($severity eq 'LOG' && $text =~ /\(PID (\d+)\) (was terminated by .*)/) {
         show_failure("a server process $2", $1);

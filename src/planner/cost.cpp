@@ -1,7 +1,8 @@
 // What an index path costs: the probe plan of the query's radius, priced.
-#include "index/index.hpp"
-
-#include "sql/selectivity.hpp"
+#include "index/access_method.hpp"
+#include "index/page.hpp"
+#include "planner/planner.hpp"
+#include "planner/selectivity.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,31 +21,16 @@ constexpr double kLookupCost = 0.03;
 constexpr double kStages = 3;
 constexpr double kLevels = 40;
 
-double bytes_per_entry(const Layout& layout) {
-    return 6.0 * layout.table_count + 4;
-}
-
 // The ball that an index qualification searches.
 BallEstimate ball_of_clause(PlannerInfo* root, const IndexOptInfo* index, Expr* clause) {
-    BallEstimate ball = {nullptr, kFingerprintBits, false};
     if (!IsA(clause, OpExpr))
-        return ball;
+        return {nullptr, kFingerprintBits, false};
     auto* op = reinterpret_cast<OpExpr*>(clause);
-    ball.center = static_cast<Node*>(lsecond(op->args));
+    auto* argument = static_cast<Node*>(lsecond(op->args));
     int strategy = get_op_opfamily_strategy(op->opno, index->opfamily[0]);
-    if (is_near_strategy(strategy))
-        ball.radius = strategy - kNear;
-    switch (strategy) {
-    case kWithinBall:
-        return examine_ball(root, ball.center);
-    case kEqual:
-        ball.radius = 0;
-        break;
-    case kNearDuplicate:
-        ball.radius = kNearDuplicateRadius;
-        break;
-    }
-    return ball;
+    if (strategy == kWithinBall)
+        return examine_ball(root, argument);
+    return {argument, radius_of_strategy(strategy), false};
 }
 
 // Are the rows to be sorted by their distance from this very fingerprint?
@@ -91,17 +77,12 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
 constexpr double kForwardCorrelation = 0.92;
 constexpr double kFewFingerprints = 10; // near-duplicates to be expected in any ball
 
-double in_heap_order(double expected_fingerprints, double rows) {
-    double apart = std::min(rows, kFewFingerprints + expected_fingerprints);
-    return kForwardCorrelation * (1 - apart / rows);
+// Distinct fingerprints among the rows that are found: by chance, and near-duplicates.
+double expected_fingerprints(double entries, int radius, double rows) {
+    return std::min(rows, kFewFingerprints + entries * uniform_share(radius));
 }
 
 } // namespace
-
-double estimated_entries(const Layout& layout, BlockNumber blocks) {
-    double pages = std::max(1.0, double(blocks) - tree_count(layout));
-    return std::max(1.0, pages * kBodyCapacity / bytes_per_entry(layout));
-}
 
 void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup_cost,
                          Cost* total_cost, Selectivity* selectivity, double* correlation,
@@ -116,6 +97,7 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
                                           Index(info->rel->relid), JOIN_INNER, nullptr);
     double rows = clamp_row_est(*selectivity * info->rel->tuples);
     double entries = estimated_entries(layout, info->pages);
+    double fingerprints = expected_fingerprints(quals.nulls_only ? 0 : entries, quals.radius, rows);
     double leaf_pages = std::max(1.0, info->pages / double(layout.table_count));
     ProbePlan plan = make_probe_plan(layout, quals.radius, entries, kTypicalProbeCosts);
 
@@ -145,11 +127,10 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
         *startup_cost += layout.table_count * (kVisitCost + spc_random) * kStages;
         *startup_cost = std::min(*startup_cost, *total_cost);
         double levels = std::min(double(quals.radius + 1), kLevels);
-        if (rows > entries * kFewMatches)
+        if (fingerprints > entries * kFewMatches)
             *total_cost += levels * (entries * kCandidateCost + leaf_pages * spc_sequential);
     }
-    *correlation =
-        in_heap_order(quals.nulls_only ? 0 : entries * uniform_share(quals.radius), rows);
+    *correlation = kForwardCorrelation * (1 - fingerprints / rows);
     *pages = fetched;
 }
 

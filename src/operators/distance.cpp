@@ -10,8 +10,8 @@
 // The planner (planner.cpp) turns comparisons of a distance with a limit into the next three.
 // None of them ever raises an error, whatever the limit, and all are LEAKPROOF: without that, a
 // table with row-level security would not use the index.
-#include "sql/distance.hpp"
-#include "core/bits/distance.hpp"
+#include "operators/distance.hpp"
+#include "core/bits/ball.hpp"
 
 using namespace simhash;
 
@@ -20,8 +20,6 @@ static int distance_of_first_two(FunctionCallInfo fcinfo) {
 }
 
 extern "C" {
-PG_MODULE_MAGIC;
-
 PG_FUNCTION_INFO_V1(simhash_hamming);
 PG_FUNCTION_INFO_V1(simhash_hamming_within);
 PG_FUNCTION_INFO_V1(simhash_hamming_at);

@@ -22,12 +22,12 @@
 //     example: 1 000 000 rows, 10 % are the fingerprint 0, the rest distinct.
 //     fp <~> 0 <= 3 : 100 000 rows (1) + few (2).     fp <~> 12345 <= 3 : few.     fp <~> $1 <= 3 :
 //     few.
-#include "sql/selectivity.hpp"
-#include "core/bits/distance.hpp"
-#include "sql/ball.hpp"
-#include "sql/constants.hpp"
-#include "sql/distance.hpp"
-#include "sql/objects.hpp"
+#include "planner/selectivity.hpp"
+#include "core/bits/ball.hpp"
+#include "operators/ball.hpp"
+#include "planner/constants.hpp"
+#include "operators/distance.hpp"
+#include "planner/objects.hpp"
 
 namespace simhash {
 

@@ -14,7 +14,7 @@ namespace simhash {
 
 // As stored: typlen 16, alignment double, passed by reference. The radius is any int32; whoever
 // uses it takes a negative one for "nothing" and one above 64 for "everything" (saturate_radius in
-// distance.hpp).
+// core/bits/ball.hpp).
 struct HammingBall {
     int64 center;
     int32 radius;

@@ -26,10 +26,10 @@
 //
 // What is rewritten does not match again, or gives the same once more, so a condition may be met
 // twice.
-#include "sql/rewrite.hpp"
-#include "sql/constants.hpp"
-#include "sql/distance_uses.hpp"
-#include "sql/objects.hpp"
+#include "planner/rewrite.hpp"
+#include "planner/constants.hpp"
+#include "planner/distance_uses.hpp"
+#include "planner/objects.hpp"
 
 #include <algorithm>
 
@@ -362,7 +362,8 @@ List* flattened(List* conditions) {
 Node* rewrite_mutator(Node* node, void* context) {
     auto* root = static_cast<PlannerInfo*>(context);
     // Placeholders are known to the planner by number, with the expression they had when they were
-    // made. What a subplan compares stays as written: the executor takes it apart, to hash its sides.
+    // made. What a subplan compares stays as written: the executor takes it apart, to hash its
+    // sides.
     if (node == nullptr || IsA(node, PlaceHolderVar) || IsA(node, SubPlan))
         return node;
     if (IsA(node, RestrictInfo))

@@ -1,9 +1,9 @@
 // The type hamming_ball {center, radius}: the indexable form of "within a radius of". Its text form
 // is (center,radius), for example (-42,3). <@ and @> test membership; like all predicates here they
 // never raise.
-#include "sql/ball.hpp"
-#include "sql/distance.hpp"
-#include "core/bits/distance.hpp"
+#include "operators/ball.hpp"
+#include "operators/distance.hpp"
+#include "core/bits/ball.hpp"
 
 namespace simhash {
 

@@ -1,6 +1,6 @@
 // What a table has that is made of a distance; see the header.
-#include "sql/distance_uses.hpp"
-#include "index/index.hpp"
+#include "planner/distance_uses.hpp"
+#include "planner/planner.hpp"
 
 namespace simhash {
 

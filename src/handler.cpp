@@ -1,7 +1,6 @@
 // The access method's handler and the validation of operator classes.
-#include "index/index.hpp"
-
-#include "sql/ball.hpp"
+#include "index/access_method.hpp"
+#include "planner/planner.hpp"
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_handler);
@@ -10,6 +9,8 @@ PG_FUNCTION_INFO_V1(simhash_handler);
 namespace simhash {
 
 namespace {
+
+bool index_validate(Oid opclass);
 
 void set_properties(IndexAmRoutine* am) {
     am->amstrategies = kNear + kFingerprintBits;
@@ -92,8 +93,6 @@ bool check_operator(Form_pg_amop amop, const char* family) {
     return valid;
 }
 
-} // namespace
-
 bool index_validate(Oid opclass) {
     HeapTuple class_tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
     if (!HeapTupleIsValid(class_tuple))
@@ -131,6 +130,8 @@ bool index_validate(Oid opclass) {
     ReleaseSysCache(class_tuple);
     return valid;
 }
+
+} // namespace
 
 } // namespace simhash
 

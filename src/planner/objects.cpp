@@ -1,7 +1,8 @@
 // Finding this extension's own objects in the catalogs; see the header.
-#include "sql/objects.hpp"
-#include "sql/ball.hpp"
-#include "sql/distance.hpp"
+#include "planner/objects.hpp"
+#include "operators/ball.hpp"
+#include "core/bits/ball.hpp"
+#include "operators/distance.hpp"
 
 namespace simhash {
 

@@ -1,14 +1,12 @@
-// The access method `simhash`: page layouts and the functions that its files share. The protocols
-// (locks, WAL, vacuum) are in README.md beside this file; prototypes are grouped by the file that
-// owns them.
+// What is on disk: the pages of an index, their fences and pivots, the metapage, and the making,
+// reading and checking of pages. README.md beside this file states the protocols.
 #pragma once
 
 #include "pg.hpp"
+#include "core/bits/distance.hpp"
 #include "core/layout/layout.hpp"
-#include "core/leaf/codec.hpp"
-#include "core/bits/permutation.hpp"
 #include "core/layout/probe_plan.hpp"
-#include "sql/distance.hpp"
+#include "core/leaf/codec.hpp"
 
 namespace simhash {
 
@@ -69,7 +67,6 @@ struct Pivot {
 // What a backend keeps of an index (rd_amcache): the layout, and the plan of the last query.
 struct IndexCache {
     Layout layout;
-    int fillfactor;
     bool has_plan;
     double plan_entries; // that the plan was made for
     ProbePlan plan;
@@ -117,8 +114,8 @@ inline bool page_is_rightmost(Page page) {
     return page_opaque(page)->right == InvalidBlockNumber;
 }
 
-// A page's content: from behind the page header to pd_lower. Leaves: core/leaf/codec.hpp; internal
-// pages: pivots.
+// A page's content: from the end of the page header to pd_lower. Leaves: core/leaf/codec.hpp;
+// internal pages: pivots.
 inline uint8_t* page_body(Page page) {
     return reinterpret_cast<uint8_t*>(page) + MAXALIGN(SizeOfPageHeaderData);
 }
@@ -165,6 +162,10 @@ inline void set_page_high(Page page, TreeKey high) {
     page_opaque(page)->high_key = high.key;
     tid_to_words(high.tid, page_opaque(page)->high_tid);
 }
+
+// Moves a position to where the page on the right begins: to the high key of `page`, of block
+// `block`, which must lie beyond it. False on the rightmost page of a level.
+bool go_right(Relation index, BlockNumber block, Page page, TreeKey* position);
 
 inline bool page_precedes(Page page, TreeKey key) {
     return !page_is_rightmost(page) && key >= page_high(page);
@@ -226,7 +227,7 @@ inline int find_pivot(LeafKind kind, Page page, TreeKey key) {
     return low;
 }
 
-// ---- page.cpp: pages, the metapage, allocation ----
+// ---- Making, reading and checking ----
 
 [[noreturn]] void report_corruption(Relation index, BlockNumber block, const char* what);
 void init_page(Page page, int tree, int level, uint16 flags);
@@ -271,6 +272,8 @@ Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy
 Buffer read_page(Relation index, BlockNumber block, int lock_mode);
 // The cached layout. Expects no lock, leaves none.
 IndexCache* index_cache(Relation index);
+// Distinct fingerprints that an index of so many blocks holds, roughly.
+double estimated_entries(const Layout& layout, BlockNumber blocks);
 // Vacuum's flags in the metapage. Setting one is logged.
 bool meta_flag(Relation index, uint8 MetaPage::*flag);
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
@@ -281,122 +284,5 @@ bool page_is_recyclable(Page page, Relation heap);
 
 // Raises an error unless the page holds a whole number of pivots, one at least.
 void check_internal(Relation index, Buffer buffer, LeafKind kind);
-
-// ---- wal.cpp: hand-built generic records ----
-
-struct LeafAppend {
-    Buffer buffer; // exclusively locked, with room for the entry
-    LeafKind kind;
-    LeafEntry entry;
-};
-constexpr int kMaxAppends = MAX_GENERIC_XLOG_PAGES; // replay's limit on pages of one record
-// Appends the entries to the tails of their leaves, as one atomic WAL record.
-void append_to_tails(Relation index, const LeafAppend* appends, int count);
-
-// ---- tree.cpp: descent, insertion, splits, unlinking ----
-
-struct TreeContext {
-    Relation index;
-    Relation heap; // for page reuse; may be null where nothing is allocated
-    const Layout* layout;
-    int tree;
-    LeafKind kind;
-};
-TreeContext tree_context(Relation index, Relation heap, const Layout* layout, int tree);
-
-// Whether the second of two neighbours in a tree begins a run, the keys that one probe looks
-// through: those with the prefix of the tree's mask, for radii up to the index's own.
-bool begins_run(const TreeContext& tree, LeafEntry before, LeafEntry entry);
-// The low key of a page that begins with `entry`, while `before` stands on the page to its left: at
-// the beginning of a run the least key of the run, so that a probe looks on the one page only.
-TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry entry);
-
-// Returns the page of `level` whose range holds `key`, pinned and locked in `lock_mode`. Expects no
-// page lock that rule 3 of README.md forbids.
-Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
-// The page of `level` that holds `key`, reached from `block` by right links, or by descent where
-// that is InvalidBlockNumber or turns out to be stale; locked shared.
-Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);
-// Whether a page to which an old link led, locked, is the leaf that holds `key`.
-bool leaf_holds(const TreeContext& tree, Buffer buffer, TreeKey key);
-// The block where the page above says the leaf of `key` is, for a caller who wants it fetched
-// before it is read; InvalidBlockNumber where links were stale. Expects no lock.
-BlockNumber expected_leaf(const TreeContext& tree, TreeKey key);
-// Descends to the leaf of `key` and locks it exclusively, completing incomplete splits met there.
-Buffer descend_for_write(const TreeContext& tree, TreeKey key);
-// True when a leaf takes `bytes` more in its tail.
-bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
-// Adds one entry. In block tables: only if its key is absent.
-void insert_entry(const TreeContext& tree, LeafEntry entry);
-// Unlinks an empty leaf, where the protocol allows it. Expects no lock. Returns true when it was
-// unlinked.
-bool unlink_leaf(const TreeContext& tree, BlockNumber block);
-// True when the posting table holds an entry for the fingerprint. May be called holding a lock in a
-// block table.
-bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint);
-// Replaces a leaf's content by these sorted entries (a run; raw tail as far as they do not fit
-// encoded), one WAL record.
-void rewrite_leaf(const TreeContext& tree, Buffer buffer, const LeafEntry* run, int run_count,
-                  const LeafEntry* tail, int tail_count);
-
-// ---- build.cpp, insert.cpp, scan.cpp, vacuum.cpp, cost.cpp, options.cpp: the access method's
-// callbacks ----
-
-// Subphases in pg_stat_progress_create_index; 1 is "initializing".
-enum BuildPhase : int64 { kPhaseScan = 2, kPhaseSort, kPhasePostings, kPhaseBlocks };
-char* index_build_phase_name(int64 phase);
-IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info);
-void index_build_empty(Relation index);
-
-bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_tid, Relation heap,
-                  IndexUniqueCheck check, bool unchanged, IndexInfo* info);
-
-IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count);
-void index_rescan(IndexScanDesc scan, ScanKey keys, int key_count, ScanKey order_bys,
-                  int order_by_count);
-bool index_get_tuple(IndexScanDesc scan, ScanDirection direction);
-int64 index_get_bitmap(IndexScanDesc scan, TIDBitmap* bitmap);
-void index_end_scan(IndexScanDesc scan);
-
-IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteResult* result,
-                                         IndexBulkDeleteCallback callback, void* state);
-IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result);
-
-void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup_cost,
-                         Cost* total_cost, Selectivity* selectivity, double* correlation,
-                         double* pages);
-
-// The share of all fingerprints up to which an ordered scan looks up matches one by one: beyond, a
-// pass over the posting table for each distance takes less time.
-constexpr double kFewMatches = 1.0 / 32;
-// Distinct fingerprints that an index of so many blocks holds, roughly.
-double estimated_entries(const Layout& layout, BlockNumber blocks);
-
-bytea* index_options(Datum options, bool validate);
-// Defines the storage parameters, and has whoever changes those of an index told what that does.
-void define_options();
-struct Options {
-    int32 vl_len_;
-    int radius;
-    int tables; // -1: the default, min(radius + 1, 4)
-    int fillfactor;
-};
-Layout layout_of_options(Relation index);
-int fillfactor_of_options(Relation index);
-
-bool index_validate(Oid opclass);
-
-// Strategy numbers of the operator class.
-enum Strategy : uint16 {
-    kWithinBall = 1,    // fp <@ hamming_ball
-    kEqual = 2,         // fp = bigint, integer, smallint
-    kNearDuplicate = 3, // fp ~= bigint
-    kDistance = 4,      // ORDER BY fp <~> bigint
-    kNear = 100,        // + radius: fp ~|||= bigint
-};
-
-inline bool is_near_strategy(int strategy) {
-    return kNear <= strategy && strategy <= kNear + kFingerprintBits;
-}
 
 } // namespace simhash

@@ -16,15 +16,15 @@
 //
 // The rewriting keeps no memory of a planner run that could be stale in the next one: the hook
 // looks at the query it is called for, once, and what is rewritten does not match again.
-#include "pg.hpp"
-#include "index/index.hpp"
-#include "core/bits/distance.hpp"
-#include "sql/ball.hpp"
-#include "sql/constants.hpp"
-#include "sql/distance.hpp"
-#include "sql/objects.hpp"
-#include "sql/rewrite.hpp"
-#include "sql/selectivity.hpp"
+#include "planner/planner.hpp"
+
+#include "core/bits/ball.hpp"
+#include "operators/ball.hpp"
+#include "planner/constants.hpp"
+#include "operators/distance.hpp"
+#include "planner/objects.hpp"
+#include "planner/rewrite.hpp"
+#include "planner/selectivity.hpp"
 
 namespace simhash {
 
@@ -56,6 +56,11 @@ static void rewrite_on_opening(PlannerInfo* root, Oid table, bool has_children,
         rewrite_union_conditions(root, relation);
     else if (is_first_table(root, relation))
         rewrite_query_conditions(root);
+}
+
+void install_rewriting() {
+    previous_hook = get_relation_info_hook;
+    get_relation_info_hook = rewrite_on_opening;
 }
 
 // ---- support function of hamming() ----
@@ -171,16 +176,8 @@ static Node* estimate_predicate(SupportRequestSelectivity* request) {
 using namespace simhash;
 
 extern "C" {
-PGDLLEXPORT void _PG_init(void);
-
 PG_FUNCTION_INFO_V1(simhash_hamming_support);
 PG_FUNCTION_INFO_V1(simhash_hamming_within_support);
-
-void _PG_init(void) {
-    previous_hook = get_relation_info_hook;
-    get_relation_info_hook = rewrite_on_opening;
-    simhash::define_options();
-}
 
 Datum simhash_hamming_support(PG_FUNCTION_ARGS) {
     auto request = (Node*)PG_GETARG_POINTER(0);

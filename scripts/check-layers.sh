@@ -1,0 +1,43 @@
+#!/bin/sh
+# Fails when a file of src includes what its folder must not know. Dependencies run one way:
+#
+#   core/bits < core/layout, core/leaf, core/text, core/whole     no server header
+#   pg.hpp < operators < index < planner                          each knows those before it
+#   sql                                                           knows core and operators
+#   src itself (module, handler)                                  knows all
+#
+# A line below: the folder, and the beginnings of the paths that its files may include.
+set -eu
+cd "$(dirname "$0")/.."
+layers='
+core/bits    core/bits/
+core/layout  core/bits/ core/layout/
+core/leaf    core/bits/ core/leaf/
+core/text    core/bits/ core/text/
+core/whole   core/bits/ core/whole/
+operators    pg.hpp core/ operators/
+index        pg.hpp core/ operators/ index/
+planner      pg.hpp core/ operators/ index/ planner/
+sql          pg.hpp core/ operators/ sql/
+'
+failed=0
+for folder in $(cd src && find . -mindepth 1 -type d | sed 's|^\./||' | sort); do
+    allowed=$(printf '%s' "$layers" | awk -v folder="$folder" '$1 == folder { $1 = ""; print }')
+    if [ -z "$allowed" ]; then
+        ls "src/$folder"/*.?pp >/dev/null 2>&1 || continue
+        echo "src/$folder: no layer; name it in $0" >&2
+        failed=1
+        continue
+    fi
+    for include in $(grep -ho '^#include "[^"]*"' "src/$folder"/*.?pp | cut -d'"' -f2 | sort -u); do
+        known=no
+        for beginning in $allowed; do
+            case "$include" in "$beginning"*) known=yes ;; esac
+        done
+        [ $known = no ] || continue
+        echo "src/$folder must not include \"$include\":" >&2
+        grep -n "^#include \"$include\"" "src/$folder"/*.?pp >&2
+        failed=1
+    done
+done
+exit $failed

@@ -1,0 +1,80 @@
+// The access method `simhash` as the server calls it: callbacks, storage parameters, strategies.
+// Prototypes are grouped by the file that owns them.
+#pragma once
+
+#include "pg.hpp"
+#include "core/bits/ball.hpp"
+#include "core/layout/layout.hpp"
+
+namespace simhash {
+
+// ---- build.cpp ----
+
+// Subphases in pg_stat_progress_create_index; 1 is "initializing".
+enum BuildPhase : int64 { kPhaseScan = 2, kPhaseSort, kPhasePostings, kPhaseBlocks };
+char* index_build_phase_name(int64 phase);
+IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info);
+void index_build_empty(Relation index);
+
+// ---- insert.cpp ----
+
+bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_tid, Relation heap,
+                  IndexUniqueCheck check, bool unchanged, IndexInfo* info);
+
+// ---- scan.cpp ----
+
+IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count);
+void index_rescan(IndexScanDesc scan, ScanKey keys, int key_count, ScanKey order_bys,
+                  int order_by_count);
+bool index_get_tuple(IndexScanDesc scan, ScanDirection direction);
+int64 index_get_bitmap(IndexScanDesc scan, TIDBitmap* bitmap);
+void index_end_scan(IndexScanDesc scan);
+
+// ---- vacuum.cpp ----
+
+IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteResult* result,
+                                         IndexBulkDeleteCallback callback, void* state);
+IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result);
+
+// ---- What the cost estimate must know of scans ----
+
+// The share of all fingerprints up to which an ordered scan looks up matches one by one: beyond, a
+// pass over the posting table for each distance takes less time.
+constexpr double kFewMatches = 1.0 / 32;
+
+// ---- options.cpp ----
+
+bytea* index_options(Datum options, bool validate);
+void define_options();
+struct Options {
+    int32 vl_len_;
+    int radius;
+    int tables; // -1: the default, min(radius + 1, 4)
+    int fillfactor;
+};
+Layout layout_of_options(Relation index);
+int fillfactor_of_options(Relation index);
+
+// ---- Strategies ----
+
+// Strategy numbers of the operator class.
+enum Strategy : uint16 {
+    kWithinBall = 1,    // fp <@ hamming_ball
+    kEqual = 2,         // fp = bigint, integer, smallint
+    kNearDuplicate = 3, // fp ~= bigint
+    kDistance = 4,      // ORDER BY fp <~> bigint
+    kNear = 100,        // + radius: fp ~|||= bigint
+};
+
+inline bool is_near_strategy(int strategy) {
+    return kNear <= strategy && strategy <= kNear + kFingerprintBits;
+}
+
+// The radius that a strategy stands for; kNoRadius where its argument says it, or for none.
+inline int radius_of_strategy(int strategy) {
+    if (is_near_strategy(strategy))
+        return strategy - kNear;
+    return strategy == kEqual ? 0 : strategy == kNearDuplicate ? kNearDuplicateRadius : kNoRadius;
+}
+
+} // namespace simhash

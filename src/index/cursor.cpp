@@ -1,0 +1,100 @@
+// The cursor over leaves; see the header.
+#include "index/cursor.hpp"
+
+#include "index/fetch_ahead.hpp"
+
+namespace simhash {
+
+namespace {
+
+// Pins the leaf if it still is in the buffer; else InvalidBuffer.
+Buffer pin_hinted(Relation index, const LeafHint& hint) {
+    // A visit by this way does not count as use of the buffer, which would be evicted as if nobody
+    // used it. So it is taken only where one use more makes no difference.
+    bool usable = hint.buffer != InvalidBuffer && use_count_is_full(hint.buffer);
+    return usable && read_recent_buffer(index, hint.block, hint.buffer) ? hint.buffer
+                                                                        : InvalidBuffer;
+}
+
+} // namespace
+
+SearchedTree::SearchedTree(const TreeContext& tree, BlockNumber index_blocks)
+    : context(tree), notes(tree, index_blocks), fetches_pages(may_fetch_ahead(tree.index)) {}
+
+void LeafCursor::find_ahead() {
+    Assert(InterruptHoldoffCount == 0); // as it is under a page lock
+    hint_ = tree_->notes.look_up(position_.key);
+    if (hint_.note == nullptr || !LeafNotes::are_trusted()) {
+        LeafNotes::distrust_once_less();
+        hint_.note = nullptr;
+        hint_.buffer = InvalidBuffer;
+        if (hint_.block == InvalidBlockNumber)
+            hint_.block = expected_leaf(tree_->context, position_);
+        if (hint_.block != InvalidBlockNumber && tree_->fetches_pages)
+            hint_.buffer = fetch_page_ahead(tree_->context.index, hint_.block);
+    }
+    if (hint_.buffer != InvalidBuffer) {
+        prefetch_page(hint_.buffer);
+        prefetch_page_end(hint_.buffer);
+    }
+}
+
+void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {
+    for (int i = 0; i < count; i++)
+        cursors[i].tree_->notes.prefetch_note(cursors[i].position_.key);
+    for (int i = 0; i < count; i++)
+        cursors[i].find_ahead();
+    for (int i = 0; i < count; i++)
+        LeafNotes::prefetch_keys(cursors[i].hint_, cursors[i].position_.key, cursors[i].last_);
+}
+
+void LeafCursor::fetch_ahead() {
+    find_ahead();
+    LeafNotes::prefetch_keys(hint_, position_.key, last_);
+}
+
+// The leaf of the position, pinned and locked shared.
+Buffer LeafCursor::lock_leaf() {
+    const TreeContext& tree = tree_->context;
+    LeafHint hint = hint_;
+    if (hint.buffer == InvalidBuffer) {
+        LeafHint noted = tree_->notes.look_up(position_.key);
+        if (noted.note != nullptr &&
+            (hint.block == InvalidBlockNumber || hint.block == noted.block))
+            hint = noted;
+    }
+    Buffer buffer = pin_hinted(tree.index, hint);
+    if (buffer != InvalidBuffer) {
+        LockBuffer(buffer, BUFFER_LOCK_SHARE);
+        if (leaf_holds(tree, buffer, position_))
+            return buffer;
+        UnlockReleaseBuffer(buffer);
+    }
+    return find_page(tree, hint.block, position_, 0);
+}
+
+LeafReader LeafCursor::lock(Snapshot snapshot) {
+    const TreeContext& tree = tree_->context;
+    buffer_ = lock_leaf();
+    test_for_old_snapshot(snapshot, tree.index, BufferGetPage(buffer_));
+    LeafReader reader = open_leaf(tree.index, buffer_, tree.kind);
+    tree_->notes.put(position_.key, hint_, buffer_, reader);
+    return reader;
+}
+
+void LeafCursor::go_on() {
+    Page page = BufferGetPage(buffer_);
+    BlockNumber block = BufferGetBlockNumber(buffer_);
+    if (!go_right(tree_->context.index, block, page, &position_) || position_.key > last_)
+        tree_ = nullptr;
+    hint_ = {page_opaque(page)->right};
+}
+
+void LeafCursor::pass_key() {
+    if (position_.key >= last_)
+        tree_ = nullptr;
+    position_ = {position_.key + 1, 0};
+    hint_ = {};
+}
+
+} // namespace simhash

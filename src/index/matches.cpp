@@ -1,0 +1,69 @@
+// Fingerprints to look up; see the header.
+#include "index/matches.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+constexpr size_t kMinCapacity = 1024;
+
+} // namespace
+
+void Matches::clear(bool limited) {
+    count_ = next_ = fetched_ = 0;
+    limit_ =
+        limited ? std::max(size_t(work_mem) * 1024 / sizeof(uint64_t), kMinCapacity) : SIZE_MAX;
+    is_full_ = false;
+}
+
+void Matches::add(std::span<const uint64_t> fingerprints) {
+    if (count_ > 0 && fingerprints_[count_ - 1] == fingerprints.front())
+        fingerprints = fingerprints.subspan(1);
+    size_t count = count_ + fingerprints.size();
+    is_full_ |= count > limit_;
+    if (is_full_)
+        return;
+    if (count > capacity_) {
+        capacity_ = std::max(capacity_ * 2, kMinCapacity) + fingerprints.size();
+        size_t bytes = capacity_ * sizeof(uint64_t);
+        fingerprints_ =
+            static_cast<uint64_t*>(fingerprints_ == nullptr ? MemoryContextAllocHuge(memory_, bytes)
+                                                            : repalloc_huge(fingerprints_, bytes));
+    }
+    std::copy(fingerprints.begin(), fingerprints.end(), fingerprints_ + count_);
+    count_ = count;
+}
+
+void Matches::sort_by_distance(std::span<const uint64_t> targets) {
+    uint64_t* end = fingerprints_ + count_;
+    std::sort(fingerprints_, end, [targets](uint64_t a, uint64_t b) {
+        for (uint64_t target : targets) {
+            int to_a = hamming_distance(a, target), to_b = hamming_distance(b, target);
+            if (to_a != to_b)
+                return to_a < to_b;
+        }
+        return a < b;
+    });
+    count_ = size_t(std::unique(fingerprints_, end) - fingerprints_);
+    fetched_ = 0;
+}
+
+void Matches::fetch_ahead(SearchedTree* posting_table) {
+    fetched_ = std::max(fetched_, next_);
+    size_t end = std::min(count_, next_ + kLookupsAhead);
+    for (; fetched_ < end; fetched_++) {
+        uint64_t fingerprint = fingerprints_[fetched_];
+        LeafCursor& lookup = lookups_[fetched_ % kLookupsAhead];
+        lookup = LeafCursor(posting_table, {fingerprint, fingerprint});
+        lookup.fetch_ahead();
+    }
+}
+
+LeafCursor Matches::take(SearchedTree* posting_table) {
+    fetch_ahead(posting_table);
+    return lookups_[next_++ % kLookupsAhead];
+}
+
+} // namespace simhash

@@ -1,0 +1,40 @@
+// Fingerprints that were found in block tables, to be looked up in the posting table one by one, in
+// order.
+#pragma once
+
+#include "index/search.hpp"
+
+namespace simhash {
+
+class Matches {
+  public:
+    explicit Matches(MemoryContext memory) : memory_(memory) {}
+
+    // Forgets all; takes as many from now on as work_mem holds, or any number.
+    void clear(bool limited = true);
+    // Adds nothing, and is_full() from then on, where they would be too many: they are not all
+    // there then. The first is left out where it repeats the last one there.
+    void add(std::span<const uint64_t> fingerprints);
+    bool is_full() const { return is_full_; }
+    size_t count() const { return count_; }
+    // Sorts by distance from the first target, then from the next, and drops repetitions.
+    void sort_by_distance(std::span<const uint64_t> targets);
+
+    bool all_taken() const { return next_ == count_; }
+    // Has the leaves of the next few fetched ahead. Expects no lock.
+    void fetch_ahead(SearchedTree* posting_table);
+    // A cursor over the postings of the next.
+    LeafCursor take(SearchedTree* posting_table);
+
+  private:
+    static constexpr int kLookupsAhead = 8;
+
+    MemoryContext memory_;
+    uint64_t* fingerprints_ = nullptr; // [capacity_]
+    size_t count_ = 0, capacity_ = 0, limit_ = 0;
+    size_t next_ = 0, fetched_ = 0;     // those before it are taken, or have their leaf fetched
+    LeafCursor lookups_[kLookupsAhead]; // of those fetched, by number
+    bool is_full_ = false;
+};
+
+} // namespace simhash

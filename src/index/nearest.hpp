@@ -1,0 +1,73 @@
+// Scans ordered by distance: exact nearest neighbours, lazily.
+//
+// A scan goes on in stages of growing radius around the target, each like a query within that
+// radius, of which only what earlier stages have not returned is taken, sorted by distance, and
+// looked up one fingerprint at a time:
+//
+//     stage      radius 3          radius 5        radius 7       ...   the last
+//     returns    distances 0..3    4..5            6..7                 the others
+//
+// So a LIMIT that is reached near by costs one cheap stage. Where a radius would cost as much as
+// reading the posting table from end to end, the last stage begins: one pass over that table
+// collects the matches where they are few, as they are within a ball, to be looked up like those of
+// the other stages. Where they are many, the pass tells which distances occur, and each further
+// pass returns one of them, straight from the leaves. At most 65 passes return everything, whatever
+// the size, in no memory at all; matches of the earlier stages, which are few, are given up for the
+// last stage where they outgrow work_mem.
+//
+// A condition on another centre that is cheap to search for needs one stage only: what is in its
+// ball, sorted by distance from the target.
+//
+// ORDER BY fp <~> a, fp <~> b: the stages follow the first distance, and fingerprints at the same
+// one are sorted by the next. In the last stage each pass then keeps its distance's fingerprints.
+#pragma once
+
+#include "index/posting_reader.hpp"
+#include "index/probes.hpp"
+
+namespace simhash {
+
+class NearestScan {
+  public:
+    explicit NearestScan(SearchedIndex* index)
+        : index_(index), probes_(index), matches_(index->memory()) {}
+
+    // Rows are ordered by the distance from targets[0], then targets[1] ...; the first of `balls`
+    // is the smallest.
+    void start(std::span<const uint64_t> targets, std::span<const Ball> balls,
+               PostingReader* postings);
+    // Loads the next postings, one leaf's. False at the end.
+    bool next_leaf(PostingReader* postings);
+
+  private:
+    enum class Step {
+        kStage,  // the matches of a stage are looked up
+        kPass,   // a pass of the last stage returns one distance
+        kLookUp, // the matches of such a pass are looked up, where there are several targets
+    };
+
+    uint64_t target() const { return targets_[0]; }
+    Filter filter(int radius) const { return {{target(), radius}, done_radius_, balls_}; }
+    int find_greatest_radius() const;
+    bool collect(const Filter& filter);
+    bool begin_stage_elsewhere();
+    bool begin_stage(PostingReader* postings);
+    bool begin_last_stage(PostingReader* postings);
+    bool begin_pass(PostingReader* postings);
+    bool begin_lookup(PostingReader* postings);
+    bool begin_next(PostingReader* postings);
+    void add_matches_of(const PostingReader& postings);
+
+    SearchedIndex* index_;
+    std::span<const uint64_t> targets_;
+    std::span<const Ball> balls_;
+    Step step_ = Step::kStage;
+    int radius_ = kNoRadius;          // of the stage, or of the pass
+    int done_radius_ = kNoRadius;     // all within it was returned
+    int greatest_radius_ = kNoRadius; // that the balls leave
+    Probes probes_;
+    Matches matches_;
+    bool distance_occurs_[kFingerprintBits + 1]; // in the last stage
+};
+
+} // namespace simhash

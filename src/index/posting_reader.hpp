@@ -1,0 +1,43 @@
+// The postings of a range of keys, leaf by leaf: those of one leaf are there at a time, with the
+// pin that protects them where the snapshot alone does not (README.md, "Scans").
+#pragma once
+
+#include "index/search.hpp"
+
+namespace simhash {
+
+class PostingReader {
+  public:
+    explicit PostingReader(MemoryContext memory) : memory_(memory) {}
+
+    // Whether the leaf whose postings are there stays pinned.
+    bool keeps_pin = false;
+
+    // Begins a range.
+    void start(const LeafCursor& cursor);
+    // Ends it: nothing is there, nothing pinned.
+    void stop();
+    // Loads the postings that the filter takes of the next leaf that has any. False at the range's
+    // end.
+    bool next_leaf(SearchedIndex* index, const Filter& filter);
+
+    // What is there and was not yet taken.
+    std::span<const Posting> postings() const {
+        return {postings_ + next_, size_t(count_ - next_)};
+    }
+    bool is_empty() const { return next_ == count_; }
+    const Posting& take() { return postings_[next_++]; }
+
+  private:
+    void release();
+    void keep(const Posting* found, int count);
+
+    MemoryContext memory_;
+    LeafCursor cursor_;
+    bool begun_ = false;
+    Buffer pinned_ = InvalidBuffer;
+    Posting* postings_ = nullptr; // [capacity_]
+    int count_ = 0, capacity_ = 0, next_ = 0;
+};
+
+} // namespace simhash

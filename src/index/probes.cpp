@@ -1,0 +1,102 @@
+// The ranges of probes; see the header.
+#include "index/probes.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+// The keys with a prefix, a right-aligned number.
+KeyRange keys_with_prefix(uint64_t prefix, int prefix_bits) {
+    uint64_t first = prefix << (kFingerprintBits - prefix_bits);
+    return {first, first | (prefix_bits == kFingerprintBits ? 0 : UINT64_MAX >> prefix_bits)};
+}
+
+} // namespace
+
+void Probes::start(const ProbePlan* plan, uint64_t center) {
+    plan_ = plan;
+    center_ = center;
+    count_ = next_ = 0;
+    made_probe_ = -1;
+    neighbours_ = PrefixNeighbours(0, 1, -1);
+}
+
+void Probes::begin_probe() {
+    const Probe& probe = plan_->probes[made_probe_];
+    uint64_t target = index_->permutation(probe.table).apply(center_);
+    neighbours_ = PrefixNeighbours(target >> (kFingerprintBits - probe.prefix_bits),
+                                   probe.prefix_bits, probe.threshold);
+}
+
+// The next range of the plan. False where there is none.
+bool Probes::make_range(LeafCursor* range) {
+    uint64_t prefix;
+    while (!neighbours_.next(&prefix)) {
+        if (made_probe_ + 1 == plan_->probe_count)
+            return false;
+        made_probe_++;
+        begin_probe();
+    }
+    const Probe& probe = plan_->probes[made_probe_];
+    *range = LeafCursor(index_->tree(probe.table), keys_with_prefix(prefix, probe.prefix_bits));
+    return true;
+}
+
+// Makes the next ranges and has their leaves fetched. False where there are none.
+bool Probes::fetch_more() {
+    // A scan that is given up after its first rows shall not pay for many ranges.
+    int ahead = count_ == 0 ? kFirstAhead : kAhead;
+    next_ = count_ = 0;
+    while (count_ < ahead && make_range(&ranges_[count_]))
+        probes_[count_++] = made_probe_;
+    if (count_ > 1)
+        LeafCursor::fetch_ahead(ranges_, count_);
+    return count_ > 0;
+}
+
+void Probes::collect_leaf(const Filter& filter, Matches* matches) {
+    LeafCursor& range = ranges_[next_];
+    int probe = probes_[next_];
+    const Permutation& permutation = index_->permutation(plan_->probes[probe].table);
+    LeafYield* yield = index_->yield();
+    LeafReader reader = range.lock(index_->snapshot);
+    // Distances are the same under the permutation: only matches are permuted back.
+    KeyRange keys = range.rest();
+    int hit_count = reader.keys_within(keys.first, keys.last, permutation.apply(center_),
+                                       filter.ball.radius, yield->hits);
+    size_t count = 0;
+    for (int i = 0; i < hit_count; i++) {
+        uint64_t fingerprint = permutation.invert(yield->hits[i].key);
+        if (count > 0 && yield->fingerprints[count - 1] == fingerprint)
+            continue; // another posting
+        if (filter.takes(fingerprint) && !reported_earlier(*plan_, probe, fingerprint ^ center_))
+            yield->fingerprints[count++] = fingerprint;
+    }
+    range.go_on();
+    range.release();
+    // A leaf that ends among the postings of a fingerprint is, if that one has many rows, followed
+    // by more such leaves. They show nothing new, unless they are the first to show a match.
+    if (range.is_among_postings()) {
+        uint64_t key = range.position().key;
+        bool was_hit = std::any_of(yield->hits, yield->hits + hit_count,
+                                   [key](const LeafReader::Hit& hit) { return hit.key == key; });
+        if (was_hit || !filter.ball.contains(permutation.invert(key)))
+            range.pass_key();
+    }
+    if (range.at_end())
+        pass();
+    if (count > 0)
+        matches->add({yield->fingerprints, count});
+}
+
+bool Probes::collect(const Filter& filter, Matches* matches) {
+    while (!matches->is_full() && current() != nullptr) {
+        CHECK_FOR_INTERRUPTS();
+        collect_leaf(filter, matches);
+    }
+    return !matches->is_full();
+}
+
+} // namespace simhash

@@ -1,0 +1,54 @@
+// The ranges of keys that the probes of a plan look through, in the plan's order, with their leaves
+// fetched ahead; and the fingerprints that are collected from them.
+#pragma once
+
+#include "index/matches.hpp"
+#include "index/search.hpp"
+
+namespace simhash {
+
+class Probes {
+  public:
+    explicit Probes(SearchedIndex* index) : index_(index) {}
+
+    // Begins with the first range of a plan around a centre.
+    void start(const ProbePlan* plan, uint64_t center);
+
+    // A cursor over the range whose turn it is; null after the last.
+    LeafCursor* current() {
+        return current_is_fetched() || fetch_more() ? &ranges_[next_] : nullptr;
+    }
+    // Whether the range whose turn it is was fetched ahead together with the one before.
+    bool current_is_fetched() const { return next_ < count_; }
+    // Whether it is one of the posting table. There must be one.
+    bool current_has_postings() const { return ranges_[next_].tree().tree == 0; }
+    // The next range's turn.
+    void pass() { next_++; }
+
+    // Adds to `matches` those fingerprints of one leaf of the current range that the filter takes
+    // and that no earlier probe of the plan reports; after its last leaf the range is passed.
+    // Fingerprints of the posting table may be repeated.
+    void collect_leaf(const Filter& filter, Matches* matches);
+    // Collects all that is left. False where that is more than `matches` holds.
+    bool collect(const Filter& filter, Matches* matches);
+
+  private:
+    // Ranges that are fetched before the first of them is read: at first, and from then on.
+    static constexpr int kFirstAhead = 4;
+    static constexpr int kAhead = 16;
+
+    void begin_probe();
+    bool make_range(LeafCursor* range);
+    bool fetch_more();
+
+    SearchedIndex* index_;
+    const ProbePlan* plan_ = nullptr;
+    uint64_t center_ = 0;
+    LeafCursor ranges_[kAhead]; // [count_], of those from next_ on it is not yet the turn
+    int probes_[kAhead];        // [count_], their probes' numbers
+    int count_ = 0, next_ = 0;
+    int made_probe_ = 0;                    // the probe whose ranges are being made, and ...
+    PrefixNeighbours neighbours_{0, 1, -1}; // ... the prefixes of those that are left
+};
+
+} // namespace simhash

@@ -1,0 +1,53 @@
+// The B-link trees: descent, insertion, splits, the unlinking of empty leaves. In comments, "rule
+// n" is a rule of README.md's section on locks.
+#pragma once
+
+#include "index/page.hpp"
+
+namespace simhash {
+
+struct TreeContext {
+    Relation index;
+    Relation heap; // for page reuse; may be null where nothing is allocated
+    const Layout* layout;
+    int tree;
+    LeafKind kind;
+};
+TreeContext tree_context(Relation index, Relation heap, const Layout* layout, int tree);
+
+// Whether the second of two neighbours in a tree begins another range of a probe: the keys with one
+// prefix of the tree's mask, which one probe of the index's own radius looks through.
+bool begins_range(const TreeContext& tree, LeafEntry before, LeafEntry entry);
+// The low key of a page that begins with `entry`, while `before` stands on the page to its left: at
+// the beginning of a range the least key of the range, so that a probe looks on the one page only.
+TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry entry);
+
+// Returns the page of `level` whose range holds `key`, pinned and locked in `lock_mode`. Expects no
+// page lock that rule 3 of README.md forbids.
+Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
+// The page of `level` that holds `key`, reached from `block` by right links, or by descent where
+// that is InvalidBlockNumber or turns out to be stale; locked shared.
+Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);
+// Whether a page to which an old link led, locked, is the leaf that holds `key`.
+bool leaf_holds(const TreeContext& tree, Buffer buffer, TreeKey key);
+// The block where the page above says the leaf of `key` is, for a caller who wants it fetched
+// before it is read; InvalidBlockNumber where links were stale. Expects no lock.
+BlockNumber expected_leaf(const TreeContext& tree, TreeKey key);
+// Descends to the leaf of `key` and locks it exclusively, completing incomplete splits met there.
+Buffer descend_for_write(const TreeContext& tree, TreeKey key);
+// True when a leaf takes `bytes` more in its tail.
+bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
+// Adds one entry. In block tables: only if its key is absent.
+void insert_entry(const TreeContext& tree, LeafEntry entry);
+// Unlinks an empty leaf, where the protocol allows it. Expects no lock. Returns true when it was
+// unlinked.
+bool unlink_leaf(const TreeContext& tree, BlockNumber block);
+// True when the posting table holds an entry for the fingerprint. May be called holding a lock in a
+// block table.
+bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint);
+// Replaces a leaf's content by these sorted entries (a run; raw tail as far as they do not fit
+// encoded), one WAL record.
+void rewrite_leaf(const TreeContext& tree, Buffer buffer, const LeafEntry* run, int run_count,
+                  const LeafEntry* tail, int tail_count);
+
+} // namespace simhash

@@ -1,0 +1,14 @@
+// The library as the server loads it: its magic block, and what is registered and hooked then.
+#include "index/access_method.hpp"
+#include "planner/planner.hpp"
+
+extern "C" {
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+void _PG_init(void) {
+    simhash::define_options();
+    simhash::install_rewriting();
+}
+}
