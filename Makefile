@@ -17,6 +17,7 @@
 #   make plan-grid       the planner's choices against the best plans (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
 #   make sqlsmith        random statements by SQLsmith for half an hour, then check (SECONDS=n, SEED=n)
 #   make old-snapshot    old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
+#   make drawing         write docs/block-tables.svg anew
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
 #
@@ -24,7 +25,7 @@
 
 MODULE_big = simhash
 EXTENSION = simhash
-DATA = simhash--1.0.sql
+DATA = $(sort $(wildcard simhash--*.sql))
 PGFILEDESC = "simhash - near-duplicate search"
 
 CORE_SOURCES = $(sort $(wildcard src/core/*/*.cpp))
@@ -157,6 +158,12 @@ unit: build/unit-tests
 	build/unit-tests --gtest_brief=1
 
 CLANG_FORMAT ?= clang-format
+# ---- the picture in README ----
+
+.PHONY: drawing
+drawing:
+	scripts/block_tables.py >docs/block-tables.svg
+
 # ---- the quality bench: fingerprints on real documents ----
 
 build/measure: build/test/quality/measure.o $(CORE_SOURCES:%.cpp=build/%.o)

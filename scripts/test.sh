@@ -88,6 +88,7 @@ metadata_is_valid() {
         die "META.json: no file $_\n" for grep { !-e } map { @$_{qw(file docfile)} } values %{ $meta->{provides} };
     ' META.json simhash.control
 }
+drawing_is_current() { scripts/block_tables.py | cmp - docs/block-tables.svg; }
 bitcode_is_there() { # where the server was built to use it
     ! "$PG_CONFIG" --configure | grep -q with-llvm || [ -s "$source/src/index/scan.bc" ]
 }
@@ -95,6 +96,7 @@ clang_format() { command -v clang-format-14 || command -v clang-format; }
 cd "$source"
 check "META.json" metadata_is_valid
 check "layers of the source" "$source/scripts/check-layers.sh"
+check "drawing is what its script writes" drawing_is_current
 if command -v shellcheck >/dev/null; then
     check "shell scripts (shellcheck)" shellcheck -x -S warning .ci/run scripts/*.sh
 fi
