@@ -1,0 +1,128 @@
+# docs/reference.md: its examples print what stands there, its errors have the SQLSTATEs that stand
+# there, and every object of the extension is in it with its signature.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use MarkdownExamples;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $top = "$FindBin::RealBin/../..";
+my $page = slurp_file("$top/docs/reference.md");
+my $node = start_node(
+	'reference',
+	no_extension => 1,
+	init         => { extra => [ '--encoding=UTF8', '--locale=C' ] });
+
+# ---- examples ----
+
+my @examples = read_examples($page);
+cmp_ok(scalar(@examples), '>=', 30, 'the page has examples');
+my @printed = run_examples($node, "\\pset footer off\n\\pset null NULL\n", @examples);
+is(scalar(@printed), scalar(@examples), 'all of them ran');
+for my $i (0 .. $#examples)
+{
+	my ($example, $printed) = ($examples[$i], $printed[$i]);
+	my ($first) = $example->{sql} =~ /\A(.*)/;
+  SKIP:
+	{
+		skip 'simhash was built without ICU', 1 if $printed =~ /built without ICU/;
+		is($printed, $example->{output}, "docs/reference.md:$example->{line}: $first");
+	}
+}
+# The page with what was printed, to be looked at and taken over where a change is meant.
+write_file("$PostgreSQL::Test::Utils::tmp_check/reference.md", with_outputs($page, @printed));
+
+# ---- errors: rows of tables  | `statement` | SQLSTATE | ----
+
+# Code in a table has its bars escaped.
+sub unescaped
+{
+	my ($code) = @_;
+	return $code =~ s/\\\|/|/gr;
+}
+
+my @errors = $page =~ /^\| `((?:[^`|]|\\\|)+)` \| ([0-9A-Z]{5}) \|/mg;
+cmp_ok(scalar(@errors) / 2, '>=', 30, 'the page has errors');
+while (my ($statement, $state) = splice @errors, 0, 2)
+{
+	my (undef, undef, $message) = $node->psql(
+		'postgres', unescaped($statement),
+		on_error_stop => 0,
+		extra_params  => [ '-v', 'VERBOSITY=sqlstate' ]);
+	like($message, qr/ERROR:  \Q$state\E\b/, "$state: $statement");
+}
+
+# ---- objects ----
+
+# Rows of a query, as arrays.
+sub query
+{
+	my ($sql) = @_;
+	my $output = $node->safe_psql('postgres', "\\pset fieldsep '\\t'\n$sql");
+	return map { [ split /\t/, $_, -1 ] } split /\n/, $output;
+}
+
+# Line breaks in the page do not count.
+my $text = unescaped($page) =~ s/\s+/ /gr;
+
+sub is_named
+{
+	my ($what) = @_;
+	return ok(index($text, "`$what`") >= 0, "named: $what");
+}
+
+# Functions and aggregates:  name(arguments) → result, a row's columns in parentheses.
+my $arrow = "\xe2\x86\x92"; # in UTF-8: the page is read as bytes
+my @functions = query(q{
+	SELECT proname, pg_get_function_arguments(p.oid), pg_get_function_result(p.oid),
+		proretset, 'o' = ANY (proargmodes)
+	FROM pg_depend d JOIN pg_proc p ON p.oid = objid JOIN pg_extension e ON e.oid = refobjid
+	WHERE classid = 'pg_proc'::regclass AND deptype = 'e' AND extname = 'simhash'});
+cmp_ok(scalar(@functions), '>=', 50, 'there are functions');
+for my $function (@functions)
+{
+	my ($name, $arguments, $result, $is_set, $has_columns) = @$function;
+	my @arguments = split /, /, $arguments;
+	if ($has_columns eq 't')
+	{
+		my $columns = join(', ', map { /^OUT (.*)/ } @arguments);
+		$result = ($is_set eq 't' ? 'SETOF ' : '') . "($columns)";
+		@arguments = grep { !/^OUT / } @arguments;
+	}
+	s/(DEFAULT [^:]*)::.*/$1/ for @arguments;
+	is_named("$name(" . join(', ', @arguments) . ") $arrow $result");
+}
+
+is_named($_->[0]) for query(q{
+	SELECT concat_ws(' ', oprleft::regtype, oprname, oprright::regtype)
+	FROM pg_depend d JOIN pg_operator o ON o.oid = objid JOIN pg_extension e ON e.oid = refobjid
+	WHERE classid = 'pg_operator'::regclass AND deptype = 'e' AND extname = 'simhash'});
+
+# What else there is, by its name alone; operator classes and families have none that is unique.
+is_named($_->[0]) for query(q{
+	SELECT DISTINCT coalesce(name, (SELECT opcname FROM pg_opclass WHERE oid = objid),
+		(SELECT opfname FROM pg_opfamily WHERE oid = objid))
+	FROM pg_depend d JOIN pg_extension e ON e.oid = refobjid, pg_identify_object(classid, objid, 0)
+	WHERE classid NOT IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+		AND deptype = 'e' AND extname = 'simhash'});
+
+# The operator class's members:  | strategy | `operator` |.
+for my $member (query(q{
+	SELECT amopstrategy, concat_ws(' ', amoplefttype::regtype, oprname, amoprighttype::regtype)
+	FROM pg_amop JOIN pg_am a ON a.oid = amopmethod JOIN pg_operator o ON o.oid = amopopr
+	WHERE amname = 'simhash'}))
+{
+	my ($strategy, $operator) = @$member;
+	ok(index($text, "| $strategy | `$operator` |") >= 0, "strategy $strategy: $operator");
+}
+
+my @parameters = slurp_file("$top/src/index/options.cpp") =~ /add_int_reloption\(\w+, "(\w+)"/g;
+cmp_ok(scalar(@parameters), '>=', 3, 'there are storage parameters');
+is_named($_) for @parameters;
+
+$node->stop;
+done_testing();
