@@ -97,6 +97,7 @@ cd "$source"
 check "META.json" metadata_is_valid
 check "layers of the source" "$source/scripts/check-layers.sh"
 check "drawing is what its script writes" drawing_is_current
+check "Markdown ends at 100 columns" scripts/check-columns.sh
 if command -v shellcheck >/dev/null; then
     check "shell scripts (shellcheck)" shellcheck -x -S warning .ci/run scripts/*.sh
 fi

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import sys
+import textwrap
 
 BEGIN, END = "<!-- make bench writes from here -->", "<!-- to here -->"
 INK, GRID = "#333", "#ddd"
@@ -252,6 +253,16 @@ def write_plots(run, folder):
              "radius (bits)", "µs", by(run, "radius", "probe", largest), radii, False, True)
 
 
+def wrapped(words):
+    """The Markdown with lines of at most 100 columns, rows of tables excepted."""
+    lines = []
+    for line in words.splitlines():
+        rest = "  " if line.startswith("- ") else ""
+        lines += [line] if line.startswith("|") or len(line) <= 100 else textwrap.wrap(
+            line, 100, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines) + "\n"
+
+
 def write_page(path, words):
     with open(path, encoding="utf-8") as file:
         page = file.read()
@@ -260,7 +271,7 @@ def write_page(path, words):
     if not end:
         raise SystemExit(f"{path} has no lines {BEGIN} and {END}")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(before + BEGIN + "\n\n" + words + END + after)
+        file.write(before + BEGIN + "\n\n" + wrapped(words) + END + after)
 
 
 def main():
