@@ -45,7 +45,8 @@ SIMHASH_CXXFLAGS = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics 
 	-ffp-contract=off -fno-semantic-interposition -Wno-register
 WARNINGS = -Wall -Wextra -Wno-deprecated-volatile
 
-SHLIB_LINK += -lutf8proc
+# Calls from one of our files to another are direct.
+SHLIB_LINK += -Wl,-Bsymbolic-functions -lutf8proc
 UNIT_LIBS += -lutf8proc
 
 # icu_words() needs ICU; where there is none, it says so when called. Its C interface alone is used.

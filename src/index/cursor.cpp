@@ -24,8 +24,7 @@ SearchedTree::SearchedTree(const TreeContext& tree, BlockNumber index_blocks)
 void LeafCursor::find_ahead() {
     Assert(InterruptHoldoffCount == 0); // as it is under a page lock
     hint_ = tree_->notes.look_up(position_.key);
-    if (hint_.note == nullptr || !LeafNotes::are_trusted()) {
-        LeafNotes::distrust_once_less();
+    if (hint_.note == nullptr || !LeafNotes::trust()) {
         hint_.note = nullptr;
         hint_.buffer = InvalidBuffer;
         if (hint_.block == InvalidBlockNumber)
@@ -54,7 +53,7 @@ void LeafCursor::fetch_ahead() {
 }
 
 // The leaf of the position, pinned and locked shared.
-Buffer LeafCursor::lock_leaf() {
+inline Buffer LeafCursor::lock_leaf() {
     const TreeContext& tree = tree_->context;
     LeafHint hint = hint_;
     if (hint.buffer == InvalidBuffer) {
@@ -82,17 +81,9 @@ LeafReader LeafCursor::lock(Snapshot snapshot) {
     return reader;
 }
 
-void LeafCursor::go_on() {
-    Page page = BufferGetPage(buffer_);
-    BlockNumber block = BufferGetBlockNumber(buffer_);
-    if (!go_right(tree_->context.index, block, page, &position_) || position_.key > last_)
-        tree_ = nullptr;
-    hint_ = {page_opaque(page)->right};
-}
-
 void LeafCursor::pass_key() {
     if (position_.key >= last_)
-        tree_ = nullptr;
+        end();
     position_ = {position_.key + 1, 0};
     hint_ = {};
 }

@@ -33,6 +33,7 @@ class LeafCursor {
         : tree_(tree), position_{range.first, 0}, last_(range.last) {}
 
     bool at_end() const { return tree_ == nullptr; }
+    void end() { tree_ = nullptr; }
     const TreeContext& tree() const { return tree_->context; }
     // Entries before it are done.
     TreeKey position() const { return position_; }
@@ -50,7 +51,13 @@ class LeafCursor {
     LeafReader lock(Snapshot snapshot);
     // Moves the position to the next leaf of the range, by the fence of this one, or the cursor to
     // its end. Expects the leaf locked.
-    void go_on();
+    void go_on() {
+        const PageOpaque* opaque = page_opaque(BufferGetPage(buffer_));
+        if (opaque->high_key <= last_ && go_right(tree_->context.index, buffer_, &position_))
+            hint_ = {opaque->right};
+        else
+            end();
+    }
     // After go_on(): the next leaf begins among the postings of the key of the position. This moves
     // the position to the next key.
     bool is_among_postings() const { return !at_end() && position_.tid > 0; }

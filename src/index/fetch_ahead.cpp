@@ -16,16 +16,6 @@ Buffer fetch_page_ahead(Relation relation, BlockNumber block) {
     return BufferIsLocal(buffer) ? InvalidBuffer : buffer;
 }
 
-void prefetch_page(Buffer buffer) {
-    // Addresses only: the page is not pinned, and may be another one by now.
-    prefetch(BufferGetPage(buffer));
-    prefetch(buffer_descriptor(buffer));
-}
-
-void prefetch_page_end(Buffer buffer) {
-    prefetch(BufferGetPage(buffer) + BLCKSZ - 1);
-}
-
 void fetch_row_ahead(Relation heap, ItemPointerData tid) {
     Buffer buffer = fetch_page_ahead(heap, ItemPointerGetBlockNumber(&tid));
     if (buffer == InvalidBuffer)

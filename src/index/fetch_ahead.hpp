@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pg.hpp"
+#include "core/bits/prefetch.hpp"
 
 namespace simhash {
 
@@ -12,11 +13,16 @@ bool may_fetch_ahead(Relation relation);
 // Has the server bring a page from disk into memory, if there is such a page. The buffer that seems
 // to hold it already, if any.
 Buffer fetch_page_ahead(Relation relation, BlockNumber block);
-// Has the beginning of the page in a shared buffer, and the buffer's descriptor, brought into the
-// cache.
-void prefetch_page(Buffer buffer);
-// The same for its other end, its last bytes.
-void prefetch_page_end(Buffer buffer);
+// Has the buffer's descriptor and the beginning of the page in it brought into the cache. By
+// address only: the page is not pinned, and may be another one by now.
+inline void prefetch_page(Buffer buffer) {
+    prefetch(buffer_descriptor(buffer));
+    prefetch(BufferGetPage(buffer));
+}
+// The same for the last bytes of the page.
+inline void prefetch_page_end(Buffer buffer) {
+    prefetch(BufferGetPage(buffer) + BLCKSZ - 1);
+}
 // Has the row's page brought nearer, and its pointer there.
 void fetch_row_ahead(Relation heap, ItemPointerData tid);
 

@@ -14,9 +14,8 @@ bool LevelReader::next() {
     Buffer buffer = find_page(tree_, next_, position_, level_);
     memcpy(page_, BufferGetPage(buffer), BLCKSZ);
     block_ = BufferGetBlockNumber(buffer);
+    ended_ = !go_right(tree_.index, buffer, &position_);
     UnlockReleaseBuffer(buffer);
-
-    ended_ = !go_right(tree_.index, block_, page_, &position_);
     next_ = page_opaque(page_)->right;
     return true;
 }

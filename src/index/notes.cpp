@@ -90,12 +90,11 @@ LeafHint LeafNotes::look_up(uint64_t key) {
     return {note->block, note->buffer, note};
 }
 
-bool LeafNotes::are_trusted() {
-    return distrust == 0;
-}
-
-void LeafNotes::distrust_once_less() {
-    distrust = std::max(distrust - 1, 0);
+bool LeafNotes::trust() {
+    if (distrust == 0)
+        return true;
+    distrust--;
+    return false;
 }
 
 void LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) {

@@ -40,10 +40,9 @@ class LeafNotes {
     // What was noted of the leaf of a key; a hint of nothing where there is no note. Expects no
     // lock.
     LeafHint look_up(uint64_t key);
-    // False for a while after notes were found to name buffers that other pages took: what they say
-    // to be in memory must then be asked for as if it were on disk.
-    static bool are_trusted();
-    static void distrust_once_less();
+    // False the next few times after notes were found to name buffers that other pages took: what
+    // they say to be in memory must then be asked for as if it were on disk.
+    static bool trust();
 
     // Notes where the leaf of `key`, found by the hint or not, is, and how its keys are laid out.
     // Expects it locked.

@@ -58,15 +58,6 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor) {
     page_set_body_size(page, sizeof(*meta));
 }
 
-bool go_right(Relation index, BlockNumber block, Page page, TreeKey* position) {
-    if (page_is_rightmost(page))
-        return false;
-    if (page_high(page) <= *position)
-        report_corruption(index, block, "The page's range is empty.");
-    *position = page_high(page);
-    return true;
-}
-
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
     Page page = BufferGetPage(buffer);
     LeafReader reader;

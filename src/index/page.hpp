@@ -163,10 +163,6 @@ inline void set_page_high(Page page, TreeKey high) {
     tid_to_words(high.tid, page_opaque(page)->high_tid);
 }
 
-// Moves a position to where the page on the right begins: to the high key of `page`, of block
-// `block`, which must lie beyond it. False on the rightmost page of a level.
-bool go_right(Relation index, BlockNumber block, Page page, TreeKey* position);
-
 inline bool page_precedes(Page page, TreeKey key) {
     return !page_is_rightmost(page) && key >= page_high(page);
 }
@@ -262,6 +258,17 @@ inline void check_page(Relation index, Buffer buffer) {
     BlockNumber block = BufferGetBlockNumber(buffer);
     if (const char* damage = page_damage(BufferGetPage(buffer), block))
         report_corruption(index, block, damage);
+}
+// Moves a position to where the page on the right begins: to the high key of this one, which must
+// lie beyond it. False on the rightmost page of a level. Expects the page locked.
+inline bool go_right(Relation index, Buffer buffer, TreeKey* position) {
+    Page page = BufferGetPage(buffer);
+    if (page_is_rightmost(page))
+        return false;
+    if (page_high(page) <= *position)
+        report_corruption(index, BufferGetBlockNumber(buffer), "The page's range is empty.");
+    *position = page_high(page);
+    return true;
 }
 // Opens a leaf of the given kind for reading, or raises an error.
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);

@@ -47,7 +47,8 @@ void PostingReader::start(const LeafCursor& cursor) {
 }
 
 void PostingReader::stop() {
-    start({});
+    release();
+    cursor_.end();
 }
 
 // Takes over what was read of a leaf that is no longer locked.

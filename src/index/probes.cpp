@@ -19,14 +19,14 @@ void Probes::start(const ProbePlan* plan, uint64_t center) {
     plan_ = plan;
     center_ = center;
     count_ = next_ = 0;
-    made_probe_ = -1;
+    origin_ = {-1, 0};
     neighbours_ = PrefixNeighbours(0, 1, -1);
 }
 
 void Probes::begin_probe() {
-    const Probe& probe = plan_->probes[made_probe_];
-    uint64_t target = index_->permutation(probe.table).apply(center_);
-    neighbours_ = PrefixNeighbours(target >> (kFingerprintBits - probe.prefix_bits),
+    const Probe& probe = plan_->probes[origin_.probe];
+    origin_.target = index_->permutation(probe.table).apply(center_);
+    neighbours_ = PrefixNeighbours(origin_.target >> (kFingerprintBits - probe.prefix_bits),
                                    probe.prefix_bits, probe.threshold);
 }
 
@@ -34,12 +34,12 @@ void Probes::begin_probe() {
 bool Probes::make_range(LeafCursor* range) {
     uint64_t prefix;
     while (!neighbours_.next(&prefix)) {
-        if (made_probe_ + 1 == plan_->probe_count)
+        if (origin_.probe + 1 == plan_->probe_count)
             return false;
-        made_probe_++;
+        origin_.probe++;
         begin_probe();
     }
-    const Probe& probe = plan_->probes[made_probe_];
+    const Probe& probe = plan_->probes[origin_.probe];
     *range = LeafCursor(index_->tree(probe.table), keys_with_prefix(prefix, probe.prefix_bits));
     return true;
 }
@@ -50,7 +50,7 @@ bool Probes::fetch_more() {
     int ahead = count_ == 0 ? kFirstAhead : kAhead;
     next_ = count_ = 0;
     while (count_ < ahead && make_range(&ranges_[count_]))
-        probes_[count_++] = made_probe_;
+        origins_[count_++] = origin_;
     if (count_ > 1)
         LeafCursor::fetch_ahead(ranges_, count_);
     return count_ > 0;
@@ -58,20 +58,21 @@ bool Probes::fetch_more() {
 
 void Probes::collect_leaf(const Filter& filter, Matches* matches) {
     LeafCursor& range = ranges_[next_];
-    int probe = probes_[next_];
-    const Permutation& permutation = index_->permutation(plan_->probes[probe].table);
+    Origin origin = origins_[next_];
+    const Permutation& permutation = index_->permutation(range.tree().tree);
     LeafYield* yield = index_->yield();
     LeafReader reader = range.lock(index_->snapshot);
     // Distances are the same under the permutation: only matches are permuted back.
     KeyRange keys = range.rest();
-    int hit_count = reader.keys_within(keys.first, keys.last, permutation.apply(center_),
-                                       filter.ball.radius, yield->hits);
+    int hit_count =
+        reader.keys_within(keys.first, keys.last, origin.target, filter.ball.radius, yield->hits);
     size_t count = 0;
     for (int i = 0; i < hit_count; i++) {
         uint64_t fingerprint = permutation.invert(yield->hits[i].key);
         if (count > 0 && yield->fingerprints[count - 1] == fingerprint)
             continue; // another posting
-        if (filter.takes(fingerprint) && !reported_earlier(*plan_, probe, fingerprint ^ center_))
+        if (filter.takes(fingerprint) &&
+            !reported_earlier(*plan_, origin.probe, fingerprint ^ center_))
             yield->fingerprints[count++] = fingerprint;
     }
     range.go_on();

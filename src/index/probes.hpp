@@ -44,10 +44,14 @@ class Probes {
     SearchedIndex* index_;
     const ProbePlan* plan_ = nullptr;
     uint64_t center_ = 0;
+    struct Origin {
+        int probe;       // its number in the plan
+        uint64_t target; // the centre's key in its tree
+    };
     LeafCursor ranges_[kAhead]; // [count_], of those from next_ on it is not yet the turn
-    int probes_[kAhead];        // [count_], their probes' numbers
+    Origin origins_[kAhead];    // [count_], of the ranges
     int count_ = 0, next_ = 0;
-    int made_probe_ = 0;                    // the probe whose ranges are being made, and ...
+    Origin origin_;                         // of the ranges that are being made, and ...
     PrefixNeighbours neighbours_{0, 1, -1}; // ... the prefixes of those that are left
 };
 

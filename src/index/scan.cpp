@@ -119,15 +119,14 @@ void start_fingerprints(Scan* scan) {
     if (scan->order.count > 0) {
         scan->nearest.start({scan->order.targets, scan->order.count}, balls, &scan->postings);
     } else {
-        Filter filter = kEverything;
-        if (!balls.empty())
-            filter = {balls[0], kNoRadius, balls.subspan(1)};
-        scan->within.start(filter, scan->heap, &scan->postings);
+        Ball ball = balls.empty() ? kEverything.ball : balls[0];
+        scan->within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap,
+                           &scan->postings);
     }
 }
 
 void start_nulls(Scan* scan) {
-    scan->stage = scan->conditions.want_nulls ? Scan::Stage::kNulls : Scan::Stage::kDone;
+    scan->stage = Scan::Stage::kNulls;
     SearchedTree* nulls = scan->index.tree(null_tree(scan->index.layout()));
     scan->postings.start(LeafCursor(nulls, kAllKeys));
 }
@@ -140,7 +139,8 @@ bool next_leaf(Scan* scan) {
         (scan->order.count > 0 ? scan->nearest.next_leaf(&scan->postings)
                                : scan->within.next_leaf(&scan->postings)))
         return true;
-    if (scan->stage == Scan::Stage::kStart || scan->stage == Scan::Stage::kFingerprints)
+    if (scan->stage != Scan::Stage::kNulls && scan->stage != Scan::Stage::kDone &&
+        scan->conditions.want_nulls)
         start_nulls(scan);
     if (scan->stage == Scan::Stage::kNulls && scan->postings.next_leaf(&scan->index, kEverything))
         return true;

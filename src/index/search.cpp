@@ -10,8 +10,6 @@ namespace simhash {
 
 namespace {
 
-LeafYield leaf_yield;
-
 // The plan of the backend's last query of this index is as good where the index has not much grown
 // or shrunk since: any plan is right.
 ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int radius) {
@@ -29,6 +27,8 @@ ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int 
 
 } // namespace
 
+LeafYield SearchedIndex::backend_yield_;
+
 SearchedIndex::SearchedIndex(Relation index)
     : relation_(index), memory_(CurrentMemoryContext), layout_(index_cache(index)->layout) {
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
@@ -40,10 +40,6 @@ SearchedIndex::SearchedIndex(Relation index)
     for (int i = 0; i < layout_.table_count; i++)
         new (&permutations_[i]) Permutation(layout_.masks[i]);
     entries_ = estimated_entries(layout_, blocks);
-}
-
-LeafYield* SearchedIndex::yield() const {
-    return &leaf_yield;
 }
 
 const ProbePlan* SearchedIndex::plan_for(int radius) {

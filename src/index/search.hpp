@@ -66,7 +66,7 @@ class SearchedIndex {
     double entries() const { return entries_; }
     // The plan for a radius of -1 .. 64.
     const ProbePlan* plan_for(int radius);
-    LeafYield* yield() const;
+    LeafYield* yield() const { return &backend_yield_; }
 
     Snapshot snapshot = nullptr; // of the rows to be returned
 
@@ -78,6 +78,7 @@ class SearchedIndex {
     Permutation* permutations_;
     double entries_;
     ProbePlan* plans_[kFingerprintBits + 1] = {}; // by radius, made when first needed
+    static LeafYield backend_yield_;
 };
 
 } // namespace simhash

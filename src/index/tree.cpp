@@ -544,11 +544,9 @@ bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint) {
     for (;;) {
         Buffer buffer = descend(postings, key, 0, BUFFER_LOCK_SHARE);
         LeafReader reader = open_leaf(index, buffer, postings.kind);
-        Page page = BufferGetPage(buffer);
         bool found = false;
         reader.visit(fingerprint, fingerprint, [&](uint64_t, uint64_t) { found = true; });
-        bool more =
-            go_right(index, BufferGetBlockNumber(buffer), page, &key) && key.key == fingerprint;
+        bool more = go_right(index, buffer, &key) && key.key == fingerprint;
         UnlockReleaseBuffer(buffer);
         if (found || !more)
             return found;

@@ -127,8 +127,7 @@ void sweep_tables(Vacuum* vacuum) {
             vacuum_delay();
             Buffer buffer = descend(tree, position, 0, BUFFER_LOCK_SHARE);
             int count = open_leaf(vacuum->index, buffer, tree.kind).decode_sorted(vacuum->run);
-            more = go_right(vacuum->index, BufferGetBlockNumber(buffer), BufferGetPage(buffer),
-                            &position);
+            more = go_right(vacuum->index, buffer, &position);
             UnlockReleaseBuffer(buffer);
             int orphans = 0;
             for (int i = 0; i < count; i++)
@@ -214,7 +213,7 @@ void vacuum_postings(Vacuum* vacuum, int number) {
         if (!page_is_leaf(page) || page_is_deleted(page) || page_opaque(page)->tree != number ||
             page_low(page) > position)
             report_corruption(vacuum->index, block, "A right link leads out of its tree.");
-        go_right(vacuum->index, block, page, &position);
+        go_right(vacuum->index, buffer, &position);
         vacuum_leaf(vacuum, tree, buffer);
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
         UnlockReleaseBuffer(buffer);

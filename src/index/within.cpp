@@ -13,16 +13,17 @@ constexpr size_t kRowsAhead = 4; // of those that one leaf gives
 
 } // namespace
 
-void WithinScan::start(const Filter& filter, Relation heap, PostingReader* postings) {
+void WithinScan::start(Ball ball, std::span<const Ball> others, Relation heap,
+                       PostingReader* postings) {
     heap_ = heap;
-    filter_ = filter;
-    filter_.plan = index_->plan_for(filter.ball.radius);
-    filter_.reported_probes = 0;
+    filter_ = {ball, kNoRadius, others, index_->plan_for(ball.radius)};
     step_ = Step::kProbePostings;
-    probes_.start(filter_.plan, filter.ball.center);
+    probes_.start(filter_.plan, ball.center);
     matches_.clear();
-    postings->start(filter_.plan->read_all ? LeafCursor(index_->posting_table(), kAllKeys)
-                                           : LeafCursor());
+    if (filter_.plan->read_all)
+        postings->start(LeafCursor(index_->posting_table(), kAllKeys));
+    else
+        postings->stop();
 }
 
 void WithinScan::collect_one_leaf() {

@@ -13,9 +13,9 @@ class WithinScan {
     explicit WithinScan(SearchedIndex* index)
         : index_(index), probes_(index), matches_(index->memory()) {}
 
-    // `heap`: the table whose rows will be looked at next, if they are to be fetched ahead; or
-    // null.
-    void start(const Filter& filter, Relation heap, PostingReader* postings);
+    // All rows in the ball and in the others. `heap`: the table whose rows will be looked at next,
+    // if they are to be fetched ahead; or null.
+    void start(Ball ball, std::span<const Ball> others, Relation heap, PostingReader* postings);
     // Loads the next postings, one leaf's. False at the end.
     bool next_leaf(PostingReader* postings);
 
