@@ -204,7 +204,7 @@ fuzz:
 	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
 		-o build/fuzz/text test/fuzz/text_fuzz.cpp $(CORE_SOURCES) $(UNIT_LIBS)
 	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
-		-o build/fuzz/leaf test/fuzz/leaf_fuzz.cpp src/core/leaf/codec.cpp
+		-o build/fuzz/leaf test/fuzz/leaf_fuzz.cpp $(wildcard src/core/leaf/*.cpp)
 	build/fuzz/text -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 build/fuzz/corpus
 	build/fuzz/leaf -max_total_time=$(FUZZ_SECONDS) -max_len=8200 -print_final_stats=1
 

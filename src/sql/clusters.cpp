@@ -1,5 +1,5 @@
-// simhash_cluster and simhash_pairs: the server's side of core/whole/near_pairs.hpp. It collects
-// the fingerprints, finds the memory, lets the search be cancelled, and hands the result on.
+// simhash_cluster and simhash_pairs: the server's side of core/whole/clusters.hpp. It collects the
+// fingerprints, finds the memory, lets the search be cancelled, and hands the result on.
 //
 // Fingerprints are compared as unsigned numbers with the sign bit turned over, which keeps the
 // order of bigint and all distances.
@@ -13,7 +13,8 @@
 #include <span>
 
 #include "core/bits/distance.hpp"
-#include "core/whole/near_pairs.hpp"
+#include "core/whole/clusters.hpp"
+#include "core/whole/distinct.hpp"
 #include "core/whole/radix_sort.hpp"
 
 using namespace simhash;
@@ -112,10 +113,10 @@ class Collector {
     }
 
     void check_memory() const {
-        if (count_ > kMaxClusterFingerprints)
+        if (count_ > kMaxNearPairsCount)
             ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                             errmsg("cannot compare more than %zu distinct fingerprints at once",
-                                   kMaxClusterFingerprints)));
+                                   kMaxNearPairsCount)));
         size_t allowed = get_hash_memory_limit();
         if (count_ * kBytesPerFingerprint <= allowed)
             return;

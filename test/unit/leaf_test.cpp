@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "random.hpp"
+
 using namespace simhash;
 
 namespace {
@@ -87,6 +89,32 @@ TEST(LeafCodec, RoundTripsEveryShapeOfRun) {
             ASSERT_TRUE(body.encode(kind, entries));
             EXPECT_EQ(decode(body, kind), entries);
         }
+}
+
+// What is on disk must stay readable: the bytes of many leaves, as they have always been.
+TEST(LeafCodec, WritesTheBytesThatItAlwaysWrote) {
+    if (std::endian::native != std::endian::little)
+        GTEST_SKIP() << "words are in the machine's byte order";
+    simhash_test::Random random(20240607);
+    uint64_t checksum = 0xcbf29ce484222325; // FNV-1a
+    for (int round = 0; round < 2000; round++) {
+        LeafKind kind = round % 2 == 0 ? LeafKind::kBlock : LeafKind::kPosting;
+        uint64_t count = random.below(round % 10 == 0 ? 1200 : 120), width = 1 + random.below(63);
+        uint64_t first = random.next() >> 1;
+        std::vector<LeafEntry> entries;
+        for (uint64_t i = 0; i < count; i++) {
+            uint64_t key = first + (random.next() >> (64 - width));
+            uint64_t block = random.below(50000), offset = 1 + random.below(290);
+            entries.push_back({key, kind == LeafKind::kPosting ? block << 16 | offset : 0});
+        }
+        entries = sorted_unique(entries);
+        Body body;
+        ASSERT_TRUE(body.encode(kind, entries));
+        body.append(kind, {first, kind == LeafKind::kPosting ? 0xfedcba987654u : 0});
+        for (uint8_t byte : body.bytes)
+            checksum = (checksum ^ byte) * 0x100000001b3;
+    }
+    EXPECT_EQ(checksum, 2008149876818091430u);
 }
 
 TEST(LeafCodec, MergesTailAndRunInKeyOrder) {
@@ -232,8 +260,8 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
                 reader.visit(low, low + random() % 1000, [](uint64_t, uint64_t) {});
                 reader.contains_key(low);
                 reader.ranks_agree();
-                for (SearchLevel level : {SearchLevel::kPortable, SearchLevel::kPopcnt,
-                                          SearchLevel::kAvx2, SearchLevel::kAvx512})
+                for (SimdLevel level : {SimdLevel::kPortable, SimdLevel::kPopcnt, SimdLevel::kAvx2,
+                                        SimdLevel::kAvx512})
                     EXPECT_LE(reader.keys_within(low >> 1, UINT64_MAX, low, 3, hits.data(), level),
                               reader.count());
             }
@@ -278,8 +306,8 @@ TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
             for (const LeafEntry& e : entries)
                 if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius)
                     expected.push_back(e);
-            for (SearchLevel level : {SearchLevel::kPortable, SearchLevel::kPopcnt,
-                                      SearchLevel::kAvx2, SearchLevel::kAvx512}) {
+            for (SimdLevel level :
+                 {SimdLevel::kPortable, SimdLevel::kPopcnt, SimdLevel::kAvx2, SimdLevel::kAvx512}) {
                 std::vector<LeafEntry> found;
                 int count = reader.keys_within(low, high, target, radius, hits.data(), level);
                 for (int i = 0; i < count; i++)

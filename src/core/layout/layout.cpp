@@ -22,6 +22,7 @@
 #include <bit>
 
 #include "core/bits/distance.hpp"
+#include "core/bits/highest.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -40,17 +41,6 @@ int choices(int n, int k) {
             return kTooMany;
     }
     return static_cast<int>(result);
-}
-
-// The highest `count` bits of word.
-uint64_t leading_bits_of(uint64_t word, int count) {
-    uint64_t taken = 0;
-    for (; count > 0; --count) {
-        uint64_t bit = std::bit_floor(word);
-        taken |= bit;
-        word ^= bit;
-    }
-    return taken;
 }
 
 uint64_t leading_mask(int count) {
@@ -154,7 +144,7 @@ class Construction {
         uint64_t blocks[kMaxTables];
         uint64_t rest = word;
         for (int i = 0; i < cut.block_count; ++i) {
-            blocks[i] = leading_bits_of(rest, cut.block_bits[i]);
+            blocks[i] = highest_ones(rest, cut.block_bits[i]);
             rest ^= blocks[i];
         }
         write_choices(word, prefix, blocks, cut.block_count, cut.block_count - radius_, layout);
@@ -191,8 +181,7 @@ Layout disjoint_blocks(int word_bits, int radius, int tables) {
     Layout layout = {radius, tables, {}};
     uint64_t rest = leading_mask(word_bits);
     for (int i = 0; i < tables; ++i) {
-        layout.masks[i] =
-            leading_bits_of(rest, word_bits / tables + (i < word_bits % tables ? 1 : 0));
+        layout.masks[i] = highest_ones(rest, word_bits / tables + (i < word_bits % tables ? 1 : 0));
         rest ^= layout.masks[i];
     }
     return layout;

@@ -27,7 +27,9 @@
 
 #include <algorithm>
 
+#include "core/bits/ball_size.hpp"
 #include "core/bits/distance.hpp"
+#include "core/bits/highest.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -38,42 +40,10 @@ constexpr double kInfinite = 1e300;
 constexpr int kPlanNodeBudget = 2500; // steps of all proofs for one plan: about two milliseconds
 constexpr int kProofNodeBudget = 500; // of one proof
 
-// ball[n][t]: how many numbers of n bits have at most t ones. share[n]: 2^-n.
-struct BallTable {
-    double ball[kBits + 1][kBits + 1];
-    double share[kBits + 1];
-};
-
-constexpr BallTable make_ball_table() {
-    BallTable table = {};
-    double row[kBits + 1] = {1};
-    double share = 1;
-    for (int n = 0; n <= kBits; ++n) {
-        double sum = 0;
-        for (int t = 0; t <= kBits; ++t)
-            table.ball[n][t] = sum += row[t];
-        table.share[n] = share;
-        share /= 2;
-        for (int t = kBits; t > 0; --t)
-            row[t] += row[t - 1];
-    }
-    return table;
-}
-
-constexpr BallTable kTable = make_ball_table();
-
-// The fingerprint bits behind the leading prefix_bits of the permuted key. Up to the mask's length
+// The fingerprint bits that are the leading prefix_bits of the permuted key. Up to the mask's length
 // they are its own highest bits, beyond it the highest others.
 uint64_t effective_mask(uint64_t mask, int prefix_bits) {
-    uint64_t taken = 0;
-    for (uint64_t rest = mask; prefix_bits > 0; --prefix_bits) {
-        if (rest == 0)
-            rest = ~mask;
-        uint64_t bit = std::bit_floor(rest);
-        taken |= bit;
-        rest ^= bit;
-    }
-    return taken;
+    return highest_ones(mask, prefix_bits) | highest_ones(~mask, prefix_bits - std::popcount(mask));
 }
 
 // The cheapest prefix for each length of mask and threshold, worked out as they are asked for.
@@ -82,10 +52,10 @@ class Prices {
     Prices(double entries, const ProbeCosts& costs) : entries_(entries), costs_(costs) {}
 
     double visits(int prefix_bits, int threshold) const {
-        return kTable.ball[prefix_bits][threshold];
+        return ball_size(prefix_bits, threshold);
     }
     double candidates(int prefix_bits, int threshold) const {
-        return visits(prefix_bits, threshold) * entries_ * kTable.share[prefix_bits];
+        return ball_share(prefix_bits, threshold) * entries_;
     }
     double cost(int prefix_bits, int threshold) const {
         return visits(prefix_bits, threshold) * costs_.visit +

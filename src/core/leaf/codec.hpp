@@ -41,6 +41,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/bits/simd.hpp"
+
 namespace simhash {
 
 enum class LeafKind : uint8_t { kBlock = 1, kPosting = 2 };
@@ -116,6 +118,16 @@ inline size_t suffix_offset(unsigned low_bits, size_t i) {
     return i / kGroupEntries * low_bits * (kGroupEntries / 8) + i % kGroupEntries * 4;
 }
 
+// What a search does with words, as any processor does it.
+struct PortableBits {
+    // Position of the n-th set bit, n > 0; there are so many.
+    [[gnu::always_inline]] static int nth_one(uint64_t bits, uint64_t n) {
+        for (; n > 1; --n)
+            bits &= bits - 1;
+        return std::countr_zero(bits);
+    }
+};
+
 // The 32 bits at a byte.
 inline uint32_t read_suffix(const uint8_t* words, size_t at) {
     if constexpr (std::endian::native == std::endian::little) {
@@ -140,9 +152,6 @@ struct LeafShape {
 
     friend bool operator==(const LeafShape&, const LeafShape&) = default;
 };
-
-// The widest form of search that may be used; where the processor has not got it, the next.
-enum class SearchLevel { kPortable, kPopcnt, kAvx2, kAvx512 };
 
 // Reads one leaf body in place. open() checks, in constant time, that all sizes add up inside the
 // body; after that no content, however damaged, makes any function here read outside it or loop
@@ -212,7 +221,7 @@ class LeafReader {
     // The entries with low <= key <= high whose key is within `radius` bits of `target`; `hits`
     // holds kMaxLeafEntries + 1. Returns their number. The innermost loop of every probe.
     int keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
-                    SearchLevel level = SearchLevel::kAvx512) const;
+                    SimdLevel highest = kHighestSimdLevel) const;
     // TID of the entry at a place.
     uint64_t tid_at(int place) const {
         return place < run_count() ? run_tid(place) : tail_entry(place - run_count()).tid;
@@ -312,6 +321,35 @@ class LeafReader {
         return {int(section * header_.section_words()), clear_before};
     }
 
+    // The first high part that an entry with a key of at least `low` can have.
+    [[gnu::always_inline]] uint64_t high_part_from(uint64_t low) const {
+        return low > header_.first_key ? (low - header_.first_key) >> header_.low_bits : 0;
+    }
+
+    // Where the entries of a high part begin: how many stand before them, and the unary word of the
+    // clear bit before theirs, the high_part-th.
+    struct HighPart {
+        int entries;
+        UnaryPlace at;
+    };
+    template <class Bits>
+    [[gnu::always_inline]] HighPart find_high_part(uint64_t high_part) const {
+        UnaryPlace at = section_before(high_part);
+        if (high_part == 0)
+            return {0, at};
+        for (; at.word < header_.unary_words; ++at.word) {
+            uint64_t holes = ~leaf_detail::read_word(unary_, at.word);
+            unsigned clear = std::popcount(holes);
+            if (at.clear_before + clear >= high_part) {
+                uint64_t position =
+                    uint64_t(at.word) * 64 + Bits::nth_one(holes, high_part - at.clear_before);
+                return {int(std::min<uint64_t>(position + 1 - high_part, header_.count)), at};
+            }
+            at.clear_before += clear;
+        }
+        return {header_.count, at};
+    }
+
     LeafKind kind_;
     int tail_count_;
     RunHeader header_;
@@ -360,37 +398,16 @@ template <class Visit>
         return;
     unsigned low_bits = header_.low_bits;
     int words = header_.unary_words;
-    // Go to the first unary bit of the wanted high part: behind that many clear bits.
-    uint64_t wanted = low > header_.first_key ? (low - header_.first_key) >> low_bits : 0;
-    auto [w, clear_seen] = section_before(wanted);
-    uint64_t word;
-    for (;; w++) {
-        if (w >= words)
-            return;
-        word = read_word(unary_, w);
-        unsigned clear = 64 - std::popcount(word);
-        if (clear_seen + clear >= wanted)
-            break;
-        clear_seen += clear;
-    }
-    unsigned bit = 0;
-    if (wanted >
-        clear_seen) { // position behind the (wanted - clear_seen)-th clear bit of this word
-        uint64_t holes = ~word;
-        for (uint64_t skip = wanted - clear_seen; skip > 1; skip--)
-            holes &= holes - 1;
-        bit = std::countr_zero(holes) + 1;
-    }
-    int i = int(uint64_t(w) * 64 + bit - wanted); // every earlier bit that is not clear is an entry
-    if (bit == 64) {
-        if (++w == words)
-            return;
-        word = read_word(unary_, w);
-        bit = 0;
-    }
-    word &= ~uint64_t{0} << bit;
+    uint64_t wanted = high_part_from(low);
+    int i = find_high_part<PortableBits>(wanted).entries;
     if (i >= header_.count)
         return;
+    // Before the bit of that entry stand as many set bits as entries, and `wanted` clear ones.
+    uint64_t position = uint64_t(i) + wanted;
+    int w = int(position >> 6);
+    if (w >= words)
+        return;
+    uint64_t word = read_word(unary_, w) & ~uint64_t{0} << (position & 63);
     LowParts low_parts(*this, size_t(i));
     for (;;) {
         while (word == 0) {

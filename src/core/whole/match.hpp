@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/bits/simd.hpp"
+
 namespace simhash {
 
 constexpr size_t kMaxMatchCount = 4096; // fingerprints per call
@@ -14,10 +16,7 @@ constexpr size_t kMaxMatchCount = 4096; // fingerprints per call
 using Matcher = size_t (*)(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
                            uint16_t* matches);
 
-// The fastest that this processor runs.
-Matcher best_matcher();
-
-// All that it runs, the portable one first, for tests: their number, 1..4.
-int all_matchers(Matcher (&matchers)[4]);
+// The fastest that this processor runs, of those up to a level.
+Matcher best_matcher(SimdLevel highest = kHighestSimdLevel);
 
 } // namespace simhash

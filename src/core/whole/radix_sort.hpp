@@ -7,6 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
+
+#include "core/bits/pause.hpp"
 
 namespace simhash {
 
@@ -22,24 +25,9 @@ inline uint64_t radix_key(const KeyedValue& record) {
     return record.key;
 }
 
-// Some milliseconds, or some tens where each entry waits for memory.
-constexpr size_t kEntriesPerPause = size_t{1} << 17;
-
-// Calls step(begin, end) for pieces of 0 .. size, and pause() between them.
-template <typename Step, typename Pause>
-void in_pieces(size_t size, const Step& step, const Pause& pause) {
-    for (size_t begin = 0; begin < size;) {
-        size_t end = size - begin < kEntriesPerPause ? size : begin + kEntriesPerPause;
-        step(begin, end);
-        begin = end;
-        if (begin < size)
-            pause();
-    }
-}
-
 // entries and scratch: the same number of entries, not overlapping.
-template <typename Entry, typename Pause>
-void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const Pause& pause) {
+template <typename Entry, typename AnyPause>
+void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPause& pause) {
     constexpr int kPasses = 8;
     constexpr int kDigits = 256;
     size_t counts[kPasses][kDigits] = {};

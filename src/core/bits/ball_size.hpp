@@ -1,0 +1,44 @@
+// How many words lie in a ball: the sum of C(bits, i) for i = 0 .. radius. As doubles, since there
+// are up to 2^64.
+#pragma once
+
+#include "core/bits/distance.hpp"
+
+namespace simhash {
+
+// words[n][r]: words of n bits within r of one of them. share[n]: one word's share of all, 2^-n.
+struct BallSizes {
+    double words[kFingerprintBits + 1][kFingerprintBits + 1];
+    double share[kFingerprintBits + 1];
+
+    constexpr BallSizes() : words(), share() {
+        double row[kFingerprintBits + 1] = {1}; // of Pascal's triangle
+        double share_of_one = 1;
+        for (int n = 0; n <= kFingerprintBits; ++n) {
+            double sum = 0;
+            for (int r = 0; r <= kFingerprintBits; ++r)
+                words[n][r] = sum += row[r];
+            share[n] = share_of_one;
+            share_of_one /= 2;
+            for (int r = kFingerprintBits; r > 0; --r)
+                row[r] += row[r - 1];
+        }
+    }
+};
+inline constexpr BallSizes kBallSizes;
+
+// Of words of `bits` bits (0..64), those within a radius (any) of one of them: how many, and their
+// share of all.
+constexpr double ball_size(int bits, int radius) {
+    return radius < 0 ? 0 : kBallSizes.words[bits][radius < bits ? radius : bits];
+}
+constexpr double ball_share(int bits, int radius) {
+    return ball_size(bits, radius) * kBallSizes.share[bits];
+}
+
+// The share of uniformly distributed fingerprints that lie in a ball.
+constexpr double ball_share(int radius) {
+    return ball_share(kFingerprintBits, radius);
+}
+
+} // namespace simhash

@@ -1,0 +1,20 @@
+// The highest of a word's bits.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace simhash {
+
+// The highest `count` of the bits that are set in `word`; all of them where there are fewer.
+constexpr uint64_t highest_ones(uint64_t word, int count) {
+    uint64_t taken = 0;
+    for (; count > 0; --count) {
+        uint64_t bit = std::bit_floor(word);
+        taken |= bit;
+        word ^= bit;
+    }
+    return taken;
+}
+
+} // namespace simhash

@@ -1,0 +1,259 @@
+// The innermost loop of every probe: which entries of a range of keys are within a radius of the
+// target's key.
+//
+// To decode every key of a range bit by bit would take most of the probe's time. So suffixes are
+// compared first, or low parts where they are narrower, and a key is decoded only where they are
+// within the radius:
+//
+//   range  ->  the places where its first and last high part begin (unary words, by their ranks)
+//          ->  the places between them whose suffix is near the target's (many at once)
+//          ->  the keys at these places, compared whole
+//
+// Counting ones is one instruction on any x86 processor of the last 15 years, but not on the least
+// that the compiler must assume; and some count several words at once. So the search is compiled
+// for each, and the processor asked.
+#include "core/leaf/codec.hpp"
+
+#include <algorithm>
+
+#include "core/bits/x86.hpp"
+#include "core/bits/standalone.hpp"
+
+namespace simhash {
+
+using namespace leaf_detail;
+
+namespace {
+
+// The suffixes of a run's keys, and what a search compares them with.
+struct Suffixes {
+    const uint8_t* words;
+    unsigned low_bits;
+    uint32_t target;
+    int radius;
+};
+
+// The innermost loops of the search, as any processor runs them.
+struct PortableLoops : PortableBits {
+    // Writes the places from begin to end (excluded) where the suffix is within the radius of the
+    // target's to `hits`, which has room for one more; returns their number.
+    [[gnu::always_inline]] static int near_places(const Suffixes& suffixes, int begin, int end,
+                                                  LeafReader::Hit* hits) {
+        // Copies, which the compiler can keep in registers while hits are written.
+        const uint8_t* words = suffixes.words;
+        unsigned low_bits = suffixes.low_bits;
+        uint32_t target = suffixes.target;
+        int radius = suffixes.radius, near = 0;
+        for (int i = begin; i < end; ++i) {
+            hits[near].place = i;
+            near +=
+                std::popcount(read_suffix(words, suffix_offset(low_bits, i)) ^ target) <= radius;
+        }
+        return near;
+    }
+};
+
+#ifdef SIMHASH_X86
+[[gnu::always_inline]] inline int add_places(int first, unsigned found, LeafReader::Hit* hits) {
+    int count = 0;
+    for (; found != 0; found &= found - 1)
+        hits[count++].place = first + std::countr_zero(found);
+    return count;
+}
+
+// With AVX2: eight at once.
+struct Avx2Loops : PortableLoops {
+    SIMHASH_TARGET(SIMHASH_AVX2)
+    static int near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
+        __m256i target = _mm256_set1_epi32(int(suffixes.target));
+        __m256i radius = _mm256_set1_epi32(suffixes.radius + 1);
+        int near = 0, i = begin & ~7;
+        for (; i + 8 <= end; i += 8) {
+            const uint8_t* at = suffixes.words + suffix_offset(suffixes.low_bits, i);
+            __m256i differing =
+                _mm256_xor_si256(target, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+            __m256i pairs = _mm256_maddubs_epi16(ones_of_bytes(differing), _mm256_set1_epi8(1));
+            __m256i distance = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+            __m256i within = _mm256_cmpgt_epi32(radius, distance);
+            auto found = unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(within)));
+            if (i < begin)
+                found &= ~0u << (begin - i);
+            near += add_places(i, found, hits + near);
+        }
+        return near + PortableLoops::near_places(suffixes, std::max(i, begin), end, hits + near);
+    }
+};
+
+// With AVX-512: a group at once.
+struct Avx512Loops {
+    SIMHASH_TARGET(SIMHASH_AVX512) static int nth_one(uint64_t bits, uint64_t n) {
+        return std::countr_zero(_pdep_u64(uint64_t{1} << (n - 1), bits));
+    }
+
+    SIMHASH_TARGET(SIMHASH_AVX512)
+    static int near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
+        __m512i target = _mm512_set1_epi32(int(suffixes.target));
+        __m512i radius = _mm512_set1_epi32(suffixes.radius);
+        static_assert(kGroupEntries == 16);
+        int near = 0, i = begin & ~15;
+        const uint8_t* group = suffixes.words + suffix_offset(suffixes.low_bits, i);
+        for (; i < end; i += 16, group += suffix_offset(suffixes.low_bits, 16)) {
+            unsigned present = end - i >= 16 ? 0xffff : (1u << (end - i)) - 1;
+            if (i < begin)
+                present &= ~0u << (begin - i);
+            __m512i suffix = _mm512_maskz_loadu_epi32(__mmask16(present), group);
+            __m512i distance = _mm512_popcnt_epi32(_mm512_xor_si512(suffix, target));
+            near += add_places(
+                i, _mm512_mask_cmple_epi32_mask(__mmask16(present), distance, radius), hits + near);
+        }
+        return near;
+    }
+};
+#endif
+
+} // namespace
+
+// One call of keys_within().
+template <class Loops>
+class WithinRadius {
+  public:
+    [[gnu::always_inline]] WithinRadius(const LeafReader& reader, uint64_t low, uint64_t high,
+                                        uint64_t target, int radius, LeafReader::Hit* hits)
+        : reader_(reader), low_(low), high_(high), target_(target), radius_(radius), hits_(hits) {}
+
+    [[gnu::always_inline]] int find() {
+        const RunHeader& header = reader_.header_;
+        if (header.count > 0 && high_ >= header.first_key) {
+            // Wider radii, or fewer low bits, would let too many keys pass.
+            if (reader_.has_suffixes() ? radius_ <= kMaxSuffixRadius
+                                       : header.low_bits >= 4 * radius_ + 8)
+                find_by_low_bits();
+            else
+                reader_.visit_run(
+                    low_, high_, [this](uint64_t key, int place) __attribute__((always_inline)) {
+                        take(key, place);
+                    });
+        }
+        for (int i = 0; i < reader_.tail_count(); ++i) {
+            uint64_t key = reader_.tail_key(i);
+            if (low_ <= key && key <= high_)
+                take(key, reader_.run_count() + i);
+        }
+        return found_;
+    }
+
+  private:
+    // Of random suffixes 30 % are within 14 bits: with more, decoding them all is no slower.
+    static constexpr int kMaxSuffixRadius = 14;
+
+    [[gnu::always_inline]] void take(uint64_t key, int place) {
+        hits_[found_] = {key, place};
+        found_ += std::popcount(key ^ target_) <= radius_;
+    }
+
+    // As Loops::near_places(), for low parts that are narrower than suffixes.
+    [[gnu::always_inline]] int near_low_parts(int begin, int end) {
+        uint64_t first_key = reader_.header_.first_key;
+        uint64_t mask = (uint64_t{1} << reader_.header_.low_bits) - 1;
+        int near = 0;
+        LeafReader::LowParts low_parts(reader_, size_t(begin));
+        for (int i = begin; i < end; ++i) {
+            hits_[near].place = i;
+            uint64_t key = first_key + low_parts.next();
+            near += std::popcount((key ^ target_) & mask) <= radius_;
+        }
+        return near;
+    }
+
+    [[gnu::always_inline]] void find_by_low_bits() {
+        const RunHeader& header = reader_.header_;
+        unsigned low_bits = header.low_bits;
+        auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low_));
+        auto stop = reader_.find_high_part<Loops>(((high_ - header.first_key) >> low_bits) + 1);
+        int near = reader_.has_suffixes()
+                       ? Loops::near_places({reader_.low_, low_bits, uint32_t(target_), radius_},
+                                            start.entries, stop.entries, hits_)
+                       : near_low_parts(start.entries, stop.entries);
+
+        // So many entries stand before the word.
+        int word = start.at.word, entries = int(uint64_t(word) * 64 - start.at.clear_before);
+        for (int i = 0; i < near; ++i) {
+            int place = hits_[i].place;
+            uint64_t ones = 0;
+            for (; word < header.unary_words; ++word) {
+                ones = read_word(reader_.unary_, word);
+                int count = std::popcount(ones);
+                if (entries + count > place)
+                    break;
+                entries += count;
+            }
+            if (word == header.unary_words)
+                return;
+            uint64_t high_part =
+                uint64_t(word) * 64 + Loops::nth_one(ones, place - entries + 1) - place;
+            uint64_t key =
+                header.first_key + (high_part << low_bits | reader_.low_part(size_t(place)));
+            if (low_ <= key && key <= high_)
+                take(key, place);
+        }
+    }
+
+    const LeafReader& reader_;
+    uint64_t low_, high_, target_;
+    int radius_;
+    LeafReader::Hit* hits_;
+    int found_ = 0;
+};
+
+namespace {
+
+int search(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
+           LeafReader::Hit* hits) {
+    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find();
+}
+
+#ifdef SIMHASH_X86
+SIMHASH_TARGET(SIMHASH_POPCNT)
+int search_popcnt(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target,
+                  int radius, LeafReader::Hit* hits) {
+    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find();
+}
+
+SIMHASH_TARGET(SIMHASH_AVX2)
+int search_avx2(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
+                LeafReader::Hit* hits) {
+    return WithinRadius<Avx2Loops>(reader, low, high, target, radius, hits).find();
+}
+
+SIMHASH_TARGET(SIMHASH_AVX512)
+int search_avx512(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target,
+                  int radius, LeafReader::Hit* hits) {
+    return WithinRadius<Avx512Loops>(reader, low, high, target, radius, hits).find();
+}
+#endif
+
+using Search = int (*)(const LeafReader&, uint64_t low, uint64_t high, uint64_t target, int radius,
+                       LeafReader::Hit* hits);
+
+Search best_search(SimdLevel highest) {
+#ifdef SIMHASH_X86
+    if (highest >= SimdLevel::kAvx512 && processor_has(SimdLevel::kAvx512))
+        return search_avx512;
+    if (highest >= SimdLevel::kAvx2 && processor_has(SimdLevel::kAvx2))
+        return search_avx2;
+    if (highest >= SimdLevel::kPopcnt && processor_has(SimdLevel::kPopcnt))
+        return search_popcnt;
+#endif
+    return search;
+}
+
+} // namespace
+
+int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
+                            SimdLevel highest) const {
+    if (low > high)
+        return 0;
+    return best_search(highest)(*this, low, high, target, radius, hits);
+}
+
+} // namespace simhash

@@ -1,0 +1,15 @@
+// The distinct ones among many fingerprints, in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/bits/pause.hpp"
+
+namespace simhash {
+
+// Sorts fingerprints and drops repeated ones; returns how many are left. scratch: of the same size.
+size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scratch, Pause pause);
+
+} // namespace simhash

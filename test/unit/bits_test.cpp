@@ -1,0 +1,62 @@
+// The small things that the rest is made of: balls, their sizes, the highest bits of a word.
+#include <gtest/gtest.h>
+
+#include "core/bits/ball.hpp"
+#include "core/bits/ball_size.hpp"
+#include "core/bits/highest.hpp"
+#include "random.hpp"
+
+namespace {
+
+using namespace simhash;
+using simhash_test::Random;
+
+TEST(Ball, HoldsWhatIsWithinItsRadius) {
+    Random random(1);
+    for (int distance = 0; distance <= 64; ++distance) {
+        uint64_t center = random.next(), other = center ^ random.with_ones(distance);
+        for (int radius = -1; radius <= 64; ++radius)
+            ASSERT_EQ((Ball{center, radius}.contains(other)), distance <= radius);
+    }
+}
+
+TEST(Ball, RadiiBeyondTheWordSaturate) {
+    EXPECT_EQ(saturate_radius(INT64_MIN), -1);
+    EXPECT_EQ(saturate_radius(-1), -1);
+    for (int radius = 0; radius <= 64; ++radius)
+        EXPECT_EQ(saturate_radius(radius), radius);
+    EXPECT_EQ(saturate_radius(65), 64);
+    EXPECT_EQ(saturate_radius(INT64_MAX), 64);
+}
+
+TEST(BallSize, CountsTheWordsOfABall) {
+    for (int bits = 0; bits <= 12; ++bits)
+        for (int radius = -2; radius <= 14; ++radius) {
+            double words = 0;
+            for (uint64_t word = 0; word < uint64_t{1} << bits; ++word)
+                words += hamming_distance(word, 0) <= radius;
+            ASSERT_EQ(ball_size(bits, radius), words) << bits << " " << radius;
+            ASSERT_EQ(ball_share(bits, radius), words / double(1 << bits));
+        }
+}
+
+TEST(BallSize, OfFingerprintsIsTheBinomialShare) {
+    EXPECT_EQ(ball_size(64, 3), 1 + 64 + 2016 + 41664);
+    EXPECT_EQ(ball_share(-1), 0);
+    EXPECT_EQ(ball_share(64), 1);
+    EXPECT_EQ(ball_share(1000), 1);
+    EXPECT_NEAR(ball_share(31) + ball_share(32), 1, 1e-12);
+}
+
+TEST(HighestOnes, AreThoseThatStandFirst) {
+    EXPECT_EQ(highest_ones(0b10110100, 0), 0u);
+    EXPECT_EQ(highest_ones(0b10110100, 1), 0b10000000u);
+    EXPECT_EQ(highest_ones(0b10110100, 3), 0b10110000u);
+    EXPECT_EQ(highest_ones(0b10110100, 4), 0b10110100u);
+    EXPECT_EQ(highest_ones(0b10110100, 64), 0b10110100u);
+    EXPECT_EQ(highest_ones(0, 5), 0u);
+    EXPECT_EQ(highest_ones(5, -1), 0u);
+    EXPECT_EQ(highest_ones(~uint64_t{0}, 64), ~uint64_t{0});
+}
+
+} // namespace
