@@ -23,7 +23,7 @@ packages() {
     # The compiler of the server's bitcode step.
     list+=(clang-14 llvm-14)
     if [ "${1:-}" = test ]; then
-        list+=(libgtest-dev clang-format-14 libipc-run-perl perl python3-psycopg)
+        list+=(libgtest-dev clang-format-14 clang-tidy-14 libipc-run-perl perl python3-psycopg)
         # node-postgres comes from npm where Node.js is not Debian's own.
         command -v npm >/dev/null || list+=(node-pg)
     fi

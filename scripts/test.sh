@@ -93,6 +93,7 @@ bitcode_is_there() { # where the server was built to use it
     ! "$PG_CONFIG" --configure | grep -q with-llvm || [ -s "$source/src/index/scan.bc" ]
 }
 clang_format() { command -v clang-format-14 || command -v clang-format; }
+clang_tidy() { command -v clang-tidy-14 || command -v clang-tidy; }
 cd "$source"
 check "META.json" metadata_is_valid
 check "layers of the source" "$source/scripts/check-layers.sh"
@@ -103,6 +104,7 @@ if command -v shellcheck >/dev/null; then
 fi
 if [ "$quick" = false ]; then
     check "formatting" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_FORMAT="$(clang_format)" format-check
+    check "dialect (clang-tidy)" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_TIDY="$(clang_tidy)" tidy
     # The server's own flags have some that only g++ knows.
     check "build with clang, warnings as errors" build clang with_llvm=no CC=clang-14 CXX=clang++-14 \
         EXTRA_CXXFLAGS='-Werror -Wno-unknown-warning-option' all

@@ -16,28 +16,30 @@
 
 using simhash::CharacterClass;
 
+namespace {
+
 constexpr int kCodePoints = 0x110000;
 
-static std::vector<int> fold(int code_point, bool compose) {
+std::vector<int> fold(int code_point, bool compose) {
     const int options = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD |
                         UTF8PROC_IGNORE;
     int buffer[64];
     const long length =
-        utf8proc_decompose_char(code_point, buffer, 64, (utf8proc_option_t)options, nullptr);
+        utf8proc_decompose_char(code_point, buffer, 64, utf8proc_option_t(options), nullptr);
     const long kept = utf8proc_normalize_utf32(
-        buffer, length, (utf8proc_option_t)(UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : 0)));
+        buffer, length, utf8proc_option_t(UTF8PROC_STABLE | (compose ? UTF8PROC_COMPOSE : 0)));
     return std::vector<int>(buffer, buffer + kept);
 }
 
 // Code points that can be the second half of a canonical composition.
-static std::vector<bool> second_halves() {
+std::vector<bool> second_halves() {
     std::vector<bool> second(kCodePoints);
     for (int c = 0; c < kCodePoints; c++) {
         int buffer[64];
         if (utf8proc_category(c) == UTF8PROC_CATEGORY_CS)
             continue;
         const long length = utf8proc_decompose_char(
-            c, buffer, 64, (utf8proc_option_t)(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE), nullptr);
+            c, buffer, 64, utf8proc_option_t(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE), nullptr);
         for (long i = 1; i < length; i++)
             second[buffer[i]] = true;
     }
@@ -46,7 +48,7 @@ static std::vector<bool> second_halves() {
 
 // Scripts written without spaces between words: the ideographic ones, Kana, and those of line
 // breaking class SA ("complex context") in UAX 14.
-static bool spaceless_script(int c) {
+bool spaceless_script(int c) {
     static const int ranges[][2] = {
         {0x0E00, 0x0EFF}, // Thai, Lao
         {0x1000, 0x109F}, // Myanmar
@@ -72,11 +74,11 @@ static bool spaceless_script(int c) {
     return false;
 }
 
-static bool pictograph(int c) {
+bool pictograph(int c) {
     return (c >= 0x2600 && c <= 0x27BF) || (c >= 0x1F000 && c <= 0x1FAFF);
 }
 
-static int kind_of(int c) {
+int kind_of(int c) {
     switch (utf8proc_category(c)) {
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
@@ -102,7 +104,7 @@ static int kind_of(int c) {
     }
 }
 
-static int class_of(int c, const std::vector<bool>& second) {
+int class_of(int c, const std::vector<bool>& second) {
     const int category = utf8proc_category(c);
     const int kind = kind_of(c);
     if (category == UTF8PROC_CATEGORY_CN || category == UTF8PROC_CATEGORY_CO ||
@@ -118,6 +120,8 @@ static int class_of(int c, const std::vector<bool>& second) {
     return kind | (joins ? simhash::kJoinsPrevious : 0) | (changes ? simhash::kChanges : 0);
 }
 
+} // namespace
+
 int main() {
     if (strncmp(utf8proc_unicode_version(), "15.0", 4) != 0) {
         fprintf(stderr, "this utf8proc knows Unicode %s, not 15.0\n", utf8proc_unicode_version());
@@ -132,7 +136,7 @@ int main() {
         const int now = class_of(c, second);
         if (now == previous)
             continue;
-        printf("%s0x%08X,", printed++ % 8 ? " " : "\n", (unsigned)c << 8 | (unsigned)now);
+        printf("%s0x%08X,", printed++ % 8 ? " " : "\n", unsigned(c) << 8 | unsigned(now));
         previous = now;
     }
     printf("\n");

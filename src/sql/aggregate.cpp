@@ -19,7 +19,7 @@ namespace {
 using namespace simhash;
 
 Votes* new_state(MemoryContext context) {
-    Votes* votes = (Votes*)MemoryContextAlloc(context, sizeof(Votes));
+    Votes* votes = static_cast<Votes*>(MemoryContextAlloc(context, sizeof(Votes)));
     *votes = Votes{};
     return votes;
 }
@@ -43,10 +43,11 @@ struct Packed {
 // (state, feature text [, weight float8]). A feature that is NULL does not vote.
 Datum simhash_agg_transition(PG_FUNCTION_ARGS) {
     MemoryContext context = aggregate_context(fcinfo);
-    Votes* votes = PG_ARGISNULL(0) ? new_state(context) : (Votes*)PG_GETARG_POINTER(0);
+    Votes* votes =
+        PG_ARGISNULL(0) ? new_state(context) : reinterpret_cast<Votes*>(PG_GETARG_POINTER(0));
     if (PG_ARGISNULL(1))
         PG_RETURN_POINTER(votes);
-    __int128 weight = (__int128)1 << kWeightFraction;
+    __int128 weight = __int128(1) << kWeightFraction;
     if (PG_NARGS() > 2) {
         if (PG_ARGISNULL(2))
             ereport(ERROR,
@@ -60,20 +61,21 @@ Datum simhash_agg_transition(PG_FUNCTION_ARGS) {
 
 Datum simhash_agg_combine(PG_FUNCTION_ARGS) {
     MemoryContext context = aggregate_context(fcinfo);
-    Votes* votes = PG_ARGISNULL(0) ? new_state(context) : (Votes*)PG_GETARG_POINTER(0);
+    Votes* votes =
+        PG_ARGISNULL(0) ? new_state(context) : reinterpret_cast<Votes*>(PG_GETARG_POINTER(0));
     if (!PG_ARGISNULL(1))
-        votes->add(*(const Votes*)PG_GETARG_POINTER(1));
+        votes->add(*reinterpret_cast<const Votes*>(PG_GETARG_POINTER(1)));
     PG_RETURN_POINTER(votes);
 }
 
 Datum simhash_agg_serialize(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
-    const Votes* votes = (const Votes*)PG_GETARG_POINTER(0);
+    const Votes* votes = reinterpret_cast<const Votes*>(PG_GETARG_POINTER(0));
     Packed packed = {};
     memcpy(packed.numbers, votes->ones, sizeof(votes->ones));
     packed.numbers[64] = votes->total;
     packed.any = votes->any;
-    bytea* bytes = (bytea*)palloc(VARHDRSZ + sizeof(packed));
+    bytea* bytes = static_cast<bytea*>(palloc(VARHDRSZ + sizeof(packed)));
     SET_VARSIZE(bytes, VARHDRSZ + sizeof(packed));
     memcpy(VARDATA(bytes), &packed, sizeof(packed));
     PG_RETURN_BYTEA_P(bytes);
@@ -97,7 +99,8 @@ Datum simhash_agg_deserialize(PG_FUNCTION_ARGS) {
 Datum simhash_agg_final(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
     uint64_t fingerprint;
-    if (PG_ARGISNULL(0) || !((const Votes*)PG_GETARG_POINTER(0))->fingerprint(&fingerprint))
+    if (PG_ARGISNULL(0) ||
+        !reinterpret_cast<const Votes*>(PG_GETARG_POINTER(0))->fingerprint(&fingerprint))
         PG_RETURN_NULL();
-    PG_RETURN_INT64((int64_t)fingerprint);
+    PG_RETURN_INT64(int64(fingerprint));
 }

@@ -24,31 +24,31 @@ Value named_value(text* given, const char* parameter, const Name<Value> (&names)
         appendStringInfo(&accepted, "%s\"%s\"", accepted.len > 0 ? ", " : "", known.name);
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("invalid value for parameter \"%s\": \"%.*s\"", parameter,
-                           pg_mbcliplen(name, (int)length, 64), name),
+                           pg_mbcliplen(name, int(length), 64), name),
                     errhint("Accepted values are %s.", accepted.data)));
 }
 
 } // namespace
 
 FeatureKind features_argument(text* name) {
-    static constexpr Name<FeatureKind> names[] = {{"words", FeatureKind::kWords},
-                                                  {"chars", FeatureKind::kCharacters}};
-    return named_value(name, "features", names);
+    static constexpr Name<FeatureKind> kNames[] = {{"words", FeatureKind::kWords},
+                                                   {"chars", FeatureKind::kCharacters}};
+    return named_value(name, "features", kNames);
 }
 
 Weighting weighting_argument(text* name) {
-    static constexpr Name<Weighting> names[] = {{"balanced", Weighting::kBalanced},
-                                                {"tf", Weighting::kTf},
-                                                {"sqrt", Weighting::kSqrt},
-                                                {"log", Weighting::kLog},
-                                                {"binary", Weighting::kBinary}};
-    return named_value(name, "weighting", names);
+    static constexpr Name<Weighting> kNames[] = {{"balanced", Weighting::kBalanced},
+                                                 {"tf", Weighting::kTf},
+                                                 {"sqrt", Weighting::kSqrt},
+                                                 {"log", Weighting::kLog},
+                                                 {"binary", Weighting::kBinary}};
+    return named_value(name, "weighting", kNames);
 }
 
 HashKind hash_argument(text* name) {
-    static constexpr Name<HashKind> names[] = {{"xxh3", HashKind::kXxh3},
-                                               {"fnv1", HashKind::kFnv1}};
-    return named_value(name, "hash", names);
+    static constexpr Name<HashKind> kNames[] = {{"xxh3", HashKind::kXxh3},
+                                                {"fnv1", HashKind::kFnv1}};
+    return named_value(name, "hash", kNames);
 }
 
 int width_argument(int width) {
@@ -72,7 +72,7 @@ __int128 weight_argument(double weight) {
 Memory server_memory() {
     return {CurrentMemoryContext,
             [](void* context, size_t bytes) {
-                return MemoryContextAllocHuge((MemoryContext)context, bytes);
+                return MemoryContextAllocHuge(static_cast<MemoryContext>(context), bytes);
             },
             [](void*, void* memory) { pfree(memory); }};
 }

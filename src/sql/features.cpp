@@ -29,8 +29,8 @@ struct EnumLabels {
 
 EnumLabels* read_enum_labels(Oid type, MemoryContext context) {
     int room = 64, count = 0;
-    EnumLabels* read =
-        (EnumLabels*)MemoryContextAlloc(context, offsetof(EnumLabels, labels) + room * sizeof(Oid));
+    EnumLabels* read = static_cast<EnumLabels*>(
+        MemoryContextAlloc(context, offsetof(EnumLabels, labels) + room * sizeof(Oid)));
     ScanKeyData key;
     ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
                 ObjectIdGetDatum(type));
@@ -41,9 +41,10 @@ EnumLabels* read_enum_labels(Oid type, MemoryContext context) {
     while ((tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != nullptr) {
         if (count == room) {
             room *= 2;
-            read = (EnumLabels*)repalloc(read, offsetof(EnumLabels, labels) + room * sizeof(Oid));
+            read = static_cast<EnumLabels*>(
+                repalloc(read, offsetof(EnumLabels, labels) + room * sizeof(Oid)));
         }
-        read->labels[count++] = ((Form_pg_enum)GETSTRUCT(tuple))->oid;
+        read->labels[count++] = (reinterpret_cast<Form_pg_enum> GETSTRUCT(tuple))->oid;
     }
     systable_endscan_ordered(scan);
     index_close(index, AccessShareLock);
@@ -53,9 +54,15 @@ EnumLabels* read_enum_labels(Oid type, MemoryContext context) {
     return read;
 }
 
-// The number `ordinal` of `bits` bits, as often as the 64 bits hold it, the rest filled with its
-// low bits: two values differ in at least a bits-th of the 64 bits, and 0 and 1 of two in all.
-uint64_t repeat_ordinal(uint64_t ordinal, int bits) {
+// A value's hash: its ordinal, written in as few bits as any of `count` ordinals needs, and written
+// again and again until the 64 bits are full (the last time only its low bits may fit).
+//
+//     three values, 2 bits:    0 -> 0000...    1 -> 0101...    2 -> 1010...
+//     two values, 1 bit:       0 -> 0000...    1 -> 1111...
+//
+// So two values differ in one bit at least of every repetition, and two values of two in all bits.
+uint64_t repeat_ordinal(uint64_t ordinal, int count) {
+    int bits = std::max(1, int(std::bit_width(unsigned(count) - 1)));
     uint64_t repeated = 0;
     for (int at = 0; at < 64; at += bits)
         repeated |= ordinal << at;
@@ -68,13 +75,13 @@ uint64_t repeat_ordinal(uint64_t ordinal, int bits) {
 // integer)
 Datum simhash_features(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
-    ReturnSetInfo* result = (ReturnSetInfo*)fcinfo->resultinfo;
+    ReturnSetInfo* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
     const FeatureKind features =
         PG_ARGISNULL(1) ? FeatureKind::kWords : features_argument(PG_GETARG_TEXT_PP(1));
     const int width =
         PG_ARGISNULL(2) ? default_width(features) : width_argument(PG_GETARG_INT32(2));
     if (PG_ARGISNULL(0))
-        return (Datum)0;
+        return Datum(0);
 
     ServerText source(PG_GETARG_TEXT_PP(0));
     FeatureList list(server_memory());
@@ -83,7 +90,7 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
         const ListedFeature& feature = list.listed[i];
         text* shown = server_text_from_utf8(list.texts + feature.begin, feature.bytes);
         Datum values[] = {PointerGetDatum(shown),
-                          Int32GetDatum((int)Min(feature.frequency, (uint32_t)PG_INT32_MAX))};
+                          Int32GetDatum(int(std::min(feature.frequency, uint32_t(PG_INT32_MAX))))};
         bool nulls[] = {false, false};
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
         pfree(shown);
@@ -91,25 +98,24 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
             CHECK_FOR_INTERRUPTS();
     }
     list.release();
-    return (Datum)0;
+    return Datum(0);
 }
 
 Datum simhash_hash_text(PG_FUNCTION_ARGS) {
     const HashKind hash = hash_argument(PG_GETARG_TEXT_PP(1));
-    PG_RETURN_INT64((int64_t)hash_server_text(hash, PG_GETARG_DATUM(0)));
+    PG_RETURN_INT64(int64(hash_server_text(hash, PG_GETARG_DATUM(0))));
 }
 
 // simhash_hash(anyenum) -> bigint, from the value's place among the type's values.
 Datum simhash_hash_enum(PG_FUNCTION_ARGS) {
     const Oid value = PG_GETARG_OID(0);
     const Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-    EnumLabels* labels = (EnumLabels*)fcinfo->flinfo->fn_extra;
+    EnumLabels* labels = static_cast<EnumLabels*>(fcinfo->flinfo->fn_extra);
     if (labels == nullptr || labels->type != type)
         fcinfo->flinfo->fn_extra = labels = read_enum_labels(type, fcinfo->flinfo->fn_mcxt);
     for (int i = 0; i < labels->count; i++)
         if (labels->labels[i] == value)
-            PG_RETURN_INT64((int64_t)repeat_ordinal(
-                (uint64_t)i, std::max(1, (int)std::bit_width((unsigned)labels->count - 1))));
+            PG_RETURN_INT64(int64(repeat_ordinal(uint64_t(i), labels->count)));
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
              errmsg("value %u is not among those of enum type %s", value, format_type_be(type))));

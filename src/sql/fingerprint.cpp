@@ -72,7 +72,7 @@ Elements weight_elements(FunctionCallInfo fcinfo, int argument, int features) {
 
 __int128 weight_of(const Elements& weights, int i) {
     if (weights.values == nullptr)
-        return (__int128)1 << kWeightFraction;
+        return __int128(1) << kWeightFraction;
     if (weights.nulls[i])
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a weight must not be null"),
@@ -96,7 +96,7 @@ Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, HashO
     uint64_t fingerprint;
     if (!votes.fingerprint(&fingerprint))
         PG_RETURN_NULL();
-    PG_RETURN_INT64((int64_t)fingerprint);
+    PG_RETURN_INT64(int64(fingerprint));
 }
 
 } // namespace
@@ -115,7 +115,7 @@ Datum simhash_document(PG_FUNCTION_ARGS) {
     PG_FREE_IF_COPY(document, 0);
     if (!found)
         PG_RETURN_NULL();
-    PG_RETURN_INT64((int64_t)fingerprint);
+    PG_RETURN_INT64(int64(fingerprint));
 }
 
 // simhash(features text[], weights float8[], hash text) -> bigint
@@ -134,7 +134,7 @@ Datum simhash_hashes_array(PG_FUNCTION_ARGS) {
         PG_RETURN_NULL();
     const Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");
     return array_fingerprint(fcinfo, hashes,
-                             [](Datum hash) { return (uint64_t)DatumGetInt64(hash); });
+                             [](Datum hash) { return static_cast<uint64_t> DatumGetInt64(hash); });
 }
 
 // simhash(document tsvector) -> bigint: a lexeme weighs as much as it has positions; one without (a
@@ -152,5 +152,5 @@ Datum simhash_tsvector(PG_FUNCTION_ARGS) {
     uint64_t fingerprint;
     if (!votes.fingerprint(&fingerprint))
         PG_RETURN_NULL();
-    PG_RETURN_INT64((int64_t)fingerprint);
+    PG_RETURN_INT64(int64(fingerprint));
 }

@@ -3,6 +3,7 @@
 // estimate for random fingerprints, 100-byte rows and the default fillfactor.
 #include "pg.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/layout/layout.hpp"
@@ -20,7 +21,7 @@ void check_layout_arguments(int32 radius, int64 rows) {
     if (rows < 0)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("number of rows must not be negative"),
-                        errdetail("The number of rows is %lld.", (long long)rows),
+                        errdetail("The number of rows is %lld.", static_cast<long long>(rows)),
                         errhint("Use the number of rows that the table has or will have.")));
 }
 
@@ -34,7 +35,7 @@ double bytes_per_row(const Layout& layout, double rows) {
     constexpr double kFill = 0.9;
     constexpr double kRowsPerHeapPage = 80;
     double key_bits = 66 - log2(rows);
-    double tid_bits = 8 + log2(Max(rows / kRowsPerHeapPage, 1));
+    double tid_bits = 8 + log2(std::max(rows / kRowsPerHeapPage, 1.0));
     return (layout.table_count * key_bits + tid_bits) / 8 / kFill;
 }
 
@@ -55,8 +56,8 @@ Datum simhash_layouts(PG_FUNCTION_ARGS) {
     int64 rows = PG_GETARG_INT64(1);
     check_layout_arguments(radius, rows);
     InitMaterializedSRF(fcinfo, 0);
-    ReturnSetInfo* result = (ReturnSetInfo*)fcinfo->resultinfo;
-    double entries = Max((double)rows, 1);
+    ReturnSetInfo* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+    double entries = std::max(double(rows), 1.0);
     int longest_prefix = 0;
 
     for (int tables = 1; tables <= kMaxTables; ++tables) {
@@ -78,6 +79,6 @@ Datum simhash_layouts(PG_FUNCTION_ARGS) {
                            Float8GetDatum(rounded(bytes_per_row(layout, entries), 10))};
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
     }
-    return (Datum)0;
+    return Datum(0);
 }
 }

@@ -14,16 +14,16 @@ namespace simhash {
 class ServerText {
   public:
     explicit ServerText(const text* value)
-        : at(VARDATA_ANY(value)), end(at + VARSIZE_ANY_EXHDR(value)) {}
+        : at_(VARDATA_ANY(value)), end_(at_ + VARSIZE_ANY_EXHDR(value)) {}
 
     TextSource source() { return {this, next}; }
 
   private:
     static bool next(void* context, const uint8_t** slice, size_t* bytes);
 
-    const char* at;
-    const char* end;
-    char* converted = nullptr; // the last slice in UTF-8, where it had to be converted
+    const char* at_;
+    const char* end_;
+    char* converted_ = nullptr; // the last slice in UTF-8, where it had to be converted
 };
 
 // The hash of a text value, or of `length` bytes of text, as UTF-8.

@@ -20,13 +20,13 @@ struct Slices {
 
     TextSource source() {
         return {this, [](void* context, const uint8_t** at, size_t* bytes) {
-                    Slices* slices = (Slices*)context;
+                    Slices* slices = static_cast<Slices*>(context);
                     if (slices->at == slices->end)
                         return false;
                     const uint8_t* cut =
                         slices->at + std::min<size_t>(slices->slice, slices->end - slices->at);
-                    while (cut < slices->end &&
-                           *cut >= 0x80) // only before ASCII: surely between characters
+                    // Only before ASCII: surely between characters.
+                    while (cut < slices->end && *cut >= 0x80)
                         cut++;
                     slices->copy = std::vector<uint8_t>(slices->at, cut);
                     slices->at = cut;
@@ -57,14 +57,14 @@ Prints print(const DocumentOptions& options, const uint8_t* text, size_t bytes, 
 
 } // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
+extern "C" int llvm_fuzzer_test_one_input(const uint8_t* data, size_t bytes) {
     if (bytes < 3)
         return 0;
     DocumentOptions options;
-    options.features = (FeatureKind)(data[0] % 2);
+    options.features = FeatureKind(data[0] % 2);
     options.width = 1 + data[1] % kMaxWidth;
-    options.weighting = (Weighting)(data[0] / 2 % 5);
-    options.hash = (HashKind)(data[0] / 10 % 2);
+    options.weighting = Weighting(data[0] / 2 % 5);
+    options.hash = HashKind(data[0] / 10 % 2);
     const size_t slice = 1 + data[2] % 64;
     if (!(print(options, data + 3, bytes - 3, bytes) == print(options, data + 3, bytes - 3, slice)))
         abort();

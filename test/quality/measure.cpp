@@ -4,9 +4,10 @@
 //   measure CORPUS...      each a file of documents that end in a NUL byte
 //
 // Truth 1: pairs of documents by the exact Jaccard similarity of their sets of word 3-shingles
-// (character 5-shingles in a corpus whose name says zh, ja or cjk): J >= 0.8 is a near-duplicate, J
-// < 0.5 is not, what lies between counts for neither. Truth 2: copies of documents with edits of
-// known kind.
+// (character 5-shingles in a corpus whose name says zh, ja or cjk). J >= 0.8 is a near-duplicate,
+// J < 0.5 is not, what lies between counts for neither.
+//
+// Truth 2: copies of documents with edits of known kind.
 //
 // Prints lines of fields separated by tabs, for report.py:
 //   corpus  NAME  documents  near-duplicate pairs  pairs between
@@ -67,8 +68,8 @@ struct WholeText {
 
     TextSource source() {
         return {this, [](void* context, const uint8_t** at, size_t* bytes) {
-                    WholeText* whole = (WholeText*)context;
-                    *at = (const uint8_t*)whole->text.data();
+                    WholeText* whole = static_cast<WholeText*>(context);
+                    *at = reinterpret_cast<const uint8_t*>(whole->text.data());
                     *bytes = whole->text.size();
                     return !std::exchange(whole->read, true);
                 }};
@@ -122,7 +123,7 @@ double jaccard(const Shingles& a, const Shingles& b) {
         j += of_b <= of_a;
     }
     const size_t all = a.size() + b.size() - shared;
-    return all > 0 ? (double)shared / all : 0;
+    return all > 0 ? double(shared) / all : 0;
 }
 
 struct Truth {
@@ -154,7 +155,7 @@ Truth find_truth(const Documents& documents, bool spaceless) {
     std::unordered_map<uint64_t, std::vector<int>> having;
     std::vector<int> tried(sets.size(), -1);
     Truth truth;
-    for (int i = 0; i < (int)sets.size(); i++)
+    for (int i = 0; i < int(sets.size()); i++)
         for (const uint64_t shingle : halves[i]) {
             for (const int j : having[shingle]) {
                 if (std::exchange(tried[j], i) == i)
@@ -202,8 +203,8 @@ void print_pairs(const char* corpus, const char* candidate, const Fingerprints& 
     for (int k = 0; k <= 10; k++) {
         const long found = all.within(k) - between.within(k);
         printf("pairs\t%s\t%s\t%d\t%.4f\t%.4f\n", corpus, candidate, k,
-               found > 0 ? (double)near.within(k) / found : 1.0,
-               truth.near.empty() ? 0.0 : (double)near.within(k) / truth.near.size());
+               found > 0 ? double(near.within(k)) / found : 1.0,
+               truth.near.empty() ? 0.0 : double(near.within(k)) / truth.near.size());
     }
     printf("distances\t%s\t%s", corpus, candidate);
     for (int d = 0; d <= 64; d++)
@@ -219,13 +220,13 @@ void print_bits(const char* corpus, const char* candidate, const Fingerprints& f
         long ones = 0;
         for (const uint64_t fp : fps)
             ones += fp >> bit & 1;
-        printf("\t%.3f", (double)ones / fps.size());
+        printf("\t%.3f", double(ones) / fps.size());
     }
     std::unordered_set<uint64_t> distinct(fps.begin(), fps.end()), leading;
     for (const uint64_t fp : fps)
         leading.insert(fp >> 48);
     printf("\nleading\t%s\t%s\t%zu\t%.0f\n", corpus, candidate, leading.size(),
-           65536 * (1 - std::exp(-(double)distinct.size() / 65536)));
+           65536 * (1 - std::exp(-double(distinct.size()) / 65536)));
 }
 
 // ---- truth 2: edits of known kind ----
@@ -236,12 +237,12 @@ std::vector<std::pair<size_t, size_t>> words_of(const std::string& text, bool sp
     std::vector<std::pair<size_t, size_t>> words; // (begin, end)
     for (size_t at = 0; at < text.size();) {
         size_t end = at;
-        if (spaceless && (uint8_t)text[at] >= 0x80)
-            for (end++; end < text.size() && ((uint8_t)text[end] & 0xC0) == 0x80;)
+        if (spaceless && uint8_t(text[at]) >= 0x80)
+            for (end++; end < text.size() && (uint8_t(text[end]) & 0xC0) == 0x80;)
                 end++;
         else
-            while (end < text.size() && !isspace((uint8_t)text[end]) &&
-                   !(spaceless && (uint8_t)text[end] >= 0x80))
+            while (end < text.size() && !isspace(uint8_t(text[end])) &&
+                   !(spaceless && uint8_t(text[end]) >= 0x80))
                 end++;
         if (end > at)
             words.push_back({at, end});
@@ -252,15 +253,15 @@ std::vector<std::pair<size_t, size_t>> words_of(const std::string& text, bool sp
 
 class Editor {
   public:
-    Editor(const Documents& documents, bool spaceless) : spaceless(spaceless) {
+    Editor(const Documents& documents, bool spaceless) : spaceless_(spaceless) {
         for (const std::string& document : documents)
             for (const auto& [begin, end] : words_of(document, spaceless))
                 if (random() % 8 == 0)
-                    vocabulary.push_back(document.substr(begin, end - begin));
+                    vocabulary_.push_back(document.substr(begin, end - begin));
     }
 
     std::string replace_words(const std::string& text, size_t count, bool with_numbers) {
-        auto words = words_of(text, spaceless);
+        auto words = words_of(text, spaceless_);
         if (words.empty())
             return text;
         std::vector<size_t> chosen;
@@ -278,16 +279,16 @@ class Editor {
     }
 
     std::string replace_share(const std::string& text, double share) {
-        return replace_words(text, (size_t)std::ceil(words_of(text, spaceless).size() * share),
+        return replace_words(text, size_t(std::ceil(words_of(text, spaceless_).size() * share)),
                              false);
     }
 
     std::string add_advertisement(const std::string& text) {
-        const auto words = words_of(text, spaceless);
+        const auto words = words_of(text, spaceless_);
         const size_t place = words.empty() ? 0 : words[random() % words.size()].first;
         std::string advertisement;
         for (int i = 0; i < 20; i++)
-            advertisement += any_word() + (spaceless ? "" : " ");
+            advertisement += any_word() + (spaceless_ ? "" : " ");
         return text.substr(0, place) + advertisement + text.substr(place);
     }
 
@@ -304,10 +305,10 @@ class Editor {
     static std::string change_dress(const std::string& text) {
         std::string edited;
         for (const char c : text) {
-            if (ispunct((uint8_t)c))
+            if (ispunct(uint8_t(c)))
                 edited += ' ';
             else
-                edited += (char)((uint8_t)c < 0x80 ? toupper(c) : c);
+                edited += char(uint8_t(c) < 0x80 ? toupper(c) : c);
             if (c == ' ')
                 edited += "  ";
         }
@@ -323,10 +324,10 @@ class Editor {
     std::mt19937 random{42};
 
   private:
-    const std::string& any_word() { return vocabulary[random() % vocabulary.size()]; }
+    const std::string& any_word() { return vocabulary_[random() % vocabulary_.size()]; }
 
-    const bool spaceless;
-    std::vector<std::string> vocabulary;
+    const bool spaceless_;
+    std::vector<std::string> vocabulary_;
 };
 
 constexpr size_t kEditedDocuments = 300; // of a corpus
@@ -349,7 +350,7 @@ void print_edits(const char* corpus, const Documents& documents, bool spaceless)
                 counted.at[std::popcount(before[i] ^ after[i])]++;
             printf("edit\t%s\t%s\t%s", corpus, candidate.name, edit);
             for (int k = 0; k <= 10; k++)
-                printf("\t%.4f", (double)counted.within(k) / before.size());
+                printf("\t%.4f", double(counted.within(k)) / before.size());
             printf("\n");
         }
     };

@@ -9,7 +9,7 @@
 namespace {
 
 using namespace simhash;
-using simhash_test::Random;
+using simhash::test::Random;
 
 TEST(Ball, HoldsWhatIsWithinItsRadius) {
     Random random(1);

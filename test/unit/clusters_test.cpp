@@ -14,7 +14,7 @@
 namespace {
 
 using namespace simhash;
-using simhash_test::Random;
+using simhash::test::Random;
 
 constexpr Pause kNoPause = {[](void*) {}, nullptr};
 
@@ -128,7 +128,7 @@ TEST(NearPairs, EqualBruteForceOnRandomAndClusteredFingerprints) {
     while (fingerprints.size() < kMany) {
         uint64_t earlier = fingerprints[random.below(fingerprints.size())];
         bool near = random.below(10) < 3;
-        fingerprints.push_back(near ? earlier ^ random.with_ones(static_cast<int>(random.below(9)))
+        fingerprints.push_back(near ? earlier ^ random.with_ones(int(random.below(9)))
                                     : random.next());
     }
     expect_equal_to_brute_force(fingerprints, 8);
@@ -264,7 +264,7 @@ TEST(Matcher, EveryKernelFindsTheSame) {
     Random random(10);
     Fingerprints fingerprints;
     for (size_t i = 0; i < 1000; ++i)
-        fingerprints.push_back(random.with_ones(static_cast<int>(random.below(65))));
+        fingerprints.push_back(random.with_ones(int(random.below(65))));
     std::vector<uint16_t> matches(kMaxMatchCount);
     for (int radius : {0, 1, 3, 31, 32, 63, 64})
         for (size_t size : {0, 1, 3, 4, 7, 8, 9, 100, 1000})
@@ -274,7 +274,7 @@ TEST(Matcher, EveryKernelFindsTheSame) {
                 std::vector<uint16_t> expected;
                 for (size_t i = 0; i < length; ++i)
                     if (hamming_distance(query, fingerprints[offset + i]) <= radius)
-                        expected.push_back(static_cast<uint16_t>(i));
+                        expected.push_back(uint16_t(i));
                 for (SimdLevel level : {SimdLevel::kPortable, SimdLevel::kPopcnt, SimdLevel::kAvx2,
                                         SimdLevel::kAvx512}) {
                     Matcher match = best_matcher(level);

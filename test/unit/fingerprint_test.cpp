@@ -26,7 +26,7 @@ TEST(Votes, NegativeWeightsVoteAgainst) {
     uint64_t fingerprint;
     votes.add(0xFF, -1);
     EXPECT_TRUE(votes.fingerprint(&fingerprint));
-    EXPECT_EQ(fingerprint, ~(uint64_t)0xFF);
+    EXPECT_EQ(fingerprint, ~uint64_t{0xFF});
 }
 
 TEST(Votes, WeightsOfZeroAreNoFeatures) {
@@ -71,15 +71,15 @@ TEST(Votes, TheFastBlockAddsLikeTheSlowSums) {
 TEST(Weights, AreFixedPointOrRefused) {
     __int128 fixed;
     const double unit = std::ldexp(1, -kWeightFraction);
-    EXPECT_TRUE(fixed_point_weight(1.0, &fixed) && fixed == (__int128)1 << kWeightFraction);
+    EXPECT_TRUE(fixed_point_weight(1.0, &fixed) && fixed == __int128(1) << kWeightFraction);
     EXPECT_TRUE(fixed_point_weight(-1.5, &fixed) &&
-                fixed == -((__int128)3 << (kWeightFraction - 1)));
+                fixed == -(__int128(3) << (kWeightFraction - 1)));
     EXPECT_TRUE(fixed_point_weight(unit / 2, &fixed) && fixed == 0);
     EXPECT_TRUE(fixed_point_weight(unit * 1.5, &fixed) && fixed == 2);
-    EXPECT_TRUE(fixed_point_weight(kGreatestWeight, &fixed) && fixed == (__int128)1 << 80);
+    EXPECT_TRUE(fixed_point_weight(kGreatestWeight, &fixed) && fixed == __int128(1) << 80);
     EXPECT_TRUE(fixed_point_weight(-0.0, &fixed) && fixed == 0);
-    for (const double bad :
-         {(double)NAN, (double)INFINITY, -(double)INFINITY, 2 * kGreatestWeight, -1e300})
+    for (const double bad : {static_cast<double> NAN, static_cast<double> INFINITY,
+                             -static_cast<double> INFINITY, 2 * kGreatestWeight, -1e300})
         EXPECT_FALSE(fixed_point_weight(bad, &fixed));
 }
 
@@ -133,7 +133,8 @@ TEST(Document, SumsItsFeatures) {
             for (size_t i = 0, j = 0; i < words.size(); i = j) {
                 while (j < words.size() && words[j] == words[i])
                     j++;
-                votes.add(hash_feature(hash, (const uint8_t*)words[i].data(), words[i].size()),
+                votes.add(hash_feature(hash, reinterpret_cast<const uint8_t*>(words[i].data()),
+                                       words[i].size()),
                           feature_weight(weighting, j - i, words[i].size()));
             }
             uint64_t expected;
@@ -157,7 +158,9 @@ TEST(Document, MoreDistinctWordsThanASectionHoldsAreSummedInSections) {
     Votes votes;
     for (uint32_t i = 0; i < 3 * FeatureCounts::kMaxDistinct; i++) {
         const std::string word = std::to_string(i);
-        votes.add(hash_feature(HashKind::kXxh3, (const uint8_t*)word.data(), word.size()), 1);
+        votes.add(hash_feature(HashKind::kXxh3, reinterpret_cast<const uint8_t*>(word.data()),
+                               word.size()),
+                  1);
     }
     uint64_t expected;
     ASSERT_TRUE(votes.fingerprint(&expected));
@@ -210,7 +213,7 @@ TEST(Default, TellsTextsWithoutSpacesApart) {
             const uint32_t han = 0x4E00 + random() % 3000;
             for (const uint32_t byte :
                  {0xE0 | han >> 12, 0x80 | (han >> 6 & 63), 0x80 | (han & 63)})
-                document += (char)byte;
+                document += char(byte);
         }
         seen.push_back(fingerprint(document));
         for (int j = 0; j < i; j++)
@@ -219,7 +222,7 @@ TEST(Default, TellsTextsWithoutSpacesApart) {
 }
 
 TEST(Hash, IsTheOneOfItsName) {
-    const uint8_t* text = (const uint8_t*)"foobar";
+    const uint8_t* text = reinterpret_cast<const uint8_t*>("foobar");
     EXPECT_EQ(hash_feature(HashKind::kFnv1, text, 6), 0x340D8765A4DDA9C2u); // published test vector
     EXPECT_EQ(hash_feature(HashKind::kFnv1, text, 0), 0xCBF29CE484222325u);
     EXPECT_EQ(hash_feature(HashKind::kXxh3, text, 0), 0x2D06800538D394C2u); // the same

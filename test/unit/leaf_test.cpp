@@ -95,7 +95,7 @@ TEST(LeafCodec, RoundTripsEveryShapeOfRun) {
 TEST(LeafCodec, WritesTheBytesThatItAlwaysWrote) {
     if (std::endian::native != std::endian::little)
         GTEST_SKIP() << "words are in the machine's byte order";
-    simhash_test::Random random(20240607);
+    simhash::test::Random random(20240607);
     uint64_t checksum = 0xcbf29ce484222325; // FNV-1a
     for (int round = 0; round < 2000; round++) {
         LeafKind kind = round % 2 == 0 ? LeafKind::kBlock : LeafKind::kPosting;
@@ -217,8 +217,8 @@ TEST(LeafCodec, SizerAgreesWithTheEncoder) {
 
 TEST(LeafCodec, RandomKeysTakeNextToTheTheoreticalMinimum) {
     std::mt19937_64 random(10);
-    std::vector<LeafEntry>
-        entries; // as on a leaf of a table of 10 million: 1 100 keys in 1/9 000 of the space
+    // As on a leaf of a table of 10 million: 1 100 keys in 1/9 000 of the space.
+    std::vector<LeafEntry> entries;
     for (int i = 0; i < 1100; i++)
         entries.push_back({random() / 9000, 0});
     entries = sorted_unique(entries);

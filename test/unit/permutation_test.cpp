@@ -10,7 +10,7 @@
 namespace {
 
 using simhash::Permutation;
-using simhash_test::Random;
+using simhash::test::Random;
 
 uint64_t pext(uint64_t word, uint64_t mask) {
     uint64_t extracted = 0;
@@ -52,7 +52,6 @@ TEST(Permutation, BringsTheMaskedBitsToTheFrontAndBack) {
     Random random(7);
     for (uint64_t mask : masks_to_try()) {
         Permutation permutation(mask);
-        EXPECT_EQ(permutation.prefix_bits(), std::popcount(mask));
         for (int i = 0; i < 200; ++i) {
             uint64_t word = i < 64 ? uint64_t{1} << i : random.next();
             ASSERT_EQ(permutation.apply(word), by_definition(word, mask)) << std::hex << mask;

@@ -12,7 +12,7 @@
 namespace {
 
 using namespace simhash;
-using simhash_test::Random;
+using simhash::test::Random;
 
 constexpr int kWidth = 12; // bits of the short words of the proofs by brute force
 constexpr uint64_t kWords = uint64_t{1} << kWidth;
@@ -89,15 +89,14 @@ int greatest_complete_radius(const std::vector<Probe>& probes) {
 TEST(ProbePlan, AtomRuleEqualsBruteForceForAnyMasksAndThresholds) {
     Random random(5);
     for (int round = 0; round < 600; ++round) {
-        Layout layout = make_layout_for_width(kWidth, static_cast<int>(random.below(5)),
+        Layout layout = make_layout_for_width(kWidth, int(random.below(5)),
                                               kTableCounts[random.below(std::size(kTableCounts))]);
         std::vector<Probe> probes;
         for (int table = 0; table < layout.table_count; ++table)
             if (random.below(3) != 0) {
                 uint64_t mask =
                     round % 2 == 0 ? layout.masks[table] : short_word(random.below(kWords - 1) + 1);
-                probes.push_back(
-                    {table, std::popcount(mask), static_cast<int>(random.below(3)), mask});
+                probes.push_back({table, std::popcount(mask), int(random.below(3)), mask});
             }
         int greatest = greatest_complete_radius(probes);
         for (int radius = 0; radius <= kWidth; ++radius) {

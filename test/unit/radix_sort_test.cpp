@@ -10,7 +10,7 @@ namespace {
 
 using simhash::KeyedValue;
 using simhash::radix_sort;
-using simhash_test::Random;
+using simhash::test::Random;
 
 // Keys of which only the bits of a mask vary: passes are skipped, in even and in odd numbers.
 constexpr uint64_t kVarying[] = {
@@ -26,7 +26,7 @@ TEST(RadixSort, SortsNumbers) {
                 key = (random.next() & varying) | (0x123456789abcdef0 & ~varying);
             std::vector<uint64_t> expected = keys;
             std::sort(expected.begin(), expected.end());
-            radix_sort<uint64_t>(keys, scratch);
+            radix_sort<uint64_t>(keys, scratch, [] {});
             ASSERT_EQ(keys, expected);
         }
 }
@@ -41,7 +41,7 @@ TEST(RadixSort, KeepsTheOrderOfRecordsWithEqualKeys) {
             std::vector<KeyedValue> expected = records;
             std::stable_sort(expected.begin(), expected.end(),
                              [](auto& a, auto& b) { return a.key < b.key; });
-            radix_sort<KeyedValue>(records, scratch);
+            radix_sort<KeyedValue>(records, scratch, [] {});
             for (size_t i = 0; i < size; ++i) {
                 ASSERT_EQ(records[i].key, expected[i].key);
                 ASSERT_EQ(records[i].value, expected[i].value);

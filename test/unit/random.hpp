@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace simhash_test {
+namespace simhash::test {
 
 // splitmix64 (Steele, Lea, Flood 2014).
 class Random {
@@ -35,4 +35,4 @@ class Random {
     uint64_t state_;
 };
 
-} // namespace simhash_test
+} // namespace simhash::test

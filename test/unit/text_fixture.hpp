@@ -17,11 +17,11 @@ struct SlicedText {
 
     TextSource source() {
         return {this, [](void* context, const uint8_t** at, size_t* bytes) {
-                    SlicedText* text = (SlicedText*)context;
+                    SlicedText* text = static_cast<SlicedText*>(context);
                     size_t cut = std::min(text->slice, text->rest.size());
-                    while (cut < text->rest.size() && ((uint8_t)text->rest[cut] & 0xC0) == 0x80)
+                    while (cut < text->rest.size() && (uint8_t(text->rest[cut]) & 0xC0) == 0x80)
                         cut++;
-                    *at = (const uint8_t*)text->rest.data();
+                    *at = reinterpret_cast<const uint8_t*>(text->rest.data());
                     *bytes = cut;
                     text->rest.remove_prefix(cut);
                     return cut > 0;
@@ -34,7 +34,7 @@ using Strings = std::vector<std::string>;
 struct CollectStrings {
     Strings strings;
     void feature(const uint8_t* text, size_t bytes) {
-        strings.emplace_back((const char*)text, bytes);
+        strings.emplace_back(reinterpret_cast<const char*>(text), bytes);
     }
 };
 

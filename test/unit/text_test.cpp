@@ -11,7 +11,7 @@ TEST(Ascii, EachWayFindsTheSameLetters) {
     for (int round = 0; round < 1000; round++) {
         uint8_t text[kAsciiBlock], folded[2][kAsciiBlock];
         for (size_t i = 0; i < kAsciiBlock; i++)
-            text[i] = (uint8_t)(round < 2 ? 64 * round + i : random() % 128);
+            text[i] = uint8_t(round < 2 ? 64 * round + i : random() % 128);
         const uint64_t letters = letters_of_portable(text, folded[0]);
         EXPECT_EQ(letters_of(text, folded[1]), letters);
         for (size_t i = 0; i < kAsciiBlock; i++) {
@@ -37,7 +37,7 @@ TEST(Words, OfAsciiAreTheSameByBlocksAndOneByOne) {
             for (size_t cut = 0; cut < length; cut += kMaxWord)
                 expected.push_back(word.substr(cut, kMaxWord));
             if (random() % 2)
-                word[0] = (char)toupper(word[0]);
+                word[0] = char(toupper(word[0]));
             document += word + std::string(1 + random() % (random() % 9 == 0 ? 100 : 2),
                                            " \n.-["[random() % 5]);
         }
@@ -46,13 +46,17 @@ TEST(Words, OfAsciiAreTheSameByBlocksAndOneByOne) {
     }
 }
 
-static uint32_t decode_one(std::string_view bytes, size_t* used) {
-    const uint8_t* begin = (const uint8_t*)bytes.data();
+namespace {
+
+uint32_t decode_one(std::string_view bytes, size_t* used) {
+    const uint8_t* begin = reinterpret_cast<const uint8_t*>(bytes.data());
     const uint8_t* at = begin;
     const uint32_t code_point = decode_utf8(at, begin + bytes.size());
     *used = at - begin;
     return code_point;
 }
+
+} // namespace
 
 TEST(Utf8, EveryCodePointRoundTrips) {
     for (uint32_t c = 0; c < 0x110000; c++) {
@@ -61,8 +65,8 @@ TEST(Utf8, EveryCodePointRoundTrips) {
         uint8_t bytes[4];
         const int length = encode_utf8(c, bytes);
         size_t used;
-        ASSERT_EQ(decode_one({(const char*)bytes, (size_t)length}, &used), c);
-        ASSERT_EQ(used, (size_t)length);
+        ASSERT_EQ(decode_one({reinterpret_cast<const char*>(bytes), size_t(length)}, &used), c);
+        ASSERT_EQ(used, size_t(length));
     }
 }
 
@@ -174,7 +178,7 @@ TEST(Words, LongShinglesSurviveTheWindowMoving) {
     Strings words;
     std::mt19937 random(1);
     for (int i = 0; i < 3000; i++) {
-        words.push_back(std::string(1 + random() % 255, (char)('a' + random() % 26)));
+        words.push_back(std::string(1 + random() % 255, char('a' + random() % 26)));
         document += words.back() + " ";
     }
     for (const int width : {1, 2, 7, 32}) {
@@ -233,7 +237,7 @@ TEST(Reader, RandomBytesAreReadWithoutHarm) {
     for (int i = 0; i < 20000; i++) {
         std::string bytes(random() % 60, 0);
         for (char& byte : bytes)
-            byte = (char)(random() % 3 ? random() | 0x80 : random());
+            byte = char(random() % 3 ? random() | 0x80 : random());
         for (const FeatureKind kind : {FeatureKind::kWords, FeatureKind::kCharacters})
             features(bytes, kind, 1 + random() % 4);
     }

@@ -8,8 +8,8 @@ namespace simhash {
 
 struct Memory {
     void* context;
-    void* (*allocate)(void* context,
-                      size_t bytes); // uninitialised; does not return when there is none
+    // Uninitialised; does not return when there is none.
+    void* (*allocate)(void* context, size_t bytes);
     void (*release)(void* context, void* memory);
 };
 

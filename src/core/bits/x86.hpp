@@ -7,7 +7,7 @@
 
 #include <immintrin.h>
 
-#define SIMHASH_TARGET(features) __attribute__((target(features)))
+#define SIMHASH_TARGET(features) [[gnu::target(features)]]
 #define SIMHASH_POPCNT "popcnt"
 #define SIMHASH_AVX2 "popcnt,avx2"
 #define SIMHASH_AVX512 "popcnt,bmi2,avx512f,avx512vpopcntdq"

@@ -40,7 +40,7 @@ int choices(int n, int k) {
         if (result >= kTooMany)
             return kTooMany;
     }
-    return static_cast<int>(result);
+    return int(result);
 }
 
 uint64_t leading_mask(int count) {
@@ -87,7 +87,7 @@ class Construction {
             cuts_[n].tables = tables;
             cuts_[n].block_count = m;
             for (int i = 0; i < m; ++i)
-                cuts_[n].block_bits[i] = static_cast<uint8_t>(n / m + (i < n % m ? 1 : 0));
+                cuts_[n].block_bits[i] = uint8_t(n / m + (i < n % m ? 1 : 0));
         }
     }
 
@@ -120,8 +120,8 @@ class Construction {
                 for (int b = 1; b <= s - (j - 1); ++b) {
                     int tables = fewest[j - 1][s - b] + cuts_[n - b].tables;
                     if (tables < fewest[j][s]) {
-                        fewest[j][s] = static_cast<uint8_t>(tables);
-                        last[j][s] = static_cast<uint8_t>(b);
+                        fewest[j][s] = uint8_t(tables);
+                        last[j][s] = uint8_t(b);
                     }
                 }
         if (fewest[m][n] >= cuts_[n].tables)

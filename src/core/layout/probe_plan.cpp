@@ -85,7 +85,7 @@ class Prices {
             for (int prefix = mask_bits; prefix > threshold; --prefix)
                 if (double price = cost(prefix, threshold); price < best) {
                     best = price;
-                    prefix_[mask_bits][threshold] = static_cast<uint8_t>(prefix);
+                    prefix_[mask_bits][threshold] = uint8_t(prefix);
                 }
             cost_[mask_bits][threshold] = best;
         }
@@ -106,7 +106,7 @@ class Prices {
 class EscapeSearch {
   public:
     EscapeSearch(std::span<const Probe> probes, int* node_budget)
-        : probe_count_(static_cast<int>(probes.size())), node_budget_(node_budget) {
+        : probe_count_(int(probes.size())), node_budget_(node_budget) {
         for (int i = 0; i < probe_count_; ++i) {
             need_[i] = probes[i].threshold + 1;
             unsatisfied_ |= uint64_t{1} << i;
@@ -239,7 +239,7 @@ class Planner {
         best_.cost = prices_.read_all_cost();
     }
 
-    ProbePlan run() {
+    ProbePlan make() {
         try_first_table_alone();
         if (all_masks_disjoint()) {
             try_family(all_tables(), kBits);
@@ -271,7 +271,7 @@ class Planner {
         }
         if (cost >= best_.cost)
             return;
-        best_.probe_count = static_cast<int>(probes.size());
+        best_.probe_count = int(probes.size());
         best_.read_all = false;
         std::copy(probes.begin(), probes.end(), best_.probes);
         best_.visits = visits;
@@ -301,8 +301,8 @@ class Planner {
     void try_family(uint64_t tables, int longest) {
         int wanted = radius_ + 1;
         double least[kBits + 1];
-        int8_t chosen[kMaxTables]
-                     [kBits + 1]; // threshold of each table for each sum, -1: not probed
+        // Threshold of each table for each sum, -1: not probed.
+        int8_t chosen[kMaxTables][kBits + 1];
         std::fill_n(least, wanted + 1, kInfinite);
         least[0] = 0;
         for (uint64_t rest = tables; rest != 0; rest &= rest - 1) {
@@ -313,7 +313,7 @@ class Planner {
                     double cost = least[sum - (t + 1)] + prices_.best_cost(bits, t);
                     if (cost < least[sum]) {
                         least[sum] = cost;
-                        chosen[table][sum] = static_cast<int8_t>(t);
+                        chosen[table][sum] = int8_t(t);
                     }
                 }
             }
@@ -335,7 +335,7 @@ class Planner {
             sum -= t + 1;
         }
         std::reverse(probes, probes + count);
-        offer({probes, static_cast<size_t>(count)});
+        offer({probes, size_t(count)});
     }
 
     // From every table on, those that fit beside it; also with masks cut short, which fit beside
@@ -439,7 +439,7 @@ ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
         return nothing;
     }
     if (radius < kBits)
-        return Planner(layout, radius, entries, costs).run();
+        return Planner(layout, radius, entries, costs).make();
     ProbePlan everything;
     everything.radius = radius;
     everything.probe_count = 0;

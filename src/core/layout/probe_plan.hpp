@@ -13,8 +13,8 @@ namespace simhash {
 struct Probe {
     int table;
     int prefix_bits; // leading bits of the permuted key that the probe looks at, 1..64
-    int threshold;   // it visits the runs whose prefix differs in at most so many bits
-    uint64_t mask;   // effective mask: the fingerprint bits behind those prefix_bits
+    int threshold;   // it visits the ranges whose prefix differs in at most so many bits
+    uint64_t mask;   // effective mask: the fingerprint bits that these are
 
     bool sees(uint64_t fp_xor_query) const {
         uint64_t differing = fp_xor_query & mask;
@@ -27,14 +27,14 @@ struct ProbePlan {
     int probe_count; // 0 with read_all: read table 0 from end to end; without: nothing matches
     bool read_all;
     Probe probes[kMaxTables]; // [probe_count], in order of table
-    double visits;            // runs looked up
+    double visits;            // ranges looked up
     double candidates;        // fingerprints expected in them
     double cost;
 };
 
 // In any one unit, say microseconds.
 struct ProbeCosts {
-    double visit;              // find a run
+    double visit;              // find a range
     double candidate;          // decode and check a fingerprint in it
     double read_all_per_entry; // the same when reading table 0 from end to end
 };

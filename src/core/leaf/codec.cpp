@@ -1,8 +1,9 @@
 #include "core/leaf/codec.hpp"
 
-#include "core/bits/prefetch.hpp"
-
 #include <algorithm>
+
+#include "core/bits/prefetch.hpp"
+#include "core/bits/standalone.hpp"
 
 namespace simhash {
 

@@ -6,7 +6,7 @@
 // unary: for entry i the bit at position (high part + i) is set. With n keys over a range U that
 // takes about 2 + log2(U / n) bits a key, next to the information-theoretic limit, and can be
 // searched: the i-th set bit at position p belongs to a key with high part p - i, and the keys with
-// high part h start behind the h-th clear bit.
+// high part h start after the h-th clear bit.
 //
 //   keys 100 103 108 121, first key 100, low_bits 2:   0    3    8    21
 //   low parts  (2 bits each)                           00   11   00   01
@@ -15,7 +15,7 @@
 //
 // A probe looks through a hundred keys or more for one near its own, and the last 32 bits of a key,
 // its suffix, nearly always say already that it is not. So where low parts are at least that wide,
-// they are stored in groups of 16 entries: the suffixes of the keys themselves, one behind the
+// they are stored in groups of 16 entries: the suffixes of the keys themselves, one after the
 // other, so that many are compared at once, and then the bits of the low parts above them. The last
 // group has what entries are left.
 //
@@ -164,7 +164,6 @@ class LeafReader {
     int run_count() const { return header_.count; }
     int tail_count() const { return tail_count_; }
     int count() const { return header_.count + tail_count_; }
-    size_t run_bytes() const { return header_.run_bytes; }
     const RunHeader& header() const { return header_; }
     LeafShape shape() const { return {uint16_t((unary_ - low_) / 8), header_.unary_words}; }
 
@@ -367,7 +366,6 @@ class RunSizer {
   public:
     explicit RunSizer(LeafKind kind) : kind_(kind) {}
     void reset() { count_ = 0; }
-    int count() const { return count_; }
     void add(LeafEntry entry);
     // Bytes of the encoded run if `entry` were added.
     size_t bytes_with(LeafEntry entry) const;

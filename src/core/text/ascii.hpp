@@ -25,17 +25,18 @@ constexpr size_t kAsciiBlock = 64; // characters
 // Reads kAsciiBlock ASCII characters and writes as many: letters in lower case, digits as they are,
 // anything in place of the rest. Bit i is set where character i is a letter or digit.
 inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
-    constexpr uint64_t ones = 0x0101010101010101;
+    constexpr uint64_t kOnes = 0x0101010101010101;
     uint64_t letters = 0;
     for (size_t i = 0; i < kAsciiBlock; i += 8) {
         uint64_t eight;
         memcpy(&eight, text + i, 8);
-        const uint64_t lower = eight | 0x20 * ones;
+        const uint64_t lower = eight | 0x20 * kOnes;
         memcpy(folded + i, &lower, 8);
         // In each byte the topmost bit of c + (128 - first) is set where c >= first.
-        const uint64_t letter = (lower + (128 - 'a') * ones) & ~(lower + (128 - ('z' + 1)) * ones);
-        const uint64_t digit = (eight + (128 - '0') * ones) & ~(eight + (128 - ('9' + 1)) * ones);
-        uint64_t top = ((letter | digit) & 0x80 * ones) >> 7;
+        const uint64_t letter =
+            (lower + (128 - 'a') * kOnes) & ~(lower + (128 - ('z' + 1)) * kOnes);
+        const uint64_t digit = (eight + (128 - '0') * kOnes) & ~(eight + (128 - ('9' + 1)) * kOnes);
+        uint64_t top = ((letter | digit) & 0x80 * kOnes) >> 7;
         if constexpr (std::endian::native == std::endian::big)
             top = __builtin_bswap64(top);
         letters |= (top * 0x0102040810204080 >> 56) << i;
@@ -47,14 +48,14 @@ inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
 inline uint64_t letters_of_sse2(const uint8_t* text, uint8_t* folded) {
     uint64_t letters = 0;
     for (size_t i = 0; i < kAsciiBlock; i += 16) {
-        const __m128i given = _mm_loadu_si128((const __m128i*)(text + i));
+        const __m128i given = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + i));
         const __m128i lower = _mm_or_si128(given, _mm_set1_epi8(0x20));
-        _mm_storeu_si128((__m128i*)(folded + i), lower);
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(folded + i), lower);
         const __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(lower, _mm_set1_epi8('a' - 1)),
                                              _mm_cmplt_epi8(lower, _mm_set1_epi8('z' + 1)));
         const __m128i digit = _mm_and_si128(_mm_cmpgt_epi8(given, _mm_set1_epi8('0' - 1)),
                                             _mm_cmplt_epi8(given, _mm_set1_epi8('9' + 1)));
-        letters |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_or_si128(letter, digit)) << i;
+        letters |= uint64_t(uint32_t(_mm_movemask_epi8(_mm_or_si128(letter, digit)))) << i;
     }
     return letters;
 }

@@ -4,7 +4,7 @@
 //   WordCutter, width 1:       "東京都 2024年"          ->  東京 | 京都 | 2024 | 年
 //   CharacterCutter, width 4:  "It's 東京都"            ->  it s | t s東 | " s東京" | s東京都
 //
-// A word is a run of letters, marks and digits. A script written without spaces gives overlapping
+// A word is letters, marks and digits in a row. A script written without spaces gives overlapping
 // pairs of characters instead (a character keeps its marks), as Lucene's CJK analyzer does. A
 // pictograph is a word. A feature's text is its words with one space between, so that it can be
 // shown, weighted and hashed again from SQL. Where a document has fewer words (or characters) than
@@ -28,21 +28,21 @@ namespace simhash {
 constexpr int kMaxWidth = 32;
 constexpr size_t kMaxWord = 255; // bytes
 
-// The last `width` pieces (words or characters) as one run of bytes, and where each began. The
+// The last `width` pieces (words or characters) side by side, and where each began. The
 // buffer is filled from the left; when it is full what is still needed moves to its front.
 class PieceWindow {
   public:
     uint8_t bytes[4 * kMaxWidth * (kMaxWord + 1)];
     size_t used = 0; // bytes
 
-    explicit PieceWindow(int width) : width(width) {}
+    explicit PieceWindow(int width) : width_(width) {}
 
     // A piece [begin, used) is complete; hands on the feature that ends with it.
     template <class Consumer>
     void complete(Consumer& consumer, size_t begin) {
-        begins[pieces++ % kMaxWidth] = begin;
-        if (pieces >= (uint64_t)width) {
-            const size_t first = begins[(pieces - width) % kMaxWidth];
+        begins_[pieces_++ % kMaxWidth] = begin;
+        if (pieces_ >= uint64_t(width_)) {
+            const size_t first = begins_[(pieces_ - width_) % kMaxWidth];
             consumer.feature(bytes + first, used - first);
         }
     }
@@ -52,58 +52,56 @@ class PieceWindow {
     size_t make_room() {
         if (used + kMaxWord + 1 <= sizeof(bytes))
             return 0;
-        const uint64_t needed = pieces < (uint64_t)width - 1 ? pieces : width - 1;
-        const size_t shift = needed > 0 ? begins[(pieces - needed) % kMaxWidth] : used;
+        const uint64_t needed = pieces_ < uint64_t(width_) - 1 ? pieces_ : width_ - 1;
+        const size_t shift = needed > 0 ? begins_[(pieces_ - needed) % kMaxWidth] : used;
         memmove(bytes, bytes + shift, used - shift);
         used -= shift;
         for (uint64_t i = 1; i <= needed; i++)
-            begins[(pieces - i) % kMaxWidth] -= shift;
+            begins_[(pieces_ - i) % kMaxWidth] -= shift;
         return shift;
     }
 
     // A document with fewer pieces than the width has one feature: all of them.
     template <class Consumer>
     void finish(Consumer& consumer, size_t end) {
-        if (pieces > 0 && pieces < (uint64_t)width)
+        if (pieces_ > 0 && pieces_ < uint64_t(width_))
             consumer.feature(bytes, end);
     }
 
-    uint64_t count() const { return pieces; }
-
   private:
-    int width;
-    uint64_t pieces = 0;
-    size_t begins[kMaxWidth]; // offsets of the last pieces, a ring
+    int width_;
+    uint64_t pieces_ = 0;
+    size_t begins_[kMaxWidth]; // offsets of the last pieces, a ring
 };
 
 template <class Consumer>
 class WordCutter {
   public:
     WordCutter(Consumer& consumer, int width)
-        : consumer(consumer), window(width), single(width == 1) {}
+        : consumer_(consumer), window_(width), single_(width == 1) {}
 
     void ascii(const uint8_t* at, const uint8_t* end) {
         end_spaceless();
-        while (single && at < end && (window.used == 0 || (at = continue_word(at, end)) < end))
+        while (single_ && at < end && (window_.used == 0 || (at = continue_word(at, end)) < end))
             at += whole_words(at, end);
-        size_t used = window.used;
+        size_t used = window_.used;
         for (; at < end; at++) {
             const uint8_t folded = kFoldAscii[*at];
-            if (folded != 0 && used - word < kMaxWord) {
-                window.bytes[used++] = folded;
+            if (folded != 0 && used - word_ < kMaxWord) {
+                window_.bytes[used++] = folded;
                 continue;
             }
-            window.used = used;
+            window_.used = used;
             end_word();
-            used = window.used;
+            used = window_.used;
             if (folded != 0)
-                window.bytes[used++] = folded;
+                window_.bytes[used++] = folded;
         }
-        window.used = used;
+        window_.used = used;
     }
 
     void character(uint32_t code_point, CharacterKind kind) {
-        if (kind == kSpaceless || (kind == kMark && current.bytes > 0)) {
+        if (kind == kSpaceless || (kind == kMark && current_.bytes > 0)) {
             spaceless(code_point, kind);
             return;
         }
@@ -119,7 +117,7 @@ class WordCutter {
     void finish() {
         end_spaceless();
         end_word();
-        window.finish(consumer, window.used - (window.used > 0)); // without the last space
+        window_.finish(consumer_, window_.used - (window_.used > 0)); // without the last space
     }
 
   private:
@@ -132,32 +130,32 @@ class WordCutter {
     void append(uint32_t code_point) {
         uint8_t encoded[4];
         const int bytes = encode_utf8(code_point, encoded);
-        if (window.used - word + bytes > kMaxWord)
+        if (window_.used - word_ + bytes > kMaxWord)
             end_word();
         append(encoded, bytes);
     }
 
     void append(const uint8_t* text, int bytes) {
-        memcpy(window.bytes + window.used, text, bytes);
-        window.used += bytes;
+        memcpy(window_.bytes + window_.used, text, bytes);
+        window_.used += bytes;
     }
 
-    // Of a run of ASCII characters what goes on with the word that was begun, and the separator
+    // Of ASCII characters what goes on with the word that was begun, and the separator
     // after it.
     const uint8_t* continue_word(const uint8_t* at, const uint8_t* end) {
         while (at < end) {
             const uint8_t folded = kFoldAscii[*at++];
-            if (folded == 0 || window.used == kMaxWord)
+            if (folded == 0 || window_.used == kMaxWord)
                 end_word();
             if (folded == 0)
                 break;
-            window.bytes[window.used++] = folded;
+            window_.bytes[window_.used++] = folded;
         }
         return at;
     }
 
-    // For width 1, where no word is begun: the words of the first part of a run of ASCII
-    // characters. Returns that part's length; a word that may go on behind it is begun.
+    // For width 1, where no word is begun: the words of the first part of ASCII
+    // characters. Returns that part's length; a word that may go on after it is begun.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
         uint8_t folded[16 * kAsciiBlock];
         const size_t part = std::min<size_t>(end - at, sizeof(folded));
@@ -168,7 +166,7 @@ class WordCutter {
             const uint64_t letters = letters_of(at + block, count, folded + block);
             uint64_t edges = letters ^ (letters << 1 | inside);
             if (count < kAsciiBlock)
-                edges &= ((uint64_t)1 << count) - 1;
+                edges &= (uint64_t(1) << count) - 1;
             for (; edges != 0; edges &= edges - 1) {
                 const size_t edge = block + std::countr_zero(edges);
                 if (inside != 0)
@@ -183,74 +181,74 @@ class WordCutter {
             return begin; // it is read again with what follows
         const size_t rest = (part - begin - 1) % kMaxWord + 1;
         long_word(folded + begin, part - begin - rest);
-        memcpy(window.bytes, folded + part - rest, rest);
-        window.used = rest;
+        memcpy(window_.bytes, folded + part - rest, rest);
+        window_.used = rest;
         return part;
     }
 
-    // A run of letters, cut into words.
+    // Letters in a row, cut into words.
     void long_word(const uint8_t* text, size_t bytes) {
         for (; bytes > kMaxWord; text += kMaxWord, bytes -= kMaxWord)
-            consumer.feature(text, kMaxWord);
+            consumer_.feature(text, kMaxWord);
         if (bytes > 0)
-            consumer.feature(text, bytes);
+            consumer_.feature(text, bytes);
     }
 
     void end_word() {
-        if (window.used == word)
+        if (window_.used == word_)
             return;
-        if (single) { // the usual case needs no window
-            consumer.feature(window.bytes, window.used);
-            window.used = 0;
+        if (single_) { // the usual case needs no window
+            consumer_.feature(window_.bytes, window_.used);
+            window_.used = 0;
             return;
         }
-        window.complete(consumer, word);
-        window.bytes[window.used++] = ' ';
-        window.make_room();
-        word = window.used;
+        window_.complete(consumer_, word_);
+        window_.bytes[window_.used++] = ' ';
+        window_.make_room();
+        word_ = window_.used;
     }
 
     void spaceless(uint32_t code_point, CharacterKind kind) {
         if (kind == kSpaceless) {
-            if (current.bytes == 0)
+            if (current_.bytes == 0)
                 end_word();
             else
                 end_cluster();
         }
-        if (current.bytes + 4 <= (int)sizeof(current.text))
-            current.bytes += encode_utf8(code_point, current.text + current.bytes);
+        if (current_.bytes + 4 <= int(sizeof(current_.text)))
+            current_.bytes += encode_utf8(code_point, current_.text + current_.bytes);
     }
 
     // The current cluster is complete: it makes a pair with the one before, if there is one.
     void end_cluster() {
-        if (previous.bytes > 0)
+        if (previous_.bytes > 0)
             pair();
-        previous = current;
-        current.bytes = 0;
+        previous_ = current_;
+        current_.bytes = 0;
     }
 
     void pair() {
-        append(previous.text, previous.bytes);
-        append(current.text, current.bytes);
+        append(previous_.text, previous_.bytes);
+        append(current_.text, current_.bytes);
         end_word();
     }
 
     void end_spaceless() {
-        if (current.bytes == 0)
+        if (current_.bytes == 0)
             return;
-        if (previous.bytes == 0)
-            append(current.text, current.bytes); // a run of one character
+        if (previous_.bytes == 0)
+            append(current_.text, current_.bytes); // a character alone
         else
             pair();
         end_word();
-        previous.bytes = current.bytes = 0;
+        previous_.bytes = current_.bytes = 0;
     }
 
-    Consumer& consumer;
-    PieceWindow window;
-    const bool single; // width 1
-    size_t word = 0;   // where the current word begins in the window
-    Cluster previous, current;
+    Consumer& consumer_;
+    PieceWindow window_;
+    const bool single_; // width 1
+    size_t word_ = 0;   // where the current word begins in the window
+    Cluster previous_, current_;
 };
 
 // Character n-grams over the words: one space between two words of scripts that use spaces, nothing
@@ -259,7 +257,7 @@ class WordCutter {
 template <class Consumer>
 class CharacterCutter {
   public:
-    CharacterCutter(Consumer& consumer, int width) : consumer(consumer), window(width) {}
+    CharacterCutter(Consumer& consumer, int width) : consumer_(consumer), window_(width) {}
 
     void ascii(const uint8_t* at, const uint8_t* end) {
         for (; at < end; at++) {
@@ -267,7 +265,7 @@ class CharacterCutter {
             if (folded != 0)
                 piece(folded, true);
             else
-                gap = true;
+                gap_ = true;
         }
     }
 
@@ -277,31 +275,31 @@ class CharacterCutter {
         else if (kind == kSpaceless || kind == kPictograph)
             piece(code_point, false);
         else
-            gap = true;
+            gap_ = true;
     }
 
-    void finish() { window.finish(consumer, window.used); }
+    void finish() { window_.finish(consumer_, window_.used); }
 
   private:
     void piece(uint32_t code_point, bool spaced) {
-        if (gap && spaced && after_spaced)
+        if (gap_ && spaced && after_spaced_)
             add(' ');
-        gap = false;
-        after_spaced = spaced;
+        gap_ = false;
+        after_spaced_ = spaced;
         add(code_point);
     }
 
     void add(uint32_t code_point) {
-        window.make_room();
-        const size_t begin = window.used;
-        window.used += encode_utf8(code_point, window.bytes + begin);
-        window.complete(consumer, begin);
+        window_.make_room();
+        const size_t begin = window_.used;
+        window_.used += encode_utf8(code_point, window_.bytes + begin);
+        window_.complete(consumer_, begin);
     }
 
-    Consumer& consumer;
-    PieceWindow window;
-    bool gap = false;          // a separator since the last piece
-    bool after_spaced = false; // the last piece was of a script that uses spaces
+    Consumer& consumer_;
+    PieceWindow window_;
+    bool gap_ = false;          // a separator since the last piece
+    bool after_spaced_ = false; // the last piece was of a script that uses spaces
 };
 
 } // namespace simhash

@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 
+#include "core/bits/standalone.hpp"
+
 namespace simhash {
 
 namespace {
@@ -12,13 +14,13 @@ namespace {
 // floor(sqrt(n)), by bits: the same everywhere.
 constexpr uint64_t integer_sqrt(uint64_t n) {
     uint64_t root = 0;
-    for (uint64_t bit = (uint64_t)1 << 31; bit != 0; bit >>= 1)
+    for (uint64_t bit = uint64_t(1) << 31; bit != 0; bit >>= 1)
         if ((root | bit) * (root | bit) <= n)
             root |= bit;
     return root;
 }
 
-// Intermediate results have 16 bits behind the point.
+// Intermediate results have 16 bits after the point.
 constexpr int kFraction = 16;
 constexpr uint64_t kLn2 = 2977044472; // ln 2 * 2^32
 
@@ -26,7 +28,7 @@ constexpr uint64_t kLn2 = 2977044472; // ln 2 * 2^32
 constexpr uint64_t integer_log2(uint64_t n) {
     const int whole = std::bit_width(n) - 1;
     uint64_t mantissa = n << 31 >> whole; // 1 <= mantissa / 2^31 < 2: squares fit 64 bits
-    uint64_t log = (uint64_t)whole;
+    uint64_t log = uint64_t(whole);
     for (int i = 0; i < kFraction; i++) {
         mantissa = mantissa * mantissa >> 31;
         log = log << 1 | (mantissa >> 32);
@@ -53,7 +55,7 @@ constexpr uint64_t log_weight(uint32_t frequency) {
 
 // log2(1 + frequency)^(9/4); at most 2^28.
 constexpr uint64_t damped(uint32_t frequency) {
-    const uint64_t log = integer_log2((uint64_t)frequency + 1);
+    const uint64_t log = integer_log2(uint64_t(frequency) + 1);
     return product(product(log, log), root(root(log)));
 }
 
@@ -61,7 +63,7 @@ constexpr uint32_t kGreatestLength = 12; // bytes
 constexpr std::array<uint64_t, kGreatestLength + 1> length_factors() {
     std::array<uint64_t, kGreatestLength + 1> table{};
     for (uint32_t bytes = 1; bytes <= kGreatestLength; bytes++)
-        table[bytes] = root((uint64_t)bytes << kFraction);
+        table[bytes] = root(uint64_t(bytes) << kFraction);
     return table;
 }
 constexpr auto kLengthFactors = length_factors();
@@ -72,7 +74,7 @@ template <uint64_t function(uint32_t frequency)>
 constexpr std::array<uint32_t, kTabled> tabled() {
     std::array<uint32_t, kTabled> table{};
     for (uint32_t i = 1; i < kTabled; i++)
-        table[i] = (uint32_t)function(i);
+        table[i] = uint32_t(function(i));
     return table;
 }
 constexpr auto kLogWeights = tabled<log_weight>();
@@ -86,36 +88,36 @@ uint64_t balanced_weight(uint32_t frequency, uint32_t bytes) {
 class FingerprintConsumer {
   public:
     FingerprintConsumer(const DocumentOptions& options, Memory memory)
-        : options(options), counts(memory), block(votes) {}
+        : options_(options), counts_(memory), block_(votes_) {}
 
     void feature(const uint8_t* text, size_t bytes) {
-        const uint64_t hash = hash_feature(options.hash, text, bytes);
-        if (!counts.add(hash, (uint32_t)bytes)) {
+        const uint64_t hash = hash_feature(options_.hash, text, bytes);
+        if (!counts_.add(hash, uint32_t(bytes))) {
             end_section();
-            counts.add(hash, (uint32_t)bytes);
+            counts_.add(hash, uint32_t(bytes));
         }
     }
 
     bool finish(uint64_t* fingerprint) {
         end_section();
-        block.flush();
-        counts.release();
-        return votes.fingerprint(fingerprint);
+        block_.flush();
+        counts_.release();
+        return votes_.fingerprint(fingerprint);
     }
 
   private:
     void end_section() {
-        counts.each([this](const FeatureCount& feature) {
-            block.add(feature.hash,
-                      feature_weight(options.weighting, feature.frequency, feature.bytes));
+        counts_.each([this](const FeatureCount& feature) {
+            block_.add(feature.hash,
+                       feature_weight(options_.weighting, feature.frequency, feature.bytes));
         });
-        counts.clear();
+        counts_.clear();
     }
 
-    const DocumentOptions& options;
-    FeatureCounts counts;
-    Votes votes;
-    VoteBlock block;
+    const DocumentOptions& options_;
+    FeatureCounts counts_;
+    Votes votes_;
+    VoteBlock block_;
 };
 
 } // namespace
@@ -125,9 +127,9 @@ uint64_t feature_weight(Weighting weighting, uint32_t frequency, uint32_t bytes)
     case Weighting::kBalanced:
         return balanced_weight(frequency, bytes);
     case Weighting::kTf:
-        return (uint64_t)frequency << kDocumentFraction;
+        return uint64_t(frequency) << kDocumentFraction;
     case Weighting::kSqrt:
-        return integer_sqrt((uint64_t)frequency << (2 * kDocumentFraction));
+        return integer_sqrt(uint64_t(frequency) << (2 * kDocumentFraction));
     case Weighting::kLog:
         return frequency < kTabled ? kLogWeights[frequency] : log_weight(frequency);
     case Weighting::kBinary:

@@ -1,10 +1,10 @@
 // A document's fingerprint: reader -> cutter -> hash -> frequencies -> weights -> votes.
 #pragma once
 
+#include "core/bits/memory.hpp"
 #include "core/text/cutters.hpp"
 #include "core/text/feature_counts.hpp"
 #include "core/text/feature_hash.hpp"
-#include "core/bits/memory.hpp"
 #include "core/text/votes.hpp"
 
 namespace simhash {
@@ -36,7 +36,7 @@ struct DocumentOptions {
     HashKind hash = HashKind::kXxh3;
 };
 
-// A feature's weight, fixed-point with kDocumentFraction bits behind the point.
+// A feature's weight, fixed-point with kDocumentFraction bits after the point.
 constexpr int kDocumentFraction = 8;
 uint64_t feature_weight(Weighting weighting, uint32_t frequency, uint32_t bytes);
 

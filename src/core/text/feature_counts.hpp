@@ -25,77 +25,75 @@ class FeatureCounts {
   public:
     static constexpr uint32_t kMaxDistinct = 1 << 18;
 
-    explicit FeatureCounts(Memory memory) : memory(memory) { clear(); }
+    explicit FeatureCounts(Memory memory) : memory_(memory) { clear(); }
 
     // False where the section is full: not added.
     bool add(uint64_t hash, uint32_t bytes) {
-        if (distinct == room()) { // perhaps not of this one, but then soon
-            if (distinct == kMaxDistinct)
+        if (distinct_ == room()) { // perhaps not of this one, but then soon
+            if (distinct_ == kMaxDistinct)
                 return add_to_full(hash);
             grow();
         }
         // Whether it is new is hard to foretell, so nothing branches on that: the next free entry
         // is made its own, and an empty slot means that entry.
-        features[distinct] = {hash, 0, bytes};
+        features_[distinct_] = {hash, 0, bytes};
         uint32_t at = home(hash), entry = number_at(at);
-        while (features[entry].hash != hash) {
-            at = (at + 1) & (slots - 1);
+        while (features_[entry].hash != hash) {
+            at = (at + 1) & (slots_ - 1);
             entry = number_at(at);
         }
-        index[at] = entry + 1;
-        features[entry].frequency++;
-        distinct += entry == distinct;
+        index_[at] = entry + 1;
+        features_[entry].frequency++;
+        distinct_ += entry == distinct_;
         return true;
     }
 
     template <class Visit>
     void each(Visit visit) const {
-        for (uint32_t i = 0; i < distinct; i++)
-            visit(features[i]);
+        for (uint32_t i = 0; i < distinct_; i++)
+            visit(features_[i]);
     }
 
     void clear() {
-        memset(index, 0, slots * sizeof *index);
-        distinct = 0;
+        memset(index_, 0, slots_ * sizeof *index_);
+        distinct_ = 0;
     }
 
     // Gives the memory back; the table is not used after.
     void release() {
-        if (features != first_features) {
-            memory.release(memory.context, features);
-            memory.release(memory.context, index);
+        if (features_ != first_features_) {
+            memory_.release(memory_.context, features_);
+            memory_.release(memory_.context, index_);
         }
     }
-
-    uint32_t count() const { return distinct; }
 
   private:
     static constexpr uint32_t kFirstSlots = 2048;
     static constexpr uint32_t kSlotsPerFeature = 4; // at least: the first slot tried is the one
 
-    uint32_t room() const { return slots / kSlotsPerFeature; } // features
+    uint32_t room() const { return slots_ / kSlotsPerFeature; } // features
 
     // Multiplied, so that hashes whose low bits are poor (FNV, or a caller's) spread too.
-    uint32_t home(uint64_t hash) const { return (uint32_t)((hash * 0x9E3779B97F4A7C15) >> shift); }
+    uint32_t home(uint64_t hash) const { return uint32_t((hash * 0x9E3779B97F4A7C15) >> shift_); }
 
     // The feature that a slot names; where it is empty, the next free entry.
     uint32_t number_at(uint32_t slot) const {
-        const uint64_t number = index[slot];
-        const uint32_t all_where_empty = (uint32_t)((number - 1) >> 32);
-        return (uint32_t)number + (all_where_empty & (distinct + 1)) - 1;
+        const uint64_t number = index_[slot];
+        const uint32_t all_where_empty = uint32_t((number - 1) >> 32);
+        return uint32_t(number) + (all_where_empty & (distinct_ + 1)) - 1;
     }
 
     bool add_to_full(uint64_t hash);
     void grow();
 
-    Memory memory;
-    FeatureCount first_features[kFirstSlots / kSlotsPerFeature];
-    uint32_t first_index[kFirstSlots];
-    FeatureCount* features = first_features; // `distinct` of them, room for room()
-    uint32_t* index = first_index;           // numbers of features, from 1; 0: empty slot
-    uint32_t slots = kFirstSlots;
-    int shift = 64 - 11; // 64 - log2(slots)
-    uint32_t distinct = 0;
+    Memory memory_;
+    FeatureCount first_features_[kFirstSlots / kSlotsPerFeature];
+    uint32_t first_index_[kFirstSlots];
+    FeatureCount* features_ = first_features_; // `distinct` of them, room for room()
+    uint32_t* index_ = first_index_;           // numbers of features, from 1; 0: empty slot
+    uint32_t slots_ = kFirstSlots;
+    int shift_ = 64 - 11; // 64 - log2(slots)
+    uint32_t distinct_ = 0;
 };
 
 static_assert((FeatureCounts::kMaxDistinct & (FeatureCounts::kMaxDistinct - 1)) == 0,

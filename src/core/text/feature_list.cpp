@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/bits/standalone.hpp"
+
 namespace simhash {
 
 namespace {
@@ -13,7 +15,7 @@ void reserve(Memory memory, Item*& items, size_t used, size_t& room, size_t need
     if (needed <= room)
         return;
     const size_t new_room = std::max(needed, std::max<size_t>(2 * room, 64));
-    Item* moved = (Item*)memory.allocate(memory.context, new_room * sizeof(Item));
+    Item* moved = static_cast<Item*>(memory.allocate(memory.context, new_room * sizeof(Item)));
     if (items != nullptr) {
         memcpy(moved, items, used * sizeof(Item));
         memory.release(memory.context, items);
@@ -26,13 +28,13 @@ void reserve(Memory memory, Item*& items, size_t used, size_t& room, size_t need
 // removed whenever the array is full, so it grows with the distinct ones.
 class HashSet {
   public:
-    explicit HashSet(Memory memory) : memory(memory) {}
+    explicit HashSet(Memory memory) : memory_(memory) {}
 
     void feature(const uint8_t* text, size_t bytes) {
-        if (count == room) {
+        if (count == room_) {
             finish();
-            if (2 * count >= room)
-                reserve(memory, hashes, count, room, count + 1);
+            if (2 * count >= room_)
+                reserve(memory_, hashes, count, room_, count + 1);
         }
         hashes[count++] = hash_feature(HashKind::kXxh3, text, bytes);
     }
@@ -44,15 +46,15 @@ class HashSet {
 
     void release() {
         if (hashes != nullptr)
-            memory.release(memory.context, hashes);
+            memory_.release(memory_.context, hashes);
     }
 
     uint64_t* hashes = nullptr;
     size_t count = 0;
 
   private:
-    Memory memory;
-    size_t room = 0;
+    Memory memory_;
+    size_t room_ = 0;
 };
 
 size_t count_shared(const HashSet& a, const HashSet& b) {
@@ -69,42 +71,43 @@ size_t count_shared(const HashSet& a, const HashSet& b) {
 } // namespace
 
 void FeatureList::feature(const uint8_t* text, size_t bytes) {
-    if (2 * (count + 1) > slots)
+    if (2 * (count + 1) > slots_)
         grow_index();
     const uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);
-    size_t slot = hash & (slots - 1);
-    for (; index[slot] != 0; slot = (slot + 1) & (slots - 1))
-        if (listed[index[slot] - 1].hash == hash) {
-            uint32_t& frequency = listed[index[slot] - 1].frequency;
+    size_t slot = hash & (slots_ - 1);
+    for (; index_[slot] != 0; slot = (slot + 1) & (slots_ - 1))
+        if (listed[index_[slot] - 1].hash == hash) {
+            uint32_t& frequency = listed[index_[slot] - 1].frequency;
             frequency += frequency != UINT32_MAX;
             return;
         }
-    reserve(memory, listed, count, room, count + 1);
-    reserve(memory, texts, texts_used, texts_room, texts_used + bytes);
-    memcpy(texts + texts_used, text, bytes);
-    listed[count++] = {hash, texts_used, (uint32_t)bytes, 1};
-    texts_used += bytes;
-    index[slot] = (uint32_t)count;
+    reserve(memory_, listed, count, room_, count + 1);
+    reserve(memory_, texts, texts_used_, texts_room_, texts_used_ + bytes);
+    memcpy(texts + texts_used_, text, bytes);
+    listed[count++] = {hash, texts_used_, uint32_t(bytes), 1};
+    texts_used_ += bytes;
+    index_[slot] = uint32_t(count);
 }
 
 void FeatureList::grow_index() {
-    if (index != nullptr)
-        memory.release(memory.context, index);
-    slots = slots == 0 ? 1024 : 2 * slots;
-    index = (uint32_t*)memory.allocate(memory.context, slots * sizeof(*index));
-    memset(index, 0, slots * sizeof(*index));
+    if (index_ != nullptr)
+        memory_.release(memory_.context, index_);
+    slots_ = slots_ == 0 ? 1024 : 2 * slots_;
+    index_ = static_cast<uint32_t*>(memory_.allocate(memory_.context, slots_ * sizeof(*index_)));
+    memset(index_, 0, slots_ * sizeof(*index_));
     for (size_t i = 0; i < count; i++) {
-        size_t slot = listed[i].hash & (slots - 1);
-        while (index[slot] != 0)
-            slot = (slot + 1) & (slots - 1);
-        index[slot] = (uint32_t)(i + 1);
+        size_t slot = listed[i].hash & (slots_ - 1);
+        while (index_[slot] != 0)
+            slot = (slot + 1) & (slots_ - 1);
+        index_[slot] = uint32_t(i + 1);
     }
 }
 
 void FeatureList::release() {
-    for (void* held : {(void*)listed, (void*)texts, (void*)index})
+    for (void* held :
+         {static_cast<void*>(listed), static_cast<void*>(texts), static_cast<void*>(index_)})
         if (held != nullptr)
-            memory.release(memory.context, held);
+            memory_.release(memory_.context, held);
 }
 
 bool feature_set_similarity(FeatureKind features, int width, TextSource a, TextSource b,
@@ -118,7 +121,7 @@ bool feature_set_similarity(FeatureKind features, int width, TextSource a, TextS
     const size_t all = sets[0].count + sets[1].count - shared;
     for (HashSet& set : sets)
         set.release();
-    *similarity = all > 0 ? (double)shared / (double)all : 0;
+    *similarity = all > 0 ? double(shared) / double(all) : 0;
     return all > 0;
 }
 

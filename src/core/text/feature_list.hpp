@@ -15,7 +15,7 @@ struct ListedFeature {
 
 class FeatureList {
   public:
-    explicit FeatureList(Memory memory) : memory(memory) {}
+    explicit FeatureList(Memory memory) : memory_(memory) {}
 
     void feature(const uint8_t* text, size_t bytes);
     void release();
@@ -27,12 +27,12 @@ class FeatureList {
   private:
     void grow_index();
 
-    Memory memory;
-    size_t room = 0;           // of `listed`, in features
-    size_t texts_used = 0;     // bytes
-    size_t texts_room = 0;     // bytes
-    uint32_t* index = nullptr; // `slots` numbers of features, from 1; 0: empty
-    size_t slots = 0;          // a power of two, or 0
+    Memory memory_;
+    size_t room_ = 0;           // of `listed`, in features
+    size_t texts_used_ = 0;     // bytes
+    size_t texts_room_ = 0;     // bytes
+    uint32_t* index_ = nullptr; // `slots` numbers of features, from 1; 0: empty
+    size_t slots_ = 0;          // a power of two, or 0
 };
 
 // Jaccard similarity of the two documents' sets of features: shared / all. False where neither has

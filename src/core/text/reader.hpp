@@ -2,14 +2,20 @@
 //
 //   "Cafe\u0301 \u2460"  ->  reader  ->  c a f é · 1        (· is a separator)
 //
-// The text comes in slices of any size, cut between characters, so that a document of a gigabyte
-// needs no second copy and its reader can be interrupted. A character is handed on only when the
-// next one is known not to join it (a combining mark would), so one segment is kept back:
-// `segment`. ASCII characters never join, and a run of them takes the sink's own fast path.
+// The text comes in slices of any size, cut between characters. So a document of a gigabyte needs
+// no second copy, and reading it can be interrupted.
 //
-// A sink has
-//   void ascii(const uint8_t* begin, const uint8_t* end)   a run of ASCII characters, not yet
-//   folded void character(uint32_t code_point, CharacterKind kind)
+// Some characters join the one before them: after "e", the accent U+0301 makes "é". So a character
+// is handed on only when the next one has been read and does not join it; until then it waits, with
+// those that have joined it, in `segment_`. ASCII characters never join another: all of them but
+// the last of a row (which an accent may follow) go to the sink at once.
+//
+// The reader hands on to a sink, which has two functions:
+//
+//   // ASCII characters in a row, as they are in the text: not folded.
+//   void ascii(const uint8_t* begin, const uint8_t* end);
+//   // Any other character, normalised and folded.
+//   void character(uint32_t code_point, CharacterKind kind);
 #pragma once
 
 #include <array>
@@ -24,9 +30,9 @@ namespace simhash {
 constexpr std::array<uint8_t, 128> fold_ascii_table() {
     std::array<uint8_t, 128> table{};
     for (int c = '0'; c <= '9'; c++)
-        table[c] = (uint8_t)c;
+        table[c] = uint8_t(c);
     for (int c = 'a'; c <= 'z'; c++)
-        table[c] = table[c - 'a' + 'A'] = (uint8_t)c;
+        table[c] = table[c - 'a' + 'A'] = uint8_t(c);
     return table;
 }
 constexpr auto kFoldAscii = fold_ascii_table();
@@ -62,7 +68,7 @@ class TextReader {
             const CharacterClass character = character_class(code_point);
             if (kind_of_class(character) == kIgnored)
                 continue;
-            if (!(character & kJoinsPrevious) || length == kMaxSegment)
+            if (!(character & kJoinsPrevious) || length_ == kMaxSegment)
                 hand_on(sink);
             keep(code_point, character);
         }
@@ -76,31 +82,31 @@ class TextReader {
 
   private:
     void keep(uint32_t code_point, CharacterClass character) {
-        if (length == 0)
-            first_class = character;
-        segment[length++] = code_point;
+        if (length_ == 0)
+            first_class_ = character;
+        segment_[length_++] = code_point;
     }
 
     template <class Sink>
     void hand_on(Sink& sink) {
-        if (length == 1 && segment[0] < 0x80) {
-            const uint8_t character = (uint8_t)segment[0];
+        if (length_ == 1 && segment_[0] < 0x80) {
+            const uint8_t character = uint8_t(segment_[0]);
             sink.ascii(&character, &character + 1);
-        } else if (length == 1 && !(first_class & kChanges)) {
-            sink.character(segment[0], kind_of_class(first_class));
-        } else if (length > 0) {
+        } else if (length_ == 1 && !(first_class_ & kChanges)) {
+            sink.character(segment_[0], kind_of_class(first_class_));
+        } else if (length_ > 0) {
             int32_t normalised[kMaxNormalisedSegment];
-            const int count = normalise_segment(segment, length, normalised);
+            const int count = normalise_segment(segment_, length_, normalised);
             for (int i = 0; i < count; i++)
-                sink.character((uint32_t)normalised[i],
-                               kind_of_class(character_class((uint32_t)normalised[i])));
+                sink.character(uint32_t(normalised[i]),
+                               kind_of_class(character_class(uint32_t(normalised[i]))));
         }
-        length = 0;
+        length_ = 0;
     }
 
-    uint32_t segment[kMaxSegment]; // code points
-    int length = 0;
-    CharacterClass first_class = 0; // of segment[0]
+    uint32_t segment_[kMaxSegment]; // code points
+    int length_ = 0;
+    CharacterClass first_class_ = 0; // of segment[0]
 };
 
 } // namespace simhash

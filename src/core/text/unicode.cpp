@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utf8proc.h>
 
+#include "core/bits/standalone.hpp"
+
 namespace simhash {
 
 namespace {
@@ -24,7 +26,7 @@ constexpr std::array<uint16_t, kPages + 1> first_ranges() {
     for (uint32_t page = 0; page <= kPages; page++) {
         while (range + 1 < kRanges && kClassRanges[range + 1] >> 8 <= page << 8)
             range++;
-        first[page] = (uint16_t)range;
+        first[page] = uint16_t(range);
     }
     return first;
 }
@@ -37,8 +39,8 @@ constexpr bool continuation(uint8_t byte) {
     return (byte & 0xC0) == 0x80;
 }
 
-// Canonical order: a run of marks is sorted by combining class, equal classes keep their order. The
-// run is bounded by kMaxNormalisedSegment and in practice is a handful.
+// Canonical order: marks in a row are sorted by combining class, equal classes keep their order.
+// There are no more than kMaxNormalisedSegment, and in practice a handful.
 void order_marks(int32_t* code_points, int length) {
     for (int i = 1; i < length; i++) {
         const int32_t mark = code_points[i];
@@ -60,8 +62,8 @@ void order_marks(int32_t* code_points, int length) {
 int decompose(int32_t code_point, int options, int32_t* out, int length) {
     const long room = kMaxNormalisedSegment - length;
     const long written = utf8proc_decompose_char(code_point, out + length, room,
-                                                 (utf8proc_option_t)options, nullptr);
-    return written > 0 && written <= room ? length + (int)written : length;
+                                                 utf8proc_option_t(options), nullptr);
+    return written > 0 && written <= room ? length + int(written) : length;
 }
 
 } // namespace
@@ -72,7 +74,7 @@ CharacterClass character_class(uint32_t code_point) {
     const uint32_t* first = kClassRanges + kFirstRange[code_point >> 8];
     const uint32_t* last = kClassRanges + kFirstRange[(code_point >> 8) + 1] + 1;
     const uint32_t key = code_point << 8 | 0xFF;
-    return (CharacterClass) * (std::upper_bound(first, last, key) - 1);
+    return CharacterClass(*(std::upper_bound(first, last, key) - 1));
 }
 
 uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
@@ -88,8 +90,8 @@ uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
             return kInvalidCharacter;
         code_point = code_point << 6 | (at[i] & 0x3F);
     }
-    constexpr uint32_t least[] = {0, 0x80, 0x800, 0x10000};
-    if (code_point < least[more] || code_point > 0x10FFFF ||
+    constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+    if (code_point < kLeast[more] || code_point > 0x10FFFF ||
         (code_point >= 0xD800 && code_point <= 0xDFFF))
         return kInvalidCharacter;
     at += more;
@@ -98,14 +100,14 @@ uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
 
 int encode_utf8(uint32_t code_point, uint8_t* out) {
     if (code_point < 0x80) {
-        out[0] = (uint8_t)code_point;
+        out[0] = uint8_t(code_point);
         return 1;
     }
     const int more = code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
     for (int i = more; i > 0; i--, code_point >>= 6)
-        out[i] = (uint8_t)(0x80 | (code_point & 0x3F));
-    constexpr uint8_t leads[] = {0, 0xC0, 0xE0, 0xF0};
-    out[0] = (uint8_t)(leads[more] | code_point);
+        out[i] = uint8_t(0x80 | (code_point & 0x3F));
+    constexpr uint8_t kLeads[] = {0, 0xC0, 0xE0, 0xF0};
+    out[0] = uint8_t(kLeads[more] | code_point);
     return more + 1;
 }
 
@@ -115,7 +117,7 @@ int normalise_segment(const uint32_t* segment, int length, int32_t* out) {
     int32_t decomposed[kMaxNormalisedSegment];
     int count = 0;
     for (int i = 0; i < length; i++)
-        count = decompose((int32_t)segment[i], kCompatibility, decomposed, count);
+        count = decompose(int32_t(segment[i]), kCompatibility, decomposed, count);
     order_marks(decomposed, count);
 
     int folded = 0;
@@ -123,8 +125,8 @@ int normalise_segment(const uint32_t* segment, int length, int32_t* out) {
         folded = decompose(decomposed[i], kCompatibility | kFold, out, folded);
     order_marks(out, folded);
     const long composed = utf8proc_normalize_utf32(
-        out, folded, (utf8proc_option_t)(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-    return composed > 0 ? (int)composed : 0;
+        out, folded, utf8proc_option_t(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+    return composed > 0 ? int(composed) : 0;
 }
 
 } // namespace simhash

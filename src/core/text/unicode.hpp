@@ -33,12 +33,12 @@ using CharacterClass = uint8_t;
 CharacterClass character_class(uint32_t code_point);
 
 constexpr CharacterKind kind_of_class(CharacterClass character) {
-    return (CharacterKind)(character & kKindMask);
+    return CharacterKind(character & kKindMask);
 }
 
 constexpr uint32_t kInvalidCharacter = 0xFFFD; // a separator
 
-// Decodes the code point at `at` and moves `at` behind it, never beyond `end`. Bytes that are not
+// Decodes the code point at `at` and moves `at` past it, never beyond `end`. Bytes that are not
 // UTF-8 (truncated, overlong, surrogates, beyond U+10FFFF) are taken one by one as
 // kInvalidCharacter. Expects at < end.
 uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end);

@@ -3,11 +3,13 @@
 
 #include <cmath>
 
+#include "core/bits/standalone.hpp"
+
 namespace simhash {
 
 namespace {
 
-constexpr __int128 kGreatestSum = ~((__int128)1 << 127) >> 1; // half of the range, for 2 * ones
+constexpr __int128 kGreatestSum = ~(__int128(1) << 127) >> 1; // half of the range, for 2 * ones
 
 __int128 add_saturating(__int128 a, __int128 b) {
     const __int128 sum = a + b; // both are within half of the range
@@ -33,7 +35,7 @@ void Votes::add(const Votes& other) {
 bool Votes::fingerprint(uint64_t* out) const {
     uint64_t fingerprint = 0;
     for (int bit = 0; bit < 64; bit++)
-        fingerprint |= (uint64_t)(2 * ones[bit] > total) << bit;
+        fingerprint |= uint64_t(2 * ones[bit] > total) << bit;
     *out = fingerprint;
     return any;
 }
@@ -44,8 +46,8 @@ bool fixed_point_weight(double weight, __int128* out) {
     // 2^40 * 2^40 does not fit 64 bits: the whole part and the rest are converted one by one. All
     // steps but the last are exact.
     const double whole = trunc(weight);
-    const double rest = (weight - whole) * (double)(1LL << kWeightFraction);
-    *out = ((__int128)(int64_t)whole << kWeightFraction) + (int64_t)rint(rest);
+    const double rest = (weight - whole) * double(1LL << kWeightFraction);
+    *out = (__int128(int64_t(whole)) << kWeightFraction) + int64_t(rint(rest));
     return true;
 }
 
@@ -59,9 +61,9 @@ constexpr VoteBlock::Selection VoteBlock::kSelect = [] {
 
 void VoteBlock::carry(Sums& sums, int shift) {
     for (int bit = 0; bit < 64; bit++)
-        votes.ones[bit] += (uint64_t)sums.ones[bit / 8][bit % 8] << shift;
-    votes.total += (uint64_t)sums.total << shift;
-    votes.any |= sums.total != 0;
+        votes_.ones[bit] += uint64_t(sums.ones[bit / 8][bit % 8]) << shift;
+    votes_.total += uint64_t(sums.total) << shift;
+    votes_.any |= sums.total != 0;
     sums = Sums{};
 }
 

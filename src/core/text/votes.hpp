@@ -19,7 +19,7 @@ namespace simhash {
 // size; beyond that sums stay at the limit instead of wrapping.
 struct Votes {
     // A server's memory is aligned to 8 bytes, not to the 16 that the type would have.
-    typedef __int128 Sum __attribute__((aligned(8)));
+    using Sum [[gnu::aligned(8)]] = __int128;
 
     Sum ones[64] = {}; // by bit
     Sum total = 0;
@@ -32,7 +32,7 @@ struct Votes {
     bool fingerprint(uint64_t* out) const;
 };
 
-// A caller's weight as a fixed-point number with kWeightFraction bits behind the point, rounded to
+// A caller's weight as a fixed-point number with kWeightFraction bits after the point, rounded to
 // nearest, halves to even. False for NaN, infinite, and beyond +-kGreatestWeight.
 constexpr int kWeightFraction = 40;
 constexpr double kGreatestWeight = 1099511627776.0; // 2^40
@@ -43,28 +43,28 @@ bool fixed_point_weight(double weight, __int128* out);
 // which most features do not have.
 class VoteBlock {
   public:
-    explicit VoteBlock(Votes& votes) : votes(votes) {}
+    explicit VoteBlock(Votes& votes) : votes_(votes) {}
 
     void add(uint64_t hash, uint64_t weight) {
         if (weight > kGreatestFast) {
-            votes.add(hash, (__int128)weight);
+            votes_.add(hash, __int128(weight));
             return;
         }
-        add(low, 0, hash, (uint32_t)weight & (kUnit - 1));
+        add(low_, 0, hash, uint32_t(weight) & (kUnit - 1));
         if (weight >= kUnit)
-            add(high, kUnitBits, hash, (uint32_t)weight >> kUnitBits);
+            add(high_, kUnitBits, hash, uint32_t(weight) >> kUnitBits);
     }
 
     void flush() {
-        carry(low, 0);
-        carry(high, kUnitBits);
+        carry(low_, 0);
+        carry(high_, kUnitBits);
     }
 
   private:
     static constexpr int kUnitBits = 12;
     static constexpr uint32_t kUnit = 1 << kUnitBits;
     static constexpr uint64_t kGreatestFast = kUnit * kUnit - 1;
-    typedef uint16_t Lanes __attribute__((vector_size(16), may_alias));
+    using Lanes [[gnu::vector_size(16), gnu::may_alias]] = uint16_t;
 
     struct Sums {
         Lanes ones[8] = {}; // by byte of the hash, its lowest bit first
@@ -75,10 +75,11 @@ class VoteBlock {
     void add(Sums& sums, int shift, uint64_t hash, uint32_t weight) {
         if (sums.total + weight > UINT16_MAX)
             carry(sums, shift);
-        const uint16_t w = (uint16_t)weight;
+        const uint16_t w = uint16_t(weight);
         const Lanes weights = {w, w, w, w, w, w, w, w};
         for (int byte = 0; byte < 8; byte++)
-            sums.ones[byte] += *(const Lanes*)kSelect[hash >> (8 * byte) & 255] & weights;
+            sums.ones[byte] +=
+                *reinterpret_cast<const Lanes*>(kSelect[hash >> (8 * byte) & 255]) & weights;
         sums.total += weight;
     }
 
@@ -90,8 +91,8 @@ class VoteBlock {
     };
     static const Selection kSelect;
 
-    Votes& votes;
-    Sums low, high;
+    Votes& votes_;
+    Sums low_, high_;
 };
 
 } // namespace simhash

@@ -46,7 +46,7 @@ void unite_all(void* parents, const uint32_t* positions, size_t count) {
 
 void find_clusters(const NearPairsMemory& memory, int radius, uint32_t* labels, Pause pause) {
     one_by_one(
-        memory.count, [&](size_t i) { labels[i] = static_cast<uint32_t>(i); }, pause);
+        memory.count, [&](size_t i) { labels[i] = uint32_t(i); }, pause);
     find_near_pairs(memory, radius, {unite_pair, unite_all, labels}, pause);
     one_by_one( // a parent is never to the right of its child
         memory.count, [&](size_t i) { labels[i] = labels[labels[i]]; }, pause);

@@ -1,6 +1,9 @@
 // Clusters: the groups of fingerprints that near pairs link, directly or by way of others. A
 // cluster's name is its least fingerprint.
 //
+// Memory for n distinct fingerprints: what the search for pairs takes (24 bytes) and the labels
+// (4): 28 bytes. Afterwards the sorted fingerprints, the labels and the table of names (18): 30.
+//
 // Nothing here allocates, and nothing here needs to be cleaned up: a `Pause` may leave by longjmp.
 #pragma once
 

@@ -1,28 +1,27 @@
 // All pairs within a radius, by blocks (the batch problem of Manku, Jain, Das Sarma, WWW 2007).
 //
 // Cut the bits into radius + 1 blocks: two fingerprints within the radius agree in one of them at
-// least. So bring together, block by block, the fingerprints that agree in it (a "run") and look
-// for pairs within each run. A pair that agrees in several blocks is taken in the first of them
+// least. So bring together, block by block, the fingerprints that agree in it (a group) and look
+// for pairs within each group. A pair that agrees in several blocks is taken in the first of them
 // only:
 //
-//     radius 1, blocks AB and CD        a = 01 10    b = 01 11    c = 11 10
-//     runs of block AB:  {a, b}, {c}    a b differ in one bit: a pair
-//     runs of block CD:  {a, c}, {b}    a c: a pair, and they differ in block AB: not seen before
+//     radius 1, blocks AB and CD          a = 01 10    b = 01 11    c = 11 10
+//     groups of block AB:  {a, b}, {c}    a b differ in one bit: a pair
+//     groups of block CD:  {a, c}, {b}    a c: a pair, and they differ in block AB: not seen before
 //
-// A run is a smaller problem of the same kind, on the bits in which its members still differ: it is
-// compared pair by pair where it is short, and cut into blocks of those bits where it is long. So
-// the number of block tables follows from the number of fingerprints, and fingerprints that share
-// many bits (a skewed run) are divided by the others. For 10 million random ones and radius 3, a
-// run has 150 members: four passes over the data, each comparing 75 times per fingerprint what the
-// cache already holds.
+// A group is a smaller problem of the same kind, on the bits in which its members still differ: it
+// is compared pair by pair where it is small, and cut into blocks of those bits where it is large.
+// So the number of block tables follows from the number of fingerprints, and fingerprints that
+// share many bits (a skewed group) are divided by the others. For 10 million random ones and radius
+// 3, a group has 150 members: four passes over the data, each comparing 75 times per fingerprint
+// what the cache already holds.
 //
-// A path of nested runs carries the blocks that came before those it chose: a pair is taken where
+// A path of nested groups carries the blocks that came before those it chose: a pair is taken where
 // it differs in every one of them. Blocks may be cut short where fewer bits divide well enough; the
 // rule needs radius + 1 disjoint blocks, whatever their lengths.
 //
-// Memory for n distinct fingerprints: themselves with their sorted positions (12 bytes), the same
-// again to sort into (12), and the labels (4): 28 bytes. Afterwards, the sorted ones, the labels
-// and the table of names (18): 30.
+// Memory for n distinct fingerprints: themselves with their sorted positions (12 bytes), and the
+// same again to sort into (12).
 #include "core/whole/near_pairs.hpp"
 
 #include <algorithm>
@@ -41,20 +40,20 @@ constexpr size_t kWorkPerPause = size_t{1} << 21; // comparisons or moves
 constexpr int kMaxBlockBits = 24;
 constexpr int kMaxDigitBits = 11;
 constexpr int kMaxPasses = 3;
-constexpr int kMaxEarlierBlocks = 512; // on a path of nested runs
+constexpr int kMaxEarlierBlocks = 512; // on a path of nested groups
 
-// A fingerprint's bits in a block of at most kMaxBlockBits, as a number: one shift for every run of
-// adjacent bits.
+// A fingerprint's bits in a block of at most kMaxBlockBits, as a number: one shift for every segment
+// of adjacent bits.
 class BlockBits {
   public:
     explicit BlockBits(uint64_t block) {
-        int below = 0; // bits already taken from lower runs
-        for (uint64_t rest = block; rest != 0; ++run_count_) {
+        int below = 0; // bits already taken from lower segments
+        for (uint64_t rest = block; rest != 0; ++segment_count_) {
             int low = std::countr_zero(rest);
             int length = std::countr_one(rest >> low);
             uint64_t ones = ~uint64_t{0} >> (kFingerprintBits - length);
-            shifts_[run_count_] = low - below;
-            masks_[run_count_] = ones << below;
+            shifts_[segment_count_] = low - below;
+            masks_[segment_count_] = ones << below;
             rest &= ~(ones << low);
             below += length;
         }
@@ -62,13 +61,13 @@ class BlockBits {
 
     uint32_t operator()(uint64_t fingerprint) const {
         uint64_t number = fingerprint >> shifts_[0] & masks_[0];
-        for (int i = 1; i < run_count_; ++i)
+        for (int i = 1; i < segment_count_; ++i)
             number |= fingerprint >> shifts_[i] & masks_[i];
-        return static_cast<uint32_t>(number);
+        return uint32_t(number);
     }
 
   private:
-    int run_count_ = 0;
+    int segment_count_ = 0;
     int shifts_[kMaxBlockBits];
     uint64_t masks_[kMaxBlockBits];
 };
@@ -118,13 +117,12 @@ class NearPairsSearch {
     int block_bits(size_t count, int varying) const {
         constexpr double kMove = 24;
         int blocks = radius_ + 1;
-        int bits = std::min(
-            {varying / blocks, static_cast<int>(std::bit_width(count)) + 1, kMaxBlockBits});
+        int bits = std::min({varying / blocks, int(std::bit_width(count)) + 1, kMaxBlockBits});
         if (bits == 0 || earlier_count_ + blocks > kMaxEarlierBlocks)
             return 0;
-        double n = static_cast<double>(count);
-        double per_run = n / static_cast<double>(size_t{1} << bits);
-        double by_blocks = blocks * n * (kMove + per_run / 2);
+        double n = double(count);
+        double per_group = n / double(size_t{1} << bits);
+        double by_blocks = blocks * n * (kMove + per_group / 2);
         return by_blocks < n * n / 2 ? bits : 0;
     }
 
@@ -137,22 +135,22 @@ class NearPairsSearch {
             varying ^= highest_ones(varying, spacing);
             if (!(sorted && i == 0))
                 sort_by_block(begin, end, block, bits);
-            search_runs(begin, end, block, sorted && i == 0);
+            search_groups(begin, end, block, sorted && i == 0);
             earlier_[earlier_count_++] = block;
         }
         earlier_count_ = earlier_before;
     }
 
-    void search_runs(size_t begin, size_t end, uint64_t block, bool sorted) {
+    void search_groups(size_t begin, size_t end, uint64_t block, bool sorted) {
         while (begin < end) {
-            size_t run_end = begin + 1;
-            while (run_end < end &&
-                   ((fingerprints()[begin] ^ fingerprints()[run_end]) & block) == 0)
-                ++run_end;
-            worked(run_end - begin);
-            if (run_end - begin > 1)
-                search(begin, run_end, sorted);
-            begin = run_end;
+            size_t group_end = begin + 1;
+            while (group_end < end &&
+                   ((fingerprints()[begin] ^ fingerprints()[group_end]) & block) == 0)
+                ++group_end;
+            worked(group_end - begin);
+            if (group_end - begin > 1)
+                search(begin, group_end, sorted);
+            begin = group_end;
         }
     }
 
@@ -190,7 +188,7 @@ class NearPairsSearch {
             },
             pause_);
         for (int pass = 0; pass < passes; ++pass) {
-            uint32_t start = 0; // counts become positions in the run
+            uint32_t start = 0; // counts become positions in the group
             for (uint32_t digit = 0; digit <= digit_mask; ++digit)
                 start += std::exchange(counts_[pass][digit], start);
         }
@@ -231,7 +229,7 @@ class NearPairsSearch {
 
     // ---- comparing ----
 
-    // In tiles, so that both sides of long runs stay in the cache.
+    // In tiles, so that both sides of large groups stay in the cache.
     void compare_all(size_t begin, size_t end) {
         for (size_t row = begin; row < end; row += kMaxMatchCount)
             for (size_t column = row; column < end; column += kMaxMatchCount)
@@ -280,7 +278,7 @@ void find_near_pairs(const NearPairsMemory& memory, int radius, const NearPairsR
     if (radius < 1 || memory.count < 2)
         return;
     one_by_one(
-        memory.count, [&](size_t i) { memory.positions[i] = static_cast<uint32_t>(i); }, pause);
+        memory.count, [&](size_t i) { memory.positions[i] = uint32_t(i); }, pause);
     NearPairsSearch(radius, memory, receiver, pause).search(0, memory.count, true);
     one_by_one(
         memory.count,

@@ -68,9 +68,4 @@ void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPau
         std::copy_n(from, size, entries.data());
 }
 
-template <typename Entry>
-void radix_sort(std::span<Entry> entries, std::span<Entry> scratch) {
-    radix_sort(entries, scratch, [] {});
-}
-
 } // namespace simhash

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
         return 1;
     }
     size_t count = strtoull(argv[1], nullptr, 10);
-    simhash_test::Random random(argc > 2 ? strtoull(argv[2], nullptr, 10) : 1);
+    simhash::test::Random random(argc > 2 ? strtoull(argv[2], nullptr, 10) : 1);
     std::vector<uint64_t> fingerprints;
     fingerprints.reserve(count);
     while (fingerprints.size() < count) {
