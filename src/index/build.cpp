@@ -73,7 +73,7 @@ class TreeBuilder {
 
     void begin_leaf() {
         sizer_.reset();
-        pending_count_ = fitting_ = run_end_ = 0;
+        pending_count_ = fitting_ = range_end_ = 0;
         bytes_ = 0;
         limit_ = target_ + slack_;
     }
@@ -86,9 +86,10 @@ class TreeBuilder {
             fitting_ = pending_count_;
     }
 
-    // How many entries the leaf is to have if it ends now, before an entry that would make it so
-    // large; 0 where it does not. It ends where a run does, as near to its target as there is one
-    // in its slack.
+    // How many of the pending entries the leaf is to have, if it ends before `entry`, which would
+    // bring it to `bytes`; 0 where it does not end yet. It ends where a range of a probe ends, so
+    // that one leaf holds the range: at the end that is nearest to its target, if one is within
+    // its slack; and else at its target.
     int cut_before(LeafEntry entry, size_t bytes) {
         if (pending_count_ == 0)
             return 0;
@@ -96,15 +97,15 @@ class TreeBuilder {
             begins_range(tree_, pending_[pending_count_ - 1], entry)) {
             if (bytes_ > target_)
                 return pending_count_;
-            run_end_ = pending_count_;
-            limit_ = target_ + (target_ - bytes_); // no end behind it is nearer
+            range_end_ = pending_count_;
+            limit_ = target_ + (target_ - bytes_); // beyond that no end is nearer
         }
         if (pending_count_ < kMaxLeafEntries - kMaxTailEntries && bytes <= limit_)
             return 0;
-        return run_end_ > 0 ? run_end_ : fitting_;
+        return range_end_ > 0 ? range_end_ : fitting_;
     }
 
-    // Writes a leaf of so many of the pending entries. Those behind them, which are few, and then
+    // Writes a leaf of so many of the pending entries. Those after them, which are few, and then
     // `next` go to the next leaf.
     void end_leaf(int count, LeafEntry next) {
         int end = pending_count_;
@@ -181,7 +182,7 @@ class TreeBuilder {
     int pending_count_;
     size_t bytes_, limit_; // of the leaf now, and at most
     int fitting_;          // so many entries take no more than target_
-    int run_end_;          // behind so many a run ends, near enough to target_; 0: there is none
+    int range_end_;        // after so many a range ends, near enough to target_; 0: there is none
     Level levels_[kMaxLevels];
     int level_count_ = 0;
 };

@@ -125,15 +125,16 @@ void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const Lea
             return;
         if (note->block == found.block && note->buffer != found.buffer)
             distrust = kDistrust;
-        // It led astray, or is written again below. Of the first leading bits of another leaf, this
-        // one may have keys, too.
+        // A note on this leaf is out of date, and is written again below. A note on another leaf
+        // led astray, and is dropped; but not where that leaf begins with the key's leading bits:
+        // keys with these bits may stand on both leaves, and of its other keys the note is true.
         if (note->block == found.block || note->low != leading_bits(key))
             *note = {};
     }
     if (first >= end)
         return;
-    // Under each slot that begins on it; if none does, under the next, as the leaf whose place it
-    // takes mostly has more.
+    // The leaf is noted under each slot that begins on it. If none does, it takes the place of the
+    // leaf on which the next slot begins: that one mostly has other slots, too.
     int width_bits = 32 - slot_bits_;
     uint64_t slot = (first + (uint64_t{1} << width_bits) - 1) >> width_bits;
     uint64_t last = std::max((end - 1) >> width_bits, slot);

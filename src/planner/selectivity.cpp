@@ -2,26 +2,26 @@
 //
 // Three kinds of rows can be near a query q:
 //
-//   1. Most-common values inside the ball. The statistics list them with their frequencies: counted
-//   exactly. A
-//      million empty pages with one fingerprint are seen here.
-//   2. Others that are there because q is like the documents of this table: q's own fingerprint and
-//   a few near
-//      ones. Each distinct fingerprint that is not a most-common value has rest / distinct of the
-//      rows.
-//   3. Others by chance: a ball of radius r has sum C(64, i), i = 0..r, of all 2^64 words. Nothing
-//   for a small
-//      radius (2.4e-15 at 3), half of everything at 32. Where documents crowd together, chance says
-//      too little; then the histogram, whose bounds are a sample of the column, has several values
-//      inside the ball, and that share is taken.
+//   1. Most-common values inside the ball. The statistics list them with their frequencies: they
+//      are counted exactly. A million empty pages with one fingerprint are seen here.
+//
+//   2. Others that are there because q is like the documents of this table: q's own fingerprint
+//      and a few near ones. Each distinct fingerprint that is not a most-common value has
+//      rest / distinct of the rows.
+//
+//   3. Others by chance: a ball of radius r has sum C(64, i), i = 0..r, of all 2^64 words. That is
+//      nothing for a small radius (2.4e-15 at 3), and half of everything at 32. Where documents
+//      crowd together, chance says too little; then the histogram, whose bounds are a sample of
+//      the column, has several values inside the ball, and that share is taken.
 //
 // A query that is not known (a parameter in a generic plan, the other table's column in a join) is
 // taken as an average one: 1 becomes part of 2 with all distinct fingerprints alike, and 3 is taken
 // over pairs of the sample.
 //
-//     example: 1 000 000 rows, 10 % are the fingerprint 0, the rest distinct.
-//     fp <~> 0 <= 3 : 100 000 rows (1) + few (2).     fp <~> 12345 <= 3 : few.     fp <~> $1 <= 3 :
-//     few.
+//     example: 1 000 000 rows, 10 % are the fingerprint 0, the rest distinct
+//     fp <~> 0 <= 3        100 000 rows (1) + few (2)
+//     fp <~> 12345 <= 3    few
+//     fp <~> $1 <= 3       few
 #include "planner/selectivity.hpp"
 #include "core/bits/ball.hpp"
 #include "operators/ball.hpp"
