@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The SQL tests on a server under valgrind's memcheck. Fails where a report names simhash.
-#   make valgrind [REGRESS='index check']   with VALGRIND_SUPPRESSIONS=.../src/tools/valgrind.supp of PostgreSQL's source
+#   make valgrind [REGRESS='index_answers index_check']   with VALGRIND_SUPPRESSIONS=.../src/tools/valgrind.supp of PostgreSQL's source
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../scripts/lib.sh"

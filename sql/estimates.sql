@@ -1,0 +1,87 @@
+-- How many rows the planner expects of a condition on a distance, for every kind of data, radius and form.
+
+-- 20 000 rows each: uniform; groups of ten within a few bits; one fingerprint on a tenth, a crowd of
+-- different ones within 5 bits of another on a fifth, NULL on a tenth.
+CREATE FUNCTION word(i int) RETURNS bigint IMMUTABLE LANGUAGE sql AS
+$$ SELECT ('x' || left(md5(i::text), 16))::bit(64)::bigint $$;
+CREATE TABLE uniform AS SELECT word(i) AS fp FROM generate_series(1, 20000) i;
+CREATE TABLE clustered AS
+SELECT word(-i / 10) # (1::bigint << (i % 64)) # (1::bigint << (i * 7 % 64)) AS fp FROM generate_series(1, 20000) i;
+CREATE TABLE hot AS
+SELECT CASE WHEN i % 10 = 0 THEN 0
+            WHEN i % 10 IN (1, 2) THEN word(0) # (1::bigint << (i % 64)) # (1::bigint << (i / 64 % 64)) # (1::bigint << (i / 4096 % 64))
+            WHEN i % 10 = 3 THEN NULL
+            ELSE word(i) END AS fp
+FROM generate_series(1, 20000) i;
+ANALYZE uniform, clustered, hot;
+
+CREATE FUNCTION estimate(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' -> 'Plan Rows';
+END $$;
+CREATE FUNCTION actual(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE n float8;
+BEGIN
+    EXECUTE 'SELECT count(*) FROM (' || query || ') s' INTO n;
+    RETURN n;
+END $$;
+CREATE FUNCTION is_near(estimated float8, true_rows float8) RETURNS boolean LANGUAGE sql AS
+$$ SELECT abs(estimated - true_rows) <= 10 OR estimated BETWEEN true_rows / 10 AND true_rows * 10 $$;
+
+-- For stored, absent and hot fingerprints and every radius: within 10 times or 10 rows of the truth.
+CREATE TABLE estimates AS
+SELECT name, q, radius, form, estimate(query) AS estimated, actual(query) AS true_rows
+FROM unnest(ARRAY['uniform', 'clustered', 'hot']) name,
+     unnest(ARRAY[word(4), word(17), word(99), word(-5), word(-7), word(0), 0, 1, 31, -1, word(123456789)]) q,
+     unnest(ARRAY[-1, 0, 1, 3, 8, 16, 24, 32, 48, 63, 64, 100]) radius,
+     (VALUES ('fp <~> %s <= %s'), ('fp <~> %s > %s'), ('fp <@ hamming_ball(%s, %s)'), ('fp <~> %s = %s'), ('%s ~= fp AND 3 = %s'),
+        ('fp ~|= %s AND 1 = %s'), ('fp ~||||||||= %s AND 8 = %s')) f(form),
+     format('SELECT FROM %I WHERE ' || form, name, q::text || '::bigint', radius) query
+WHERE (form !~ '~=' OR radius = 3) AND (form !~ '~[|]= ' OR radius = 1) AND (form !~ '~[|]{8}=' OR radius = 8);
+-- The operators of constraints at their own radius: here 2 000 rows lie on a fingerprint, 4 000 within 8 bits of it.
+CREATE TABLE rings AS SELECT CASE i % 5 WHEN 0 THEN 0 WHEN 1 THEN 15 WHEN 2 THEN 31 ELSE word(i) END AS fp FROM generate_series(1, 10000) i;
+ANALYZE rings;
+SELECT form, round(estimate('SELECT FROM rings WHERE ' || form) / 2000.0) * 2000 AS rows_about
+FROM unnest(ARRAY['fp ~|= 0', 'fp ~|||= 0', 'fp ~= 0', 'fp ~||||= 0', 'fp ~|||||= 0', '0 ~||||||||= fp']) form;
+DROP TABLE rings;
+SELECT name, form, count(*) AS estimates, count(*) FILTER (WHERE NOT is_near(estimated, true_rows)) AS far_off
+FROM estimates GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT * FROM estimates WHERE NOT is_near(estimated, true_rows) ORDER BY name, form, q, radius;
+
+-- Unknown query: an average one. Unknown radius: a small one. Never the default third of the table.
+SET plan_cache_mode = force_generic_plan;
+PREPARE of_query(bigint) AS SELECT FROM uniform WHERE fp <~> $1 <= 3;
+PREPARE of_radius(bigint, int) AS SELECT FROM uniform WHERE fp <~> $1 <= $2;
+PREPARE of_less(bigint, bigint) AS SELECT FROM uniform WHERE $2 > fp <~> $1;
+PREPARE of_ball(hamming_ball) AS SELECT FROM uniform WHERE fp <@ $1;
+PREPARE of_near(bigint) AS SELECT FROM uniform WHERE fp ~= $1;
+PREPARE of_wide(bigint) AS SELECT FROM uniform WHERE fp <~> $1 <= 32;
+PREPARE of_exact(bigint) AS SELECT FROM uniform WHERE fp <~> $1 = 32;
+SELECT estimate('EXECUTE of_query(1)') BETWEEN 1 AND 11 AS few, estimate('EXECUTE of_radius(1, 3)') BETWEEN 1 AND 11 AS few,
+       estimate('EXECUTE of_less(1, 4)') BETWEEN 1 AND 11 AS few, estimate('EXECUTE of_ball(''(1,3)'')') BETWEEN 1 AND 11 AS few,
+       estimate('EXECUTE of_near(1)') BETWEEN 1 AND 11 AS few, estimate('EXECUTE of_wide(1)') BETWEEN 8000 AND 14000 AS half,
+       estimate('EXECUTE of_exact(1)') BETWEEN 500 AND 5000 AS a_tenth;
+RESET plan_cache_mode;
+
+-- Joins, by pairs and by rows with a match.
+SELECT query, is_near(estimate(query), actual(query)) AS near
+FROM unnest(ARRAY[
+    'SELECT FROM uniform a JOIN (SELECT * FROM uniform LIMIT 1000) b ON a.fp <~> b.fp <= 3',
+    'SELECT FROM clustered a JOIN (SELECT * FROM clustered LIMIT 1000) b ON a.fp <@ hamming_ball(b.fp, 3)',
+    'SELECT FROM hot a JOIN (SELECT * FROM hot LIMIT 100) b ON a.fp <~> b.fp <= 64',
+    'SELECT FROM (SELECT * FROM uniform LIMIT 100) a WHERE EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)',
+    'SELECT FROM (SELECT * FROM hot LIMIT 100) a WHERE NOT EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)']) query;
+SELECT estimate('SELECT FROM uniform a JOIN uniform b ON a.fp <~> b.fp <= 3') BETWEEN 2000 AND 200000 AS self_join,
+       estimate('SELECT FROM hot a JOIN hot b ON a.fp <~> b.fp <= 3') BETWEEN 4000000 / 10 AND 4000000 * 10 AS hot_self_join,
+       estimate('SELECT FROM uniform a WHERE EXISTS (SELECT FROM uniform b WHERE a.fp <~> b.fp <= 3)') BETWEEN 2000 AND 20000 AS semi_join;
+
+-- Never analyzed: still few.
+CREATE TABLE unknown_statistics (fp bigint);
+ALTER TABLE unknown_statistics SET (autovacuum_enabled = off);
+INSERT INTO unknown_statistics SELECT fp FROM uniform;
+SELECT estimate('SELECT FROM unknown_statistics WHERE fp <~> 42 <= 3') BETWEEN 1 AND 20 AS few;
+
+DROP TABLE uniform, clustered, hot, estimates, unknown_statistics;
+DROP FUNCTION word, estimate, actual, is_near;

@@ -1,0 +1,48 @@
+-- The options of an index: their bounds, what they make of the block tables, how they are changed later; and what an
+-- index is not for.
+CREATE TABLE docs (id integer PRIMARY KEY, fp bigint);
+INSERT INTO docs SELECT i, ('x' || md5(i::text))::bit(64)::bigint FROM generate_series(1, 3000) i;
+CREATE INDEX ON docs USING simhash (fp) WITH (radius = 64);
+CREATE INDEX ON docs USING simhash (fp) WITH (radius = -1);
+CREATE INDEX ON docs USING simhash (fp) WITH (tables = 0);
+CREATE INDEX ON docs USING simhash (fp) WITH (tables = 65);
+CREATE INDEX ON docs USING simhash (fp) WITH (fillfactor = 9);
+CREATE INDEX ON docs USING simhash (fp) WITH (pages = 9);
+CREATE INDEX docs_wide ON docs USING simhash (fp) WITH (radius = 63, tables = 64, fillfactor = 100);
+DROP INDEX docs_wide;
+-- With no more tables than the radius they are equal blocks, whatever the radius.
+CREATE INDEX docs_radius_10 ON docs USING simhash (fp) WITH (radius = 10);
+CREATE INDEX docs_radius_3 ON docs USING simhash (fp) WITH (radius = 3);
+SELECT array_agg(prefix_mask ORDER BY tree) AS masks, array_agg(prefix_mask ORDER BY tree) = (
+           SELECT array_agg(prefix_mask ORDER BY tree) FROM simhash_index_info('docs_radius_3') WHERE level = 0) AS same
+FROM simhash_index_info('docs_radius_10') WHERE level = 0;
+DROP INDEX docs_radius_10, docs_radius_3;
+-- What the block tables are is settled by the build: who changes it is told, wherever the command stands.
+CREATE INDEX docs_altered ON docs USING simhash (fp) WITH (radius = 3);
+ALTER INDEX docs_altered SET (radius = 5);
+ALTER INDEX docs_altered SET (radius = 5, fillfactor = 80);
+ALTER INDEX docs_altered SET (tables = 99);
+ALTER INDEX docs_altered SET (tables = 7);
+SELECT DISTINCT prefix_bits FROM simhash_index_info('docs_altered') WHERE contents = 'index';
+REINDEX INDEX CONCURRENTLY docs_altered;
+SELECT DISTINCT radius, prefix_bits FROM simhash_index_info('docs_altered') WHERE contents = 'index';
+DO $$ BEGIN ALTER INDEX docs_altered RESET (tables); END $$;
+ALTER INDEX docs_altered RESET (fillfactor);
+ALTER INDEX docs_altered RESET (radius);
+ALTER INDEX docs_altered RESET (radius);
+CREATE SCHEMA "Elsewhere" CREATE TABLE docs (fp bigint) CREATE INDEX "Docs_fp" ON docs USING simhash (fp);
+ALTER TABLE "Elsewhere"."Docs_fp" SET (tables = 2);
+ALTER TABLE "Elsewhere".docs SET (fillfactor = 50), ADD EXCLUDE USING simhash (fp WITH ~=) WITH (tables = 2);
+ALTER INDEX "Elsewhere"."Docs_fp" RENAME TO docs_fp;
+ALTER INDEX docs_pkey SET (fillfactor = 50);
+DROP INDEX docs_altered;
+DROP TABLE "Elsewhere".docs;
+DROP SCHEMA "Elsewhere";
+-- What it is not for.
+CREATE INDEX ON docs USING simhash (id);
+CREATE INDEX ON docs USING simhash (fp, id);
+CREATE INDEX ON docs USING simhash (fp DESC);
+CREATE UNIQUE INDEX ON docs USING simhash (fp);
+CREATE INDEX ON docs USING simhash (fp) INCLUDE (id);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'simhash_ops';
+DROP TABLE docs;
