@@ -9,7 +9,7 @@
 #   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
 #   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
-#   make stops           recovery that ends behind 90 records of several pages (STOPS=n)
+#   make recovery-targets  recovery that ends after each of 90 records of several pages (TARGETS=n)
 #   make valgrind        the SQL tests on a server under memcheck
 #   make update-test     ALTER EXTENSION UPDATE to a version made for the test
 #   make bench           the index beside its alternatives, at 1 and 10 million rows; writes docs/performance (ROWS="n n"
@@ -107,10 +107,10 @@ PROVE_ENVIRONMENT = PATH="$(shell $(PG_CONFIG) --bindir):$$PATH" PG_CONFIG=$(PG_
 ROUNDS ?= 20
 TRIALS ?= 10000
 
-STOPS ?= 90
+TARGETS ?= 90
 
-.PHONY: tap damage damage-sanitized crash standby stops soak
-tap damage damage-sanitized crash standby stops soak: clean-tmp-check
+.PHONY: tap damage damage-sanitized crash standby recovery-targets soak
+tap damage damage-sanitized crash standby recovery-targets soak: clean-tmp-check
 .PHONY: clean-tmp-check
 clean-tmp-check:
 	rm -rf tmp_check/t_*
@@ -129,8 +129,8 @@ crash:
 	$(PROVE_ENVIRONMENT) SIMHASH_CRASH_ROUNDS=$(ROUNDS) prove -v test/t/003_crash.pl
 standby:
 	$(PROVE_ENVIRONMENT) SIMHASH_STANDBY_ROUNDS=$(ROUNDS) prove -v test/t/004_standby.pl
-stops:
-	$(PROVE_ENVIRONMENT) SIMHASH_STOPS=$(STOPS) prove -v test/t/012_stops.pl
+recovery-targets:
+	$(PROVE_ENVIRONMENT) SIMHASH_RECOVERY_TARGETS=$(TARGETS) prove -v test/t/012_recovery_targets.pl
 SECONDS ?= 600
 soak:
 	PG_CONFIG=$(PG_CONFIG) test/soak.sh $(SECONDS)

@@ -1,4 +1,4 @@
-# Recovery that ends right behind a record which changes several pages: a split, its downlink, a root pushed down, an unlinked leaf. Whatever the
+# Recovery that ends right after a record which changes several pages: a split, its downlink, a root pushed down, an unlinked leaf. Whatever the
 # next record would have been, the index is sound, goes on being written, and vacuum leaves nothing behind.
 use strict;
 use warnings;
@@ -10,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
 
-my $stops = $ENV{SIMHASH_STOPS} // 6;
+my $targets = $ENV{SIMHASH_RECOVERY_TARGETS} // 6;
 # Full images only where a record asks for one: so a split is told from an append.
 my $primary = start_node('primary', init => { allows_streaming => 1, has_archiving => 1 }, conf => "full_page_writes = off\nfsync = off\nlog_statement = none\nwal_keep_size = 2GB\n");
 $primary->safe_psql('postgres', $_) for (
@@ -55,13 +55,13 @@ is(join(' ', sort keys %by_pages), '2 3 4', 'records of 2, 3 and 4 pages');
 my @chosen;
 for my $some (values %by_pages)
 {
-	my $count = int($stops / 3) < @$some ? int($stops / 3) : @$some;
+	my $count = int($targets / 3) < @$some ? int($targets / 3) : @$some;
 	push @chosen, map { $some->[ int(($_ + 0.5) * @$some / $count) ] } 0 .. $count - 1;
 }
 for (@chosen)
 {
 	my ($lsn, $pages) = @$_;
-	my $node = PostgreSQL::Test::Cluster->new('stop_' . $lsn =~ s/\W/_/r);
+	my $node = PostgreSQL::Test::Cluster->new('target_' . $lsn =~ s/\W/_/r);
 	$node->init_from_backup($primary, 'base', has_restoring => 1, standby => 0);
 	$node->append_conf('postgresql.conf', "recovery_target_lsn = '$lsn'\nrecovery_target_inclusive = on\nrecovery_target_action = promote\narchive_mode = off\n");
 	$node->start;
@@ -72,12 +72,12 @@ for (@chosen)
 		INSERT INTO docs SELECT i, hashint8extended(i, 9) FROM generate_series(1, 3000) i;
 		INSERT INTO young SELECT i, hashint8extended(i, 9) FROM generate_series(1, 1000) i;
 		INSERT INTO young SELECT i, NULL FROM generate_series(1, 500) i;});
-	is("$code $found", "0 t\nt", "stop at $lsn, a record of $pages pages: check, and insert") or diag($message);
+	is("$code $found", "0 t\nt", "target $lsn, a record of $pages pages: check, and insert") or diag($message);
 	$node->safe_psql('postgres', "VACUUM (INDEX_CLEANUP ON) $_") for qw(docs young);
-	is($node->safe_psql('postgres', qq{SELECT rows = (SELECT count(*) FROM $_), orphans FROM simhash_index_check('${_}_fp', true)}), 't|0', "stop at $lsn: $_ after vacuum")
+	is($node->safe_psql('postgres', qq{SELECT rows = (SELECT count(*) FROM $_), orphans FROM simhash_index_check('${_}_fp', true)}), 't|0', "target $lsn: $_ after vacuum")
 		for qw(docs young);
 	$node->stop('immediate');
 	$node->clean_node;
 }
-note('measured: ' . scalar(@chosen) . ' stops of ' . scalar(@records) . ' places');
+note('measured: ' . scalar(@chosen) . ' targets of ' . scalar(@records) . ' such records');
 done_testing();

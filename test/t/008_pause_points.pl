@@ -1,5 +1,5 @@
-# The interleavings that the protocols of src/index/README.md exist for, with backends stopped in the middle (src/index/testing.hpp).
-# Each spec is one test of pg_isolation_regress.
+# The interleavings that the protocols of src/index/README.md exist for, with backends stopped at pause points in the middle of a
+# statement (src/index/testing.hpp). Each spec of test/pause_points is one test of pg_isolation_regress.
 use strict;
 use warnings;
 
@@ -11,12 +11,12 @@ use SimhashTest;
 use Test::More;
 
 my $library = testing_library();
-my $node = start_node('interleavings', conf => "statement_timeout = 60s\n");
+my $node = start_node('pause_points', conf => "statement_timeout = 60s\n");
 use_library($node, $library);
 chomp(my $pgxs = `pg_config --pgxs`);
 my $isolation = dirname($pgxs) . '/../test/isolation';
-my $input = "$FindBin::RealBin/../interleavings";
-my $output = "$PostgreSQL::Test::Utils::tmp_check/interleavings";
+my $input = "$FindBin::RealBin/../pause_points";
+my $output = "$PostgreSQL::Test::Utils::tmp_check/pause_points";
 mkdir $output;
 
 for my $spec (sort glob("$input/specs/*.spec"))
