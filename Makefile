@@ -16,6 +16,7 @@
 #                        for other sizes, PARTS=, METHODS=; then it writes build/bench)
 #   make plan-grid       the planner's choices against the best plans (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
 #   make sqlsmith        random statements by SQLsmith for half an hour, then check (SECONDS=n, SEED=n)
+#   make old-index-data  an index of today's format for the code of later days (test/data/index_format_N)
 #   make old-snapshot    old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
 #   make drawing         write docs/block-tables.svg anew
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
@@ -141,6 +142,9 @@ sqlsmith:
 .PHONY: update-test
 update-test:
 	PG_CONFIG=$(PG_CONFIG) test/update.sh
+.PHONY: old-index-data
+old-index-data:
+	PG_CONFIG=$(PG_CONFIG) test/old_index_data.sh
 .PHONY: old-snapshot
 old-snapshot:
 	PG_CONFIG=$(PG_CONFIG) test/old_snapshot.sh
