@@ -91,6 +91,16 @@ SELECT count(*) FROM compared WHERE fp <~> 4711 IN (SELECT radius FROM radii);
 SELECT count(*) FROM compared c WHERE EXISTS (SELECT FROM radii WHERE radius = fp <~> 4711) OR id = 7;
 SELECT count(*) FROM compared WHERE (fp <~> 4711 <= ANY (SELECT radius FROM radii)) IS NOT TRUE;
 SELECT count(*) FROM compared WHERE ((fp <~> 4711, id) IN (SELECT radius, radius FROM radii)) OR fp <~> 4711 <= 3 OR id = 7;
+-- A list with NULL is never false; a limit of float8 has more digits than the cast to numeric keeps.
+SELECT count(*) FILTER (WHERE (fp <~> 4711 IN (30, NULL)) IS NULL) AS unknown,
+       count(*) FILTER (WHERE (fp <~> 4711 IN (30, NULL)) IS FALSE) AS not_in FROM compared;
+SELECT count(*) FROM compared WHERE (fp <~> 4711 IN (30, NULL)) IS NULL;
+SELECT count(*) FROM compared WHERE (fp <~> 4711 IN (30, NULL)) IS FALSE;
+SELECT (SELECT count(*) FROM compared WHERE fp <~> 4711 <= 2.9999999999999996::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 <= 2) AS same,
+       (SELECT count(*) FROM compared WHERE fp <~> 4711 < 30.000000000000004::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 <= 30) AS same,
+       (SELECT count(*) FROM compared WHERE fp <~> 4711 >= 30.000000000000004::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 > 30) AS same,
+       (SELECT count(*) FROM compared WHERE fp <~> 4711 > 29.999999999999996::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 > 29) AS same;
+SELECT condition('SELECT * FROM compared WHERE fp <~> 42 < 3.0000000000000004::float8');
 DROP TABLE compared, radii;
 
 -- hamming is the operator, so that ORDER BY matches the index.

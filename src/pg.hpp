@@ -159,6 +159,15 @@ inline bool may_maintain(Oid table) {
 #endif
 }
 
+// How many elements an array seems to have.
+inline double array_length([[maybe_unused]] PlannerInfo* root, Node* array) {
+#if PG_VERSION_NUM >= 170000
+    return estimate_array_length(root, array);
+#else
+    return estimate_array_length(array);
+#endif
+}
+
 // True when the current user may call the function.
 inline bool may_call(Oid function) {
 #if PG_VERSION_NUM >= 160000

@@ -53,6 +53,7 @@ struct Options {
     int fillfactor;
 };
 Layout layout_of_options(Relation index);
+Layout default_layout();
 int fillfactor_of_options(Relation index);
 
 // ---- Strategies ----

@@ -32,11 +32,7 @@ bool NearestScan::collect(const Filter& filter) {
         return false;
     probes_.start(plan, filter.ball.center);
     matches_.clear();
-    while (!matches_.is_full() && probes_.current() != nullptr) {
-        CHECK_FOR_INTERRUPTS();
-        probes_.collect_leaf(filter, &matches_);
-    }
-    if (matches_.is_full())
+    if (!probes_.collect(filter, &matches_))
         return false;
     matches_.sort_by_distance(targets_);
     return true;

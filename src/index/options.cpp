@@ -108,6 +108,10 @@ bytea* index_options(Datum options, bool validate) {
         build_reloptions(options, validate, option_kind, sizeof(Options), table, lengthof(table)));
 }
 
+Layout default_layout() {
+    return make_layout(kDefaultRadius, kDefaultTables);
+}
+
 Layout layout_of_options(Relation index) {
     auto* options = reinterpret_cast<Options*>(index->rd_options);
     int radius = options != nullptr ? options->radius : kDefaultRadius;

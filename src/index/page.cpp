@@ -110,17 +110,17 @@ IndexCache* index_cache(Relation index) {
     if (index->rd_amcache != nullptr)
         return static_cast<IndexCache*>(index->rd_amcache);
 
-    auto* cache =
-        static_cast<IndexCache*>(MemoryContextAllocZero(index->rd_indexcxt, sizeof(IndexCache)));
     Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_SHARE);
     Page page = BufferGetPage(buffer);
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     check_meta(index, meta, page_body_size(page));
-    cache->layout.radius = meta->radius;
-    cache->layout.table_count = meta->table_count;
-    for (int i = 0; i < meta->table_count; i++)
-        cache->layout.masks[i] = meta->masks[i];
+    Layout layout = {meta->radius, meta->table_count, {}};
+    std::copy_n(meta->masks, meta->table_count, layout.masks);
     UnlockReleaseBuffer(buffer);
+
+    auto* cache =
+        static_cast<IndexCache*>(MemoryContextAllocZero(index->rd_indexcxt, sizeof(IndexCache)));
+    cache->layout = layout;
     index->rd_amcache = cache;
     return cache;
 }

@@ -165,8 +165,10 @@ void put_distances(IndexScanDesc desc, uint64_t fingerprint, bool is_null) {
 void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_null) {
     if (scan->tuple != nullptr)
         pfree(scan->tuple);
+    MemoryContext caller = MemoryContextSwitchTo(scan->index.memory());
     Datum value = Int64GetDatum(int64(fingerprint));
     scan->tuple = index_form_tuple(RelationGetDescr(desc->indexRelation), &value, &is_null);
+    MemoryContextSwitchTo(caller);
     desc->xs_itup = scan->tuple;
 #ifndef USE_FLOAT8_BYVAL
     pfree(DatumGetPointer(value));

@@ -21,33 +21,47 @@ constexpr double kLookupCost = 0.03;
 constexpr double kStages = 3;
 constexpr double kLevels = 40;
 
-// The ball that an index qualification searches.
-BallEstimate ball_of_clause(PlannerInfo* root, const IndexOptInfo* index, Expr* clause) {
-    if (!IsA(clause, OpExpr))
-        return {nullptr, kFingerprintBits, false};
-    auto* op = reinterpret_cast<OpExpr*>(clause);
-    auto* argument = static_cast<Node*>(lsecond(op->args));
-    int strategy = get_op_opfamily_strategy(op->opno, index->opfamily[0]);
-    if (strategy == kWithinBall)
-        return examine_ball(root, argument);
-    return {argument, radius_of_strategy(strategy), false};
+Layout layout_of(const IndexOptInfo* info) {
+    if (info->hypothetical)
+        return default_layout();
+    Relation index = index_open(info->indexoid, NoLock);
+    Layout layout = index_cache(index)->layout;
+    index_close(index, NoLock);
+    return layout;
 }
 
-// Are the rows to be sorted by their distance from this very fingerprint?
-bool orders_by(const IndexPath* path, const Node* center) {
-    if (path->indexorderbys == NIL || center == nullptr)
-        return false;
-    auto* distance = static_cast<Node*>(linitial(path->indexorderbys));
-    return IsA(distance, OpExpr) &&
-           equal(lsecond(reinterpret_cast<OpExpr*>(distance)->args), center);
+// The radius that an operator of the index searches, with this argument.
+int radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op, Node* argument) {
+    int strategy = get_op_opfamily_strategy(op, index->opfamily[0]);
+    return strategy == kWithinBall ? examine_ball(root, argument).radius
+                                   : radius_of_strategy(strategy);
 }
 
 struct PathQuals {
     List* clauses = NIL; // RestrictInfos of the index qualifications
     int radius = kFingerprintBits;
     bool nulls_only = false;
-    bool around_target = false; // a ball around what the rows are to be ordered by
+    double searches = 1; // of the index, one for each element of an array
 };
+
+// What a clause, `column operator argument` or `column operator ANY (array)`, adds.
+void add_clause(PlannerInfo* root, const IndexOptInfo* index, Expr* clause, PathQuals* quals) {
+    Oid op = InvalidOid;
+    List* arguments = NIL;
+    if (IsA(clause, OpExpr)) {
+        op = reinterpret_cast<OpExpr*>(clause)->opno;
+        arguments = reinterpret_cast<OpExpr*>(clause)->args;
+    } else if (IsA(clause, ScalarArrayOpExpr)) {
+        op = reinterpret_cast<ScalarArrayOpExpr*>(clause)->opno;
+        arguments = reinterpret_cast<ScalarArrayOpExpr*>(clause)->args;
+        quals->searches *=
+            std::max(1.0, array_length(root, static_cast<Node*>(lsecond(arguments))));
+    } else {
+        return;
+    }
+    auto* argument = static_cast<Node*>(lsecond(arguments));
+    quals->radius = std::min(quals->radius, radius_of_operator(root, index, op, argument));
+}
 
 PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     PathQuals quals;
@@ -63,9 +77,7 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
                     reinterpret_cast<NullTest*>(info->clause)->nulltesttype == IS_NULL;
                 continue;
             }
-            BallEstimate ball = ball_of_clause(root, path->indexinfo, info->clause);
-            quals.radius = std::min(quals.radius, ball.radius);
-            quals.around_target |= orders_by(path, ball.center);
+            add_clause(root, path->indexinfo, info->clause, &quals);
         }
     }
     return quals;
@@ -88,9 +100,7 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
                          Cost* total_cost, Selectivity* selectivity, double* correlation,
                          double* pages) {
     IndexOptInfo* info = path->indexinfo;
-    Relation index = index_open(info->indexoid, NoLock);
-    Layout layout = index_cache(index)->layout;
-    index_close(index, NoLock);
+    Layout layout = layout_of(info);
 
     PathQuals quals = quals_of_path(root, path);
     *selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals.clauses),
@@ -104,6 +114,9 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     double visits = plan.read_all ? 1 : plan.visits,
            candidates = plan.read_all ? entries : plan.candidates;
     double probed_pages = plan.read_all ? leaf_pages : visits + candidates * 6 / kBodyCapacity;
+    visits *= quals.searches;
+    candidates *= quals.searches;
+    probed_pages *= quals.searches;
     if (quals.nulls_only) {
         visits = 1;
         candidates = 0;

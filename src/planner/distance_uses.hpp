@@ -1,6 +1,6 @@
-// Whether something of a table is made of the very distance that a condition compares: a B-tree or
-// statistics on the expression fp <~> 5, a partition key, a CHECK constraint. The server matches
-// these with the comparison as it was written, and with nothing else.
+// Whether something of a table is made of the very distance that a condition compares: a B-tree on
+// the expression fp <~> 5, a partition key, a CHECK constraint. The server matches these with the
+// comparison as it was written, and with nothing else.
 #pragma once
 #include "pg.hpp"
 

@@ -18,7 +18,7 @@
 //   d <  limit     hamming_within(a, b, hamming_radius(limit, true))      d >= limit: likewise
 //   d =  limit     hamming_within(a, b, hamming_radius(limit, false)) AND d = limit
 //
-// A list of constants: d IN (1, 2) becomes hamming_within(a, b, 2) AND d IN (1, 2).
+// A list of constants, none of them NULL: d IN (1, 2) becomes hamming_within(a, b, 2) AND d IN (1, 2).
 //
 // Where something of the table is made of this very distance (distance_uses.hpp), the comparison
 // stays, beside the predicate or alone. Conditions with volatile functions stay as written; so does
@@ -219,13 +219,17 @@ Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool belo
                      : limit;
     }
     Node* limit = comparison.limit;
-    if (exprType(limit) == FLOAT8OID)
+    if (exprType(limit) == FLOAT8OID) {
+        // Made whole first, as the cast to numeric keeps 15 digits.
+        limit = cast_to(root, below ? F_CEIL_FLOAT8 : F_FLOOR_FLOAT8, FLOAT8OID, limit);
         limit = cast_to(root, F_NUMERIC_FLOAT8, NUMERICOID, limit);
+    }
     return call_sibling(root, comparison, "hamming_radius", kHammingRadius, INT8OID,
                         list_make2(limit, makeBoolConst(below, false)));
 }
 
-// The greatest of the constants, or null where there is none.
+// The greatest of the constants. Null where there is none, or one is NULL: the list is then true or
+// NULL, never false, which no predicate says.
 Node* greatest_radius(const Comparison& comparison) {
     auto* array = DatumGetArrayTypeP(reinterpret_cast<Const*>(comparison.limit)->constvalue);
     Oid type = ARR_ELEMTYPE(array);
@@ -237,18 +241,16 @@ Node* greatest_radius(const Comparison& comparison) {
     char align;
     get_typlenbyvalalign(type, &length, &by_value, &align);
     deconstruct_array(array, type, length, by_value, align, &elements, &nulls, &count);
-    bool any = false;
-    int64 greatest = 0;
+    int64 greatest = PG_INT64_MIN;
     for (int i = 0; i < count; i++) {
         if (nulls[i])
-            continue;
+            return nullptr;
         int64 element = type == INT2OID   ? DatumGetInt16(elements[i])
                         : type == INT4OID ? DatumGetInt32(elements[i])
                                           : DatumGetInt64(elements[i]);
-        greatest = any ? std::max(greatest, element) : element;
-        any = true;
+        greatest = std::max(greatest, element);
     }
-    return any ? reinterpret_cast<Node*>(make_bigint_constant(greatest)) : nullptr;
+    return count > 0 ? reinterpret_cast<Node*>(make_bigint_constant(greatest)) : nullptr;
 }
 
 Node* call_predicate(PlannerInfo* root, const Comparison& comparison, const char* name,
@@ -316,7 +318,10 @@ Node* predicate_for(PlannerInfo* root, const Comparison& comparison, bool* exact
 
 // What stands for the comparison `node`; null where it stays as it is.
 Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& comparison) {
-    if (contain_volatile_functions(node) || !may_call(comparison.hamming))
+    if (contain_volatile_functions(node))
+        return nullptr;
+    root->glob->dependsOnRole = true; // on what its user may call
+    if (!may_call(comparison.hamming))
         return nullptr;
     DistanceUses uses = uses_of_distance(root, comparison.distance);
     if (uses.by_others && !uses.by_index)
@@ -325,8 +330,6 @@ Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& compariso
     Node* predicate = predicate_for(root, comparison, &exact);
     if (predicate == nullptr)
         return nullptr;
-    // Which functions the user may call has gone into it.
-    root->glob->dependsOnRole = true;
     if (exact && !uses.by_others)
         return predicate;
     return reinterpret_cast<Node*>(makeBoolExpr(AND_EXPR, list_make2(predicate, node), -1));

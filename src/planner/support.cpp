@@ -121,6 +121,7 @@ static List* index_condition(SupportRequestIndexCondition* request) {
     if (!is_pseudo_constant_for_index(request->root, query, request->index) ||
         !is_pseudo_constant_for_index(request->root, radius, request->index))
         return NIL;
+    request->root->glob->dependsOnRole = true; // on what its user may call
     constexpr Oid kTypes[] = {INT8OID, INT8OID};
     Oid constructor = sibling_function(request->funcid, "hamming_ball", kTypes, 2, kBallMake);
     Oid op =
@@ -132,7 +133,6 @@ static List* index_condition(SupportRequestIndexCondition* request) {
                       make_ball_expression(constructor, query, radius), InvalidOid, InvalidOid);
     set_opfuncid((OpExpr*)condition);
     request->lossy = !is_within;
-    request->root->glob->dependsOnRole = true; // as it depends on which functions the user may call
     return list_make1(condition);
 }
 
