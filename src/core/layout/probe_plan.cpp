@@ -40,8 +40,8 @@ constexpr double kInfinite = 1e300;
 constexpr int kPlanNodeBudget = 2500; // steps of all proofs for one plan: about two milliseconds
 constexpr int kProofNodeBudget = 500; // of one proof
 
-// The fingerprint bits that are the leading prefix_bits of the permuted key. Up to the mask's length
-// they are its own highest bits, beyond it the highest others.
+// The fingerprint bits that are the leading prefix_bits of the permuted key. Up to the mask's
+// length they are its own highest bits, beyond it the highest others.
 uint64_t effective_mask(uint64_t mask, int prefix_bits) {
     return highest_ones(mask, prefix_bits) | highest_ones(~mask, prefix_bits - std::popcount(mask));
 }

@@ -42,8 +42,8 @@ constexpr int kMaxDigitBits = 11;
 constexpr int kMaxPasses = 3;
 constexpr int kMaxEarlierBlocks = 512; // on a path of nested groups
 
-// A fingerprint's bits in a block of at most kMaxBlockBits, as a number: one shift for every segment
-// of adjacent bits.
+// A fingerprint's bits in a block of at most kMaxBlockBits, as a number: one shift for every
+// segment of adjacent bits.
 class BlockBits {
   public:
     explicit BlockBits(uint64_t block) {
