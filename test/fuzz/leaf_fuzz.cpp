@@ -76,7 +76,7 @@ void read_all(const LeafReader& reader, LeafKind kind) {
 
 } // namespace
 
-extern "C" int llvm_fuzzer_test_one_input(const uint8_t* data, size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size < 1)
         return 0;
     LeafKind kind = data[0] & 1 ? LeafKind::kPosting : LeafKind::kBlock;
@@ -90,11 +90,11 @@ extern "C" int llvm_fuzzer_test_one_input(const uint8_t* data, size_t size) {
 }
 
 // Most random bytes are no leaf. Half of the inputs are made from a real one, changed a little.
-extern "C" size_t llvm_fuzzer_mutate(uint8_t* data, size_t size, size_t max_size);
-extern "C" size_t llvm_fuzzer_custom_mutator(uint8_t* data, size_t size, size_t max_size,
-                                             unsigned seed) {
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
     if (max_size < 4096 || seed % 4 != 0)
-        return llvm_fuzzer_mutate(data, size, max_size);
+        return LLVMFuzzerMutate(data, size, max_size);
     srand(seed);
     LeafKind kind = seed & 16 ? LeafKind::kPosting : LeafKind::kBlock;
     LeafEntry entries[300];

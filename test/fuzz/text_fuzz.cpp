@@ -57,7 +57,7 @@ Prints print(const DocumentOptions& options, const uint8_t* text, size_t bytes, 
 
 } // namespace
 
-extern "C" int llvm_fuzzer_test_one_input(const uint8_t* data, size_t bytes) {
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     if (bytes < 3)
         return 0;
     DocumentOptions options;

@@ -218,7 +218,8 @@ class LeafReader {
         int place;
     };
     // The entries with low <= key <= high whose key is within `radius` bits of `target`; `hits`
-    // holds kMaxLeafEntries + 1. Returns their number. The innermost loop of every probe.
+    // holds kMaxLeafEntries + 1. Returns their number. The innermost loop of every probe:
+    // search.cpp.
     int keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
                     SimdLevel highest = kHighestSimdLevel) const;
     // TID of the entry at a place.
