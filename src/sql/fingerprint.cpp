@@ -17,7 +17,7 @@ namespace {
 
 using namespace simhash;
 
-// The arguments behind the document. NULL stands for the default, which may depend on the features.
+// The arguments after the document. NULL stands for the default, which may depend on the features.
 DocumentOptions document_options(FunctionCallInfo fcinfo) {
     DocumentOptions options;
     if (!PG_ARGISNULL(1))
