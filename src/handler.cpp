@@ -2,15 +2,9 @@
 #include "index/access_method.hpp"
 #include "planner/planner.hpp"
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_handler);
-}
-
 namespace simhash {
 
 namespace {
-
-bool index_validate(Oid opclass);
 
 void set_properties(IndexAmRoutine* am) {
     am->amstrategies = kNear + kFingerprintBits;
@@ -18,8 +12,8 @@ void set_properties(IndexAmRoutine* am) {
     am->amcanorderbyop = true;
     am->amoptionalkey = true;
     am->amsearchnulls = true;
-    am->amusemaintenanceworkmem =
-        true; // the list of removed fingerprints; parallel vacuum shares it out
+    // The list of removed fingerprints; parallel vacuum shares the memory out.
+    am->amusemaintenanceworkmem = true;
     am->amparallelvacuumoptions =
         VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
 }
@@ -37,25 +31,6 @@ bool index_property(Oid index, int column, IndexAMProperty property, const char*
         return true;
     }
     return false;
-}
-
-void set_callbacks(IndexAmRoutine* am) {
-    am->ambuild = index_build;
-    am->ambuildempty = index_build_empty;
-    am->aminsert = index_insert;
-    am->ambulkdelete = index_bulk_delete;
-    am->amvacuumcleanup = index_vacuum_cleanup;
-    am->amcanreturn = can_return;
-    am->amcostestimate = index_cost_estimate;
-    am->amoptions = index_options;
-    am->amproperty = index_property;
-    am->ambuildphasename = index_build_phase_name;
-    am->amvalidate = index_validate;
-    am->ambeginscan = index_begin_scan;
-    am->amrescan = index_rescan;
-    am->amgettuple = index_get_tuple;
-    am->amgetbitmap = index_get_bitmap;
-    am->amendscan = index_end_scan;
 }
 
 // What an operator class may contain: strategy, right-hand type (InvalidOid: hamming_ball, told by
@@ -108,8 +83,8 @@ bool index_validate(Oid opclass) {
                     NameStr(form->opcname), "simhash")));
         valid = false;
     }
-    const char* family_name =
-        NameStr(form->opcname); // of the same name here, and the class is what was asked for
+    // The family is of the same name here, and the class is what was asked for.
+    const char* family_name = NameStr(form->opcname);
     catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
     bool has_ball = false;
     for (int i = 0; i < operators->n_members; i++) {
@@ -131,14 +106,36 @@ bool index_validate(Oid opclass) {
     return valid;
 }
 
+void set_callbacks(IndexAmRoutine* am) {
+    am->ambuild = index_build;
+    am->ambuildempty = index_build_empty;
+    am->aminsert = index_insert;
+    am->ambulkdelete = index_bulk_delete;
+    am->amvacuumcleanup = index_vacuum_cleanup;
+    am->amcanreturn = can_return;
+    am->amcostestimate = index_cost_estimate;
+    am->amoptions = index_options;
+    am->amproperty = index_property;
+    am->ambuildphasename = index_build_phase_name;
+    am->amvalidate = index_validate;
+    am->ambeginscan = index_begin_scan;
+    am->amrescan = index_rescan;
+    am->amgettuple = index_get_tuple;
+    am->amgetbitmap = index_get_bitmap;
+    am->amendscan = index_end_scan;
+}
+
 } // namespace
 
 } // namespace simhash
 
-extern "C" Datum simhash_handler(PG_FUNCTION_ARGS) {
-    (void)fcinfo;
-    IndexAmRoutine* am = makeNode(IndexAmRoutine);
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_handler);
+
+Datum simhash_handler([[maybe_unused]] PG_FUNCTION_ARGS) {
+    auto* am = makeNode(IndexAmRoutine);
     simhash::set_properties(am);
     simhash::set_callbacks(am);
     PG_RETURN_POINTER(am);
+}
 }

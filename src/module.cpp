@@ -5,9 +5,9 @@
 extern "C" {
 PG_MODULE_MAGIC;
 
-PGDLLEXPORT void _PG_init(void);
+PGDLLEXPORT void _PG_init();
 
-void _PG_init(void) {
+void _PG_init() {
     simhash::define_options();
     simhash::install_rewriting();
 }

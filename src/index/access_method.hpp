@@ -47,7 +47,7 @@ constexpr double kFewMatches = 1.0 / 32;
 bytea* index_options(Datum options, bool validate);
 void define_options();
 struct Options {
-    int32 vl_len_;
+    int32 varlena_header;
     int radius;
     int tables; // -1: the default, min(radius + 1, 4)
     int fillfactor;

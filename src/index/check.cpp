@@ -280,7 +280,7 @@ void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int t
     if (has_committed_row(check, fingerprint))
         report_corruption(check->index, block,
                           psprintf("Fingerprint %lld has rows, but is not in block table %d.",
-                                   (long long)fingerprint, table));
+                                   static_cast<long long>(fingerprint), table));
 }
 
 // Adds the distinct fingerprints of the posting table, permuted; returns their number.
@@ -386,7 +386,7 @@ void require_rows(Check* check, int number, ExternalSorter<KeyedValue>* rows) {
                 check->index, postings.block(),
                 psprintf("Row (%u,%u), fingerprint %s, has no posting.", unsigned(row.value >> 16),
                          unsigned(row.value & 0xffff),
-                         number == 0 ? psprintf("%lld", (long long)row.key) : "null"));
+                         number == 0 ? psprintf("%lld", static_cast<long long>(row.key)) : "null"));
     }
     rows->release();
 }

@@ -79,7 +79,7 @@ void put_level(Info* info, const LevelInfo& level) {
         Int32GetDatum(level.level),
         Datum(0),
         Int32GetDatum(std::popcount(mask)),
-        CStringGetTextDatum(psprintf("%016llx", (unsigned long long)mask)),
+        CStringGetTextDatum(psprintf("%016llx", static_cast<unsigned long long>(mask))),
         Int64GetDatum(level.pages),
         Int64GetDatum(level.pages * BLCKSZ),
         Int64GetDatum(level.entries),

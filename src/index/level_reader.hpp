@@ -7,8 +7,7 @@
 namespace simhash {
 
 // The pages of one level of a tree, each copied under its shared lock; no lock or pin is held
-// between calls. Splits and unlinking meanwhile do no harm: no entry is left out or met
-// twice.
+// between calls. Splits and unlinking meanwhile do no harm: no entry is left out or met twice.
 class LevelReader {
   public:
     // From the page that holds `first` on.

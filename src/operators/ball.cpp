@@ -2,33 +2,37 @@
 // is (center,radius), for example (-42,3). <@ and @> test membership; like all predicates here they
 // never raise.
 #include "operators/ball.hpp"
-#include "operators/distance.hpp"
+
 #include "core/bits/ball.hpp"
+
+#include <algorithm>
 
 namespace simhash {
 
 HammingBall* make_ball(int64 center, int64 radius) {
-    auto ball = (HammingBall*)palloc(sizeof(HammingBall));
-    *ball = {center, (int32)Max(PG_INT32_MIN, Min(PG_INT32_MAX, radius)), 0};
+    auto* ball = static_cast<HammingBall*>(palloc(sizeof(HammingBall)));
+    *ball = {center, int32(std::clamp<int64>(radius, PG_INT32_MIN, PG_INT32_MAX)), 0};
     return ball;
 }
 
-static bool ball_has(const HammingBall* ball, int64 fingerprint) {
-    return hamming_distance((uint64_t)ball->center, (uint64_t)fingerprint) <= ball->radius;
+namespace {
+
+bool ball_has(const HammingBall* ball, int64 fingerprint) {
+    return hamming_distance(uint64_t(ball->center), uint64_t(fingerprint)) <= ball->radius;
 }
 
 // ---- text form ----
 
 enum class Parsed { kOk, kSyntax, kRange };
 
-static const char* skip_space(const char* text) {
-    while (isspace((unsigned char)*text))
+const char* skip_space(const char* text) {
+    while (isspace(static_cast<unsigned char>(*text)))
         text++;
     return text;
 }
 
-// Reads one bigint and the delimiter after it; moves *text behind both.
-static Parsed parse_number(const char** text, char delimiter, int64* number) {
+// Reads one bigint and the delimiter after it; moves *text past both.
+Parsed parse_number(const char** text, char delimiter, int64* number) {
     char* end;
     *text = skip_space(*text);
     errno = 0;
@@ -37,14 +41,14 @@ static Parsed parse_number(const char** text, char delimiter, int64* number) {
         return Parsed::kSyntax;
     if (errno == ERANGE)
         return Parsed::kRange;
-    end = (char*)skip_space(end);
-    if (*end != delimiter)
+    const char* after = skip_space(end);
+    if (*after != delimiter)
         return Parsed::kSyntax;
-    *text = end + 1;
+    *text = after + 1;
     return Parsed::kOk;
 }
 
-static Parsed parse_ball(const char* text, int64* center, int64* radius) {
+Parsed parse_ball(const char* text, int64* center, int64* radius) {
     text = skip_space(text);
     if (*text++ != '(')
         return Parsed::kSyntax;
@@ -55,6 +59,8 @@ static Parsed parse_ball(const char* text, int64* center, int64* radius) {
         return Parsed::kSyntax;
     return parsed;
 }
+
+} // namespace
 
 } // namespace simhash
 
@@ -76,12 +82,12 @@ Datum simhash_ball_in(PG_FUNCTION_ARGS) {
     case Parsed::kOk:
         break;
     case Parsed::kSyntax:
-        ereturn(fcinfo->context, (Datum)0,
+        ereturn(fcinfo->context, Datum(0),
                 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
                  errmsg("invalid input syntax for type %s: \"%s\"", "hamming_ball", text),
                  errhint("Write a ball as (center,radius), for example (42,3).")));
     case Parsed::kRange:
-        ereturn(fcinfo->context, (Datum)0,
+        ereturn(fcinfo->context, Datum(0),
                 (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
                  errmsg("value \"%s\" is out of range for type %s", text, "hamming_ball"),
                  errdetail("Center and radius must each fit a bigint.")));
@@ -95,9 +101,9 @@ Datum simhash_ball_out(PG_FUNCTION_ARGS) {
 }
 
 Datum simhash_ball_recv(PG_FUNCTION_ARGS) {
-    auto message = (StringInfo)PG_GETARG_POINTER(0);
+    auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
     int64 center = pq_getmsgint64(message);
-    PG_RETURN_POINTER(make_ball(center, (int32)pq_getmsgint(message, sizeof(int32))));
+    PG_RETURN_POINTER(make_ball(center, int32(pq_getmsgint(message, sizeof(int32)))));
 }
 
 Datum simhash_ball_send(PG_FUNCTION_ARGS) {

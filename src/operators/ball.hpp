@@ -23,7 +23,7 @@ struct HammingBall {
 static_assert(sizeof(HammingBall) == 16);
 
 inline HammingBall* datum_get_ball(Datum datum) {
-    return (HammingBall*)DatumGetPointer(datum);
+    return reinterpret_cast<HammingBall*>(DatumGetPointer(datum));
 }
 
 // A ball in the current memory context; a radius beyond int32 saturates.

@@ -7,17 +7,22 @@
 //     a ~= b                           a <~> b <= 3
 //     a ~|||||= b                      a <~> b <= 5: as many bars as bits, 1..8
 //
-// The planner (planner.cpp) turns comparisons of a distance with a limit into the next three.
-// None of them ever raises an error, whatever the limit, and all are LEAKPROOF: without that, a
-// table with row-level security would not use the index.
+// The planner's side (planner/rewrite.cpp) turns comparisons of a distance with a limit into the
+// second to fourth of these. None ever raises an error, whatever the limit, and all are LEAKPROOF:
+// without that, a table with row-level security would not use the index.
 #include "operators/distance.hpp"
+
 #include "core/bits/ball.hpp"
 
 using namespace simhash;
 
-static int distance_of_first_two(FunctionCallInfo fcinfo) {
-    return hamming_distance((uint64_t)PG_GETARG_INT64(0), (uint64_t)PG_GETARG_INT64(1));
+namespace {
+
+int distance_of_first_two(FunctionCallInfo fcinfo) {
+    return hamming_distance(uint64_t(PG_GETARG_INT64(0)), uint64_t(PG_GETARG_INT64(1)));
 }
+
+} // namespace
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_hamming);
@@ -44,8 +49,7 @@ Datum simhash_hamming_beyond(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) > PG_GETARG_INT64(2));
 }
 
-// The radius that "distance < limit" means: one less, except that the least bigint stays what it
-// is.
+// The radius that "distance < limit" means: one less, except that the least bigint stays as it is.
 Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
     int64 limit = PG_GETARG_INT64(0);
     PG_RETURN_INT64(limit == PG_INT64_MIN ? limit : limit - 1);
@@ -75,7 +79,7 @@ Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
 #define SIMHASH_NEAR(radius)                                                                       \
     PG_FUNCTION_INFO_V1(simhash_near_##radius);                                                    \
     Datum simhash_near_##radius(PG_FUNCTION_ARGS) {                                                \
-        PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= radius);                                   \
+        PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= (radius));                                 \
     }
 SIMHASH_NEAR(1)
 SIMHASH_NEAR(2)

@@ -1,4 +1,5 @@
 // What an index path costs: the probe plan of the query's radius, priced.
+#include "core/bits/ball_size.hpp"
 #include "index/access_method.hpp"
 #include "index/page.hpp"
 #include "planner/planner.hpp"
@@ -91,7 +92,7 @@ constexpr double kFewFingerprints = 10; // near-duplicates to be expected in any
 
 // Distinct fingerprints among the rows that are found: by chance, and near-duplicates.
 double expected_fingerprints(double entries, int radius, double rows) {
-    return std::min(rows, kFewFingerprints + entries * uniform_share(radius));
+    return std::min(rows, kFewFingerprints + entries * ball_share(radius));
 }
 
 } // namespace

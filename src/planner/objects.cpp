@@ -1,7 +1,8 @@
 // Finding this extension's own objects in the catalogs; see the header.
 #include "planner/objects.hpp"
-#include "operators/ball.hpp"
+
 #include "core/bits/ball.hpp"
+#include "operators/ball.hpp"
 #include "operators/distance.hpp"
 
 namespace simhash {
@@ -17,8 +18,10 @@ const OurFunction kBallMake = {"simhash_ball_make", simhash_ball_make};
 const OurFunction kBallContained = {"simhash_ball_contained", simhash_ball_contained};
 const OurFunction kBallContains = {"simhash_ball_contains", simhash_ball_contains};
 
-static constexpr OurFunction kBallIn = {"simhash_ball_in", simhash_ball_in};
-static constexpr struct {
+namespace {
+
+constexpr OurFunction kBallIn = {"simhash_ball_in", simhash_ball_in};
+constexpr struct {
     OurFunction function;
     int radius;
 } kNearFunctions[] = {
@@ -35,12 +38,12 @@ static constexpr struct {
 
 // Cheap and harmless: other functions' libraries must not be loaded, nor their absence raise an
 // error, only because they stand in the same query.
-static bool has_symbol(Oid function, const char* symbol) {
+bool has_symbol(Oid function, const char* symbol) {
     HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
     if (!HeapTupleIsValid(tuple))
         return false;
     bool same = false;
-    if (((Form_pg_proc)GETSTRUCT(tuple))->prolang == ClanguageId) {
+    if (reinterpret_cast<Form_pg_proc>(GETSTRUCT(tuple))->prolang == ClanguageId) {
         bool is_null;
         Datum source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &is_null);
         if (!is_null) {
@@ -52,6 +55,8 @@ static bool has_symbol(Oid function, const char* symbol) {
     ReleaseSysCache(tuple);
     return same;
 }
+
+} // namespace
 
 bool is_our_function(Oid function, const OurFunction& ours) {
     if (function < FirstNormalObjectId || !has_symbol(function, ours.symbol))
@@ -72,7 +77,7 @@ bool is_ball_type(Oid type) {
     HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
     if (!HeapTupleIsValid(tuple))
         return false;
-    Oid input = ((Form_pg_type)GETSTRUCT(tuple))->typinput;
+    Oid input = reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple))->typinput;
     ReleaseSysCache(tuple);
     return is_our_function(input, kBallIn);
 }

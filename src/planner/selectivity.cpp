@@ -23,13 +23,18 @@
 //     fp <~> 12345 <= 3    few
 //     fp <~> $1 <= 3       few
 #include "planner/selectivity.hpp"
+
 #include "core/bits/ball.hpp"
+#include "core/bits/ball_size.hpp"
 #include "operators/ball.hpp"
 #include "planner/constants.hpp"
-#include "operators/distance.hpp"
 #include "planner/objects.hpp"
 
+#include <algorithm>
+
 namespace simhash {
+
+namespace {
 
 // Distinct fingerprints, beside its own, that a small ball around a document of this kind is
 // expected to have. Cannot be seen in the statistics; near enough to nothing not to frighten the
@@ -43,32 +48,13 @@ constexpr int kTellingHits = 3;
 // Values looked at per column where every pair is compared.
 constexpr int kPairSample = 128;
 
-// ---- shares of a uniform distribution ----
-
-struct UniformShares {
-    double within[kFingerprintBits + 1];
-    constexpr UniformShares() : within() {
-        double words = 1, sum = 0; // words at distance i, and up to i, of 2^64
-        for (int i = 0; i <= kFingerprintBits; i++) {
-            sum += words;
-            within[i] = sum / 18446744073709551616.0;
-            words = words * (kFingerprintBits - i) / (i + 1);
-        }
-    }
-};
-static constexpr UniformShares kUniformShares;
-
-double uniform_share(int radius) {
-    return radius < 0 ? 0 : radius >= kFingerprintBits ? 1 : kUniformShares.within[radius];
-}
-
-static bool within(uint64_t a, uint64_t b, int radius) {
+bool within(uint64_t a, uint64_t b, int radius) {
     return hamming_distance(a, b) <= radius;
 }
 
 // Equal fingerprints are no sign of crowding: a query is often one of the column's own, and a table
 // is often joined with itself.
-static bool is_other_within(uint64_t a, uint64_t b, int radius) {
+bool is_other_within(uint64_t a, uint64_t b, int radius) {
     return a != b && within(a, b, radius);
 }
 
@@ -84,7 +70,7 @@ struct ColumnStatistics {
     double rows;            // of the table; 0 where unknown
 };
 
-static void load_slot(VariableStatData* column, int kind, int parts, AttStatsSlot* slot) {
+void load_slot(VariableStatData* column, int kind, int parts, AttStatsSlot* slot) {
     memset(slot, 0, sizeof(*slot));
     if (HeapTupleIsValid(column->statsTuple) &&
         get_attstatsslot(slot, column->statsTuple, kind, InvalidOid, parts) &&
@@ -94,7 +80,7 @@ static void load_slot(VariableStatData* column, int kind, int parts, AttStatsSlo
     }
 }
 
-static double sum_of_frequencies(const AttStatsSlot& common) {
+double sum_of_frequencies(const AttStatsSlot& common) {
     double sum = 0;
     for (int i = 0; i < common.nvalues; i++)
         sum += common.numbers[i];
@@ -103,58 +89,59 @@ static double sum_of_frequencies(const AttStatsSlot& common) {
 
 // Without statistics nearly every document is taken for different from the others, unlike what the
 // server assumes of any other column (200 values).
-static double count_distinct(VariableStatData* column, double rows) {
+double count_distinct(VariableStatData* column, double rows) {
     bool is_default;
     double distinct = get_variable_numdistinct(column, &is_default);
-    return Max(1.0, is_default ? Max(rows, distinct) : distinct);
+    return std::max(1.0, is_default ? std::max(rows, distinct) : distinct);
 }
 
-static ColumnStatistics load_statistics(VariableStatData* column) {
+ColumnStatistics load_statistics(VariableStatData* column) {
     ColumnStatistics statistics;
     load_slot(column, STATISTIC_KIND_MCV, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS,
               &statistics.common);
     load_slot(column, STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &statistics.histogram);
     statistics.not_null = 1;
-    if (HeapTupleIsValid(column->statsTuple))
-        statistics.not_null = 1 - ((Form_pg_statistic)GETSTRUCT(column->statsTuple))->stanullfrac;
-    statistics.rows = column->rel != nullptr ? Max(0.0, column->rel->tuples) : 0;
+    if (HeapTupleIsValid(column->statsTuple)) {
+        auto* row = reinterpret_cast<Form_pg_statistic>(GETSTRUCT(column->statsTuple));
+        statistics.not_null = 1 - row->stanullfrac;
+    }
+    statistics.rows = column->rel != nullptr ? std::max(0.0, column->rel->tuples) : 0;
     statistics.distinct = count_distinct(column, statistics.rows);
-    statistics.rest = Max(0.0, statistics.not_null - sum_of_frequencies(statistics.common));
-    statistics.rest_distinct = Max(1.0, statistics.distinct - statistics.common.nvalues);
+    statistics.rest = std::max(0.0, statistics.not_null - sum_of_frequencies(statistics.common));
+    statistics.rest_distinct = std::max(1.0, statistics.distinct - statistics.common.nvalues);
     return statistics;
 }
 
-static void free_statistics(ColumnStatistics* statistics) {
+void free_statistics(ColumnStatistics* statistics) {
     free_attstatsslot(&statistics->common);
     free_attstatsslot(&statistics->histogram);
 }
 
-static uint64_t value_at(const AttStatsSlot& slot, int i) {
-    return (uint64_t)DatumGetInt64(slot.values[i]);
+uint64_t value_at(const AttStatsSlot& slot, int i) {
+    return uint64_t(DatumGetInt64(slot.values[i]));
 }
 
 // ---- the three kinds of rows ----
 
 // Near fingerprints expected beside the query's own, of `distinct`.
-static double expected_neighbours(int radius, double distinct) {
-    return radius < 1 ? 0 : Min(kNeighbours, distinct * kNeighboursShare);
+double expected_neighbours(int radius, double distinct) {
+    return radius < 1 ? 0 : std::min(kNeighbours, distinct * kNeighboursShare);
 }
 
 // Share by chance, or as the sample has it: `hits` of `tries` are within the radius. Few hits say
 // only that it is not much more.
-static double crowd_share(int radius, double hits, double tries) {
-    double by_chance = uniform_share(radius);
+double crowd_share(int radius, double hits, double tries) {
+    double by_chance = ball_share(radius);
     if (tries <= 0)
         return by_chance;
     if (hits >= kTellingHits)
         return hits / tries;
-    return Min(by_chance, kTellingHits / tries);
+    return std::min(by_chance, kTellingHits / tries);
 }
 
 // Share of all rows that are most-common values inside the ball; tells whether the query is one
 // itself.
-static double common_share(const AttStatsSlot& common, uint64_t query, int radius,
-                           bool* is_common) {
+double common_share(const AttStatsSlot& common, uint64_t query, int radius, bool* is_common) {
     double share = 0;
     *is_common = false;
     for (int i = 0; i < common.nvalues; i++) {
@@ -166,7 +153,7 @@ static double common_share(const AttStatsSlot& common, uint64_t query, int radiu
     return share;
 }
 
-static double known_query_share(const ColumnStatistics& statistics, uint64_t query, int radius) {
+double known_query_share(const ColumnStatistics& statistics, uint64_t query, int radius) {
     bool is_common;
     double share = common_share(statistics.common, query, radius, &is_common);
     int hits = 0;
@@ -174,23 +161,22 @@ static double known_query_share(const ColumnStatistics& statistics, uint64_t que
         hits += is_other_within(value_at(statistics.histogram, i), query, radius);
     double fingerprints =
         (is_common ? 0 : 1) + expected_neighbours(radius, statistics.rest_distinct);
-    double near = Min(1.0, fingerprints / statistics.rest_distinct +
-                               crowd_share(radius, hits, statistics.histogram.nvalues));
+    double near = std::min(1.0, fingerprints / statistics.rest_distinct +
+                                    crowd_share(radius, hits, statistics.histogram.nvalues));
     return share + statistics.rest * near;
 }
 
 // An even sample of the histogram's bounds, at most kPairSample of them.
-static int sample_of(const AttStatsSlot& slot, uint64_t* sample) {
-    int count = Min(slot.nvalues, kPairSample);
+int sample_of(const AttStatsSlot& slot, uint64_t* sample) {
+    int count = std::min(slot.nvalues, kPairSample);
     for (int i = 0; i < count; i++)
-        sample[i] = value_at(slot, (int)((int64)i * slot.nvalues / count));
+        sample[i] = value_at(slot, int(int64(i) * slot.nvalues / count));
     return count;
 }
 
 // Share of pairs, one of each column, within the radius by crowding or chance. A column with
 // itself: each pair of different places once.
-static double pair_share(const AttStatsSlot& left, const AttStatsSlot& right, bool same,
-                         int radius) {
+double pair_share(const AttStatsSlot& left, const AttStatsSlot& right, bool same, int radius) {
     uint64_t a[kPairSample], b[kPairSample];
     int a_count = sample_of(left, a), b_count = sample_of(right, b);
     int hits = 0, tries = 0;
@@ -200,15 +186,15 @@ static double pair_share(const AttStatsSlot& left, const AttStatsSlot& right, bo
     return crowd_share(radius, hits, tries);
 }
 
-static double average_query_share(const ColumnStatistics& statistics, int radius) {
+double average_query_share(const ColumnStatistics& statistics, int radius) {
     double fingerprints = 1 + expected_neighbours(radius, statistics.distinct);
     double crowd = pair_share(statistics.histogram, statistics.histogram, true, radius);
-    return statistics.not_null * Min(1.0, fingerprints / statistics.distinct + crowd);
+    return statistics.not_null * std::min(1.0, fingerprints / statistics.distinct + crowd);
 }
 
 // Share of the column's rows within the radius of `query`, an expression: of its value where that
 // is known, and else of an average one.
-static double ball_share(VariableStatData* column, const Node* query, int radius) {
+double column_share(VariableStatData* column, const Node* query, int radius) {
     if (radius < 0)
         return 0;
     ColumnStatistics statistics = load_statistics(column);
@@ -216,7 +202,7 @@ static double ball_share(VariableStatData* column, const Node* query, int radius
     double share =
         radius >= kFingerprintBits ? statistics.not_null
         : known != nullptr
-            ? known_query_share(statistics, (uint64_t)DatumGetInt64(known->constvalue), radius)
+            ? known_query_share(statistics, uint64_t(DatumGetInt64(known->constvalue)), radius)
             : average_query_share(statistics, radius);
     free_statistics(&statistics);
     CLAMP_PROBABILITY(share);
@@ -225,15 +211,15 @@ static double ball_share(VariableStatData* column, const Node* query, int radius
 
 // ---- restrictions ----
 
-static double restriction_share(const SelectivityContext& context, List* arguments, int radius) {
+double restriction_share(const SelectivityContext& context, List* arguments, int radius) {
     VariableStatData column;
     Node* other;
     bool column_on_left;
     // Two columns of one row, or none: nothing is known about them.
     if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
                                   &column_on_left))
-        return Max(DEFAULT_EQ_SEL, uniform_share(radius));
-    double share = is_null_constant(other) ? 0 : ball_share(&column, other, radius); // strict
+        return std::max(DEFAULT_EQ_SEL, ball_share(radius));
+    double share = is_null_constant(other) ? 0 : column_share(&column, other, radius); // strict
     ReleaseVariableStats(column);
     return share;
 }
@@ -242,37 +228,34 @@ static double restriction_share(const SelectivityContext& context, List* argumen
 
 // Share of all pairs of rows that are both most-common values and near each other. The lists are
 // sorted by frequency, so that the first ones tell.
-static double common_pairs_share(const AttStatsSlot& left, const AttStatsSlot& right, int radius) {
+double common_pairs_share(const AttStatsSlot& left, const AttStatsSlot& right, int radius) {
     double share = 0;
-    for (int i = 0; i < Min(left.nvalues, kPairSample); i++)
-        for (int j = 0; j < Min(right.nvalues, kPairSample); j++)
+    for (int i = 0; i < std::min(left.nvalues, kPairSample); i++)
+        for (int j = 0; j < std::min(right.nvalues, kPairSample); j++)
             if (within(value_at(left, i), value_at(right, j), radius))
-                share += (double)left.numbers[i] * right.numbers[j];
+                share += double(left.numbers[i]) * right.numbers[j];
     return share;
 }
 
 // Share of all pairs of rows within the radius.
-static double inner_join_share(const ColumnStatistics& left, const ColumnStatistics& right,
-                               int radius) {
-    double distinct = Max(left.rest_distinct, right.rest_distinct);
+double inner_join_share(const ColumnStatistics& left, const ColumnStatistics& right, int radius) {
+    double distinct = std::max(left.rest_distinct, right.rest_distinct);
     double near = (1 + expected_neighbours(radius, distinct)) / distinct;
     double common_pairs = (left.not_null - left.rest) * (right.not_null - right.rest);
-    double other_pairs = Max(0.0, left.not_null * right.not_null - common_pairs);
+    double other_pairs = std::max(0.0, left.not_null * right.not_null - common_pairs);
     double crowd = pair_share(left.histogram, right.histogram, false, radius);
     return common_pairs_share(left.common, right.common, radius) +
-           left.rest * right.rest * Min(1.0, near) + other_pairs * crowd;
+           left.rest * right.rest * std::min(1.0, near) + other_pairs * crowd;
 }
 
 // Share of the outer rows that have a match: all, where a query may expect a row.
-static double semi_join_share(const ColumnStatistics& outer, const ColumnStatistics& inner,
-                              int radius) {
-    double distinct = Max(outer.distinct, inner.distinct);
+double semi_join_share(const ColumnStatistics& outer, const ColumnStatistics& inner, int radius) {
+    double distinct = std::max(outer.distinct, inner.distinct);
     double per_pair = 1 / distinct + pair_share(outer.histogram, inner.histogram, false, radius);
-    return outer.not_null * Min(1.0, inner.rows * inner.not_null * per_pair);
+    return outer.not_null * std::min(1.0, inner.rows * inner.not_null * per_pair);
 }
 
-static double join_share(JoinType type, VariableStatData* outer, VariableStatData* inner,
-                         int radius) {
+double join_share(JoinType type, VariableStatData* outer, VariableStatData* inner, int radius) {
     ColumnStatistics outer_statistics = load_statistics(outer),
                      inner_statistics = load_statistics(inner);
     double share;
@@ -287,7 +270,7 @@ static double join_share(JoinType type, VariableStatData* outer, VariableStatDat
     return share;
 }
 
-static double join_clause_share(const SelectivityContext& context, List* arguments, int radius) {
+double join_clause_share(const SelectivityContext& context, List* arguments, int radius) {
     VariableStatData left, right;
     bool reversed;
     get_join_variables(context.root, arguments, context.join, &left, &right, &reversed);
@@ -302,6 +285,8 @@ static double join_clause_share(const SelectivityContext& context, List* argumen
     return share;
 }
 
+} // namespace
+
 double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius) {
     if (radius < 0)
         return 0;
@@ -315,17 +300,21 @@ double within_selectivity(const SelectivityContext& context, Node* left, Node* r
 
 // ---- balls ----
 
-static void examine_radius(PlannerInfo* root, Node* radius, BallEstimate* estimate) {
+namespace {
+
+void examine_radius(PlannerInfo* root, Node* radius, BallEstimate* estimate) {
     Node* value = estimate_expression_value(root, radius);
     estimate->never |= is_null_constant(value);
     if (const Const* known = bigint_constant(value))
         estimate->radius = saturate_radius(DatumGetInt64(known->constvalue));
 }
 
-static void examine_center(PlannerInfo* root, Node* center, BallEstimate* estimate) {
+void examine_center(PlannerInfo* root, Node* center, BallEstimate* estimate) {
     estimate->never |= is_null_constant(estimate_expression_value(root, center));
     estimate->center = center;
 }
+
+} // namespace
 
 BallEstimate examine_ball(PlannerInfo* root, Node* ball) {
     BallEstimate estimate = {nullptr, kNearDuplicateRadius, false};
@@ -334,21 +323,25 @@ BallEstimate examine_ball(PlannerInfo* root, Node* ball) {
         estimate.never = true;
     } else if (IsA(value, Const)) {
         // An operator of any types may have been declared with our estimator.
-        auto constant = (Const*)value;
+        auto* constant = reinterpret_cast<Const*>(value);
         if (is_ball_type(constant->consttype)) {
             const HammingBall* known = datum_get_ball(constant->constvalue);
-            estimate.center = (Node*)make_bigint_constant(known->center);
+            estimate.center = reinterpret_cast<Node*>(make_bigint_constant(known->center));
             estimate.radius = saturate_radius(known->radius);
         }
-    } else if (IsA(ball, FuncExpr) && is_our_function(((FuncExpr*)ball)->funcid, kBallMake)) {
-        examine_center(root, (Node*)linitial(((FuncExpr*)ball)->args), &estimate);
-        examine_radius(root, (Node*)lsecond(((FuncExpr*)ball)->args), &estimate);
+    } else if (IsA(ball, FuncExpr)) {
+        auto* call = reinterpret_cast<FuncExpr*>(ball);
+        if (is_our_function(call->funcid, kBallMake)) {
+            examine_center(root, static_cast<Node*>(linitial(call->args)), &estimate);
+            examine_radius(root, static_cast<Node*>(lsecond(call->args)), &estimate);
+        }
     }
     return estimate;
 }
 
-static double ball_operator_selectivity(const SelectivityContext& context, Node* fingerprint,
-                                        Node* ball) {
+namespace {
+
+double ball_operator_selectivity(const SelectivityContext& context, Node* fingerprint, Node* ball) {
     BallEstimate estimate = examine_ball(context.root, ball);
     if (estimate.never)
         return 0;
@@ -358,10 +351,11 @@ static double ball_operator_selectivity(const SelectivityContext& context, Node*
 
 // The operators' estimate: bigint <@ ball, ball @> bigint, bigint ~= bigint and its relatives.
 // Anybody who may call the estimators can name them for operators of his own, of whatever types.
-static double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
+double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)
         return DEFAULT_EQ_SEL;
-    auto left = (Node*)linitial(arguments), right = (Node*)lsecond(arguments);
+    auto* left = static_cast<Node*>(linitial(arguments));
+    auto* right = static_cast<Node*>(lsecond(arguments));
     Oid function = get_opcode(op);
     int radius = radius_of_near(function);
     if (radius != kNoRadius)
@@ -373,6 +367,8 @@ static double operator_selectivity(const SelectivityContext& context, Oid op, Li
     return DEFAULT_EQ_SEL;
 }
 
+} // namespace
+
 } // namespace simhash
 
 using namespace simhash;
@@ -382,15 +378,17 @@ PG_FUNCTION_INFO_V1(simhash_restrict);
 PG_FUNCTION_INFO_V1(simhash_join);
 
 Datum simhash_restrict(PG_FUNCTION_ARGS) {
-    SelectivityContext context = {(PlannerInfo*)PG_GETARG_POINTER(0), PG_GETARG_INT32(3), false,
-                                  JOIN_INNER, nullptr};
-    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), (List*)PG_GETARG_POINTER(2)));
+    auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
+    auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
+    SelectivityContext context = {root, PG_GETARG_INT32(3), false, JOIN_INNER, nullptr};
+    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
 }
 
 Datum simhash_join(PG_FUNCTION_ARGS) {
-    SelectivityContext context = {(PlannerInfo*)PG_GETARG_POINTER(0), 0, true,
-                                  (JoinType)PG_GETARG_INT16(3),
-                                  (SpecialJoinInfo*)PG_GETARG_POINTER(4)};
-    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), (List*)PG_GETARG_POINTER(2)));
+    auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
+    auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
+    auto* join = reinterpret_cast<SpecialJoinInfo*>(PG_GETARG_POINTER(4));
+    SelectivityContext context = {root, 0, true, JoinType(PG_GETARG_INT16(3)), join};
+    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
 }
 }

@@ -7,8 +7,7 @@ namespace simhash {
 
 // The ball of a predicate, as far as it is known while the query is planned.
 struct BallEstimate {
-    Node* center; // expression of the query fingerprint; null where only the ball is there (a
-                  // parameter)
+    Node* center; // the query fingerprint, an expression; null where a parameter is the ball
     int radius;   // -1..64; where it is not known, the radius of ~= is assumed
     bool never;   // the ball is NULL: no row matches
 };
@@ -17,11 +16,7 @@ struct BallEstimate {
 // else.
 BallEstimate examine_ball(PlannerInfo* root, Node* ball);
 
-// Share of all 64-bit words within `radius` (any value) of a given one: sum of C(64, i) for i =
-// 0..radius, over 2^64.
-double uniform_share(int radius);
-
-// The estimate for "distance of `left` and `right` <= radius", as a restriction or as a join.
+// What a condition is estimated for, a restriction or a join; as the server names it to estimators.
 struct SelectivityContext {
     PlannerInfo* root;
     int relation; // varRelid, of a restriction
@@ -29,6 +24,8 @@ struct SelectivityContext {
     JoinType join_type;
     SpecialJoinInfo* join;
 };
+// The share of rows, or of pairs of them, for which the distance of `left` and `right`, expressions,
+// is at most `radius` (any): 0 to 1.
 double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
 
 } // namespace simhash

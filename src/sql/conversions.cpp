@@ -9,22 +9,27 @@ PG_FUNCTION_INFO_V1(simhash_to_unsigned);
 PG_FUNCTION_INFO_V1(simhash_from_unsigned);
 }
 
+namespace {
+
 // The digit's value, or -1.
-static int hex_digit(char c) {
+int hex_digit(char c) {
     if (c >= '0' && c <= '9')
         return c - '0';
-    const char lower = (char)(c | 0x20);
+    const char lower = char(c | 0x20);
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
 // 2 where the digits begin after 0x or 0X, as many programming languages print them.
-static int hex_prefix_length(const char* written, int length) {
+int hex_prefix_length(const char* written, int length) {
     return length >= 2 && written[0] == '0' && (written[1] | 0x20) == 'x' ? 2 : 0;
 }
 
+} // namespace
+
 Datum simhash_to_hex(PG_FUNCTION_ARGS) {
     char digits[17];
-    snprintf(digits, sizeof(digits), "%016llx", (unsigned long long)PG_GETARG_INT64(0));
+    snprintf(digits, sizeof(digits), "%016llx",
+             static_cast<unsigned long long>(PG_GETARG_INT64(0)));
     PG_RETURN_TEXT_P(cstring_to_text(digits));
 }
 
@@ -48,18 +53,20 @@ Datum simhash_from_hex(PG_FUNCTION_ARGS) {
                                pg_mbcliplen(written, written_length, 64), written),
                         errhint("A fingerprint is 1 to 16 hexadecimal digits, after 0x or 0X or "
                                 "nothing.")));
-    PG_RETURN_INT64((int64_t)fingerprint);
+    PG_RETURN_INT64(int64_t(fingerprint));
 }
 
 Datum simhash_to_unsigned(PG_FUNCTION_ARGS) {
     char digits[21];
-    snprintf(digits, sizeof(digits), "%llu", (unsigned long long)PG_GETARG_INT64(0));
+    snprintf(digits, sizeof(digits), "%llu", static_cast<unsigned long long>(PG_GETARG_INT64(0)));
     return DirectFunctionCall3(numeric_in, CStringGetDatum(digits), ObjectIdGetDatum(InvalidOid),
                                Int32GetDatum(-1));
 }
 
+namespace {
+
 // Whole numbers only; a fraction of zeros is none.
-static bool parse_unsigned(const char* digits, uint64_t* out) {
+bool parse_unsigned(const char* digits, uint64_t* out) {
     uint64_t value = 0;
     const char* at = digits;
     for (; *at >= '0' && *at <= '9'; at++)
@@ -72,6 +79,8 @@ static bool parse_unsigned(const char* digits, uint64_t* out) {
     return at > digits && *at == '\0';
 }
 
+} // namespace
+
 Datum simhash_from_unsigned(PG_FUNCTION_ARGS) {
     const char* digits = DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0)));
     uint64_t fingerprint;
@@ -80,5 +89,5 @@ Datum simhash_from_unsigned(PG_FUNCTION_ARGS) {
                 (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
                  errmsg("invalid unsigned fingerprint: %.64s", digits),
                  errhint("A fingerprint is a whole number from 0 to 18446744073709551615.")));
-    PG_RETURN_INT64((int64_t)fingerprint);
+    PG_RETURN_INT64(int64_t(fingerprint));
 }

@@ -61,11 +61,11 @@ void check_locale(const char* locale) {
 
 // The document as UTF-16, `*length` units.
 UChar* to_utf16(text* document, int32_t* length) {
-    char* utf8 = pg_server_to_any(VARDATA_ANY(document), (int)VARSIZE_ANY_EXHDR(document), PG_UTF8);
-    const int bytes =
-        utf8 == VARDATA_ANY(document) ? (int)VARSIZE_ANY_EXHDR(document) : (int)strlen(utf8);
-    UChar* units =
-        (UChar*)MemoryContextAllocHuge(CurrentMemoryContext, ((size_t)bytes + 1) * sizeof(UChar));
+    const int given_bytes = int(VARSIZE_ANY_EXHDR(document));
+    const char* utf8 = pg_server_to_any(VARDATA_ANY(document), given_bytes, PG_UTF8);
+    const int bytes = utf8 == VARDATA_ANY(document) ? given_bytes : int(strlen(utf8));
+    auto* units = static_cast<UChar*>(
+        MemoryContextAllocHuge(CurrentMemoryContext, (size_t(bytes) + 1) * sizeof(UChar)));
     UErrorCode status = U_ZERO_ERROR;
     // What is not UTF-8 (in a SQL_ASCII database) becomes U+FFFD.
     u_strFromUTF8WithSub(units, bytes + 1, length, utf8, bytes, 0xFFFD, nullptr, &status);
@@ -91,7 +91,7 @@ ArrayBuildState* collect_words(UBreakIterator* iterator, const UChar* units) {
         CHECK_FOR_INTERRUPTS();
         if (ubrk_getRuleStatus(iterator) < UBRK_WORD_NONE_LIMIT)
             continue; // spaces and punctuation
-        char* buffer = (char*)palloc(3 * (Size)(end - begin) + 1);
+        auto* buffer = static_cast<char*>(palloc(3 * Size(end - begin) + 1));
         text* word = from_utf16(units + begin, end - begin, buffer);
         accumArrayResult(words, PointerGetDatum(word), false, TEXTOID, CurrentMemoryContext);
         pfree(word);
@@ -123,8 +123,7 @@ Datum icu_words(PG_FUNCTION_ARGS) {
 
 #else
 
-Datum icu_words(PG_FUNCTION_ARGS) {
-    (void)fcinfo;
+Datum icu_words([[maybe_unused]] PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("simhash was built without ICU"),
                     errhint("Build it where libicu-dev is installed.")));
 }

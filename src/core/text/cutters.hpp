@@ -28,8 +28,8 @@ namespace simhash {
 constexpr int kMaxWidth = 32;
 constexpr size_t kMaxWord = 255; // bytes
 
-// The last `width` pieces (words or characters) side by side, and where each began. The
-// buffer is filled from the left; when it is full what is still needed moves to its front.
+// The last `width` pieces (words or characters) side by side, and where each began. The buffer is
+// filled from the left; when it is full what is still needed moves to its front.
 class PieceWindow {
   public:
     uint8_t bytes[4 * kMaxWidth * (kMaxWord + 1)];
@@ -140,8 +140,7 @@ class WordCutter {
         window_.used += bytes;
     }
 
-    // Of ASCII characters what goes on with the word that was begun, and the separator
-    // after it.
+    // Of ASCII characters what goes on with the word that was begun, and the separator after it.
     const uint8_t* continue_word(const uint8_t* at, const uint8_t* end) {
         while (at < end) {
             const uint8_t folded = kFoldAscii[*at++];
@@ -154,8 +153,8 @@ class WordCutter {
         return at;
     }
 
-    // For width 1, where no word is begun: the words of the first part of ASCII
-    // characters. Returns that part's length; a word that may go on after it is begun.
+    // For width 1, where no word is begun: the words of the first part of ASCII characters. Returns
+    // that part's length; a word that may go on after it is begun.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
         uint8_t folded[16 * kAsciiBlock];
         const size_t part = std::min<size_t>(end - at, sizeof(folded));
