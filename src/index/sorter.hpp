@@ -1,4 +1,4 @@
-// Sorting more than memory holds: runs are radix-sorted in memory, written to a temporary file
+// Sorting more than memory holds: parts are radix-sorted in memory, written to a temporary file
 // where they do not fit, and merged. The sort key of a KeyedValue is (key, value).
 #pragma once
 
@@ -27,14 +27,14 @@ class ExternalSorter {
     // Ends the input. Afterwards next() gives the entries in order.
     void finish() {
         sort_memory();
-        if (run_count_ == 0)
+        if (part_count_ == 0)
             return;
         spill();
         begin_merge();
     }
 
     bool next(Entry* entry) {
-        if (run_count_ == 0) {
+        if (part_count_ == 0) {
             if (position_ == count_)
                 return false;
             *entry = entries_[position_++];
@@ -43,7 +43,7 @@ class ExternalSorter {
         if (heap_size_ == 0)
             return false;
         *entry = heap_[0].entry;
-        if (!read_run(heap_[0].run, &heap_[0].entry))
+        if (!read_part(heap_[0].part, &heap_[0].entry))
             heap_[0] = heap_[--heap_size_];
         sift_down(0);
         return true;
@@ -51,7 +51,7 @@ class ExternalSorter {
 
     void release() {
         for (void* memory : {static_cast<void*>(entries_), static_cast<void*>(scratch_),
-                             static_cast<void*>(runs_), static_cast<void*>(heap_)})
+                             static_cast<void*>(parts_), static_cast<void*>(heap_)})
             if (memory != nullptr)
                 pfree(memory);
         if (file_ != nullptr)
@@ -61,9 +61,9 @@ class ExternalSorter {
 
   private:
     static constexpr size_t kFirstCapacity = 8192; // entries
-    static constexpr int kMaxRuns = 4096;
+    static constexpr int kMaxParts = 4096;
 
-    struct Run {
+    struct Part {
         int64 entries; // that are still in the file
         int file;      // where they begin: BufFile's file number and offset
         off_t offset;
@@ -72,7 +72,7 @@ class ExternalSorter {
     };
     struct HeapItem {
         Entry entry;
-        int run;
+        int part;
     };
 
     static bool less(uint64_t a, uint64_t b) { return a < b; }
@@ -128,17 +128,17 @@ class ExternalSorter {
     void spill() {
         if (file_ == nullptr)
             file_ = BufFileCreateTemp(false);
-        if (run_count_ == kMaxRuns)
+        if (part_count_ == kMaxParts)
             ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                            errmsg("index build needs more than %d sorted runs", kMaxRuns),
+                            errmsg("index build needs more than %d sorted parts", kMaxParts),
                             errhint("Increase maintenance_work_mem.")));
-        if (run_count_ % 64 == 0)
-            runs_ = static_cast<Run*>(run_count_ == 0
-                                          ? MemoryContextAlloc(context_, 64 * sizeof(Run))
-                                          : repalloc(runs_, (run_count_ + 64) * sizeof(Run)));
-        Run& run = runs_[run_count_++];
-        run = Run{int64(count_), 0, 0, nullptr, 0, 0};
-        BufFileTell(file_, &run.file, &run.offset);
+        if (part_count_ % 64 == 0)
+            parts_ = static_cast<Part*>(part_count_ == 0
+                                            ? MemoryContextAlloc(context_, 64 * sizeof(Part))
+                                            : repalloc(parts_, (part_count_ + 64) * sizeof(Part)));
+        Part& part = parts_[part_count_++];
+        part = Part{int64(count_), 0, 0, nullptr, 0, 0};
+        BufFileTell(file_, &part.file, &part.offset);
         constexpr size_t kChunk = 1 << 16; // entries
         for (size_t at = 0; at < count_; at += kChunk) {
             CHECK_FOR_INTERRUPTS();
@@ -148,36 +148,37 @@ class ExternalSorter {
     }
 
     void begin_merge() {
-        size_t share = std::max<size_t>(capacity_ / run_count_, 1);
-        heap_ = static_cast<HeapItem*>(MemoryContextAlloc(context_, run_count_ * sizeof(HeapItem)));
-        for (int i = 0; i < run_count_; i++) {
-            runs_[i].buffer = entries_ + i * share;
-            run_share_ = share;
+        size_t share = std::max<size_t>(capacity_ / part_count_, 1);
+        heap_ =
+            static_cast<HeapItem*>(MemoryContextAlloc(context_, part_count_ * sizeof(HeapItem)));
+        for (int i = 0; i < part_count_; i++) {
+            parts_[i].buffer = entries_ + i * share;
+            part_share_ = share;
             HeapItem item{{}, i};
-            if (read_run(i, &item.entry))
+            if (read_part(i, &item.entry))
                 heap_[heap_size_++] = item;
         }
         for (int i = heap_size_ / 2; i >= 0; i--)
             sift_down(i);
     }
 
-    bool read_run(int i, Entry* entry) {
-        Run& run = runs_[i];
-        if (run.position == run.filled) {
-            if (run.entries == 0)
+    bool read_part(int i, Entry* entry) {
+        Part& part = parts_[i];
+        if (part.position == part.filled) {
+            if (part.entries == 0)
                 return false;
             CHECK_FOR_INTERRUPTS();
-            run.filled = std::min<size_t>(run_share_, size_t(run.entries));
-            run.position = 0;
-            size_t bytes = run.filled * sizeof(Entry);
-            if (BufFileSeek(file_, run.file, run.offset, SEEK_SET) != 0 ||
-                read_file(run.buffer, bytes) != bytes)
+            part.filled = std::min<size_t>(part_share_, size_t(part.entries));
+            part.position = 0;
+            size_t bytes = part.filled * sizeof(Entry);
+            if (BufFileSeek(file_, part.file, part.offset, SEEK_SET) != 0 ||
+                read_file(part.buffer, bytes) != bytes)
                 ereport(ERROR, (errcode_for_file_access(),
                                 errmsg("could not read from temporary file: %m")));
-            BufFileTell(file_, &run.file, &run.offset);
-            run.entries -= int64(run.filled);
+            BufFileTell(file_, &part.file, &part.offset);
+            part.entries -= int64(part.filled);
         }
-        *entry = run.buffer[run.position++];
+        *entry = part.buffer[part.position++];
         return true;
     }
 
@@ -203,9 +204,9 @@ class ExternalSorter {
     Entry* scratch_ = nullptr;
     size_t scratch_capacity_ = 0;
     BufFile* file_ = nullptr;
-    Run* runs_ = nullptr;
-    int run_count_ = 0;
-    size_t run_share_ = 0; // entries of a run in memory while merging
+    Part* parts_ = nullptr;
+    int part_count_ = 0;
+    size_t part_share_ = 0; // entries of a part in memory while merging
     HeapItem* heap_ = nullptr;
     int heap_size_ = 0;
 };

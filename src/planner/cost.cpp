@@ -13,7 +13,7 @@ namespace simhash {
 namespace {
 
 // In units of the planner, of which a row's cpu_tuple_cost of 0.01 takes about 0.1 µs: finding a
-// run takes about 1 µs, checking a candidate a few ns.
+// range takes about 1 µs, checking a candidate a few ns.
 constexpr double kVisitCost = 0.1;
 constexpr double kCandidateCost = 0.0003;
 // A matching row is looked up in the posting table, rows of one fingerprint together.

@@ -17,7 +17,7 @@
 // How many rows a predicate leaves is estimated by selectivity.cpp, what an index path costs by
 // cost.cpp.
 //
-// The rewriting keeps no memory of a planner run that could be stale in the next one: the hook
+// The rewriting keeps no memory of a run of the planner that could be stale in the next one: the hook
 // looks at the query it is called for, once, and what is rewritten does not match again.
 #include "planner/planner.hpp"
 
