@@ -331,15 +331,22 @@ struct LeafContent {
     LeafEntry tail[kMaxTailEntries + 1]; // sorted; with the new entry
     LeafEntry all[kMaxLeafEntries + 1];  // run and tail, sorted
     int run_count, tail_count, count;
+
+    std::span<const LeafEntry> run_entries() const { return {run, size_t(run_count)}; }
+    std::span<const LeafEntry> tail_entries() const { return {tail, size_t(tail_count)}; }
+    std::span<const LeafEntry> all_entries() const { return {all, size_t(count)}; }
 };
+
+// How many of these sorted entries are less than `key`.
+int entries_before(std::span<const LeafEntry> entries, TreeKey key) {
+    return int(std::lower_bound(entries.begin(), entries.end(), key) - entries.begin());
+}
 
 // Gathers a leaf's entries and the new one. Raises an error where they are not in order.
 void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, LeafEntry entry,
             LeafContent* content) {
     content->run_count = reader.decode_run(content->run);
-    content->tail_count = reader.tail_count();
-    for (int i = 0; i < reader.tail_count(); i++)
-        content->tail[i] = reader.tail_entry(i);
+    content->tail_count = reader.decode_tail(content->tail);
     content->tail[content->tail_count++] = entry;
     std::sort(content->tail, content->tail + content->tail_count);
     std::merge(content->run, content->run + content->run_count, content->tail,
@@ -355,22 +362,19 @@ void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, Le
                           "An entry is outside of its page's range.");
 }
 
-// Writes a leaf body: all entries as one run where that fits, else `run` encoded and `tail` raw.
-// False where neither fits.
-bool write_body(LeafKind kind, Page page, const LeafEntry* all, int count, const LeafEntry* run,
-                int run_count, const LeafEntry* tail, int tail_count) {
-    size_t bytes =
-        count <= kMaxLeafEntries ? encode_run(kind, all, count, page_body(page), kBodyCapacity) : 0;
-    if (bytes > 0) {
-        page_set_body_size(page, bytes);
-        return true;
-    }
-    bytes = encode_run(kind, run, run_count, page_body(page), kBodyCapacity);
-    if (bytes == 0 || tail_count > kMaxTailEntries ||
-        bytes + tail_count * tail_entry_bytes(kind) > kBodyCapacity)
+// The entries of one half of a leaf.
+struct LeafHalf {
+    std::span<const LeafEntry> all, run, tail;
+};
+
+// Writes a leaf body: all entries as one run where that fits, else run and tail as they were. False
+// where neither fits.
+bool write_body(LeafKind kind, Page page, const LeafHalf& half) {
+    size_t bytes = encode_body(kind, half.all, {}, page_body(page), kBodyCapacity);
+    if (bytes == 0)
+        bytes = encode_body(kind, half.run, half.tail, page_body(page), kBodyCapacity);
+    if (bytes == 0)
         return false;
-    for (int i = 0; i < tail_count; i++)
-        bytes += encode_tail_entry(kind, tail[i], page_body(page) + bytes);
     page_set_body_size(page, bytes);
     return true;
 }
@@ -405,7 +409,7 @@ int cut_between_ranges(const TreeContext& tree, const LeafContent* content, int 
 int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, LeafEntry entry) {
     const LeafEntry* all = content->all;
     int count = content->count;
-    int position = int(std::lower_bound(all, all + count, entry) - all);
+    int position = entries_before(content->all_entries(), entry);
     bool last = position == count - 1;
     // TIDs of one fingerprint arrive in order, and so may keys at the right edge: leave a full page
     // behind.
@@ -413,7 +417,7 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, L
         return position;
     if (position > 0 && all[position - 1].key == entry.key &&
         (last || all[position + 1].key != entry.key)) {
-        int first = int(std::lower_bound(all, all + count, LeafEntry{entry.key, 0}) - all);
+        int first = entries_before(content->all_entries(), {entry.key, 0});
         if (position - first >= count / 2)
             return position;
     }
@@ -445,7 +449,7 @@ int cut_within_tail(const LeafContent* content, int cut) {
     const LeafEntry* end = content->all + content->count;
     const LeafEntry &first = content->tail[0], &last = content->tail[content->tail_count - 1];
     int after_first = int(std::upper_bound(content->all, end, first) - content->all);
-    int before_last = int(std::lower_bound(content->all, end, last) - content->all);
+    int before_last = entries_before(content->all_entries(), last);
     return std::clamp(cut, after_first, before_last);
 }
 
@@ -459,19 +463,16 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
 
     int cut = cut_within_tail(content, choose_cut(tree, left_page, content, entry));
     TreeKey cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
-    int run_cut = int(std::lower_bound(content->run, content->run + content->run_count, cut_key) -
-                      content->run);
-    int tail_cut =
-        int(std::lower_bound(content->tail, content->tail + content->tail_count, cut_key) -
-            content->tail);
+    std::span<const LeafEntry> all = content->all_entries(), run = content->run_entries(),
+                               tail = content->tail_entries();
+    int run_cut = entries_before(run, cut_key), tail_cut = entries_before(tail, cut_key);
 
     init_leaf(right_page, tree.tree, tree.kind);
     link_halves(left_page, right_page, BufferGetBlockNumber(right), cut_key);
-    if (!write_body(tree.kind, left_page, content->all, cut, content->run, run_cut, content->tail,
-                    tail_cut) ||
-        !write_body(tree.kind, right_page, content->all + cut, content->count - cut,
-                    content->run + run_cut, content->run_count - run_cut, content->tail + tail_cut,
-                    content->tail_count - tail_cut))
+    if (!write_body(tree.kind, left_page,
+                    {all.first(cut), run.first(run_cut), tail.first(tail_cut)}) ||
+        !write_body(tree.kind, right_page,
+                    {all.subspan(cut), run.subspan(run_cut), tail.subspan(tail_cut)}))
         elog(ERROR, "halves of a split leaf do not fit"); // cannot be: a part never encodes larger
     GenericXLogFinish(state);
     UnlockReleaseBuffer(right);
@@ -522,17 +523,14 @@ void insert_entry(const TreeContext& tree, LeafEntry entry) {
     }
 }
 
-void rewrite_leaf(const TreeContext& tree, Buffer buffer, const LeafEntry* run, int run_count,
-                  const LeafEntry* tail, int tail_count) {
+void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const LeafEntry> run,
+                  std::span<const LeafEntry> tail) {
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
-    size_t bytes = encode_run(tree.kind, run, run_count, page_body(page), kBodyCapacity);
-    // A part never encodes larger.
-    if (bytes == 0 || bytes + tail_count * tail_entry_bytes(tree.kind) > kBodyCapacity)
+    size_t bytes = encode_body(tree.kind, run, tail, page_body(page), kBodyCapacity);
+    if (bytes == 0) // a part never encodes larger
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
                           "Entries of a leaf are out of order.");
-    for (int i = 0; i < tail_count; i++)
-        bytes += encode_tail_entry(tree.kind, tail[i], page_body(page) + bytes);
     page_set_body_size(page, bytes);
     GenericXLogFinish(state);
 }

@@ -26,28 +26,29 @@ TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry ent
 // page lock that rule 3 of README.md forbids.
 Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
 // The page of `level` that holds `key`, reached from `block` by right links, or by descent where
-// that is InvalidBlockNumber or turns out to be stale; locked shared.
+// that is InvalidBlockNumber or turns out to be stale; pinned and locked shared. Expects no lock.
 Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);
 // Whether a page to which an old link led, locked, is the leaf that holds `key`.
 bool leaf_holds(const TreeContext& tree, Buffer buffer, TreeKey key);
 // The block where the page above says the leaf of `key` is, for a caller who wants it fetched
 // before it is read; InvalidBlockNumber where links were stale. Expects no lock.
 BlockNumber expected_leaf(const TreeContext& tree, TreeKey key);
-// Descends to the leaf of `key` and locks it exclusively, completing incomplete splits met there.
+// Descends to the leaf of `key` and returns it pinned and locked exclusively, with its split
+// completed if one was met. Expects no page lock that rule 3 forbids.
 Buffer descend_for_write(const TreeContext& tree, TreeKey key);
-// True when a leaf takes `bytes` more in its tail.
+// True when the tail of a leaf, locked, takes one more entry.
 bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
-// Adds one entry. In block tables: only if its key is absent.
+// Adds one entry. In block tables: only if its key is absent. Expects no page lock, leaves none.
 void insert_entry(const TreeContext& tree, LeafEntry entry);
-// Unlinks an empty leaf, where the protocol allows it. Expects no lock. Returns true when it was
-// unlinked.
+// Unlinks an empty leaf, where the protocol allows it. Expects no page lock, leaves none. Returns
+// true when it was unlinked.
 bool unlink_leaf(const TreeContext& tree, BlockNumber block);
 // True when the posting table holds an entry for the fingerprint. May be called holding a lock in a
-// block table.
+// block table; leaves no other.
 bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint);
-// Replaces a leaf's content by these sorted entries (a run; raw tail as far as they do not fit
-// encoded), one WAL record.
-void rewrite_leaf(const TreeContext& tree, Buffer buffer, const LeafEntry* run, int run_count,
-                  const LeafEntry* tail, int tail_count);
+// Replaces a leaf's content by parts of its run and tail, one WAL record. Expects the leaf locked
+// exclusively; leaves it so.
+void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const LeafEntry> run,
+                  std::span<const LeafEntry> tail);
 
 } // namespace simhash

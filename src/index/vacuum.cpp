@@ -54,13 +54,10 @@ void remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutation
     auto is_gone = [&](const LeafEntry& entry) {
         return std::binary_search(gone, gone + gone_count, entry.key);
     };
-    int run_count = reader.decode_run(vacuum->run), tail_count = reader.tail_count();
-    for (int i = 0; i < tail_count; i++)
-        vacuum->tail[i] = reader.tail_entry(i);
-    run_count = int(std::remove_if(vacuum->run, vacuum->run + run_count, is_gone) - vacuum->run);
-    tail_count =
-        int(std::remove_if(vacuum->tail, vacuum->tail + tail_count, is_gone) - vacuum->tail);
-    rewrite_leaf(tree, buffer, vacuum->run, run_count, vacuum->tail, tail_count);
+    LeafEntry* run_end = vacuum->run + reader.decode_run(vacuum->run);
+    LeafEntry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
+    rewrite_leaf(tree, buffer, {vacuum->run, std::remove_if(vacuum->run, run_end, is_gone)},
+                 {vacuum->tail, std::remove_if(vacuum->tail, tail_end, is_gone)});
 }
 
 bool leaf_is_empty(Relation index, Buffer buffer, LeafKind kind) {
@@ -167,9 +164,7 @@ int keep_live(Vacuum* vacuum, BlockNumber block, LeafEntry* entries, int count, 
 // a leaf's entries.
 void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
-    int run_count = reader.decode_run(vacuum->run), tail_count = reader.tail_count();
-    for (int i = 0; i < tail_count; i++)
-        vacuum->tail[i] = reader.tail_entry(i);
+    int run_count = reader.decode_run(vacuum->run), tail_count = reader.decode_tail(vacuum->tail);
     bool remember = tree.tree == 0;
     BlockNumber block = BufferGetBlockNumber(buffer);
     int run_kept = keep_live(vacuum, block, vacuum->run, run_count, remember);
@@ -183,7 +178,7 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
         vacuum->pending = true;
     }
-    rewrite_leaf(tree, buffer, vacuum->run, run_kept, vacuum->tail, tail_kept);
+    rewrite_leaf(tree, buffer, {vacuum->run, size_t(run_kept)}, {vacuum->tail, size_t(tail_kept)});
 }
 
 Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {

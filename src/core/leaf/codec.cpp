@@ -1,3 +1,4 @@
+// Writing a leaf, checking its sizes and decoding it; see the header. Searches are in search.cpp.
 #include "core/leaf/codec.hpp"
 
 #include <algorithm>
@@ -216,16 +217,19 @@ int LeafReader::decode_run(LeafEntry* out) const {
     return n;
 }
 
-int LeafReader::decode_sorted(LeafEntry* out) const {
-    int run = decode_run(out);
-    int total = run;
-    LeafEntry tail[kMaxTailEntries];
+int LeafReader::decode_tail(LeafEntry* out) const {
     for (int i = 0; i < tail_count_; i++)
-        tail[i] = tail_entry(i);
-    std::sort(tail, tail + tail_count_);
+        out[i] = tail_entry(i);
+    return tail_count_;
+}
+
+int LeafReader::decode_sorted(LeafEntry* out) const {
+    LeafEntry tail[kMaxTailEntries];
+    int run_entries = decode_run(out), tail_entries = decode_tail(tail);
+    std::sort(tail, tail + tail_entries);
     // Merge from the back, in place.
-    total += tail_count_;
-    int to = total - 1, from = run - 1, t = tail_count_ - 1;
+    int total = run_entries + tail_entries;
+    int to = total - 1, from = run_entries - 1, t = tail_entries - 1;
     while (t >= 0) {
         if (from >= 0 && out[from] > tail[t])
             out[to--] = out[from--];
@@ -316,6 +320,17 @@ size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out) {
         memcpy(out + 8, part, 6);
     }
     return tail_entry_bytes(kind);
+}
+
+size_t encode_body(LeafKind kind, std::span<const LeafEntry> run, std::span<const LeafEntry> tail,
+                   uint8_t* out, size_t capacity) {
+    size_t bytes = encode_run(kind, run.data(), int(run.size()), out, capacity);
+    if (bytes == 0 || tail.size() > kMaxTailEntries ||
+        bytes + tail.size() * tail_entry_bytes(kind) > capacity)
+        return 0;
+    for (const LeafEntry& entry : tail)
+        bytes += encode_tail_entry(kind, entry, out + bytes);
+    return bytes;
 }
 
 } // namespace simhash

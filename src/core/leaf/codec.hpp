@@ -40,6 +40,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "core/bits/simd.hpp"
 
@@ -237,6 +238,9 @@ class LeafReader {
     int decode_sorted(LeafEntry* out) const;
     // Decodes the run only, likewise.
     int decode_run(LeafEntry* out) const;
+    // Decodes the tail only, in order of arrival, into `out`, which holds kMaxTailEntries; returns
+    // tail_count().
+    int decode_tail(LeafEntry* out) const;
 
   private:
     template <class Loops>
@@ -386,6 +390,12 @@ size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* o
 
 // Writes one raw tail entry at `out`; returns its bytes.
 size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out);
+
+// Writes a whole body at `out`: `run` (strictly ascending) encoded, then `tail` (in any order) raw.
+// Returns its bytes, or 0 where it cannot be: more than `capacity`, or than a leaf holds, or a run
+// that does not ascend; `out` may hold a part of it then.
+size_t encode_body(LeafKind kind, std::span<const LeafEntry> run, std::span<const LeafEntry> tail,
+                   uint8_t* out, size_t capacity);
 
 // ---- implementation of the templates ----
 
