@@ -11,13 +11,20 @@
 namespace simhash {
 namespace {
 
-size_t match_portable(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
-                      uint16_t* matches) {
-    size_t found = 0;
-    for (size_t i = 0; i < count; ++i)
+// One at a time, from number `begin` on; `found` matches stand before. Part of its callers, for the
+// processors that these are made for.
+[[gnu::always_inline]] inline size_t match_singly(uint64_t query, const uint64_t* fingerprints,
+                                                  size_t begin, size_t count, int radius,
+                                                  uint16_t* matches, size_t found) {
+    for (size_t i = begin; i < count; ++i)
         if (hamming_distance(query, fingerprints[i]) <= radius)
             matches[found++] = uint16_t(i);
     return found;
+}
+
+size_t match_portable(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
+                      uint16_t* matches) {
+    return match_singly(query, fingerprints, 0, count, radius, matches, 0);
 }
 
 #ifdef SIMHASH_X86
@@ -25,11 +32,7 @@ size_t match_portable(uint64_t query, const uint64_t* fingerprints, size_t count
 SIMHASH_TARGET(SIMHASH_POPCNT)
 size_t match_popcnt(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
                     uint16_t* matches) {
-    size_t found = 0;
-    for (size_t i = 0; i < count; ++i)
-        if (hamming_distance(query, fingerprints[i]) <= radius)
-            matches[found++] = uint16_t(i);
-    return found;
+    return match_singly(query, fingerprints, 0, count, radius, matches, 0);
 }
 
 // Four at once.
@@ -48,10 +51,7 @@ size_t match_avx2(uint64_t query, const uint64_t* fingerprints, size_t count, in
         for (; hits != 0; hits &= hits - 1)
             matches[found++] = uint16_t(i + std::countr_zero(hits));
     }
-    for (; i < count; ++i)
-        if (hamming_distance(query, fingerprints[i]) <= radius)
-            matches[found++] = uint16_t(i);
-    return found;
+    return match_singly(query, fingerprints, i, count, radius, matches, found);
 }
 
 // Eight at once.
