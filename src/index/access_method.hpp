@@ -1,5 +1,6 @@
 // The access method `simhash` as the server calls it: callbacks, storage parameters, strategies.
-// Prototypes are grouped by the file that owns them.
+// Prototypes are grouped by the file that owns them. The callbacks are those of IndexAmRoutine, and
+// do what the server's manual says of them; they are called without page locks, and leave none.
 #pragma once
 
 #include "pg.hpp"
@@ -45,6 +46,7 @@ constexpr double kFewMatches = 1.0 / 32;
 // ---- options.cpp ----
 
 bytea* index_options(Datum options, bool validate);
+// Has the server know them; once, when the library is loaded.
 void define_options();
 struct Options {
     int32 varlena_header;
@@ -52,6 +54,7 @@ struct Options {
     int tables; // -1: the default, min(radius + 1, 4)
     int fillfactor;
 };
+// What an index is to be built with: its options, or what stands for those that are not set.
 Layout layout_of_options(Relation index);
 Layout default_layout();
 int fillfactor_of_options(Relation index);

@@ -1,4 +1,5 @@
-// aminsert: one posting, and the fingerprint in every block table that lacks it.
+// Insertion of a row, the callback aminsert: one posting, and the fingerprint in every block table
+// that lacks it.
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/testing.hpp"
@@ -43,8 +44,8 @@ bool append_everywhere(Relation index, Relation heap, const Layout* layout, Leaf
 
 bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_tid, Relation heap,
                   IndexUniqueCheck, bool, IndexInfo*) {
-    Layout copy =
-        index_cache(index)->layout; // the cached one goes when the relation is invalidated
+    // The cached one goes when the relation is invalidated.
+    Layout copy = index_cache(index)->layout;
     const Layout* layout = &copy;
     uint64_t tid = tid_to_integer(*heap_tid);
     if (isnull[0]) {

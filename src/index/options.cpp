@@ -1,4 +1,5 @@
-// Storage parameters: radius, tables, fillfactor.
+// Storage parameters: radius, tables, fillfactor; and the notice of ALTER INDEX that the first two
+// wait for a REINDEX.
 #include "index/access_method.hpp"
 
 #include <algorithm>

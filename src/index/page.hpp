@@ -225,7 +225,9 @@ inline int find_pivot(LeafKind kind, Page page, TreeKey key) {
 
 // ---- Making, reading and checking ----
 
+// Raises the error of a damaged page; `what` is its DETAIL.
 [[noreturn]] void report_corruption(Relation index, BlockNumber block, const char* what);
+// Write an empty page, leaf or metapage: into a page locked exclusively, or the caller's memory.
 void init_page(Page page, int tree, int level, uint16 flags);
 void init_leaf(Page page, int tree, LeafKind kind);
 void init_meta_page(Page page, const Layout& layout, int fillfactor);
@@ -270,26 +272,31 @@ inline bool go_right(Relation index, Buffer buffer, TreeKey* position) {
     *position = page_high(page);
     return true;
 }
-// Opens a leaf of the given kind for reading, or raises an error.
+// Opens a leaf of the given kind for reading, or raises an error. Expects it locked for as long as
+// the reader is used.
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
 // Pins the page that a link names, or raises an error where it cannot be one to lock: a damaged
 // link may name no page, or one that this backend has locked.
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
-// Reads a page, locks it and checks it.
+// Pins a page likewise, locks it in `lock_mode` and checks it.
 Buffer read_page(Relation index, BlockNumber block, int lock_mode);
-// The cached layout. Expects no lock, leaves none.
+// The cached metapage. Expects no page lock, leaves none: the first call reads the page.
 IndexCache* index_cache(Relation index);
 // Distinct fingerprints that an index of so many blocks holds, roughly.
 double estimated_entries(const Layout& layout, BlockNumber blocks);
-// Vacuum's flags in the metapage. Setting one is logged.
+// Vacuum's flags in the metapage. Setting one is logged. Both lock the metapage meanwhile: a caller
+// may hold a leaf's lock, not the metapage's.
 bool meta_flag(Relation index, uint8 MetaPage::*flag);
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
 // Returns a page for reuse or a new one, pinned and exclusively locked; its content must be
-// replaced with a full image.
+// replaced with a full image. May be called holding page locks.
 Buffer allocate_page(Relation index, Relation heap);
+// True when the page is empty, or was deleted so long ago that no scan can come to it. Expects it
+// locked.
 bool page_is_recyclable(Page page, Relation heap);
 
-// Raises an error unless the page holds a whole number of pivots, one at least.
+// Raises an error unless the page, locked, is internal and holds a whole number of pivots, one at
+// least.
 void check_internal(Relation index, Buffer buffer, LeafKind kind);
 
 } // namespace simhash

@@ -18,7 +18,7 @@ class PostingReader {
     // Ends it: nothing is there, nothing pinned.
     void stop();
     // Loads the postings that the filter takes of the next leaf that has any. False at the range's
-    // end.
+    // end. Expects no lock, leaves none; the last leaf's pin goes, this one's stays if it is to.
     bool next_leaf(SearchedIndex* index, const Filter& filter);
 
     // What is there and was not yet taken.

@@ -27,7 +27,8 @@ class Probes {
 
     // Adds to `matches` those fingerprints of one leaf of the current range that the filter takes
     // and that no earlier probe of the plan reports; after its last leaf the range is passed.
-    // Fingerprints of the posting table may be repeated.
+    // Fingerprints of the posting table may be repeated. Expects no lock, leaves neither pin nor
+    // lock.
     void collect_leaf(const Filter& filter, Matches* matches);
     // Collects all that is left. False where that is more than `matches` holds.
     bool collect(const Filter& filter, Matches* matches);

@@ -18,6 +18,7 @@ struct OurFunction {
 extern const OurFunction kHamming, kHammingWithin, kHammingAt, kHammingBeyond, kHammingRadiusBelow,
     kHammingRadius, kBallMake, kBallContained, kBallContains;
 
+// Whether the function of the catalogs is this one of ours, in whatever schema, by whatever name.
 bool is_our_function(Oid function, const OurFunction& ours);
 
 // The radius of a function that implements ~= or one of ~|= to ~||||||||=; kNoRadius for another.

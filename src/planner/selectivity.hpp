@@ -24,8 +24,8 @@ struct SelectivityContext {
     JoinType join_type;
     SpecialJoinInfo* join;
 };
-// The share of rows, or of pairs of them, for which the distance of `left` and `right`, expressions,
-// is at most `radius` (any): 0 to 1.
+// The share of rows, or of pairs of them, for which the distance of two expressions is at most
+// `radius` (any): 0 to 1.
 double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
 
 } // namespace simhash
