@@ -6,9 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ $# = 0 ]; then
-    # src/index/README.md is written anew elsewhere, and follows then.
     mapfile -t files < <(find . -name '*.md' -not -path './build/*' -not -path './tmp_check/*' \
-        -not -path './.git/*' -not -path ./src/index/README.md | sort)
+        -not -path './.git/*' | sort)
     set -- "${files[@]}"
 fi
 exec perl -CSD -ne '
