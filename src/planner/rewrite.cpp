@@ -39,63 +39,63 @@ namespace simhash {
 
 namespace {
 
-enum class Relation { kNone, kLess, kAtMost, kEqual, kAtLeast, kMore, kUnequal, kOneOf };
+enum class Comparator { kNone, kLess, kAtMost, kEqual, kAtLeast, kMore, kUnequal, kOneOf };
 
 struct ComparisonFunction {
     Oid function;
-    Relation relation;
+    Comparator comparator;
 };
 
 // The server's comparisons with a distance, an int4 or what it was cast to, on one side.
 constexpr ComparisonFunction kComparisons[] = {
-    {F_INT4LT, Relation::kLess},        {F_INT42LT, Relation::kLess},
-    {F_INT48LT, Relation::kLess},       {F_INT24LT, Relation::kLess},
-    {F_INT84LT, Relation::kLess},       {F_NUMERIC_LT, Relation::kLess},
-    {F_FLOAT8LT, Relation::kLess},      {F_INT4LE, Relation::kAtMost},
-    {F_INT42LE, Relation::kAtMost},     {F_INT48LE, Relation::kAtMost},
-    {F_INT24LE, Relation::kAtMost},     {F_INT84LE, Relation::kAtMost},
-    {F_NUMERIC_LE, Relation::kAtMost},  {F_FLOAT8LE, Relation::kAtMost},
-    {F_INT4EQ, Relation::kEqual},       {F_INT42EQ, Relation::kEqual},
-    {F_INT48EQ, Relation::kEqual},      {F_INT24EQ, Relation::kEqual},
-    {F_INT84EQ, Relation::kEqual},      {F_NUMERIC_EQ, Relation::kEqual},
-    {F_FLOAT8EQ, Relation::kEqual},     {F_INT4GE, Relation::kAtLeast},
-    {F_INT42GE, Relation::kAtLeast},    {F_INT48GE, Relation::kAtLeast},
-    {F_INT24GE, Relation::kAtLeast},    {F_INT84GE, Relation::kAtLeast},
-    {F_NUMERIC_GE, Relation::kAtLeast}, {F_FLOAT8GE, Relation::kAtLeast},
-    {F_INT4GT, Relation::kMore},        {F_INT42GT, Relation::kMore},
-    {F_INT48GT, Relation::kMore},       {F_INT24GT, Relation::kMore},
-    {F_INT84GT, Relation::kMore},       {F_NUMERIC_GT, Relation::kMore},
-    {F_FLOAT8GT, Relation::kMore},      {F_INT4NE, Relation::kUnequal},
-    {F_INT42NE, Relation::kUnequal},    {F_INT48NE, Relation::kUnequal},
-    {F_INT24NE, Relation::kUnequal},    {F_INT84NE, Relation::kUnequal},
+    {F_INT4LT, Comparator::kLess},        {F_INT42LT, Comparator::kLess},
+    {F_INT48LT, Comparator::kLess},       {F_INT24LT, Comparator::kLess},
+    {F_INT84LT, Comparator::kLess},       {F_NUMERIC_LT, Comparator::kLess},
+    {F_FLOAT8LT, Comparator::kLess},      {F_INT4LE, Comparator::kAtMost},
+    {F_INT42LE, Comparator::kAtMost},     {F_INT48LE, Comparator::kAtMost},
+    {F_INT24LE, Comparator::kAtMost},     {F_INT84LE, Comparator::kAtMost},
+    {F_NUMERIC_LE, Comparator::kAtMost},  {F_FLOAT8LE, Comparator::kAtMost},
+    {F_INT4EQ, Comparator::kEqual},       {F_INT42EQ, Comparator::kEqual},
+    {F_INT48EQ, Comparator::kEqual},      {F_INT24EQ, Comparator::kEqual},
+    {F_INT84EQ, Comparator::kEqual},      {F_NUMERIC_EQ, Comparator::kEqual},
+    {F_FLOAT8EQ, Comparator::kEqual},     {F_INT4GE, Comparator::kAtLeast},
+    {F_INT42GE, Comparator::kAtLeast},    {F_INT48GE, Comparator::kAtLeast},
+    {F_INT24GE, Comparator::kAtLeast},    {F_INT84GE, Comparator::kAtLeast},
+    {F_NUMERIC_GE, Comparator::kAtLeast}, {F_FLOAT8GE, Comparator::kAtLeast},
+    {F_INT4GT, Comparator::kMore},        {F_INT42GT, Comparator::kMore},
+    {F_INT48GT, Comparator::kMore},       {F_INT24GT, Comparator::kMore},
+    {F_INT84GT, Comparator::kMore},       {F_NUMERIC_GT, Comparator::kMore},
+    {F_FLOAT8GT, Comparator::kMore},      {F_INT4NE, Comparator::kUnequal},
+    {F_INT42NE, Comparator::kUnequal},    {F_INT48NE, Comparator::kUnequal},
+    {F_INT24NE, Comparator::kUnequal},    {F_INT84NE, Comparator::kUnequal},
 };
 
-Relation relation_of(Oid function) {
+Comparator comparator_of(Oid function) {
     for (const ComparisonFunction& comparison : kComparisons)
         if (comparison.function == function)
-            return comparison.relation;
-    return Relation::kNone;
+            return comparison.comparator;
+    return Comparator::kNone;
 }
 
-// limit R distance is distance mirrored(R) limit.
-Relation mirrored(Relation relation) {
-    switch (relation) {
-    case Relation::kLess:
-        return Relation::kMore;
-    case Relation::kAtMost:
-        return Relation::kAtLeast;
-    case Relation::kAtLeast:
-        return Relation::kAtMost;
-    case Relation::kMore:
-        return Relation::kLess;
+// limit C distance is distance mirrored(C) limit.
+Comparator mirrored(Comparator comparator) {
+    switch (comparator) {
+    case Comparator::kLess:
+        return Comparator::kMore;
+    case Comparator::kAtMost:
+        return Comparator::kAtLeast;
+    case Comparator::kAtLeast:
+        return Comparator::kAtMost;
+    case Comparator::kMore:
+        return Comparator::kLess;
     default:
-        return relation;
+        return comparator;
     }
 }
 
-// A comparison taken apart: distance relation limit.
+// A comparison taken apart: distance comparator limit.
 struct Comparison {
-    Relation relation;
+    Comparator comparator;
     Node* distance;  // a <~> b or hamming(a, b)
     Oid hamming;     // the distance function
     List* arguments; // its two arguments
@@ -135,7 +135,7 @@ bool take_list_apart(ScalarArrayOpExpr* op, Comparison* comparison) {
         op->opfuncid == F_INT4EQ || op->opfuncid == F_INT42EQ || op->opfuncid == F_INT48EQ;
     if (!op->useOr || !is_equality || !IsA(right, Const) || is_null_constant(right))
         return false;
-    comparison->relation = Relation::kOneOf;
+    comparison->comparator = Comparator::kOneOf;
     comparison->limit = right;
     return take_distance(left, comparison);
 }
@@ -147,18 +147,18 @@ bool take_apart(Node* node, Comparison* comparison) {
         return false;
     auto* op = reinterpret_cast<OpExpr*>(node);
     set_opfuncid(op);
-    Relation relation = relation_of(op->opfuncid);
-    if (relation == Relation::kNone)
+    Comparator comparator = comparator_of(op->opfuncid);
+    if (comparator == Comparator::kNone)
         return false;
     auto* left = static_cast<Node*>(linitial(op->args));
     auto* right = static_cast<Node*>(lsecond(op->args));
     if (take_distance(left, comparison)) {
-        comparison->relation = relation;
+        comparison->comparator = comparator;
         comparison->limit = right;
         return true;
     }
     if (take_distance(right, comparison)) {
-        comparison->relation = mirrored(relation);
+        comparison->comparator = mirrored(comparator);
         comparison->limit = left;
         return true;
     }
@@ -290,27 +290,27 @@ Node* negated(Node* predicate) {
 // A predicate that the comparison implies, or null. `exact`: it says the same.
 Node* predicate_for(PlannerInfo* root, const Comparison& comparison, bool* exact) {
     *exact = true;
-    switch (comparison.relation) {
-    case Relation::kAtMost:
+    switch (comparison.comparator) {
+    case Comparator::kAtMost:
         return call_within(root, comparison, radius_of_limit(root, comparison, false));
-    case Relation::kMore:
+    case Comparator::kMore:
         return call_beyond(root, comparison, radius_of_limit(root, comparison, false));
-    case Relation::kLess:
+    case Comparator::kLess:
         return call_within(root, comparison, radius_of_limit(root, comparison, true));
-    case Relation::kAtLeast:
+    case Comparator::kAtLeast:
         return call_beyond(root, comparison, radius_of_limit(root, comparison, true));
-    case Relation::kEqual:
+    case Comparator::kEqual:
         if (is_better_as_equality(root, comparison))
             return nullptr;
         *exact = has_integer_limit(comparison);
         return *exact ? call_at(root, comparison)
                       : call_within(root, comparison, radius_of_limit(root, comparison, false));
-    case Relation::kUnequal:
+    case Comparator::kUnequal:
         return has_integer_limit(comparison) ? negated(call_at(root, comparison)) : nullptr;
-    case Relation::kOneOf:
+    case Comparator::kOneOf:
         *exact = false;
         return call_within(root, comparison, greatest_radius(comparison));
-    case Relation::kNone:
+    case Comparator::kNone:
         break;
     }
     return nullptr;
