@@ -54,7 +54,9 @@ bool NearestScan::begin_stage(PostingReader* postings) {
     if (done_radius_ >= greatest_radius_)
         return false;
     int radius = done_radius_ < 0 ? index_->layout().radius : done_radius_ + kRadiusStep;
-    radius_ = std::min(radius, greatest_radius_);
+    // A stage that leaves one distance to the next costs nearly as much as that one.
+    bool is_last = radius >= greatest_radius_ - (done_radius_ < 0 ? 0 : 1);
+    radius_ = is_last ? greatest_radius_ : radius;
     step_ = Step::kStage;
     return collect(filter(radius_)) || begin_last_stage(postings);
 }
