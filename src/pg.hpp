@@ -219,9 +219,15 @@ inline const void* buffer_descriptor(Buffer buffer) {
     return GetBufferDescriptor(buffer - 1);
 }
 
+// The block that is in the shared buffer, which is pinned.
+inline BlockNumber block_in_buffer(Buffer buffer) {
+    return GetBufferDescriptor(buffer - 1)->tag.blockNum;
+}
+
 // True when this backend holds the content lock of the page: locking it again would wait for ever.
+// Who holds any such lock also holds interrupts off; that is told sooner.
 inline bool page_locked_by_me(Buffer buffer) {
-    return !BufferIsLocal(buffer) &&
+    return InterruptHoldoffCount > 0 && !BufferIsLocal(buffer) &&
            LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
 }
 

@@ -230,7 +230,7 @@ void check_unreached(Check* check) {
         LockBuffer(buffer, BUFFER_LOCK_SHARE);
         bool zero = PageIsNew(BufferGetPage(buffer));
         if (!zero) {
-            check_page(check->index, buffer);
+            check_page(check->index, block, buffer);
             if (!page_is_deleted(BufferGetPage(buffer)))
                 report_corruption(check->index, block, "No link leads to the page.");
         }

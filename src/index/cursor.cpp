@@ -38,13 +38,24 @@ void LeafCursor::find_ahead() {
     }
 }
 
+// Also of the next leaf, where the range goes on there.
+void LeafCursor::prefetch_keys() {
+    LeafNotes::prefetch_keys(hint_, position_.key, last_);
+    uint64_t end = LeafNotes::end_of_leaf(hint_);
+    if (end != 0 && end <= last_) {
+        LeafCursor next(tree_, {end, last_});
+        next.find_ahead();
+        LeafNotes::prefetch_keys(next.hint_, end, last_);
+    }
+}
+
 void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {
     for (int i = 0; i < count; i++)
         cursors[i].tree_->notes.prefetch_note(cursors[i].position_.key);
     for (int i = 0; i < count; i++)
         cursors[i].find_ahead();
     for (int i = 0; i < count; i++)
-        LeafNotes::prefetch_keys(cursors[i].hint_, cursors[i].position_.key, cursors[i].last_);
+        cursors[i].prefetch_keys();
 }
 
 void LeafCursor::fetch_ahead() {
@@ -65,7 +76,7 @@ inline Buffer LeafCursor::lock_leaf() {
     Buffer buffer = pin_hinted(tree.index, hint);
     if (buffer != InvalidBuffer) {
         LockBuffer(buffer, BUFFER_LOCK_SHARE);
-        if (leaf_holds(tree, buffer, position_))
+        if (leaf_holds(tree, hint.block, buffer, position_))
             return buffer;
         UnlockReleaseBuffer(buffer);
     }

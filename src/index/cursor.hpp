@@ -73,6 +73,7 @@ class LeafCursor {
 
   private:
     void find_ahead();
+    void prefetch_keys();
     Buffer lock_leaf();
 
     SearchedTree* tree_ = nullptr; // null: at its end

@@ -3,6 +3,8 @@
 
 #include "core/bits/prefetch.hpp"
 
+#include <algorithm>
+
 namespace simhash {
 
 bool may_fetch_ahead(Relation relation) {
@@ -16,13 +18,24 @@ Buffer fetch_page_ahead(Relation relation, BlockNumber block) {
     return BufferIsLocal(buffer) ? InvalidBuffer : buffer;
 }
 
-void fetch_row_ahead(Relation heap, ItemPointerData tid) {
+int typical_row_bytes(Relation heap) {
+    Form_pg_class table = heap->rd_rel;
+    double page_share = BlockNumber(table->relpages) / double(table->reltuples);
+    if (!(page_share > 0 && page_share < 1)) // not analyzed yet, or less than a row a page
+        page_share = 1;
+    int bytes = int(page_share * (BLCKSZ - SizeOfPageHeaderData)) - int(sizeof(ItemIdData));
+    return MAXALIGN_DOWN(std::max(bytes, 0));
+}
+
+void fetch_row_ahead(Relation heap, ItemPointerData tid, int row_bytes) {
     Buffer buffer = fetch_page_ahead(heap, ItemPointerGetBlockNumber(&tid));
     if (buffer == InvalidBuffer)
         return;
     prefetch_page(buffer);
-    prefetch(BufferGetPage(buffer) + SizeOfPageHeaderData +
-             (ItemPointerGetOffsetNumber(&tid) - 1) * sizeof(ItemIdData));
+    int offset = ItemPointerGetOffsetNumber(&tid);
+    Page page = BufferGetPage(buffer);
+    prefetch(page + SizeOfPageHeaderData + (offset - 1) * sizeof(ItemIdData));
+    prefetch(page + std::max(BLCKSZ - offset * row_bytes, 0));
 }
 
 } // namespace simhash

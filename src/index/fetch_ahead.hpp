@@ -23,7 +23,10 @@ inline void prefetch_page(Buffer buffer) {
 inline void prefetch_page_end(Buffer buffer) {
     prefetch(BufferGetPage(buffer) + BLCKSZ - 1);
 }
-// Has the row's page brought nearer, and its pointer there.
-void fetch_row_ahead(Relation heap, ItemPointerData tid);
+// About how many bytes of its page a row of the table takes.
+int typical_row_bytes(Relation heap);
+// Has the row's page brought nearer, and there its pointer, and the row where it lies if the rows of
+// the page are of so many bytes each.
+void fetch_row_ahead(Relation heap, ItemPointerData tid, int row_bytes);
 
 } // namespace simhash

@@ -97,6 +97,10 @@ bool LeafNotes::trust() {
     return false;
 }
 
+uint64_t LeafNotes::end_of_leaf(const LeafHint& hint) {
+    return hint.note == nullptr ? 0 : uint64_t(hint.note->high + 1) << 32;
+}
+
 void LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) {
     if (hint.note == nullptr)
         return;
@@ -115,9 +119,8 @@ void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const Lea
     Page page = BufferGetPage(buffer);
     uint64_t first = leading_bits(page_low(page).key);
     uint64_t end = page_is_rightmost(page) ? uint64_t{1} << 32 : leading_bits(page_high(page).key);
-    LeafNote found{owner_,        BufferGetBlockNumber(buffer),
-                   buffer,        reader.shape(),
-                   uint32(first), uint32(end - 1)};
+    LeafNote found{owner_,         block_in_buffer(buffer), buffer,
+                   reader.shape(), uint32(first),           uint32(end - 1)};
     if (hint.note != nullptr && *hint.note == found)
         return;
     if (LeafNote* note = find(key)) {

@@ -37,6 +37,8 @@ class LeafNotes {
     // note is on.
     static void prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last);
 
+    // Where the leaf of the hint ends, as its note has it; 0 where there is none, or at the end.
+    static uint64_t end_of_leaf(const LeafHint& hint);
     // What was noted of the leaf of a key; a hint of nothing where there is no note. Expects no
     // lock.
     LeafHint look_up(uint64_t key);

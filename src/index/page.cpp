@@ -79,7 +79,7 @@ Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy
 Buffer read_page(Relation index, BlockNumber block, int lock_mode) {
     Buffer buffer = pin_page(index, block);
     LockBuffer(buffer, lock_mode);
-    check_page(index, buffer);
+    check_page(index, block, buffer);
     return buffer;
 }
 

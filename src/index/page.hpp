@@ -256,8 +256,7 @@ inline const char* page_damage(Page page, BlockNumber block) {
     return nullptr;
 }
 // Raises an error unless the page is well-formed; to be called on each page read, under its lock.
-inline void check_page(Relation index, Buffer buffer) {
-    BlockNumber block = BufferGetBlockNumber(buffer);
+inline void check_page(Relation index, BlockNumber block, Buffer buffer) {
     if (const char* damage = page_damage(BufferGetPage(buffer), block))
         report_corruption(index, block, damage);
 }

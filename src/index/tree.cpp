@@ -91,7 +91,7 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int l
             UnlockReleaseBuffer(buffer);
             return InvalidBuffer;
         }
-        check_page(tree.index, buffer);
+        check_page(tree.index, block, buffer);
         Fit fit = page_fit(tree, page, key, level);
         if (fit == Fit::kHere)
             return buffer;
@@ -158,12 +158,12 @@ Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int le
     return descend(tree, key, level, BUFFER_LOCK_SHARE);
 }
 
-bool leaf_holds(const TreeContext& tree, Buffer buffer, TreeKey key) {
+bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, TreeKey key) {
     Page page = BufferGetPage(buffer);
     // An index that was built anew may be just growing there.
     if (PageIsNew(page))
         return false;
-    check_page(tree.index, buffer);
+    check_page(tree.index, block, buffer);
     return page_fit(tree, page, key, 0) == Fit::kHere;
 }
 

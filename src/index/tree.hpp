@@ -29,7 +29,7 @@ Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
 // that is InvalidBlockNumber or turns out to be stale; pinned and locked shared. Expects no lock.
 Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);
 // Whether a page to which an old link led, locked, is the leaf that holds `key`.
-bool leaf_holds(const TreeContext& tree, Buffer buffer, TreeKey key);
+bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, TreeKey key);
 // The block where the page above says the leaf of `key` is, for a caller who wants it fetched
 // before it is read; InvalidBlockNumber where links were stale. Expects no lock.
 BlockNumber expected_leaf(const TreeContext& tree, TreeKey key);

@@ -184,7 +184,7 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
 Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {
     Buffer buffer = pin_page(vacuum->index, block, vacuum->info->strategy);
     LockBufferForCleanup(buffer);
-    check_page(vacuum->index, buffer);
+    check_page(vacuum->index, block, buffer);
     return buffer;
 }
 

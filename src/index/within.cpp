@@ -15,6 +15,8 @@ constexpr size_t kRowsAhead = 4; // of those that one leaf gives
 
 void WithinScan::start(Ball ball, std::span<const Ball> others, Relation heap,
                        PostingReader* postings) {
+    if (heap != heap_)
+        row_bytes_ = heap == nullptr ? 0 : typical_row_bytes(heap);
     heap_ = heap;
     filter_ = {ball, kNoRadius, others, index_->plan_for(ball.radius)};
     step_ = Step::kProbePostings;
@@ -38,7 +40,7 @@ void WithinScan::collect_meanwhile(const PostingReader& postings) {
         return;
     std::span<const Posting> found = postings.postings();
     for (const Posting& posting : found.first(std::min(found.size(), kRowsAhead)))
-        fetch_row_ahead(heap_, integer_to_tid(posting.tid));
+        fetch_row_ahead(heap_, integer_to_tid(posting.tid), row_bytes_);
     const LeafCursor* range = nullptr;
     // A range that goes on to another leaf is left for later.
     while (!matches_.is_full() && probes_.current_is_fetched() && !probes_.current_has_postings() &&

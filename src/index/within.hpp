@@ -29,6 +29,7 @@ class WithinScan {
 
     SearchedIndex* index_;
     Relation heap_ = nullptr;
+    int row_bytes_ = 0; // that a row of it takes, typically
     Filter filter_;
     Step step_ = Step::kLookUp;
     Probes probes_;
