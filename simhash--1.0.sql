@@ -355,9 +355,64 @@ CREATE OPERATOR CLASS simhash_ops DEFAULT FOR TYPE bigint USING simhash AS
     OPERATOR 105 ~|||||= (bigint, bigint),
     OPERATOR 106 ~||||||= (bigint, bigint),
     OPERATOR 107 ~|||||||= (bigint, bigint),
-    OPERATOR 108 ~||||||||= (bigint, bigint);
-COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint';
-COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint';
+    OPERATOR 108 ~||||||||= (bigint, bigint),
+    FUNCTION 1 hashint8extended (bigint, bigint),
+    FUNCTION 1 (integer, integer) hashint4extended (integer, bigint),
+    FUNCTION 1 (smallint, smallint) hashint2extended (smallint, bigint);
+COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint, and scopes of bigint';
+COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS 'fingerprints, 64 bits in a bigint, and scopes of bigint';
+
+-- Types of the columns after the fingerprint (src/index/scope.hpp): equality, and the extended hash function that goes
+-- with it.
+CREATE OPERATOR CLASS integer_scope_ops DEFAULT FOR TYPE integer USING simhash AS
+    OPERATOR 2 = (integer, integer),
+    OPERATOR 2 = (integer, bigint),
+    OPERATOR 2 = (integer, smallint),
+    FUNCTION 1 hashint4extended (integer, bigint),
+    FUNCTION 1 (bigint, bigint) hashint8extended (bigint, bigint),
+    FUNCTION 1 (smallint, smallint) hashint2extended (smallint, bigint);
+CREATE OPERATOR CLASS smallint_scope_ops DEFAULT FOR TYPE smallint USING simhash AS
+    OPERATOR 2 = (smallint, smallint),
+    OPERATOR 2 = (smallint, bigint),
+    OPERATOR 2 = (smallint, integer),
+    FUNCTION 1 hashint2extended (smallint, bigint),
+    FUNCTION 1 (bigint, bigint) hashint8extended (bigint, bigint),
+    FUNCTION 1 (integer, integer) hashint4extended (integer, bigint);
+DO $$
+DECLARE
+    scope record;
+BEGIN
+    FOR scope IN
+        SELECT * FROM (VALUES
+            ('text', 'text', 'hashtextextended'), ('name', 'name', 'hashnameextended'),
+            ('character', 'character', 'hashbpcharextended'), ('char', '"char"', 'hashcharextended'),
+            ('bytea', 'bytea', 'hashvarlenaextended'), ('boolean', 'boolean', 'hashcharextended'),
+            ('uuid', 'uuid', 'uuid_hash_extended'), ('numeric', 'numeric', 'hash_numeric_extended'),
+            ('real', 'real', 'hashfloat4extended'), ('double', 'double precision', 'hashfloat8extended'),
+            ('oid', 'oid', 'hashoidextended'), ('date', 'date', 'hashint4extended'),
+            ('time', 'time', 'time_hash_extended'), ('timetz', 'timetz', 'timetz_hash_extended'),
+            ('timestamp', 'timestamp', 'timestamp_hash_extended'),
+            ('timestamptz', 'timestamptz', 'timestamp_hash_extended'),
+            ('interval', 'interval', 'interval_hash_extended'), ('inet', 'inet', 'hashinetextended'),
+            ('macaddr', 'macaddr', 'hashmacaddrextended'), ('macaddr8', 'macaddr8', 'hashmacaddr8extended'),
+            ('pg_lsn', 'pg_lsn', 'pg_lsn_hash_extended'), ('jsonb', 'jsonb', 'jsonb_hash_extended'),
+            ('enum', 'anyenum', 'hashenumextended'), ('array', 'anyarray', 'hash_array_extended'),
+            ('range', 'anyrange', 'hash_range_extended'),
+            ('multirange', 'anymultirange', 'hash_multirange_extended'),
+            ('record', 'record', 'hash_record_extended')) AS scopes (name, type, hash_function)
+    LOOP
+        EXECUTE format('CREATE OPERATOR CLASS %I DEFAULT FOR TYPE %s USING simhash AS '
+                       'OPERATOR 2 = (%2$s, %2$s), FUNCTION 1 (%2$s, %2$s) %s',
+                       scope.name || '_scope_ops', scope.type, scope.hash_function);
+    END LOOP;
+    FOR scope IN
+        SELECT opcname AS name, opcintype::regtype AS type FROM pg_opclass
+        WHERE opcmethod = (SELECT oid FROM pg_am WHERE amname = 'simhash') AND opcname LIKE '%\_scope\_ops'
+    LOOP
+        EXECUTE format('COMMENT ON OPERATOR CLASS %I USING simhash IS %L', scope.name, 'scopes of ' || scope.type);
+        EXECUTE format('COMMENT ON OPERATOR FAMILY %I USING simhash IS %L', scope.name, 'scopes of ' || scope.type);
+    END LOOP;
+END $$;
 
 -- ==== Clusters and pairs (src/sql/clusters.cpp) ====
 

@@ -40,7 +40,6 @@ DROP TABLE "Elsewhere".docs;
 DROP SCHEMA "Elsewhere";
 -- What it is not for.
 CREATE INDEX ON docs USING simhash (id);
-CREATE INDEX ON docs USING simhash (fp, id);
 CREATE INDEX ON docs USING simhash (fp DESC);
 CREATE UNIQUE INDEX ON docs USING simhash (fp);
 CREATE INDEX ON docs USING simhash (fp) INCLUDE (id);

@@ -1,5 +1,6 @@
 // The access method's handler and the validation of operator classes.
 #include "index/access_method.hpp"
+#include "index/scope.hpp"
 #include "planner/planner.hpp"
 
 namespace simhash {
@@ -8,7 +9,8 @@ namespace {
 
 void set_properties(IndexAmRoutine* am) {
     am->amstrategies = kNear + kFingerprintBits;
-    am->amsupport = 0;
+    am->amsupport = kHashScope;
+    am->amcanmulticol = true; // the fingerprint and its scope
     am->amcanorderbyop = true;
     am->amoptionalkey = true;
     am->amsearchnulls = true;
@@ -18,14 +20,15 @@ void set_properties(IndexAmRoutine* am) {
         VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
 }
 
-// Index-only scans rely on vacuum's cleanup locks, which the replay of generic WAL does not take.
-bool can_return(Relation, int) {
-    return !RecoveryInProgress();
+// Index-only scans rely on vacuum's cleanup locks, which the replay of generic WAL does not take. An
+// index with scopes holds neither the scope nor the fingerprint as it is.
+bool can_return(Relation index, int) {
+    return scope_columns(index) == 0 && !RecoveryInProgress();
 }
 
 bool index_property(Oid index, int column, IndexAMProperty property, const char*, bool* result,
                     bool* is_null) {
-    if (property == AMPROP_DISTANCE_ORDERABLE && column > 0 && OidIsValid(index)) {
+    if (property == AMPROP_DISTANCE_ORDERABLE && column == 1 && OidIsValid(index)) {
         *result = true;
         *is_null = false;
         return true;
@@ -54,8 +57,14 @@ bool operator_is_known(Form_pg_amop amop) {
     }
 }
 
-bool check_operator(Form_pg_amop amop, const char* family) {
-    bool valid = amop->amoplefttype == INT8OID && operator_is_known(amop);
+// Of a class for columns of the scope: equality alone.
+bool scope_operator_is_known(Form_pg_amop amop) {
+    return amop->amopstrategy == kEqual && amop->amoppurpose == AMOP_SEARCH;
+}
+
+bool check_operator(Form_pg_amop amop, Oid type, const char* family) {
+    bool valid = amop->amoplefttype == type &&
+                 (type == INT8OID ? operator_is_known(amop) : scope_operator_is_known(amop));
     Oid result = get_op_rettype(amop->amopopr);
     valid &= result == (amop->amoppurpose == AMOP_ORDER ? INT4OID : BOOLOID);
     if (!valid)
@@ -68,40 +77,37 @@ bool check_operator(Form_pg_amop amop, const char* family) {
     return valid;
 }
 
+// Says so where the family lacks what a class must have.
+bool require_member(bool is_there, const char* family, const char* what, int number) {
+    if (!is_there)
+        ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+                       errmsg("operator family \"%s\" of access method %s is missing %s %d", family,
+                              "simhash", what, number)));
+    return is_there;
+}
+
+// A class for bigint is one of fingerprints, which may be a scope as well; any other is one of scopes.
 bool index_validate(Oid opclass) {
     HeapTuple class_tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
     if (!HeapTupleIsValid(class_tuple))
         elog(ERROR, "cache lookup failed for operator class %u", opclass);
     auto* form = reinterpret_cast<Form_pg_opclass>(GETSTRUCT(class_tuple));
-    Oid family = form->opcfamily;
-    bool valid = true;
-    if (form->opcintype != INT8OID) {
-        ereport(
-            INFO,
-            (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-             errmsg("operator class \"%s\" of access method %s accepts a type other than bigint",
-                    NameStr(form->opcname), "simhash")));
-        valid = false;
-    }
+    Oid family = form->opcfamily, type = form->opcintype;
     // The family is of the same name here, and the class is what was asked for.
     const char* family_name = NameStr(form->opcname);
+    bool valid = true, has_ball = type != INT8OID;
     catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
-    bool has_ball = false;
     for (int i = 0; i < operators->n_members; i++) {
         auto* amop = reinterpret_cast<Form_pg_amop>(GETSTRUCT(&operators->members[i]->tuple));
-        valid &= check_operator(amop, family_name);
+        valid &= check_operator(amop, type, family_name);
         has_ball |= amop->amopstrategy == kWithinBall;
     }
     ReleaseSysCacheList(operators);
-    if (!has_ball) {
-        ereport(
-            INFO,
-            (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-             errmsg(
-                 "operator family \"%s\" of access method %s is missing operator <@ (strategy %d)",
-                 family_name, "simhash", kWithinBall)));
-        valid = false;
-    }
+    valid &= require_member(has_ball, family_name, "operator <@, strategy", kWithinBall);
+    valid &= require_member(OidIsValid(get_opfamily_member(family, type, type, kEqual)),
+                            family_name, "operator =, strategy", kEqual);
+    valid &= require_member(OidIsValid(get_opfamily_proc(family, type, type, kHashScope)),
+                            family_name, "support function", kHashScope);
     ReleaseSysCache(class_tuple);
     return valid;
 }

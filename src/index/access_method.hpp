@@ -74,6 +74,9 @@ inline bool is_near_strategy(int strategy) {
     return kNear <= strategy && strategy <= kNear + kFingerprintBits;
 }
 
+// Support functions of an operator class.
+constexpr uint16 kHashScope = 1; // (type, seed bigint) -> bigint: the type's extended hash function
+
 // The radius that a strategy stands for; kNoRadius where its argument says it, or for none.
 inline int radius_of_strategy(int strategy) {
     if (is_near_strategy(strategy))

@@ -5,6 +5,7 @@
 // logged whole at the end.
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
+#include "index/scope.hpp"
 #include "index/sorter.hpp"
 #include "index/tree.hpp"
 
@@ -193,13 +194,14 @@ struct BuildState {
     double tuples = 0;
 };
 
-void add_heap_tuple(Relation, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
+void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
+                    void* opaque) {
     auto* state = static_cast<BuildState*>(opaque);
     uint64_t integer = tid_to_integer(*tid);
     if (isnull[0])
         state->nulls->add({0, integer});
     else
-        state->postings->add({uint64_t(DatumGetInt64(values[0])), integer});
+        state->postings->add({stored_fingerprint(index, values, isnull), integer});
     state->tuples += 1;
 }
 
@@ -266,7 +268,7 @@ void write_first_pages(Relation index, ForkNumber fork, const Layout& layout, in
         START_CRIT_SECTION();
         Page page = BufferGetPage(buffer);
         if (block == kMetaBlock)
-            init_meta_page(page, layout, fillfactor);
+            init_meta_page(page, layout, fillfactor, scope_columns(index));
         else
             init_leaf(page, int(block) - 1, tree_kind(layout, int(block) - 1));
         MarkBufferDirty(buffer);
@@ -299,6 +301,7 @@ char* index_build_phase_name(int64 phase) {
 IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     if (RelationGetNumberOfBlocks(index) != 0)
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+    check_columns(index);
     Layout layout = layout_of_options(index);
     int fillfactor = fillfactor_of_options(index);
     write_first_pages(index, MAIN_FORKNUM, layout, fillfactor);

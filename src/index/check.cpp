@@ -12,6 +12,7 @@
 #include "core/bits/permutation.hpp"
 #include "index/level_reader.hpp"
 #include "index/open_index.hpp"
+#include "index/scope.hpp"
 #include "index/sorter.hpp"
 
 namespace simhash {
@@ -333,12 +334,12 @@ struct Rows {
     ExternalSorter<KeyedValue>* nulls;
 };
 
-void add_row(Relation, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
+void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
     auto* rows = static_cast<Rows*>(opaque);
     if (isnull[0])
         rows->nulls->add({0, tid_to_integer(*tid)});
     else
-        rows->fingerprints->add({uint64_t(DatumGetInt64(values[0])), tid_to_integer(*tid)});
+        rows->fingerprints->add({stored_fingerprint(index, values, isnull), tid_to_integer(*tid)});
 }
 
 // A snapshot for which the index has every row. A new one is: rows that only older snapshots see

@@ -2,6 +2,7 @@
 // that lacks it.
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
+#include "index/scope.hpp"
 #include "index/testing.hpp"
 #include "index/tree.hpp"
 #include "index/wal.hpp"
@@ -52,7 +53,7 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
         insert_entry(tree_context(index, heap, layout, null_tree(*layout)), {0, tid});
         return false;
     }
-    auto fingerprint = uint64_t(DatumGetInt64(values[0]));
+    uint64_t fingerprint = stored_fingerprint(index, values, isnull);
     if (layout->table_count <= kMaxAppends &&
         append_everywhere(index, heap, layout, {fingerprint, tid}))
         return false;

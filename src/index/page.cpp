@@ -1,6 +1,8 @@
 // Pages: their making and checking, the cached metapage, allocation, and pivots of internal pages.
 #include "index/page.hpp"
 
+#include "index/scope.hpp"
+
 #include <algorithm>
 
 namespace simhash {
@@ -21,6 +23,8 @@ uint32 meta_checksum(const MetaPage* meta) {
     INIT_CRC32C(crc);
     COMP_CRC32C(crc, meta, offsetof(MetaPage, removal_pending));
     COMP_CRC32C(crc, meta->masks, sizeof(meta->masks));
+    if (meta->scope_columns > 0) // indexes without scopes are older than these
+        COMP_CRC32C(crc, &meta->scope_columns, sizeof(meta->scope_columns));
     FIN_CRC32C(crc);
     return crc;
 }
@@ -43,7 +47,7 @@ void init_leaf(Page page, int tree, LeafKind kind) {
     page_set_body_size(page, encode_run(kind, nullptr, 0, page_body(page), kBodyCapacity));
 }
 
-void init_meta_page(Page page, const Layout& layout, int fillfactor) {
+void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_columns) {
     init_page(page, 0, 0, kPageMeta);
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     memset(meta, 0, sizeof(*meta));
@@ -52,6 +56,7 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor) {
     meta->radius = uint8(layout.radius);
     meta->table_count = uint8(layout.table_count);
     meta->fillfactor = uint8(fillfactor);
+    meta->scope_columns = uint8(scope_columns);
     for (int i = 0; i < layout.table_count; i++)
         meta->masks[i] = layout.masks[i];
     meta->checksum = meta_checksum(meta);
@@ -102,6 +107,8 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
         report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
     if (meta->checksum != meta_checksum(meta))
         report_corruption(index, kMetaBlock, "The metapage's checksum is wrong.");
+    if (meta->scope_columns != scope_columns(index))
+        report_corruption(index, kMetaBlock, "The metapage's scope has other columns.");
 }
 
 } // namespace

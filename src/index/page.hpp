@@ -53,8 +53,8 @@ struct MetaPage {
     uint8 fillfactor;      // of the build, per cent
     uint8 removal_pending; // a removal began and did not end: block tables may hold orphans
     uint8 free_pending;    // deleted pages wait to be put into the free space map
-    uint8 reserved;
-    uint32 checksum; // CRC-32C of what never changes after the build
+    uint8 scope_columns;   // columns after the fingerprint
+    uint32 checksum;       // CRC-32C of what never changes after the build
     uint64 masks[kMaxTables];
 };
 
@@ -230,7 +230,7 @@ inline int find_pivot(LeafKind kind, Page page, TreeKey key) {
 // Write an empty page, leaf or metapage: into a page locked exclusively, or the caller's memory.
 void init_page(Page page, int tree, int level, uint16 flags);
 void init_leaf(Page page, int tree, LeafKind kind);
-void init_meta_page(Page page, const Layout& layout, int fillfactor);
+void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_columns);
 // True when header and special space are of a page of this access method, so that they may be used.
 inline bool page_is_well_formed(Page page) {
     return PageGetPageSize(page) == BLCKSZ &&

@@ -4,6 +4,7 @@
 #include "index/access_method.hpp"
 #include "index/fetch_ahead.hpp"
 #include "index/nearest.hpp"
+#include "index/scope.hpp"
 #include "index/within.hpp"
 #include "operators/ball.hpp"
 
@@ -60,6 +61,8 @@ Ball ball_of_key(const ScanKeyData& key) {
 void read_conditions(const ScanKeyData* keys, int count, Conditions* conditions) {
     *conditions = {conditions->balls};
     for (int i = 0; i < count; i++) {
+        if (keys[i].sk_attno > 1)
+            continue; // of the scope
         if (keys[i].sk_flags & SK_SEARCHNULL) {
             conditions->want_fingerprints = false;
             continue;
@@ -84,6 +87,23 @@ void read_order(const ScanKeyData* order_bys, int count, Order* order) {
             order->targets[order->count++] = fingerprint_of(order_bys[i].sk_argument);
 }
 
+// From fingerprints to what the index stores for them in the scope. Where the keys leave the scope
+// open, rows of any fingerprint may match; the planner asks for no order then (cost.cpp).
+void apply_scope(const KnownScope& scope, Conditions* conditions, Order* order) {
+    if (scope.is_empty) {
+        conditions->want_fingerprints = conditions->want_nulls = false;
+        return;
+    }
+    if (!scope.is_known && order->count > 0)
+        elog(ERROR, "simhash indexes order rows within one scope only");
+    if (!scope.is_known)
+        conditions->ball_count = 0;
+    for (size_t i = 0; i < conditions->ball_count; i++)
+        conditions->balls[i].center ^= scope.hash;
+    for (size_t i = 0; i < order->count; i++)
+        order->targets[i] ^= scope.hash;
+}
+
 // ---- Rows ----
 
 struct Scan {
@@ -92,13 +112,17 @@ struct Scan {
     enum class Stage { kStart, kFingerprints, kNulls, kDone };
 
     explicit Scan(Relation relation, int key_count, int order_by_count)
-        : index(relation), postings(index.memory()), within(&index), nearest(&index) {
+        : index(relation), scopes(relation, index.memory()), is_scoped(scope_columns(relation) > 0),
+          postings(index.memory()), within(&index), nearest(&index) {
         conditions.balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
         order.targets =
             static_cast<uint64_t*>(palloc(std::max(order_by_count, 1) * sizeof(uint64_t)));
     }
 
     SearchedIndex index;
+    ScopeReader scopes;
+    const bool is_scoped;
+    uint64_t scope_hash = 0;
     Conditions conditions;
     Order order;
     Stage stage = Stage::kDone;
@@ -178,9 +202,11 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
 void put_row(IndexScanDesc desc, Scan* scan, const Posting& posting) {
     bool is_null = scan->stage == Scan::Stage::kNulls;
     desc->xs_heaptid = integer_to_tid(posting.tid);
-    // The index is exact; but under a snapshot that is not MVCC the row may have changed since.
-    desc->xs_recheck = desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot);
-    put_distances(desc, posting.fingerprint, is_null);
+    // The index is exact but for scopes; and under a snapshot that is not MVCC the row may have
+    // changed since.
+    desc->xs_recheck =
+        scan->is_scoped || (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
+    put_distances(desc, posting.fingerprint ^ scan->scope_hash, is_null);
     if (desc->xs_want_itup)
         put_tuple(desc, scan, posting.fingerprint, is_null);
 }
@@ -231,6 +257,11 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
         memmove(desc->orderByData, order_bys, order_by_count * sizeof(ScanKeyData));
     read_conditions(desc->keyData, desc->numberOfKeys, &scan->conditions);
     read_order(desc->orderByData, desc->numberOfOrderBys, &scan->order);
+    if (scan->is_scoped) {
+        KnownScope scope = scan->scopes.read(desc->keyData, desc->numberOfKeys);
+        apply_scope(scope, &scan->conditions, &scan->order);
+        scan->scope_hash = scope.hash;
+    }
     scan->stage = Scan::Stage::kStart;
     pgstat_count_index_scan(desc->indexRelation);
 }
@@ -260,7 +291,7 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
             size_t count = std::min(kChunk, rest.size());
             for (size_t i = 0; i < count; i++)
                 tids[i] = integer_to_tid(rest[i].tid);
-            tbm_add_tuples(bitmap, tids, int(count), false);
+            tbm_add_tuples(bitmap, tids, int(count), scan->is_scoped);
             rest = rest.subspan(count);
             rows += int64(count);
         }

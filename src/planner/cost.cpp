@@ -42,11 +42,25 @@ struct PathQuals {
     List* clauses = NIL; // RestrictInfos of the index qualifications
     int radius = kFingerprintBits;
     bool nulls_only = false;
-    double searches = 1; // of the index, one for each element of an array
+    double searches = 1;              // of the index, one for each element of an array
+    Bitmapset* scope_known = nullptr; // columns of the scope for which there is a value
+
+    bool leaves_scope_open(const IndexOptInfo* index) const {
+        return bms_num_members(scope_known) < index->nkeycolumns - 1;
+    }
 };
 
+// Whether `column operator value` tells a column of the scope, as ScopeReader does.
+bool tells_scope(Oid opfamily, Oid op) {
+    int strategy;
+    Oid left, right;
+    get_op_opfamily_properties(op, opfamily, false, &strategy, &left, &right);
+    return strategy == kEqual && OidIsValid(get_opfamily_proc(opfamily, right, right, kHashScope));
+}
+
 // What a clause, `column operator argument` or `column operator ANY (array)`, adds.
-void add_clause(PlannerInfo* root, const IndexOptInfo* index, Expr* clause, PathQuals* quals) {
+void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* clause,
+                  PathQuals* quals) {
     Oid op = InvalidOid;
     List* arguments = NIL;
     if (IsA(clause, OpExpr)) {
@@ -61,7 +75,22 @@ void add_clause(PlannerInfo* root, const IndexOptInfo* index, Expr* clause, Path
         return;
     }
     auto* argument = static_cast<Node*>(lsecond(arguments));
-    quals->radius = std::min(quals->radius, radius_of_operator(root, index, op, argument));
+    if (column == 0)
+        quals->radius = std::min(quals->radius, radius_of_operator(root, index, op, argument));
+    else if (tells_scope(index->opfamily[column], op))
+        quals->scope_known = bms_add_member(quals->scope_known, column);
+}
+
+void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* clause,
+                PathQuals* quals) {
+    if (!IsA(clause, NullTest)) {
+        add_operator(root, index, column, clause, quals);
+    } else if (reinterpret_cast<NullTest*>(clause)->nulltesttype == IS_NULL) {
+        if (column == 0)
+            quals->nulls_only = true;
+        else
+            quals->scope_known = bms_add_member(quals->scope_known, column);
+    }
 }
 
 PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
@@ -73,15 +102,23 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
         foreach (inner, clause->indexquals) {
             auto* info = lfirst_node(RestrictInfo, inner);
             quals.clauses = lappend(quals.clauses, info);
-            if (IsA(info->clause, NullTest)) {
-                quals.nulls_only |=
-                    reinterpret_cast<NullTest*>(info->clause)->nulltesttype == IS_NULL;
-                continue;
-            }
-            add_clause(root, path->indexinfo, info->clause, &quals);
+            add_clause(root, path->indexinfo, clause->indexcol, info->clause, &quals);
         }
     }
+    if (quals.leaves_scope_open(path->indexinfo))
+        quals.radius = kFingerprintBits;
     return quals;
+}
+
+// The index orders rows within one scope, by the fingerprint's distances alone. A path that is meant
+// for another order, as of a bigint of the scope, becomes one without.
+void give_up_other_order(IndexPath* path, const PathQuals& quals) {
+    bool is_other = quals.leaves_scope_open(path->indexinfo);
+    ListCell* cell;
+    foreach (cell, path->indexorderbycols)
+        is_other |= lfirst_int(cell) > 0;
+    if (is_other)
+        path->path.pathkeys = path->indexorderbys = path->indexorderbycols = NIL;
 }
 
 // Rows of one fingerprint, and null rows, come in the order of their places in the table: the heap
@@ -104,8 +141,12 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     Layout layout = layout_of(info);
 
     PathQuals quals = quals_of_path(root, path);
+    give_up_other_order(path, quals);
     *selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals.clauses),
                                           Index(info->rel->relid), JOIN_INNER, nullptr);
+    // Rows of other scopes are found, too, and dropped when the table's row has been looked at.
+    if (info->nkeycolumns > 1 && !quals.nulls_only)
+        *selectivity = std::min(1.0, *selectivity + ball_share(quals.radius));
     double rows = clamp_row_est(*selectivity * info->rel->tuples);
     double entries = estimated_entries(layout, info->pages);
     double fingerprints = expected_fingerprints(quals.nulls_only ? 0 : entries, quals.radius, rows);

@@ -121,7 +121,8 @@ List* index_condition(SupportRequestIndexCondition* request) {
     bool is_within = is_our_function(request->funcid, kHammingWithin);
     if (!is_within && !is_our_function(request->funcid, kHammingAt))
         return NIL;
-    if (!is_funcclause(request->node) || request->indexarg > 1)
+    // Not a bigint of the scope.
+    if (!is_funcclause(request->node) || request->indexarg > 1 || request->indexcol > 0)
         return NIL;
     List* arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
     if (list_length(arguments) != 3)

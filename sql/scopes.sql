@@ -1,0 +1,155 @@
+-- Scopes: indexes on (fp, other columns). The sequential scan is the oracle.
+SET client_min_messages = warning;
+SET jit = off;
+CREATE COLLATION ignore_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+RESET client_min_messages;
+
+-- Three rows in four are of tenant 1, some of none; near-duplicates are in the same scope or in another.
+CREATE TABLE docs (id int PRIMARY KEY, fp bigint, tenant bigint, lang text);
+INSERT INTO docs
+    SELECT i,
+           CASE WHEN i % 50 > 0 THEN hashint8extended(i / 7, 5) # (1::bigint << (i % 64)) END,
+           CASE WHEN i % 4 > 0 THEN 1 WHEN i % 100 > 0 THEN i % 300 END,
+           (ARRAY['de', 'en', NULL])[1 + i % 3]
+    FROM generate_series(1, 20000) i;
+CREATE INDEX docs_tenant ON docs USING simhash (fp, tenant);
+CREATE INDEX docs_lang ON docs USING simhash (fp, lang, tenant);
+VACUUM ANALYZE docs;
+SELECT * FROM simhash_index_check('docs_tenant', true);
+SELECT * FROM simhash_index_check('docs_lang', true);
+
+-- Which conditions search within a scope.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+END $$;
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND tenant = 8');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND tenant = 8::smallint');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND tenant IS NULL');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND lang = ''de'' AND tenant = 8');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND tenant = ANY (''{8,12}'')');
+SELECT plan('SELECT id FROM docs WHERE tenant = 1 ORDER BY fp <~> 42 LIMIT 3');
+-- An open scope: the table is read, but for those who forbid it.
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3');
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND lang = ''de''');
+SELECT plan('SELECT id FROM docs ORDER BY fp <~> 42 LIMIT 3');
+SELECT plan('SELECT id FROM docs WHERE tenant = 1 ORDER BY tenant <~> 42 LIMIT 3');
+SET enable_seqscan = off;
+SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3');
+SELECT plan('SELECT id FROM docs ORDER BY fp <~> 42 LIMIT 3');
+SELECT plan('SELECT id FROM docs WHERE tenant <~> 8 <= 2');
+RESET enable_seqscan;
+-- Neither the fingerprint nor the scope can be read from the index.
+SELECT plan('SELECT fp FROM docs WHERE fp <~> 42 <= 3 AND tenant = 8');
+
+-- Every answer is the sequential scan's.
+CREATE FUNCTION answer(query text, by_index boolean, bitmaps boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    result text;
+BEGIN
+    PERFORM set_config('enable_seqscan', (NOT by_index)::text, true),
+            set_config('enable_sort', (NOT by_index)::text, true),
+            set_config('enable_indexscan', (by_index AND NOT bitmaps)::text, true),
+            set_config('enable_bitmapscan', (by_index AND bitmaps)::text, true);
+    EXECUTE 'SELECT string_agg(answer::text, '' '') FROM (' || query || ') answers (answer)' INTO result;
+    RETURN coalesce(result, 'none');
+END $$;
+CREATE TABLE conditions (condition text);
+INSERT INTO conditions VALUES ('tenant = 1'), ('tenant = 8'), ('tenant = 8::int'), ('tenant = 8::smallint'), ('tenant IS NULL'),
+    ('tenant = NULL'), ('tenant = 4711'), ('tenant = ANY (''{1,8,NULL}'')'), ('tenant = 8 AND tenant = 1'), ('tenant IS NOT NULL'),
+    ('tenant <@ hamming_ball(8, 1)'), ('tenant ~= 8'), ('lang = ''de'''), ('lang = ''de'' AND tenant = 1'),
+    ('lang IS NULL AND tenant = 8'), ('lang IN (''de'', ''en'') AND tenant = 1'), ('true');
+SELECT count(*) AS queries, count(*) FILTER (WHERE expected <> 'none') AS with_answers,
+       count(*) FILTER (WHERE found <> expected OR found_by_bitmap <> expected) AS wrong
+FROM (SELECT answer(query, true) AS found, answer(query, true, true) AS found_by_bitmap, answer(query, false) AS expected
+      FROM (SELECT format('SELECT id FROM docs WHERE %s AND %s ORDER BY id', condition, near) AS query
+            FROM conditions, docs asked,
+                 LATERAL (VALUES (format('fp <~> %s <= 3', fp # 5)), (format('fp <~> %s <= 12', fp)), (format('fp = %s', fp)),
+                                 (format('fp ~= %s AND fp <~> %s <= 30', fp, fp # 7)), ('fp IS NULL')) AS nears (near)
+            WHERE asked.id IN (3, 8, 399)) AS queries) AS answers;
+SELECT count(*) AS queries, count(*) FILTER (WHERE expected <> 'none') AS with_answers, count(*) FILTER (WHERE found <> expected) AS wrong
+FROM (SELECT answer(query, true) AS found, answer(query, false) AS expected
+      FROM (SELECT format('SELECT (%1$s, %2$s) FROM docs WHERE %3$s ORDER BY %1$s, %2$s LIMIT %4$s',
+                          orders[1], coalesce(orders[2], '1 + 1'), condition, number) AS query
+            FROM conditions, (VALUES (1), (20)) AS numbers (number),
+                 LATERAL (VALUES (ARRAY['fp <~> 42']), (ARRAY['fp <~> 42', 'fp <~> 4711']), (ARRAY['tenant <~> 5', 'fp <~> 42']),
+                                 (ARRAY['fp <~> 42', 'tenant <~> 5'])) AS orders (orders)) AS queries) AS answers;
+-- A prepared query whose scope turns out to be NULL.
+SET plan_cache_mode = force_generic_plan;
+PREPARE nearest(bigint) AS SELECT id FROM docs WHERE tenant = $1 ORDER BY fp <~> 42 LIMIT 3;
+EXECUTE nearest(NULL);
+DEALLOCATE nearest;
+RESET plan_cache_mode;
+
+-- After changes, and by REINDEX.
+UPDATE docs SET tenant = coalesce(tenant, 0) + 1 WHERE id % 10 = 0;
+DELETE FROM docs WHERE id % 10 = 1;
+VACUUM docs;
+SELECT * FROM simhash_index_check('docs_tenant', true);
+REINDEX INDEX docs_lang;
+SELECT * FROM simhash_index_check('docs_lang', true);
+
+-- Types of scopes: equal values are one scope, however they are written.
+CREATE TYPE mood AS ENUM ('calm', 'merry');
+CREATE TYPE place AS (country text, city text);
+CREATE DOMAIN shelf AS integer CHECK (VALUE > 0);
+CREATE FUNCTION scope_works(type text, value text, same text, other text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    numbers text;
+BEGIN
+    EXECUTE format('CREATE TEMP TABLE typed (fp bigint, scope %s)', type);
+    EXECUTE format('INSERT INTO typed SELECT 1 << i, CASE WHEN i %% 2 = 0 THEN %L ELSE %L END::%s FROM generate_series(0, 9) i',
+                   value, other, type);
+    CREATE INDEX typed_scope ON typed USING simhash (fp, scope);
+    SET LOCAL enable_seqscan = off;
+    EXECUTE format('SELECT string_agg(fp::text, '' '' ORDER BY fp) FROM typed WHERE fp <~> 0 <= 1 AND scope = %L::%s', same, type)
+        INTO numbers;
+    numbers := numbers || ' ' || (SELECT rows FROM simhash_index_check('typed_scope', true));
+    DROP TABLE typed;
+    RETURN numbers;
+END $$;
+SELECT type, scope_works(type, value, same, other) FROM (VALUES
+    ('integer', '7', '7', '8'), ('smallint', '7', '7', '8'), ('bigint', '7', '7', '8'), ('text', 'a', 'a', 'b'),
+    ('varchar(9)', 'a', 'a', 'b'), ('char(3)', 'a', 'a  ', 'b'), ('"char"', 'a', 'a', 'b'), ('name', 'a', 'a', 'b'),
+    ('bytea', 'a', '\x61', 'b'), ('boolean', 'true', 'on', 'false'), ('numeric', '1.50', '1.5', '2'), ('real', '-0', '0', '1'),
+    ('double precision', '-0', '0', '1'), ('uuid', '00000000-0000-0000-0000-000000000001', '{00000000000000000000000000000001}',
+     '00000000-0000-0000-0000-000000000002'), ('oid', '7', '7', '8'), ('date', '2000-01-01', '1 Jan 2000', '2000-01-02'),
+    ('time', '12:00', '12:00:00', '13:00'), ('timetz', '12:00+00', '12:00:00+00', '13:00+00'),
+    ('timestamp', '2000-01-01', '2000-01-01 00:00', '2000-01-02'), ('timestamptz', '2000-01-01 12:00+00', '2000-01-01 13:00+01', '2000-01-02'),
+    ('interval', '1 day', '24 hours', '2 days'), ('inet', '10.0.0.1', '10.0.0.1/32', '10.0.0.2'), ('cidr', '10.0.0.0/8', '10.0.0.0/8', '11.0.0.0/8'),
+    ('macaddr', '08:00:2b:01:02:03', '08002b010203', '08:00:2b:01:02:04'), ('macaddr8', '08:00:2b:01:02:03:04:05', '08002b0102030405', '08:00:2b:01:02:03:04:06'),
+    ('pg_lsn', '0/10', '0/10', '0/11'), ('jsonb', '{"a": 1, "b": 2}', '{"b": 2, "a": 1}', '{}'), ('mood', 'calm', 'calm', 'merry'),
+    ('shelf', '7', '7', '8'), ('integer[]', '{1,NULL}', '{1, NULL}', '{1}'), ('int4range', '[1,2]', '[1,3)', '[1,4)'),
+    ('int4multirange', '{[1,2]}', '{[1,3)}', '{}'), ('place', '(de,Ulm)', '(de,Ulm)', '(de,)')) AS types (type, value, same, other);
+CREATE TABLE spoken (fp bigint, lang text COLLATE ignore_case);
+INSERT INTO spoken VALUES (1, 'de'), (2, 'DE'), (4, 'en');
+CREATE INDEX spoken_lang ON spoken USING simhash (fp, lang);
+SET enable_seqscan = off;
+SELECT plan('SELECT fp FROM spoken WHERE fp <~> 0 <= 1 AND lang = ''De''');
+SELECT fp FROM spoken WHERE fp <~> 0 <= 1 AND lang = 'De' ORDER BY fp;
+-- Another collation than the index's is another equality.
+SELECT plan('SELECT fp FROM spoken WHERE fp <~> 0 <= 1 AND lang = ''De'' COLLATE "C"');
+RESET enable_seqscan;
+
+-- A constraint holds within each scope, and where one is NULL for no row.
+CREATE TABLE guarded (fp bigint, tenant int, EXCLUDE USING simhash (fp WITH ~=, tenant WITH =));
+INSERT INTO guarded VALUES (0, 1), (0, 2), (0, NULL), (7, NULL), (15, 1);
+INSERT INTO guarded VALUES (7, 1);
+INSERT INTO guarded VALUES (7, 3);
+UPDATE guarded SET tenant = 1 WHERE tenant = 3;
+
+-- What cannot be a scope, or its fingerprint.
+CREATE INDEX ON docs USING simhash (lang, fp);
+CREATE INDEX ON docs USING simhash (id);
+CREATE TABLE points (fp bigint, place point);
+CREATE INDEX ON points USING simhash (fp, place);
+CREATE INDEX ON docs USING simhash (fp) INCLUDE (tenant);
+CREATE OPERATOR CLASS odd_ops FOR TYPE point USING simhash AS OPERATOR 2 ~= (point, point);
+SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'odd_ops';
+CREATE INDEX ON points USING simhash (fp, place odd_ops);
+
+DROP TABLE docs, conditions, spoken, guarded, points;
+DROP FUNCTION plan, answer, scope_works;
+DROP OPERATOR FAMILY odd_ops USING simhash;
+DROP TYPE mood, place, shelf;
+DROP COLLATION ignore_case;

@@ -1,0 +1,106 @@
+// Scopes; see the header.
+#include "index/scope.hpp"
+
+#include "index/access_method.hpp"
+
+namespace simhash {
+
+namespace {
+
+constexpr int kFirstScopeColumn = 1; // from 0
+constexpr uint64_t kNullScope = 0x9e3779b97f4a7c15;
+
+// The finaliser of MurmurHash3, by which every bit of the argument changes half of the result's.
+uint64_t mix(uint64_t hash) {
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccd;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53;
+    return hash ^ hash >> 33;
+}
+
+uint64_t add_null(uint64_t hash) {
+    return mix(hash ^ kNullScope);
+}
+
+// `function` is the extended hash function of the value's type, which takes a seed.
+uint64_t add_value(uint64_t hash, FmgrInfo* function, Oid collation, Datum value) {
+    return mix(DatumGetUInt64(FunctionCall2Coll(function, collation, value, UInt64GetDatum(hash))));
+}
+
+} // namespace
+
+uint64_t stored_fingerprint(Relation index, const Datum* values, const bool* isnull) {
+    uint64_t hash = 0;
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+        hash = isnull[i] ? add_null(hash)
+                         : add_value(hash, index_getprocinfo(index, AttrNumber(i + 1), kHashScope),
+                                     index->rd_indcollation[i], values[i]);
+    return uint64_t(DatumGetInt64(values[0])) ^ hash;
+}
+
+// The hash function for values of a type that are compared with a column; nullptr where the
+// column's operator family has none.
+FmgrInfo* ScopeReader::hash_function(int column, Oid type) {
+    if (type == InvalidOid || type == index_->rd_opcintype[column])
+        return index_getprocinfo(index_, AttrNumber(column + 1), kHashScope);
+    if (type == other_type_ && column == other_column_)
+        return &other_function_;
+    Oid function = get_opfamily_proc(index_->rd_opfamily[column], type, type, kHashScope);
+    if (!OidIsValid(function))
+        return nullptr;
+    fmgr_info_cxt(function, &other_function_, memory_);
+    other_type_ = type;
+    other_column_ = column;
+    return &other_function_;
+}
+
+KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
+    KnownScope scope;
+    for (int i = kFirstScopeColumn; i <= scope_columns(index_); i++) {
+        bool known = false;
+        for (int k = 0; k < count && !known; k++) {
+            const ScanKeyData& key = keys[k];
+            if (key.sk_attno != i + 1)
+                continue;
+            if (key.sk_flags & SK_SEARCHNULL) {
+                scope.hash = add_null(scope.hash);
+                known = true;
+            } else if (!(key.sk_flags & SK_ISNULL) && key.sk_strategy == kEqual) {
+                FmgrInfo* function = hash_function(i, key.sk_subtype);
+                known = function != nullptr;
+                if (known)
+                    scope.hash = add_value(scope.hash, function, index_->rd_indcollation[i],
+                                           key.sk_argument);
+            }
+        }
+        scope.is_known &= known;
+    }
+    for (int k = 0; k < count; k++)
+        scope.is_empty |= (keys[k].sk_flags & SK_ISNULL) != 0 &&
+                          (keys[k].sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)) == 0;
+    return scope;
+}
+
+void check_columns(Relation index) {
+    TupleDesc columns = RelationGetDescr(index);
+    if (index->rd_opcintype[0] != INT8OID)
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("the first column of a simhash index must be a fingerprint, of type "
+                               "bigint"),
+                        errdetail("Column \"%s\" is of type %s.",
+                                  NameStr(TupleDescAttr(columns, 0)->attname),
+                                  format_type_be(TupleDescAttr(columns, 0)->atttypid)),
+                        errhint("The fingerprint comes first, as bigint; the columns of its scope "
+                                "follow.")));
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+        if (!OidIsValid(index_getprocid(index, AttrNumber(i + 1), kHashScope)))
+            ereport(ERROR,
+                    (errcode(ERRCODE_UNDEFINED_FUNCTION),
+                     errmsg("the operator class of column \"%s\" has no support function %d",
+                            NameStr(TupleDescAttr(columns, i)->attname), kHashScope),
+                     errdetail("A column of a simhash index after the first is hashed."),
+                     errhint("Create an operator class with FUNCTION %d, the type's extended hash "
+                             "function.",
+                             kHashScope)));
+}
+
+} // namespace simhash
