@@ -1,6 +1,7 @@
 // Scans ordered by distance; see the header.
 #include "index/nearest.hpp"
 
+#include "core/bits/ball_size.hpp"
 #include "index/access_method.hpp"
 
 #include <algorithm>
@@ -10,6 +11,10 @@ namespace simhash {
 namespace {
 
 constexpr int kRadiusStep = 2;
+// Of a stage that takes a pass over the posting table: matches to be expected, enough for most
+// limits; and how many times as many in the stage after it, as a pass costs the same each time.
+constexpr double kPassMatches = 256;
+constexpr double kPassGrowth = 16;
 
 } // namespace
 
@@ -24,41 +29,10 @@ int NearestScan::find_greatest_radius() const {
     return greatest;
 }
 
-// Has what the plan for the filter's ball finds looked up next, in order. False where reading the
-// whole posting table is cheaper, or they outgrow work_mem.
-bool NearestScan::collect(const Filter& filter) {
-    const ProbePlan* plan = index_->plan_for(filter.ball.radius);
-    if (plan->read_all)
-        return false;
-    probes_.start(plan, filter.ball.center);
-    matches_.clear();
-    if (!probes_.collect(filter, &matches_))
-        return false;
-    matches_.sort_by_distance(targets_);
-    return true;
-}
-
-// Has the only stage look through the smallest ball, where that is cheap and around something else
-// than the target. False where it is not.
-bool NearestScan::begin_stage_elsewhere() {
-    if (balls_.empty() || balls_[0].center == target() ||
-        !collect({balls_[0], kNoRadius, balls_.subspan(1)}))
-        return false;
-    step_ = Step::kStage;
-    radius_ = greatest_radius_; // nothing is left for another stage
-    return true;
-}
-
-// Begins the next stage, or the last. False where all was returned.
-bool NearestScan::begin_stage(PostingReader* postings) {
-    if (done_radius_ >= greatest_radius_)
-        return false;
-    int radius = done_radius_ < 0 ? index_->layout().radius : done_radius_ + kRadiusStep;
-    // A stage that leaves one distance to the next costs nearly as much as that one.
-    bool is_last = radius >= greatest_radius_ - (done_radius_ < 0 ? 0 : 1);
-    radius_ = is_last ? greatest_radius_ : radius;
-    step_ = Step::kStage;
-    return collect(filter(radius_)) || begin_last_stage(postings);
+// Few matches are looked up one by one; for many, a pass for each distance takes less time.
+bool NearestScan::are_too_many() const {
+    double few = std::max(index_->entries() * kFewMatches, 4 * kPassMatches);
+    return matches_.is_full() || double(matches_.count()) > few;
 }
 
 // Adds the fingerprints of the postings of a leaf, each once.
@@ -72,25 +46,73 @@ void NearestScan::add_matches_of(const PostingReader& postings) {
         matches_.add({yield->fingerprints, count});
 }
 
-// A pass over what was not yet returned: its distances, and, if they are few, its matches.
-bool NearestScan::begin_last_stage(PostingReader* postings) {
-    std::fill(std::begin(distance_occurs_), std::end(distance_occurs_), false);
+// Has what lies in the filter's ball looked up next, in order: found by probes, or by a pass over
+// the posting table where that is cheaper. False where it is too much.
+bool NearestScan::collect(const Filter& filter, PostingReader* postings) {
+    const ProbePlan* plan = index_->plan_for(filter.ball.radius);
     matches_.clear();
-    size_t few = size_t(index_->entries() * kFewMatches);
-    radius_ = greatest_radius_;
-    postings->start(LeafCursor(index_->posting_table(), kAllKeys));
-    while (postings->next_leaf(index_, filter(radius_))) {
-        for (const Posting& posting : postings->postings())
-            distance_occurs_[hamming_distance(posting.fingerprint, target())] = true;
-        if (matches_.count() <= few)
+    if (plan->read_all) {
+        postings->start(LeafCursor(index_->posting_table(), kAllKeys));
+        while (!are_too_many() && postings->next_leaf(index_, filter))
             add_matches_of(*postings);
-    }
-    if (matches_.is_full() || matches_.count() > few) {
-        radius_ = done_radius_;
-        return begin_pass(postings);
+        postings->stop();
+        if (are_too_many())
+            return false;
+    } else {
+        probes_.start(plan, filter.ball.center);
+        if (!probes_.collect(filter, &matches_))
+            return false;
     }
     matches_.sort_by_distance(targets_);
     return true;
+}
+
+// Has the only stage look through the smallest ball, where that is cheap and around something else
+// than the target. False where it is not.
+bool NearestScan::begin_stage_elsewhere(PostingReader* postings) {
+    if (balls_.empty() || balls_[0].center == target() ||
+        index_->plan_for(balls_[0].radius)->read_all ||
+        !collect({balls_[0], kNoRadius, balls_.subspan(1)}, postings))
+        return false;
+    step_ = Step::kStage;
+    radius_ = greatest_radius_; // nothing is left for another stage
+    return true;
+}
+
+// The radius of the next stage.
+int NearestScan::next_radius() const {
+    int radius = done_radius_ < 0 ? index_->layout().radius : done_radius_ + kRadiusStep;
+    if (radius >= greatest_radius_ || !index_->plan_for(radius)->read_all)
+        return radius;
+    auto expected = [this](int within) { return index_->entries() * ball_share(within); };
+    double enough = std::max(kPassMatches, kPassGrowth * expected(done_radius_));
+    while (radius < greatest_radius_ && expected(radius) < enough)
+        radius++;
+    return radius;
+}
+
+// Begins the next stage, or the last. False where all was returned.
+bool NearestScan::begin_stage(PostingReader* postings) {
+    if (done_radius_ >= greatest_radius_)
+        return false;
+    int radius = next_radius();
+    // A stage that leaves one distance to the next costs nearly as much as that one.
+    bool is_last = radius >= greatest_radius_ - (done_radius_ < 0 ? 0 : 1);
+    radius_ = is_last ? greatest_radius_ : radius;
+    step_ = Step::kStage;
+    return collect(filter(radius_), postings) || begin_last_stage(postings);
+}
+
+// A pass over what was not yet returned, which tells its distances; then one for each of them.
+bool NearestScan::begin_last_stage(PostingReader* postings) {
+    std::fill(std::begin(distance_occurs_), std::end(distance_occurs_), false);
+    matches_.clear();
+    postings->start(LeafCursor(index_->posting_table(), kAllKeys));
+    while (postings->next_leaf(index_, filter(greatest_radius_)))
+        for (const Posting& posting : postings->postings())
+            distance_occurs_[hamming_distance(posting.fingerprint, target())] = true;
+    radius_ = done_radius_;
+    return begin_pass(postings);
 }
 
 // Begins the pass of the next distance that occurs. False where there is none.
@@ -145,7 +167,7 @@ void NearestScan::start(std::span<const uint64_t> targets, std::span<const Ball>
     done_radius_ = kNoRadius;
     greatest_radius_ = find_greatest_radius();
     postings->stop();
-    if (!begin_stage_elsewhere() && !begin_stage(postings)) {
+    if (!begin_stage_elsewhere(postings) && !begin_stage(postings)) {
         step_ = Step::kStage; // with nothing to look up
         radius_ = greatest_radius_;
         matches_.clear();

@@ -8,12 +8,12 @@
 //     returns    distances 0..3    4..5            6..7                 the others
 //
 // So a LIMIT that is reached near by costs one cheap stage. Where a radius would cost as much as
-// reading the posting table from end to end, the last stage begins: one pass over that table
-// collects the matches where they are few, as they are within a ball, to be looked up like those of
-// the other stages. Where they are many, the pass tells which distances occur, and each further
-// pass returns one of them, straight from the leaves. At most 65 passes return everything, whatever
-// the size, in no memory at all; matches of the earlier stages, which are few, are given up for the
-// last stage where they outgrow work_mem.
+// reading the posting table from end to end, a stage is such a pass instead, and its radius grows
+// until some hundreds of matches are to be expected, and in the next stage many more. Where they
+// are too many to be looked up one by one the last stage begins: one pass tells which distances
+// occur, and each further pass returns one of them, straight from the leaves. At most 65 passes
+// return everything, whatever the size, in no memory at all; matches of the earlier stages, which
+// are few, are given up for the last stage where they outgrow work_mem.
 //
 // A condition on another centre that is cheap to search for needs one stage only: what is in its
 // ball, sorted by distance from the target.
@@ -49,8 +49,10 @@ class NearestScan {
     uint64_t target() const { return targets_[0]; }
     Filter filter(int radius) const { return {{target(), radius}, done_radius_, balls_}; }
     int find_greatest_radius() const;
-    bool collect(const Filter& filter);
-    bool begin_stage_elsewhere();
+    bool are_too_many() const;
+    bool collect(const Filter& filter, PostingReader* postings);
+    bool begin_stage_elsewhere(PostingReader* postings);
+    int next_radius() const;
     bool begin_stage(PostingReader* postings);
     bool begin_last_stage(PostingReader* postings);
     bool begin_pass(PostingReader* postings);
