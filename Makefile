@@ -57,7 +57,9 @@ PG_CPPFLAGS += -DSIMHASH_ICU
 SHLIB_LINK += -licuuc
 endif
 
-PG_CPPFLAGS += -I$(srcdir)/src
+# The version is the control file's.
+PG_CPPFLAGS += -I$(srcdir)/src \
+	-DSIMHASH_VERSION=$(shell sed -n "s/^default_version *= *'\([^']*\)'.*/\1/p" $(srcdir)/simhash.control)
 PG_CXXFLAGS = $(SIMHASH_CXXFLAGS) $(WARNINGS) $(EXTRA_CXXFLAGS)
 
 EXTRA_CLEAN = build results regression.diffs regression.out test/isolation/output_iso tmp_check

@@ -7,7 +7,7 @@ namespace simhash {
 
 namespace {
 
-void set_properties(IndexAmRoutine* am) {
+constexpr void set_properties(IndexAmRoutine* am) {
     am->amstrategies = kNear + kFingerprintBits;
     am->amsupport = kHashScope;
     am->amcanmulticol = true; // the fingerprint and its scope
@@ -112,7 +112,7 @@ bool index_validate(Oid opclass) {
     return valid;
 }
 
-void set_callbacks(IndexAmRoutine* am) {
+constexpr void set_callbacks(IndexAmRoutine* am) {
     am->ambuild = index_build;
     am->ambuildempty = index_build_empty;
     am->aminsert = index_insert;
@@ -131,6 +131,14 @@ void set_callbacks(IndexAmRoutine* am) {
     am->amendscan = index_end_scan;
 }
 
+constexpr IndexAmRoutine access_method() {
+    IndexAmRoutine am{};
+    am.type = T_IndexAmRoutine;
+    set_properties(&am);
+    set_callbacks(&am);
+    return am;
+}
+
 } // namespace
 
 } // namespace simhash
@@ -139,9 +147,7 @@ extern "C" {
 PG_FUNCTION_INFO_V1(simhash_handler);
 
 Datum simhash_handler([[maybe_unused]] PG_FUNCTION_ARGS) {
-    auto* am = makeNode(IndexAmRoutine);
-    simhash::set_properties(am);
-    simhash::set_callbacks(am);
-    PG_RETURN_POINTER(am);
+    static constexpr IndexAmRoutine routine = simhash::access_method();
+    PG_RETURN_POINTER(simhash::handed_over(&routine));
 }
 }

@@ -3,7 +3,7 @@
 #include "planner/planner.hpp"
 
 extern "C" {
-PG_MODULE_MAGIC;
+SIMHASH_MODULE_MAGIC("simhash", CppAsString2(SIMHASH_VERSION));
 
 PGDLLEXPORT void _PG_init();
 

@@ -1,5 +1,5 @@
 // The server's headers, for C++: the one place that includes them, and the one that knows how
-// PostgreSQL 15 to 18 differ. Everything in src/index and src/sql includes this first; nothing in
+// PostgreSQL 15 to 19 differ. Everything in src/index and src/sql includes this first; nothing in
 // src/core may.
 #pragma once
 #pragma GCC system_header // the server's headers are not held to our warnings
@@ -7,6 +7,14 @@
 
 extern "C" {
 #include "postgres.h"
+}
+
+// Said before a header is missed that an older server has not got.
+#if PG_VERSION_NUM < 150000
+#error "simhash needs PostgreSQL 15 or later"
+#endif
+
+extern "C" {
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "mb/pg_wchar.h"
@@ -51,6 +59,7 @@ extern "C" {
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
 #include "parser/parse_oper.h"
 #include "parser/parsetree.h"
@@ -89,6 +98,7 @@ extern "C" {
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/tuplesort.h"
+#include "utils/tuplestore.h"
 #include "windowapi.h"
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
@@ -96,14 +106,23 @@ extern "C" {
 #endif
 }
 
-#if PG_VERSION_NUM < 150000
-#error "simhash needs PostgreSQL 15 or later"
-#endif
-
 // PostgreSQL 16 lets input functions report bad input to a caller who asked for it; before, it is
 // an error.
 #if PG_VERSION_NUM < 160000
 #define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
+#endif
+
+// PostgreSQL 18 shows a library's name and version (pg_get_loaded_modules).
+#if PG_VERSION_NUM >= 180000
+#define SIMHASH_MODULE_MAGIC(module, module_version)                                               \
+    PG_MODULE_MAGIC_EXT(.name = module, .version = module_version)
+#else
+#define SIMHASH_MODULE_MAGIC(module, module_version) PG_MODULE_MAGIC
+#endif
+
+// The modes of LockBuffer() have a type of their own from PostgreSQL 19 on.
+#if PG_VERSION_NUM < 190000
+using BufferLockMode = int;
 #endif
 
 namespace simhash {
@@ -210,7 +229,11 @@ inline bool read_recent_buffer(Relation relation, BlockNumber block, Buffer buff
 
 // True when one more use of the shared buffer would not count: it is kept in memory as long as any.
 inline bool use_count_is_full(Buffer buffer) {
+#if PG_VERSION_NUM >= 190000
+    uint64 state = pg_atomic_read_u64(&GetBufferDescriptor(buffer - 1)->state);
+#else
     uint32 state = pg_atomic_read_u32(&GetBufferDescriptor(buffer - 1)->state);
+#endif
     return BUF_STATE_GET_USAGECOUNT(state) >= BM_MAX_USAGE_COUNT;
 }
 
@@ -227,8 +250,49 @@ inline BlockNumber block_in_buffer(Buffer buffer) {
 // True when this backend holds the content lock of the page: locking it again would wait for ever.
 // Who holds any such lock also holds interrupts off; that is told sooner.
 inline bool page_locked_by_me(Buffer buffer) {
-    return InterruptHoldoffCount > 0 && !BufferIsLocal(buffer) &&
-           LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
+    if (InterruptHoldoffCount == 0 || BufferIsLocal(buffer))
+        return false;
+#if PG_VERSION_NUM >= 190000
+    return BufferIsLockedByMe(buffer);
+#else
+    return LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
+#endif
+}
+
+// What an access method's handler returns. PostgreSQL 19 keeps the pointer; before, the server copies
+// what it leads to, and frees it.
+inline const IndexAmRoutine* handed_over(const IndexAmRoutine* routine) {
+#if PG_VERSION_NUM >= 190000
+    return routine;
+#else
+    auto* copy = static_cast<IndexAmRoutine*>(palloc(sizeof(IndexAmRoutine)));
+    *copy = *routine;
+    return copy;
+#endif
+}
+
+// From now on, has `look` called whenever the planner opens a table, after those who asked for it
+// before.
+template <void (*look)(PlannerInfo* root, RelOptInfo* table)>
+void look_at_opened_tables() {
+#if PG_VERSION_NUM >= 190000
+    static build_simple_rel_hook_type earlier;
+    earlier = build_simple_rel_hook;
+    build_simple_rel_hook = [](PlannerInfo* root, RelOptInfo* relation, RangeTblEntry* entry) {
+        if (earlier != nullptr)
+            earlier(root, relation, entry);
+        if (entry->rtekind == RTE_RELATION)
+            look(root, relation);
+    };
+#else
+    static get_relation_info_hook_type earlier;
+    earlier = get_relation_info_hook;
+    get_relation_info_hook = [](PlannerInfo* root, Oid oid, bool has_children, RelOptInfo* table) {
+        if (earlier != nullptr)
+            earlier(root, oid, has_children, table);
+        look(root, table);
+    };
+#endif
 }
 
 inline bool in_autovacuum_worker() {

@@ -23,7 +23,7 @@ struct Check {
     Relation heap, index;
     const Layout* layout;
     BlockNumber blocks, heap_blocks;
-    bits8* reached;     // [blocks / 8 + 1] pages that were met
+    uint8* reached;     // [blocks / 8 + 1] pages that were met
     LeafEntry* entries; // [kMaxLeafEntries] of one leaf
 
     int64 rows;         // postings, those of the null table included
@@ -46,7 +46,7 @@ TreeContext checked_tree(const Check* check, int number) {
 void mark_reached(Check* check, BlockNumber block) {
     if (block >= check->blocks)
         report_corruption(check->index, block, "A link leads beyond the index's end.");
-    bits8 bit = bits8(1 << (block & 7));
+    uint8 bit = uint8(1 << (block & 7));
     if (check->reached[block >> 3] & bit)
         report_corruption(check->index, block, "Two links lead to the page.");
     check->reached[block >> 3] |= bit;
@@ -426,7 +426,7 @@ Check* new_check(Relation heap, Relation index) {
     check->layout = layout;
     check->blocks = RelationGetNumberOfBlocks(index);
     check->heap_blocks = RelationGetNumberOfBlocks(heap);
-    check->reached = static_cast<bits8*>(palloc0(check->blocks / 8 + 1));
+    check->reached = static_cast<uint8*>(palloc0(check->blocks / 8 + 1));
     check->entries = static_cast<LeafEntry*>(palloc(kMaxLeafEntries * sizeof(LeafEntry)));
     return check;
 }

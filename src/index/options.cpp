@@ -18,6 +18,15 @@ constexpr int kMinFillfactor = 10;
 
 object_access_hook_type next_object_access_hook;
 
+// PostgreSQL 18 has more members, which we leave as they are.
+constexpr relopt_parse_elt int_option(const char* name, int offset) {
+    relopt_parse_elt option{};
+    option.optname = name;
+    option.opttype = RELOPT_TYPE_INT;
+    option.offset = offset;
+    return option;
+}
+
 // The options of a pg_class row that decide the layout.
 struct LayoutOptions {
     int radius = kDefaultRadius;
@@ -34,7 +43,7 @@ LayoutOptions layout_options(HeapTuple class_row, TupleDesc descriptor) {
 bool is_simhash_index(Form_pg_class row) {
     if (row->relkind != RELKIND_INDEX)
         return false;
-    IndexAmRoutine* am = GetIndexAmRoutineByAmId(row->relam, true);
+    const IndexAmRoutine* am = GetIndexAmRoutineByAmId(row->relam, true);
     return am != nullptr && am->ambuild == index_build;
 }
 
@@ -100,10 +109,10 @@ void define_options() {
 }
 
 bytea* index_options(Datum options, bool validate) {
-    static const relopt_parse_elt table[] = {
-        {"radius", RELOPT_TYPE_INT, offsetof(Options, radius)},
-        {"tables", RELOPT_TYPE_INT, offsetof(Options, tables)},
-        {"fillfactor", RELOPT_TYPE_INT, offsetof(Options, fillfactor)},
+    static constexpr relopt_parse_elt table[] = {
+        int_option("radius", offsetof(Options, radius)),
+        int_option("tables", offsetof(Options, tables)),
+        int_option("fillfactor", offsetof(Options, fillfactor)),
     };
     return static_cast<bytea*>(
         build_reloptions(options, validate, option_kind, sizeof(Options), table, lengthof(table)));

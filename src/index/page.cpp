@@ -81,7 +81,7 @@ Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy
     return buffer;
 }
 
-Buffer read_page(Relation index, BlockNumber block, int lock_mode) {
+Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode) {
     Buffer buffer = pin_page(index, block);
     LockBuffer(buffer, lock_mode);
     check_page(index, block, buffer);

@@ -278,7 +278,7 @@ LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
 // link may name no page, or one that this backend has locked.
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
 // Pins a page likewise, locks it in `lock_mode` and checks it.
-Buffer read_page(Relation index, BlockNumber block, int lock_mode);
+Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode);
 // The cached metapage. Expects no page lock, leaves none: the first call reads the page.
 IndexCache* index_cache(Relation index);
 // Distinct fingerprints that an index of so many blocks holds, roughly.

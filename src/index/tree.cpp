@@ -78,8 +78,8 @@ BlockNumber child_of(const TreeContext& tree, Buffer buffer, TreeKey key) {
 // Goes from `block` (whose level must be `level`, if that is >= 0) right to the page that holds
 // `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or, if it was
 // kept, the page is not reached in a few hops.
-Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int level, int lock_mode,
-                  Link link, int* hops) {
+Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int level,
+                  BufferLockMode lock_mode, Link link, int* hops) {
     int patience = link == Link::kKept ? kMaxHopsOfKeptLink : kMaxHops;
     for (;;) {
         CHECK_FOR_INTERRUPTS();
@@ -104,7 +104,8 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int l
 }
 
 // One descent; InvalidBuffer where it met a stale link.
-Buffer try_descend(const TreeContext& tree, TreeKey key, int level, int lock_mode, int* hops) {
+Buffer try_descend(const TreeContext& tree, TreeKey key, int level, BufferLockMode lock_mode,
+                   int* hops) {
     Buffer buffer = read_page(tree.index, root_block(tree.tree), BUFFER_LOCK_SHARE);
     if (page_opaque(BufferGetPage(buffer))->tree != tree.tree)
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
@@ -138,7 +139,7 @@ Buffer try_descend(const TreeContext& tree, TreeKey key, int level, int lock_mod
 
 } // namespace
 
-Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode) {
+Buffer descend(const TreeContext& tree, TreeKey key, int level, BufferLockMode lock_mode) {
     int hops = 0;
     for (int restarts = 0; restarts < kMaxRestarts; restarts++) {
         Buffer buffer = try_descend(tree, key, level, lock_mode, &hops);

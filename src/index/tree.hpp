@@ -24,7 +24,7 @@ TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry ent
 
 // Returns the page of `level` whose range holds `key`, pinned and locked in `lock_mode`. Expects no
 // page lock that rule 3 of README.md forbids.
-Buffer descend(const TreeContext& tree, TreeKey key, int level, int lock_mode);
+Buffer descend(const TreeContext& tree, TreeKey key, int level, BufferLockMode lock_mode);
 // The page of `level` that holds `key`, reached from `block` by right links, or by descent where
 // that is InvalidBlockNumber or turns out to be stale; pinned and locked shared. Expects no lock.
 Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);

@@ -4,14 +4,14 @@
 // form in two steps, both begun here, each where the server asks for it:
 //
 //   fp <~> $1 <= 3                         as written; <~> is a plain integer
-//       |  rewriting: get_relation_info_hook calls rewrite.cpp
+//       |  rewriting: rewrite.cpp, called when the planner opens a table
 //   hamming_within(fp, $1, 3)              one function call; EXPLAIN shows it as a filter
 //       |  index condition: the support function of hamming_within
 //   fp <@ hamming_ball($1, 3)              what the index searches for
 //
 // Rewriting needs a moment after the planner has simplified the conditions and before it
-// distributes them to the tables. get_relation_info_hook is called then, when the planner opens the
-// first table. The library need not be preloaded for the hook to be there: simplifying an
+// distributes them to the tables. A hook of the planner is called then, when it opens the first
+// table: get_relation_info_hook, from PostgreSQL 19 on build_simple_rel_hook. The library need not be preloaded for the hook to be there: simplifying an
 // expression with <~> in it calls the support function of hamming(), and that loads the library.
 //
 // How many rows a predicate leaves is estimated by selectivity.cpp, what an index path costs by
@@ -38,7 +38,6 @@ namespace {
 // Nothing is looked for in a session in which no distance was ever planned, even with the library
 // preloaded.
 bool a_distance_was_planned = false;
-get_relation_info_hook_type previous_hook = nullptr;
 
 bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
     for (int i = 1; i < root->simple_rel_array_size; i++) {
@@ -49,9 +48,7 @@ bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
     return true;
 }
 
-void rewrite_on_opening(PlannerInfo* root, Oid table, bool has_children, RelOptInfo* relation) {
-    if (previous_hook != nullptr)
-        previous_hook(root, table, has_children, relation);
+void rewrite_on_opening(PlannerInfo* root, RelOptInfo* relation) {
     // Utility commands make planner data of their own, without a query in it.
     if (!a_distance_was_planned || root->parse == nullptr || root->parse->jointree == nullptr)
         return;
@@ -65,8 +62,7 @@ void rewrite_on_opening(PlannerInfo* root, Oid table, bool has_children, RelOptI
 } // namespace
 
 void install_rewriting() {
-    previous_hook = get_relation_info_hook;
-    get_relation_info_hook = rewrite_on_opening;
+    look_at_opened_tables<rewrite_on_opening>();
 }
 
 // ---- support function of hamming() ----

@@ -44,7 +44,7 @@ EnumLabels* read_enum_labels(Oid type, MemoryContext context) {
             read = static_cast<EnumLabels*>(
                 repalloc(read, offsetof(EnumLabels, labels) + room * sizeof(Oid)));
         }
-        read->labels[count++] = (reinterpret_cast<Form_pg_enum> GETSTRUCT(tuple))->oid;
+        read->labels[count++] = reinterpret_cast<Form_pg_enum>(GETSTRUCT(tuple))->oid;
     }
     systable_endscan_ordered(scan);
     index_close(index, AccessShareLock);

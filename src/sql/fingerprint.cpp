@@ -134,7 +134,7 @@ Datum simhash_hashes_array(PG_FUNCTION_ARGS) {
         PG_RETURN_NULL();
     const Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");
     return array_fingerprint(fcinfo, hashes,
-                             [](Datum hash) { return static_cast<uint64_t> DatumGetInt64(hash); });
+                             [](Datum hash) { return uint64_t(DatumGetInt64(hash)); });
 }
 
 // simhash(document tsvector) -> bigint: a lexeme weighs as much as it has positions; one without (a
