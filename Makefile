@@ -101,6 +101,11 @@ build/testing/%.o: %.cpp $(PROJECT_HEADERS)
 build/testing/simhash.so: $(OBJS:%=build/testing/%)
 	$(CXX) $(CXXFLAGS) $(TESTING_FLAGS) -shared -o $@ $^ $(SHLIB_LINK)
 
+# A library that takes our hook in the planner away (test/t/016_hook.pl).
+build/testing/displacer.so: test/hooks/displacer.cpp src/pg.hpp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -shared -o $@ $<
+
 # ---- longer tests than CI runs ----
 
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -118,7 +123,7 @@ tap damage damage-sanitized crash standby recovery-targets soak: clean-tmp-check
 clean-tmp-check:
 	rm -rf tmp_check/t_*
 
-tap: build/testing/simhash.so
+tap: build/testing/simhash.so build/testing/displacer.so
 	$(PROVE_ENVIRONMENT) prove -v test/t/$(TEST)*.pl
 damage:
 	$(PROVE_ENVIRONMENT) SIMHASH_DAMAGE_TRIALS=$(TRIALS) prove -v test/t/010_damage.pl

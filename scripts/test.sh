@@ -157,7 +157,8 @@ fi
 if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
     log=$workspace/tap.log
     # Some tests call a build of their own; they only find it up to date.
-    quiet_make "$source" with_llvm=no build/testing/simhash.so || count 0 1 "library for tests: build"
+    quiet_make "$source" with_llvm=no build/testing/simhash.so build/testing/displacer.so ||
+        count 0 1 "libraries for tests: build"
     chown -R "$server_user" "$source/build"
     # Where libraries of Node.js are: Debian's, or what npm installs here.
     export NODE_PATH=/usr/share/nodejs

@@ -271,29 +271,46 @@ inline const IndexAmRoutine* handed_over(const IndexAmRoutine* routine) {
 #endif
 }
 
-// From now on, has `look` called whenever the planner opens a table, after those who asked for it
-// before.
-template <void (*look)(PlannerInfo* root, RelOptInfo* table)>
-void look_at_opened_tables() {
+// The planner's hook that is called when it opens a table, what it is called with, and a function
+// for it that calls `look`. The hook of PostgreSQL 19 is also called for what is no table.
 #if PG_VERSION_NUM >= 190000
-    static build_simple_rel_hook_type earlier;
-    earlier = build_simple_rel_hook;
-    build_simple_rel_hook = [](PlannerInfo* root, RelOptInfo* relation, RangeTblEntry* entry) {
-        if (earlier != nullptr)
-            earlier(root, relation, entry);
-        if (entry->rtekind == RTE_RELATION)
-            look(root, relation);
+using TableHook = build_simple_rel_hook_type;
+inline TableHook& table_hook() {
+    return build_simple_rel_hook;
+}
+struct OpenedTable {
+    PlannerInfo* root;
+    RelOptInfo* relation;
+    RangeTblEntry* entry;
+
+    bool is_table() const { return entry->rtekind == RTE_RELATION; }
+    void hand_to(TableHook hook) const { hook(root, relation, entry); }
+};
+template <void (*look)(const OpenedTable&)>
+constexpr TableHook kTableHookTo =
+    [](PlannerInfo* root, RelOptInfo* relation, RangeTblEntry* entry) {
+        look({root, relation, entry});
     };
 #else
-    static get_relation_info_hook_type earlier;
-    earlier = get_relation_info_hook;
-    get_relation_info_hook = [](PlannerInfo* root, Oid oid, bool has_children, RelOptInfo* table) {
-        if (earlier != nullptr)
-            earlier(root, oid, has_children, table);
-        look(root, table);
+using TableHook = get_relation_info_hook_type;
+inline TableHook& table_hook() {
+    return get_relation_info_hook;
+}
+struct OpenedTable {
+    PlannerInfo* root;
+    RelOptInfo* relation;
+    Oid oid;
+    bool has_children;
+
+    bool is_table() const { return true; }
+    void hand_to(TableHook hook) const { hook(root, oid, has_children, relation); }
+};
+template <void (*look)(const OpenedTable&)>
+constexpr TableHook kTableHookTo =
+    [](PlannerInfo* root, Oid oid, bool has_children, RelOptInfo* relation) {
+        look({root, relation, oid, has_children});
     };
 #endif
-}
 
 inline bool in_autovacuum_worker() {
 #if PG_VERSION_NUM >= 170000

@@ -1,12 +1,9 @@
-// What the planner's side gives to the rest: its hook, and the access method's cost estimate.
+// What the planner's side gives to the rest: the access method's cost estimate.
 #pragma once
 
 #include "pg.hpp"
 
 namespace simhash {
-
-// Has the conditions of queries rewritten from now on (support.cpp).
-void install_rewriting();
 
 // The access method's callback (cost.cpp).
 void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup_cost,

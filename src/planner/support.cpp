@@ -11,8 +11,9 @@
 //
 // Rewriting needs a moment after the planner has simplified the conditions and before it
 // distributes them to the tables. A hook of the planner is called then, when it opens the first
-// table: get_relation_info_hook, from PostgreSQL 19 on build_simple_rel_hook. The library need not be preloaded for the hook to be there: simplifying an
-// expression with <~> in it calls the support function of hamming(), and that loads the library.
+// table: get_relation_info_hook, from PostgreSQL 19 on build_simple_rel_hook. Nothing need be
+// preloaded for the hook to be there: simplifying an expression with <~> in it, which comes before,
+// calls the support function of hamming(), and that installs it.
 //
 // How many rows a predicate leaves is estimated by selectivity.cpp, what an index path costs by
 // cost.cpp.
@@ -20,6 +21,8 @@
 // The rewriting keeps no memory of a run of the planner that could be stale in the next one: the hook
 // looks at the query it is called for, once, and what is rewritten does not match again.
 #include "planner/planner.hpp"
+
+#include <algorithm>
 
 #include "core/bits/ball.hpp"
 #include "index/access_method.hpp"
@@ -32,12 +35,53 @@
 namespace simhash {
 
 // ---- the hook ----
+//
+// It is taken when a distance is planned, and taken again whenever something else is found there:
+// a library that is loaded after ours may take it without calling whom it finds, as Citus does, and
+// the condition would become a sequential scan, silently. What is found there is called by us. Most
+// libraries call whom they found as well, and come back to us: such a call from within, for the
+// same table, goes on with what we found before. So every hook has its turn, and no chain is
+// endless, even where another library takes the hook back as we do.
+//
+// What a library that is loaded while a query is planned takes from us, that query is without.
 
 namespace {
 
-// Nothing is looked for in a session in which no distance was ever planned, even with the library
-// preloaded.
-bool a_distance_was_planned = false;
+constexpr int kMostOthers = 16; // as many libraries with such a hook are not expected
+
+// The hooks that were found in the place of ours, the latest last.
+TableHook others[kMostOthers];
+int other_count = 0;
+
+// The table that the hook is being called for, and how many of the others are still to be called.
+struct Opening {
+    const RelOptInfo* relation;
+    int others_left;
+};
+Opening opening = {nullptr, 0};
+
+void add_other(TableHook other) {
+    auto* end = std::remove(others, others + other_count, other);
+    if (end == others + kMostOthers)
+        end = std::move(others + 1, end, others);
+    *end++ = other;
+    other_count = int(end - others);
+}
+
+void call_next_other(const OpenedTable& table) {
+    if (opening.others_left > 0)
+        table.hand_to(others[--opening.others_left]);
+}
+
+void call_others(const OpenedTable& table) {
+    Opening outer = opening; // another hook may have queries planned
+    opening = {table.relation, other_count};
+    PG_TRY();
+    { call_next_other(table); }
+    PG_FINALLY();
+    { opening = outer; }
+    PG_END_TRY();
+}
 
 bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
     for (int i = 1; i < root->simple_rel_array_size; i++) {
@@ -48,9 +92,18 @@ bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
     return true;
 }
 
-void rewrite_on_opening(PlannerInfo* root, RelOptInfo* relation) {
+void rewrite_on_opening(const OpenedTable& table) {
+    if (opening.relation == table.relation) {
+        call_next_other(table);
+        return;
+    }
+    call_others(table);
+    PlannerInfo* root = table.root;
+    RelOptInfo* relation = table.relation;
+    if (!table.is_table())
+        return;
     // Utility commands make planner data of their own, without a query in it.
-    if (!a_distance_was_planned || root->parse == nullptr || root->parse->jointree == nullptr)
+    if (root->parse == nullptr || root->parse->jointree == nullptr)
         return;
     rewrite_index_predicates(root, relation);
     if (relation->reloptkind == RELOPT_OTHER_MEMBER_REL)
@@ -59,11 +112,17 @@ void rewrite_on_opening(PlannerInfo* root, RelOptInfo* relation) {
         rewrite_query_conditions(root);
 }
 
-} // namespace
-
+// Has the conditions of queries rewritten from now on.
 void install_rewriting() {
-    look_at_opened_tables<rewrite_on_opening>();
+    constexpr TableHook ours = kTableHookTo<rewrite_on_opening>;
+    if (table_hook() == ours)
+        return;
+    if (table_hook() != nullptr)
+        add_other(table_hook());
+    table_hook() = ours;
 }
+
+} // namespace
 
 // ---- support function of hamming() ----
 
@@ -72,7 +131,7 @@ namespace {
 // hamming(a, b) becomes a <~> b, so that ORDER BY hamming(fp, $1) matches the index's ordering
 // operator.
 Node* simplify_distance(SupportRequestSimplify* request) {
-    a_distance_was_planned = true;
+    install_rewriting();
     Oid op = distance_operator(request->fcall->funcid);
     if (!OidIsValid(op) || list_length(request->fcall->args) != 2)
         return nullptr;

@@ -8,7 +8,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(testing_library use_library start_node create_data compare_radii compare_nearest);
+our @EXPORT = qw(build_library testing_library use_library start_node create_data compare_radii compare_nearest);
 
 # A server with the extension in database postgres.
 sub start_node
@@ -23,14 +23,21 @@ sub start_node
 	return $node;
 }
 
-# Builds the library with pause points and functions that damage pages (src/index/testing.hpp), and returns its path.
-sub testing_library
+# Builds a library that only tests load, and returns its path.
+sub build_library
 {
+	my ($name) = @_;
 	my $top = $ENV{TESTDIR} // '.';
-	my @command = ('make', '-s', '-C', $top, 'PG_CONFIG=' . ($ENV{PG_CONFIG} // 'pg_config'), 'with_llvm=no', 'build/testing/simhash.so');
+	my @command = ('make', '-s', '-C', $top, 'PG_CONFIG=' . ($ENV{PG_CONFIG} // 'pg_config'), 'with_llvm=no', "build/testing/$name");
 	PostgreSQL::Test::Utils::system_or_bail(@command) unless $ENV{SIMHASH_PRELOAD};
 	chomp(my $path = `cd $top && pwd`);
-	return "$path/build/testing/simhash.so";
+	return "$path/build/testing/$name";
+}
+
+# The library with pause points and functions that damage pages (src/index/testing.hpp).
+sub testing_library
+{
+	return build_library('simhash.so');
 }
 
 # Lets the database's extension call this library instead of the installed one.

@@ -1,0 +1,74 @@
+// A library that takes the planner's hook away from whoever had it, for test/t/016_hook.pl. Loaded, it
+// takes it at once, as libraries do; displace() takes it again. The setting displacer.manners says how:
+//
+//   overwrites   the hook that was there is never called (Citus)
+//   chains       it is called
+//   insists      it is called, and the hook is taken again before each query is planned
+//   fails        it is called, and then the first opening of a table raises an error
+//
+// displaced() counts how often its hook was called.
+#include "pg.hpp"
+
+extern "C" {
+#include "optimizer/planner.h"
+
+PG_MODULE_MAGIC;
+PG_FUNCTION_INFO_V1(displace);
+PG_FUNCTION_INFO_V1(displaced);
+PGDLLEXPORT void _PG_init();
+}
+
+namespace {
+
+char* manners;
+int64 calls;
+bool failed;
+get_relation_info_hook_type previous;
+planner_hook_type previous_planner;
+
+bool is_mannered(const char* so) {
+    return strcmp(manners, so) == 0;
+}
+
+void on_opening(PlannerInfo* root, Oid table, bool has_children, RelOptInfo* relation) {
+    calls++;
+    if (!is_mannered("overwrites") && previous != nullptr)
+        previous(root, table, has_children, relation);
+    if (is_mannered("fails") && !failed) {
+        failed = true;
+        ereport(ERROR, (errmsg("the displacer fails once")));
+    }
+}
+
+void take_hook() {
+    if (get_relation_info_hook == on_opening)
+        return;
+    previous = get_relation_info_hook;
+    get_relation_info_hook = on_opening;
+}
+
+PlannedStmt* on_planning(Query* query, const char* text, int options, ParamListInfo parameters) {
+    if (is_mannered("insists"))
+        take_hook();
+    return previous_planner != nullptr ? previous_planner(query, text, options, parameters)
+                                       : standard_planner(query, text, options, parameters);
+}
+
+} // namespace
+
+void _PG_init() {
+    DefineCustomStringVariable("displacer.manners", "How the hook is taken.", nullptr, &manners,
+                               "overwrites", PGC_USERSET, 0, nullptr, nullptr, nullptr);
+    previous_planner = planner_hook;
+    planner_hook = on_planning;
+    take_hook();
+}
+
+Datum displace([[maybe_unused]] PG_FUNCTION_ARGS) {
+    take_hook();
+    PG_RETURN_VOID();
+}
+
+Datum displaced([[maybe_unused]] PG_FUNCTION_ARGS) {
+    PG_RETURN_INT64(calls);
+}
