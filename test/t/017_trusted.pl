@@ -1,0 +1,47 @@
+# The extension is trusted: whoever owns a database may install it, and its script runs as a superuser. So the script must
+# call nothing that its schema's owner has put there.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $node = start_node('trusted', no_extension => 1);
+$node->safe_psql('postgres', 'CREATE ROLE tenant LOGIN');
+$node->safe_psql('postgres', 'CREATE DATABASE rented OWNER tenant');
+
+sub as_tenant
+{
+	my ($sql) = @_;
+	return $node->safe_psql('rented', $sql, extra_params => [ '-U', 'tenant' ]);
+}
+
+# Functions and operators that suit unknown literals, names and the like better than those of pg_catalog.
+as_tenant(q{
+	CREATE SCHEMA trap;
+	CREATE TABLE trap.called (what text, by text);
+	CREATE FUNCTION trap.format(text, text, text, text) RETURNS text LANGUAGE sql AS
+		$$ INSERT INTO trap.called VALUES ('format', current_user); SELECT pg_catalog.format($1, $2, $3, $4) $$;
+	CREATE FUNCTION trap.is_like(name, name) RETURNS boolean LANGUAGE sql AS
+		$$ INSERT INTO trap.called VALUES ('~~', current_user); SELECT $1 ~~ $2::text $$;
+	CREATE OPERATOR trap.~~ (LEFTARG = name, RIGHTARG = name, FUNCTION = trap.is_like);
+	CREATE FUNCTION trap.hashtextextended(bigint) RETURNS bigint LANGUAGE sql AS $$ SELECT $1 $$;
+	CREATE EXTENSION simhash SCHEMA trap});
+is(as_tenant('SELECT count(*) FROM trap.called'), 0, "nothing of the schema's owner was called");
+is(as_tenant(q{SELECT count(*) FROM pg_operator o JOIN pg_amop a ON a.amopopr = o.oid
+	WHERE a.amopmethod = (SELECT oid FROM pg_am WHERE amname = 'simhash') AND o.oprname = '=' AND o.oprnamespace <> 'pg_catalog'::regnamespace}),
+	0, 'equality is that of pg_catalog');
+is(as_tenant(q{SELECT count(*) FROM pg_proc p JOIN pg_amproc a ON a.amproc = p.oid
+	WHERE a.amprocfamily IN (SELECT oid FROM pg_opfamily WHERE opfmethod = (SELECT oid FROM pg_am WHERE amname = 'simhash'))
+		AND p.pronamespace <> 'pg_catalog'::regnamespace}),
+	0, 'hash functions are those of pg_catalog');
+
+# Such traps can only be set for what the script evaluates: it makes objects, and nothing else.
+my $script = slurp_file("$FindBin::RealBin/../../simhash--1.0.sql");
+my @statements = $script =~ /^([A-Z]+)\b/mg;
+is(join(' ', grep { !/^(CREATE|COMMENT|AS|LANGUAGE|RETURNS)$/ } @statements), '', 'the script evaluates no expression');
+$node->stop;
+done_testing();
