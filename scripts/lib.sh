@@ -3,7 +3,9 @@
 # To be sourced by bash with `set -euo pipefail`; sets `root`, the top of the source tree.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-PG_MAJOR=${PG_MAJOR:-15}
+# The oldest server that the code is written for, and the clang-format and clang-tidy that it is checked with.
+OLDEST_POSTGRESQL=15
+FORMAT_MAJOR=14
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
@@ -14,29 +16,83 @@ die() {
 # A new file for a command's output, in the workspace where there is one.
 log_file() { mktemp -p "${workspace:-${TMPDIR:-/tmp}}" log.XXXXXX; }
 
+# ---- the version ----
+
+# As SQL has it (1.0), which is where it is written, and as releases have it (1.0.0).
+extension_version() { sed -n "s/^default_version = '\(.*\)'/\1/p" "$root/simhash.control"; }
+release_version() { extension_version | sed 's/^[0-9]*\.[0-9]*$/&.0/'; }
+
 # ---- what is installed ----
 
-# Packages for building and running; `packages test` adds those for the tests, `packages bench` those for the speed bench,
-# `packages sqlsmith` that for random statements.
-packages() {
-    local list=("postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR" g++ make libxxhash-dev libutf8proc-dev libicu-dev)
-    # The compiler of the server's bitcode step.
-    list+=(clang-14 llvm-14)
-    if [ "${1:-}" = test ]; then
-        list+=(libgtest-dev clang-format-14 clang-tidy-14 libipc-run-perl perl python3-psycopg)
-        # node-postgres comes from npm where Node.js is not Debian's own.
-        command -v npm >/dev/null || list+=(node-pg)
-    fi
-    [ "${1:-}" != bench ] || list+=(python3-psycopg)
-    [ "${1:-}" != sqlsmith ] || list+=(sqlsmith perl)
-    printf '%s\n' "${list[@]}"
+# The libraries that the build needs are named in one place, the Build-Depends of debian/control.in; `test` adds the tests' own.
+library_packages() { # [test]
+    awk -v purpose="${1:-}" '
+        /^[^ ]/ { wanted = /^Build-Depends:/ }
+        wanted && /^ lib/ && (purpose == "test" || !/<!nocheck>/) { sub(/,$/, ""); print $1 }' "$root/debian/control.in"
 }
 
-missing_packages() {
+# Packages for building and running; `packages test` adds those for the tests, `packages bench` those for the speed bench,
+# `packages sqlsmith` that for random statements, `packages release` those for zip and Debian package.
+packages() {
+    local list=(g++ make)
+    # Headers of the server bring the compiler of its bitcode with them. Who names a server has one.
+    [ -n "${PG_CONFIG:-}" ] || list+=("postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR")
+    case "${1:-}" in
+    test) list+=(libipc-run-perl perl python3-psycopg) ;;
+    bench) list+=(python3-psycopg) ;;
+    sqlsmith) list+=(sqlsmith perl) ;;
+    release) list+=(debhelper devscripts dpkg-dev git lintian perl postgresql-server-dev-all unzip) ;;
+    esac
+    printf '%s\n' "${list[@]}"
+    library_packages "$@"
+}
+
+# What tests can do without, and say so: not every suite offers it.
+optional_packages() {
+    [ "${1:-}" = test ] || return 0
+    printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR"
+    # node-postgres comes from npm where Node.js is not Debian's own.
+    command -v npm >/dev/null || echo node-pg
+}
+
+is_installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
+is_offered() { apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'; }
+missing_packages() { # [test|bench|sqlsmith|release]
     local package
     for package in $(packages "$@"); do
-        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || printf '%s ' "$package"
+        is_installed "$package" || printf '%s ' "$package"
     done
+}
+missing_optional_packages() {
+    local package
+    for package in $(optional_packages "$@"); do
+        is_installed "$package" || ! is_offered "$package" || printf '%s ' "$package"
+    done
+}
+
+# The major versions in names of packages that begin with $1 and end with the version; those that the code is written for.
+versions_in() { sed -n "s/^$1\([0-9][0-9]*\)\( .*\)\{0,1\}$/\1/p" | awk -v oldest="$OLDEST_POSTGRESQL" '$1 >= oldest' | sort -n; }
+installed_versions() { # BEGINNING-OF-PACKAGE
+    { dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$1[0-9]*" 2>/dev/null || true; } | versions_in "installed $1"
+}
+offered_versions() { apt-cache search --names-only '^postgresql-server-dev-[0-9]+$' | versions_in postgresql-server-dev-; }
+# The newest server that is installed, if its headers are installed or offered.
+newest_installed() {
+    { grep -Fxf <(installed_versions postgresql-server-dev- && offered_versions) <(installed_versions postgresql-) || true; } |
+        tail -n 1
+}
+
+# Sets PG_MAJOR, unless it or PG_CONFIG is set: the newest server that is installed, or else the newest that is offered.
+choose_postgresql() {
+    [ -z "${PG_CONFIG:-}${PG_MAJOR:-}" ] || return 0
+    PG_MAJOR=$(newest_installed)
+    [ -z "$PG_MAJOR" ] || return 0
+    # A new system, or a container, has no lists of packages yet.
+    [ -n "$(offered_versions)" ] || refresh_package_lists
+    PG_MAJOR=$(newest_installed)
+    PG_MAJOR=${PG_MAJOR:-$(offered_versions | tail -n 1)}
+    [ -n "$PG_MAJOR" ] ||
+        die "this system offers no PostgreSQL from $OLDEST_POSTGRESQL on; https://wiki.postgresql.org/wiki/Apt has every version"
 }
 
 # Run as root: installs the packages named. The server's package would create and start a cluster of its own,
@@ -61,42 +117,59 @@ installation='
     trap "exit 143" TERM HUP
     mkdir -p /etc/postgresql-common
     printf "\ncreate_main_cluster = false\n" >>"$settings"
-    apt-get update || echo "apt-get update failed; trying with the lists that are here"
     export DEBIAN_FRONTEND=noninteractive
     apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold "$@"
 '
 
-# Installs what is missing, as root or through sudo; says the one command where it cannot.
-install_missing() { # [test|bench|sqlsmith]
-    command -v dpkg-query >/dev/null || {
-        say "This is not a Debian system: PostgreSQL $PG_MAJOR with server headers, g++, xxHash, utf8proc and ICU are taken as given."
-        return 0
-    }
-    local missing sudo=() log
-    read -r -a missing <<<"$(missing_packages "$@")"
-    [ ${#missing[@]} -gt 0 ] || return 0
-    if [ "$(id -u)" != 0 ]; then
-        sudo=(sudo)
-        if ! command -v sudo >/dev/null || ! { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
-            die "please install what is missing, as root: apt-get install --no-install-recommends ${missing[*]}"
-        fi
-    fi
-    say "Installing: ${missing[*]}"
+# as_root COMMAND...: runs the command quietly, as root or through sudo; its output is shown only when it fails.
+as_root() {
+    local log sudo=()
+    [ "$(id -u)" = 0 ] || sudo=(sudo)
     log=$(log_file)
-    if ! "${sudo[@]}" bash -c "$installation" installation "${missing[@]}" >"$log" 2>&1 </dev/null; then
+    if ! "${sudo[@]}" "$@" >"$log" 2>&1 </dev/null; then
         tail -n 20 "$log" >&2
         rm -f "$log"
-        die "could not install; by hand: apt-get install --no-install-recommends ${missing[*]}"
+        return 1
     fi
     rm -f "$log"
 }
+can_be_root() {
+    [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; }
+}
 
+refresh_package_lists() {
+    can_be_root || die "this system has no lists of packages; please run, as root: apt-get update"
+    as_root apt-get update || say "apt-get update failed; trying with the lists that are here"
+}
+
+# Installs what is missing, as root or through sudo; says the one command where it cannot.
+install_missing() { # [test|bench|sqlsmith|release]
+    command -v dpkg-query >/dev/null || {
+        say "This is not a Debian system: PostgreSQL with server headers, g++, xxHash, utf8proc and ICU are taken as given."
+        return 0
+    }
+    choose_postgresql
+    local missing command
+    read -r -a missing <<<"$(missing_packages "$@") $(missing_optional_packages "$@")"
+    [ ${#missing[@]} -gt 0 ] || return 0
+    command="apt-get install --no-install-recommends ${missing[*]}"
+    can_be_root || die "please install what is missing, as root: $command"
+    refresh_package_lists
+    read -r -a missing <<<"$(missing_packages "$@") $(missing_optional_packages "$@")"
+    say "Installing: ${missing[*]}"
+    as_root bash -c "$installation" installation "${missing[@]}" || die "could not install; by hand: $command"
+}
+
+# Sets PG_CONFIG, bindir, and PG_MAJOR to what that server is.
 find_pg_config() {
     if [ -z "${PG_CONFIG:-}" ]; then
-        PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
+        ! command -v dpkg-query >/dev/null || PG_MAJOR=${PG_MAJOR:-$(newest_installed)}
+        PG_CONFIG=/usr/lib/postgresql/${PG_MAJOR:-}/bin/pg_config
         [ -x "$PG_CONFIG" ] || PG_CONFIG=$(command -v pg_config) || die "pg_config not found: set PG_CONFIG"
     fi
     export PG_CONFIG
+    PG_MAJOR=$("$PG_CONFIG" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+    [ -e "$("$PG_CONFIG" --pgxs)" ] || die "$PG_CONFIG has no server headers (postgresql-server-dev-$PG_MAJOR)"
     bindir=$("$PG_CONFIG" --bindir)
 }
 

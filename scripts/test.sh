@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds with all compilers, and runs every test. Ends with the line `N passed, N failed`.
+# Installs what is missing, builds with all compilers, and runs every test. Ends with the line `N passed, N failed`, and
+# `, N skipped` where something could not be run; what, stands above it.
 #
 #   scripts/test.sh           everything that CI runs
 #   scripts/test.sh --quick   one build, unit tests and SQL tests
+#
+# The server is the newest that is installed or else offered by the system; PG_MAJOR=16 or PG_CONFIG names another.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -19,7 +22,12 @@ esac
 
 passed=0
 failed=0
-skipped=0
+skipped=()
+# skip WHAT WHY: a test that was not run, and so has not passed.
+skip() {
+    skipped+=("$1: $2")
+    printf '%-44s       skipped: %s\n' "$1" "$2"
+}
 # count PASSED FAILED WHAT
 count() {
     passed=$((passed + $1))
@@ -74,28 +82,27 @@ boundary_holds_back() {
     grep 'needs a C++ runtime' "$workspace/throwing.log" || { cat "$workspace/throwing.log"; return 1; }
     rm -rf "$folder"
 }
-# META.json and the control file are of one version, and META.json has what PGXN asks for.
-metadata_is_valid() {
-    perl -MJSON::PP -0777 -e '
-        my ($meta_file, $control_file) = @ARGV;
-        sub text { open my $f, "<", $_[0] or die "$_[0]: $!"; local $/; return <$f> }
-        my $meta = decode_json(text($meta_file));
-        for my $key (qw(name version abstract maintainer license provides meta-spec)) {
-            die "META.json lacks \"$key\"\n" unless $meta->{$key};
-        }
-        my ($version) = text($control_file) =~ /^default_version\s*=\s*\x27([^\x27]+)/m or die "no default_version\n";
-        die "versions differ\n" if grep { $_ !~ /^\Q$version\E(?:\.0)?$/ } $meta->{version}, $meta->{provides}{simhash}{version};
-        die "META.json: no file $_\n" for grep { !-e } map { @$_{qw(file docfile)} } values %{ $meta->{provides} };
-    ' META.json simhash.control
-}
 drawing_is_current() { scripts/block_tables.py | cmp - docs/block-tables.svg; }
 bitcode_is_there() { # where the server was built to use it
     ! "$PG_CONFIG" --configure | grep -q with-llvm || [ -s "$source/src/index/scan.bc" ]
 }
-clang_format() { command -v clang-format-14 || command -v clang-format; }
-clang_tidy() { command -v clang-tidy-14 || command -v clang-tidy; }
+# A tool of clang's of the version that the source is held to: another one formats, or warns, otherwise.
+clang_tool() { # NAME
+    command -v "$1-$FORMAT_MAJOR" && return
+    ! "$1" --version 2>/dev/null | grep -q "version $FORMAT_MAJOR\." || command -v "$1"
+}
+# check_with TOOL WHAT COMMAND...
+check_with() {
+    if [ -n "$1" ]; then check "${@:2}"; else skip "$2" "no version $FORMAT_MAJOR of the tool is here"; fi
+}
+# The compiler of the server's bitcode, or else any clang.
+find_clang() {
+    local servers
+    servers=$("$PG_CONFIG" --configure | sed -n "s/.*'CLANG=\([^']*\)'.*/\1/p")
+    command -v "${servers:-clang}" || command -v clang
+}
 cd "$source"
-check "META.json" metadata_is_valid
+check "versions and packages agree" scripts/check-metadata.sh
 check "layers of the source" "$source/scripts/check-layers.sh"
 check "drawing is what its script writes" drawing_is_current
 check "Markdown ends at 100 columns" scripts/check-columns.sh
@@ -103,11 +110,18 @@ if command -v shellcheck >/dev/null; then
     check "shell scripts (shellcheck)" shellcheck -x -S warning .ci/run scripts/*.sh
 fi
 if [ "$quick" = false ]; then
-    check "formatting" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_FORMAT="$(clang_format)" format-check
-    check "dialect (clang-tidy)" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_TIDY="$(clang_tidy)" tidy
-    # The server's own flags have some that only g++ knows.
-    check "build with clang, warnings as errors" build clang with_llvm=no CC=clang-14 CXX=clang++-14 \
-        EXTRA_CXXFLAGS='-Werror -Wno-unknown-warning-option' all
+    clang_format=$(clang_tool clang-format) || true
+    check_with "$clang_format" "formatting" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_FORMAT="$clang_format" format-check
+    clang_tidy=$(clang_tool clang-tidy) || true
+    check_with "$clang_tidy" "dialect (clang-tidy)" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_TIDY="$clang_tidy" tidy
+    clang=$(find_clang) || true
+    if [ -n "$clang" ]; then
+        # The server's own flags have some that only g++ knows.
+        check "build with clang, warnings as errors" build clang with_llvm=no CC="$clang" CXX="$(sed 's|clang\([^/]*\)$|clang++\1|' <<<"$clang")" \
+            EXTRA_CXXFLAGS='-Werror -Wno-unknown-warning-option' all
+    else
+        skip "build with clang, warnings as errors" "there is no clang"
+    fi
     check "the boundary refuses a C++ runtime" boundary_holds_back
 fi
 check "build with g++ and bitcode, warnings as errors" quiet_make "$source" EXTRA_CXXFLAGS=-Werror all
@@ -143,6 +157,7 @@ suite() {
 }
 start_server regress
 suite "SQL tests (pg_regress)" regress
+if grep -q '^Not tested: icu_words' "$workspace/regress.log"; then skip "icu_words" "built without ICU"; fi
 if compgen -G "$source/test/isolation/specs/*.spec" >/dev/null; then
     suite "isolation tests" isolation
 fi
@@ -172,8 +187,9 @@ if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
             PG_REGRESS="$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress" \
             TESTDATADIR="$source/tmp_check" TESTLOGDIR="$source/tmp_check/log" TESTDIR="$source" \
             PERL5LIB="$pgxs_perl:$source/test/perl" prove -v test/t/*.pl) >"$log" 2>&1 || true
-    # A test that was skipped has not been run, and so has not passed.
-    skipped=$(grep -ciE '^ok [0-9]+ # skip|\.\. skipped: ' "$log" || true)
+    while IFS= read -r line; do
+        skip "TAP" "$line"
+    done < <(sed -nE 's/^ok [0-9]+ # skip //Ip; s/ *\.\. skipped: /: /p' "$log")
     ok=$(grep -E '^ok [0-9]+' "$log" | grep -civE '^ok [0-9]+ # skip' || true)
     bad=$(grep -cE '^not ok [0-9]+' "$log" || true)
     if ! grep -qE '^Result: PASS' "$log"; then
@@ -181,11 +197,15 @@ if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
         tail -n 60 "$log"
         [ "$bad" != 0 ] || bad=1
     fi
-    grep -E '^# (measured|compared):|^ok [0-9]+ # skip|\.\. skipped: ' "$log" || true
+    grep -E '^# (measured|compared):' "$log" || true
     count "$ok" "$bad" "TAP tests"
 fi
 
+printf '%s, %s\n' "$("$PG_CONFIG" --version)" "$(g++ --version | head -n 1)"
 closing=$(printf '%d passed, %d failed' "$passed" "$failed")
-[ "$skipped" = 0 ] || closing="$closing, $skipped skipped"
+if [ ${#skipped[@]} -gt 0 ]; then
+    printf 'skipped: %s\n' "${skipped[@]}"
+    closing="$closing, ${#skipped[@]} skipped"
+fi
 printf '%s\n' "$closing"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

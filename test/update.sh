@@ -9,7 +9,7 @@ set -euo pipefail
 find_pg_config
 start_workspace update
 install_extension "$root"
-version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$root/simhash.control")
+version=$(extension_version)
 next=${version}next
 script=$("$PG_CONFIG" --sharedir)/extension/simhash--$version--$next.sql
 sudo=()
