@@ -22,6 +22,8 @@
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
 #   make tidy            fail where clang-tidy finds what is not our dialect (.clang-tidy)
+#   make dist            simhash-1.0.0.zip, of what is committed: the form in which PGXN takes it
+#   make release-check   what a release needs before it is tagged
 #
 # Any server: make PG_CONFIG=/path/to/pg_config
 # ICU, which icu_words() needs, is looked for: make ICU=yes insists on it, make ICU=no does without
@@ -281,3 +283,11 @@ TIDY_FLAGS = $(SIMHASH_CXXFLAGS) $(filter -DSIMHASH_%,$(CPPFLAGS)) -D_GNU_SOURCE
 tidy:
 	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(TIDY_JOBS) -I{} sh -c \
 		'said=$$($(CLANG_TIDY) --quiet {} -- $(TIDY_FLAGS) 2>&1) || { printf "%s\n" "$$said"; exit 1; }'
+
+# ---- releases ----
+
+.PHONY: dist release-check
+dist:
+	scripts/dist.sh
+release-check:
+	scripts/release-check.sh
