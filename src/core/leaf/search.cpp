@@ -11,11 +11,12 @@
 //
 // Counting ones is one instruction on any x86 processor of the last 15 years, but not on the least
 // that the compiler must assume; and some count several words at once. So the search is compiled
-// for each, and the processor asked.
+// for each, and the processor asked. AArch64 counts ones byte by byte, in vectors only.
 #include "core/leaf/codec.hpp"
 
 #include <algorithm>
 
+#include "core/bits/neon.hpp"
 #include "core/bits/x86.hpp"
 #include "core/bits/standalone.hpp"
 
@@ -28,6 +29,7 @@ namespace {
 // The suffixes of a run's keys, and what a search compares them with.
 struct Suffixes {
     const uint8_t* words;
+    int count; // entries of the run
     unsigned low_bits;
     uint32_t target;
     int radius;
@@ -53,13 +55,16 @@ struct PortableLoops : PortableBits {
     }
 };
 
-#ifdef SIMHASH_X86
-[[gnu::always_inline]] inline int add_places(int first, unsigned found, LeafReader::Hit* hits) {
+// Adds the places of the ones in `found`, which has `bits_each` for each place.
+template <int bits_each = 1>
+[[gnu::always_inline]] inline int add_places(int first, uint64_t found, LeafReader::Hit* hits) {
     int count = 0;
     for (; found != 0; found &= found - 1)
-        hits[count++].place = first + std::countr_zero(found);
+        hits[count++].place = first + std::countr_zero(found) / bits_each;
     return count;
 }
+
+#if defined(SIMHASH_X86)
 
 // With AVX2: eight at once.
 struct Avx2Loops : PortableLoops {
@@ -109,6 +114,30 @@ struct Avx512Loops {
         return near;
     }
 };
+
+#elif defined(SIMHASH_NEON)
+
+// With NEON: a group at once, where it is whole.
+struct NeonLoops : PortableLoops {
+    static int near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
+        static_assert(kGroupEntries == 16);
+        uint8x16_t target = vreinterpretq_u8_u32(vdupq_n_u32(suffixes.target));
+        int near = 0, i = begin & ~15;
+        const uint8_t* group = suffixes.words + suffix_offset(suffixes.low_bits, i);
+        for (; i < end && i + 16 <= suffixes.count; i += 16) {
+            uint64_t found =
+                mask_within(distances_of_sixteen<kSuffixBits / 8>(group, target), suffixes.radius);
+            if (i < begin)
+                found &= ~uint64_t{0} << (begin - i) * kMaskBits;
+            if (end - i < 16)
+                found &= ~(~uint64_t{0} << (end - i) * kMaskBits);
+            near += add_places<kMaskBits>(i, found, hits + near);
+            group += suffix_offset(suffixes.low_bits, 16);
+        }
+        return near + PortableLoops::near_places(suffixes, std::max(i, begin), end, hits + near);
+    }
+};
+
 #endif
 
 } // namespace
@@ -171,8 +200,9 @@ class WithinRadius {
         auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low_));
         auto stop = reader_.find_high_part<Loops>(((high_ - header.first_key) >> low_bits) + 1);
         int near = reader_.has_suffixes()
-                       ? Loops::near_places({reader_.low_, low_bits, uint32_t(target_), radius_},
-                                            start.entries, stop.entries, hits_)
+                       ? Loops::near_places(
+                             {reader_.low_, header.count, low_bits, uint32_t(target_), radius_},
+                             start.entries, stop.entries, hits_)
                        : near_low_parts(start.entries, stop.entries);
 
         // So many entries stand before the word.
@@ -212,7 +242,8 @@ int search(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t targe
     return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find();
 }
 
-#ifdef SIMHASH_X86
+#if defined(SIMHASH_X86)
+
 SIMHASH_TARGET(SIMHASH_POPCNT)
 int search_popcnt(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target,
                   int radius, LeafReader::Hit* hits) {
@@ -230,22 +261,29 @@ int search_avx512(const LeafReader& reader, uint64_t low, uint64_t high, uint64_
                   int radius, LeafReader::Hit* hits) {
     return WithinRadius<Avx512Loops>(reader, low, high, target, radius, hits).find();
 }
+
+#elif defined(SIMHASH_NEON)
+
+int search_neon(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
+                LeafReader::Hit* hits) {
+    return WithinRadius<NeonLoops>(reader, low, high, target, radius, hits).find();
+}
+
 #endif
 
 using Search = int (*)(const LeafReader&, uint64_t low, uint64_t high, uint64_t target, int radius,
                        LeafReader::Hit* hits);
 
-Search best_search(SimdLevel highest) {
-#ifdef SIMHASH_X86
-    if (highest >= SimdLevel::kAvx512 && processor_has(SimdLevel::kAvx512))
-        return search_avx512;
-    if (highest >= SimdLevel::kAvx2 && processor_has(SimdLevel::kAvx2))
-        return search_avx2;
-    if (highest >= SimdLevel::kPopcnt && processor_has(SimdLevel::kPopcnt))
-        return search_popcnt;
+constexpr Search kSearches[] = {
+    search,
+#if defined(SIMHASH_X86)
+    search_popcnt,
+    search_avx2,
+    search_avx512,
+#elif defined(SIMHASH_NEON)
+    search_neon,
 #endif
-    return search;
-}
+};
 
 } // namespace
 
@@ -253,7 +291,7 @@ int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int ra
                             SimdLevel highest) const {
     if (low > high)
         return 0;
-    return best_search(highest)(*this, low, high, target, radius, hits);
+    return best_form(highest, kSearches)(*this, low, high, target, radius, hits);
 }
 
 } // namespace simhash

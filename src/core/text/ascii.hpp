@@ -6,13 +6,16 @@
 //
 //   "It's 5 o'clock"  ->  11010101011111        (shown from left to right)
 //
-// The way with SSE2 (which every x86-64 has) and the portable one give the same, a test says so.
+// The ways with SSE2, which every x86-64 has, and with NEON, which every AArch64 has, give the same
+// as the portable one; a test says so.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "core/bits/neon.hpp"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -44,7 +47,7 @@ inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
     return letters;
 }
 
-#ifdef __SSE2__
+#if defined(__SSE2__)
 inline uint64_t letters_of_sse2(const uint8_t* text, uint8_t* folded) {
     uint64_t letters = 0;
     for (size_t i = 0; i < kAsciiBlock; i += 16) {
@@ -59,11 +62,33 @@ inline uint64_t letters_of_sse2(const uint8_t* text, uint8_t* folded) {
     }
     return letters;
 }
+#elif defined(SIMHASH_NEON)
+inline uint64_t letters_of_neon(const uint8_t* text, uint8_t* folded) {
+    // In place of a letter or digit the bit that it has among its eight neighbours, else 0.
+    auto bits_of_sixteen = [=](size_t i) {
+        const uint8x16_t given = vld1q_u8(text + i);
+        const uint8x16_t lower = vorrq_u8(given, vdupq_n_u8(0x20));
+        vst1q_u8(folded + i, lower);
+        const uint8x16_t letter =
+            vcltq_u8(vsubq_u8(lower, vdupq_n_u8('a')), vdupq_n_u8('z' - 'a' + 1));
+        const uint8x16_t digit =
+            vcltq_u8(vsubq_u8(given, vdupq_n_u8('0')), vdupq_n_u8('9' - '0' + 1));
+        constexpr uint8x16_t kBits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+        return vandq_u8(vorrq_u8(letter, digit), kBits);
+    };
+    // Sums of neighbours, until eight are one byte.
+    uint8x16_t pairs_of_first = vpaddq_u8(bits_of_sixteen(0), bits_of_sixteen(16));
+    uint8x16_t pairs_of_second = vpaddq_u8(bits_of_sixteen(32), bits_of_sixteen(48));
+    uint8x16_t fours = vpaddq_u8(pairs_of_first, pairs_of_second);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(fours, fours)), 0);
+}
 #endif
 
 inline uint64_t letters_of(const uint8_t* text, uint8_t* folded) {
-#ifdef __SSE2__
+#if defined(__SSE2__)
     return letters_of_sse2(text, folded);
+#elif defined(SIMHASH_NEON)
+    return letters_of_neon(text, folded);
 #else
     return letters_of_portable(text, folded);
 #endif

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "core/bits/distance.hpp"
+#include "core/bits/neon.hpp"
 #include "core/bits/x86.hpp"
 #include "core/bits/standalone.hpp"
 
@@ -27,7 +28,7 @@ size_t match_portable(uint64_t query, const uint64_t* fingerprints, size_t count
     return match_singly(query, fingerprints, 0, count, radius, matches, 0);
 }
 
-#ifdef SIMHASH_X86
+#if defined(SIMHASH_X86)
 
 SIMHASH_TARGET(SIMHASH_POPCNT)
 size_t match_popcnt(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
@@ -72,20 +73,39 @@ size_t match_avx512(uint64_t query, const uint64_t* fingerprints, size_t count, 
     return found;
 }
 
+#elif defined(SIMHASH_NEON)
+
+// Sixteen at once.
+size_t match_neon(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
+                  uint16_t* matches) {
+    const uint8x16_t queries = vreinterpretq_u8_u64(vdupq_n_u64(query));
+    size_t found = 0, i = 0;
+    for (; i + 16 <= count; i += 16) {
+        auto* words = reinterpret_cast<const uint8_t*>(fingerprints + i);
+        uint64_t hits = mask_within(distances_of_sixteen<8>(words, queries), radius);
+        for (; hits != 0; hits &= hits - 1)
+            matches[found++] = uint16_t(i + std::countr_zero(hits) / kMaskBits);
+    }
+    return match_singly(query, fingerprints, i, count, radius, matches, found);
+}
+
 #endif
+
+constexpr Matcher kMatchers[] = {
+    match_portable,
+#if defined(SIMHASH_X86)
+    match_popcnt,
+    match_avx2,
+    match_avx512,
+#elif defined(SIMHASH_NEON)
+    match_neon,
+#endif
+};
 
 } // namespace
 
 Matcher best_matcher(SimdLevel highest) {
-#ifdef SIMHASH_X86
-    if (highest >= SimdLevel::kAvx512 && processor_has(SimdLevel::kAvx512))
-        return match_avx512;
-    if (highest >= SimdLevel::kAvx2 && processor_has(SimdLevel::kAvx2))
-        return match_avx2;
-    if (highest >= SimdLevel::kPopcnt && processor_has(SimdLevel::kPopcnt))
-        return match_popcnt;
-#endif
-    return match_portable;
+    return best_form(highest, kMatchers);
 }
 
 } // namespace simhash

@@ -1,0 +1,38 @@
+// What the functions for AArch64 share (simd.hpp).
+#pragma once
+
+#include "core/bits/simd.hpp"
+
+#ifdef SIMHASH_NEON
+
+#include <arm_neon.h>
+
+#include <cstdint>
+
+namespace simhash {
+
+// The distances of sixteen words of word_bytes bytes, which stand one after another, from the word
+// that `target` repeats: a byte each. Ones are counted byte by byte, and neighbouring counts added
+// until a word has one.
+template <int word_bytes>
+[[gnu::always_inline]] inline uint8x16_t distances_of_sixteen(const uint8_t* words,
+                                                              uint8x16_t target) {
+    if constexpr (word_bytes == 1)
+        return vcntq_u8(veorq_u8(vld1q_u8(words), target));
+    else
+        return vpaddq_u8(distances_of_sixteen<word_bytes / 2>(words, target),
+                         distances_of_sixteen<word_bytes / 2>(words + 8 * word_bytes, target));
+}
+
+// Which of sixteen distances are within a radius (-1 .. 64), in a mask of kMaskBits bits for each,
+// of which the lowest tells.
+constexpr int kMaskBits = 4;
+[[gnu::always_inline]] inline uint64_t mask_within(uint8x16_t distances, int radius) {
+    uint8x16_t within = vcleq_s8(vreinterpretq_s8_u8(distances), vdupq_n_s8(int8_t(radius)));
+    uint8x8_t mask = vshrn_n_u16(vreinterpretq_u16_u8(within), kMaskBits);
+    return vget_lane_u64(vreinterpret_u64_u8(mask), 0) & 0x1111111111111111;
+}
+
+} // namespace simhash
+
+#endif
