@@ -99,10 +99,11 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
     LeafKind kind = seed & 16 ? LeafKind::kPosting : LeafKind::kBlock;
     LeafEntry entries[300];
     int count = 1 + rand() % 300;
-    unsigned shift = rand() % 56;
+    // Of up to 53 bits, so that the greatest key does not wrap, and many low parts have suffixes.
+    unsigned shift = 9 + rand() % 52;
+    auto gap = [&] { return (uint64_t(rand()) << 31 | uint64_t(rand())) >> shift; };
     for (int i = 0; i < count; i++)
-        entries[i] = {(i == 0 ? uint64_t(rand()) : entries[i - 1].key) +
-                          (uint64_t(rand()) >> shift),
+        entries[i] = {(i == 0 ? uint64_t(rand()) : entries[i - 1].key) + gap(),
                       kind == LeafKind::kBlock ? 0 : (uint64_t(rand()) << 16 | (1 + rand() % 200))};
     for (int i = 1; i < count; i++)
         if (entries[i] <= entries[i - 1])
