@@ -212,12 +212,18 @@ COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'whether the ball has the finge
 
 -- ==== Fingerprints (src/sql/fingerprint.cpp) ====
 
+CREATE FUNCTION simhash_text_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_text_support'
+    LANGUAGE C STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_text_support(internal) IS
+    'planner support of functions of texts, which look at no collation';
+
 -- Not strict: a width or weighting that is null is the one that suits the features.
 CREATE FUNCTION simhash(document text, features text DEFAULT 'words', width integer DEFAULT NULL,
                         weighting text DEFAULT 'balanced', hash text DEFAULT 'xxh3')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_document'
-    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000;
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash(text, text, integer, text, text) IS
     'fingerprint of a document; null where it has no feature';
 
@@ -225,7 +231,7 @@ COMMENT ON FUNCTION simhash(text, text, integer, text, text) IS
 CREATE FUNCTION simhash(features text[], weights float8[] DEFAULT NULL, hash text DEFAULT 'xxh3')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_features_array'
-    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash(text[], float8[], text) IS
     'fingerprint of given features with given weights';
 
@@ -253,7 +259,7 @@ COMMENT ON FUNCTION simhash_features(text, text, integer) IS
 
 CREATE FUNCTION simhash_hash(feature text, hash text DEFAULT 'xxh3') RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_hash_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash_hash(text, text) IS 'hash of one feature, as simhash() takes it';
 
 -- Stable: a value added to the type can move the others.
@@ -266,7 +272,7 @@ COMMENT ON FUNCTION simhash_hash(anyenum) IS
 CREATE FUNCTION shingle_similarity(a text, b text, features text DEFAULT 'words', width integer DEFAULT 3)
     RETURNS double precision
     AS 'MODULE_PATHNAME', 'shingle_similarity'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION shingle_similarity(text, text, text, integer) IS
     'Jaccard similarity of two documents'' shingle sets, 0 to 1; null where neither has a feature';
 
@@ -277,7 +283,7 @@ COMMENT ON FUNCTION simhash_to_hex(bigint) IS 'fingerprint as 16 hexadecimal dig
 
 CREATE FUNCTION simhash_from_hex(digits text) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_from_hex'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash_from_hex(text) IS
     'fingerprint from 1 to 16 hexadecimal digits, with or without 0x before them';
 

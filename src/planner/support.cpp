@@ -143,6 +143,24 @@ Node* simplify_distance(SupportRequestSimplify* request) {
     return reinterpret_cast<Node*>(distance);
 }
 
+// ---- support function of simhash() and other functions of texts ----
+
+namespace {
+
+// The call without the collation that the parser gave it for its text arguments, which none of
+// these functions looks at. postgres_fdw ships a call with a collation only where the collation
+// comes from a remote column: not simhash($1), and then not fp <~> simhash($1) <= 3 either.
+Node* without_collation(const FuncExpr* call) {
+    if (!OidIsValid(call->inputcollid))
+        return nullptr;
+    auto* copy = makeNode(FuncExpr);
+    *copy = *call;
+    copy->inputcollid = InvalidOid;
+    return reinterpret_cast<Node*>(copy);
+}
+
+} // namespace
+
 // ---- support function of hamming_within(), hamming_at() and hamming_beyond() ----
 
 // The ball of (center, radius): a constant where both are, else a call that the executor evaluates.
@@ -249,6 +267,7 @@ using namespace simhash;
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_hamming_support);
 PG_FUNCTION_INFO_V1(simhash_hamming_within_support);
+PG_FUNCTION_INFO_V1(simhash_text_support);
 
 Datum simhash_hamming_support(PG_FUNCTION_ARGS) {
     auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
@@ -266,6 +285,14 @@ Datum simhash_hamming_within_support(PG_FUNCTION_ARGS) {
             index_condition(reinterpret_cast<SupportRequestIndexCondition*>(request)));
     else if (IsA(request, SupportRequestSelectivity))
         answer = estimate_predicate(reinterpret_cast<SupportRequestSelectivity*>(request));
+    PG_RETURN_POINTER(answer);
+}
+
+Datum simhash_text_support(PG_FUNCTION_ARGS) {
+    auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
+    Node* answer = nullptr;
+    if (IsA(request, SupportRequestSimplify))
+        answer = without_collation(reinterpret_cast<SupportRequestSimplify*>(request)->fcall);
     PG_RETURN_POINTER(answer);
 }
 }
