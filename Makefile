@@ -227,7 +227,9 @@ drawing:
 
 # ---- the quality bench: fingerprints on real documents ----
 
-build/measure: build/test/quality/measure.o $(CORE_SOURCES:%.cpp=build/%.o)
+QUALITY_SOURCES = $(wildcard test/quality/*.cpp)
+
+build/measure: $(QUALITY_SOURCES:%.cpp=build/%.o) $(CORE_SOURCES:%.cpp=build/%.o)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^ $(UNIT_LIBS)
 
 .PHONY: quality

