@@ -218,7 +218,7 @@ CREATE FUNCTION simhash_text_support(internal) RETURNS internal
 COMMENT ON FUNCTION simhash_text_support(internal) IS
     'planner support of functions of texts, which look at no collation';
 
--- Not strict: a width or weighting that is null is the one that suits the features.
+-- Not strict: an option that is null stands for its default.
 CREATE FUNCTION simhash(document text, features text DEFAULT 'words', width integer DEFAULT NULL,
                         weighting text DEFAULT 'balanced', hash text DEFAULT 'xxh3')
     RETURNS bigint
@@ -227,7 +227,7 @@ CREATE FUNCTION simhash(document text, features text DEFAULT 'words', width inte
 COMMENT ON FUNCTION simhash(text, text, integer, text, text) IS
     'fingerprint of a document; null where it has no feature';
 
--- Not strict: weights may be null, every feature then weighs 1.
+-- Not strict: weights may be null, every feature then weighs 1; a hash that is null is the default.
 CREATE FUNCTION simhash(features text[], weights float8[] DEFAULT NULL, hash text DEFAULT 'xxh3')
     RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_features_array'
@@ -248,7 +248,7 @@ CREATE FUNCTION simhash(document tsvector) RETURNS bigint
 COMMENT ON FUNCTION simhash(tsvector) IS
     'fingerprint of the lexemes, each weighted by its number of positions';
 
--- Not strict: a width that is null is the one that suits the features.
+-- Not strict: an option that is null stands for its default.
 CREATE FUNCTION simhash_features(document text, features text DEFAULT 'words', width integer DEFAULT NULL,
                                  OUT feature text, OUT frequency integer)
     RETURNS SETOF record
@@ -257,9 +257,10 @@ CREATE FUNCTION simhash_features(document text, features text DEFAULT 'words', w
 COMMENT ON FUNCTION simhash_features(text, text, integer) IS
     'the distinct features that simhash() finds in a document, and how often each occurs';
 
+-- Not strict: an option that is null stands for its default.
 CREATE FUNCTION simhash_hash(feature text, hash text DEFAULT 'xxh3') RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_hash_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_text_support;
+    LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash_hash(text, text) IS 'hash of one feature, as simhash() takes it';
 
 -- Stable: a value added to the type can move the others.
@@ -269,10 +270,11 @@ CREATE FUNCTION simhash_hash(value anyenum) RETURNS bigint
 COMMENT ON FUNCTION simhash_hash(anyenum) IS
     'the value''s place in its type, repeated over 64 bits: different values differ in many bits';
 
+-- Not strict: an option that is null stands for its default.
 CREATE FUNCTION shingle_similarity(a text, b text, features text DEFAULT 'words', width integer DEFAULT 3)
     RETURNS double precision
     AS 'MODULE_PATHNAME', 'shingle_similarity'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5000 SUPPORT simhash_text_support;
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION shingle_similarity(text, text, text, integer) IS
     'Jaccard similarity of two documents'' shingle sets, 0 to 1; null where neither has a feature';
 

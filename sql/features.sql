@@ -26,6 +26,7 @@ SELECT simhash(to_tsvector('english', 'the')) IS NULL AND simhash(''::tsvector) 
 
 -- Hashes of single features; enum values that differ, differ in many bits.
 SELECT simhash_to_hex(simhash_hash('')) AS xxh3, simhash_to_hex(simhash_hash('foobar', 'fnv1')) AS fnv1;
+SELECT simhash_hash('x', NULL) = simhash_hash('x') AS default_for_null, simhash_hash(NULL) AS none;
 SELECT simhash_hash('x', 'md5');
 CREATE TYPE yes_no AS ENUM ('no', 'yes');
 CREATE TYPE colour AS ENUM ('red', 'green', 'blue');

@@ -22,7 +22,8 @@ SELECT simhash('a b', 'words', 32, 'tf') = simhash(ARRAY['a b']) AS beyond_the_d
 SELECT simhash('a b c', 'words', hash => 'fnv1') <> simhash('a b c', 'words') AS different;
 
 -- NULL for an option is the default.
-SELECT simhash('a b c', NULL, NULL, NULL, NULL) = simhash('a b c') AS same;
+SELECT simhash('a b c', NULL, NULL, NULL, NULL) = simhash('a b c') AS same,
+       simhash(ARRAY['a', 'b', 'c'], NULL, NULL) = simhash(ARRAY['a', 'b', 'c']) AS same_of_features;
 
 -- Hashes vote bit by bit.
 SELECT simhash(ARRAY[10, 12]::bigint[], ARRAY[2, 1]) AS ten;

@@ -11,8 +11,13 @@ struct Name {
     Value value;
 };
 
+// The first of the names is the default.
 template <class Value, size_t n>
-Value named_value(text* given, const char* parameter, const Name<Value> (&names)[n]) {
+Value named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
+                  const Name<Value> (&names)[n]) {
+    if (PG_ARGISNULL(argument))
+        return names[0].value;
+    text* given = PG_GETARG_TEXT_PP(argument);
     const char* name = VARDATA_ANY(given);
     const size_t length = VARSIZE_ANY_EXHDR(given);
     for (const Name<Value>& known : names)
@@ -30,28 +35,29 @@ Value named_value(text* given, const char* parameter, const Name<Value> (&names)
 
 } // namespace
 
-FeatureKind features_argument(text* name) {
+FeatureKind features_argument(FunctionCallInfo fcinfo, int argument) {
     static constexpr Name<FeatureKind> kNames[] = {{"words", FeatureKind::kWords},
                                                    {"chars", FeatureKind::kCharacters}};
-    return named_value(name, "features", kNames);
+    return named_value(fcinfo, argument, "features", kNames);
 }
 
-Weighting weighting_argument(text* name) {
+Weighting weighting_argument(FunctionCallInfo fcinfo, int argument) {
     static constexpr Name<Weighting> kNames[] = {{"balanced", Weighting::kBalanced},
                                                  {"tf", Weighting::kTf},
                                                  {"sqrt", Weighting::kSqrt},
                                                  {"log", Weighting::kLog},
                                                  {"binary", Weighting::kBinary}};
-    return named_value(name, "weighting", kNames);
+    return named_value(fcinfo, argument, "weighting", kNames);
 }
 
-HashKind hash_argument(text* name) {
+HashKind hash_argument(FunctionCallInfo fcinfo, int argument) {
     static constexpr Name<HashKind> kNames[] = {{"xxh3", HashKind::kXxh3},
                                                 {"fnv1", HashKind::kFnv1}};
-    return named_value(name, "hash", kNames);
+    return named_value(fcinfo, argument, "hash", kNames);
 }
 
-int width_argument(int width) {
+int width_argument(FunctionCallInfo fcinfo, int argument, int default_width) {
+    const int width = PG_ARGISNULL(argument) ? default_width : PG_GETARG_INT32(argument);
     if (width < 1 || width > kMaxWidth)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("invalid value for parameter \"width\": %d", width),

@@ -7,11 +7,13 @@
 
 namespace simhash {
 
-// Each raises an error that names the accepted values.
-FeatureKind features_argument(text* name); // "words", "chars"
-Weighting weighting_argument(text* name);
-HashKind hash_argument(text* name);
-int width_argument(int width);
+// Options of a function that is not strict, by the place of the argument: NULL stands for the
+// default. Each raises an error that names the accepted values.
+FeatureKind features_argument(FunctionCallInfo fcinfo, int argument); // "words", "chars"
+Weighting weighting_argument(FunctionCallInfo fcinfo, int argument);
+HashKind hash_argument(FunctionCallInfo fcinfo, int argument);
+int width_argument(FunctionCallInfo fcinfo, int argument, int default_width);
+
 __int128 weight_argument(double weight);
 
 // palloc in the current memory context, of any size.

@@ -20,6 +20,8 @@ namespace {
 
 using namespace simhash;
 
+constexpr int kSimilarityWidth = 3; // where none is given
+
 // The labels of one enum type, kept for the rest of the query.
 struct EnumLabels {
     Oid type;
@@ -76,10 +78,8 @@ uint64_t repeat_ordinal(uint64_t ordinal, int count) {
 Datum simhash_features(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
     ReturnSetInfo* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
-    const FeatureKind features =
-        PG_ARGISNULL(1) ? FeatureKind::kWords : features_argument(PG_GETARG_TEXT_PP(1));
-    const int width =
-        PG_ARGISNULL(2) ? default_width(features) : width_argument(PG_GETARG_INT32(2));
+    const FeatureKind features = features_argument(fcinfo, 1);
+    const int width = width_argument(fcinfo, 2, default_width(features));
     if (PG_ARGISNULL(0))
         return Datum(0);
 
@@ -101,8 +101,11 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
     return Datum(0);
 }
 
+// simhash_hash(feature text, hash text) -> bigint
 Datum simhash_hash_text(PG_FUNCTION_ARGS) {
-    const HashKind hash = hash_argument(PG_GETARG_TEXT_PP(1));
+    const HashKind hash = hash_argument(fcinfo, 1);
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
     PG_RETURN_INT64(int64(hash_server_text(hash, PG_GETARG_DATUM(0))));
 }
 
@@ -123,8 +126,10 @@ Datum simhash_hash_enum(PG_FUNCTION_ARGS) {
 
 // shingle_similarity(a text, b text, features text, width integer) -> double precision
 Datum shingle_similarity(PG_FUNCTION_ARGS) {
-    const FeatureKind features = features_argument(PG_GETARG_TEXT_PP(2));
-    const int width = width_argument(PG_GETARG_INT32(3));
+    const FeatureKind features = features_argument(fcinfo, 2);
+    const int width = width_argument(fcinfo, 3, kSimilarityWidth);
+    if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+        PG_RETURN_NULL();
     text* a = PG_GETARG_TEXT_PP(0);
     text* b = PG_GETARG_TEXT_PP(1);
     ServerText source_a(a), source_b(b);

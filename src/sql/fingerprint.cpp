@@ -17,17 +17,13 @@ namespace {
 
 using namespace simhash;
 
-// The arguments after the document. NULL stands for the default, which may depend on the features.
+// The arguments after the document.
 DocumentOptions document_options(FunctionCallInfo fcinfo) {
     DocumentOptions options;
-    if (!PG_ARGISNULL(1))
-        options.features = features_argument(PG_GETARG_TEXT_PP(1));
-    options.width =
-        PG_ARGISNULL(2) ? default_width(options.features) : width_argument(PG_GETARG_INT32(2));
-    if (!PG_ARGISNULL(3))
-        options.weighting = weighting_argument(PG_GETARG_TEXT_PP(3));
-    if (!PG_ARGISNULL(4))
-        options.hash = hash_argument(PG_GETARG_TEXT_PP(4));
+    options.features = features_argument(fcinfo, 1);
+    options.width = width_argument(fcinfo, 2, default_width(options.features));
+    options.weighting = weighting_argument(fcinfo, 3);
+    options.hash = hash_argument(fcinfo, 4);
     return options;
 }
 
@@ -120,9 +116,9 @@ Datum simhash_document(PG_FUNCTION_ARGS) {
 
 // simhash(features text[], weights float8[], hash text) -> bigint
 Datum simhash_features_array(PG_FUNCTION_ARGS) {
-    if (PG_ARGISNULL(0) || PG_ARGISNULL(2))
+    const HashKind hash = hash_argument(fcinfo, 2);
+    if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    const HashKind hash = hash_argument(PG_GETARG_TEXT_PP(2));
     const Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), "features");
     return array_fingerprint(fcinfo, features,
                              [hash](Datum feature) { return hash_server_text(hash, feature); });
