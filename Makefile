@@ -62,8 +62,7 @@ SIMHASH_CXXFLAGS = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics 
 WARNINGS = -Wall -Wextra -Wno-deprecated-volatile
 
 # Calls from one of our files to another are direct.
-SHLIB_LINK += -Wl,-Bsymbolic-functions -lutf8proc
-UNIT_LIBS += -lutf8proc
+SHLIB_LINK += -Wl,-Bsymbolic-functions
 
 PG_CPPFLAGS = -I$(SOURCE_DIR)/src -DSIMHASH_VERSION=$(SIMHASH_VERSION)
 PG_CXXFLAGS = $(SIMHASH_CXXFLAGS) $(WARNINGS) $(EXTRA_CXXFLAGS)
@@ -127,7 +126,7 @@ build/%.o: %.cpp $(PROJECT_HEADERS) $(call source_files,test/unit/*.hpp)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) -std=c++20 -ffp-contract=off $(WARNINGS) -I$(SOURCE_DIR)/src -c -o $@ $<
 
 build/unit-tests: $(UNIT_OBJS)
-	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^ $(UNIT_LIBS) -lgtest -lgtest_main -lpthread
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^ -lgtest -lgtest_main -lpthread
 
 # ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
 
@@ -230,7 +229,7 @@ drawing:
 QUALITY_SOURCES = $(wildcard test/quality/*.cpp)
 
 build/measure: $(QUALITY_SOURCES:%.cpp=build/%.o) $(CORE_SOURCES:%.cpp=build/%.o)
-	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^ $(UNIT_LIBS)
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^
 
 .PHONY: quality
 quality: build/measure
@@ -264,7 +263,7 @@ FUZZ_CXX ?= clang++
 fuzz:
 	@mkdir -p build/fuzz/corpus
 	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
-		-o build/fuzz/text test/fuzz/text_fuzz.cpp $(CORE_SOURCES) $(UNIT_LIBS)
+		-o build/fuzz/text test/fuzz/text_fuzz.cpp $(CORE_SOURCES)
 	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
 		-o build/fuzz/leaf test/fuzz/leaf_fuzz.cpp $(wildcard src/core/leaf/*.cpp)
 	build/fuzz/text -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 build/fuzz/corpus

@@ -145,7 +145,7 @@ refresh_package_lists() {
 # Installs what is missing, as root or through sudo; says the one command where it cannot.
 install_missing() { # [test|bench|sqlsmith|release]
     command -v dpkg-query >/dev/null || {
-        say "This is not a Debian system: PostgreSQL with server headers, g++, xxHash, utf8proc and ICU are taken as given."
+        say "This is not a Debian system: PostgreSQL with server headers, g++, xxHash and ICU are taken as given."
         return 0
     }
     choose_postgresql

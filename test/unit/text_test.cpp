@@ -1,5 +1,6 @@
 // From text to features: decoding, normalisation, words and character n-grams.
 #include "text_fixture.hpp"
+#include "core/text/code_point_rows.hpp"
 
 #include <gtest/gtest.h>
 #include <random>
@@ -92,6 +93,23 @@ TEST(Utf8, ALengthThatLiesIsNotBelieved) {
     }
 }
 
+TEST(CodePointRows, AreFoundByCodePoint) {
+    static constexpr int32_t kList[] = {-66, 7, -1, 8, 0, -0x2FFBD, 9};
+    static constexpr CodePointRows<std::size(kList), row_pages(kList)> kRows(kList);
+    static_assert(row_pages(kList) == 2 && longest_row(kList) == 2);
+    const auto row = [](uint32_t code_point) {
+        std::vector<int> numbers;
+        for (const int32_t* at = kRows.of(code_point); *at >= 0; at++)
+            numbers.push_back(*at);
+        return numbers;
+    };
+    EXPECT_EQ(row(0x41), std::vector<int>{7});
+    EXPECT_EQ(row(0x42), (std::vector<int>{8, 0}));
+    EXPECT_EQ(row(0x2FFFF), std::vector<int>{9});
+    for (const uint32_t code_point : {0x0u, 0x40u, 0x43u, 0x80u, 0x2FFFEu, 0x30000u, 0x10FFFFu})
+        EXPECT_EQ(row(code_point), std::vector<int>{});
+}
+
 TEST(Words, AreRunsOfLettersMarksAndDigits) {
     EXPECT_EQ(features("The quick, brown-fox_jumps 3.14 don't"),
               (Strings{"the", "quick", "brown", "fox", "jumps", "3", "14", "don", "t"}));
@@ -161,6 +179,13 @@ TEST(Words, APictographIsAWordInEverySkinTone) {
 TEST(Words, CodePointsUnknownToUnicode15AreLetters) {
     EXPECT_EQ(features("x\U0001C8A0y"), (Strings{"x\U0001C8A0y"})); // given out in none
     EXPECT_EQ(features("x\uFFFEy"), (Strings{"x", "y"}));           // a noncharacter
+}
+
+TEST(Words, NothingChangesCodePointsUnknownToUnicode15) {
+    // Unicode 16 gave out U+10D50, a capital letter, and U+105D2, which composes with U+0307.
+    EXPECT_EQ(features("\U00010D50"), (Strings{"\U00010D50"}));
+    EXPECT_EQ(features("\U000105D2\u0307"), (Strings{"\U000105D2\u0307"}));
+    EXPECT_EQ(features("\U00010D50\u0301\u0323"), (Strings{"\U00010D50\u0323\u0301"}));
 }
 
 TEST(Words, ShinglesAreConsecutiveWords) {

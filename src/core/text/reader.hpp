@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "core/text/normal_form.hpp"
 #include "core/text/unicode.hpp"
 
 namespace simhash {
@@ -95,13 +96,18 @@ class TextReader {
         } else if (length_ == 1 && !(first_class_ & kChanges)) {
             sink.character(segment_[0], kind_of_class(first_class_));
         } else if (length_ > 0) {
-            int32_t normalised[kMaxNormalisedSegment];
-            const int count = normalise_segment(segment_, length_, normalised);
-            for (int i = 0; i < count; i++)
-                sink.character(uint32_t(normalised[i]),
-                               kind_of_class(character_class(uint32_t(normalised[i]))));
+            hand_on_normalised(sink);
         }
         length_ = 0;
+    }
+
+    // Apart, so that the loop around the common ways stays small.
+    template <class Sink>
+    __attribute__((noinline)) void hand_on_normalised(Sink& sink) {
+        uint32_t normalised[kMaxNormalisedSegment];
+        const int count = normalise_segment(segment_, length_, normalised);
+        for (int i = 0; i < count; i++)
+            sink.character(normalised[i], kind_of_class(character_class(normalised[i])));
     }
 
     uint32_t segment_[kMaxSegment]; // code points

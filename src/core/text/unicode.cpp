@@ -1,10 +1,9 @@
-// Code points: decoding, classes, normalisation. See unicode.hpp.
+// Code points: decoding, encoding, classes. See unicode.hpp.
 #include "core/text/unicode.hpp"
 
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <utf8proc.h>
 
 #include "core/bits/standalone.hpp"
 
@@ -32,38 +31,8 @@ constexpr std::array<uint16_t, kPages + 1> first_ranges() {
 }
 constexpr auto kFirstRange = first_ranges();
 
-constexpr int kCompatibility = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT;
-constexpr int kFold = UTF8PROC_CASEFOLD | UTF8PROC_IGNORE;
-
 constexpr bool continuation(uint8_t byte) {
     return (byte & 0xC0) == 0x80;
-}
-
-// Canonical order: marks in a row are sorted by combining class, equal classes keep their order.
-// There are no more than kMaxNormalisedSegment, and in practice a handful.
-void order_marks(int32_t* code_points, int length) {
-    for (int i = 1; i < length; i++) {
-        const int32_t mark = code_points[i];
-        const int order = utf8proc_get_property(mark)->combining_class;
-        if (order == 0)
-            continue;
-        int place = i;
-        for (; place > 0; place--) {
-            const int before = utf8proc_get_property(code_points[place - 1])->combining_class;
-            if (before <= order)
-                break;
-            code_points[place] = code_points[place - 1];
-        }
-        code_points[place] = mark;
-    }
-}
-
-// Appends a code point's decomposition; what does not fit is left out.
-int decompose(int32_t code_point, int options, int32_t* out, int length) {
-    const long room = kMaxNormalisedSegment - length;
-    const long written = utf8proc_decompose_char(code_point, out + length, room,
-                                                 utf8proc_option_t(options), nullptr);
-    return written > 0 && written <= room ? length + int(written) : length;
 }
 
 } // namespace
@@ -109,24 +78,6 @@ int encode_utf8(uint32_t code_point, uint8_t* out) {
     constexpr uint8_t kLeads[] = {0, 0xC0, 0xE0, 0xF0};
     out[0] = uint8_t(kLeads[more] | code_point);
     return more + 1;
-}
-
-int normalise_segment(const uint32_t* segment, int length, int32_t* out) {
-    // Twice, because folding can turn a mark into a letter (U+0345), which must not move then:
-    // equivalent spellings are equal only if the order was settled before.
-    int32_t decomposed[kMaxNormalisedSegment];
-    int count = 0;
-    for (int i = 0; i < length; i++)
-        count = decompose(int32_t(segment[i]), kCompatibility, decomposed, count);
-    order_marks(decomposed, count);
-
-    int folded = 0;
-    for (int i = 0; i < count; i++)
-        folded = decompose(decomposed[i], kCompatibility | kFold, out, folded);
-    order_marks(out, folded);
-    const long composed = utf8proc_normalize_utf32(
-        out, folded, utf8proc_option_t(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-    return composed > 0 ? int(composed) : 0;
 }
 
 } // namespace simhash

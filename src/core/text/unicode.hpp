@@ -1,9 +1,8 @@
-// Code points: decoding UTF-8, what kind of character one is, and its normalised, folded form.
+// Code points: decoding UTF-8, and what kind of character one is.
 //
 // Which kind a code point is comes from a table made once from Unicode 15.0 (unicode_classes.inc)
-// and never from the library of the day; the library (utf8proc) only normalises, and is asked only
-// about code points of that table, for which Unicode promises that the answer stays. So a
-// fingerprint does not depend on the machine's Unicode version.
+// and never from a library of the day: a fingerprint does not depend on the machine's Unicode
+// version.
 #pragma once
 
 #include <cstddef>
@@ -45,14 +44,5 @@ uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end);
 
 // Writes 1 to 4 bytes to `out` and returns how many.
 int encode_utf8(uint32_t code_point, uint8_t* out);
-
-// A segment is a code point and those after it that join it. Longer ones are cut (as Unicode's
-// Stream-Safe Text Format does), so that the work for each code point is bounded.
-constexpr int kMaxSegment = 32;
-constexpr int kMaxNormalisedSegment = 1024;
-
-// Normalises and folds (NFKC_Casefold) a segment of 1..kMaxSegment code points; `out` has room for
-// kMaxNormalisedSegment code points. Returns how many were written.
-int normalise_segment(const uint32_t* segment, int length, int32_t* out);
 
 } // namespace simhash

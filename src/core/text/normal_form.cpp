@@ -1,0 +1,138 @@
+// Normalisation of segments, as in Unicode Standard Annex 15. See normal_form.hpp.
+#include "core/text/normal_form.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/text/code_point_rows.hpp"
+
+#include "core/bits/standalone.hpp"
+
+namespace simhash {
+
+namespace {
+
+#include "core/text/normal_form.inc"
+
+#define ROWS_OF(list) CodePointRows<std::size(list), row_pages(list)>(list)
+constexpr auto kDecompositionOf = ROWS_OF(kDecompositions);
+constexpr auto kFoldingOf = ROWS_OF(kFoldings);
+constexpr auto kCombiningClassOf = ROWS_OF(kCombiningClasses);
+constexpr auto kCompositionsFrom = ROWS_OF(kCompositions);
+#undef ROWS_OF
+
+// Hangul syllables: a leading consonant, a vowel, and 27 trailing consonants or none.
+constexpr uint32_t kSyllables = 0xAC00, kLeading = 0x1100, kVowels = 0x1161, kTrailing = 0x11A7;
+constexpr uint32_t kLeadingCount = 19, kVowelCount = 21, kTrailingCount = 28;
+constexpr uint32_t kSyllableCount = kLeadingCount * kVowelCount * kTrailingCount;
+
+// A code point of a segment.
+struct Part {
+    uint32_t code_point : 24;
+    uint32_t combining_class : 8;
+};
+
+static_assert(kMaxSegment * longest_row(kDecompositions) * longest_row(kFoldings) <=
+              kMaxNormalisedSegment);
+
+Part part_of(uint32_t code_point) {
+    const int32_t* combining_class = kCombiningClassOf.of(code_point);
+    return {code_point, *combining_class < 0 ? 0 : uint32_t(*combining_class)};
+}
+
+// Puts the parts of a row at `out`, or where it is empty `part` itself. Returns the end.
+Part* put_row(const int32_t* row, Part part, Part* out) {
+    if (*row < 0)
+        *out++ = part;
+    for (; *row >= 0; row++)
+        *out++ = part_of(uint32_t(*row));
+    return out;
+}
+
+Part* decompose_syllable(uint32_t number, Part* out) {
+    const uint32_t trailing = number % kTrailingCount;
+    const uint32_t vowel = number / kTrailingCount % kVowelCount;
+    *out++ = {kLeading + number / kTrailingCount / kVowelCount, 0};
+    *out++ = {kVowels + vowel, 0};
+    if (trailing > 0)
+        *out++ = {kTrailing + trailing, 0};
+    return out;
+}
+
+Part* decompose(uint32_t code_point, Part* out) {
+    if (code_point - kSyllables < kSyllableCount)
+        return decompose_syllable(code_point - kSyllables, out);
+    return put_row(kDecompositionOf.of(code_point), part_of(code_point), out);
+}
+
+Part* fold(Part part, Part* out) {
+    return put_row(kFoldingOf.of(part.code_point), part, out);
+}
+
+// Canonical order: marks in a row are sorted by combining class, equal classes keep their order.
+// There are no more than kMaxNormalisedSegment, and in practice a handful.
+void order_marks(Part* begin, Part* end) {
+    for (Part* at = begin; at < end; at++) {
+        const Part mark = *at;
+        if (mark.combining_class == 0)
+            continue;
+        Part* place = at;
+        for (; place > begin && place[-1].combining_class > mark.combining_class; place--)
+            *place = place[-1];
+        *place = mark;
+    }
+}
+
+// What two code points compose to; 0 where they do not.
+uint32_t composite(uint32_t first, uint32_t second) {
+    if (first - kLeading < kLeadingCount && second - kVowels < kVowelCount)
+        return kSyllables + ((first - kLeading) * kVowelCount + second - kVowels) * kTrailingCount;
+    if (first - kSyllables < kSyllableCount && (first - kSyllables) % kTrailingCount == 0 &&
+        second - (kTrailing + 1) < kTrailingCount - 1)
+        return first + second - kTrailing;
+    for (const int32_t* row = kCompositionsFrom.of(first); *row >= 0; row += 2)
+        if (uint32_t(*row) == second)
+            return uint32_t(row[1]);
+    return 0;
+}
+
+// Composes a character with those after it, unless one between is in the way: it has the same
+// combining class or a higher one. Returns how many code points were written.
+int compose(const Part* begin, const Part* end, uint32_t* out) {
+    int length = 0, first = -1; // first: place in `out` of what later ones may compose with
+    int highest = -1;           // combining class since then
+    for (const Part* at = begin; at < end; at++) {
+        const int combining_class = int(at->combining_class);
+        if (first >= 0 && combining_class > highest)
+            if (const uint32_t composed = composite(out[first], at->code_point); composed != 0) {
+                out[first] = composed;
+                continue;
+            }
+        if (combining_class == 0)
+            first = length;
+        highest = combining_class == 0 ? -1 : std::max(highest, combining_class);
+        out[length++] = at->code_point;
+    }
+    return length;
+}
+
+} // namespace
+
+int normalise_segment(const uint32_t* segment, int length, uint32_t* out) {
+    // Twice, because folding can turn a mark into a letter (U+0345), which must not move then:
+    // equivalent spellings are equal only if the order was settled before.
+    Part decomposed[kMaxNormalisedSegment];
+    Part* decomposed_end = decomposed;
+    for (int i = 0; i < length; i++)
+        decomposed_end = decompose(segment[i], decomposed_end);
+    order_marks(decomposed, decomposed_end);
+
+    Part folded[kMaxNormalisedSegment];
+    Part* folded_end = folded;
+    for (const Part* at = decomposed; at < decomposed_end; at++)
+        folded_end = fold(*at, folded_end);
+    order_marks(folded, folded_end);
+    return compose(folded, folded_end, out);
+}
+
+} // namespace simhash
