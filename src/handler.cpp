@@ -147,7 +147,7 @@ extern "C" {
 PG_FUNCTION_INFO_V1(simhash_handler);
 
 Datum simhash_handler([[maybe_unused]] PG_FUNCTION_ARGS) {
-    static constexpr IndexAmRoutine routine = simhash::access_method();
-    PG_RETURN_POINTER(simhash::handed_over(&routine));
+    static constexpr IndexAmRoutine kRoutine = simhash::access_method();
+    PG_RETURN_POINTER(simhash::handed_over(&kRoutine));
 }
 }

@@ -109,13 +109,13 @@ void define_options() {
 }
 
 bytea* index_options(Datum options, bool validate) {
-    static constexpr relopt_parse_elt table[] = {
+    static constexpr relopt_parse_elt kTable[] = {
         int_option("radius", offsetof(Options, radius)),
         int_option("tables", offsetof(Options, tables)),
         int_option("fillfactor", offsetof(Options, fillfactor)),
     };
-    return static_cast<bytea*>(
-        build_reloptions(options, validate, option_kind, sizeof(Options), table, lengthof(table)));
+    return static_cast<bytea*>(build_reloptions(options, validate, option_kind, sizeof(Options),
+                                                kTable, lengthof(kTable)));
 }
 
 Layout default_layout() {

@@ -114,12 +114,12 @@ void rewrite_on_opening(const OpenedTable& table) {
 
 // Has the conditions of queries rewritten from now on.
 void install_rewriting() {
-    constexpr TableHook ours = kTableHookTo<rewrite_on_opening>;
-    if (table_hook() == ours)
+    constexpr TableHook kOurs = kTableHookTo<rewrite_on_opening>;
+    if (table_hook() == kOurs)
         return;
     if (table_hook() != nullptr)
         add_other(table_hook());
-    table_hook() = ours;
+    table_hook() = kOurs;
 }
 
 } // namespace
