@@ -29,6 +29,11 @@ SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND tenant IS NULL');
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND lang = ''de'' AND tenant = 8');
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND tenant = ANY (''{8,12}'')');
 SELECT plan('SELECT id FROM docs WHERE tenant = 1 ORDER BY fp <~> 42 LIMIT 3');
+-- Of a small scope's rows few come early in the index's order: they are found otherwise, and sorted.
+CREATE INDEX docs_by_tenant ON docs (tenant);
+SELECT plan('SELECT id FROM docs WHERE tenant = 1 ORDER BY fp <~> 42 LIMIT 3');
+SELECT plan('SELECT id FROM docs WHERE tenant = 8 ORDER BY fp <~> 42 LIMIT 3');
+DROP INDEX docs_by_tenant;
 -- An open scope: the table is read, but for those who forbid it.
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3');
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND lang = ''de''');

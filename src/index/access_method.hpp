@@ -42,6 +42,11 @@ IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDele
 // The share of all fingerprints up to which an ordered scan looks up matches one by one: beyond, a
 // pass over the posting table for each distance takes less time.
 constexpr double kFewMatches = 1.0 / 32;
+// Of a stage of an ordered scan that takes a pass over the posting table: matches to be expected,
+// enough for most limits; and how many times as many in the stage after it, as a pass costs the same
+// each time.
+constexpr double kPassMatches = 256;
+constexpr double kPassGrowth = 16;
 
 // ---- options.cpp ----
 

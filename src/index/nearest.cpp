@@ -11,10 +11,6 @@ namespace simhash {
 namespace {
 
 constexpr int kRadiusStep = 2;
-// Of a stage that takes a pass over the posting table: matches to be expected, enough for most
-// limits; and how many times as many in the stage after it, as a pass costs the same each time.
-constexpr double kPassMatches = 256;
-constexpr double kPassGrowth = 16;
 
 } // namespace
 

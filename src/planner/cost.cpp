@@ -132,6 +132,30 @@ double expected_fingerprints(double entries, int radius, double rows) {
     return std::min(rows, kFewFingerprints + entries * ball_share(radius));
 }
 
+// How many rows of an order are read, as far as it is known.
+double rows_read_in_order(PlannerInfo* root, double rows) {
+    bool is_alone = bms_membership(root->all_baserels) == BMS_SINGLETON;
+    return std::min(rows, is_alone && root->limit_tuples > 0 ? root->limit_tuples : 1.0);
+}
+
+// In order of distance from a fingerprint, rows of other scopes come among those of the scope. What
+// it costs until the rows are there that are read: passes over the posting table, and the rows of
+// the table that turn out to be of another scope. The server would spread that evenly over all rows
+// of the order, as if the first had nothing to wait for.
+double cost_of_other_scopes(PlannerInfo* root, const IndexOptInfo* info, double rows,
+                            double scope_rows, double entries, double leaf_pages) {
+    double met = rows * rows_read_in_order(root, scope_rows) / scope_rows;
+    if (met <= kPassMatches)
+        return 0; // the order's first stages
+    double table_random, index_sequential;
+    get_tablespace_page_costs(info->rel->reltablespace, &table_random, nullptr);
+    get_tablespace_page_costs(info->reltablespace, nullptr, &index_sequential);
+    double passes = 1 + std::log(met / kPassMatches) / std::log(kPassGrowth);
+    double table_pages = index_pages_fetched(met, info->rel->pages, info->pages, root);
+    return passes * (entries * kCandidateCost + leaf_pages * index_sequential) +
+           table_pages * table_random + met * (kLookupCost + cpu_tuple_cost);
+}
+
 } // namespace
 
 void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup_cost,
@@ -144,6 +168,7 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     give_up_other_order(path, quals);
     *selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals.clauses),
                                           Index(info->rel->relid), JOIN_INNER, nullptr);
+    double scope_rows = clamp_row_est(*selectivity * info->rel->tuples);
     // Rows of other scopes are found, too, and dropped when the table's row has been looked at.
     if (info->nkeycolumns > 1 && !quals.nulls_only)
         *selectivity = std::min(1.0, *selectivity + ball_share(quals.radius));
@@ -184,6 +209,11 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
         double levels = std::min(double(quals.radius + 1), kLevels);
         if (fingerprints > entries * kFewMatches)
             *total_cost += levels * (entries * kCandidateCost + leaf_pages * spc_sequential);
+        if (info->nkeycolumns > 1) {
+            double others = cost_of_other_scopes(root, info, rows, scope_rows, entries, leaf_pages);
+            *startup_cost += others;
+            *total_cost += others;
+        }
     }
     *correlation = kForwardCorrelation * (1 - fingerprints / rows);
     *pages = fetched;

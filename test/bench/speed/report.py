@@ -14,7 +14,7 @@ import textwrap
 
 BEGIN, END = "<!-- make bench writes from here -->", "<!-- to here -->"
 INK, GRID = "#333", "#ddd"
-COLOURS = {"simhash": "#c0392b", "pk": "#2471a3", "btree": "#5d6d7e", "four_btrees": "#1e8449", "gin": "#b7950b",
+COLOURS = {"simhash": "#c0392b", "scope": "#e59866", "pk": "#2471a3", "btree": "#5d6d7e", "four_btrees": "#1e8449", "gin": "#b7950b",
            "seqscan": "#7d3c98", "bktree": "#d35400", "pgvector": "#17a589"}
 
 
@@ -78,6 +78,8 @@ def targets(run):
     for measure, words in zip(probes, ("1 000 queries", "10 000 queries")):
         out.append((f"probe inside the server, {words}", 8, run.median(measure, "simhash", rows, radius=3), "µs"))
         out.append((f"… beside a primary-key lookup, {words}", 1.0, run.ratio(measure, "simhash", "pk", rows, radius=3), "×"))
+        out.append((f"… within a scope, beside an index without, {words}", 1.15,
+                    run.ratio(measure, "scope", "simhash", rows, radius=3), "×"))
     out += [
         ("over the wire, one client, beside a primary-key lookup: mean latency", 1.15,
          run.ratio("wire: latency, mean", "simhash", "pk", rows, clients=1), "×"),
