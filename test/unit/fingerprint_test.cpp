@@ -1,6 +1,7 @@
 // The vote and the document's fingerprint.
 #include "text_fixture.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -50,21 +51,23 @@ TEST(Votes, SumsBeyondTheCounterStayAtTheLimit) {
     EXPECT_EQ(fingerprint, 1u);
 }
 
-TEST(Votes, TheFastBlockAddsLikeTheSlowSums) {
+TEST(Votes, FeaturesTogetherAddUpLikeOneByOneOnEveryProcessor) {
     std::mt19937_64 random(3);
-    for (const int bits : {1, 12, 24, 25, 40}) {
-        Votes slow, fast;
-        VoteBlock block(fast);
+    for (const int bits : {1, 12, 24, 32}) { // of 32 only a few fit the fast sums
+        Votes singly;
+        std::vector<FeatureCount> features;
         for (int i = 0; i < 5000; i++) {
-            const uint64_t hash = random(), weight = random() >> (64 - bits);
-            slow.add(hash, weight);
-            block.add(hash, weight);
+            features.push_back({random(), {uint32_t(random() >> (64 - bits))}, 1, 'a'});
+            singly.add(features.back().hash, features.back().weight);
         }
-        block.flush();
-        EXPECT_EQ(slow.any, fast.any);
-        EXPECT_TRUE(slow.total == fast.total);
-        for (int bit = 0; bit < 64; bit++)
-            EXPECT_TRUE(slow.ones[bit] == fast.ones[bit]) << bit;
+        for (int level = 0; level < kSimdLevels; level++) {
+            Votes together;
+            together.add(features.data(), features.size(), SimdLevel(level));
+            EXPECT_EQ(singly.any, together.any);
+            EXPECT_TRUE(singly.total == together.total);
+            for (int bit = 0; bit < 64; bit++)
+                EXPECT_TRUE(singly.ones[bit] == together.ones[bit]) << bit << " at " << level;
+        }
     }
 }
 
@@ -84,19 +87,80 @@ TEST(Weights, AreFixedPointOrRefused) {
 }
 
 TEST(Weights, FollowTheirFormulas) {
-    const double one = 1 << kDocumentFraction;
+    const double unit = 1 << kWeightBits;
     for (uint64_t f = 1; f < 1u << 31; f += 1 + f / 7) {
-        EXPECT_EQ(feature_weight(Weighting::kTf, f, 3), f << kDocumentFraction);
-        EXPECT_EQ(feature_weight(Weighting::kBinary, f, 3), one);
-        EXPECT_NEAR(feature_weight(Weighting::kSqrt, f, 3) / one, std::sqrt(f), 1 / one);
-        EXPECT_NEAR(feature_weight(Weighting::kLog, f, 3) / one, 1 + std::log(f), 2 / one);
+        const auto weight = [f](Weighting weighting, uint32_t bytes, char first) {
+            return feature_weight(weighting, {0, {uint32_t(f)}, uint16_t(bytes), uint8_t(first)});
+        };
+        EXPECT_EQ(weight(Weighting::kTf, 3, 'a'), f);
+        EXPECT_EQ(weight(Weighting::kBinary, 3, 'a'), 1u);
+        EXPECT_NEAR(weight(Weighting::kSqrt, 3, 'a') / unit, std::sqrt(f), 1 / unit);
+        EXPECT_NEAR(weight(Weighting::kLog, 3, 'a') / unit, 1 + std::log(f), 2 / unit);
         for (const uint32_t bytes : {1, 2, 5, 11, 12, 13, 255}) {
             const double exact =
                 std::pow(std::log2(1.0 + f), 2.25) * std::sqrt(std::min(bytes, 12u));
-            EXPECT_NEAR(feature_weight(Weighting::kBalanced, f, bytes) / one, exact,
-                        exact * 1e-3 + 1 / one);
+            for (const char letter : {'a', '/', ':', '\xC3'})
+                EXPECT_NEAR(weight(Weighting::kBalanced, bytes, letter) / unit, exact,
+                            exact * 1e-4 + 1 / unit);
+            for (const char digit : {'0', '9'})
+                EXPECT_NEAR(weight(Weighting::kBalanced, bytes, digit) / unit, exact / 2,
+                            exact * 1e-4 + 1 / unit);
         }
     }
+}
+
+// Some documents' frequencies: of `distinct` words, of which some come again and again.
+std::vector<FeatureCount> some_features(std::mt19937& random, size_t distinct) {
+    std::vector<FeatureCount> features;
+    for (size_t i = 0; i < distinct; i++) {
+        const uint32_t frequency = random() % 4 != 0 ? 1 : 1 + random() % (1u << random() % 20);
+        features.push_back({random(), {frequency}, uint16_t(1 + random() % 14), uint8_t('0' + i)});
+    }
+    return features;
+}
+
+TEST(Weights, NoWordHasMoreThanAnEighthOfAll) {
+    std::mt19937 random(5);
+    for (int i = 0; i < 3000; i++) {
+        std::vector<FeatureCount> features = some_features(random, 8 + random() % 100);
+        std::vector<uint64_t> unbound;
+        for (const FeatureCount& feature : features)
+            unbound.push_back(feature_weight(Weighting::kBalanced, feature));
+        weigh(Weighting::kBalanced, features.data(), features.size());
+        uint64_t sum = 0, greatest = 0;
+        for (const FeatureCount& feature : features) {
+            sum += feature.weight;
+            greatest = std::max<uint64_t>(greatest, feature.weight);
+        }
+        EXPECT_LE(8 * greatest, sum);
+        // The greater ones are lowered to the same weight, all others stay as they are ...
+        uint64_t with_one_more = 0;
+        for (size_t j = 0; j < features.size(); j++) {
+            EXPECT_EQ(features[j].weight, std::min(unbound[j], greatest));
+            with_one_more += std::min(unbound[j], greatest + 1);
+        }
+        // ... and no more than they must.
+        if (greatest < *std::max_element(unbound.begin(), unbound.end()))
+            EXPECT_GT(8 * (greatest + 1), with_one_more);
+    }
+}
+
+TEST(Weights, OfFewerThanEightWordsAreTheSame) {
+    std::mt19937 random(6);
+    for (size_t distinct = 0; distinct < 9; distinct++)
+        for (int i = 0; i < 100; i++) {
+            std::vector<FeatureCount> features = some_features(random, distinct);
+            weigh(Weighting::kBalanced, features.data(), features.size());
+            for (const FeatureCount& feature : features)
+                EXPECT_TRUE(feature.weight > 0 && feature.weight == features[0].weight);
+        }
+}
+
+TEST(Weights, OfOtherWeightingsAreNotBound) {
+    FeatureCount features[] = {{1, {1000}, 3, 'a'}, {2, {1}, 3, 'b'}};
+    weigh(Weighting::kTf, features, 2);
+    EXPECT_EQ(features[0].weight, 1000u);
+    EXPECT_EQ(features[1].weight, 1u);
 }
 
 TEST(Document, WithoutAFeatureHasNoFingerprint) {
@@ -129,14 +193,19 @@ TEST(Document, SumsItsFeatures) {
         for (const HashKind hash : {HashKind::kXxh3, HashKind::kFnv1}) {
             Strings words = features(document);
             std::sort(words.begin(), words.end());
-            Votes votes;
+            std::vector<FeatureCount> counts;
             for (size_t i = 0, j = 0; i < words.size(); i = j) {
                 while (j < words.size() && words[j] == words[i])
                     j++;
-                votes.add(hash_feature(hash, reinterpret_cast<const uint8_t*>(words[i].data()),
-                                       words[i].size()),
-                          feature_weight(weighting, j - i, words[i].size()));
+                const auto* text = reinterpret_cast<const uint8_t*>(words[i].data());
+                const size_t bytes = words[i].size();
+                counts.push_back(
+                    {hash_feature(hash, text, bytes), {uint32_t(j - i)}, uint16_t(bytes), text[0]});
             }
+            weigh(weighting, counts.data(), counts.size());
+            Votes votes;
+            for (const FeatureCount& feature : counts)
+                votes.add(feature.hash, feature.weight);
             uint64_t expected;
             ASSERT_TRUE(votes.fingerprint(&expected));
             DocumentOptions options;
@@ -174,6 +243,13 @@ TEST(Default, DoesNotHeedCasePunctuationOrWhiteSpace) {
         EXPECT_EQ(fingerprint("the quick brown fox jumps over the lazy dog", {}, nullptr, slice),
                   plain);
     EXPECT_NE(fingerprint("the quick brown fox jumps over the lazy cat"), plain);
+}
+
+TEST(Default, AWordSaidAgainAndAgainIsNotTheDocument) {
+    EXPECT_NE(fingerprint("spam spam spam buy cheap pills now"), fingerprint("spam"));
+    EXPECT_GE(std::popcount(fingerprint("very very very bad product") ^
+                            fingerprint("very very very good product")),
+              8);
 }
 
 TEST(Default, ShortTextsHaveFingerprintsOfTheirOwn) {

@@ -6,23 +6,13 @@
 #include "core/text/feature_counts.hpp"
 #include "core/text/feature_hash.hpp"
 #include "core/text/votes.hpp"
+#include "core/text/weights.hpp"
 
 namespace simhash {
 
 enum class FeatureKind : uint8_t {
     kWords,
     kCharacters,
-};
-
-// How much a feature that occurs f times weighs. The default is what the quality bench found best
-// (docs/fingerprints.md): a word that occurs twice says more than two that occur once, but the
-// hundredth time says little; and long words are rare words, for which no corpus is needed to know.
-enum class Weighting : uint8_t {
-    kBalanced, // log2(1 + f)^(9/4), times the square root of the feature's bytes, at most 12
-    kTf,       // f
-    kSqrt,     // square root of f
-    kLog,      // 1 + ln f
-    kBinary,   // 1
 };
 
 constexpr int default_width(FeatureKind features) {
@@ -35,10 +25,6 @@ struct DocumentOptions {
     Weighting weighting = Weighting::kBalanced;
     HashKind hash = HashKind::kXxh3;
 };
-
-// A feature's weight, fixed-point with kDocumentFraction bits after the point.
-constexpr int kDocumentFraction = 8;
-uint64_t feature_weight(Weighting weighting, uint32_t frequency, uint32_t bytes);
 
 // A document, slice by slice: `next` points `bytes` bytes of UTF-8, cut between characters, and
 // returns false at the end. Inside the server it is where interrupts are looked for.

@@ -17,8 +17,12 @@ namespace simhash {
 
 struct FeatureCount {
     uint64_t hash;
-    uint32_t frequency;
-    uint32_t bytes; // of the feature's text
+    union {
+        uint32_t frequency;
+        uint32_t weight; // in the frequency's place, once that has been weighed
+    };
+    uint16_t bytes; // of the feature's text
+    uint8_t first;  // of these bytes
 };
 
 class FeatureCounts {
@@ -28,7 +32,7 @@ class FeatureCounts {
     explicit FeatureCounts(Memory memory) : memory_(memory) { clear(); }
 
     // False where the section is full: not added.
-    bool add(uint64_t hash, uint32_t bytes) {
+    bool add(uint64_t hash, const uint8_t* text, size_t bytes) {
         if (distinct_ == room()) { // perhaps not of this one, but then soon
             if (distinct_ == kMaxDistinct)
                 return add_to_full(hash);
@@ -36,7 +40,7 @@ class FeatureCounts {
         }
         // Whether it is new is hard to foretell, so nothing branches on that: the next free entry
         // is made its own, and an empty slot means that entry.
-        features_[distinct_] = {hash, 0, bytes};
+        features_[distinct_] = {hash, {0}, uint16_t(bytes), text[0]};
         uint32_t at = home(hash), entry = number_at(at);
         while (features_[entry].hash != hash) {
             at = (at + 1) & (slots_ - 1);
@@ -48,11 +52,8 @@ class FeatureCounts {
         return true;
     }
 
-    template <class Visit>
-    void each(Visit visit) const {
-        for (uint32_t i = 0; i < distinct_; i++)
-            visit(features_[i]);
-    }
+    FeatureCount* features() { return features_; }
+    uint32_t distinct() const { return distinct_; }
 
     void clear() {
         memset(index_, 0, slots_ * sizeof *index_);

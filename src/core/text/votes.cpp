@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/bits/x86.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -15,6 +16,62 @@ __int128 add_saturating(__int128 a, __int128 b) {
     const __int128 sum = a + b; // both are within half of the range
     return sum > kGreatestSum ? kGreatestSum : sum < -kGreatestSum ? -kGreatestSum : sum;
 }
+
+// For each bit the weights of the features whose hash has a 1 there. All weights together fit 32
+// bits.
+using AddUp = void (*)(const FeatureCount* features, size_t count, uint32_t ones[64]);
+
+// One sum in each lane of some vectors. Part of its callers, for the processors that these are made
+// for.
+template <class Vector>
+[[gnu::always_inline]] inline void add_up(const FeatureCount* features, size_t count,
+                                          uint32_t ones[64]) {
+    constexpr size_t kLanes = sizeof(Vector) / sizeof(uint32_t), kHalf = 32 / kLanes;
+    Vector low[kHalf] = {}, high[kHalf] = {}, bits[kHalf];
+    for (size_t i = 0; i < 32; i++)
+        bits[i / kLanes][i % kLanes] = uint32_t(1) << i;
+    for (size_t i = 0; i < count; i++) {
+        const Vector weight = Vector{} + features[i].weight;
+        const Vector low_hash = Vector{} + uint32_t(features[i].hash);
+        const Vector high_hash = Vector{} + uint32_t(features[i].hash >> 32);
+        for (size_t part = 0; part < kHalf; part++) {
+            low[part] += Vector((low_hash & bits[part]) == bits[part]) & weight;
+            high[part] += Vector((high_hash & bits[part]) == bits[part]) & weight;
+        }
+    }
+    memcpy(ones, low, sizeof low);
+    memcpy(ones + 32, high, sizeof high);
+}
+
+using Four [[gnu::vector_size(16)]] = uint32_t;
+void add_up_fours(const FeatureCount* features, size_t count, uint32_t ones[64]) {
+    add_up<Four>(features, count, ones);
+}
+
+#ifdef SIMHASH_X86
+using Eight [[gnu::vector_size(32)]] = uint32_t;
+SIMHASH_TARGET(SIMHASH_AVX2)
+void add_up_eights(const FeatureCount* features, size_t count, uint32_t ones[64]) {
+    add_up<Eight>(features, count, ones);
+}
+
+using Sixteen [[gnu::vector_size(64)]] = uint32_t;
+SIMHASH_TARGET(SIMHASH_AVX512)
+void add_up_sixteens(const FeatureCount* features, size_t count, uint32_t ones[64]) {
+    add_up<Sixteen>(features, count, ones);
+}
+#endif
+
+constexpr AddUp kAddUps[] = {
+    add_up_fours,
+#if defined(SIMHASH_X86)
+    add_up_fours,
+    add_up_eights,
+    add_up_sixteens,
+#elif defined(SIMHASH_NEON)
+    add_up_fours,
+#endif
+};
 
 } // namespace
 
@@ -30,6 +87,22 @@ void Votes::add(const Votes& other) {
         ones[bit] = add_saturating(ones[bit], other.ones[bit]);
     total = add_saturating(total, other.total);
     any |= other.any;
+}
+
+void Votes::add(const FeatureCount* features, size_t count, SimdLevel highest) {
+    const AddUp add_up_best = best_form(highest, kAddUps);
+    for (const FeatureCount *at = features, *end = features + count; at < end;) {
+        const FeatureCount* begin = at;
+        uint64_t sum = 0;
+        for (; at < end && sum + at->weight <= UINT32_MAX; at++)
+            sum += at->weight;
+        uint32_t sums[64];
+        add_up_best(begin, at - begin, sums);
+        for (int bit = 0; bit < 64; bit++)
+            ones[bit] += sums[bit];
+        total += sum;
+        any |= sum != 0;
+    }
 }
 
 bool Votes::fingerprint(uint64_t* out) const {
@@ -49,22 +122,6 @@ bool fixed_point_weight(double weight, __int128* out) {
     const double rest = (weight - whole) * double(1LL << kWeightFraction);
     *out = (__int128(int64_t(whole)) << kWeightFraction) + int64_t(rint(rest));
     return true;
-}
-
-constexpr VoteBlock::Selection VoteBlock::kSelect = [] {
-    Selection select{};
-    for (int byte = 0; byte < 256; byte++)
-        for (int bit = 0; bit < 8; bit++)
-            select.of[byte][bit] = byte >> bit & 1 ? 0xFFFF : 0;
-    return select;
-}();
-
-void VoteBlock::carry(Sums& sums, int shift) {
-    for (int bit = 0; bit < 64; bit++)
-        votes_.ones[bit] += uint64_t(sums.ones[bit / 8][bit % 8]) << shift;
-    votes_.total += uint64_t(sums.total) << shift;
-    votes_.any |= sums.total != 0;
-    sums = Sums{};
 }
 
 } // namespace simhash

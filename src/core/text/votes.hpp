@@ -13,6 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/bits/simd.hpp"
+#include "core/text/feature_counts.hpp"
+
 namespace simhash {
 
 // Sums of any size, for weights that a caller gives. 128 bits hold 2^47 weights of the greatest
@@ -27,6 +30,8 @@ struct Votes {
 
     void add(uint64_t hash, __int128 weight);
     void add(const Votes& other);
+    // A document's features, weighed. The hot loop, of which processors have forms of their own.
+    void add(const FeatureCount* features, size_t count, SimdLevel highest = kHighestSimdLevel);
 
     // False where there is no feature, which has no fingerprint.
     bool fingerprint(uint64_t* out) const;
@@ -37,62 +42,5 @@ struct Votes {
 constexpr int kWeightFraction = 40;
 constexpr double kGreatestWeight = 1099511627776.0; // 2^40
 bool fixed_point_weight(double weight, __int128* out);
-
-// The hot loop, for a document's own weights: 16-bit sums, eight to a SIMD register, carried into
-// Votes before they can overflow. A weight is added in two parts, its low twelve bits and the rest,
-// which most features do not have.
-class VoteBlock {
-  public:
-    explicit VoteBlock(Votes& votes) : votes_(votes) {}
-
-    void add(uint64_t hash, uint64_t weight) {
-        if (weight > kGreatestFast) {
-            votes_.add(hash, __int128(weight));
-            return;
-        }
-        add(low_, 0, hash, uint32_t(weight) & (kUnit - 1));
-        if (weight >= kUnit)
-            add(high_, kUnitBits, hash, uint32_t(weight) >> kUnitBits);
-    }
-
-    void flush() {
-        carry(low_, 0);
-        carry(high_, kUnitBits);
-    }
-
-  private:
-    static constexpr int kUnitBits = 12;
-    static constexpr uint32_t kUnit = 1 << kUnitBits;
-    static constexpr uint64_t kGreatestFast = kUnit * kUnit - 1;
-    using Lanes [[gnu::vector_size(16), gnu::may_alias]] = uint16_t;
-
-    struct Sums {
-        Lanes ones[8] = {}; // by byte of the hash, its lowest bit first
-        uint32_t total = 0; // of all weights since the last carry
-    };
-
-    // Each byte of the hash selects eight lanes.
-    void add(Sums& sums, int shift, uint64_t hash, uint32_t weight) {
-        if (sums.total + weight > UINT16_MAX)
-            carry(sums, shift);
-        const uint16_t w = uint16_t(weight);
-        const Lanes weights = {w, w, w, w, w, w, w, w};
-        for (int byte = 0; byte < 8; byte++)
-            sums.ones[byte] +=
-                *reinterpret_cast<const Lanes*>(kSelect[hash >> (8 * byte) & 255]) & weights;
-        sums.total += weight;
-    }
-
-    void carry(Sums& sums, int shift);
-
-    struct Selection {
-        alignas(16) uint16_t of[256][8];
-        constexpr const uint16_t* operator[](size_t byte) const { return of[byte]; }
-    };
-    static const Selection kSelect;
-
-    Votes& votes_;
-    Sums low_, high_;
-};
 
 } // namespace simhash

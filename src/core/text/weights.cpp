@@ -1,0 +1,159 @@
+// The weights of features. See weights.hpp.
+#include "core/text/weights.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "core/bits/standalone.hpp"
+
+namespace simhash {
+
+namespace {
+
+// floor(sqrt(n)), by bits: the same everywhere.
+constexpr uint64_t integer_sqrt(uint64_t n) {
+    uint64_t root = 0;
+    for (uint64_t bit = uint64_t(1) << 31; bit != 0; bit >>= 1)
+        if ((root | bit) * (root | bit) <= n)
+            root |= bit;
+    return root;
+}
+
+// Intermediate results have 16 bits after the point, and are rounded down.
+constexpr int kFraction = 16;
+constexpr uint64_t kLn2 = 2977044472; // ln 2 * 2^32
+
+// By repeated squaring of the mantissa.
+constexpr uint64_t integer_log2(uint64_t n) {
+    const int whole = std::bit_width(n) - 1;
+    uint64_t mantissa = n << (63 - whole); // 1 <= mantissa / 2^63 < 2
+    uint64_t log = uint64_t(whole);
+    for (int i = 0; i < kFraction; i++) {
+        const unsigned __int128 square = static_cast<unsigned __int128>(mantissa) * mantissa;
+        const int carried = int(square >> 127);
+        mantissa = uint64_t(square >> (63 + carried));
+        log = log << 1 | uint64_t(carried);
+    }
+    return log;
+}
+
+constexpr uint64_t root(uint64_t n) {
+    return integer_sqrt(n << kFraction);
+}
+
+constexpr uint64_t product(uint64_t a, uint64_t b) {
+    return a * b >> kFraction;
+}
+
+constexpr uint32_t log_weight(uint32_t frequency) {
+    return uint32_t(((1 << kFraction) + (integer_log2(frequency) * kLn2 >> 32)) >>
+                    (kFraction - kWeightBits));
+}
+
+// log2(1 + frequency)^(9/4); at most 2^28.
+constexpr uint32_t damped(uint32_t frequency) {
+    const uint64_t log = integer_log2(uint64_t(frequency) + 1);
+    return uint32_t(product(product(log, log), root(root(log))));
+}
+
+// The square root of the bytes that count: of a feature that begins with a digit a quarter.
+constexpr uint32_t kGreatestLength = 12;
+using LengthFactors = std::array<uint32_t, kGreatestLength + 1>;
+constexpr LengthFactors length_factors(int parts) {
+    LengthFactors table{};
+    for (uint32_t bytes = 1; bytes <= kGreatestLength; bytes++)
+        table[bytes] = uint32_t(root((uint64_t(bytes) << kFraction) / parts));
+    return table;
+}
+constexpr LengthFactors kLengthFactors[] = {length_factors(1), length_factors(4)};
+
+// Nearly all frequencies are small.
+constexpr uint32_t kTabled = 64;
+template <uint32_t function(uint32_t frequency)>
+constexpr std::array<uint32_t, kTabled> tabled() {
+    std::array<uint32_t, kTabled> table{};
+    for (uint32_t i = 1; i < kTabled; i++)
+        table[i] = function(i);
+    return table;
+}
+constexpr auto kLogWeights = tabled<log_weight>();
+constexpr auto kDamped = tabled<damped>();
+
+uint32_t balanced_weight(const FeatureCount& feature) {
+    const uint32_t frequency = feature.frequency;
+    const uint64_t of_frequency = frequency < kTabled ? kDamped[frequency] : damped(frequency);
+    const bool digit = uint8_t(feature.first - '0') < 10;
+    const uint32_t length = std::min(uint32_t(feature.bytes), kGreatestLength);
+    return uint32_t(of_frequency * kLengthFactors[digit][length] >> (2 * kFraction - kWeightBits));
+}
+
+// No feature weighs more than one such share of all.
+constexpr uint32_t kLeastShare = 8;
+
+// The greatest bound that is no more than its share of all weights once the greater ones are
+// lowered to it. It is come near to from above: what is greater than a bound that is too high is
+// greater than the right one too.
+uint64_t right_bound(const FeatureCount* features, size_t count, uint64_t sum) {
+    for (uint64_t bound = sum / kLeastShare;;) {
+        uint64_t greater = 0, rest = 0;
+        for (size_t i = 0; i < count; i++)
+            if (features[i].weight > bound)
+                greater++;
+            else
+                rest += features[i].weight;
+        if (greater * bound + rest >= kLeastShare * bound)
+            return bound;
+        bound = rest / (kLeastShare - greater);
+    }
+}
+
+void lower(FeatureCount* features, size_t count, uint32_t bound) {
+    for (size_t i = 0; i < count; i++)
+        features[i].weight = std::min(features[i].weight, bound);
+}
+
+void weigh_balanced(FeatureCount* features, size_t count) {
+    uint64_t sum = 0;
+    uint32_t least = UINT32_MAX, greatest = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t weight = features[i].weight = balanced_weight(features[i]);
+        sum += weight;
+        least = std::min(least, weight);
+        greatest = std::max(greatest, weight);
+    }
+    if (count < kLeastShare)
+        lower(features, count, least);
+    else if (greatest > sum / kLeastShare)
+        lower(features, count, uint32_t(right_bound(features, count, sum)));
+}
+
+} // namespace
+
+uint32_t feature_weight(Weighting weighting, const FeatureCount& feature) {
+    const uint32_t frequency = feature.frequency;
+    switch (weighting) {
+    case Weighting::kBalanced:
+        return balanced_weight(feature);
+    case Weighting::kTf:
+        return frequency;
+    case Weighting::kSqrt:
+        return uint32_t(integer_sqrt(uint64_t(frequency) << (2 * kWeightBits)));
+    case Weighting::kLog:
+        return frequency < kTabled ? kLogWeights[frequency] : log_weight(frequency);
+    case Weighting::kBinary:
+        break;
+    }
+    return 1;
+}
+
+void weigh(Weighting weighting, FeatureCount* features, size_t count) {
+    if (weighting == Weighting::kBalanced) {
+        weigh_balanced(features, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        features[i].weight = feature_weight(weighting, features[i]);
+}
+
+} // namespace simhash
