@@ -34,7 +34,7 @@ import re
 import subprocess
 import sys
 
-# Bytes of a document, least and greatest, by the beginning of its corpus's name.
+# Bytes of a document, least and greatest, by the beginning of its corpus's name (the longest).
 SIZES = {"short": (100, 400), "pieces-100": (70, 140), "pieces-300": (210, 420),
          "pieces-1000": (700, 1400), "changelog": (500, 200_000), "": (500, sys.maxsize)}
 GREATEST_CORPUS = 4000, 24_000_000  # documents, bytes, or a little more
@@ -359,7 +359,7 @@ def pages(folder, name):
 
 
 def documents(folder, name):
-    least, greatest = next(SIZES[start] for start in SIZES if name.startswith(start))
+    least, greatest = SIZES[max(filter(name.startswith, SIZES), key=len)]
     copies = not CORPORA[name].packages  # stay, where they are not of our making
     seen, kept, total = set(), [], 0
     for page in pages(folder, name):

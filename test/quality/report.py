@@ -304,7 +304,7 @@ def choice_table(results, scores):
         peer = max(peers, key=lambda form: scores.mean(form, RADIUS, rest))
         figures = (trial_score(results, chosen, RADIUS, [left_out]),
                    scores.measured[ours, left_out][RADIUS], scores.measured[peer, left_out][RADIUS])
-        sums.update(enumerate(figures))
+        sums.update(dict(enumerate(figures)))
         rows.append([left_out, chosen, *map(short, figures)])
     rows.append(["mean", "", *(f"**{short(sums[i] / len(rows), 3)}**" for i in range(3))])
     table(f"The weighting of words that the other kinds choose (by mean F1 at k = {RADIUS}), and "
