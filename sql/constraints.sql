@@ -39,6 +39,7 @@ SELECT a, b, a ~|= b AS "1", a ~||= b AS "2", a ~|||= b AS "3", a ~||||= b AS "4
     a ~||||||= b AS "6", a ~|||||||= b AS "7", a ~||||||||= b AS "8", a ~= b AS near
 FROM (SELECT 0::bigint AS a, (1::bigint << n) - 1 AS b FROM generate_series(0, 9) n) v ORDER BY b;
 SET enable_seqscan = off;
+SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT * FROM dirty WHERE fp ~|||||= 7;
 SELECT * FROM dirty WHERE fp ~||= 7;
 -- Equality is the radius 0.

@@ -40,7 +40,9 @@ DROP TABLE "Elsewhere".docs;
 DROP SCHEMA "Elsewhere";
 -- What it is not for.
 CREATE INDEX ON docs USING simhash (id);
+\set VERBOSITY terse
 CREATE INDEX ON docs USING simhash (fp DESC);
+\set VERBOSITY default
 CREATE UNIQUE INDEX ON docs USING simhash (fp);
 CREATE INDEX ON docs USING simhash (fp) INCLUDE (id);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'simhash_ops';

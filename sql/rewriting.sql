@@ -74,7 +74,7 @@ CREATE TABLE by_id_1_far PARTITION OF by_id_1 FOR VALUES FROM (10) TO (65);
 EXPLAIN (COSTS OFF) SELECT * FROM by_id WHERE fp <~> 42 < 4;
 CREATE TABLE constrained (fp bigint, CHECK (hamming(fp, 42) > 10));
 SET constraint_exclusion = on;
-EXPLAIN (COSTS OFF) SELECT * FROM constrained WHERE fp <~> 42 <= 3;
+SELECT condition('SELECT * FROM constrained WHERE fp <~> 42 <= 3');
 RESET constraint_exclusion;
 CREATE TABLE family (fp bigint);
 CREATE TABLE family_near (CHECK (fp <~> 42 < 10)) INHERITS (family);

@@ -20,8 +20,12 @@ SELECT * FROM simhash_index_check('docs_lang', true);
 
 -- Which conditions search within a scope.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
 BEGIN
-    RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        -- PostgreSQL 18 marks a plan that is switched off, and taken as there is no other.
+        IF line !~ '^ *Disabled: true$' THEN RETURN NEXT line; END IF;
+    END LOOP;
 END $$;
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND tenant = 8');
 SELECT plan('SELECT id FROM docs WHERE fp <~> 42 <= 3 AND tenant = 8::smallint');
@@ -130,11 +134,13 @@ CREATE TABLE spoken (fp bigint, lang text COLLATE ignore_case);
 INSERT INTO spoken VALUES (1, 'de'), (2, 'DE'), (4, 'en');
 CREATE INDEX spoken_lang ON spoken USING simhash (fp, lang);
 SET enable_seqscan = off;
+SET enable_bitmapscan = off;
 SELECT plan('SELECT fp FROM spoken WHERE fp <~> 0 <= 1 AND lang = ''De''');
 SELECT fp FROM spoken WHERE fp <~> 0 <= 1 AND lang = 'De' ORDER BY fp;
 -- Another collation than the index's is another equality.
 SELECT plan('SELECT fp FROM spoken WHERE fp <~> 0 <= 1 AND lang = ''De'' COLLATE "C"');
 RESET enable_seqscan;
+RESET enable_bitmapscan;
 
 -- A constraint holds within each scope, and where one is NULL for no row.
 CREATE TABLE guarded (fp bigint, tenant int, EXCLUDE USING simhash (fp WITH ~=, tenant WITH =));

@@ -23,17 +23,18 @@ namespace {
 char* manners;
 int64 calls;
 bool failed;
-get_relation_info_hook_type previous;
+simhash::TableHook previous;
 planner_hook_type previous_planner;
 
 bool is_mannered(const char* so) {
     return strcmp(manners, so) == 0;
 }
 
-void on_opening(PlannerInfo* root, Oid table, bool has_children, RelOptInfo* relation) {
-    calls++;
+void on_opening(const simhash::OpenedTable& table) {
+    if (table.is_table())
+        calls++;
     if (!is_mannered("overwrites") && previous != nullptr)
-        previous(root, table, has_children, relation);
+        table.hand_to(previous);
     if (is_mannered("fails") && !failed) {
         failed = true;
         ereport(ERROR, (errmsg("the displacer fails once")));
@@ -41,17 +42,20 @@ void on_opening(PlannerInfo* root, Oid table, bool has_children, RelOptInfo* rel
 }
 
 void take_hook() {
-    if (get_relation_info_hook == on_opening)
+    constexpr simhash::TableHook kOurs = simhash::kTableHookTo<on_opening>;
+    if (simhash::table_hook() == kOurs)
         return;
-    previous = get_relation_info_hook;
-    get_relation_info_hook = on_opening;
+    previous = simhash::table_hook();
+    simhash::table_hook() = kOurs;
 }
 
-PlannedStmt* on_planning(Query* query, const char* text, int options, ParamListInfo parameters) {
+// What the hook is called with, PostgreSQL 19 has more of.
+template <typename... Arguments>
+PlannedStmt* on_planning(Arguments... arguments) {
     if (is_mannered("insists"))
         take_hook();
-    return previous_planner != nullptr ? previous_planner(query, text, options, parameters)
-                                       : standard_planner(query, text, options, parameters);
+    return previous_planner != nullptr ? previous_planner(arguments...)
+                                       : standard_planner(arguments...);
 }
 
 } // namespace
