@@ -40,7 +40,8 @@ DROP TABLE "Elsewhere".docs;
 DROP SCHEMA "Elsewhere";
 -- What it is not for.
 CREATE INDEX ON docs USING simhash (id);
-\set VERBOSITY terse
+-- The message without its place, which only PostgreSQL 19 tells.
+\set VERBOSITY sqlstate
 CREATE INDEX ON docs USING simhash (fp DESC);
 \set VERBOSITY default
 CREATE UNIQUE INDEX ON docs USING simhash (fp);
