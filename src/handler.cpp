@@ -14,6 +14,7 @@ constexpr void set_properties(IndexAmRoutine* am) {
     am->amcanorderbyop = true;
     am->amoptionalkey = true;
     am->amsearchnulls = true;
+    set_equality<kEqual>(am);
     // The list of removed fingerprints; parallel vacuum shares the memory out.
     am->amusemaintenanceworkmem = true;
     am->amparallelvacuumoptions =

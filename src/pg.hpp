@@ -213,17 +213,27 @@ inline bool block_exists(Relation relation, BlockNumber block) {
            block < RelationGetNumberOfBlocks(relation);
 }
 
-// Pins the page if this (shared) buffer holds it.
+// Counts that a page was found in shared buffers: for the relation, and from PostgreSQL 16 on for
+// pg_stat_io.
+inline void count_buffer_hit(Relation relation) {
+    pgstat_count_buffer_read(relation);
+    pgstat_count_buffer_hit(relation);
+#if PG_VERSION_NUM >= 180000
+    pgstat_count_io_op(IOOBJECT_RELATION, IOCONTEXT_NORMAL, IOOP_HIT, 1, 0);
+#elif PG_VERSION_NUM >= 160000
+    pgstat_count_io_op(IOOBJECT_RELATION, IOCONTEXT_NORMAL, IOOP_HIT);
+#endif
+}
+
+// Pins the page if this (shared) buffer holds it. The server's function counts it for EXPLAIN alone.
 inline bool read_recent_buffer(Relation relation, BlockNumber block, Buffer buffer) {
 #if PG_VERSION_NUM >= 160000
     bool found = ReadRecentBuffer(relation->rd_locator, MAIN_FORKNUM, block, buffer);
 #else
     bool found = ReadRecentBuffer(relation->rd_node, MAIN_FORKNUM, block, buffer);
 #endif
-    if (found) {
-        pgstat_count_buffer_read(relation);
-        pgstat_count_buffer_hit(relation);
-    }
+    if (found)
+        count_buffer_hit(relation);
     return found;
 }
 
@@ -256,6 +266,30 @@ inline bool page_locked_by_me(Buffer buffer) {
     return BufferIsLockedByMe(buffer);
 #else
     return LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
+#endif
+}
+
+// Counts a search by the index: for pg_stat_user_indexes, and from PostgreSQL 18 on for "Index
+// Searches" of EXPLAIN ANALYZE.
+inline void count_index_search(IndexScanDesc scan) {
+    pgstat_count_index_scan(scan->indexRelation);
+#if PG_VERSION_NUM >= 180000
+    if (scan->instrument != nullptr)
+        scan->instrument->nsearches++;
+#endif
+}
+
+// Tells the server which strategy is equality, in every operator family of the access method. From
+// PostgreSQL 18 on logical replication then finds rows by the index.
+template <StrategyNumber equality>
+constexpr void set_equality([[maybe_unused]] IndexAmRoutine* am) {
+#if PG_VERSION_NUM >= 180000
+    am->amtranslatestrategy = [](StrategyNumber strategy, Oid) {
+        return strategy == equality ? COMPARE_EQ : COMPARE_INVALID;
+    };
+    am->amtranslatecmptype = [](CompareType type, Oid) {
+        return type == COMPARE_EQ ? equality : StrategyNumber(InvalidStrategy);
+    };
 #endif
 }
 

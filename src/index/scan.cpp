@@ -263,7 +263,7 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
         scan->scope_hash = scope.hash;
     }
     scan->stage = Scan::Stage::kStart;
-    pgstat_count_index_scan(desc->indexRelation);
+    count_index_search(desc);
 }
 
 bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
