@@ -101,6 +101,7 @@ find_clang() {
     servers=$("$PG_CONFIG" --configure | sed -n "s/.*'CLANG=\([^']*\)'.*/\1/p")
     command -v "${servers:-clang}" || command -v clang
 }
+clang=$(find_clang) || true
 cd "$source"
 check "versions and packages agree" scripts/check-metadata.sh
 check "layers of the source" "$source/scripts/check-layers.sh"
@@ -114,7 +115,6 @@ if [ "$quick" = false ]; then
     check_with "$clang_format" "formatting" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_FORMAT="$clang_format" format-check
     clang_tidy=$(clang_tool clang-tidy) || true
     check_with "$clang_tidy" "dialect (clang-tidy)" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_TIDY="$clang_tidy" tidy
-    clang=$(find_clang) || true
     if [ -n "$clang" ]; then
         # The server's own flags have some that only g++ knows.
         check "build with clang, warnings as errors" build clang with_llvm=no CC="$clang" CXX="$(sed 's|clang\([^/]*\)$|clang++\1|' <<<"$clang")" \
@@ -201,7 +201,8 @@ if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
     count "$ok" "$bad" "TAP tests"
 fi
 
-printf '%s, %s\n' "$("$PG_CONFIG" --version)" "$(g++ --version | head -n 1)"
+printf '%s, g++ %s%s\n' "$("$PG_CONFIG" --version | cut -d ' ' -f 1,2)" "$(g++ -dumpfullversion)" \
+    "${clang:+, clang $("$clang" -dumpversion)}"
 closing=$(printf '%d passed, %d failed' "$passed" "$failed")
 if [ ${#skipped[@]} -gt 0 ]; then
     printf 'skipped: %s\n' "${skipped[@]}"
