@@ -500,7 +500,7 @@ CREATE OPERATOR CLASS record_scope_ops DEFAULT FOR TYPE record USING simhash AS
 COMMENT ON OPERATOR CLASS record_scope_ops USING simhash IS 'scopes of record';
 COMMENT ON OPERATOR FAMILY record_scope_ops USING simhash IS 'scopes of record';
 
--- ==== Clusters and pairs (src/sql/clusters.cpp) ====
+-- ==== Clusters and pairs (src/sql/clusters.cpp, src/sql/pairs.cpp) ====
 
 CREATE FUNCTION simhash_cluster(fp bigint, radius integer DEFAULT 3) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_cluster'
@@ -508,13 +508,40 @@ CREATE FUNCTION simhash_cluster(fp bigint, radius integer DEFAULT 3) RETURNS big
 COMMENT ON FUNCTION simhash_cluster(bigint, integer) IS
     'Window function: the smallest fingerprint of the row''s cluster; rows are in one cluster where a chain of rows links them, each within the radius of the next';
 
-CREATE FUNCTION simhash_pairs(fps bigint[], radius integer DEFAULT 3,
-        OUT a bigint, OUT b bigint, OUT distance integer)
-    RETURNS SETOF record
+CREATE TYPE simhash_pair AS (a bigint, b bigint, distance integer);
+COMMENT ON TYPE simhash_pair IS 'two different fingerprints, a < b, and their distance';
+
+CREATE FUNCTION simhash_pairs(fps bigint[], radius integer DEFAULT 3) RETURNS SETOF simhash_pair
     AS 'MODULE_PATHNAME', 'simhash_pairs'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_pairs(bigint[], integer) IS
     'Every pair of different fingerprints within the radius, once, a < b, in order';
+
+-- No combine function: pairs are between all rows of a group, so that a part of them is no partial result.
+CREATE FUNCTION simhash_pairs_agg_transition(internal, bigint) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_pairs_agg_transition'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_pairs_agg_transition(internal, bigint) IS 'transition of simhash_pairs_agg(bigint)';
+CREATE FUNCTION simhash_pairs_agg_transition(internal, bigint, integer) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_pairs_agg_transition'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_pairs_agg_transition(internal, bigint, integer) IS
+    'transition of simhash_pairs_agg(bigint, integer)';
+CREATE FUNCTION simhash_pairs_agg_final(internal) RETURNS simhash_pair[]
+    AS 'MODULE_PATHNAME', 'simhash_pairs_agg_final'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_pairs_agg_final(internal) IS 'final function of simhash_pairs_agg';
+
+CREATE AGGREGATE simhash_pairs_agg(fp bigint) (
+    SFUNC = simhash_pairs_agg_transition, STYPE = internal, SSPACE = 512,
+    FINALFUNC = simhash_pairs_agg_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_pairs_agg(bigint) IS
+    'every pair of different fingerprints of the rows within 3 bits, once, a < b, in order';
+CREATE AGGREGATE simhash_pairs_agg(fp bigint, radius integer) (
+    SFUNC = simhash_pairs_agg_transition, STYPE = internal, SSPACE = 512,
+    FINALFUNC = simhash_pairs_agg_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_pairs_agg(bigint, integer) IS
+    'every pair of different fingerprints of the rows within the radius, once, a < b, in order';
 
 -- ==== Inspection (src/sql/layouts.cpp, src/index/check.cpp, src/index/info.cpp) ====
 

@@ -1,4 +1,4 @@
--- simhash_cluster and simhash_pairs: equal to brute force, the documented uses, bad input.
+-- simhash_cluster, simhash_pairs and simhash_pairs_agg: equal to brute force, the documented uses, bad input.
 
 -- Fingerprints of every kind: random, near an earlier one, repeated, the ends of the range.
 CREATE TABLE fingerprints AS
@@ -25,6 +25,48 @@ SELECT radius, count(*) AS pairs,
 FROM generate_series(1, 8) radius,
      simhash_pairs((SELECT array_agg(fp ORDER BY hashint8(fp)) FROM fingerprints), radius) p
 GROUP BY radius ORDER BY radius;
+
+-- Pairs of rows: the same, whatever their order.
+SELECT radius, count(*) AS pairs,
+       array_agg((p.a, p.b, p.distance)) = (
+           SELECT array_agg((e.a, e.b, e.distance) ORDER BY e.a, e.b)
+           FROM pairs_by_brute_force(radius) e) AS equal_and_in_order
+FROM generate_series(1, 8) radius,
+     unnest((SELECT simhash_pairs_agg(fp, radius) FROM (SELECT fp FROM fingerprints ORDER BY hashint8(fp)) f)) p
+GROUP BY radius ORDER BY radius;
+-- Pairs within each group, however the rows are grouped.
+CREATE FUNCTION pairs_of_groups() RETURNS TABLE (pairs bigint, fingerprints numeric) LANGUAGE sql AS $$
+    SELECT count(*), sum(p.a::numeric + p.b + grp)
+    FROM (SELECT abs(fp % 7) AS grp, simhash_pairs_agg(fp) AS pairs FROM fingerprints GROUP BY grp) g, unnest(g.pairs) p
+$$;
+SELECT count(*), sum(x.fp::numeric + y.fp + abs(x.fp % 7))
+FROM (SELECT DISTINCT fp FROM fingerprints) x JOIN (SELECT DISTINCT fp FROM fingerprints) y
+    ON x.fp < y.fp AND hamming(x.fp, y.fp) <= 3 AND abs(x.fp % 7) = abs(y.fp % 7);
+SET enable_sort = off;
+SELECT * FROM pairs_of_groups();
+RESET enable_sort;
+SET enable_hashagg = off;
+SELECT * FROM pairs_of_groups();
+RESET enable_hashagg;
+-- A part of the rows has no partial result: not in parallel, and not by partition unless partitions are groups.
+CREATE TABLE parts (fp bigint, site integer) PARTITION BY HASH (site);
+CREATE TABLE parts_0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO parts SELECT fp, abs(fp % 7) FROM fingerprints;
+ANALYZE parts;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET enable_partitionwise_aggregate = on;
+EXPLAIN (COSTS OFF) SELECT simhash_pairs_agg(fp) FROM parts;
+SELECT count(*) AS pairs, count(*) = (SELECT count(*) FROM pairs_by_brute_force(3)) AS equal
+FROM unnest((SELECT simhash_pairs_agg(fp) FROM parts)) p;
+SELECT sum(cardinality(pairs)) FROM (SELECT simhash_pairs_agg(fp) AS pairs FROM parts GROUP BY site) g;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+RESET enable_partitionwise_aggregate;
+DROP TABLE parts;
 
 -- Clusters: the least fingerprint that a chain of pairs reaches, whatever the order of rows.
 WITH RECURSIVE pairs AS MATERIALIZED (
@@ -74,7 +116,7 @@ WHERE cluster IS NOT NULL
 GROUP BY cluster ORDER BY documents DESC, cluster LIMIT 2;
 -- All pairs, with their documents, and those of equal fingerprints.
 SELECT least(x.id, y.id) AS id, greatest(x.id, y.id) AS other, p.distance
-FROM simhash_pairs((SELECT array_agg(fp) FROM pages), 3) p
+FROM unnest((SELECT simhash_pairs_agg(fp, 3) FROM pages)) p
 JOIN pages x ON x.fp = p.a
 JOIN pages y ON y.fp = p.b
 UNION ALL
@@ -83,6 +125,10 @@ FROM pages x JOIN pages y ON x.fp = y.fp AND x.id < y.id
 ORDER BY id, other;
 SELECT x.id, y.id AS other, x.fp <~> y.fp AS distance
 FROM pages x JOIN pages y ON x.fp <~> y.fp <= 3 AND x.id < y.id ORDER BY id, other;
+-- Pairs within a site.
+SELECT site, p.*
+FROM (SELECT site, simhash_pairs_agg(fp, 3) AS pairs FROM pages GROUP BY site) s, unnest(s.pairs) p
+ORDER BY site, a, b;
 -- Delete all that resemble the oldest of their cluster; not row 4, which only its fingerprint calls a copy.
 DELETE FROM pages p
 USING (SELECT id, first_value(id) OVER (PARTITION BY cluster ORDER BY written, id) AS kept_id
@@ -119,6 +165,11 @@ SELECT * FROM simhash_pairs('{7,7,7}', 64);
 SELECT * FROM simhash_pairs('{0,-1}', 63);
 SELECT * FROM simhash_pairs('{0,-1}', 64);
 SELECT * FROM simhash_pairs('{1,2}', 0);
+SELECT simhash_pairs_agg(fp) FROM (VALUES (1::bigint)) v (fp) WHERE false;
+SELECT simhash_pairs_agg(fp) FROM (VALUES (NULL::bigint), (NULL)) v (fp);
+SELECT simhash_pairs_agg(fp, NULL) FROM (VALUES (1::bigint), (3)) v (fp);
+SELECT simhash_pairs_agg(fp, 1) FROM (VALUES (1::bigint), (3), (NULL), (3), (0)) v (fp);
+SELECT simhash_pairs_agg(fp, 64) FROM (VALUES (0::bigint), (-1)) v (fp);
 SELECT simhash_cluster(1) OVER () WHERE false;
 SELECT simhash_cluster(fp) OVER () FROM (VALUES (NULL::bigint), (NULL)) v (fp);
 SELECT simhash_cluster(fp, NULL) OVER () FROM (VALUES (1::bigint), (NULL)) v (fp);
@@ -135,11 +186,18 @@ SELECT fp, radius, simhash_cluster(fp, radius) OVER (PARTITION BY radius)
 FROM (VALUES (1::bigint, 1), (3, 1), (1, 0), (3, 0)) v (fp, radius) ORDER BY radius, fp;
 SELECT simhash_cluster(fp, radius) OVER () FROM (VALUES (1::bigint, 1), (3, 2)) v (fp, radius);
 SELECT simhash_cluster(fp, radius) OVER () FROM (VALUES (1::bigint, 1), (3, NULL)) v (fp, radius);
+SELECT radius, simhash_pairs_agg(fp, radius)
+FROM (VALUES (1::bigint, 1), (3, 1), (1, 0), (3, 0)) v (fp, radius) GROUP BY radius ORDER BY radius;
+SELECT simhash_pairs_agg(fp, radius) FROM (VALUES (1::bigint, 1), (3, 2)) v (fp, radius);
+SELECT simhash_pairs_agg(fp, radius) FROM (VALUES (1::bigint, NULL), (3, 2)) v (fp, radius);
+SELECT simhash_pairs_agg(fp) OVER () FROM (VALUES (1::bigint), (3)) v (fp);
 -- Radii out of range.
 SELECT simhash_cluster(1, -1) OVER ();
 SELECT simhash_cluster(1, 65) OVER ();
 SELECT * FROM simhash_pairs('{1,2}', -1);
 SELECT * FROM simhash_pairs('{1,2}', 65);
+SELECT simhash_pairs_agg(fp, -1) FROM (VALUES (1::bigint)) v (fp);
+SELECT simhash_pairs_agg(fp, 65) FROM (VALUES (1::bigint)) v (fp);
 -- A fingerprint that is another one at every look.
 SELECT simhash_cluster((random() * 1e18)::bigint) OVER ();
 
@@ -147,15 +205,21 @@ SELECT simhash_cluster((random() * 1e18)::bigint) OVER ();
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 2;
 SELECT count(*) FROM simhash_pairs(ARRAY(SELECT hashint8extended(i, 1) FROM generate_series(1, 20000) i));
+SELECT simhash_pairs_agg(hashint8extended(i, 1)) FROM generate_series(1, 20000) i;
 SELECT count(DISTINCT c) FROM (
     SELECT simhash_cluster(hashint8extended(i, 1)) OVER () c FROM generate_series(1, 20000) i) s;
 SELECT count(*) FROM simhash_pairs(ARRAY(SELECT i % 1000 FROM generate_series(1, 200000) i), 1);
+SELECT cardinality(simhash_pairs_agg(i % 1000, 1)) FROM generate_series(1, 200000) i;
 SET work_mem = '1MB';
 SELECT count(*) FROM simhash_pairs(ARRAY(SELECT hashint8extended(i, 1) FROM generate_series(1, 20000) i));
+SELECT simhash_pairs_agg(hashint8extended(i, 1)) FROM generate_series(1, 20000) i;
 -- Pairs beyond the memory are sorted on disk.
 SELECT count(*), bool_and(before < (a, b)) AS in_order FROM (
     SELECT a, b, lag((a, b)) OVER () AS before
     FROM simhash_pairs(ARRAY(SELECT i FROM generate_series(0, 4095) i), 3)) p;
+SELECT count(*), bool_and(before < (a, b)) AS in_order FROM (
+    SELECT a, b, lag((a, b)) OVER () AS before
+    FROM unnest((SELECT simhash_pairs_agg(i, 3) FROM generate_series(0, 4095) i))) p;
 RESET work_mem;
 RESET hash_mem_multiplier;
 

@@ -99,6 +99,7 @@ extern "C" {
 #include "utils/syscache.h"
 #include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
+#include "utils/typcache.h"
 #include "windowapi.h"
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"

@@ -3,6 +3,7 @@
 #include "pg.hpp"
 
 #include "core/text/votes.hpp"
+#include "sql/aggregate_context.hpp"
 #include "sql/arguments.hpp"
 #include "sql/server_text.hpp"
 
@@ -22,14 +23,6 @@ Votes* new_state(MemoryContext context) {
     Votes* votes = static_cast<Votes*>(MemoryContextAlloc(context, sizeof(Votes)));
     *votes = Votes{};
     return votes;
-}
-
-MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
-    MemoryContext context;
-    if (AggCheckCallContext(fcinfo, &context) == 0)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("aggregate function called in non-aggregate context")));
-    return context;
 }
 
 // The state's numbers as they cross from a worker to its leader, on one machine.

@@ -1,4 +1,4 @@
-// What simhash_cluster and simhash_pairs share: collecting the distinct fingerprints among many
+// What simhash_cluster, simhash_pairs and simhash_pairs_agg share: collecting the distinct fingerprints among many
 // within the memory of the query, and what a search for near pairs (core/whole) needs beside them.
 //
 // Fingerprints are compared as unsigned numbers with the sign bit turned over, which keeps the
@@ -20,6 +20,7 @@
 namespace simhash {
 
 constexpr size_t kBytesPerFingerprint = 40;
+constexpr size_t kUnknownRows = SIZE_MAX;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 
 // Looks whether the query is cancelled.
@@ -51,7 +52,7 @@ Entry* resize(Entry* entries, size_t count) {
 // it grows only where they are really different.
 class Collector {
   public:
-    // rows: how many will be added.
+    // rows: how many will be added, or kUnknownRows.
     Collector(MemoryContext context, size_t rows);
 
     void add(uint64_t fingerprint) {
@@ -76,6 +77,8 @@ class Collector {
     void drop_repeated();
     void make_room();
     void check_memory() const;
+    [[noreturn]] void report_memory() const;
+    double expected_distinct() const;
 
     uint64_t* fingerprints_; // [capacity_]
     uint64_t* scratch_;      // [capacity_]

@@ -1,88 +1,44 @@
-// simhash_pairs: the server's side of core/whole/near_pairs.hpp. It collects the fingerprints of an
-// array, finds the memory, lets the search be cancelled, and gives the pairs in order.
+// simhash_pairs and simhash_pairs_agg: the server's side of core/whole/near_pairs.hpp. They collect
+// the fingerprints of an array or of rows, find the memory, let the search be cancelled, and give
+// the pairs in order.
 #include "pg.hpp"
 
+#include <optional>
 #include <span>
 
+#include "core/bits/ball.hpp"
 #include "core/bits/distance.hpp"
 #include "core/whole/near_pairs.hpp"
-#include "core/whole/radix_sort.hpp"
+#include "sql/aggregate_context.hpp"
 #include "sql/collector.hpp"
+#include "sql/pair_spool.hpp"
 
 using namespace simhash;
 
 namespace {
 
-// The pairs, as numbers that sort as they do: position of a in the upper half, of b in the lower.
-// In memory while it lasts, and then in a sort on disk.
-class PairSpool {
-  public:
-    PairSpool(MemoryContext context, size_t most)
-        : context_(context), most_(most), capacity_(std::min(most, kFirstCapacity)),
-          codes_(allocate<uint64_t>(context, capacity_)) {}
+// All pairs of what was collected.
+PairSpool find_pairs(Collector* collector, int32 radius, MemoryContext context) {
+    collector->finish();
+    NearPairsMemory memory = collector->near_pairs_memory(context);
+    size_t unused = get_hash_memory_limit() - memory.count * kBytesPerFingerprint;
+    PairSpool spool(context, std::max<size_t>(unused / (2 * sizeof(uint64_t)), 8192));
+    find_near_pairs(memory, radius, {PairSpool::add, nullptr, &spool}, kPause);
+    free_scratch(memory);
+    return spool;
+}
 
-    static void add(void* spool, uint32_t a, uint32_t b) {
-        static_cast<PairSpool*>(spool)->add(uint64_t{a} << 32 | b);
-    }
+// A row of the type simhash_pair; no column is null.
+struct PairRow {
+    Datum values[3];
+    bool nulls[3] = {};
 
-    // Calls give(code) for every pair in order.
-    template <typename Give>
-    void give_in_order(const Give& give) {
-        if (sort_ == nullptr) {
-            uint64_t* scratch = allocate<uint64_t>(context_, count_);
-            radix_sort(std::span{codes_, count_}, std::span{scratch, count_}, kPause);
-            pfree(scratch);
-            for (size_t i = 0; i < count_; ++i)
-                give(codes_[i]);
-            return;
-        }
-        move_to_sort();
-        pfree(codes_);
-        tuplesort_performsort(sort_);
-        for (int64 code; tuplesort_next_int64(sort_, &code);)
-            give(uint64_t(code));
-        tuplesort_end(sort_);
-    }
-
-  private:
-    static constexpr size_t kFirstCapacity = 8192;
-
-    void add(uint64_t code) {
-        if (count_ == capacity_)
-            make_room();
-        codes_[count_++] = code;
-    }
-
-    void make_room() {
-        if (sort_ == nullptr && capacity_ < most_) {
-            capacity_ = std::min(capacity_ * 2, most_);
-            codes_ = resize(codes_, capacity_);
-        } else {
-            move_to_sort();
-        }
-    }
-
-    void move_to_sort() {
-        if (sort_ == nullptr) {
-            MemoryContext caller = MemoryContextSwitchTo(context_);
-            sort_ = tuplesort_begin_datum(INT8OID, Int8LessOperator, InvalidOid, false, work_mem,
-                                          nullptr, TUPLESORT_NONE);
-            MemoryContextSwitchTo(caller);
-        }
-        for (size_t i = 0; i < count_; ++i) {
-            CHECK_FOR_INTERRUPTS();
-            tuplesort_putdatum(sort_, Int64GetDatum(int64(codes_[i])), false);
-        }
-        count_ = 0;
-    }
-
-    MemoryContext context_;
-    size_t most_;
-    size_t capacity_;
-    uint64_t* codes_; // [capacity_]
-    size_t count_ = 0;
-    Tuplesortstate* sort_ = nullptr;
+    PairRow(uint64_t a, uint64_t b)
+        : values{Int64GetDatum(from_ordered(a)), Int64GetDatum(from_ordered(b)),
+                 Int32GetDatum(hamming_distance(a, b))} {}
 };
+
+// ---- of an array ----
 
 // NULLs take no room in an array, whatever its dimensions: the others follow each other.
 void collect_array(ArrayType* array, size_t elements, Collector* collector) {
@@ -96,44 +52,126 @@ void collect_array(ArrayType* array, size_t elements, Collector* collector) {
     }
 }
 
-void put_pair(ReturnSetInfo* result, uint64_t a, uint64_t b) {
-    Datum values[3] = {Int64GetDatum(from_ordered(a)), Int64GetDatum(from_ordered(b)),
-                       Int32GetDatum(hamming_distance(a, b))};
-    bool nulls[3] = {};
-    CHECK_FOR_INTERRUPTS();
-    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-}
-
 void put_pairs(ArrayType* array, int32 radius, ReturnSetInfo* result, MemoryContext context) {
     size_t elements = (ARR_SIZE(array) - ARR_DATA_OFFSET(array)) / sizeof(int64);
     Collector collector(context, elements);
     collect_array(array, elements, &collector);
-    collector.finish();
+    PairSpool spool = find_pairs(&collector, radius, context);
     std::span<const uint64_t> distinct = collector.distinct();
-    size_t unused = get_hash_memory_limit() - distinct.size() * kBytesPerFingerprint;
-    PairSpool spool(context, std::max<size_t>(unused / (2 * sizeof(uint64_t)), 8192));
-    NearPairsMemory memory = collector.near_pairs_memory(context);
-    find_near_pairs(memory, radius, {PairSpool::add, nullptr, &spool}, kPause);
-    free_scratch(memory);
-    spool.give_in_order([&](uint64_t code) {
-        put_pair(result, distinct[code >> 32], distinct[code & UINT32_MAX]);
+    spool.give_in_order([&](uint32_t a, uint32_t b) {
+        PairRow row(distinct[a], distinct[b]);
+        CHECK_FOR_INTERRUPTS();
+        tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
     });
+}
+
+// ---- of rows ----
+
+struct PairsState {
+    std::optional<int32> radius; // none: NULL
+    Collector collector;
+};
+
+// The radius of the transition's row.
+std::optional<int32> radius_argument(FunctionCallInfo fcinfo) {
+    if (PG_NARGS() < 3)
+        return kNearDuplicateRadius;
+    if (PG_ARGISNULL(2))
+        return std::nullopt;
+    return PG_GETARG_INT32(2);
+}
+
+PairsState* new_state(MemoryContext context, std::optional<int32> radius) {
+    if (radius)
+        check_radius(*radius);
+    auto* state = allocate<PairsState>(context, 1);
+    *state = {radius, Collector(context, kUnknownRows)};
+    return state;
+}
+
+void check_same_radius(const PairsState* state, std::optional<int32> radius) {
+    if (radius != state->radius)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("radius of simhash_pairs_agg must be the same in all rows of a group"),
+                 errhint("Use a constant, or add the radius to GROUP BY.")));
+}
+
+size_t most_pairs_of_array() {
+    constexpr size_t kRowBytes =
+        MAXALIGN(SizeofHeapTupleHeader) + 2 * sizeof(int64) + sizeof(int64);
+    return (MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / kRowBytes;
+}
+
+void check_pair_count(size_t pairs) {
+    if (pairs > most_pairs_of_array())
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("too many pairs for an array"),
+                 errdetail("There are %zu pairs; the limit is %zu.", pairs, most_pairs_of_array()),
+                 errhint("Use a smaller radius or smaller groups, or simhash_pairs((SELECT "
+                         "array_agg(fp) FROM ...)), which has no such limit.")));
+}
+
+// The pairs as an array of row_type.
+Datum pair_array(PairsState* state, Oid row_type, MemoryContext context) {
+    PairSpool spool = find_pairs(&state->collector, *state->radius, context);
+    check_pair_count(spool.size());
+    std::span<const uint64_t> distinct = state->collector.distinct();
+    TupleDesc description = lookup_rowtype_tupdesc(row_type, -1);
+    ArrayBuildState* array = initArrayResult(row_type, context, false);
+    spool.give_in_order([&](uint32_t a, uint32_t b) {
+        PairRow row(distinct[a], distinct[b]);
+        CHECK_FOR_INTERRUPTS();
+        HeapTuple tuple = heap_form_tuple(description, row.values, row.nulls);
+        accumArrayResult(array, HeapTupleGetDatum(tuple), false, row_type, context);
+        heap_freetuple(tuple);
+    });
+    ReleaseTupleDesc(description);
+    return makeArrayResult(array, CurrentMemoryContext);
+}
+
+MemoryContext pairs_context() {
+    return AllocSetContextCreate(CurrentMemoryContext, "simhash_pairs", ALLOCSET_DEFAULT_SIZES);
 }
 
 } // namespace
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_pairs);
+PG_FUNCTION_INFO_V1(simhash_pairs_agg_transition);
+PG_FUNCTION_INFO_V1(simhash_pairs_agg_final);
+}
 
 Datum simhash_pairs(PG_FUNCTION_ARGS) {
     int32 radius = PG_GETARG_INT32(1);
     check_radius(radius);
     InitMaterializedSRF(fcinfo, 0);
-    MemoryContext context =
-        AllocSetContextCreate(CurrentMemoryContext, "simhash_pairs", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext context = pairs_context();
     put_pairs(PG_GETARG_ARRAYTYPE_P(0), radius,
               reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), context);
     MemoryContextDelete(context);
     return Datum(0);
 }
+
+// (state, fp bigint [, radius integer]).
+Datum simhash_pairs_agg_transition(PG_FUNCTION_ARGS) {
+    MemoryContext context = aggregate_context(fcinfo);
+    std::optional<int32> radius = radius_argument(fcinfo);
+    PairsState* state = PG_ARGISNULL(0) ? new_state(context, radius)
+                                        : reinterpret_cast<PairsState*>(PG_GETARG_POINTER(0));
+    check_same_radius(state, radius);
+    if (!PG_ARGISNULL(1))
+        state->collector.add(to_ordered(PG_GETARG_INT64(1)));
+    PG_RETURN_POINTER(state);
+}
+
+Datum simhash_pairs_agg_final(PG_FUNCTION_ARGS) {
+    aggregate_context(fcinfo);
+    auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<PairsState*>(PG_GETARG_POINTER(0));
+    if (state == nullptr || !state->radius)
+        PG_RETURN_NULL();
+    MemoryContext context = pairs_context();
+    Datum array = pair_array(state, get_element_type(get_fn_expr_rettype(fcinfo->flinfo)), context);
+    MemoryContextDelete(context);
+    return array;
 }
