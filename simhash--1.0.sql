@@ -500,7 +500,7 @@ CREATE OPERATOR CLASS record_scope_ops DEFAULT FOR TYPE record USING simhash AS
 COMMENT ON OPERATOR CLASS record_scope_ops USING simhash IS 'scopes of record';
 COMMENT ON OPERATOR FAMILY record_scope_ops USING simhash IS 'scopes of record';
 
--- ==== Clusters and pairs (src/sql/clusters.cpp, src/sql/pairs.cpp) ====
+-- ==== Clusters and pairs (src/sql/clusters.cpp, src/sql/pairs.cpp, src/sql/blocks.cpp) ====
 
 CREATE FUNCTION simhash_cluster(fp bigint, radius integer DEFAULT 3) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_cluster'
@@ -542,6 +542,13 @@ CREATE AGGREGATE simhash_pairs_agg(fp bigint, radius integer) (
     FINALFUNC = simhash_pairs_agg_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
 COMMENT ON AGGREGATE simhash_pairs_agg(bigint, integer) IS
     'every pair of different fingerprints of the rows within the radius, once, a < b, in order';
+
+CREATE FUNCTION simhash_blocks(fp bigint, radius integer DEFAULT 3, OUT block integer, OUT bits bigint)
+    RETURNS SETOF record
+    AS 'MODULE_PATHNAME', 'simhash_blocks'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 4;
+COMMENT ON FUNCTION simhash_blocks(bigint, integer) IS
+    'The fingerprint''s bits in each of radius + 1 blocks; fingerprints within the radius agree in one of them at least';
 
 -- ==== Inspection (src/sql/layouts.cpp, src/index/check.cpp, src/index/info.cpp) ====
 

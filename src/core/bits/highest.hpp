@@ -6,6 +6,11 @@
 
 namespace simhash {
 
+// The highest `count` (0..64) bits of a word.
+constexpr uint64_t leading_mask(int count) {
+    return count == 0 ? 0 : ~uint64_t{0} << (64 - count);
+}
+
 // The highest `count` of the bits that are set in `word`; all of them where there are fewer.
 constexpr uint64_t highest_ones(uint64_t word, int count) {
     uint64_t taken = 0;

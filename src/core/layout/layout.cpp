@@ -23,6 +23,7 @@
 
 #include "core/bits/distance.hpp"
 #include "core/bits/highest.hpp"
+#include "core/layout/blocks.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -41,10 +42,6 @@ int choices(int n, int k) {
             return kTooMany;
     }
     return int(result);
-}
-
-uint64_t leading_mask(int count) {
-    return count == 0 ? 0 : ~uint64_t{0} << (kFingerprintBits - count);
 }
 
 // How a word of a certain length is cut: into no blocks when its table needs no more prefix.
@@ -176,14 +173,11 @@ class Construction {
     Cut cuts_[kFingerprintBits + 1];
 };
 
-// With fewer tables than radius + 1: disjoint blocks that differ by at most one bit.
+// With fewer tables than radius + 1: a block each.
 Layout disjoint_blocks(int word_bits, int radius, int tables) {
     Layout layout = {radius, tables, {}};
-    uint64_t rest = leading_mask(word_bits);
-    for (int i = 0; i < tables; ++i) {
-        layout.masks[i] = highest_ones(rest, word_bits / tables + (i < word_bits % tables ? 1 : 0));
-        rest ^= layout.masks[i];
-    }
+    for (int i = 0; i < tables; ++i)
+        layout.masks[i] = block_mask(word_bits, tables, i);
     return layout;
 }
 
