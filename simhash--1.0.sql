@@ -278,6 +278,54 @@ CREATE FUNCTION shingle_similarity(a text, b text, features text DEFAULT 'words'
 COMMENT ON FUNCTION shingle_similarity(text, text, text, integer) IS
     'Jaccard similarity of two documents'' shingle sets, 0 to 1; null where neither has a feature';
 
+CREATE TYPE shingle_set;
+
+CREATE FUNCTION shingle_set_in(cstring) RETURNS shingle_set
+    AS 'MODULE_PATHNAME', 'simhash_shingle_set_in'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingle_set_in(cstring) IS 'input of shingle_set';
+
+CREATE FUNCTION shingle_set_out(shingle_set) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'simhash_shingle_set_out'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingle_set_out(shingle_set) IS 'output of shingle_set';
+
+CREATE FUNCTION shingle_set_recv(internal) RETURNS shingle_set
+    AS 'MODULE_PATHNAME', 'simhash_shingle_set_recv'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingle_set_recv(internal) IS 'binary input of shingle_set';
+
+CREATE FUNCTION shingle_set_send(shingle_set) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'simhash_shingle_set_send'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION shingle_set_send(shingle_set) IS 'binary output of shingle_set';
+
+-- Hashes cannot be compressed.
+CREATE TYPE shingle_set (
+    INPUT = shingle_set_in, OUTPUT = shingle_set_out, RECEIVE = shingle_set_recv, SEND = shingle_set_send,
+    INTERNALLENGTH = VARIABLE, ALIGNMENT = double, STORAGE = external
+);
+COMMENT ON TYPE shingle_set IS 'the set of a document''s shingles, as hashes; made by simhash_shingles(document)';
+
+-- Not strict: an option that is null stands for its default.
+CREATE FUNCTION simhash_shingles(document text, features text DEFAULT 'words', width integer DEFAULT 3)
+    RETURNS shingle_set
+    AS 'MODULE_PATHNAME', 'simhash_shingles'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 SUPPORT simhash_text_support;
+COMMENT ON FUNCTION simhash_shingles(text, text, integer) IS 'the set of a document''s shingles';
+
+CREATE FUNCTION shingle_similarity(a shingle_set, b shingle_set) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'simhash_shingle_set_similarity'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION shingle_similarity(shingle_set, shingle_set) IS
+    'Jaccard similarity of two sets of shingles, 0 to 1; null where both are empty';
+
+CREATE FUNCTION shingle_similar(a shingle_set, b shingle_set, threshold double precision) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_shingle_set_similar'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION shingle_similar(shingle_set, shingle_set, double precision) IS
+    'whether the Jaccard similarity of two sets of shingles is the threshold or more; null where both are empty';
+
 CREATE FUNCTION simhash_to_hex(fp bigint) RETURNS text
     AS 'MODULE_PATHNAME', 'simhash_to_hex'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -129,6 +129,31 @@ FROM pages x JOIN pages y ON x.fp <~> y.fp <= 3 AND x.id < y.id ORDER BY id, oth
 SELECT site, p.*
 FROM (SELECT site, simhash_pairs_agg(fp, 3) AS pairs FROM pages GROUP BY site) s, unnest(s.pairs) p
 ORDER BY site, a, b;
+-- Verified pairs, and all that are similar to one document.
+WITH document AS MATERIALIZED (
+    SELECT id, fp, simhash_shingles(body) AS shingles FROM pages WHERE fp IS NOT NULL
+), candidate AS (
+    SELECT x.id AS a, y.id AS b, x.shingles AS of_a, y.shingles AS of_b
+    FROM unnest((SELECT simhash_pairs_agg(fp, 8) FROM document)) near
+    JOIN document x ON x.fp = near.a
+    JOIN document y ON y.fp = near.b
+    UNION ALL
+    SELECT x.id, y.id, x.shingles, y.shingles
+    FROM document x JOIN document y ON x.fp = y.fp AND x.id < y.id
+)
+SELECT least(a, b) AS id, greatest(a, b) AS other, shingle_similarity(of_a, of_b) AS similarity
+FROM candidate
+WHERE shingle_similar(of_a, of_b, 0.8)
+ORDER BY id, other;
+SELECT x.id, y.id AS other, shingle_similarity(x.body, y.body) AS similarity
+FROM pages x JOIN pages y ON x.fp <~> y.fp <= 8 AND x.id < y.id AND shingle_similarity(x.body, y.body) >= 0.8 ORDER BY id, other;
+SELECT y.id, shingle_similarity(y.body, x.body) AS similarity
+FROM pages x, pages y
+WHERE x.id = 1 AND y.fp <~> x.fp <= 8 AND shingle_similar(simhash_shingles(y.body), simhash_shingles(x.body), 0.8)
+ORDER BY similarity DESC, id;
+CREATE UNLOGGED TABLE page_shingles AS
+SELECT id, fp, simhash_shingles(body) AS shingles FROM pages WHERE fp IS NOT NULL;
+DROP TABLE page_shingles;
 -- Delete all that resemble the oldest of their cluster; not row 4, which only its fingerprint calls a copy.
 DELETE FROM pages p
 USING (SELECT id, first_value(id) OVER (PARTITION BY cluster ORDER BY written, id) AS kept_id

@@ -1,5 +1,4 @@
-// Features, as SQL sees them: what simhash() takes out of a document, the hash of one, and the
-// exact similarity of two documents' features.
+// Features, as SQL sees them: what simhash() takes out of a document, and the hash of one.
 #include "pg.hpp"
 
 #include <algorithm>
@@ -13,14 +12,11 @@ extern "C" {
 PG_FUNCTION_INFO_V1(simhash_features);
 PG_FUNCTION_INFO_V1(simhash_hash_text);
 PG_FUNCTION_INFO_V1(simhash_hash_enum);
-PG_FUNCTION_INFO_V1(shingle_similarity);
 }
 
 namespace {
 
 using namespace simhash;
-
-constexpr int kSimilarityWidth = 3; // where none is given
 
 // The labels of one enum type, kept for the rest of the query.
 struct EnumLabels {
@@ -122,23 +118,4 @@ Datum simhash_hash_enum(PG_FUNCTION_ARGS) {
     ereport(ERROR,
             (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
              errmsg("value %u is not among those of enum type %s", value, format_type_be(type))));
-}
-
-// shingle_similarity(a text, b text, features text, width integer) -> double precision
-Datum shingle_similarity(PG_FUNCTION_ARGS) {
-    const FeatureKind features = features_argument(fcinfo, 2);
-    const int width = width_argument(fcinfo, 3, kSimilarityWidth);
-    if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-        PG_RETURN_NULL();
-    text* a = PG_GETARG_TEXT_PP(0);
-    text* b = PG_GETARG_TEXT_PP(1);
-    ServerText source_a(a), source_b(b);
-    double similarity;
-    const bool any = feature_set_similarity(features, width, source_a.source(), source_b.source(),
-                                            server_memory(), &similarity);
-    PG_FREE_IF_COPY(a, 0);
-    PG_FREE_IF_COPY(b, 1);
-    if (!any)
-        PG_RETURN_NULL();
-    PG_RETURN_FLOAT8(similarity);
 }

@@ -1,4 +1,4 @@
-// Distinct features and the similarity of feature sets. See feature_list.hpp.
+// Distinct features with their texts. See feature_list.hpp.
 #include "core/text/feature_list.hpp"
 
 #include <algorithm>
@@ -22,50 +22,6 @@ void reserve(Memory memory, Item*& items, size_t used, size_t& room, size_t need
     }
     items = moved;
     room = new_room;
-}
-
-// The hashes of a document's features; sorted and distinct when it is finished. Repetitions are
-// removed whenever the array is full, so it grows with the distinct ones.
-class HashSet {
-  public:
-    explicit HashSet(Memory memory) : memory_(memory) {}
-
-    void feature(const uint8_t* text, size_t bytes) {
-        if (count == room_) {
-            finish();
-            if (2 * count >= room_)
-                reserve(memory_, hashes, count, room_, count + 1);
-        }
-        hashes[count++] = hash_feature(HashKind::kXxh3, text, bytes);
-    }
-
-    void finish() {
-        std::sort(hashes, hashes + count);
-        count = std::unique(hashes, hashes + count) - hashes;
-    }
-
-    void release() {
-        if (hashes != nullptr)
-            memory_.release(memory_.context, hashes);
-    }
-
-    uint64_t* hashes = nullptr;
-    size_t count = 0;
-
-  private:
-    Memory memory_;
-    size_t room_ = 0;
-};
-
-size_t count_shared(const HashSet& a, const HashSet& b) {
-    size_t shared = 0;
-    for (size_t i = 0, j = 0; i < a.count && j < b.count;) {
-        const uint64_t of_a = a.hashes[i], of_b = b.hashes[j];
-        shared += of_a == of_b;
-        i += of_a <= of_b;
-        j += of_b <= of_a;
-    }
-    return shared;
 }
 
 } // namespace
@@ -108,21 +64,6 @@ void FeatureList::release() {
          {static_cast<void*>(listed), static_cast<void*>(texts), static_cast<void*>(index_)})
         if (held != nullptr)
             memory_.release(memory_.context, held);
-}
-
-bool feature_set_similarity(FeatureKind features, int width, TextSource a, TextSource b,
-                            Memory memory, double* similarity) {
-    HashSet sets[2] = {HashSet(memory), HashSet(memory)};
-    each_feature(features, width, a, sets[0]);
-    each_feature(features, width, b, sets[1]);
-    for (HashSet& set : sets)
-        set.finish();
-    const size_t shared = count_shared(sets[0], sets[1]);
-    const size_t all = sets[0].count + sets[1].count - shared;
-    for (HashSet& set : sets)
-        set.release();
-    *similarity = all > 0 ? double(shared) / double(all) : 0;
-    return all > 0;
 }
 
 } // namespace simhash

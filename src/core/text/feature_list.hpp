@@ -1,5 +1,5 @@
-// A document's distinct features with their texts and frequencies, in order of first appearance;
-// and the similarity of two documents' feature sets. Features are told apart by their 64-bit hash.
+// A document's distinct features with their texts and frequencies, in order of first appearance.
+// Features are told apart by their 64-bit hash.
 #pragma once
 
 #include "core/text/document.hpp"
@@ -34,10 +34,5 @@ class FeatureList {
     uint32_t* index_ = nullptr; // `slots` numbers of features, from 1; 0: empty
     size_t slots_ = 0;          // a power of two, or 0
 };
-
-// Jaccard similarity of the two documents' sets of features: shared / all. False where neither has
-// a feature.
-bool feature_set_similarity(FeatureKind features, int width, TextSource a, TextSource b,
-                            Memory memory, double* similarity);
 
 } // namespace simhash

@@ -1,0 +1,101 @@
+// Sets of features. See feature_set.hpp.
+#include "core/text/feature_set.hpp"
+
+#include <algorithm>
+
+#include "core/bits/standalone.hpp"
+
+namespace simhash {
+
+namespace {
+
+constexpr size_t kFirstRoom = 64;
+
+// Whether sets of these sizes with so many hashes in common are as similar as that. The division is
+// that of set_similarity(), so that both always agree.
+double similarity_of(size_t shared, size_t a, size_t b) {
+    return double(shared) / double(a + b - shared);
+}
+
+// The fewest hashes that sets of these sizes must share for this similarity, or one more than they
+// can.
+size_t fewest_shared(size_t a, size_t b, double threshold) {
+    const size_t most = std::min(a, b);
+    // shared / (a + b - shared) >= t where shared >= t * (a + b) / (1 + t), but for rounding.
+    const double estimate = threshold * double(a + b) / (1 + threshold);
+    size_t fewest = estimate < double(most) ? size_t(estimate) : most;
+    while (fewest > 0 && similarity_of(fewest - 1, a, b) >= threshold)
+        fewest--;
+    while (fewest <= most && similarity_of(fewest, a, b) < threshold)
+        fewest++;
+    return fewest;
+}
+
+// How far two sets were gone through together. The steps do not branch, as nobody could foretell
+// where.
+struct Merge {
+    FeatureHashes a, b;
+    size_t at_a = 0, at_b = 0, shared = 0;
+
+    // Takes so many steps, if neither set ends before.
+    void advance(size_t steps) {
+        size_t i = at_a, j = at_b, both = shared;
+        for (; steps > 0; steps--) {
+            const uint64_t of_a = a[i], of_b = b[j];
+            both += of_a == of_b;
+            i += of_a <= of_b;
+            j += of_b <= of_a;
+        }
+        at_a = i, at_b = j, shared = both;
+    }
+    // What is left of the set that has less left; each step takes at most one from it.
+    size_t left() const { return std::min(a.size() - at_a, b.size() - at_b); }
+};
+
+} // namespace
+
+// Repetitions are removed whenever the room is full, so it grows with the distinct features.
+void FeatureSet::make_room() {
+    finish();
+    if (2 * count_ < room_)
+        return;
+    room_ = std::max(kFirstRoom, 2 * room_);
+    auto* moved =
+        static_cast<uint64_t*>(memory_.allocate(memory_.context, room_ * sizeof(uint64_t)));
+    std::copy_n(hashes_, count_, moved);
+    release();
+    hashes_ = moved;
+}
+
+FeatureHashes FeatureSet::finish() {
+    std::sort(hashes_, hashes_ + count_);
+    count_ = size_t(std::unique(hashes_, hashes_ + count_) - hashes_);
+    return {hashes_, count_};
+}
+
+void FeatureSet::release() {
+    if (hashes_ != nullptr)
+        memory_.release(memory_.context, hashes_);
+    hashes_ = nullptr;
+}
+
+bool set_similarity(FeatureHashes a, FeatureHashes b, double* similarity) {
+    if (a.empty() && b.empty())
+        return false;
+    Merge merge{a, b};
+    while (merge.left() > 0)
+        merge.advance(merge.left());
+    *similarity = similarity_of(merge.shared, a.size(), b.size());
+    return true;
+}
+
+bool is_set_similarity_at_least(FeatureHashes a, FeatureHashes b, double threshold) {
+    constexpr size_t kSteps = 64; // after which it is asked whether it can still come to that
+    const size_t fewest = fewest_shared(a.size(), b.size(), threshold);
+    Merge merge{a, b};
+    while (merge.shared < fewest && merge.shared + merge.left() >= fewest && merge.left() > 0)
+        merge.advance(std::min(merge.left(), kSteps));
+    return merge.shared >= fewest;
+}
+
+} // namespace simhash

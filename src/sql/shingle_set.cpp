@@ -1,0 +1,247 @@
+// The type shingle_set: a document's set of shingles (core/text/feature_set.hpp), made once and then
+// compared with those of many documents. Its text form has the kind and width of the shingles and
+// the hash of each, for example words/3:9a1f...; and shingle_similarity, of sets and of texts.
+#include "pg.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include "core/text/feature_set.hpp"
+#include "sql/arguments.hpp"
+#include "sql/server_text.hpp"
+
+namespace simhash {
+
+namespace {
+
+constexpr int kDefaultWidth = 3; // of shingles, where none is given
+constexpr int kHashDigits = 16;
+constexpr const char* kTypeName = "shingle_set";
+
+// As it is stored.
+struct ShingleSet {
+    int32 varlena_header;
+    uint16 features; // FeatureKind
+    uint16 width;
+    uint64 hashes[FLEXIBLE_ARRAY_MEMBER]; // ascending, each once
+
+    FeatureHashes span() const {
+        return {hashes, (VARSIZE(this) - offsetof(ShingleSet, hashes)) / sizeof(uint64)};
+    }
+    bool is_comparable(const ShingleSet* other) const {
+        return features == other->features && width == other->width;
+    }
+};
+
+ShingleSet* shingle_set_argument(FunctionCallInfo fcinfo, int argument) {
+    return reinterpret_cast<ShingleSet*>(PG_DETOAST_DATUM(PG_GETARG_DATUM(argument)));
+}
+
+constexpr size_t kMostHashes = (MaxAllocSize - offsetof(ShingleSet, hashes)) / sizeof(uint64);
+
+ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
+    if (count > kMostHashes)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a document has too many different shingles for a %s", kTypeName),
+                        errdetail("It has %zu, and the most are %zu.", count, kMostHashes)));
+    size_t bytes = offsetof(ShingleSet, hashes) + count * sizeof(uint64);
+    auto* set = static_cast<ShingleSet*>(palloc(bytes));
+    SET_VARSIZE(set, bytes);
+    set->features = uint16(features);
+    set->width = uint16(width);
+    return set;
+}
+
+// Of a document; the caller releases it.
+FeatureSet features_of(text* document, FeatureKind features, int width) {
+    ServerText source(document);
+    FeatureSet set(server_memory());
+    each_feature(features, width, source.source(), set);
+    return set;
+}
+
+// ---- text form and binary form ----
+
+const char* name_of(uint16 features) {
+    return FeatureKind(features) == FeatureKind::kWords ? "words" : "chars";
+}
+
+bool are_possible(int width, FeatureHashes hashes) {
+    return width >= 1 && width <= kMaxWidth &&
+           std::adjacent_find(hashes.begin(), hashes.end(), std::greater_equal()) == hashes.end();
+}
+
+// Null where the text is not of this form.
+ShingleSet* parse_shingle_set(const char* text) {
+    FeatureKind features;
+    if (strncmp(text, "words/", 6) == 0)
+        features = FeatureKind::kWords;
+    else if (strncmp(text, "chars/", 6) == 0)
+        features = FeatureKind::kCharacters;
+    else
+        return nullptr;
+    const char* end = text + strlen(text);
+    int width = 0;
+    const char* at = std::from_chars(text + 6, end, width).ptr;
+    if (*at++ != ':' || (end - at) % kHashDigits != 0)
+        return nullptr;
+    size_t count = size_t(end - at) / kHashDigits;
+    ShingleSet* set = make_shingle_set(features, width, count);
+    for (size_t i = 0; i < count; i++, at += kHashDigits)
+        if (std::from_chars(at, at + kHashDigits, set->hashes[i], 16).ptr != at + kHashDigits)
+            return nullptr;
+    return are_possible(width, set->span()) ? set : nullptr;
+}
+
+char* print_shingle_set(const ShingleSet* set) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    FeatureHashes hashes = set->span();
+    StringInfoData text;
+    initStringInfo(&text);
+    appendStringInfo(&text, "%s/%d:", name_of(set->features), set->width);
+    for (uint64_t hash : hashes) {
+        char digits[kHashDigits];
+        for (int i = 0; i < kHashDigits; i++)
+            digits[i] = kDigits[hash >> (60 - 4 * i) & 15];
+        appendBinaryStringInfo(&text, digits, kHashDigits);
+    }
+    return text.data;
+}
+
+void check_comparable(const ShingleSet* a, const ShingleSet* b) {
+    if (!a->is_comparable(b))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("cannot compare sets of different kinds of shingles"),
+                        errdetail("One is of %s in width %d, the other of %s in width %d.",
+                                  name_of(a->features), a->width, name_of(b->features), b->width),
+                        errhint("Make both with the same features and width.")));
+}
+
+} // namespace
+
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_shingle_set_in);
+PG_FUNCTION_INFO_V1(simhash_shingle_set_out);
+PG_FUNCTION_INFO_V1(simhash_shingle_set_recv);
+PG_FUNCTION_INFO_V1(simhash_shingle_set_send);
+PG_FUNCTION_INFO_V1(simhash_shingles);
+PG_FUNCTION_INFO_V1(simhash_shingle_set_similarity);
+PG_FUNCTION_INFO_V1(simhash_shingle_set_similar);
+PG_FUNCTION_INFO_V1(shingle_similarity);
+
+Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
+    const char* text = PG_GETARG_CSTRING(0);
+    ShingleSet* set = parse_shingle_set(text);
+    if (set == nullptr)
+        ereturn(fcinfo->context, Datum(0),
+                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                 errmsg("invalid input syntax for type %s: \"%.*s\"", kTypeName,
+                        pg_mbcliplen(text, int(strlen(text)), 64), text),
+                 errhint("Make one of a document by simhash_shingles(document).")));
+    PG_RETURN_POINTER(set);
+}
+
+Datum simhash_shingle_set_out(PG_FUNCTION_ARGS) {
+    PG_RETURN_CSTRING(print_shingle_set(shingle_set_argument(fcinfo, 0)));
+}
+
+// features and width, 2 bytes each, then 8 for each hash.
+Datum simhash_shingle_set_recv(PG_FUNCTION_ARGS) {
+    auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
+    unsigned features = pq_getmsgint(message, sizeof(uint16));
+    int width = int(pq_getmsgint(message, sizeof(uint16)));
+    int bytes = message->len - message->cursor;
+    size_t count = size_t(bytes) / sizeof(uint64);
+    ShingleSet* set = make_shingle_set(FeatureKind(features), width, count);
+    for (size_t i = 0; i < count; i++)
+        set->hashes[i] = uint64(pq_getmsgint64(message));
+    if (features > unsigned(FeatureKind::kCharacters) || bytes % int(sizeof(uint64)) != 0 ||
+        !are_possible(width, set->span()))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+                        errmsg("invalid binary representation of a %s", kTypeName)));
+    PG_RETURN_POINTER(set);
+}
+
+Datum simhash_shingle_set_send(PG_FUNCTION_ARGS) {
+    const ShingleSet* set = shingle_set_argument(fcinfo, 0);
+    StringInfoData message;
+    pq_begintypsend(&message);
+    pq_sendint16(&message, set->features);
+    pq_sendint16(&message, set->width);
+    for (uint64_t hash : set->span())
+        pq_sendint64(&message, hash);
+    PG_RETURN_BYTEA_P(pq_endtypsend(&message));
+}
+
+// simhash_shingles(document text, features text, width integer) -> shingle_set
+Datum simhash_shingles(PG_FUNCTION_ARGS) {
+    const FeatureKind features = features_argument(fcinfo, 1);
+    const int width = width_argument(fcinfo, 2, kDefaultWidth);
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    FeatureSet collected = features_of(PG_GETARG_TEXT_PP(0), features, width);
+    FeatureHashes hashes = collected.finish();
+    ShingleSet* set = make_shingle_set(features, width, hashes.size());
+    std::copy(hashes.begin(), hashes.end(), set->hashes);
+    collected.release();
+    PG_RETURN_POINTER(set);
+}
+
+// shingle_similarity(a shingle_set, b shingle_set) -> double precision
+Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
+    ShingleSet* a = shingle_set_argument(fcinfo, 0);
+    ShingleSet* b = shingle_set_argument(fcinfo, 1);
+    check_comparable(a, b);
+    double similarity;
+    const bool any = set_similarity(a->span(), b->span(), &similarity);
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    if (!any)
+        PG_RETURN_NULL();
+    PG_RETURN_FLOAT8(similarity);
+}
+
+// shingle_similar(a shingle_set, b shingle_set, threshold double precision) -> boolean
+Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
+    ShingleSet* a = shingle_set_argument(fcinfo, 0);
+    ShingleSet* b = shingle_set_argument(fcinfo, 1);
+    const double threshold = PG_GETARG_FLOAT8(2);
+    check_comparable(a, b);
+    if (!(threshold >= 0 && threshold <= 1))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("threshold must be between 0 and 1"),
+                        errdetail("The threshold is %g.", threshold)));
+    const bool any = !a->span().empty() || !b->span().empty();
+    const bool similar = any && is_set_similarity_at_least(a->span(), b->span(), threshold);
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    if (!any)
+        PG_RETURN_NULL();
+    PG_RETURN_BOOL(similar);
+}
+
+// shingle_similarity(a text, b text, features text, width integer) -> double precision
+Datum shingle_similarity(PG_FUNCTION_ARGS) {
+    const FeatureKind features = features_argument(fcinfo, 2);
+    const int width = width_argument(fcinfo, 3, kDefaultWidth);
+    if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+        PG_RETURN_NULL();
+    text* a = PG_GETARG_TEXT_PP(0);
+    text* b = PG_GETARG_TEXT_PP(1);
+    FeatureSet set_a = features_of(a, features, width), set_b = features_of(b, features, width);
+    double similarity;
+    const bool any = set_similarity(set_a.finish(), set_b.finish(), &similarity);
+    set_a.release();
+    set_b.release();
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    if (!any)
+        PG_RETURN_NULL();
+    PG_RETURN_FLOAT8(similarity);
+}
+}
