@@ -39,7 +39,8 @@ int radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op, Nod
 }
 
 struct PathQuals {
-    List* clauses = NIL; // RestrictInfos of the index qualifications
+    List* clauses = NIL;             // RestrictInfos of the index qualifications
+    List* fingerprint_clauses = NIL; // those of them that are not of the scope
     int radius = kFingerprintBits;
     bool nulls_only = false;
     double searches = 1;              // of the index, one for each element of an array
@@ -102,12 +103,32 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
         foreach (inner, clause->indexquals) {
             auto* info = lfirst_node(RestrictInfo, inner);
             quals.clauses = lappend(quals.clauses, info);
+            if (clause->indexcol == 0)
+                quals.fingerprint_clauses = lappend(quals.fingerprint_clauses, info);
             add_clause(root, path->indexinfo, clause->indexcol, info->clause, &quals);
         }
     }
     if (quals.leaves_scope_open(path->indexinfo))
         quals.radius = kFingerprintBits;
     return quals;
+}
+
+// Of all rows, those that meet the clauses.
+Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clauses) {
+    return clauselist_selectivity(root, add_predicate_to_index_quals(info, clauses),
+                                  int(info->rel->relid), JOIN_INNER, nullptr);
+}
+
+// Of all rows, those that the index finds. Rows of other scopes are among them, and are dropped when
+// the table's row has been looked at: such as lie in the ball by chance, and all that have no
+// fingerprint.
+Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& quals,
+                        Selectivity matching) {
+    if (info->nkeycolumns == 1)
+        return matching;
+    if (quals.nulls_only)
+        return share_of_clauses(root, info, quals.fingerprint_clauses);
+    return std::min(1.0, matching + quals.searches * ball_share(quals.radius));
 }
 
 // The index orders rows within one scope, by the fingerprint's distances alone. A path that is meant
@@ -119,6 +140,20 @@ void give_up_other_order(IndexPath* path, const PathQuals& quals) {
         is_other |= lfirst_int(cell) > 0;
     if (is_other)
         path->path.pathkeys = path->indexorderbys = path->indexorderbycols = NIL;
+}
+
+// The server plans an index-only scan for a query that needs no column, as count(*), whether or not
+// the index can return any. Where it cannot, the path becomes a plain scan. What that costs beside
+// what the server charges: rows on pages whose rows all are visible to everybody.
+Cost give_up_index_only_scan(PlannerInfo* root, IndexPath* path, double rows) {
+    const IndexOptInfo* info = path->indexinfo;
+    if (path->path.pathtype != T_IndexOnlyScan || info->canreturn[0])
+        return 0;
+    path->path.pathtype = T_IndexScan;
+    double table_random;
+    get_tablespace_page_costs(info->rel->reltablespace, &table_random, nullptr);
+    return info->rel->allvisfrac * table_random *
+           index_pages_fetched(rows, info->rel->pages, info->pages, root);
 }
 
 // Rows of one fingerprint, and null rows, come in the order of their places in the table: the heap
@@ -166,12 +201,9 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
 
     PathQuals quals = quals_of_path(root, path);
     give_up_other_order(path, quals);
-    *selectivity = clauselist_selectivity(root, add_predicate_to_index_quals(info, quals.clauses),
-                                          Index(info->rel->relid), JOIN_INNER, nullptr);
-    double scope_rows = clamp_row_est(*selectivity * info->rel->tuples);
-    // Rows of other scopes are found, too, and dropped when the table's row has been looked at.
-    if (info->nkeycolumns > 1 && !quals.nulls_only)
-        *selectivity = std::min(1.0, *selectivity + ball_share(quals.radius));
+    Selectivity matching = share_of_clauses(root, info, quals.clauses);
+    double scope_rows = clamp_row_est(matching * info->rel->tuples);
+    *selectivity = share_found(root, info, quals, matching);
     double rows = clamp_row_est(*selectivity * info->rel->tuples);
     double entries = estimated_entries(layout, info->pages);
     double fingerprints = expected_fingerprints(quals.nulls_only ? 0 : entries, quals.radius, rows);
@@ -200,7 +232,8 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
 
     *startup_cost = kVisitCost;
     *total_cost = fetched * page_cost + visits * kVisitCost + candidates * kCandidateCost +
-                  rows * (cpu_index_tuple_cost + (plan.read_all ? 0 : kLookupCost));
+                  rows * (cpu_index_tuple_cost + (plan.read_all ? 0 : kLookupCost)) +
+                  give_up_index_only_scan(root, path, rows);
     if (path->indexorderbys != NIL) {
         // The first neighbours cost a few stages; all of them, a pass over the posting table per
         // distance, unless a ball leaves few.
