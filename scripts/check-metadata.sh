@@ -37,8 +37,8 @@ perl -MJSON::PP -e '
 
 compgen -G "simhash--$version.sql" >/dev/null || compgen -G "simhash--*--$version.sql" >/dev/null ||
     wrong "no SQL script leads to version $version"
-grep -m 1 '^## ' CHANGELOG.md | grep -q "^## $release (" || wrong "CHANGELOG.md does not begin with version $release"
-head -n 1 debian/changelog | grep -q " ($release-[0-9]*) " || wrong "debian/changelog does not begin with version $release"
+grep -m 1 '^## ' CHANGELOG.md | grep "^## $release (" >/dev/null || wrong "CHANGELOG.md does not begin with version $release"
+head -n 1 debian/changelog | grep " ($release-[0-9]*) " >/dev/null || wrong "debian/changelog does not begin with version $release"
 
 # ---- packages ----
 

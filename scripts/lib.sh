@@ -55,8 +55,9 @@ optional_packages() {
     command -v npm >/dev/null || echo node-pg
 }
 
-is_installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -qx installed; }
-is_offered() { apt-cache policy "$1" 2>/dev/null | grep -q '^  Candidate: [^(]'; }
+# Not grep -q, which stops reading early: the command before it would die of that, and the answer be no.
+is_installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -x installed >/dev/null; }
+is_offered() { apt-cache policy "$1" 2>/dev/null | grep '^  Candidate: [^(]' >/dev/null; }
 missing_packages() { # [test|bench|sqlsmith|release]
     local package
     for package in $(packages "$@"); do

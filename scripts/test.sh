@@ -84,12 +84,12 @@ boundary_holds_back() {
 }
 drawing_is_current() { scripts/block_tables.py | cmp - docs/block-tables.svg; }
 bitcode_is_there() { # where the server was built to use it
-    ! "$PG_CONFIG" --configure | grep -q with-llvm || [ -s "$source/src/index/scan.bc" ]
+    ! "$PG_CONFIG" --configure | grep with-llvm >/dev/null || [ -s "$source/src/index/scan.bc" ]
 }
 # A tool of clang's of the version that the source is held to: another one formats, or warns, otherwise.
 clang_tool() { # NAME
     command -v "$1-$FORMAT_MAJOR" && return
-    ! "$1" --version 2>/dev/null | grep -q "version $FORMAT_MAJOR\." || command -v "$1"
+    ! "$1" --version 2>/dev/null | grep "version $FORMAT_MAJOR\." >/dev/null || command -v "$1"
 }
 # check_with TOOL WHAT COMMAND...
 check_with() {
