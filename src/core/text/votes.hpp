@@ -16,6 +16,10 @@
 #include "core/bits/simd.hpp"
 #include "core/text/feature_counts.hpp"
 
+#ifndef __SIZEOF_INT128__
+#error "simhash needs a 64-bit machine, whose compiler has integers of 128 bits"
+#endif
+
 namespace simhash {
 
 // Sums of any size, for weights that a caller gives. 128 bits hold 2^47 weights of the greatest
