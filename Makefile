@@ -6,6 +6,7 @@
 #   make installcheck    run the SQL tests against a running server
 #   make tap             run the TAP tests (TEST=002 for one) with the installed extension, as a user who may start a server
 #   make fuzz            run tokenizer and leaf decoder under libFuzzer with sanitizers, FUZZ_SECONDS each (needs clang)
+#   make arm64           the library cross-compiled, unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation; make s390x
 #   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
 #   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
@@ -268,6 +269,16 @@ fuzz:
 		-o build/fuzz/leaf test/fuzz/leaf_fuzz.cpp $(wildcard src/core/leaf/*.cpp)
 	build/fuzz/text -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 build/fuzz/corpus
 	build/fuzz/leaf -max_total_time=$(FUZZ_SECONDS) -max_len=8200 -print_final_stats=1
+
+# The leaf fuzzer's inputs without libFuzzer and sanitizers.
+build/replay-leaf: $(patsubst %,build/test/fuzz/%.o,driver leaf_fuzz) $(patsubst %.cpp,build/%.o,$(filter src/core/leaf/%,$(CORE_SOURCES)))
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^
+
+# ---- other kinds of processors, under emulation ----
+
+.PHONY: arm64 s390x
+arm64 s390x:
+	PG_CONFIG=$(PG_CONFIG) test/cross.sh $@ $(FUZZ_RUNS)
 
 format-check:
 	$(CLANG_FORMAT) --dry-run --Werror $(wildcard src/*.hpp src/*/*.?pp src/*/*/*.?pp test/*/*.?pp)

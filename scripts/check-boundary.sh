@@ -1,11 +1,14 @@
 #!/bin/sh
 # Fails when the shared library needs a C++ runtime: an exception could then cross into the server, or an
-# ereport skip a destructor. Weak __cxa_finalize stands in every shared object and is allowed.
+# ereport skip a destructor. NM and OBJDUMP read libraries for other machines. Weak __cxa_finalize stands in every shared
+# object and is allowed.
 set -eu
 library=$1
-undefined=$(nm -D --undefined-only "$library" |
+symbols=$("${NM:-nm}" -D --undefined-only "$library")
+undefined=$(printf '%s\n' "$symbols" |
     awk '$NF !~ /^__cxa_finalize(@|$)/ && $NF ~ /^(_Unwind_|__cxa_|__gxx_|_Zn[aw]|_Zd[al]|_ZS|_ZNS|_ZNK?S)/ { print $NF }')
-needed=$(objdump -p "$library" | awk '$1 == "NEEDED" && $2 ~ /libstdc\+\+|libc\+\+|libgcc_s/ { print $2 }')
+headers=$("${OBJDUMP:-objdump}" -p "$library")
+needed=$(printf '%s\n' "$headers" | awk '$1 == "NEEDED" && $2 ~ /libstdc\+\+|libc\+\+|libgcc_s/ { print $2 }')
 if [ -n "$undefined$needed" ]; then
     echo "$library needs a C++ runtime (see CONTRIBUTING.md, \"The boundary\"):" >&2
     printf '%s\n' "$undefined" "$needed" | grep . >&2

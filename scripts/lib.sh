@@ -32,7 +32,8 @@ library_packages() { # [test]
 }
 
 # Packages for building and running; `packages test` adds those for the tests, `packages bench` those for the speed bench,
-# `packages sqlsmith` that for random statements, `packages release` those for zip and Debian package.
+# `packages sqlsmith` that for random statements, `packages release` those for zip and Debian package, `packages cross` those for
+# another architecture, of GNU type CROSS_TYPE.
 packages() {
     local list=(g++ make)
     # Headers of the server bring the compiler of its bitcode with them. Who names a server has one.
@@ -41,6 +42,7 @@ packages() {
     test) list+=(libipc-run-perl perl python3-psycopg) ;;
     bench) list+=(python3-psycopg) ;;
     sqlsmith) list+=(sqlsmith perl) ;;
+    cross) list+=("g++-$CROSS_TYPE" qemu-user) ;;
     release) list+=(debhelper devscripts dpkg-dev git lintian perl postgresql-server-dev-all unzip) ;;
     esac
     printf '%s\n' "${list[@]}"
@@ -58,7 +60,7 @@ optional_packages() {
 # Not grep -q, which stops reading early: the command before it would die of that, and the answer be no.
 is_installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -x installed >/dev/null; }
 is_offered() { apt-cache policy "$1" 2>/dev/null | grep '^  Candidate: [^(]' >/dev/null; }
-missing_packages() { # [test|bench|sqlsmith|release]
+missing_packages() { # [test|bench|sqlsmith|cross|release]
     local package
     for package in $(packages "$@"); do
         is_installed "$package" || printf '%s ' "$package"
@@ -144,7 +146,7 @@ refresh_package_lists() {
 }
 
 # Installs what is missing, as root or through sudo; says the one command where it cannot.
-install_missing() { # [test|bench|sqlsmith|release]
+install_missing() { # [test|bench|sqlsmith|cross|release]
     command -v dpkg-query >/dev/null || {
         say "This is not a Debian system: PostgreSQL with server headers, g++, xxHash and ICU are taken as given."
         return 0
