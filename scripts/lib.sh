@@ -43,7 +43,7 @@ packages() {
     bench) list+=(python3-psycopg) ;;
     sqlsmith) list+=(sqlsmith perl) ;;
     cross) list+=("g++-$CROSS_TYPE" qemu-user) ;;
-    release) list+=(debhelper devscripts dpkg-dev git lintian perl postgresql-server-dev-all unzip) ;;
+    release) list+=(build-essential debhelper devscripts git lintian perl postgresql-server-dev-all unzip) ;;
     esac
     printf '%s\n' "${list[@]}"
     library_packages "$@"
