@@ -1,0 +1,113 @@
+# A coordinator and three shards, by postgres_fdw and as docs/scaling.md sets them up: its statements
+# run as they stand there, every form of query (test/shards) has the answer of one node, and what
+# is sent to the shards is what the page says.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use MarkdownExamples;
+use PostgreSQL::Test::Utils;
+use QueryForms;
+use SimhashTest;
+use Test::More;
+
+my $top    = "$FindBin::RealBin/../..";
+my $rows   = 4000;
+my %shards = map { ("shard$_" => start_node("shard$_", no_extension => 1)) } 1 .. 3;
+my $coordinator = start_node('coordinator', no_extension => 1);
+$coordinator->safe_psql('postgres', 'CREATE DATABASE one');
+
+# ---- docs/scaling.md ----
+
+# A block begins with a comment that says where it runs.
+my %places = (
+	'on one node'        => [ [ $coordinator, 'one' ] ],
+	'on each shard'      => [ map { [ $shards{$_}, 'postgres' ] } sort keys %shards ],
+	'on the coordinator' => [ [ $coordinator, 'postgres' ] ],
+	'with Citus'         => []); # tried by hand
+
+# The page names a shard by its host alone.
+sub with_addresses
+{
+	my ($sql) = @_;
+	return $sql =~ s/host '(shard\d)'/"host '" . $shards{$1}->host . "', port '" . $shards{$1}->port . "'"/ger;
+}
+
+# What psql prints, without blanks at the ends of lines and without empty lines.
+sub printed
+{
+	my ($node, $database, $sql) = @_;
+	my (undef, $output, $errors) = $node->psql(
+		$database, $sql,
+		on_error_stop => 0,
+		extra_params  => [ '-P', 'format=aligned', '-P', 'tuples_only=off', '-P', 'footer=off' ]);
+	$errors =~ s/^psql:<stdin>:\d+: //mg;
+	$output = "$output\n$errors";
+	$output =~ s/[ \t]+$//mg;
+	$output =~ s/\n+/\n/g;
+	return $output =~ s/\A\n|\n\z//gr;
+}
+
+my @examples = read_examples(slurp_file("$top/docs/scaling.md"));
+cmp_ok(scalar(@examples), '>=', 10, 'the page has examples');
+for my $example (@examples)
+{
+	my ($place) = $example->{sql} =~ /\A-- (.*)\n/;
+	my $nodes = $places{ $place // '' };
+	ok($nodes, "docs/scaling.md:$example->{line} says where it runs") or next;
+	for my $where (@$nodes)
+	{
+		my $output = printed(@$where, with_addresses($example->{sql}));
+		my $name   = "docs/scaling.md:$example->{line}: $place";
+		if   ($example->{output} eq '') { unlike($output, qr/ERROR/, $name); }
+		else                            { is($output, $example->{output} =~ s/\n+/\n/gr =~ s/\n\z//r, $name); }
+	}
+}
+
+# ---- forms of query ----
+
+$coordinator->safe_psql('one', 'CREATE EXTENSION IF NOT EXISTS simhash; DROP TABLE IF EXISTS docs;
+	CREATE TABLE docs (id bigint, tenant integer, body text, fp bigint); CREATE TABLE queries (n integer, fp bigint)');
+$coordinator->safe_psql('postgres', 'TRUNCATE docs; CREATE TABLE queries (n integer, fp bigint)');
+for my $database ('one', 'postgres')
+{
+	$coordinator->command_ok([ 'psql', '-X', '-q', '-d', $coordinator->connstr($database),
+			'-v', "rows=$rows", '-f', "$top/test/shards/tables.sql" ], "the tables of $database");
+}
+$_->safe_psql('postgres', 'ANALYZE') for values %shards;
+$coordinator->safe_psql('postgres', 'ANALYZE');
+$coordinator->safe_psql('one', 'CREATE INDEX ON docs USING simhash (fp); ANALYZE');
+
+# The plans of a form's statements. Parameters stay parameters.
+sub explained
+{
+	my ($form) = @_;
+	my $sql = $form->{sql} =~ s/(?:\A|;\n)\K(?=SELECT|WITH|EXECUTE|UPDATE|DELETE)/EXPLAIN (VERBOSE, COSTS OFF) /gr;
+	return $coordinator->safe_psql('postgres', "SET plan_cache_mode = force_generic_plan; $sql");
+}
+
+# What of a shard's SQL its index is for, and EXPLAIN of PostgreSQL 15 can show.
+my $for_the_index = qr/hamming_within\(fp, |OPERATOR\(public\.(?:~=|~\|+=|<@)\)|ORDER BY \(fp OPERATOR\(public\.<~>\)/;
+
+my @forms = read_forms("$top/test/shards/forms.sql");
+cmp_ok(scalar(@forms), '>=', 36, 'forms of query');
+for my $form (@forms)
+{
+	my ($one, $answer) = map { $coordinator->safe_psql($_, $form->{sql}) } 'one', 'postgres';
+	is($answer, $one, "$form->{name}: the answer of one node");
+	my @remote = explained($form) =~ /Remote SQL: (.*)/g;
+	if (!$form->{shipped})
+	{
+		is(join("\n", grep { /WHERE .*hamming/ } @remote), '', "$form->{name}: is not shipped");
+		next;
+	}
+	cmp_ok(scalar(grep { index($_, $form->{shipped}) >= 0 } @remote), '>=', 3, "$form->{name}: is shipped to each shard")
+		or diag(join("\n", @remote));
+	next if $remote[0] !~ $for_the_index || $remote[0] =~ /\$\d|\AUPDATE|\ADELETE/;
+	like($shards{shard1}->safe_psql('postgres', "SET enable_seqscan = off; SET enable_sort = off; EXPLAIN (COSTS OFF) $remote[0]"),
+		qr/Index (?:Only )?Scan/, "$form->{name}: a shard can use its index");
+}
+
+$_->stop for $coordinator, values %shards;
+done_testing();
