@@ -108,7 +108,9 @@ is_named($_->[0]) for query(q{
 		(SELECT opfname FROM pg_opfamily WHERE oid = objid))
 	FROM pg_depend d JOIN pg_extension e ON e.oid = refobjid, pg_identify_object(classid, objid, 0)
 	WHERE classid NOT IN ('pg_proc'::regclass, 'pg_operator'::regclass)
-		AND deptype = 'e' AND extname = 'simhash'});
+		AND deptype = 'e' AND extname = 'simhash'
+		-- The type's arrays are members of the extension from PostgreSQL 19 on.
+		AND objid NOT IN (SELECT typarray FROM pg_type)});
 
 # The operator class's members:  | strategy | `operator` |.
 for my $member (query(q{

@@ -87,6 +87,15 @@ if ($version >= 18)
 }
 $node->safe_psql('mirror', q{SELECT FROM simhash_index_check('pages_fp', true); DROP SUBSCRIPTION mirror});
 
+# ---- fingerprints in bytea ----
+
+if ($version >= 18)
+{
+	is($node->safe_psql('postgres', q{SELECT b::bigint = simhash_from_hex(encode(b, 'hex')), b::bigint::bytea = b
+			FROM (VALUES ('\xff00ff00ff00ff01'::bytea)) v (b)}),
+		't|t', 'casts do what the conversions do');
+}
+
 # ---- constraints on partitioned tables ----
 
 my $partitioned = 'CREATE TABLE sites (fp bigint, site integer, %s) PARTITION BY LIST (site)';
