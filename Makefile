@@ -236,7 +236,7 @@ build/measure: $(QUALITY_SOURCES:%.cpp=build/%.o) $(CORE_SOURCES:%.cpp=build/%.o
 quality: build/measure
 	python3 test/quality/corpora.py build/quality
 	build/measure build/quality/corpora/* > build/quality/results.tsv
-	python3 test/quality/report.py build/quality/results.tsv docs/quality | tee build/quality/table.md
+	python3 test/quality/report.py build/quality/results.tsv docs/quality >docs/quality/figures.md
 
 # ---- the speed bench: the index beside its alternatives ----
 

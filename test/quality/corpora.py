@@ -105,7 +105,12 @@ class Apt:
             yield dict(re.findall(r"^([^\s:]+): *(.*(?:\n .*)*)", stanza, re.M))
 
     def unpack(self, release, targets):
-        """Downloads packages of a release, and unpacks them; targets: folders, by package."""
+        """Downloads packages of a release, and unpacks them; targets: folders, by package. What is
+        there already, is left as it is."""
+        targets = {package: target for package, target in targets.items()
+                   if not os.path.isdir(target)}
+        if not targets:
+            return
         self.prepare()
         self.run("download", *(f"{package}/{release}" for package in targets), cwd=self.folder)
         for package, target in targets.items():
@@ -155,18 +160,20 @@ def fetch(folder):
 
 def fetch_release(apt, release, wanted):
     basic = wanted.pop("basic", None)
-    if basic:
-        os.makedirs(basic, exist_ok=True)
-        wanted.update((package, os.path.join(basic, package)) for package in basic_packages(apt))
     for name in [name for name in wanted if name.startswith("descriptions")]:
         write_descriptions(apt, name[-2:], release, wanted.pop(name))
-    apt.unpack(release, {package: target for package, target in wanted.items()
-                         if not os.path.isdir(target)})
+    apt.unpack(release, wanted)
+    if basic:  # apart, as a corpus of its own may want one of these, too
+        os.makedirs(basic, exist_ok=True)
+        apt.unpack(release, {package: os.path.join(basic, package)
+                             for package in basic_packages(apt)})
 
 
 def write_descriptions(apt, language, release, target):
     """A folder with a file for each beginning of packages' names, so that related packages stay
     together; in it their descriptions without the first line, separated by empty lines."""
+    if os.path.isdir(target):
+        return
     texts = collections.defaultdict(list)
     for entry in apt.stanzas(release, "i18n_Translation-" + language):
         if "Package" in entry:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The quality bench's tables and plots: report.py RESULTS.tsv FOLDER
 
-Prints the tables in Markdown and writes FOLDER/*.svg from what measure printed.
+Prints a page with the tables, in Markdown, and writes FOLDER/*.svg from what measure printed.
 
 Means are over kinds of documents, and in a kind over its corpora. What is chosen (a radius, a
 weighting) is chosen for each kind by the figures of the other kinds. Intervals are of 95 %.
@@ -10,13 +10,18 @@ import collections
 import os
 import random
 import sys
+import textwrap
 
 RADIUS = 3
 RADII = range(13)
 WIDE = (3, 6, 8, 10, 12)  # radii of which is told what they find before verification
+RECALLS = (.8, .9, .95, .99)  # of which is told what radius finds as many
 BY_LENGTH = "pieces"  # a kind that is shown by itself: paragraphs of other kinds' texts by length
 PEERS = ("textbook", "ClickHouse", "usual")
 INK, GRID = "#333", "#ddd"
+# Forms that are best at something, for which is told what radius to choose.
+LEADING = ("default: words, balanced", "characters 3, balanced", "words, log",
+           "word 3-shingles, binary")
 COLOURS = ["#c0392b", "#2471a3", "#1e8449", "#b7950b", "#7d3c98", "#5d6d7e"]
 
 
@@ -40,6 +45,7 @@ class Results:
         for corpus in self.documents:
             self.kinds[corpus.split("-")[0]].append(corpus)
         self.by_length = self.kinds.pop(BY_LENGTH, [])
+        self.bounds = list(dict.fromkeys(bound for _, _, bound in self.other["length"]))
 
     def take(self, what, corpus, name, *fields):
         if what == "corpus":
@@ -174,7 +180,8 @@ def show_interval(values, digits=3):
 
 
 def table(title, head, rows):
-    print(f"\n{title}\n\n| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
+    print("\n" + textwrap.fill(title, 100, break_long_words=False, break_on_hyphens=False) +
+          "\n\n| " + " | ".join(head) + " |\n" + "|---" * len(head) + "|")
     for row in rows:
         print("| " + " | ".join(row) + " |")
 
@@ -287,6 +294,41 @@ def radius_for_recall_table(results):
           ["features, weights", *(f"k = {k}" for k in RADII)], rows)
 
 
+def radius_for(recalls, wanted):
+    """The least radius with the wanted recall, as text; recalls: by radius."""
+    return next((str(k) for k in RADII if recalls[k] >= wanted), f"> {RADII[-1]}")
+
+
+def radius_by_kind_table(results):
+    rows = []
+    for kind, corpora in results.kinds.items():
+        row = [kind]
+        for form in LEADING:
+            recalls = [mean(results.counts[corpus, form][k][0] / max(results.near[corpus], 1)
+                            for corpus in corpora) for k in RADII]
+            row.append(" / ".join(radius_for(recalls, wanted) for wanted in RECALLS))
+        rows.append(row)
+    for bound, title in zip(results.bounds, length_titles(results)):
+        rows.append([title, *(" / ".join(radius_for(recalls_of_length(results, form, bound), wanted)
+                                         for wanted in RECALLS) for form in LEADING)])
+    table("The least radius that finds " + " / ".join(short(wanted) for wanted in RECALLS) +
+          " of the near-duplicates, by kind, and by the bytes of a pair's shorter document:",
+          ["", *LEADING], rows)
+
+
+def recalls_of_length(results, form, bound):
+    """Recall at each radius, of the pairs of all kinds whose shorter document is so long."""
+    lines = [results.other["length"][corpus, form, bound]
+             for corpora in results.kinds.values() for corpus in corpora]
+    pairs, *within = map(sum, zip(*lines))
+    return [found / pairs for found in within]
+
+
+def length_titles(results):
+    return [f"{least} to {int(greatest) - 1} bytes" if greatest else f"{least} bytes and more"
+            for least, greatest in zip(results.bounds, [*results.bounds[1:], None])]
+
+
 def trial_score(results, name, radius, kinds):
     """Mean over the hashes, too."""
     return mean(mean(as_found(counts[radius], results.near[corpus])
@@ -327,19 +369,15 @@ def length_tables(results):
         table(f"{corpus}: F1 at each radius, {results.documents[corpus]} documents, "
               f"{results.near[corpus]} near-duplicates:",
               ["features, weights", *(f"k = {k}" for k in RADII)], rows)
-    bounds = list(dict.fromkeys(bound for _, _, bound in results.other["length"]))
     rows = []
     for form in results.forms:
         cells = []
-        for bound in bounds:
-            lines = [results.other["length"][corpus, form, bound] for corpora in
-                     results.kinds.values() for corpus in corpora]
-            total = sum(line[0] for line in lines)
-            cells.append(" / ".join(short(sum(line[1 + k] for line in lines) / total)
-                                    for k in (3, 6, 8, 10)))
+        for bound in results.bounds:
+            recalls = recalls_of_length(results, form, bound)
+            cells.append(" / ".join(short(recalls[k]) for k in (3, 6, 8, 10)))
         rows.append([form, *cells])
-    table("Recall at k = 3 / 6 / 8 / 10 by the bytes of a pair's shorter document (from, to the "
-          "next), all kinds together:", ["features, weights", *bounds], rows)
+    table("Recall at k = 3 / 6 / 8 / 10 by the bytes of a pair's shorter document, all kinds "
+          "together:", ["features, weights", *length_titles(results)], rows)
 
 
 def corpora_table(results):
@@ -444,6 +482,16 @@ def plot_pairs(results, folder):
                      [(form, colour, False) for form, colour in zip(shown, COLOURS)])
 
 
+def plot_lengths(results, folder):
+    x_labels = [(k / 12, str(k)) for k in range(0, 13, 2)]
+    panels = [(title, x_labels, [(recalls_of_length(results, form, bound), colour, False)
+                                 for form, colour in zip(LEADING, COLOURS)])
+              for bound, title in zip(results.bounds, length_titles(results))]
+    write_panels(os.path.join(folder, "lengths.svg"),
+                 "Recall of distance <= k, against k, by the length of a pair's shorter document",
+                 panels, [(form, colour, False) for form, colour in zip(LEADING, COLOURS)])
+
+
 def plot_distances(results, folder):
     panels = []
     for corpus in results.documents:
@@ -473,6 +521,8 @@ def plot_bits(results, folder):
 def main():
     results = Results(sys.argv[1])
     os.makedirs(sys.argv[2], exist_ok=True)
+    print("# Figures of the quality bench\n\nWritten by `make quality`; "
+          "[quality.md](../quality.md) says what they mean.")
     scores, strictly = Scores(results, as_found), Scores(results, strict)
     kind_table(results, scores)
     difference_table(results, scores)
@@ -480,13 +530,14 @@ def main():
     own_radius_table(results, scores, strictly)
     verified_table(results, Scores(results, verified))
     radius_for_recall_table(results)
+    radius_by_kind_table(results)
     choice_table(results, scores)
     length_tables(results)
     corpus_table(results)
     corpora_table(results)
     edit_table(results)
     bit_table(results)
-    for plot in (plot_pairs, plot_distances, plot_bits):
+    for plot in (plot_pairs, plot_lengths, plot_distances, plot_bits):
         plot(results, sys.argv[2])
 
 

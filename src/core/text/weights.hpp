@@ -9,7 +9,7 @@
 namespace simhash {
 
 // The weight of a feature that occurs f times. The default is what the quality bench found best
-// (docs/fingerprints.md): a word that occurs twice says more than two that occur once, but the
+// (docs/quality.md): a word that occurs twice says more than two that occur once, but the
 // hundredth time says little; long words are rare words, for which no corpus is needed to know;
 // numbers change from edition to edition; and no word is the document.
 enum class Weighting : uint8_t {
