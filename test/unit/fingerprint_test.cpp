@@ -140,8 +140,9 @@ TEST(Weights, NoWordHasMoreThanAnEighthOfAll) {
             with_one_more += std::min(unbound[j], greatest + 1);
         }
         // ... and no more than they must.
-        if (greatest < *std::max_element(unbound.begin(), unbound.end()))
+        if (greatest < *std::max_element(unbound.begin(), unbound.end())) {
             EXPECT_GT(8 * (greatest + 1), with_one_more);
+        }
     }
 }
 
