@@ -99,13 +99,14 @@ cell() {
              END { if (!NR) print "missing"; else if (failed) print passed " passed, " failed " failed"; else print passed " passed" }'
 }
 row() { # MAJOR
-    local cells=() label versions
+    local cells=() label versions all
     versions=$(grep -E '^PostgreSQL [0-9]+[^ ]*, g\+\+ ' "$logs/$1.log" | tail -n 1) || versions="PostgreSQL $1, missing"
     for label in 'build with' 'unit tests' 'SQL tests' 'isolation tests' 'ALTER EXTENSION' 'TAP tests'; do
         cells+=("$(cell "$1" "$label")")
     done
-    # The run's own last line counts what has no column.
-    cells+=("$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$logs/$1.log" | tail -n 1)") || cells+=(missing)
+    # The run's own last line counts what has no column, too.
+    all=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$logs/$1.log" | tail -n 1) || all=missing
+    cells+=("$all")
     printf '| %s | %s |' "${versions%%, *}" "${versions#*, }"
     printf ' %s |' "${cells[@]}"
     printf '\n'
