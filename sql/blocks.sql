@@ -33,7 +33,7 @@ SELECT count(*) AS pairs, count(*) FILTER (WHERE first IS DISTINCT FROM (
 FROM pair, LATERAL (SELECT min(block) AS first FROM simhash_blocks(a, radius) x JOIN simhash_blocks(b, radius) y USING (block, bits)) m;
 
 -- All pairs by buckets: each once, and the same as without.
-CREATE TABLE fingerprints AS
+CREATE TEMP TABLE fingerprints AS
 SELECT CASE WHEN i % 10 < 7 THEN hashint8extended(i, 7)
             ELSE hashint8extended(i - i % 10, 7) # (1::bigint << (i % 64)) # (5::bigint << (i % 61)) END AS fp
 FROM generate_series(1, 3000) i;
