@@ -8,6 +8,7 @@
 #   make fuzz            run tokenizer and leaf decoder under libFuzzer with sanitizers, FUZZ_SECONDS each (needs clang)
 #   make arm64           the library cross-compiled, unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation; make s390x
 #   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
+#   make verified-pairs  time all pairs of the same documents by fingerprints and by MinHash
 #   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
 #   make recovery-targets  recovery that ends after each of 90 records of several pages (TARGETS=n)
@@ -237,6 +238,14 @@ quality: build/measure
 	python3 test/quality/corpora.py build/quality
 	build/measure build/quality/corpora/* > build/quality/results.tsv
 	python3 test/quality/report.py build/quality/results.tsv docs/quality >docs/quality/figures.md
+
+# All verified pairs by fingerprints and by MinHash, of the documents that `make quality` has fetched.
+build/verified_pairs: test/bench/verified_pairs.cpp build/test/quality/minhash.o $(CORE_SOURCES:%.cpp=build/%.o)
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -std=c++20 -ffp-contract=off $(WARNINGS) -Isrc -Itest/quality -o $@ $^
+
+.PHONY: verified-pairs
+verified-pairs: build/verified_pairs
+	build/verified_pairs 100000 5000 $(filter-out %/pieces-100 %/pieces-300 %/pieces-1000,$(wildcard build/quality/corpora/*))
 
 # ---- the speed bench: the index beside its alternatives ----
 
