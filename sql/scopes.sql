@@ -143,6 +143,16 @@ SELECT type, scope_works(type, value, same, other) FROM (VALUES
     ('pg_lsn', '0/10', '0/10', '0/11'), ('jsonb', '{"a": 1, "b": 2}', '{"b": 2, "a": 1}', '{}'), ('mood', 'calm', 'calm', 'merry'),
     ('shelf', '7', '7', '8'), ('integer[]', '{1,NULL}', '{1, NULL}', '{1}'), ('int4range', '[1,2]', '[1,3)', '[1,4)'),
     ('int4multirange', '{[1,2]}', '{[1,3)}', '{}'), ('place', '(de,Ulm)', '(de,Ulm)', '(de,)')) AS types (type, value, same, other);
+-- What a hash function leaves behind in memory does not add up over the rows of a statement.
+CREATE TABLE priced (fp bigint, price numeric);
+CREATE INDEX priced_price ON priced USING simhash (fp, price);
+CREATE FUNCTION show_memory() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE 'little memory: %', (SELECT sum(used_bytes) < 200000 FROM pg_backend_memory_contexts WHERE name = 'ExecutorState');
+    RETURN NULL;
+END $$;
+CREATE TRIGGER show_memory AFTER INSERT ON priced EXECUTE FUNCTION show_memory();
+INSERT INTO priced SELECT hashint8extended(i, 5), i FROM (SELECT generate_series(1, 20000)) AS numbers (i);
 CREATE TABLE spoken (fp bigint, lang text COLLATE ignore_case);
 INSERT INTO spoken VALUES (1, 'de'), (2, 'DE'), (4, 'en');
 CREATE INDEX spoken_lang ON spoken USING simhash (fp, lang);
@@ -175,8 +185,8 @@ CREATE OPERATOR CLASS odd_ops FOR TYPE point USING simhash AS OPERATOR 2 ~= (poi
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'odd_ops';
 CREATE INDEX ON points USING simhash (fp, place odd_ops);
 
-DROP TABLE docs, conditions, spoken, guarded, points;
-DROP FUNCTION plan, answer, expected_rows, scope_works;
+DROP TABLE docs, conditions, priced, spoken, guarded, points;
+DROP FUNCTION plan, answer, expected_rows, scope_works, show_memory;
 DROP OPERATOR FAMILY odd_ops USING simhash;
 DROP TYPE mood, place, shelf;
 DROP COLLATION ignore_case;

@@ -10,6 +10,26 @@ namespace {
 constexpr int kFirstScopeColumn = 1; // from 0
 constexpr uint64_t kNullScope = 0x9e3779b97f4a7c15;
 
+// Memory for what hash functions leave behind, such as a copy of a numeric that is stored short. It
+// does not wait for the end of a statement that inserts many rows. After an error it goes with the
+// caller's.
+class HashMemory {
+  public:
+    HashMemory()
+        : memory_(AllocSetContextCreate(CurrentMemoryContext, "simhash scope hash",
+                                        ALLOCSET_SMALL_SIZES)),
+          caller_(MemoryContextSwitchTo(memory_)) {}
+    ~HashMemory() {
+        MemoryContextSwitchTo(caller_);
+        MemoryContextDelete(memory_);
+    }
+    HashMemory(const HashMemory&) = delete;
+    HashMemory& operator=(const HashMemory&) = delete;
+
+  private:
+    MemoryContext memory_, caller_;
+};
+
 // The finaliser of MurmurHash3, by which every bit of the argument changes half of the result's.
 uint64_t mix(uint64_t hash) {
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccd;
@@ -29,12 +49,16 @@ uint64_t add_value(uint64_t hash, FmgrInfo* function, Oid collation, Datum value
 } // namespace
 
 uint64_t stored_fingerprint(Relation index, const Datum* values, const bool* isnull) {
+    auto fingerprint = uint64_t(DatumGetInt64(values[0]));
+    if (scope_columns(index) == 0)
+        return fingerprint;
+    HashMemory memory;
     uint64_t hash = 0;
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
         hash = isnull[i] ? add_null(hash)
                          : add_value(hash, index_getprocinfo(index, AttrNumber(i + 1), kHashScope),
                                      index->rd_indcollation[i], values[i]);
-    return uint64_t(DatumGetInt64(values[0])) ^ hash;
+    return fingerprint ^ hash;
 }
 
 // The hash function for values of a type that are compared with a column; nullptr where the
