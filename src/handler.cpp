@@ -78,6 +78,23 @@ bool check_operator(Form_pg_amop amop, Oid type, const char* family) {
     return valid;
 }
 
+// (type, seed bigint) -> bigint. The type is not looked at: the function of another one may do, as
+// integer's for dates.
+bool check_function(Form_pg_amproc amproc, const char* family) {
+    Oid* arguments;
+    int count;
+    Oid result = get_func_signature(amproc->amproc, &arguments, &count);
+    bool valid = result == INT8OID && count == 2 && arguments[1] == INT8OID;
+    if (!valid)
+        ereport(
+            INFO,
+            (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+             errmsg("operator family \"%s\" of access method %s contains function %s with wrong "
+                    "signature for support number %d",
+                    family, "simhash", format_procedure(amproc->amproc), amproc->amprocnum)));
+    return valid;
+}
+
 // Says so where the family lacks what a class must have.
 bool require_member(bool is_there, const char* family, const char* what, int number) {
     if (!is_there)
@@ -104,6 +121,12 @@ bool index_validate(Oid opclass) {
         has_ball |= amop->amopstrategy == kWithinBall;
     }
     ReleaseSysCacheList(operators);
+    catclist* functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(family));
+    for (int i = 0; i < functions->n_members; i++)
+        valid &= check_function(
+            reinterpret_cast<Form_pg_amproc>(GETSTRUCT(&functions->members[i]->tuple)),
+            family_name);
+    ReleaseSysCacheList(functions);
     valid &= require_member(has_ball, family_name, "operator <@, strategy", kWithinBall);
     valid &= require_member(OidIsValid(get_opfamily_member(family, type, type, kEqual)),
                             family_name, "operator =, strategy", kEqual);
