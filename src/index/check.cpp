@@ -279,9 +279,10 @@ bool has_committed_row(Check* check, uint64_t fingerprint) {
 
 void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int table) {
     if (has_committed_row(check, fingerprint))
-        report_corruption(check->index, block,
-                          psprintf("Fingerprint %lld has rows, but is not in block table %d.",
-                                   static_cast<long long>(fingerprint), table));
+        report_corruption(
+            check->index, block,
+            psprintf("Stored fingerprint %lld has rows, but is not in block table %d.",
+                     static_cast<long long>(fingerprint), table));
 }
 
 // Adds the distinct fingerprints of the posting table, permuted; returns their number.
@@ -385,8 +386,8 @@ void require_rows(Check* check, int number, ExternalSorter<KeyedValue>* rows) {
         if (posting != wanted)
             report_corruption(
                 check->index, postings.block(),
-                psprintf("Row (%u,%u), fingerprint %s, has no posting.", unsigned(row.value >> 16),
-                         unsigned(row.value & 0xffff),
+                psprintf("Row (%u,%u), stored fingerprint %s, has no posting.",
+                         unsigned(row.value >> 16), unsigned(row.value & 0xffff),
                          number == 0 ? psprintf("%lld", static_cast<long long>(row.key)) : "null"));
     }
     rows->release();
