@@ -96,6 +96,12 @@ SELECT expected_rows('SELECT FROM docs WHERE fp IS NULL') AS nulls,
        expected_rows('SELECT FROM docs WHERE fp IS NULL AND tenant = 8') AS nulls_of_8,
        expected_rows('SELECT FROM docs WHERE fp <~> 42 <= 24 AND tenant = 8') AS near_8,
        expected_rows('SELECT FROM docs WHERE fp <~> 42 <= 24 AND tenant = ANY (''{8,12,16,20}'')') AS near_any;
+-- Of other scopes a partial index has its own rows only.
+CREATE TABLE recent AS SELECT fp, tenant, id % 100 < 2 AS is_new FROM docs;
+CREATE INDEX recent_tenant ON recent USING simhash (fp, tenant) WHERE is_new;
+ANALYZE recent;
+SELECT expected_rows('SELECT FROM recent WHERE is_new AND fp <~> 42 <= 32 AND tenant = 1') <= 400 AS at_most_all_new;
+SELECT plan('SELECT FROM recent WHERE is_new AND tenant = 1 ORDER BY fp <~> 42 LIMIT 1');
 -- A prepared query whose scope turns out to be NULL.
 SET plan_cache_mode = force_generic_plan;
 PREPARE nearest(bigint) AS SELECT id FROM docs WHERE tenant = $1 ORDER BY fp <~> 42 LIMIT 3;
@@ -204,7 +210,7 @@ CREATE OR REPLACE FUNCTION hash_of_point(point, seed bigint) RETURNS bigint LANG
 SELECT rows FROM simhash_index_check('points_place', true);
 SELECT opcname FROM pg_opclass JOIN pg_am ON pg_am.oid = opcmethod WHERE amname = 'simhash' AND opcname LIKE '%scope_ops' AND NOT amvalidate(pg_opclass.oid);
 
-DROP TABLE docs, conditions, priced, spoken, flags, guarded, points;
+DROP TABLE docs, recent, conditions, priced, spoken, flags, guarded, points;
 DROP FUNCTION plan, answer, expected_rows, scope_works, show_memory;
 DROP OPERATOR FAMILY odd_ops USING simhash;
 DROP OPERATOR FAMILY unseeded_ops USING simhash;

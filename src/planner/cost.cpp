@@ -120,15 +120,17 @@ Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clause
 }
 
 // Of all rows, those that the index finds. Rows of other scopes are among them, and are dropped when
-// the table's row has been looked at: such as lie in the ball by chance, and all that have no
-// fingerprint.
+// the table's row has been looked at: such as lie in the ball by chance, of those that are in the
+// index at all, and all that have no fingerprint.
 Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& quals,
                         Selectivity matching) {
     if (info->nkeycolumns == 1)
         return matching;
     if (quals.nulls_only)
         return share_of_clauses(root, info, quals.fingerprint_clauses);
-    return std::min(1.0, matching + quals.searches * ball_share(quals.radius));
+    double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
+    double others = quals.searches * ball_share(quals.radius) * indexed;
+    return std::max(matching, std::min(indexed, matching + others));
 }
 
 // The index orders rows within one scope, by the fingerprint's distances alone. A path that is meant
