@@ -107,8 +107,7 @@ METHODS = [
         note="this extension, an index with a scope that all rows share; `fp <~> q <= radius AND (id & 0) = 0`",
         indexes={"scope": "CREATE INDEX {name} ON {table} USING simhash (fp, (id & 0))"},
         within=lambda radius: f"SELECT o.id FROM {{table}} o WHERE o.fp <~> {{q}} <= {radius} AND (o.id & 0) = 0",
-        nearest=lambda count: f"SELECT o.id FROM {{table}} o WHERE (o.id & 0) = 0 ORDER BY o.fp <~> {{q}} LIMIT {count}",
-        settings=INDEX_ONLY, insert=False),
+        settings=INDEX_ONLY, insert=False, radii=(3,)),
     Method(
         key="pk", title="primary key",
         note="lookup of one row by its unique `id`: other work, for scale",
