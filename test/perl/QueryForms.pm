@@ -1,5 +1,6 @@
 # The forms of query of test/shards/forms.sql. Each has its name in the line before it, and may have
-# a line  -- shipped: TEXT  after that: what postgres_fdw's remote SQL contains.
+# a line  -- shipped: TEXT  after that: what postgres_fdw's remote SQL contains; -- shipped from 17:
+# from that PostgreSQL on.
 package QueryForms;
 
 use strict;
@@ -9,7 +10,7 @@ use Exporter 'import';
 
 our @EXPORT = qw(read_forms);
 
-# ({name, shipped, sql}, ...)
+# ({name, shipped, since, sql}, ...); since is a major version of PostgreSQL
 sub read_forms
 {
 	my ($path) = @_;
@@ -17,8 +18,8 @@ sub read_forms
 	my $text = do { local $/ = undef; <$file> };
 	my (undef, @blocks) = split /\n\n+/, $text;
 	return map {
-		/\A-- (?<name>[^\n]*)\n(?:-- shipped: (?<shipped>[^\n]*)\n)?(?<sql>[^-].*)\z/s or die "no form of query: $_";
-		{ name => $+{name}, shipped => $+{shipped}, sql => $+{sql} }
+		/\A-- (?<name>[^\n]*)\n(?:-- shipped(?: from (?<since>\d+))?: (?<shipped>[^\n]*)\n)?(?<sql>[^-].*)\z/s or die "no form of query: $_";
+		{ name => $+{name}, shipped => $+{shipped}, since => $+{since} // 0, sql => $+{sql} }
 	} @blocks;
 }
 

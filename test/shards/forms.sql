@@ -51,6 +51,7 @@ SELECT id FROM docs WHERE fp <@ hamming_ball(hashint8extended(130, 7), 8) ORDER 
 SELECT id FROM docs WHERE fp ~= ANY (ARRAY[-5413137230612104343, 4557331023456346789, hashint8extended(560, 7)]) ORDER BY id;
 
 -- one of several balls
+-- shipped from 17: WHERE ((fp OPERATOR(public.<@) ANY (
 SELECT id FROM docs WHERE fp <@ ANY (ARRAY[hamming_ball(hashint8extended(130, 7), 3), hamming_ball(hashint8extended(560, 7), 3)]) ORDER BY id;
 
 -- two conditions
