@@ -187,6 +187,8 @@ void put_distances(IndexScanDesc desc, uint64_t fingerprint, bool is_null) {
 }
 
 void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_null) {
+    if (scan->is_scoped) // what the planner never asks for, but another library's plan might
+        elog(ERROR, "an index with a scope cannot return its columns");
     if (scan->tuple != nullptr)
         pfree(scan->tuple);
     MemoryContext caller = MemoryContextSwitchTo(scan->index.memory());

@@ -33,12 +33,20 @@ Value named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
                     errhint("Accepted values are %s.", accepted.data)));
 }
 
+constexpr Name<FeatureKind> kFeatureNames[] = {{"words", FeatureKind::kWords},
+                                               {"chars", FeatureKind::kCharacters}};
+
 } // namespace
 
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument) {
-    static constexpr Name<FeatureKind> kNames[] = {{"words", FeatureKind::kWords},
-                                                   {"chars", FeatureKind::kCharacters}};
-    return named_value(fcinfo, argument, "features", kNames);
+    return named_value(fcinfo, argument, "features", kFeatureNames);
+}
+
+const char* name_of(FeatureKind features) {
+    for (const Name<FeatureKind>& known : kFeatureNames)
+        if (known.value == features)
+            return known.name;
+    pg_unreachable();
 }
 
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument) {

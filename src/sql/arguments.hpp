@@ -10,6 +10,7 @@ namespace simhash {
 // Options of a function that is not strict, by the place of the argument: NULL stands for the
 // default. Each raises an error that names the accepted values.
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument); // "words", "chars"
+const char* name_of(FeatureKind features);
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument);
 HashKind hash_argument(FunctionCallInfo fcinfo, int argument);
 int width_argument(FunctionCallInfo fcinfo, int argument, int default_width);

@@ -1,5 +1,6 @@
-// What simhash_cluster, simhash_pairs and simhash_pairs_agg share: collecting the distinct fingerprints among many
-// within the memory of the query, and what a search for near pairs (core/whole) needs beside them.
+// What simhash_cluster, simhash_pairs and simhash_pairs_agg share: collecting the distinct
+// fingerprints among many within the memory of the query, and what a search for near pairs
+// (core/whole) needs beside them.
 //
 // Fingerprints are compared as unsigned numbers with the sign bit turned over, which keeps the
 // order of bigint and all distances.

@@ -29,6 +29,7 @@ struct ShingleSet {
     FeatureHashes span() const {
         return {hashes, (VARSIZE(this) - offsetof(ShingleSet, hashes)) / sizeof(uint64)};
     }
+    FeatureKind kind() const { return FeatureKind(features); }
     bool is_comparable(const ShingleSet* other) const {
         return features == other->features && width == other->width;
     }
@@ -61,29 +62,41 @@ FeatureSet features_of(text* document, FeatureKind features, int width) {
     return set;
 }
 
-// ---- text form and binary form ----
-
-const char* name_of(uint16 features) {
-    return FeatureKind(features) == FeatureKind::kWords ? "words" : "chars";
+// The similarity as SQL has it: NULL where neither set has a shingle.
+Datum similarity_of(FunctionCallInfo fcinfo, FeatureHashes a, FeatureHashes b) {
+    double similarity;
+    if (!set_similarity(a, b, &similarity))
+        PG_RETURN_NULL();
+    PG_RETURN_FLOAT8(similarity);
 }
+
+// ---- text form and binary form ----
 
 bool are_possible(int width, FeatureHashes hashes) {
     return width >= 1 && width <= kMaxWidth &&
            std::adjacent_find(hashes.begin(), hashes.end(), std::greater_equal()) == hashes.end();
 }
 
+// What comes after the name of a kind of features; null where the text begins with none.
+const char* skip_name(const char* text, FeatureKind* features) {
+    for (FeatureKind kind : {FeatureKind::kWords, FeatureKind::kCharacters}) {
+        size_t length = strlen(name_of(kind));
+        *features = kind;
+        if (strncmp(text, name_of(kind), length) == 0)
+            return text + length;
+    }
+    return nullptr;
+}
+
 // Null where the text is not of this form.
 ShingleSet* parse_shingle_set(const char* text) {
     FeatureKind features;
-    if (strncmp(text, "words/", 6) == 0)
-        features = FeatureKind::kWords;
-    else if (strncmp(text, "chars/", 6) == 0)
-        features = FeatureKind::kCharacters;
-    else
+    const char* at = skip_name(text, &features);
+    if (at == nullptr || *at++ != '/')
         return nullptr;
-    const char* end = text + strlen(text);
+    const char* end = at + strlen(at);
     int width = 0;
-    const char* at = std::from_chars(text + 6, end, width).ptr;
+    at = std::from_chars(at, end, width).ptr;
     if (*at++ != ':' || (end - at) % kHashDigits != 0)
         return nullptr;
     size_t count = size_t(end - at) / kHashDigits;
@@ -95,17 +108,11 @@ ShingleSet* parse_shingle_set(const char* text) {
 }
 
 char* print_shingle_set(const ShingleSet* set) {
-    constexpr char kDigits[] = "0123456789abcdef";
-    FeatureHashes hashes = set->span();
     StringInfoData text;
     initStringInfo(&text);
-    appendStringInfo(&text, "%s/%d:", name_of(set->features), set->width);
-    for (uint64_t hash : hashes) {
-        char digits[kHashDigits];
-        for (int i = 0; i < kHashDigits; i++)
-            digits[i] = kDigits[hash >> (60 - 4 * i) & 15];
-        appendBinaryStringInfo(&text, digits, kHashDigits);
-    }
+    appendStringInfo(&text, "%s/%d:", name_of(set->kind()), set->width);
+    for (uint64_t hash : set->span())
+        appendStringInfo(&text, "%016llx", static_cast<unsigned long long>(hash));
     return text.data;
 }
 
@@ -114,7 +121,7 @@ void check_comparable(const ShingleSet* a, const ShingleSet* b) {
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("cannot compare sets of different kinds of shingles"),
                         errdetail("One is of %s in width %d, the other of %s in width %d.",
-                                  name_of(a->features), a->width, name_of(b->features), b->width),
+                                  name_of(a->kind()), a->width, name_of(b->kind()), b->width),
                         errhint("Make both with the same features and width.")));
 }
 
@@ -197,13 +204,10 @@ Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);
     ShingleSet* b = shingle_set_argument(fcinfo, 1);
     check_comparable(a, b);
-    double similarity;
-    const bool any = set_similarity(a->span(), b->span(), &similarity);
+    Datum similarity = similarity_of(fcinfo, a->span(), b->span());
     PG_FREE_IF_COPY(a, 0);
     PG_FREE_IF_COPY(b, 1);
-    if (!any)
-        PG_RETURN_NULL();
-    PG_RETURN_FLOAT8(similarity);
+    return similarity;
 }
 
 // shingle_similar(a shingle_set, b shingle_set, threshold double precision) -> boolean
@@ -234,14 +238,11 @@ Datum shingle_similarity(PG_FUNCTION_ARGS) {
     text* a = PG_GETARG_TEXT_PP(0);
     text* b = PG_GETARG_TEXT_PP(1);
     FeatureSet set_a = features_of(a, features, width), set_b = features_of(b, features, width);
-    double similarity;
-    const bool any = set_similarity(set_a.finish(), set_b.finish(), &similarity);
+    Datum similarity = similarity_of(fcinfo, set_a.finish(), set_b.finish());
     set_a.release();
     set_b.release();
     PG_FREE_IF_COPY(a, 0);
     PG_FREE_IF_COPY(b, 1);
-    if (!any)
-        PG_RETURN_NULL();
-    PG_RETURN_FLOAT8(similarity);
+    return similarity;
 }
 }

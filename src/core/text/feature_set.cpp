@@ -11,8 +11,8 @@ namespace {
 
 constexpr size_t kFirstRoom = 64;
 
-// Whether sets of these sizes with so many hashes in common are as similar as that. The division is
-// that of set_similarity(), so that both always agree.
+// The similarity of sets of these sizes with so many hashes in common. All that is said of it comes
+// from this one division, so that thresholds and similarities always agree.
 double similarity_of(size_t shared, size_t a, size_t b) {
     return double(shared) / double(a + b - shared);
 }
