@@ -157,15 +157,18 @@ bool keys_ascend(const LeafEntry* entries, int count) {
 } // namespace
 
 void LeafShape::prefetch(const uint8_t* body, size_t size, double from, double to) const {
-    auto fetch = [&](double first_word, double last_word) {
-        auto at = int64_t(sizeof(RunHeader)) + 8 * std::max(int64_t(first_word), int64_t{0});
-        auto end = std::min(int64_t(sizeof(RunHeader)) + 8 * int64_t(last_word), int64_t(size));
-        for (; at < end; at += 64)
+    // Words before and after, as keys are never spread quite evenly.
+    auto fetch = [&](int first_word, int words, int before, int after) {
+        int from_word = std::max(first_word + int(from * words) - before, 0);
+        size_t at = sizeof(RunHeader) + 8 * size_t(from_word);
+        size_t end = sizeof(RunHeader) + 8 * size_t(first_word + int(to * words) + after);
+        for (end = std::min(end, size); at < end; at += 64)
             simhash::prefetch(body + at);
     };
-    // Words more at each end, as keys are never spread quite evenly.
-    fetch(from * low_words - 16, to * low_words + 16);
-    fetch(low_words + from * unary_words - 8, low_words + to * unary_words + 4);
+    fetch(0, low_words, 16, 16);
+    fetch(low_words, unary_words, 8, 4);
+    if (tid_words > 0)
+        fetch(low_words + unary_words, tid_words, 4, 4);
 }
 
 bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {

@@ -141,10 +141,10 @@ inline uint32_t read_suffix(const uint8_t* words, size_t at) {
 
 } // namespace leaf_detail
 
-// How much of a leaf's body its keys' low words and unary words are: enough to guess which of its
-// memory a search will read.
+// How much of a leaf's body its low words, unary words and TID words are: enough to guess which of
+// its memory a search will read.
 struct LeafShape {
-    uint16_t low_words = 0, unary_words = 0;
+    uint16_t low_words = 0, unary_words = 0, tid_words = 0;
 
     // Asks the processor to fetch what a search of a leaf of this shape reads that looks for keys
     // between two fractions, 0 to 1, of its range. Reads nothing; the leaf at `body` may have
@@ -166,7 +166,9 @@ class LeafReader {
     int tail_count() const { return tail_count_; }
     int count() const { return header_.count + tail_count_; }
     const RunHeader& header() const { return header_; }
-    LeafShape shape() const { return {uint16_t((unary_ - low_) / 8), header_.unary_words}; }
+    LeafShape shape() const {
+        return {uint16_t((unary_ - low_) / 8), header_.unary_words, uint16_t((tail_ - tids_) / 8)};
+    }
 
     // TID of run entry i, 0 <= i < run_count().
     uint64_t run_tid(int i) const {
