@@ -40,8 +40,7 @@ void LeafCursor::find_ahead() {
 
 // Also of the next leaf, where the range goes on there.
 void LeafCursor::prefetch_keys() {
-    LeafNotes::prefetch_keys(hint_, position_.key, last_);
-    uint64_t end = LeafNotes::end_of_leaf(hint_);
+    uint64_t end = LeafNotes::prefetch_keys(hint_, position_.key, last_);
     if (end != 0 && end <= last_) {
         LeafCursor next(tree_, {end, last_});
         next.find_ahead();

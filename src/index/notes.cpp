@@ -33,13 +33,14 @@ constexpr int kMaxSlotsNoted = 256; // at once
 // Where buffers are given to other pages all the time, what was noted must not keep leaves from
 // being fetched from disk: so many times the server is asked instead.
 constexpr int kDistrust = 256;
-int distrust = 0;
 
 uint32 leading_bits(uint64_t key) {
     return uint32(key >> 32);
 }
 
 } // namespace
+
+int LeafNotes::distrust_ = 0;
 
 LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks) : index_(tree.index) {
     int table_count = tree.layout->table_count;
@@ -90,20 +91,9 @@ LeafHint LeafNotes::look_up(uint64_t key) {
     return {note->block, note->buffer, note};
 }
 
-bool LeafNotes::trust() {
-    if (distrust == 0)
-        return true;
-    distrust--;
-    return false;
-}
-
-uint64_t LeafNotes::end_of_leaf(const LeafHint& hint) {
-    return hint.note == nullptr ? 0 : uint64_t(hint.note->high + 1) << 32;
-}
-
-void LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) {
+uint64_t LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) {
     if (hint.note == nullptr)
-        return;
+        return 0;
     const LeafNote& note = *hint.note;
     double share = 1 / (double(note.high) - double(note.low) + 1);
     auto fraction = [&](uint64_t key) {
@@ -111,6 +101,7 @@ void LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t las
     };
     note.shape.prefetch(page_body(BufferGetPage(hint.buffer)), kBodyCapacity, fraction(first),
                         fraction(last));
+    return uint64_t(note.high + 1) << 32;
 }
 
 void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const LeafReader& reader) {
@@ -127,7 +118,7 @@ void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const Lea
         if (*note == found)
             return;
         if (note->block == found.block && note->buffer != found.buffer)
-            distrust = kDistrust;
+            distrust_ = kDistrust;
         // A note on this leaf is out of date, and is written again below. A note on another leaf
         // led astray, and is dropped; but not where that leaf begins with the key's leading bits:
         // keys with these bits may stand on both leaves, and of its other keys the note is true.

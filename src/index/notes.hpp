@@ -34,17 +34,15 @@ class LeafNotes {
     // Has the note on a key's leaf, soon to be used, brought into the processor's cache.
     void prefetch_note(uint64_t key);
     // Has what a search from `first` to `last` will read brought there, of the leaf that the hint's
-    // note is on.
-    static void prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last);
+    // note is on. Returns where that leaf ends; 0 where there is no note, or at the end.
+    static uint64_t prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last);
 
-    // Where the leaf of the hint ends, as its note has it; 0 where there is none, or at the end.
-    static uint64_t end_of_leaf(const LeafHint& hint);
     // What was noted of the leaf of a key; a hint of nothing where there is no note. Expects no
     // lock.
     LeafHint look_up(uint64_t key);
     // False the next few times after notes were found to name buffers that other pages took: what
     // they say to be in memory must then be asked for as if it were on disk.
-    static bool trust();
+    static bool trust() { return distrust_ == 0 || distrust_-- == 0; }
 
     // Notes where the leaf of `key`, found by the hint or not, is, and how its keys are laid out.
     // Expects it locked.
@@ -54,6 +52,8 @@ class LeafNotes {
     LeafNote* note_of_slot(uint64_t slot);
     LeafNote* find(uint64_t key);
     uint64_t slot_of(uint64_t key) const { return key >> (kFingerprintBits - slot_bits_); }
+
+    static int distrust_; // so many times more
 
     Relation index_;
     uint32 owner_;  // index and tree, as notes name them
