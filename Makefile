@@ -8,7 +8,7 @@
 #   make fuzz            run tokenizer and leaf decoder under libFuzzer with sanitizers, FUZZ_SECONDS each (needs clang)
 #   make arm64           the library cross-compiled, unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation; make s390x
 #   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
-#   make verified-pairs  time all pairs of the same documents by fingerprints and by MinHash
+#   make verified-pairs  time all pairs of the same documents by fingerprints and by MinHash, on two cores
 #   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
 #   make recovery-targets  recovery that ends after each of 90 records of several pages (TARGETS=n)
@@ -245,7 +245,7 @@ build/verified_pairs: test/bench/verified_pairs.cpp build/test/quality/minhash.o
 
 .PHONY: verified-pairs
 verified-pairs: build/verified_pairs
-	build/verified_pairs 100000 5000 $(filter-out %/pieces-100 %/pieces-300 %/pieces-1000,$(wildcard build/quality/corpora/*))
+	build/verified_pairs 2 100000 5000 $(filter-out %/pieces-100 %/pieces-300 %/pieces-1000,$(wildcard build/quality/corpora/*))
 
 # ---- the speed bench: the index beside its alternatives ----
 

@@ -1,14 +1,18 @@
 // All pairs of documents with a similarity of .8 or more, text in, pairs out: by fingerprints and by
-// MinHash, each candidate verified. On one core, in processor time.
+// MinHash, each candidate verified, both by the same number of threads.
 //
-//   verified_pairs DOCUMENTS BYTES CORPUS...
+//   verified_pairs THREADS DOCUMENTS BYTES CORPUS...
 //
 // A corpus is a file of documents that end in a NUL byte (the quality bench's). They are cut into
-// pieces of so many bytes, until there are so many.
+// pieces of so many bytes: from their beginning on; then, until there are so many, from a third of a
+// piece on, and from two thirds on. Such pieces have a third or two thirds of their text in common.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <iterator>
+#include <thread>
 
 #include "core/text/feature_set.hpp"
 #include "core/whole/near_pairs.hpp"
@@ -23,16 +27,39 @@ namespace {
 constexpr double kThreshold = 0.8;
 constexpr int kWidth = 3;
 
+int threads = 1;
+
+// Calls work(i) for each number below `count`, in chunks that the threads take one after another.
+template <class Work>
+void in_parallel(size_t count, size_t chunk, Work work) {
+    std::atomic<size_t> next{0};
+    const auto take_chunks = [&] {
+        for (size_t begin; (begin = next.fetch_add(chunk)) < count;)
+            for (size_t i = begin; i < std::min(begin + chunk, count); i++)
+                work(i);
+    };
+    std::vector<std::thread> others;
+    for (int i = 1; i < threads; i++)
+        others.emplace_back(take_chunks);
+    take_chunks();
+    for (std::thread& other : others)
+        other.join();
+}
+
 class Stopwatch {
   public:
     // Since the last time it was asked.
     double seconds() {
-        const clock_t now = clock(), since = began_;
-        began_ = now;
-        return double(now - since) / CLOCKS_PER_SEC;
+        const auto now = Clock::now(), since = lap_;
+        lap_ = now;
+        return std::chrono::duration<double>(now - since).count();
     }
+    // Of all threads, since the beginning.
+    double processor_seconds() const { return double(clock() - began_) / CLOCKS_PER_SEC; }
 
   private:
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point lap_ = Clock::now();
     clock_t began_ = clock();
 };
 
@@ -41,12 +68,16 @@ Memory malloc_memory() {
             [](void*, void* held) { free(held); }};
 }
 
-// Pieces end where a character does.
-void cut(const std::string& document, size_t bytes, size_t most, Documents& pieces) {
-    for (size_t begin = 0; begin + bytes <= document.size() && pieces.size() < most;) {
-        size_t end = begin + bytes;
-        while (end < document.size() && (uint8_t(document[end]) & 0xC0) == 0x80)
-            end++;
+// Pieces begin and end where a character does.
+void cut(const std::string& document, size_t from, size_t bytes, size_t most, Documents& pieces) {
+    const auto next_character = [&document](size_t at) {
+        while (at < document.size() && (uint8_t(document[at]) & 0xC0) == 0x80)
+            at++;
+        return at;
+    };
+    size_t begin = next_character(from);
+    while (begin + bytes <= document.size() && pieces.size() < most) {
+        const size_t end = next_character(begin + bytes);
         pieces.push_back(document.substr(begin, end - begin));
         begin = end;
     }
@@ -62,20 +93,34 @@ Shingles shingles_of(const std::string& document) {
     return shingles;
 }
 
-// Those of the candidates that are similar. A document's set is made when it is first asked for.
-Pairs verified(const Documents& documents, std::vector<Shingles>& sets, const Pairs& found) {
-    const auto set_of = [&](int i) -> const Shingles& {
-        if (sets[i].empty())
+bool is_similar(const Shingles& a, const Shingles& b) {
+    return !a.empty() && !b.empty() && is_set_similarity_at_least(a, b, kThreshold);
+}
+
+// Those of the candidates that are similar.
+Pairs verified(const std::vector<Shingles>& sets, const Pairs& found) {
+    std::vector<char> similar(found.size());
+    in_parallel(found.size(), 1024, [&](size_t i) {
+        similar[i] = is_similar(sets[found[i].first], sets[found[i].second]);
+    });
+    Pairs pairs;
+    for (size_t i = 0; i < found.size(); i++)
+        if (similar[i])
+            pairs.push_back(found[i]);
+    return pairs;
+}
+
+// The sets of those documents that are in a candidate.
+std::vector<Shingles> sets_of(const Documents& documents, const Pairs& found) {
+    std::vector<char> asked_for(documents.size());
+    for (const auto& [a, b] : found)
+        asked_for[a] = asked_for[b] = true;
+    std::vector<Shingles> sets(documents.size());
+    in_parallel(documents.size(), 64, [&](size_t i) {
+        if (asked_for[i])
             sets[i] = shingles_of(documents[i]);
-        return sets[i];
-    };
-    Pairs similar;
-    for (const auto& [a, b] : found) {
-        const Shingles &of_a = set_of(a), &of_b = set_of(b);
-        if (!of_a.empty() && !of_b.empty() && is_set_similarity_at_least(of_a, of_b, kThreshold))
-            similar.push_back({a, b});
-    }
-    return similar;
+    });
+    return sets;
 }
 
 Pairs near_documents(const Fingerprints& of_documents, int radius) {
@@ -114,64 +159,81 @@ Pairs near_documents(const Fingerprints& of_documents, int radius) {
     return found.pairs;
 }
 
-void print_line(const char* method, const char* what, double keeping, double searching,
-                double verifying, size_t candidates, size_t found) {
-    printf("| %s%s | %.1f | %.1f | %.1f | **%.1f** | %zu | %zu |\n", method, what, keeping,
-           searching, verifying, keeping + searching + verifying, candidates, found);
+struct Times {
+    double making, searching, verifying, processor;
+};
+
+void print_line(const char* method, const char* what, const Times& times, size_t candidates,
+                size_t found) {
+    printf("| %s%s | %.2f | %.2f | %.2f | **%.2f** | %.2f | %zu | %zu |\n", method, what,
+           times.making, times.searching, times.verifying,
+           times.making + times.searching + times.verifying, times.processor, candidates, found);
     fflush(stdout);
 }
 
 void by_fingerprints(const Documents& documents) {
     for (const int radius : {3, 6, 8, 10}) {
         Stopwatch watch;
-        const Fingerprints prints = fingerprints(documents, {});
-        const double keeping = watch.seconds();
+        Times times;
+        Fingerprints prints(documents.size());
+        in_parallel(documents.size(), 64,
+                    [&](size_t i) { prints[i] = fingerprint(documents[i], {}); });
+        times.making = watch.seconds();
         const Pairs found = near_documents(prints, radius);
-        const double searching = watch.seconds();
-        std::vector<Shingles> sets(documents.size());
-        const Pairs similar = verified(documents, sets, found);
-        print_line("fingerprints, radius ", std::to_string(radius).c_str(), keeping, searching,
-                   watch.seconds(), found.size(), similar.size());
+        times.searching = watch.seconds();
+        const Pairs similar = verified(sets_of(documents, found), found);
+        times.verifying = watch.seconds();
+        times.processor = watch.processor_seconds();
+        print_line("fingerprints, radius ", std::to_string(radius).c_str(), times, found.size(),
+                   similar.size());
     }
 }
 
 void by_minhash(const Documents& documents) {
     for (const Banding& banding : {banding_for(kThreshold), Banding{16, 8}}) {
         Stopwatch watch;
-        std::vector<Shingles> sets;
-        std::vector<Signature> signatures;
-        for (const std::string& document : documents) {
-            sets.push_back(shingles_of(document));
-            signatures.push_back(signature(sets.back()));
-        }
-        const double keeping = watch.seconds();
+        Times times;
+        std::vector<Shingles> sets(documents.size());
+        std::vector<Signature> signatures(documents.size());
+        in_parallel(documents.size(), 64, [&](size_t i) {
+            sets[i] = shingles_of(documents[i]);
+            signatures[i] = signature(sets[i]);
+        });
+        times.making = watch.seconds();
         const Pairs found = candidates(signatures, banding);
-        const double searching = watch.seconds();
-        const Pairs similar = verified(documents, sets, found);
+        times.searching = watch.seconds();
+        const Pairs similar = verified(sets, found);
+        times.verifying = watch.seconds();
+        times.processor = watch.processor_seconds();
         const std::string bands =
             std::to_string(banding.bands) + " bands of " + std::to_string(banding.rows);
-        print_line("MinHash, ", bands.c_str(), keeping, searching, watch.seconds(), found.size(),
-                   similar.size());
+        print_line("MinHash, ", bands.c_str(), times, found.size(), similar.size());
     }
 }
 
 } // namespace
 
 int main(int count, char** arguments) {
-    if (count < 4) {
-        fprintf(stderr, "usage: %s DOCUMENTS BYTES CORPUS...\n", arguments[0]);
+    if (count < 5) {
+        fprintf(stderr, "usage: %s THREADS DOCUMENTS BYTES CORPUS...\n", arguments[0]);
         return 2;
     }
-    const size_t most = strtoul(arguments[1], nullptr, 10);
-    const size_t bytes = strtoul(arguments[2], nullptr, 10);
+    threads = atoi(arguments[1]);
+    const size_t most = strtoul(arguments[2], nullptr, 10);
+    const size_t bytes = strtoul(arguments[3], nullptr, 10);
+    std::vector<Documents> corpora;
+    for (int i = 4; i < count; i++)
+        corpora.push_back(read_corpus(arguments[i]).documents);
     Documents documents;
-    for (int i = 3; i < count; i++)
-        for (const std::string& document : read_corpus(arguments[i]).documents)
-            cut(document, bytes, most, documents);
-    printf("%zu documents of %zu bytes\n\n"
-           "| | make, s | search, s | verify, s | all, s | pairs compared | pairs found |\n"
-           "|---|--:|--:|--:|--:|--:|--:|\n",
-           documents.size(), bytes);
+    for (const size_t from : {size_t(0), bytes / 3, bytes * 2 / 3})
+        for (const Documents& corpus : corpora)
+            for (const std::string& document : corpus)
+                cut(document, from, bytes, most, documents);
+    printf("%zu documents of %zu bytes, %d threads\n\n"
+           "| | make, s | search, s | verify, s | all, s | processor, s | pairs compared "
+           "| pairs found |\n"
+           "|---|--:|--:|--:|--:|--:|--:|--:|\n",
+           documents.size(), bytes, threads);
     by_fingerprints(documents);
     by_minhash(documents);
 }

@@ -2,6 +2,9 @@
 #include "core/text/feature_set.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
 
 #include "core/bits/standalone.hpp"
 
@@ -9,7 +12,24 @@ namespace simhash {
 
 namespace {
 
-constexpr size_t kFirstRoom = 64;
+constexpr size_t kFirstRoom = 1024;
+
+// Sorts to `sorted`. Hashes are spread evenly, so their leading bits part them into buckets in which
+// little is left to sort.
+void sort_hashes(FeatureHashes hashes, uint64_t* sorted) {
+    constexpr int kMaxBits = 12;
+    const int bits = std::min(int(std::bit_width(hashes.size())), kMaxBits);
+    std::array<size_t, (1 << kMaxBits) + 1> ends; // of the bucket before, and then of the bucket
+    const size_t buckets = size_t(1) << bits;
+    std::fill_n(ends.begin(), buckets + 1, 0);
+    for (const uint64_t hash : hashes)
+        ends[(hash >> (64 - bits)) + 1]++;
+    std::partial_sum(ends.begin(), ends.begin() + buckets, ends.begin());
+    for (const uint64_t hash : hashes)
+        sorted[ends[hash >> (64 - bits)]++] = hash;
+    for (size_t bucket = 0, begin = 0; bucket < buckets; begin = ends[bucket++])
+        std::sort(sorted + begin, sorted + ends[bucket]);
+}
 
 // The similarity of sets of these sizes with so many hashes in common. All that is said of it comes
 // from this one division, so that thresholds and similarities always agree.
@@ -54,22 +74,26 @@ struct Merge {
 
 } // namespace
 
-// Repetitions are removed whenever the room is full, so it grows with the distinct features.
+// Repetitions are removed whenever the room is full, so it grows with the distinct features. As much
+// room again is there to sort into.
 void FeatureSet::make_room() {
     finish();
     if (2 * count_ < room_)
         return;
     room_ = std::max(kFirstRoom, 2 * room_);
     auto* moved =
-        static_cast<uint64_t*>(memory_.allocate(memory_.context, room_ * sizeof(uint64_t)));
+        static_cast<uint64_t*>(memory_.allocate(memory_.context, 2 * room_ * sizeof(uint64_t)));
     std::copy_n(hashes_, count_, moved);
     release();
     hashes_ = moved;
 }
 
 FeatureHashes FeatureSet::finish() {
-    std::sort(hashes_, hashes_ + count_);
-    count_ = size_t(std::unique(hashes_, hashes_ + count_) - hashes_);
+    if (count_ > 0) {
+        uint64_t* sorted = hashes_ + room_;
+        sort_hashes({hashes_, count_}, sorted);
+        count_ = size_t(std::unique_copy(sorted, sorted + count_, hashes_) - hashes_);
+    }
     return {hashes_, count_};
 }
 
