@@ -9,6 +9,8 @@
 #   make arm64           the library cross-compiled, unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation; make s390x
 #   make quality         measure fingerprints on real documents (fetches packages; writes docs/quality)
 #   make verified-pairs  time all pairs of the same documents by fingerprints and by MinHash, on two cores
+#   make false-neighbours  count documents that are near by their fingerprints and not alike
+#   make pictures        measure perceptual hashes of pictures and of their copies (fetches packages)
 #   make damage          10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make crash           20 rounds of kill -9 under load (ROUNDS=n); make standby: the same for a replica
 #   make recovery-targets  recovery that ends after each of 90 records of several pages (TARGETS=n)
@@ -239,13 +241,25 @@ quality: build/measure
 	build/measure build/quality/corpora/* > build/quality/results.tsv
 	python3 test/quality/report.py build/quality/results.tsv docs/quality >docs/quality/figures.md
 
-# All verified pairs by fingerprints and by MinHash, of the documents that `make quality` has fetched.
-build/verified_pairs: test/bench/verified_pairs.cpp build/test/quality/minhash.o $(CORE_SOURCES:%.cpp=build/%.o)
+# What else is said of the documents that `make quality` has fetched: all verified pairs by fingerprints
+# and by MinHash; and what is near without being alike.
+build/verified_pairs build/false_neighbours: build/%: test/bench/%.cpp build/test/quality/minhash.o \
+		$(CORE_SOURCES:%.cpp=build/%.o)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) -std=c++20 -ffp-contract=off $(WARNINGS) -Isrc -Itest/quality -o $@ $^
 
-.PHONY: verified-pairs
+CORPORA = $(filter-out %/pieces-100 %/pieces-300 %/pieces-1000,$(wildcard build/quality/corpora/*))
+
+.PHONY: verified-pairs false-neighbours
 verified-pairs: build/verified_pairs
-	build/verified_pairs 2 100000 5000 $(filter-out %/pieces-100 %/pieces-300 %/pieces-1000,$(wildcard build/quality/corpora/*))
+	build/verified_pairs 2 100000 5000 $(CORPORA)
+
+false-neighbours: build/false_neighbours
+	build/false_neighbours $(CORPORA)
+
+# Perceptual hashes of pictures and of their copies (needs python3-pil).
+.PHONY: pictures
+pictures:
+	python3 test/quality/pictures.py build/pictures
 
 # ---- the speed bench: the index beside its alternatives ----
 

@@ -394,4 +394,5 @@ def main():
             os.rename(path + ".part", path)
 
 
-main()
+if __name__ == "__main__":
+    main()
