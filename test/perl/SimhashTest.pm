@@ -10,12 +10,12 @@ use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(build_library testing_library use_library start_node create_data compare_radii compare_nearest);
 
-# A server with the extension in database postgres.
+# A server with the extension in database postgres, of the same encoding wherever the tests run.
 sub start_node
 {
 	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
-	$node->init(%{ $options{init} // {} });
+	$node->init(extra => [ '--encoding=UTF8', '--locale=C' ], %{ $options{init} // {} });
 	$node->append_conf('postgresql.conf', "autovacuum = off\nshared_buffers = 256MB\nmax_wal_size = 2GB\n");
 	$node->append_conf('postgresql.conf', $options{conf}) if $options{conf};
 	$node->start;

@@ -21,8 +21,10 @@ from PIL import Image, ImageDraw, ImageEnhance, ImageFilter, ImageOps
 from corpora import Apt
 
 RELEASE = "bookworm"
-PACKAGES = ("gnome-backgrounds", "mate-backgrounds", "plasma-workspace-wallpapers",
-            "propaganda-debian", "ukui-wallpapers")
+PACKAGES = ("gcompris-qt-data", "gnome-backgrounds", "mate-backgrounds",
+            "plasma-workspace-wallpapers", "scratch", "tuxpaint-stamps-default",
+            "ukui-wallpapers")
+MOST_OF_PACKAGE = 150
 ENDINGS = (".jpg", ".jpeg", ".png", ".webp")
 LEAST_BYTES = 20_000  # of a file; less are icons
 LEAST_SIDE, GREATEST_SIDE = 150, 800  # pixels; larger pictures are reduced
@@ -104,20 +106,20 @@ COPIES = {
 
 
 def picture_paths(folder):
-    """One picture of each: a package may hold it in several sizes, in a folder named for it."""
+    """One file of each picture: there may be several sizes, in a folder named for it."""
     largest = {}
-    for package in PACKAGES:
-        for top, folders, names in os.walk(os.path.join(folder, package)):
-            folders.sort()
-            for path in (os.path.join(top, name) for name in sorted(names)):
-                if path.endswith(ENDINGS) and os.path.getsize(path) >= LEAST_BYTES:
-                    name = path.split("/contents/")[0]
-                    largest[name] = max(largest.get(name, path), path, key=os.path.getsize)
-    return largest.values()
+    for top, folders, names in os.walk(folder):
+        folders.sort()
+        for path in (os.path.join(top, name) for name in sorted(names)):
+            if path.endswith(ENDINGS) and os.path.getsize(path) >= LEAST_BYTES:
+                name = path.split("/contents/")[0]
+                largest[name] = max(largest.get(name, path), path, key=os.path.getsize)
+    return list(largest.values())
 
 
 def pictures(folder):
-    for path in picture_paths(folder):
+    paths = picture_paths(folder)
+    for path in paths[::math.ceil(len(paths) / MOST_OF_PACKAGE)]:
         picture = Image.open(path)
         if picture.mode in ("RGBA", "LA", "P"):
             picture = picture.convert("RGBA")
@@ -159,7 +161,7 @@ def main():
     folder = os.path.abspath(sys.argv[1])
     os.makedirs(folder, exist_ok=True)
     Apt(folder).unpack(RELEASE, {name: os.path.join(folder, name) for name in PACKAGES})
-    print_table(list(pictures(folder)))
+    print_table([picture for name in PACKAGES for picture in pictures(os.path.join(folder, name))])
 
 
 main()

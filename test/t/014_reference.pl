@@ -12,10 +12,7 @@ use Test::More;
 
 my $top = "$FindBin::RealBin/../..";
 my $page = slurp_file("$top/docs/reference.md");
-my $node = start_node(
-	'reference',
-	no_extension => 1,
-	init         => { extra => [ '--encoding=UTF8', '--locale=C' ] });
+my $node = start_node('reference', no_extension => 1);
 
 # ---- examples ----
 
