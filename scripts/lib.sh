@@ -22,6 +22,12 @@ log_file() { mktemp -p "${workspace:-${TMPDIR:-/tmp}}" log.XXXXXX; }
 extension_version() { sed -n "s/^default_version = '\(.*\)'/\1/p" "$root/simhash.control"; }
 release_version() { extension_version | sed 's/^[0-9]*\.[0-9]*$/&.0/'; }
 
+# What CREATE EXTENSION runs, in order: the script of the first version, and those of the updates.
+sql_scripts() { # FOLDER
+    find "$1" -maxdepth 1 -name 'simhash--*.sql' -printf '%f\n' | awk -F-- '{ print NF, $0 }' | sort -k 1,1n -k 2V |
+        sed "s|^[0-9]* |$1/|"
+}
+
 # ---- what is installed ----
 
 # The libraries that the build needs are named in one place, the Build-Depends of debian/control.in; `test` adds the tests' own.

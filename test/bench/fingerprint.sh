@@ -7,7 +7,9 @@
 # its own: one client, no parallel workers, documents of about 4 kB cut from /usr/share/doc (plain text, not
 # compressed), the best of seven rounds. Called as root it drops to the user postgres.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/../../scripts/lib.sh"
+cd "$root"
 pg_config=${1:-pg_config}
 bin=$("$pg_config" --bindir)
 work=$(mktemp -d)
@@ -17,7 +19,7 @@ as_server() { if [ "$(id -u)" = 0 ]; then setpriv --reuid postgres --regid postg
 cp -r Makefile simhash* src scripts "$work"
 make -C "$work" -s clean PG_CONFIG="$pg_config" >/dev/null
 make -C "$work" -s -j2 PG_CONFIG="$pg_config" >/dev/null 2>&1
-sed "s|MODULE_PATHNAME|$work/simhash|; /^\\\\echo/d" "$work/simhash--1.0.sql" >"$work/install.sql"
+sql_scripts "$work" | xargs sed "s|MODULE_PATHNAME|$work/simhash|; /^\\\\echo/d" >"$work/install.sql"
 find /usr/share/doc -type f -name '*.html' -size +3k -print0 2>/dev/null | sort -z | head -zn 3000 | xargs -0 cat -- /usr/share/common-licenses/* |
     iconv -c -f UTF-8 -t UTF-8 | tr -d '\000' | head -c 20000000 >"$work/text" || true # head stops the others
 [ "$(id -u)" = 0 ] && chown -R postgres "$work"

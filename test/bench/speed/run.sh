@@ -19,7 +19,7 @@ copy_sources "$workspace/source"
 quiet_make "$workspace/source" with_llvm=no all || die "the build failed"
 "${CXX:-c++}" -std=c++20 -O2 -o "$workspace/fingerprints" "$root/test/bench/speed/fingerprints.cpp"
 # What CREATE EXTENSION would run.
-sed "s|MODULE_PATHNAME|$workspace/source/simhash|; /^\\\\echo/d" "$workspace/source/simhash--1.0.sql" >"$workspace/simhash.sql"
+sql_scripts "$workspace/source" | xargs sed "s|MODULE_PATHNAME|$workspace/source/simhash|; /^\\\\echo/d" >"$workspace/simhash.sql"
 mkdir -p "$workspace/files" "$output" "$plots"
 chmod 755 "$workspace/files"
 

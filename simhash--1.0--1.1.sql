@@ -1,0 +1,1 @@
+\echo Use "ALTER EXTENSION simhash UPDATE" to load this file. \quit
