@@ -196,6 +196,13 @@ CREATE INDEX ON docs USING simhash (fp) INCLUDE (tenant);
 CREATE OPERATOR CLASS odd_ops FOR TYPE point USING simhash AS OPERATOR 2 ~= (point, point);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'odd_ops';
 CREATE INDEX ON points USING simhash (fp, place odd_ops);
+-- What arrays, composite types and ranges are made of must have one, too.
+CREATE TYPE sum_of_money AS (amount money);
+CREATE TABLE prices (fp bigint, list money[], item sum_of_money);
+CREATE INDEX ON prices USING simhash (fp, list);
+CREATE INDEX ON prices USING simhash (fp, item);
+DROP TABLE prices;
+DROP TYPE sum_of_money;
 CREATE FUNCTION hash_of_point(point) RETURNS integer LANGUAGE sql IMMUTABLE STRICT AS 'SELECT hashtext($1::text)';
 CREATE OPERATOR CLASS unseeded_ops FOR TYPE point USING simhash AS OPERATOR 2 ~= (point, point), FUNCTION 1 hash_of_point(point);
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'unseeded_ops';

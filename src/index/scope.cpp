@@ -3,6 +3,9 @@
 
 #include "index/access_method.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace simhash {
 
 namespace {
@@ -44,6 +47,18 @@ uint64_t add_null(uint64_t hash) {
 // `function` is the extended hash function of the value's type, which takes a seed.
 uint64_t add_value(uint64_t hash, FmgrInfo* function, Oid collation, Datum value) {
     return mix(DatumGetUInt64(FunctionCall2Coll(function, collation, value, UInt64GetDatum(hash))));
+}
+
+// Whether the server's function for all arrays, composite types, ranges or multiranges would find how
+// to hash what is in a value of the type.
+bool can_hash_contents(Oid function, Oid type) {
+    constexpr Oid kOfContents[] = {F_HASH_ARRAY_EXTENDED, F_HASH_RECORD_EXTENDED,
+                                   F_HASH_RANGE_EXTENDED, F_HASH_MULTIRANGE_EXTENDED};
+    if (std::find(std::begin(kOfContents), std::end(kOfContents), function) ==
+        std::end(kOfContents))
+        return true;
+    return OidIsValid(
+        lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc);
 }
 
 } // namespace
@@ -115,16 +130,26 @@ void check_columns(Relation index) {
                                   format_type_be(TupleDescAttr(columns, 0)->atttypid)),
                         errhint("The fingerprint comes first, as bigint; the columns of its scope "
                                 "follow.")));
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
-        if (!OidIsValid(index_getprocid(index, AttrNumber(i + 1), kHashScope)))
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
+        const char* column = NameStr(TupleDescAttr(columns, i)->attname);
+        Oid type = TupleDescAttr(columns, i)->atttypid;
+        Oid function = index_getprocid(index, AttrNumber(i + 1), kHashScope);
+        if (!OidIsValid(function))
             ereport(ERROR,
                     (errcode(ERRCODE_UNDEFINED_FUNCTION),
                      errmsg("the operator class of column \"%s\" has no support function %d",
-                            NameStr(TupleDescAttr(columns, i)->attname), kHashScope),
+                            column, kHashScope),
                      errdetail("A column of a simhash index after the first is hashed."),
                      errhint("Create an operator class with FUNCTION %d, the type's extended hash "
                              "function.",
                              kHashScope)));
+        if (!can_hash_contents(function, type))
+            ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+                            errmsg("column \"%s\" of type %s cannot be hashed", column,
+                                   format_type_be(type)),
+                            errdetail("What the type is made of has no extended hash function."),
+                            errhint("Use a column of another type.")));
+    }
 }
 
 } // namespace simhash
