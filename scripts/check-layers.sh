@@ -3,6 +3,7 @@
 #
 #   core/bits < core/layout, core/leaf, core/text, core/whole     no server header
 #   pg.hpp < operators < index < planner                          each knows those before it
+#   spill                                                         knows core; index and sql know it
 #   sql                                                           knows core and operators
 #   src itself (module, handler)                                  knows all
 #
@@ -16,9 +17,10 @@ core/leaf    core/bits/ core/leaf/
 core/text    core/bits/ core/text/
 core/whole   core/bits/ core/whole/
 operators    pg.hpp core/ operators/
-index        pg.hpp core/ operators/ index/
+spill        pg.hpp core/ spill/
+index        pg.hpp core/ operators/ spill/ index/
 planner      pg.hpp core/ operators/ index/ planner/
-sql          pg.hpp core/ operators/ sql/
+sql          pg.hpp core/ operators/ spill/ sql/
 '
 failed=0
 for folder in $(cd src && find . -mindepth 1 -type d | sed 's|^\./||' | sort); do

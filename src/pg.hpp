@@ -48,6 +48,7 @@ extern "C" {
 #include "commands/defrem.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
+#include "executor/spi.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
 #include "nodes/execnodes.h"
@@ -97,7 +98,6 @@ extern "C" {
 #include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
 #include "windowapi.h"
@@ -150,20 +150,6 @@ inline Relation vacuum_heap([[maybe_unused]] IndexVacuumInfo* info) {
 #else
     return nullptr;
 #endif
-}
-
-// The next value of a sort of int8; false at the end.
-inline bool tuplesort_next_int64(Tuplesortstate* sort, int64* value) {
-    Datum datum;
-    bool is_null;
-#if PG_VERSION_NUM >= 160000
-    if (!tuplesort_getdatum(sort, true, false, &datum, &is_null, nullptr))
-#else
-    if (!tuplesort_getdatum(sort, true, &datum, &is_null, nullptr))
-#endif
-        return false;
-    *value = DatumGetInt64(datum);
-    return true;
 }
 
 // True when the current user may maintain the table: its owner, superusers, and who was granted so.

@@ -6,7 +6,7 @@
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/scope.hpp"
-#include "index/sorter.hpp"
+#include "spill/sorter.hpp"
 #include "index/tree.hpp"
 
 namespace simhash {
@@ -226,7 +226,7 @@ void write_postings(const TreeContext& tree, int fillfactor, ExternalSorter<Keye
 void write_block_table(Relation index, const Layout* layout, int number, int fillfactor) {
     TreeContext postings = tree_context(index, nullptr, layout, 0);
     Permutation permutation(layout->masks[number]);
-    ExternalSorter<uint64_t> sorter(size_t(maintenance_work_mem) * 1024);
+    ExternalSorter<uint64_t> sorter(size_t(maintenance_work_mem) * 1024, "maintenance_work_mem");
     bool any = false;
     uint64_t last = 0;
 
@@ -307,8 +307,10 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     write_first_pages(index, MAIN_FORKNUM, layout, fillfactor);
 
     enter_phase(kPhaseScan);
-    ExternalSorter<KeyedValue> postings(size_t(maintenance_work_mem) * 1024);
-    ExternalSorter<KeyedValue> nulls(size_t(maintenance_work_mem) * 1024 / 8);
+    ExternalSorter<KeyedValue> postings(size_t(maintenance_work_mem) * 1024,
+                                        "maintenance_work_mem");
+    ExternalSorter<KeyedValue> nulls(size_t(maintenance_work_mem) * 1024 / 8,
+                                     "maintenance_work_mem");
     BuildState state{&postings, &nulls};
     // Not synchronised with other scans: TIDs come in order.
     double heap_tuples =

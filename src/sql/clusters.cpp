@@ -2,9 +2,10 @@
 // partition, finds the memory, lets the search be cancelled, and hands the names on, row by row.
 #include "pg.hpp"
 
-#include <span>
+#include <cmath>
 
 #include "core/whole/clusters.hpp"
+#include "sql/arguments.hpp"
 #include "sql/collector.hpp"
 
 using namespace simhash;
@@ -15,8 +16,7 @@ namespace {
 struct Partition {
     bool ready;
     bool radius_is_null;
-    bool any;            // whether there is a fingerprint at all
-    ClusterNames names;  // by fingerprint
+    Clusters* clusters;  // by fingerprint, or null
     uint64_t* row_names; // by row, or null
 };
 
@@ -91,17 +91,38 @@ void collect_rows(WindowObject window, int64 rows, int32 radius, bool radius_may
         forget_row_names(partition);
 }
 
-void name_clusters(Partition* partition, std::span<const uint64_t> distinct, const uint32_t* labels,
-                   int64 rows) {
-    MemoryContext context = GetMemoryChunkContext(partition);
-    auto* entries =
-        allocate<ClusterNames::Entry>(context, ClusterNames::entries_for(distinct.size()));
-    partition->names = ClusterNames(distinct, labels, entries, kPause);
-    partition->any = true;
-    if (partition->row_names == nullptr)
-        return;
-    partition->names.replace_by_names({partition->row_names, size_t(rows)}, kPause);
-    pfree(entries);
+// What a partition of so many distinct fingerprints needs, whatever its clusters are.
+[[noreturn]] void report_memory(void* distinct, size_t entries) {
+    size_t allowed = get_hash_memory_limit();
+    double needed = double(*static_cast<size_t*>(distinct)) * kBytesPerFingerprint;
+    ereport(ERROR,
+            (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+             errmsg("not enough memory to link the fingerprints of clusters"),
+             errdetail("%zu fingerprints are linked to a smaller one so far, and work_mem with "
+                       "hash_mem_multiplier allows %zu kB.",
+                       entries, allowed / 1024),
+             errhint("Set work_mem to '%.0fMB' for this query, which is enough whatever the "
+                     "clusters are.",
+                     ceil(needed / 1024 / 1024 / hash_mem_multiplier))));
+}
+
+// The clusters of collected fingerprints, in the current memory context. The table has what the
+// search leaves, of which it needs a fifth while it grows.
+Clusters* find_clusters(Collector* collector, int32 radius) {
+    size_t distinct = collector->count();
+    size_t most_bytes = std::min(memory_beside(*collector) / 5 * 4, Clusters::bytes_for(distinct));
+    auto* clusters = allocate<Clusters>(CurrentMemoryContext, 1);
+    *clusters = Clusters(server_memory(), most_bytes, {report_memory, &distinct}, kPause);
+    find_pairs(collector, nullptr, radius, clusters->receiver());
+    clusters->finish();
+    return clusters;
+}
+
+// Names the rows, where they are known, and gives up the clusters.
+void name_rows(Partition* partition, int64 rows) {
+    partition->clusters->replace_by_names({partition->row_names, size_t(rows)});
+    partition->clusters->release();
+    partition->clusters = nullptr;
 }
 
 // Looks for the clusters of a partition when its first row is asked for.
@@ -116,28 +137,21 @@ void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Parti
     Collector collector(context, size_t(rows));
     collect_rows(window, rows, radius, radius_may_vary, partition, &collector);
     partition->ready = true;
-    if (partition->radius_is_null || collector.distinct().empty())
+    if (partition->radius_is_null || collector.count() == 0) {
+        collector.release();
         return;
-
-    NearPairsMemory memory = collector.near_pairs_memory(context);
-    uint32_t* labels = allocate<uint32_t>(context, memory.count);
-    find_clusters(memory, radius, labels, kPause);
-    free_scratch(memory);
-    name_clusters(partition, collector.distinct(), labels, rows);
-    pfree(labels);
-    pfree(memory.fingerprints);
+    }
+    MemoryContext caller = MemoryContextSwitchTo(context);
+    partition->clusters = find_clusters(&collector, radius);
+    MemoryContextSwitchTo(caller);
+    if (partition->row_names != nullptr)
+        name_rows(partition, rows);
 }
 
 // The name of the current row's cluster, whose fingerprint is given.
 uint64_t row_name(const Partition* partition, WindowObject window, uint64_t fingerprint) {
-    if (partition->row_names != nullptr)
-        return partition->row_names[WinGetCurrentPosition(window)];
-    uint64_t name;
-    if (!partition->any || !partition->names.find(fingerprint, &name))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("argument of simhash_cluster changed its value within the query"),
-                        errhint("Check the volatility of the functions in it.")));
-    return name;
+    return partition->row_names != nullptr ? partition->row_names[WinGetCurrentPosition(window)]
+                                           : partition->clusters->name_of(fingerprint);
 }
 
 } // namespace

@@ -1,12 +1,19 @@
 // See collector.hpp.
 #include "sql/collector.hpp"
 
-#include <cmath>
-
 #include "core/bits/distance.hpp"
 #include "core/whole/distinct.hpp"
+#include "spill/fingerprint_files.hpp"
 
 namespace simhash {
+namespace {
+
+// How many fingerprints are searched in memory at most.
+size_t most_searched() {
+    return std::min(get_hash_memory_limit() / kBytesPerFingerprint, kMaxNearPairsCount);
+}
+
+} // namespace
 
 void check_radius(int32 radius) {
     if (radius < 0 || radius > kFingerprintBits)
@@ -15,8 +22,9 @@ void check_radius(int32 radius) {
                         errhint("Use a radius between 0 and %d.", kFingerprintBits)));
 }
 
-Collector::Collector(MemoryContext context, size_t rows)
-    : rows_(rows), most_(std::max<size_t>(get_hash_memory_limit() / (2 * sizeof(uint64_t)), 1)) {
+Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
+    : context_(context), rows_(rows),
+      most_(get_hash_memory_limit() / kBytesOfSearch - (other == nullptr ? 0 : other->capacity_)) {
     constexpr size_t kFirstCapacity = size_t{1} << 20;
     constexpr size_t kCapacityOfSmallGroup = 16;
     size_t first = rows == kUnknownRows ? kCapacityOfSmallGroup : std::min(rows, kFirstCapacity);
@@ -27,60 +35,65 @@ Collector::Collector(MemoryContext context, size_t rows)
 
 void Collector::finish() {
     drop_repeated();
-    check_memory();
+    if (is_spilled() || count_ > most_searched())
+        spill();
     if (count_ < capacity_) {
+        capacity_ = count_;
         fingerprints_ = resize(fingerprints_, count_);
         scratch_ = resize(scratch_, count_);
     }
 }
 
+SpilledSet* Collector::files() {
+    spill();
+    release_memory();
+    return spilled_;
+}
+
+void Collector::release() {
+    release_memory();
+    if (spilled_ != nullptr)
+        spilled_->release();
+    spilled_ = nullptr;
+}
+
+void Collector::release_memory() {
+    if (fingerprints_ != nullptr) {
+        pfree(fingerprints_);
+        pfree(scratch_);
+    }
+    fingerprints_ = scratch_ = nullptr;
+}
+
 void Collector::drop_repeated() {
     count_ = sort_distinct({fingerprints_, count_}, {scratch_, count_}, kPause);
-    mostly_distinct_ = count_ >= added_ - added_ / 10;
+    mostly_distinct_ = count() >= added_ - added_ / 10;
 }
 
 void Collector::make_room() {
     drop_repeated();
-    check_memory();
     if (count_ < capacity_ / 4 * 3)
         return;
+    if (capacity_ == most_) {
+        spill();
+        return;
+    }
     size_t wanted = std::max(size_t(1.05 * expected_distinct()), capacity_ + capacity_ / 2 + 1);
     capacity_ = std::min({wanted, count_ + (rows_ - added_), most_});
     fingerprints_ = resize(fingerprints_, capacity_);
     scratch_ = resize(scratch_, capacity_);
 }
 
-void Collector::check_memory() const {
-    if (count_ > kMaxNearPairsCount)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("cannot compare more than %zu distinct fingerprints at once",
-                               kMaxNearPairsCount)));
-    if (count_ * kBytesPerFingerprint > get_hash_memory_limit())
-        report_memory();
-}
-
-void Collector::report_memory() const {
-    size_t allowed_kb = get_hash_memory_limit() / 1024;
-    if (rows_ == kUnknownRows)
-        ereport(ERROR,
-                (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-                 errmsg("not enough memory to compare more than %zu distinct fingerprints",
-                        allowed_kb * 1024 / kBytesPerFingerprint),
-                 errdetail("Each takes %zu bytes, and work_mem with hash_mem_multiplier allows "
-                           "%zu kB.",
-                           kBytesPerFingerprint, allowed_kb),
-                 errhint("Set work_mem to at least '%.0fMB' for each million of distinct "
-                         "fingerprints.",
-                         ceil(1e6 * kBytesPerFingerprint / 1024 / 1024 / hash_mem_multiplier))));
-    double distinct = expected_distinct();
-    double needed_kb = ceil(distinct * kBytesPerFingerprint / 1024);
-    ereport(ERROR,
-            (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-             errmsg("not enough memory to compare %.0f distinct fingerprints", distinct),
-             errdetail("That takes %.0f kB, and work_mem with hash_mem_multiplier allows %zu kB.",
-                       needed_kb, allowed_kb),
-             errhint("Set work_mem to at least '%.0fMB' for this query.",
-                     ceil(needed_kb / 1024 / hash_mem_multiplier))));
+// Moves what the array holds to files.
+void Collector::spill() {
+    MemoryContext caller = MemoryContextSwitchTo(context_);
+    if (spilled_ == nullptr) {
+        spilled_ = allocate<SpilledSet>(context_, 1);
+        *spilled_ = SpilledSet(temporary_files());
+    }
+    spilled_->add(array(), kPause);
+    count_ = 0;
+    MemoryContextSwitchTo(caller);
 }
 
 // How many there will be if the rest is like what came so far; of unknown rows, what came so far.
@@ -90,15 +103,39 @@ double Collector::expected_distinct() const {
     return double(count_) / double(std::max<size_t>(added_, 1)) * double(rows_);
 }
 
-NearPairsMemory Collector::near_pairs_memory(MemoryContext context) const {
-    return {count_, fingerprints_, scratch_, allocate<uint32_t>(context, count_),
-            allocate<uint32_t>(context, count_)};
+namespace {
+
+bool fit_into_memory(const Collector& a, const Collector* b) {
+    return !a.is_spilled() &&
+           (b == nullptr || (!b->is_spilled() && a.count() + b->count() <= most_searched()));
 }
 
-void free_scratch(const NearPairsMemory& memory) {
-    pfree(memory.fingerprint_scratch);
-    pfree(memory.positions);
-    pfree(memory.position_scratch);
+void find_pairs_by_files(SpilledSet* a, SpilledSet* b, int32 radius, const PairReceiver& receiver) {
+    size_t room = most_searched();
+    FingerprintArray memory = {allocate<uint64_t>(CurrentMemoryContext, room),
+                               allocate<uint64_t>(CurrentMemoryContext, room), room};
+    find_spilled_pairs(a, b, memory, radius, receiver, kPause);
+    pfree(memory.fingerprints);
+    pfree(memory.scratch);
+}
+
+} // namespace
+
+void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver) {
+    if (!fit_into_memory(*a, b))
+        find_pairs_by_files(a->files(), b == nullptr ? nullptr : b->files(), radius, receiver);
+    else if (b == nullptr)
+        find_near_pairs(a->array(), radius, receiver, kPause);
+    else
+        find_pairs_between(a->array(), b->array(), radius, receiver, kPause);
+    a->release();
+    if (b != nullptr)
+        b->release();
+}
+
+size_t memory_beside(const Collector& a, const Collector* b) {
+    size_t count = std::min(a.count() + (b == nullptr ? 0 : b->count()), most_searched());
+    return get_hash_memory_limit() - count * kBytesOfSearch;
 }
 
 } // namespace simhash

@@ -1,13 +1,13 @@
-// What simhash_cluster, simhash_pairs and simhash_pairs_agg share: collecting the distinct
-// fingerprints among many within the memory of the query, and what a search for near pairs
-// (core/whole) needs beside them.
+// What simhash_cluster, simhash_pairs and simhash_join share: collecting the distinct fingerprints
+// among many within the memory of the query, and the search for near pairs (core/whole).
 //
 // Fingerprints are compared as unsigned numbers with the sign bit turned over, which keeps the
 // order of bigint and all distances.
 //
 // Memory is what a hash table of the same query may have, work_mem times hash_mem_multiplier: at
-// most kBytesPerFingerprint for every distinct fingerprint. Repeated ones are dropped while they
-// are collected.
+// most kBytesPerFingerprint for every distinct fingerprint, of which the search takes
+// kBytesOfSearch, and what it finds the rest. Repeated ones are dropped while they are collected.
+// More distinct fingerprints than that go to temporary files, and so does the search.
 #pragma once
 
 #include "pg.hpp"
@@ -17,10 +17,12 @@
 
 #include "core/bits/pause.hpp"
 #include "core/whole/near_pairs.hpp"
+#include "core/whole/spilled_pairs.hpp"
 
 namespace simhash {
 
 constexpr size_t kBytesPerFingerprint = 40;
+constexpr size_t kBytesOfSearch = 2 * sizeof(uint64_t);
 constexpr size_t kUnknownRows = SIZE_MAX;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 
@@ -50,11 +52,12 @@ Entry* resize(Entry* entries, size_t count) {
 }
 
 // The distinct fingerprints among many. Sorted and rid of repeated ones whenever the array is full;
-// it grows only where they are really different.
+// it grows only where they are really different, and spills to files when it may grow no more.
 class Collector {
   public:
-    // rows: how many will be added, or kUnknownRows.
-    Collector(MemoryContext context, size_t rows);
+    // rows: how many will be added, or kUnknownRows. other: a finished set whose memory this one
+    // shares, as both are searched at once, or null.
+    Collector(MemoryContext context, size_t rows, const Collector* other = nullptr);
 
     void add(uint64_t fingerprint) {
         if (count_ == capacity_)
@@ -63,35 +66,52 @@ class Collector {
         ++added_;
     }
 
-    // Afterwards distinct() is sorted.
+    // Afterwards the array is sorted and has no more room than it needs.
     void finish();
 
     // Whether hardly any was repeated so far, or it is not known yet.
     bool mostly_distinct() const { return mostly_distinct_; }
 
-    std::span<uint64_t> distinct() const { return {fingerprints_, count_}; }
+    // How many are collected: the distinct ones, or where they are spilled, not less than those.
+    size_t count() const { return count_ + spilled_count(); }
 
-    // After finish(): the collector's own arrays, and what the search needs beside them.
-    NearPairsMemory near_pairs_memory(MemoryContext context) const;
+    // Whether some are in files.
+    bool is_spilled() const { return spilled_ != nullptr; }
+
+    // The set, if it is not spilled.
+    FingerprintArray array() const { return {fingerprints_, scratch_, count_}; }
+
+    // The set in files, whether it was or not; the array is given up.
+    SpilledSet* files();
+
+    // Gives up memory and files.
+    void release();
 
   private:
+    size_t spilled_count() const { return spilled_ == nullptr ? 0 : size_t(spilled_->count()); }
     void drop_repeated();
     void make_room();
-    void check_memory() const;
-    [[noreturn]] void report_memory() const;
+    void spill();
+    void release_memory();
     double expected_distinct() const;
 
+    MemoryContext context_;
     uint64_t* fingerprints_; // [capacity_]
     uint64_t* scratch_;      // [capacity_]
     size_t capacity_;
     size_t count_ = 0;
     size_t added_ = 0;
     size_t rows_;
-    size_t most_; // capacity that the memory allows
+    size_t most_;                   // capacity that the memory allows
+    SpilledSet* spilled_ = nullptr; // what did not fit
     bool mostly_distinct_ = true;
 };
 
-// All but the fingerprints.
-void free_scratch(const NearPairsMemory& memory);
+// Finds the pairs of finished sets: within a, or where b is not null between a and b. Gives up their
+// memory and files.
+void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver);
+
+// The memory for what a search finds beside these collected fingerprints.
+size_t memory_beside(const Collector& a, const Collector* b = nullptr);
 
 } // namespace simhash

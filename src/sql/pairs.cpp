@@ -1,32 +1,19 @@
-// simhash_pairs and simhash_pairs_agg: the server's side of core/whole/near_pairs.hpp. They collect
-// the fingerprints of an array or of rows, find the memory, let the search be cancelled, and give
-// the pairs in order.
+// simhash_pairs, simhash_join and their relatives: the server's side of core/whole/near_pairs.hpp.
+// They collect the fingerprints of arrays, of rows or of queries, and give the pairs in order.
 #include "pg.hpp"
 
 #include <optional>
-#include <span>
 
 #include "core/bits/ball.hpp"
 #include "core/bits/distance.hpp"
-#include "core/whole/near_pairs.hpp"
 #include "sql/aggregate_context.hpp"
 #include "sql/collector.hpp"
-#include "sql/pair_spool.hpp"
+#include "sql/pair_sort.hpp"
+#include "sql/query_fingerprints.hpp"
 
 using namespace simhash;
 
 namespace {
-
-// All pairs of what was collected.
-PairSpool find_pairs(Collector* collector, int32 radius, MemoryContext context) {
-    collector->finish();
-    NearPairsMemory memory = collector->near_pairs_memory(context);
-    size_t unused = get_hash_memory_limit() - memory.count * kBytesPerFingerprint;
-    PairSpool spool(context, std::max<size_t>(unused / (2 * sizeof(uint64_t)), 8192));
-    find_near_pairs(memory, radius, {PairSpool::add, nullptr, &spool}, kPause);
-    free_scratch(memory);
-    return spool;
-}
 
 // A row of the type simhash_pair; no column is null.
 struct PairRow {
@@ -38,38 +25,67 @@ struct PairRow {
                  Int32GetDatum(hamming_distance(a, b))} {}
 };
 
-// ---- of an array ----
+MemoryContext pairs_context() {
+    return AllocSetContextCreate(CurrentMemoryContext, "simhash_pairs", ALLOCSET_DEFAULT_SIZES);
+}
+
+// ---- as rows: of arrays and of queries ----
 
 // NULLs take no room in an array, whatever its dimensions: the others follow each other.
-void collect_array(ArrayType* array, size_t elements, Collector* collector) {
+Collector collect_array(ArrayType* array, const Collector* other = nullptr) {
+    size_t elements = (ARR_SIZE(array) - ARR_DATA_OFFSET(array)) / sizeof(int64);
     const char* data = ARR_DATA_PTR(array);
+    Collector collector(CurrentMemoryContext, elements, other);
     for (size_t i = 0; i < elements; ++i) {
         int64 fingerprint;
         if (i % kEntriesPerPause == 0)
             CHECK_FOR_INTERRUPTS();
         memcpy(&fingerprint, data + i * sizeof(int64), sizeof(int64));
-        collector->add(to_ordered(fingerprint));
+        collector.add(to_ordered(fingerprint));
     }
+    collector.finish();
+    return collector;
 }
 
-void put_pairs(ArrayType* array, int32 radius, ReturnSetInfo* result, MemoryContext context) {
-    size_t elements = (ARR_SIZE(array) - ARR_DATA_OFFSET(array)) / sizeof(int64);
-    Collector collector(context, elements);
-    collect_array(array, elements, &collector);
-    PairSpool spool = find_pairs(&collector, radius, context);
-    std::span<const uint64_t> distinct = collector.distinct();
-    spool.give_in_order([&](uint32_t a, uint32_t b) {
-        PairRow row(distinct[a], distinct[b]);
+Collector collect_rows_of(text* query, const Collector* other = nullptr) {
+    Collector collector(CurrentMemoryContext, kUnknownRows, other);
+    collect_query(query, &collector);
+    collector.finish();
+    return collector;
+}
+
+// The pairs of finished sets as the function's result.
+void put_pairs(FunctionCallInfo fcinfo, Collector* a, Collector* b, int32 radius) {
+    auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+    PairSort pairs(memory_beside(*a, b));
+    find_pairs(a, b, radius, pairs.receiver());
+    pairs.give_in_order([&](uint64_t a, uint64_t b) {
+        PairRow row(a, b);
         CHECK_FOR_INTERRUPTS();
         tuplestore_putvalues(result->setResult, result->setDesc, row.values, row.nulls);
     });
 }
 
-// ---- of rows ----
+// The result of a function that returns a set: begun here, and put there by put(), in memory that
+// lasts as long as that.
+template <typename Put>
+Datum pairs_result(FunctionCallInfo fcinfo, int32 radius, const Put& put) {
+    check_radius(radius);
+    InitMaterializedSRF(fcinfo, 0);
+    MemoryContext context = pairs_context();
+    MemoryContext caller = MemoryContextSwitchTo(context);
+    put();
+    MemoryContextSwitchTo(caller);
+    MemoryContextDelete(context);
+    return Datum(0);
+}
+
+// ---- as an array: of rows ----
 
 struct PairsState {
     std::optional<int32> radius; // none: NULL
     Collector collector;
+    bool has_shutdown; // whether files that are left will be removed
 };
 
 // The radius of the transition's row.
@@ -85,8 +101,19 @@ PairsState* new_state(MemoryContext context, std::optional<int32> radius) {
     if (radius)
         check_radius(*radius);
     auto* state = allocate<PairsState>(context, 1);
-    *state = {radius, Collector(context, kUnknownRows)};
+    *state = {radius, Collector(context, kUnknownRows), false};
     return state;
+}
+
+// A group that the query needs no more, after a LIMIT for example, is never finished.
+void remove_files_at_shutdown(FunctionCallInfo fcinfo, PairsState* state) {
+    AggRegisterCallback(
+        fcinfo,
+        [](Datum state) {
+            reinterpret_cast<PairsState*>(DatumGetPointer(state))->collector.release();
+        },
+        PointerGetDatum(state));
+    state->has_shutdown = true;
 }
 
 void check_same_radius(const PairsState* state, std::optional<int32> radius) {
@@ -108,49 +135,81 @@ void check_pair_count(size_t pairs) {
         ereport(ERROR,
                 (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("too many pairs for an array"),
                  errdetail("There are %zu pairs; the limit is %zu.", pairs, most_pairs_of_array()),
-                 errhint("Use a smaller radius or smaller groups, or simhash_pairs((SELECT "
-                         "array_agg(fp) FROM ...)), which has no such limit.")));
+                 errhint("Use a smaller radius or smaller groups, or simhash_pairs_of('SELECT fp "
+                         "FROM ...'), which has no such limit.")));
 }
 
 // The pairs as an array of row_type.
-Datum pair_array(PairsState* state, Oid row_type, MemoryContext context) {
-    PairSpool spool = find_pairs(&state->collector, *state->radius, context);
-    check_pair_count(spool.size());
-    std::span<const uint64_t> distinct = state->collector.distinct();
+Datum pair_array(PairsState* state, Oid row_type) {
+    MemoryContext context = pairs_context();
+    MemoryContext caller = MemoryContextSwitchTo(context);
+    state->collector.finish();
+    PairSort pairs(memory_beside(state->collector));
+    find_pairs(&state->collector, nullptr, *state->radius, pairs.receiver());
+    check_pair_count(pairs.count());
     TupleDesc description = lookup_rowtype_tupdesc(row_type, -1);
     ArrayBuildState* array = initArrayResult(row_type, context, false);
-    spool.give_in_order([&](uint32_t a, uint32_t b) {
-        PairRow row(distinct[a], distinct[b]);
+    pairs.give_in_order([&](uint64_t a, uint64_t b) {
+        PairRow row(a, b);
         CHECK_FOR_INTERRUPTS();
         HeapTuple tuple = heap_form_tuple(description, row.values, row.nulls);
         accumArrayResult(array, HeapTupleGetDatum(tuple), false, row_type, context);
         heap_freetuple(tuple);
     });
     ReleaseTupleDesc(description);
-    return makeArrayResult(array, CurrentMemoryContext);
-}
-
-MemoryContext pairs_context() {
-    return AllocSetContextCreate(CurrentMemoryContext, "simhash_pairs", ALLOCSET_DEFAULT_SIZES);
+    MemoryContextSwitchTo(caller);
+    Datum result = makeArrayResult(array, caller);
+    MemoryContextDelete(context);
+    return result;
 }
 
 } // namespace
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_pairs);
+PG_FUNCTION_INFO_V1(simhash_pairs_of);
+PG_FUNCTION_INFO_V1(simhash_join_arrays);
+PG_FUNCTION_INFO_V1(simhash_join_of);
 PG_FUNCTION_INFO_V1(simhash_pairs_agg_transition);
 PG_FUNCTION_INFO_V1(simhash_pairs_agg_final);
 }
 
+// (fps bigint[], radius integer).
 Datum simhash_pairs(PG_FUNCTION_ARGS) {
     int32 radius = PG_GETARG_INT32(1);
-    check_radius(radius);
-    InitMaterializedSRF(fcinfo, 0);
-    MemoryContext context = pairs_context();
-    put_pairs(PG_GETARG_ARRAYTYPE_P(0), radius,
-              reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), context);
-    MemoryContextDelete(context);
-    return Datum(0);
+    return pairs_result(fcinfo, radius, [&] {
+        Collector set = collect_array(PG_GETARG_ARRAYTYPE_P(0));
+        put_pairs(fcinfo, &set, nullptr, radius);
+    });
+}
+
+// (query text, radius integer).
+Datum simhash_pairs_of(PG_FUNCTION_ARGS) {
+    int32 radius = PG_GETARG_INT32(1);
+    return pairs_result(fcinfo, radius, [&] {
+        Collector set = collect_rows_of(PG_GETARG_TEXT_PP(0));
+        put_pairs(fcinfo, &set, nullptr, radius);
+    });
+}
+
+// (a bigint[], b bigint[], radius integer). The symbol simhash_join is the planner's, since 1.0.
+Datum simhash_join_arrays(PG_FUNCTION_ARGS) {
+    int32 radius = PG_GETARG_INT32(2);
+    return pairs_result(fcinfo, radius, [&] {
+        Collector a = collect_array(PG_GETARG_ARRAYTYPE_P(0));
+        Collector b = collect_array(PG_GETARG_ARRAYTYPE_P(1), &a);
+        put_pairs(fcinfo, &a, &b, radius);
+    });
+}
+
+// (a_query text, b_query text, radius integer).
+Datum simhash_join_of(PG_FUNCTION_ARGS) {
+    int32 radius = PG_GETARG_INT32(2);
+    return pairs_result(fcinfo, radius, [&] {
+        Collector a = collect_rows_of(PG_GETARG_TEXT_PP(0));
+        Collector b = collect_rows_of(PG_GETARG_TEXT_PP(1), &a);
+        put_pairs(fcinfo, &a, &b, radius);
+    });
 }
 
 // (state, fp bigint [, radius integer]).
@@ -162,6 +221,8 @@ Datum simhash_pairs_agg_transition(PG_FUNCTION_ARGS) {
     check_same_radius(state, radius);
     if (!PG_ARGISNULL(1))
         state->collector.add(to_ordered(PG_GETARG_INT64(1)));
+    if (state->collector.is_spilled() && !state->has_shutdown)
+        remove_files_at_shutdown(fcinfo, state);
     PG_RETURN_POINTER(state);
 }
 
@@ -170,8 +231,5 @@ Datum simhash_pairs_agg_final(PG_FUNCTION_ARGS) {
     auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<PairsState*>(PG_GETARG_POINTER(0));
     if (state == nullptr || !state->radius)
         PG_RETURN_NULL();
-    MemoryContext context = pairs_context();
-    Datum array = pair_array(state, get_element_type(get_fn_expr_rettype(fcinfo->flinfo)), context);
-    MemoryContextDelete(context);
-    return array;
+    return pair_array(state, get_element_type(get_fn_expr_rettype(fcinfo->flinfo)));
 }

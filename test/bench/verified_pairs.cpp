@@ -138,24 +138,28 @@ Pairs near_documents(const Fingerprints& of_documents, int radius) {
         having.back().push_back(document);
     }
     struct Found {
+        const std::vector<uint64_t>& distinct;
         const std::vector<std::vector<int>>& having;
         Pairs pairs;
-    } found{having, {}};
+
+        const std::vector<int>& documents(uint64_t print) const {
+            return having[std::lower_bound(distinct.begin(), distinct.end(), print) -
+                          distinct.begin()];
+        }
+    } found{distinct, having, {}};
     for (const std::vector<int>& equal : having)
         for (size_t i = 0; i < equal.size(); i++)
             for (size_t j = 0; j < i; j++)
                 found.pairs.push_back(std::minmax(equal[i], equal[j]));
-    std::vector<uint64_t> scratch(distinct.size());
-    std::vector<uint32_t> positions(distinct.size()), position_scratch(distinct.size());
-    const auto pair = [](void* context, uint32_t a, uint32_t b) {
+    std::vector<uint64_t> searched = distinct, scratch(distinct.size());
+    const auto pair = [](void* context, uint64_t a, uint64_t b) {
         auto* into = static_cast<Found*>(context);
-        for (const int i : into->having[a])
-            for (const int j : into->having[b])
+        for (const int i : into->documents(a))
+            for (const int j : into->documents(b))
                 into->pairs.push_back(std::minmax(i, j));
     };
-    find_near_pairs({distinct.size(), distinct.data(), scratch.data(), positions.data(),
-                     position_scratch.data()},
-                    radius, {pair, nullptr, &found}, {[](void*) {}, nullptr});
+    find_near_pairs({searched.data(), scratch.data(), searched.size()}, radius,
+                    {pair, nullptr, &found}, {[](void*) {}, nullptr});
     return found.pairs;
 }
 

@@ -179,6 +179,13 @@ $node->safe_psql('postgres', 'DROP INDEX IF EXISTS large_fp');
 $node->safe_psql('postgres', 'CREATE INDEX large_fp ON large USING simhash (fp)');
 cancels('scan', 'SELECT count(*) FROM large WHERE fp <~> 0 <= 60', 50, 100, 200);
 cancels('ordered scan', 'SELECT count(*) FROM (SELECT FROM large ORDER BY fp <~> 0) d', 50, 100, 200, 400);
+for my $memory ('64MB', '1MB')    # with all in memory, and by files
+{
+	cancels("pairs with $memory", qq{SET work_mem = '$memory'; SELECT count(*) FROM simhash_pairs_of('SELECT fp FROM large', 8)}, 50, 200, 400, 800, 1200);
+	cancels("clusters with $memory", qq{SET work_mem = '$memory'; SELECT count(*) FROM (SELECT simhash_cluster(fp, 6) OVER () FROM large) c}, 200, 600, 1000, 1500);
+	cancels("join with $memory", qq{SET work_mem = '$memory'; SELECT count(*) FROM simhash_join_of('SELECT fp FROM large', 'SELECT id FROM large', 8)}, 200, 600, 1000, 1500);
+}
+is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'no temporary files are left behind');
 cancels('check', q{SELECT simhash_index_check('large_fp', true)}, 50, 200, 400, 800);
 $node->safe_psql('postgres', 'DELETE FROM large WHERE id % 2 = 0');
 cancels('vacuum', 'VACUUM large', 200, 400, 700, 1000, 1500);

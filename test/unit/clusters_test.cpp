@@ -2,7 +2,9 @@
 #include "core/whole/clusters.hpp"
 
 #include <algorithm>
+#include <csetjmp>
 #include <gtest/gtest.h>
+#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -18,41 +20,55 @@ using simhash::test::Random;
 
 constexpr Pause kNoPause = {[](void*) {}, nullptr};
 
-using Pair = std::pair<uint32_t, uint32_t>;
+using Pair = std::pair<uint64_t, uint64_t>;
 using Fingerprints = std::vector<uint64_t>;
 
-// What a search works in, scratch filled with rubbish.
-struct Memory {
-    explicit Memory(const Fingerprints& distinct)
-        : fingerprints(distinct), fingerprint_scratch(distinct.size(), 77),
-          positions(distinct.size(), 77), position_scratch(distinct.size(), 77) {}
+void add_pair(void* pairs, uint64_t a, uint64_t b) {
+    static_cast<std::vector<Pair>*>(pairs)->emplace_back(a, b);
+}
 
-    NearPairsMemory parts() {
-        return {fingerprints.size(), fingerprints.data(), fingerprint_scratch.data(),
-                positions.data(), position_scratch.data()};
-    }
+// What a search works in: a copy, and scratch filled with rubbish.
+struct Copy {
+    explicit Copy(const Fingerprints& distinct)
+        : fingerprints(distinct), scratch(distinct.size(), 77) {}
 
-    Fingerprints fingerprints, fingerprint_scratch;
-    std::vector<uint32_t> positions, position_scratch;
+    FingerprintArray array() { return {fingerprints.data(), scratch.data(), fingerprints.size()}; }
+
+    Fingerprints fingerprints, scratch;
 };
 
 std::vector<Pair> near_pairs(const Fingerprints& distinct, int radius) {
     std::vector<Pair> pairs;
-    auto add = [](void* pairs, uint32_t a, uint32_t b) {
-        static_cast<std::vector<Pair>*>(pairs)->emplace_back(a, b);
-    };
-    Memory memory(distinct);
-    find_near_pairs(memory.parts(), radius, {add, nullptr, &pairs}, kNoPause);
-    EXPECT_TRUE(memory.fingerprints == distinct) << "the order is restored";
+    find_near_pairs(Copy(distinct).array(), radius, {add_pair, nullptr, &pairs}, kNoPause);
     std::sort(pairs.begin(), pairs.end());
     return pairs;
 }
 
-std::vector<uint32_t> clusters(const Fingerprints& distinct, int radius) {
-    std::vector<uint32_t> labels(distinct.size(), 77);
-    Memory memory(distinct);
-    find_clusters(memory.parts(), radius, labels.data(), kNoPause);
-    return labels;
+std::vector<Pair> pairs_between(const Fingerprints& a, const Fingerprints& b, int radius) {
+    std::vector<Pair> pairs;
+    find_pairs_between(Copy(a).array(), Copy(b).array(), radius, {add_pair, nullptr, &pairs},
+                       kNoPause);
+    std::sort(pairs.begin(), pairs.end());
+    return pairs;
+}
+
+constexpr Memory kHeap = {nullptr, [](void*, size_t bytes) { return malloc(bytes); },
+                          [](void*, void* memory) { free(memory); }};
+
+constexpr Clusters::Full kNeverFull = {
+    [](void*, size_t entries) { FAIL() << "full with " << entries << " entries"; }, nullptr};
+
+// The names of the fingerprints' clusters.
+Fingerprints clusters(const Fingerprints& distinct, int radius) {
+    Clusters clusters(kHeap, Clusters::bytes_for(distinct.size()), kNeverFull, kNoPause);
+    find_near_pairs(Copy(distinct).array(), radius, clusters.receiver(), kNoPause);
+    clusters.finish();
+    Fingerprints names = distinct;
+    clusters.replace_by_names(names);
+    for (size_t i = 0; i < names.size(); ++i)
+        EXPECT_EQ(names[i], clusters.name_of(distinct[i]));
+    clusters.release();
+    return names;
 }
 
 void make_distinct(Fingerprints& fingerprints) {
@@ -76,35 +92,42 @@ void expect_all_pairs(const Fingerprints& distinct, const std::vector<Pair>& pai
     ASSERT_EQ(pairs.size(), expected_count) << "radius " << radius;
     for (size_t i = 0; i < pairs.size(); ++i) {
         ASSERT_LT(pairs[i].first, pairs[i].second);
-        ASSERT_LE(hamming_distance(distinct[pairs[i].first], distinct[pairs[i].second]), radius);
+        ASSERT_TRUE(std::binary_search(distinct.begin(), distinct.end(), pairs[i].first));
+        ASSERT_TRUE(std::binary_search(distinct.begin(), distinct.end(), pairs[i].second));
+        ASSERT_LE(hamming_distance(pairs[i].first, pairs[i].second), radius);
         ASSERT_TRUE(i == 0 || pairs[i - 1] < pairs[i]);
     }
 }
 
 // The least member of every component: a walk along the pairs from each one not yet reached, in
 // order.
-std::vector<uint32_t> clusters_of(const std::vector<Pair>& pairs, size_t count) {
-    std::vector<std::vector<uint32_t>> neighbours(count);
+Fingerprints clusters_of(const std::vector<Pair>& pairs, const Fingerprints& distinct) {
+    auto place_of = [&](uint64_t fingerprint) {
+        return std::lower_bound(distinct.begin(), distinct.end(), fingerprint) - distinct.begin();
+    };
+    std::vector<std::vector<size_t>> neighbours(distinct.size());
     for (auto [a, b] : pairs) {
-        neighbours[a].push_back(b);
-        neighbours[b].push_back(a);
+        neighbours[place_of(a)].push_back(place_of(b));
+        neighbours[place_of(b)].push_back(place_of(a));
     }
-    std::vector<uint32_t> labels(count, UINT32_MAX), waiting;
-    for (uint32_t least = 0; least < count; ++least) {
-        if (labels[least] == UINT32_MAX)
-            waiting.push_back(least);
+    std::vector<bool> reached(distinct.size());
+    std::vector<size_t> waiting;
+    Fingerprints names(distinct.size());
+    for (size_t least = 0; least < distinct.size(); ++least) {
+        waiting.push_back(least);
         while (!waiting.empty()) {
-            uint32_t reached = waiting.back();
+            size_t place = waiting.back();
             waiting.pop_back();
-            if (labels[reached] != UINT32_MAX)
+            if (reached[place])
                 continue;
-            labels[reached] = least;
-            for (uint32_t next : neighbours[reached])
-                if (labels[next] == UINT32_MAX)
+            reached[place] = true;
+            names[place] = distinct[least];
+            for (size_t next : neighbours[place])
+                if (!reached[next])
                     waiting.push_back(next);
         }
     }
-    return labels;
+    return names;
 }
 
 void expect_equal_to_brute_force(Fingerprints fingerprints, int greatest_radius) {
@@ -115,7 +138,7 @@ void expect_equal_to_brute_force(Fingerprints fingerprints, int greatest_radius)
         expected_count += counts[radius];
         std::vector<Pair> pairs = near_pairs(fingerprints, radius);
         expect_all_pairs(fingerprints, pairs, radius, expected_count);
-        ASSERT_EQ(clusters(fingerprints, radius), clusters_of(pairs, fingerprints.size()))
+        ASSERT_EQ(clusters(fingerprints, radius), clusters_of(pairs, fingerprints))
             << "radius " << radius;
     }
 }
@@ -178,14 +201,14 @@ TEST(NearPairs, NothingAndOneHaveNone) {
     EXPECT_TRUE(near_pairs({}, 3).empty());
     EXPECT_TRUE(clusters({}, 3).empty());
     EXPECT_TRUE(near_pairs({5}, 64).empty());
-    EXPECT_EQ(clusters({5}, 64), std::vector<uint32_t>{0});
+    EXPECT_EQ(clusters({5}, 64), Fingerprints{5});
 }
 
 // As many as make a search of several levels, planted among random ones.
 TEST(NearPairs, FindPlantedPairsAmongAMillion) {
     Random random(6);
     Fingerprints fingerprints;
-    std::vector<std::pair<uint64_t, uint64_t>> planted;
+    std::vector<Pair> planted;
     for (int i = 0; i < 1000000; ++i)
         fingerprints.push_back(random.next());
     for (int i = 0; i < 3000; ++i) {
@@ -194,9 +217,7 @@ TEST(NearPairs, FindPlantedPairsAmongAMillion) {
         fingerprints.push_back(b);
     }
     make_distinct(fingerprints);
-    std::vector<std::pair<uint64_t, uint64_t>> found;
-    for (auto [a, b] : near_pairs(fingerprints, 3))
-        found.emplace_back(fingerprints[a], fingerprints[b]);
+    std::vector<Pair> found = near_pairs(fingerprints, 3);
     std::sort(planted.begin(), planted.end());
     planted.erase(std::unique(planted.begin(), planted.end()), planted.end());
     EXPECT_TRUE(std::includes(found.begin(), found.end(), planted.begin(), planted.end()));
@@ -213,9 +234,8 @@ TEST(NearPairs, PausesWhileItWorks) {
     make_distinct(fingerprints);
     int pauses = 0;
     Pause count = {[](void* pauses) { ++*static_cast<int*>(pauses); }, &pauses};
-    Memory memory(fingerprints);
-    NearPairsReceiver nobody = {[](void*, uint32_t, uint32_t) {}, nullptr, nullptr};
-    find_near_pairs(memory.parts(), 3, nobody, count);
+    PairReceiver nobody = {[](void*, uint64_t, uint64_t) {}, nullptr, nullptr};
+    find_near_pairs(Copy(fingerprints).array(), 3, nobody, count);
     EXPECT_GE(pauses, 3);
 }
 
@@ -233,31 +253,46 @@ TEST(SortDistinct, DropsRepeatedOnes) {
     }
 }
 
-TEST(ClusterNames, AreTheLeastFingerprintsOfTheClusters) {
-    Random random(9);
-    for (uint64_t varying : {~uint64_t{0}, uint64_t{0xffff}, uint64_t{0xff} << 56, uint64_t{0}})
-        for (size_t size : {1, 2, 3, 1000, 5000}) {
-            Fingerprints fingerprints;
-            for (size_t i = 0; i < size; ++i)
-                fingerprints.push_back(random.next() & varying);
-            make_distinct(fingerprints);
-            std::vector<uint32_t> labels = clusters(fingerprints, 2);
-            std::vector<ClusterNames::Entry> entries(
-                ClusterNames::entries_for(fingerprints.size()));
-            ClusterNames names(fingerprints, labels.data(), entries.data(), kNoPause);
-            uint64_t name;
-            for (size_t i = 0; i < fingerprints.size(); ++i) {
-                ASSERT_TRUE(names.find(fingerprints[i], &name));
-                ASSERT_EQ(name, fingerprints[labels[i]]);
-            }
-            Fingerprints replaced = fingerprints;
-            names.replace_by_names(replaced, kNoPause);
-            for (size_t i = 0; i < fingerprints.size(); ++i)
-                ASSERT_EQ(replaced[i], fingerprints[labels[i]]);
-            for (uint64_t other : {uint64_t{0}, uint64_t{1}, ~uint64_t{0}, uint64_t{1} << 63})
-                ASSERT_EQ(names.find(other, &name),
-                          std::binary_search(fingerprints.begin(), fingerprints.end(), other));
+TEST(PairsBetween, EqualBruteForce) {
+    Random random(11);
+    for (auto [a_size, b_size] : {std::pair{0, 100}, {1, 1}, {3, 5000}, {2000, 3000}, {5000, 3}}) {
+        Fingerprints a = {0, 1}, b = {0, ~uint64_t{0}};
+        for (int i = 0; i < a_size; ++i)
+            a.push_back(random.next() & random.next());
+        for (int i = 0; i < b_size; ++i) // some are in both sets, some near
+            b.push_back(random.below(2)
+                            ? random.next()
+                            : a[random.below(a.size())] ^ random.with_ones(int(random.below(9))));
+        make_distinct(a);
+        make_distinct(b);
+        for (int radius : {0, 1, 3, 8, 20, 64}) {
+            std::vector<Pair> expected;
+            for (uint64_t x : a)
+                for (uint64_t y : b)
+                    if (hamming_distance(x, y) <= radius)
+                        expected.emplace_back(x, y);
+            ASSERT_EQ(pairs_between(a, b, radius), expected) << "radius " << radius;
         }
+    }
+}
+
+// As the server's errors do, the report leaves by longjmp.
+TEST(Clusters, AreFullWhereTheMemoryEnds) {
+    static jmp_buf handler;
+    static size_t full_at;
+    full_at = 0;
+    auto report = [](void*, size_t entries) {
+        full_at = entries;
+        longjmp(handler, 1);
+    };
+    Clusters clusters(kHeap, Clusters::bytes_for(1000), {report, nullptr}, kNoPause);
+    PairReceiver receiver = clusters.receiver();
+    if (setjmp(handler) == 0)
+        for (uint64_t i = 1; i <= 1010; ++i)
+            receiver.pair(receiver.context, 0, i);
+    EXPECT_GE(full_at, 1000u);
+    EXPECT_LT(full_at, 1010u);
+    clusters.release();
 }
 
 TEST(Matcher, EveryKernelFindsTheSame) {

@@ -6,101 +6,110 @@
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
-namespace {
 
-// Union-find where every set's root is its least member.
-class Components {
-  public:
-    explicit Components(uint32_t* parents) : parents_(parents) {}
+constexpr size_t kFirstCapacity = 64;
+constexpr size_t kGreatestCapacity = UINT32_MAX; // as place_of() needs it
 
-    void unite(uint32_t a, uint32_t b) {
-        a = root_of(a);
-        b = root_of(b);
-        if (a != b)
-            parents_[std::max(a, b)] = std::min(a, b);
-    }
-
-  private:
-    uint32_t root_of(uint32_t i) {
-        while (parents_[i] != i) {
-            parents_[i] = parents_[parents_[i]];
-            i = parents_[i];
-        }
-        return i;
-    }
-
-    uint32_t* parents_;
-};
-
-void unite_pair(void* parents, uint32_t a, uint32_t b) {
-    Components(static_cast<uint32_t*>(parents)).unite(a, b);
+Clusters::Clusters(Memory memory, size_t most_bytes, Full full, Pause pause)
+    : memory_(memory), most_(std::clamp(most_bytes / sizeof(Entry), size_t{2}, kGreatestCapacity)),
+      full_(full), pause_(pause) {
+    make_table(std::min(kFirstCapacity, most_));
 }
 
-void unite_all(void* parents, const uint32_t* positions, size_t count) {
-    Components components(static_cast<uint32_t*>(parents));
-    for (size_t i = 1; i < count; ++i)
-        components.unite(positions[0], positions[i]);
+void Clusters::make_table(size_t capacity) {
+    capacity_ = capacity;
+    limit_ = capacity < most_ ? capacity / 3 * 2 : capacity - (capacity + 8) / 9;
+    entries_ = static_cast<Entry*>(memory_.allocate(memory_.context, capacity * sizeof(Entry)));
+    in_pieces(
+        capacity,
+        [&](size_t begin, size_t end) {
+            std::fill(entries_ + begin, entries_ + end, Entry{0, 0});
+        },
+        pause_);
 }
 
-} // namespace
-
-void find_clusters(const NearPairsMemory& memory, int radius, uint32_t* labels, Pause pause) {
+void Clusters::grow() {
+    if (capacity_ == most_)
+        full_.report(full_.context, count_);
+    Entry* old = entries_;
+    size_t old_capacity = capacity_;
+    make_table(std::min(capacity_ * 4, most_));
     one_by_one(
-        memory.count, [&](size_t i) { labels[i] = uint32_t(i); }, pause);
-    find_near_pairs(memory, radius, {unite_pair, unite_all, labels}, pause);
-    one_by_one( // a parent is never to the right of its child
-        memory.count, [&](size_t i) { labels[i] = labels[labels[i]]; }, pause);
-}
-
-ClusterNames::ClusterNames(std::span<const uint64_t> distinct, const uint32_t* labels,
-                           Entry* entries, Pause pause)
-    : entries_(entries), entry_count_(entries_for(distinct.size())) {
-    constexpr Entry kEmpty = {0, 1};
-    in_pieces(
-        entry_count_,
-        [&](size_t begin, size_t end) { std::fill(entries + begin, entries + end, kEmpty); },
-        pause);
-    in_pieces(
-        distinct.size(),
-        [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; ++i) {
-                Entry* entry = home_of(distinct[i]);
-                while (entry->name <= entry->fingerprint)
-                    if (++entry == entries_ + entry_count_)
-                        entry = entries_;
-                *entry = {distinct[i], distinct[labels[i]]};
-            }
+        old_capacity,
+        [&](size_t i) {
+            if (!old[i].is_empty())
+                *place_of(old[i].fingerprint) = old[i];
         },
-        pause);
+        pause_);
+    memory_.release(memory_.context, old);
 }
 
-bool ClusterNames::find(uint64_t fingerprint, uint64_t* name) const {
-    for (Entry* entry = home_of(fingerprint); entry->name <= entry->fingerprint;) {
-        if (entry->fingerprint == fingerprint) {
-            *name = entry->name;
-            return true;
-        }
-        if (++entry == entries_ + entry_count_)
-            entry = entries_;
-    }
-    return false;
-}
-
-void ClusterNames::replace_by_names(std::span<uint64_t> fingerprints, Pause pause) const {
-    in_pieces(
-        fingerprints.size(),
-        [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; ++i)
-                find(fingerprints[i], &fingerprints[i]);
-        },
-        pause);
-}
-
-// Mixes the bits as splitmix64 does, then scales the upper half to the number of entries, < 2^32.
-ClusterNames::Entry* ClusterNames::home_of(uint64_t fingerprint) const {
+// The fingerprint's entry, or the empty one where it belongs. Mixes the bits as splitmix64 does,
+// then scales the upper half to the number of entries, < 2^32.
+Clusters::Entry* Clusters::place_of(uint64_t fingerprint) const {
     uint64_t mixed = (fingerprint ^ fingerprint >> 30) * 0xbf58476d1ce4e5b9;
     mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-    return entries_ + ((mixed >> 32) * entry_count_ >> 32);
+    Entry* entry = entries_ + ((mixed >> 32) * capacity_ >> 32);
+    while (!entry->is_empty() && entry->fingerprint != fingerprint)
+        if (++entry == entries_ + capacity_)
+            entry = entries_;
+    return entry;
+}
+
+void Clusters::add(uint64_t fingerprint, uint64_t lesser) {
+    if (count_ == limit_)
+        grow();
+    *place_of(fingerprint) = {fingerprint, lesser};
+    ++count_;
+}
+
+// Halves the path on its way.
+uint64_t Clusters::root_of(uint64_t fingerprint) {
+    for (Entry* entry = place_of(fingerprint); !entry->is_empty();) {
+        Entry* next = place_of(entry->lesser);
+        if (next->is_empty())
+            return entry->lesser;
+        fingerprint = entry->lesser = next->lesser;
+        entry = place_of(fingerprint);
+    }
+    return fingerprint;
+}
+
+void Clusters::unite(uint64_t a, uint64_t b) {
+    a = root_of(a);
+    b = root_of(b);
+    if (a != b)
+        add(std::max(a, b), std::min(a, b));
+}
+
+void Clusters::unite_pair(void* clusters, uint64_t a, uint64_t b) {
+    static_cast<Clusters*>(clusters)->unite(a, b);
+}
+
+void Clusters::unite_all(void* clusters, const uint64_t* fingerprints, size_t count) {
+    auto* all = static_cast<Clusters*>(clusters);
+    one_by_one(
+        count, [&](size_t i) { all->unite(fingerprints[0], fingerprints[i]); }, all->pause_);
+}
+
+void Clusters::finish() {
+    one_by_one(
+        capacity_,
+        [&](size_t i) {
+            if (!entries_[i].is_empty())
+                entries_[i].lesser = root_of(entries_[i].fingerprint);
+        },
+        pause_);
+}
+
+uint64_t Clusters::name_of(uint64_t fingerprint) const {
+    const Entry* entry = place_of(fingerprint);
+    return entry->is_empty() ? fingerprint : entry->lesser;
+}
+
+void Clusters::replace_by_names(std::span<uint64_t> fingerprints) const {
+    one_by_one(
+        fingerprints.size(), [&](size_t i) { fingerprints[i] = name_of(fingerprints[i]); }, pause_);
 }
 
 } // namespace simhash

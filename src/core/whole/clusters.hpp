@@ -1,56 +1,80 @@
 // Clusters: the groups of fingerprints that near pairs link, directly or by way of others. A
 // cluster's name is its least fingerprint.
 //
-// Memory for n distinct fingerprints: what the search for pairs takes (24 bytes) and the labels
-// (4): 28 bytes. Afterwards the sorted fingerprints, the labels and the table of names (18): 30.
+// Only a fingerprint that is not its cluster's name has an entry here, in a hash table with linear
+// probing: most fingerprints have no near one, and cost nothing. The entry leads to a lesser
+// fingerprint of the cluster (union-find, where a set's root is its least member).
 //
-// Nothing here allocates, and nothing here needs to be cleaned up: a `Pause` may leave by longjmp.
+// The table takes 16 bytes for an entry and is filled to 2/3 at most, or to 8/9 when it cannot grow
+// any more. It grows fourfold, so that with the new table the old one takes a quarter more.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "core/bits/memory.hpp"
+#include "core/bits/pause.hpp"
 #include "core/whole/near_pairs.hpp"
 
 namespace simhash {
 
-// Labels each of the sorted fingerprints with the position of the least one in its cluster.
-// labels: [memory.count].
-void find_clusters(const NearPairsMemory& memory, int radius, uint32_t* labels, Pause pause);
-
-// Looks up a fingerprint's cluster in one memory access, mostly: a hash table with linear probing.
-class ClusterNames {
+class Clusters {
   public:
-    struct Entry {
-        uint64_t fingerprint;
-        uint64_t name; // not greater than fingerprint, or the entry is empty
-    };
-
-    // Entries of the table for so many fingerprints: 18 bytes for each.
-    static constexpr size_t entries_for(size_t fingerprint_count) {
-        return fingerprint_count + fingerprint_count / 8 + 1;
+    // The bytes of the largest table that is needed for so many fingerprints with an entry.
+    static constexpr size_t bytes_for(size_t entries) {
+        return (entries + entries / 8 + 1) * sizeof(Entry);
     }
 
-    ClusterNames() = default;
+    // What is called where an entry more would not fit. Does not return.
+    struct Full {
+        void (*report)(void* context, size_t entries);
+        void* context;
+    };
 
-    // labels: as find_clusters gives them. entries: [entries_for(distinct.size())]; all that is
-    // needed later.
-    ClusterNames(std::span<const uint64_t> distinct, const uint32_t* labels, Entry* entries,
-                 Pause pause);
+    // most_bytes: of the table.
+    Clusters(Memory memory, size_t most_bytes, Full full, Pause pause);
 
-    // False for a fingerprint that has no name.
-    bool find(uint64_t fingerprint, uint64_t* name) const;
+    // Links the pairs that a search finds.
+    PairReceiver receiver() { return {unite_pair, unite_all, this}; }
 
-    // Puts their names in the place of fingerprints; leaves what has no name. One after the other
-    // as by find() they would wait for memory, together they wait at the same time.
-    void replace_by_names(std::span<uint64_t> fingerprints, Pause pause) const;
+    // Ends linking: name_of() and replace_by_names() take a look in the table each from here on.
+    void finish();
+
+    uint64_t name_of(uint64_t fingerprint) const;
+
+    // Puts their names in the place of fingerprints. One after the other as by name_of() they would
+    // wait for memory, together they wait at the same time.
+    void replace_by_names(std::span<uint64_t> fingerprints) const;
+
+    void release() { memory_.release(memory_.context, entries_); }
 
   private:
-    Entry* home_of(uint64_t fingerprint) const;
+    struct Entry {
+        uint64_t fingerprint;
+        uint64_t lesser; // less than fingerprint, or the entry is empty
 
-    Entry* entries_;
-    size_t entry_count_;
+        bool is_empty() const { return lesser >= fingerprint; }
+    };
+
+    static void unite_pair(void* clusters, uint64_t a, uint64_t b);
+    static void unite_all(void* clusters, const uint64_t* fingerprints, size_t count);
+
+    void unite(uint64_t a, uint64_t b);
+    uint64_t root_of(uint64_t fingerprint);
+    Entry* place_of(uint64_t fingerprint) const;
+    void add(uint64_t fingerprint, uint64_t lesser);
+    void make_table(size_t capacity);
+    void grow();
+
+    Memory memory_;
+    size_t most_; // entries in the table
+    Full full_;
+    Pause pause_;
+    Entry* entries_; // [capacity_]
+    size_t capacity_;
+    size_t limit_; // how many are filled at most
+    size_t count_ = 0;
 };
 
 } // namespace simhash

@@ -1,4 +1,5 @@
-// All pairs of fingerprints within a radius. See near_pairs.cpp for the search.
+// All pairs of fingerprints within a radius: of one set, or of one from each of two sets. See
+// near_pairs.cpp for the search; spilled_pairs.hpp has it for more than memory holds.
 //
 // Nothing here allocates, and nothing here needs to be cleaned up: a `Pause` may leave by longjmp.
 #pragma once
@@ -7,34 +8,96 @@
 #include <cstdint>
 
 #include "core/bits/pause.hpp"
+#include "core/whole/block_sort.hpp"
+#include "core/whole/fingerprint_array.hpp"
+#include "core/whole/match.hpp"
 
 namespace simhash {
 
-// Sorted fingerprints, none repeated, and what a search works in: 24 bytes for a fingerprint. The
-// search changes their order and restores it; after a pause that did not return, they are in any
-// order.
-struct NearPairsMemory {
-    size_t count;                  // at most kMaxNearPairsCount
-    uint64_t* fingerprints;        // [count]
-    uint64_t* fingerprint_scratch; // [count]
-    uint32_t* positions;           // [count]
-    uint32_t* position_scratch;    // [count]
-};
-
-// Who hears of the pairs, as positions in the sorted fingerprints.
-struct NearPairsReceiver {
-    // Every pair once, a < b, in no particular order.
-    void (*pair)(void* context, uint32_t a, uint32_t b);
-    // All pairs of these fingerprints are within the radius. Null: they are to be given one by one.
-    // Otherwise such pairs may be told of more than once.
-    void (*all_pairs)(void* context, const uint32_t* positions, size_t count);
+// Who hears of the pairs.
+struct PairReceiver {
+    // Every pair once, in no particular order. Within one set a < b; between two, a is of the first.
+    void (*pair)(void* context, uint64_t a, uint64_t b);
+    // All pairs of these fingerprints of one set are within the radius. Null: they are to be given
+    // one by one. Otherwise such pairs may be told of more than once.
+    void (*all_pairs)(void* context, const uint64_t* fingerprints, size_t count);
     void* context;
 };
 
-constexpr size_t kMaxNearPairsCount = INT32_MAX;
+// What is searched: one set, and nothing in b; or two sets. None has a fingerprint twice.
+struct PairSets {
+    FingerprintArray a;
+    FingerprintArray b = {nullptr, nullptr, 0};
+};
 
-// Finds all pairs of different fingerprints within radius (0..64).
-void find_near_pairs(const NearPairsMemory& memory, int radius, const NearPairsReceiver& receiver,
+constexpr size_t kMaxNearPairsCount = UINT32_MAX; // in each set
+
+// Finds all pairs of different fingerprints of a sorted set within radius (0..64). Leaves it in
+// another order.
+void find_near_pairs(const FingerprintArray& set, int radius, const PairReceiver& receiver,
                      Pause pause);
+
+// Finds all pairs of a fingerprint of each of two sorted sets within radius (0..64), equal ones
+// also. Leaves the sets in another order.
+void find_pairs_between(const FingerprintArray& a, const FingerprintArray& b, int radius,
+                        const PairReceiver& receiver, Pause pause);
+
+// The search, and its steps for who holds a part of the fingerprints at a time.
+class NearPairsSearch {
+  public:
+    // between: two sets; otherwise radius > 0.
+    NearPairsSearch(bool between, int radius, const PairReceiver& receiver, Pause pause)
+        : between_(between), radius_(radius), receiver_(receiver), pause_(pause),
+          match_(best_matcher()) {}
+
+    int blocks() const { return radius_ + 1; }
+
+    // All pairs that differ in every block of the path. sorted: whether the sets are in order.
+    void search(const PairSets& sets, bool sorted);
+
+    // The same, of those that agree in a block.
+    void search_block(const PairSets& sets, uint64_t block, bool sorted);
+
+    // The same, by comparing each with each: of one set's fingerprints, or of these with those.
+    void compare_within(const FingerprintArray& set);
+    void compare_between(const FingerprintArray& these, const FingerprintArray& those);
+
+    // Length of the blocks to cut `varying` bits into; 0 where comparing all pairs costs no more.
+    int block_bits(size_t a_count, size_t b_count, uint64_t varying) const;
+
+    // The blocks that `varying` bits are cut into, from the first on: takes the next one's bits out
+    // of *rest, all that remain at first, and returns as many of them as a block has.
+    uint64_t next_block(uint64_t varying, int bits, uint64_t* rest) const;
+
+    // Whether any two fingerprints that differ in these bits at most are a pair for the receiver.
+    bool all_are_pairs(uint64_t varying) const;
+
+    // The path: pairs that agree in one of its blocks are not taken.
+    void add_to_path(uint64_t block) { path_[path_length_++] = block; }
+    int path_length() const { return path_length_; }
+    void shorten_path(int length) { path_length_ = length; }
+
+  private:
+    static constexpr int kMaxPathLength = 512;
+
+    uint64_t varying_bits(const PairSets& sets);
+    void search_blocks(const PairSets& sets, uint64_t varying, int bits, bool sorted);
+    void search_groups(const FingerprintArray& set, uint64_t block, bool sorted);
+    void search_groups_of_two(const PairSets& sets, uint64_t block, bool sorted);
+    void compare(uint64_t fingerprint, const uint64_t* others, size_t count);
+    void report(uint64_t a, uint64_t b);
+    void worked(size_t work);
+
+    bool between_;
+    int radius_;
+    PairReceiver receiver_;
+    Pause pause_;
+    Matcher match_;
+    BlockSort block_sort_;
+    size_t work_ = 0; // since the last pause
+    int path_length_ = 0;
+    uint64_t path_[kMaxPathLength];
+    uint16_t matches_[kMaxMatchCount];
+};
 
 } // namespace simhash

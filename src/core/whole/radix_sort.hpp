@@ -65,7 +65,8 @@ void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPau
         std::swap(from, to);
     }
     if (from != entries.data())
-        std::copy_n(from, size, entries.data());
+        one_by_one(
+            size, [&](size_t i) { entries[i] = from[i]; }, pause);
 }
 
 } // namespace simhash

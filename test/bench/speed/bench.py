@@ -42,7 +42,8 @@ INSERT_ROWS = 1_000_000
 SINGLE_ROWS = 40_000        # inserted one by one, in all
 MOST_DOCUMENTS = 20_000
 BUILD_MEMORY = "1GB"        # maintenance_work_mem
-PARTS = ("build", "probe", "nearest", "wire", "cold", "hot", "insert", "grow", "documents")
+WHOLE_BYTES = 44            # of memory for a fingerprint of pairs, clusters and joins: somewhat more than all need
+PARTS = ("build", "probe", "nearest", "wire", "cold", "whole", "hot", "insert", "grow", "documents")
 
 
 class Results:
@@ -533,6 +534,27 @@ class Bench:
             self.vacuum_after_delete(method, rows)
             self.server.run("DROP TABLE target", "CHECKPOINT")
 
+    def whole(self, table, rows):
+        """Pairs, clusters and joins of all rows: with memory for all of them, and with a quarter of it, by temporary files."""
+        pairs = f"SELECT count(*) FROM simhash_pairs_of('SELECT fp FROM {table}', %d)"
+        join = f"SELECT count(*) FROM simhash_join_of('SELECT fp FROM {table} WHERE id %% 10 = 0', 'SELECT fp FROM {table} WHERE id %% 10 > 0', %d)"
+        clusters = f"SELECT count(DISTINCT cluster) FROM (SELECT simhash_cluster(fp, %d) OVER () AS cluster FROM {table}) c"
+        for method in self.chosen("simhash"):
+            for place, kilobytes in (("memory", rows * WHOLE_BYTES // 1024), ("files", rows * WHOLE_BYTES // 4 // 1024)):
+                with self.server.connect(f"SET work_mem = {max(kilobytes, 64)}") as connection:
+                    connection.execute("SET hash_mem_multiplier = 1")
+                    for measure, statement, radius, rounds in (("pairs", pairs, 3, ROUNDS), ("pairs", pairs, 8, 1),
+                                                               ("join of a tenth with the others", join, 3, ROUNDS),
+                                                               ("clusters, counted", clusters, 3, ROUNDS)):
+                        seconds = [self.seconds(connection, statement % radius) for _ in range(rounds)]
+                        self.results.add(measure, method.key, "s", seconds, rows, radius=radius, by=place)
+
+    @staticmethod
+    def seconds(connection, statement):
+        begun = time.perf_counter()
+        connection.execute(statement)
+        return time.perf_counter() - begun
+
     # ---- data set 3: real documents ----
 
     def documents(self):
@@ -562,11 +584,11 @@ class Bench:
     def run_size(self, rows):
         parts = self.options.parts
         say(f"{rows} rows")
-        if {"build", "probe", "nearest", "wire", "cold", "grow"} & set(parts):
+        if {"build", "probe", "nearest", "wire", "cold", "whole", "grow"} & set(parts):
             self.load("clustered", "clustered", rows)
             self.build("clustered", rows)
             self.make_queries("query", "clustered", rows)
-            for part in ("probe", "nearest", "wire", "cold"):
+            for part in ("probe", "nearest", "wire", "cold", "whole"):
                 if part in parts:
                     getattr(self, part)("clustered", rows)
             if "grow" in parts and rows > INSERT_ROWS:

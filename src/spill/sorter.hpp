@@ -13,10 +13,10 @@ namespace simhash {
 template <typename Entry>
 class ExternalSorter {
   public:
-    // Uses about memory_bytes at most, in the current memory context.
-    explicit ExternalSorter(size_t memory_bytes)
+    // Uses about memory_bytes at most, which `setting` allows, in the current memory context.
+    ExternalSorter(size_t memory_bytes, const char* setting)
         : limit_(std::max<size_t>(memory_bytes / (2 * sizeof(Entry)), kFirstCapacity)),
-          context_(CurrentMemoryContext) {}
+          setting_(setting), context_(CurrentMemoryContext) {}
 
     void add(Entry entry) {
         if (count_ == capacity_)
@@ -56,7 +56,7 @@ class ExternalSorter {
                 pfree(memory);
         if (file_ != nullptr)
             BufFileClose(file_);
-        *this = ExternalSorter(0);
+        *this = ExternalSorter(0, setting_);
     }
 
   private:
@@ -130,8 +130,8 @@ class ExternalSorter {
             file_ = BufFileCreateTemp(false);
         if (part_count_ == kMaxParts)
             ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                            errmsg("index build needs more than %d sorted parts", kMaxParts),
-                            errhint("Increase maintenance_work_mem.")));
+                            errmsg("sort needs more than %d parts", kMaxParts),
+                            errhint("Increase %s.", setting_)));
         if (part_count_ % 64 == 0)
             parts_ = static_cast<Part*>(part_count_ == 0
                                             ? MemoryContextAlloc(context_, 64 * sizeof(Part))
@@ -198,6 +198,7 @@ class ExternalSorter {
     }
 
     size_t limit_; // entries in memory at most
+    const char* setting_;
     MemoryContext context_;
     size_t capacity_ = 0, count_ = 0, position_ = 0;
     Entry* entries_ = nullptr;

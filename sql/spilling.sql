@@ -1,0 +1,104 @@
+-- Pairs, clusters and joins of more fingerprints than memory holds: the same answers by temporary files, which are gone afterwards.
+
+-- Random ones, near ones, repeated ones, and many that share most of their bits.
+CREATE TABLE spill_source AS
+SELECT i AS id, CASE WHEN i % 10 < 6 THEN hashint8extended(i, 1)
+            WHEN i % 10 < 9 THEN hashint8extended(i - i % 10, 1) # (1::bigint << (i % 64)) # (5::bigint << (i % 61))
+            ELSE hashint8extended(i % 700, 1) END AS fp
+FROM generate_series(1, 20000) i
+UNION ALL SELECT 20000 + i, (81985529216486895::bigint << 24) + (hashint4(i) & 16777215) FROM generate_series(1, 4000) i
+UNION ALL SELECT 30000, NULL;
+
+-- What statements write to temporary files, and what they leave.
+CREATE FUNCTION temporary_blocks(statement text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || statement INTO plan;
+    RETURN (plan -> 0 -> 'Plan' ->> 'Temp Written Blocks')::bigint;
+END $$;
+CREATE FUNCTION temporary_files() RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%'
+$$;
+
+-- The answers in memory.
+SET work_mem = '64MB';
+CREATE TABLE spill_pairs AS
+SELECT radius, p.* FROM unnest('{1,3,6}'::integer[]) radius, simhash_pairs((SELECT array_agg(fp) FROM spill_source), radius) p;
+CREATE TABLE spill_clusters AS
+SELECT radius, id, simhash_cluster(fp, radius) OVER (PARTITION BY radius) AS cluster
+FROM unnest('{0,1,3}'::integer[]) radius, spill_source;
+CREATE TABLE spill_joined AS
+SELECT radius, p.* FROM unnest('{0,3,6}'::integer[]) radius,
+    simhash_join((SELECT array_agg(fp) FROM spill_source WHERE id % 4 = 0), (SELECT array_agg(fp) FROM spill_source WHERE id % 4 <> 0), radius) p;
+SELECT temporary_blocks('SELECT count(*) FROM simhash_pairs_of(''SELECT fp FROM spill_source'', 1)') AS blocks_in_memory;
+SELECT radius, count(*) AS pairs FROM spill_pairs GROUP BY radius ORDER BY radius;
+SELECT radius, count(DISTINCT cluster) AS clusters FROM spill_clusters GROUP BY radius ORDER BY radius;
+SELECT radius, count(*) AS pairs FROM spill_joined GROUP BY radius ORDER BY radius;
+
+-- The answers by files, with as little memory as can be set, and with more.
+SET hash_mem_multiplier = 1;
+CREATE FUNCTION wrong_answers(memory text, statement text, expected regclass) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE wrong bigint;
+BEGIN
+    PERFORM set_config('work_mem', memory, true);
+    EXECUTE 'CREATE TEMP TABLE found AS ' || statement;
+    PERFORM set_config('work_mem', '64MB', true);
+    EXECUTE format('SELECT count(*) FROM ((TABLE found EXCEPT ALL TABLE %1$s) UNION ALL (TABLE %1$s EXCEPT ALL TABLE found)) w', expected)
+    INTO wrong;
+    DROP TABLE found;
+    RETURN wrong;
+END $$;
+SELECT memory,
+       wrong_answers(memory, $$SELECT radius, p.* FROM unnest('{1,3,6}'::integer[]) radius,
+           simhash_pairs((SELECT array_agg(fp) FROM spill_source), radius) p$$, 'spill_pairs') AS pairs,
+       wrong_answers(memory, $$SELECT radius, p.* FROM unnest('{1,3,6}'::integer[]) radius,
+           simhash_pairs_of('SELECT fp FROM spill_source', radius) p$$, 'spill_pairs') AS pairs_of,
+       wrong_answers(memory, $$SELECT radius, (unnest(simhash_pairs_agg(fp, radius))).*
+           FROM spill_source, unnest('{1,3,6}'::integer[]) radius GROUP BY radius$$, 'spill_pairs') AS pairs_agg,
+       wrong_answers(memory, $$SELECT radius, p.* FROM unnest('{0,3,6}'::integer[]) radius,
+           simhash_join((SELECT array_agg(fp) FROM spill_source WHERE id % 4 = 0),
+                        (SELECT array_agg(fp) FROM spill_source WHERE id % 4 <> 0), radius) p$$, 'spill_joined') AS join,
+       wrong_answers(memory, $$SELECT radius, p.* FROM unnest('{0,3,6}'::integer[]) radius,
+           simhash_join_of('SELECT fp FROM spill_source WHERE id % 4 = 0',
+                           'SELECT fp FROM spill_source WHERE id % 4 <> 0', radius) p$$, 'spill_joined') AS join_of
+FROM unnest('{64kB,500kB}'::text[]) memory;
+SELECT wrong_answers('500kB', $$SELECT radius, id, simhash_cluster(fp, radius) OVER (PARTITION BY radius) AS cluster
+           FROM unnest('{0,1,3}'::integer[]) radius, spill_source$$, 'spill_clusters') AS clusters;
+SET work_mem = '64kB';
+SELECT temporary_blocks('SELECT count(*) FROM simhash_pairs_of(''SELECT fp FROM spill_source'', 1)') > 100 AS by_files;
+SELECT count(*) AS pairs, bool_and(before IS NULL OR before < (a, b)) AS in_order
+FROM (SELECT a, b, lag((a, b)) OVER () AS before FROM simhash_pairs_of('SELECT fp FROM spill_source', 8)) p;
+-- Repeated ones that do not meet in memory.
+SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i % 5000, 1) FROM generate_series(1, 50000) i', 12);
+SELECT count(*) FROM simhash_pairs((SELECT array_agg(hashint8extended(i, 1)) FROM generate_series(0, 4999) i), 12);
+-- All within the radius of each other, and compared with each other.
+SELECT count(*) FROM simhash_pairs_of('SELECT i::bigint FROM generate_series(1, 1800) i', 11);
+SELECT count(*) FROM simhash_join_of('SELECT i::bigint FROM generate_series(1, 900) i', 'SELECT i::bigint FROM generate_series(901, 1800) i', 11);
+
+-- Clusters keep what is linked to a smaller fingerprint in memory.
+SELECT count(DISTINCT simhash_cluster) FROM (
+    SELECT simhash_cluster(hashint8extended(i, 1)) OVER () FROM generate_series(1, 20000) i) c;
+SELECT count(DISTINCT simhash_cluster) FROM (SELECT simhash_cluster(i, 1) OVER () FROM generate_series(0, 16383) i) c;
+SET work_mem = '1MB';
+SELECT count(DISTINCT simhash_cluster) FROM (SELECT simhash_cluster(i, 1) OVER () FROM generate_series(0, 16383) i) c;
+
+-- Nothing is left after errors, cancelling, or groups that were not asked for.
+SET work_mem = '64kB';
+SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i, 1) / (30000 - i) FROM generate_series(1, 40000) i');
+SELECT temporary_files();
+SELECT simhash_cluster(hashint8extended(i, 1), 14) OVER () FROM generate_series(1, 40000) i;
+SELECT temporary_files();
+SET temp_file_limit = '512kB';
+SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i, 1) FROM generate_series(1, 200000) i');
+RESET temp_file_limit;
+SELECT temporary_files();
+SET statement_timeout = '500ms';
+SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i, 1) FROM generate_series(1, 100000) i', 26);
+RESET statement_timeout;
+SELECT temporary_files();
+SET enable_sort = off;
+SELECT cardinality(simhash_pairs_agg(hashint8extended(i, 1))) FROM generate_series(1, 40000) i GROUP BY i % 3 LIMIT 1;
+RESET enable_sort;
+SELECT simhash_pairs_agg(hashint8extended(i, 1), NULL) FROM generate_series(1, 20000) i;
+SELECT temporary_files();
+DROP TABLE spill_source, spill_pairs, spill_clusters, spill_joined;

@@ -1,0 +1,13 @@
+// Temporary files of fingerprints, for core/whole/spilled_pairs.hpp. They count for
+// temp_file_limit, and are removed when the statement ends or fails.
+#pragma once
+
+#include "pg.hpp"
+#include "core/whole/spilled_pairs.hpp"
+
+namespace simhash {
+
+// A file is made in the current memory context.
+FingerprintFiles temporary_files();
+
+} // namespace simhash

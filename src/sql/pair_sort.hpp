@@ -1,0 +1,42 @@
+// The pairs that a search finds, until it has found all of them: then they are given in order. They
+// are in memory as far as it lasts, and beyond on disk.
+#pragma once
+
+#include "pg.hpp"
+
+#include "core/whole/near_pairs.hpp"
+#include "spill/sorter.hpp"
+
+namespace simhash {
+
+class PairSort {
+  public:
+    // In the current memory context.
+    explicit PairSort(size_t memory_bytes) : sorter_(memory_bytes, "work_mem") {}
+
+    PairReceiver receiver() { return {add, nullptr, this}; }
+
+    // How many were added.
+    size_t count() const { return count_; }
+
+    // Calls give(a, b) for every pair in order, and gives up memory and files.
+    template <typename Give>
+    void give_in_order(const Give& give) {
+        sorter_.finish();
+        for (KeyedValue pair; sorter_.next(&pair);)
+            give(pair.key, pair.value);
+        sorter_.release();
+    }
+
+  private:
+    static void add(void* sort, uint64_t a, uint64_t b) {
+        auto* self = static_cast<PairSort*>(sort);
+        self->sorter_.add({a, b});
+        ++self->count_;
+    }
+
+    ExternalSorter<KeyedValue> sorter_;
+    size_t count_ = 0;
+};
+
+} // namespace simhash

@@ -1,0 +1,45 @@
+// See query_fingerprints.hpp.
+#include "sql/query_fingerprints.hpp"
+
+namespace simhash {
+namespace {
+
+// What the server sends the rows to.
+struct Receiver {
+    DestReceiver server;
+    Collector* collector;
+};
+
+void check_columns(DestReceiver*, int, TupleDesc description) {
+    if (description->natts != 1 || getBaseType(TupleDescAttr(description, 0)->atttypid) != INT8OID)
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("query must return one column of type bigint"),
+                        errhint("Write a query such as SELECT fp FROM docs.")));
+}
+
+bool add_row(TupleTableSlot* slot, DestReceiver* receiver) {
+    bool is_null;
+    Datum fingerprint = slot_getattr(slot, 1, &is_null);
+    if (!is_null)
+        reinterpret_cast<Receiver*>(receiver)->collector->add(
+            to_ordered(DatumGetInt64(fingerprint)));
+    return true;
+}
+
+void do_nothing(DestReceiver*) {}
+
+} // namespace
+
+void collect_query(const text* query, Collector* collector) {
+    Receiver receiver = {{add_row, check_columns, do_nothing, do_nothing, DestTuplestore},
+                         collector};
+    SPIExecuteOptions options = {};
+    options.read_only = true;
+    options.must_return_tuples = true;
+    options.dest = &receiver.server;
+    SPI_connect();
+    SPI_execute_extended(text_to_cstring(query), &options);
+    SPI_finish();
+}
+
+} // namespace simhash
