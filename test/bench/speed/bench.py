@@ -547,7 +547,7 @@ class Bench:
                                                                ("join of a tenth with the others", join, 3, ROUNDS),
                                                                ("clusters, counted", clusters, 3, ROUNDS)):
                         seconds = [self.seconds(connection, statement % radius) for _ in range(rounds)]
-                        self.results.add(measure, method.key, "s", seconds, rows, radius=radius, by=place)
+                        self.results.add(measure, method.key, "s", seconds, rows, radius=radius, place=place)
 
     @staticmethod
     def seconds(connection, statement):

@@ -120,7 +120,8 @@ def print_targets(run):
 
 def row_key(record):
     shown = {key: value for key, value in record["parameters"].items() if key != "queries"}
-    words = {"radius": "radius {}", "count": "{} nearest", "clients": "clients: {}", "writers": "writers: {}", "block": "block {}"}
+    words = {"radius": "radius {}", "count": "{} nearest", "clients": "clients: {}", "writers": "writers: {}", "block": "block {}",
+             "place": "in {}"}
     label = ", ".join([record["measure"]] + [words[key].format(value) for key, value in shown.items()])
     return record["data"], label, record["unit"]
 
