@@ -5,19 +5,6 @@
 
 namespace simhash {
 
-namespace {
-
-// Pins the leaf if it still is in the buffer; else InvalidBuffer.
-Buffer pin_hinted(Relation index, const LeafHint& hint) {
-    // A visit by this way does not count as use of the buffer, which would be evicted as if nobody
-    // used it. So it is taken only where one use more makes no difference.
-    bool usable = hint.buffer != InvalidBuffer && use_count_is_full(hint.buffer);
-    return usable && read_recent_buffer(index, hint.block, hint.buffer) ? hint.buffer
-                                                                        : InvalidBuffer;
-}
-
-} // namespace
-
 SearchedTree::SearchedTree(const TreeContext& tree, BlockNumber index_blocks)
     : context(tree), notes(tree, index_blocks), fetches_pages(may_fetch_ahead(tree.index)) {}
 
@@ -72,7 +59,7 @@ inline Buffer LeafCursor::lock_leaf() {
             (hint.block == InvalidBlockNumber || hint.block == noted.block))
             hint = noted;
     }
-    Buffer buffer = pin_hinted(tree.index, hint);
+    Buffer buffer = pin_recent_page(tree.index, hint.block, hint.buffer);
     if (buffer != InvalidBuffer) {
         LockBuffer(buffer, BUFFER_LOCK_SHARE);
         if (leaf_holds(tree, hint.block, buffer, position_))

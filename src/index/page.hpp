@@ -277,6 +277,8 @@ LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
 // Pins the page that a link names, or raises an error where it cannot be one to lock: a damaged
 // link may name no page, or one that this backend has locked.
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
+// Pins the page if it still is in the buffer, shared, that held it before; else InvalidBuffer.
+Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer);
 // Pins a page likewise, locks it in `lock_mode` and checks it.
 Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode);
 // The cached metapage. Expects no page lock, leaves none: the first call reads the page.

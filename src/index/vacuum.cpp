@@ -3,6 +3,7 @@
 // beside readers and inserters.
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
+#include "index/answers.hpp"
 #include "index/testing.hpp"
 #include "index/tree.hpp"
 
@@ -12,7 +13,8 @@ namespace simhash {
 
 namespace {
 
-constexpr int kBatch = 64; // fingerprints handled under one lock of a block-table leaf at most
+constexpr size_t kSearchesUnderLock = 64; // of a block-table leaf at most
+constexpr size_t kAnswersAhead = 12;      // fetched before they are looked at
 
 struct Vacuum {
     IndexVacuumInfo* info;
@@ -26,7 +28,8 @@ struct Vacuum {
 
     uint64_t* removed; // fingerprints that lost a posting, ascending within a leaf
     size_t removed_count, removed_limit;
-    uint64_t* keys; // [removed_limit] scratch: the same, permuted and sorted
+    uint64_t* keys;  // [removed_limit] scratch: the same, permuted and sorted
+    Answers answers; // of the posting table, to the same
 
     LeafEntry run[kMaxLeafEntries];
     LeafEntry tail[kMaxTailEntries];
@@ -38,79 +41,89 @@ TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
 
 // ---- Block tables ----
 
-// Removes from one block-table leaf those of `keys` that it holds and that have no posting. Expects
-// the leaf locked exclusively.
-void remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutation& permutation,
-                      Buffer buffer, const uint64_t* keys, int count) {
+// Takes the entries with these keys out of a run; both ascend. Returns the run's new end.
+LeafEntry* without(LeafEntry* run, const LeafEntry* run_end, const uint64_t* keys,
+                   const uint64_t* keys_end) {
+    LeafEntry* kept = run;
+    for (const LeafEntry* entry = run; entry < run_end; ++entry) {
+        while (keys < keys_end && *keys < entry->key)
+            ++keys;
+        *kept = *entry;
+        kept += keys == keys_end || *keys != entry->key;
+    }
+    return kept;
+}
+
+// Removes from one block-table leaf those of `keys` (ascending) that have no posting. Expects the
+// leaf locked exclusively. Returns how many of the keys it dealt with; overwrites these.
+size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutation& permutation,
+                        Buffer buffer, std::span<uint64_t> keys) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
-    uint64_t gone[kBatch];
-    int gone_count = 0;
-    for (int i = 0; i < count; i++)
-        if (reader.contains_key(keys[i]) &&
-            !has_posting(vacuum->index, vacuum->layout, permutation.invert(keys[i])))
-            gone[gone_count++] = keys[i];
-    if (gone_count == 0)
-        return;
-    auto is_gone = [&](const LeafEntry& entry) {
-        return std::binary_search(gone, gone + gone_count, entry.key);
-    };
+    size_t most_searches = vacuum->answers.searches() + kSearchesUnderLock;
+    size_t done = 0, gone = 0;
+    for (; done < keys.size() && vacuum->answers.searches() < most_searches; done++) {
+        if (done + kAnswersAhead < keys.size())
+            vacuum->answers.fetch_ahead(permutation.invert(keys[done + kAnswersAhead]));
+        if (vacuum->answers.still_absent(permutation.invert(keys[done])))
+            keys[gone++] = keys[done];
+    }
     LeafEntry* run_end = vacuum->run + reader.decode_run(vacuum->run);
     LeafEntry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
-    rewrite_leaf(tree, buffer, {vacuum->run, std::remove_if(vacuum->run, run_end, is_gone)},
-                 {vacuum->tail, std::remove_if(vacuum->tail, tail_end, is_gone)});
+    const uint64_t* gone_end = keys.data() + gone;
+    auto in_gone = [&](const LeafEntry& entry) {
+        return std::binary_search<const uint64_t*>(keys.data(), gone_end, entry.key);
+    };
+    std::span run(vacuum->run, without(vacuum->run, run_end, keys.data(), gone_end));
+    std::span tail(vacuum->tail, std::remove_if(vacuum->tail, tail_end, in_gone));
+    if (int(run.size() + tail.size()) < reader.count())
+        rewrite_leaf(tree, buffer, run, tail);
+    return done;
 }
 
 bool leaf_is_empty(Relation index, Buffer buffer, LeafKind kind) {
     return open_leaf(index, buffer, kind).count() == 0;
 }
 
-// Removes those of `keys` (ascending, permuted for this table) that have no posting.
-void remove_from_table(Vacuum* vacuum, int table, const uint64_t* keys, size_t count) {
+// Removes those of `keys` (ascending, permuted for this table) that have no posting; overwrites the
+// keys.
+void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     TreeContext tree = vacuum_tree(vacuum, table);
     Permutation permutation(vacuum->layout->masks[table]);
-    for (size_t done = 0; done < count;) {
+    while (!keys.empty()) {
         vacuum_delay();
-        Buffer buffer = descend(tree, {keys[done], 0}, 0, BUFFER_LOCK_EXCLUSIVE);
+        Buffer buffer = descend(tree, {keys[0], 0}, 0, BUFFER_LOCK_EXCLUSIVE);
         Page page = BufferGetPage(buffer);
-        int batch = 0;
-        while (batch < kBatch && done + batch < count &&
-               !page_precedes(page, {keys[done + batch], 0}))
-            batch++;
         BlockNumber block = BufferGetBlockNumber(buffer);
-        if (batch == 0)
+        auto on_leaf = std::partition_point(keys.begin(), keys.end(), [&](uint64_t key) {
+            return !page_precedes(page, {key, 0});
+        });
+        size_t done = remove_from_leaf(vacuum, tree, permutation, buffer, {keys.begin(), on_leaf});
+        if (done == 0)
             report_corruption(vacuum->index, block, "The root has a right sibling.");
-        remove_from_leaf(vacuum, tree, permutation, buffer, keys + done, batch);
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
         UnlockReleaseBuffer(buffer);
         if (empty && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
-        done += batch;
+        keys = keys.subspan(done);
     }
 }
 
 // Deals with the remembered fingerprints, and forgets them.
 void remove_from_tables(Vacuum* vacuum) {
-    // Ask without a lock first: most that still have postings are dropped here, and the pages are
-    // in memory afterwards.
-    std::sort(vacuum->removed, vacuum->removed + vacuum->removed_count);
-    size_t count = 0;
-    for (size_t i = 0; i < vacuum->removed_count; i++) {
-        uint64_t fingerprint = vacuum->removed[i];
-        if (i > 0 && fingerprint == vacuum->removed[i - 1])
-            continue;
-        vacuum_delay();
-        if (!has_posting(vacuum->index, vacuum->layout, fingerprint))
-            vacuum->keys[count++] = fingerprint;
-    }
-    std::copy_n(vacuum->keys, count, vacuum->removed);
+    uint64_t* removed = vacuum->removed;
+    std::sort(removed, removed + vacuum->removed_count);
+    size_t count = std::unique(removed, removed + vacuum->removed_count) - removed;
     for (int table = 1; table < vacuum->layout->table_count; table++) {
+        count = vacuum->answers.keep_absent(removed, count);
+        pause_for_test("vacuum-after-answers");
         Permutation permutation(vacuum->layout->masks[table]);
         for (size_t i = 0; i < count; i++)
-            vacuum->keys[i] = permutation.apply(vacuum->removed[i]);
+            vacuum->keys[i] = permutation.apply(removed[i]);
         std::sort(vacuum->keys, vacuum->keys + count);
-        remove_from_table(vacuum, table, vacuum->keys, count);
+        remove_from_table(vacuum, table, {vacuum->keys, count});
     }
     vacuum->removed_count = 0;
+    vacuum->answers.forget();
 }
 
 // Removes every entry of every block table that has no posting: after a removal that did not end.
@@ -131,7 +144,7 @@ void sweep_tables(Vacuum* vacuum) {
                 if (!has_posting(vacuum->index, vacuum->layout,
                                  permutation.invert(vacuum->run[i].key)))
                     keys[orphans++] = vacuum->run[i].key;
-            remove_from_table(vacuum, table, keys, orphans);
+            remove_from_table(vacuum, table, {keys, size_t(orphans)});
         }
         pfree(keys);
     }
@@ -252,9 +265,10 @@ void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
 }
 
 size_t removed_limit() {
+    constexpr size_t kBytes = 2 * sizeof(uint64_t) + Answers::kBytesEach;
     int kilobytes = in_autovacuum_worker() && autovacuum_work_mem != -1 ? autovacuum_work_mem
                                                                         : maintenance_work_mem;
-    return std::max<size_t>(size_t(kilobytes) * 1024 / (2 * sizeof(uint64_t)), 2 * kMaxLeafEntries);
+    return std::max<size_t>(size_t(kilobytes) * 1024 / kBytes, 2 * kMaxLeafEntries);
 }
 
 Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
@@ -269,12 +283,14 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     size_t bytes = vacuum->removed_limit * sizeof(uint64_t);
     vacuum->removed = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
     vacuum->keys = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
+    vacuum->answers = Answers(vacuum->index, vacuum->layout, vacuum->removed_limit);
     return vacuum;
 }
 
 void end_vacuum(Vacuum* vacuum) {
     if (vacuum->pending)
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, false);
+    vacuum->answers.free();
     pfree(vacuum->keys);
     pfree(vacuum->removed);
     pfree(vacuum);
