@@ -45,22 +45,25 @@ bool Answers::holds(const Answer& answer) {
     return same;
 }
 
-// Asks the leaf of the first of these fingerprints for all whose postings can be on no other leaf.
-// Moves those without a posting to `kept`, and puts down the answer. Returns how many it dealt with:
-// 0 where the postings of the first one may go on to the right.
+// Asks the leaf of the first of these fingerprints for all whose postings can be on no other leaf,
+// or as many as a leaf has entries. Moves those without a posting to `kept`, which may be the same
+// array, and puts down the answer. Returns how many it asked for: 0 where the postings of the first
+// one may go on to the right.
 size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* kept,
                          size_t* kept_count) {
     TreeContext postings = tree_context(index_, nullptr, layout_, 0);
-    Buffer buffer = descend(postings, {fingerprints[0], 0}, 0, BUFFER_LOCK_SHARE);
+    uint64_t first = fingerprints[0], last = first;
+    Buffer buffer = descend(postings, {first, 0}, 0, BUFFER_LOCK_SHARE);
     Page page = BufferGetPage(buffer);
     LeafReader reader = open_leaf(index_, buffer, postings.kind);
+    count = std::min(count, size_t{kMaxLeafEntries});
     size_t asked = 0;
     for (; asked < count && !page_precedes(page, {fingerprints[asked], kMaxTid}); asked++) {
-        if (!reader.contains_key(fingerprints[asked]))
-            kept[(*kept_count)++] = fingerprints[asked];
+        last = fingerprints[asked];
+        if (!reader.contains_key(last))
+            kept[(*kept_count)++] = last;
     }
-    Answer answer{fingerprints[0], fingerprints[asked > 0 ? asked - 1 : 0], PageGetLSN(page),
-                  BufferGetBlockNumber(buffer), buffer};
+    Answer answer{first, last, PageGetLSN(page), BufferGetBlockNumber(buffer), buffer};
     UnlockReleaseBuffer(buffer);
     if (asked > 0 && RelationNeedsWAL(index_))
         put(answer);
@@ -74,44 +77,45 @@ size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
         vacuum_delay();
         while (earlier < earlier_count && earlier_[earlier].last < fingerprints[i])
             earlier++;
-        if (earlier < earlier_count && earlier_[earlier].first <= fingerprints[i] &&
-            holds(earlier_[earlier])) {
-            put(earlier_[earlier]);
-            while (i < count && fingerprints[i] <= earlier_[earlier].last)
+        const Answer* known = earlier < earlier_count ? &earlier_[earlier] : nullptr;
+        if (known != nullptr && known->first <= fingerprints[i] && holds(*known)) {
+            put(*known);
+            while (i < count && fingerprints[i] <= known->last)
                 fingerprints[kept++] = fingerprints[i++];
-            continue;
+        } else if (size_t asked = ask_leaf(fingerprints + i, count - i, fingerprints, &kept)) {
+            i += asked;
+        } else {
+            uint64_t spread = fingerprints[i++];
+            if (!has_posting(index_, layout_, spread))
+                fingerprints[kept++] = spread;
         }
-        size_t asked = ask_leaf(fingerprints + i, count - i, fingerprints, &kept);
-        if (asked == 0 && !has_posting(index_, layout_, fingerprints[i++]))
-            fingerprints[kept++] = fingerprints[i - 1];
-        i += asked;
     }
+    count_slots();
+    return kept;
+}
+
+void Answers::count_slots() {
     for (size_t slot = 0, before = 0; slot <= kSlots; slot++) {
         while (before < count_ && slot_of(answers_[before].first) < int(slot))
             before++;
         before_slot_[slot] = uint32(before);
     }
-    return kept;
 }
 
-// The answer for a fingerprint, or nullptr.
-const Answer* Answers::find(uint64_t fingerprint) const {
+const Answer* Answers::look_up(uint64_t fingerprint) const {
     if (count_ == 0)
         return nullptr;
     const uint32* before = &before_slot_[slot_of(fingerprint)];
     const Answer* after = std::upper_bound(
         answers_ + before[0], answers_ + before[1], fingerprint,
         [](uint64_t wanted, const Answer& answer) { return wanted < answer.first; });
-    return after > answers_ && fingerprint <= after[-1].last ? after - 1 : nullptr;
+    if (after == answers_ || after[-1].last < fingerprint)
+        return nullptr;
+    prefetch_page(after[-1].buffer);
+    return after - 1;
 }
 
-void Answers::fetch_ahead(uint64_t fingerprint) const {
-    if (const Answer* answer = find(fingerprint))
-        prefetch_page(answer->buffer);
-}
-
-bool Answers::still_absent(uint64_t fingerprint) {
-    const Answer* answer = find(fingerprint);
+bool Answers::still_absent(uint64_t fingerprint, const Answer* answer) {
     if (answer != nullptr && holds(*answer))
         return true;
     searches_++;

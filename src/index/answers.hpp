@@ -18,7 +18,7 @@ struct Answer {
 class Answers {
   public:
     // For so many fingerprints there is room for one answer, as they mostly share leaves ...
-    static constexpr size_t kSharingLeaf = 16;
+    static constexpr size_t kSharingLeaf = 32;
     // ... which takes so many bytes for each: two answers, as earlier ones are a first guess.
     static constexpr size_t kBytesEach = 2 * sizeof(Answer) / kSharingLeaf;
 
@@ -33,19 +33,20 @@ class Answers {
     size_t keep_absent(uint64_t* fingerprints, size_t count);
     void forget() { count_ = 0; }
 
-    // Has brought nearer what still_absent() will look at.
-    void fetch_ahead(uint64_t fingerprint) const;
-    // Whether one of those that keep_absent() kept has no posting still. May be called holding a
-    // lock in a block table; leaves no other.
-    bool still_absent(uint64_t fingerprint);
+    // The answer that one of those that keep_absent() kept has, or nullptr. Has its leaf's page
+    // brought nearer.
+    const Answer* look_up(uint64_t fingerprint) const;
+    // Whether that fingerprint has no posting still. May be called holding a lock in a block table;
+    // leaves no other.
+    bool still_absent(uint64_t fingerprint, const Answer* answer);
     // How often so far still_absent() did not find the leaf where it was, or had to ask again.
     size_t searches() const { return searches_; }
 
   private:
     void put(const Answer& answer);
     bool holds(const Answer& answer);
-    const Answer* find(uint64_t fingerprint) const;
     size_t ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* kept, size_t* kept_count);
+    void count_slots();
 
     Relation index_;
     const Layout* layout_;

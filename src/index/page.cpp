@@ -81,14 +81,6 @@ Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy
     return buffer;
 }
 
-Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer) {
-    // A visit by this way does not count as use of the buffer, which would be evicted as if nobody
-    // used it. So it is taken only where one use more makes no difference.
-    bool usable =
-        buffer != InvalidBuffer && use_count_is_full(buffer) && !page_locked_by_me(buffer);
-    return usable && read_recent_buffer(index, block, buffer) ? buffer : InvalidBuffer;
-}
-
 Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode) {
     Buffer buffer = pin_page(index, block);
     LockBuffer(buffer, lock_mode);

@@ -278,8 +278,14 @@ LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
 // link may name no page, or one that this backend has locked.
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
 // Pins the page if it still is in the buffer, shared, that held it before; else InvalidBuffer.
-Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer);
-// Pins a page likewise, locks it in `lock_mode` and checks it.
+// Expects it not locked by this backend.
+inline Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer) {
+    // A visit by this way does not count as use of the buffer, which would be evicted as if nobody
+    // used it. So it is taken only where one use more makes no difference.
+    bool usable = buffer != InvalidBuffer && use_count_is_full(buffer);
+    return usable && read_recent_buffer(index, block, buffer) ? buffer : InvalidBuffer;
+}
+// Pins a page by its block, locks it in `lock_mode` and checks it.
 Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode);
 // The cached metapage. Expects no page lock, leaves none: the first call reads the page.
 IndexCache* index_cache(Relation index);

@@ -8,13 +8,14 @@
 #include "index/tree.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace simhash {
 
 namespace {
 
-constexpr size_t kSearchesUnderLock = 64; // of a block-table leaf at most
-constexpr size_t kAnswersAhead = 12;      // fetched before they are looked at
+constexpr size_t kSearchesUnderLock = 128; // of a block-table leaf at most
+constexpr size_t kAnswersAhead = 16;       // looked up before they are used
 
 struct Vacuum {
     IndexVacuumInfo* info;
@@ -28,7 +29,7 @@ struct Vacuum {
 
     uint64_t* removed; // fingerprints that lost a posting, ascending within a leaf
     size_t removed_count, removed_limit;
-    uint64_t* keys;  // [removed_limit] scratch: the same, permuted and sorted
+    uint64_t* keys;  // [removed_limit] the same, permuted and sorted
     Answers answers; // of the posting table, to the same
 
     LeafEntry run[kMaxLeafEntries];
@@ -54,29 +55,44 @@ LeafEntry* without(LeafEntry* run, const LeafEntry* run_end, const uint64_t* key
     return kept;
 }
 
+// Finds out whether the fingerprints of keys have no posting still: moves such keys to the front,
+// `gone` of them. Returns how many it dealt with, before they took more than kSearchesUnderLock
+// searches.
+size_t find_gone(Vacuum* vacuum, const Permutation& permutation, std::span<uint64_t> keys,
+                 size_t* gone) {
+    Answers& answers = vacuum->answers;
+    size_t most_searches = answers.searches() + kSearchesUnderLock, done = 0;
+    auto look_up = [&](size_t i) { return answers.look_up(permutation.invert(keys[i])); };
+    const Answer* ahead[kAnswersAhead];
+    for (size_t i = 0; i < std::min(keys.size(), kAnswersAhead); i++)
+        ahead[i] = look_up(i);
+    for (*gone = 0; done < keys.size() && answers.searches() < most_searches; done++) {
+        const Answer*& answer = ahead[done % kAnswersAhead];
+        if (answers.still_absent(permutation.invert(keys[done]), answer))
+            keys[(*gone)++] = keys[done];
+        if (done + kAnswersAhead < keys.size())
+            answer = look_up(done + kAnswersAhead);
+    }
+    return done;
+}
+
 // Removes from one block-table leaf those of `keys` (ascending) that have no posting. Expects the
 // leaf locked exclusively. Returns how many of the keys it dealt with; overwrites these.
 size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutation& permutation,
                         Buffer buffer, std::span<uint64_t> keys) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
-    size_t most_searches = vacuum->answers.searches() + kSearchesUnderLock;
-    size_t done = 0, gone = 0;
-    for (; done < keys.size() && vacuum->answers.searches() < most_searches; done++) {
-        if (done + kAnswersAhead < keys.size())
-            vacuum->answers.fetch_ahead(permutation.invert(keys[done + kAnswersAhead]));
-        if (vacuum->answers.still_absent(permutation.invert(keys[done])))
-            keys[gone++] = keys[done];
-    }
-    LeafEntry* run_end = vacuum->run + reader.decode_run(vacuum->run);
-    LeafEntry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
+    size_t gone;
+    size_t done = find_gone(vacuum, permutation, keys, &gone);
     const uint64_t* gone_end = keys.data() + gone;
-    auto in_gone = [&](const LeafEntry& entry) {
+    auto is_gone = [&](const LeafEntry& entry) {
         return std::binary_search<const uint64_t*>(keys.data(), gone_end, entry.key);
     };
-    std::span run(vacuum->run, without(vacuum->run, run_end, keys.data(), gone_end));
-    std::span tail(vacuum->tail, std::remove_if(vacuum->tail, tail_end, in_gone));
-    if (int(run.size() + tail.size()) < reader.count())
-        rewrite_leaf(tree, buffer, run, tail);
+    LeafEntry* run_end = vacuum->run + reader.decode_run(vacuum->run);
+    LeafEntry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
+    LeafEntry* run_kept = without(vacuum->run, run_end, keys.data(), gone_end);
+    LeafEntry* tail_kept = std::remove_if(vacuum->tail, tail_end, is_gone);
+    if (run_kept < run_end || tail_kept < tail_end)
+        rewrite_leaf(tree, buffer, {vacuum->run, run_kept}, {vacuum->tail, tail_kept});
     return done;
 }
 
@@ -108,19 +124,37 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     }
 }
 
+// Writes the fingerprints, permuted, to `keys` in the order of keys: dealt out by their leading
+// bits, and then each deal sorted.
+void sort_permuted(const Permutation& permutation, std::span<const uint64_t> fingerprints,
+                   uint64_t* keys) {
+    constexpr int kLeadingBits = 12;
+    constexpr int kDeals = 1 << kLeadingBits;
+    auto deal_of = [](uint64_t key) { return key >> (kFingerprintBits - kLeadingBits); };
+    size_t ends[kDeals + 1] = {}; // at first where a deal begins
+    for (uint64_t fingerprint : fingerprints)
+        ends[deal_of(permutation.apply(fingerprint)) + 1]++;
+    std::partial_sum(ends, ends + kDeals, ends);
+    for (uint64_t fingerprint : fingerprints) {
+        uint64_t key = permutation.apply(fingerprint);
+        keys[ends[deal_of(key)]++] = key;
+    }
+    for (size_t deal = 0, begin = 0; deal < kDeals; begin = ends[deal++]) {
+        vacuum_delay();
+        std::sort(keys + begin, keys + ends[deal]);
+    }
+}
+
 // Deals with the remembered fingerprints, and forgets them.
 void remove_from_tables(Vacuum* vacuum) {
-    uint64_t* removed = vacuum->removed;
+    uint64_t *removed = vacuum->removed, *keys = vacuum->keys;
     std::sort(removed, removed + vacuum->removed_count);
     size_t count = std::unique(removed, removed + vacuum->removed_count) - removed;
     for (int table = 1; table < vacuum->layout->table_count; table++) {
         count = vacuum->answers.keep_absent(removed, count);
-        pause_for_test("vacuum-after-answers");
-        Permutation permutation(vacuum->layout->masks[table]);
-        for (size_t i = 0; i < count; i++)
-            vacuum->keys[i] = permutation.apply(removed[i]);
-        std::sort(vacuum->keys, vacuum->keys + count);
-        remove_from_table(vacuum, table, {vacuum->keys, count});
+        pause_for_test(table == 1 ? "vacuum-after-answers" : "vacuum-after-later-answers");
+        sort_permuted(Permutation(vacuum->layout->masks[table]), {removed, count}, keys);
+        remove_from_table(vacuum, table, {keys, count});
     }
     vacuum->removed_count = 0;
     vacuum->answers.forget();
@@ -280,9 +314,9 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     vacuum->layout = &vacuum->copied_layout;
     vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
     vacuum->removed_limit = removed_limit();
-    size_t bytes = vacuum->removed_limit * sizeof(uint64_t);
-    vacuum->removed = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
-    vacuum->keys = static_cast<uint64_t*>(MemoryContextAllocHuge(CurrentMemoryContext, bytes));
+    for (uint64_t** array : {&vacuum->removed, &vacuum->keys})
+        *array = static_cast<uint64_t*>(
+            MemoryContextAllocHuge(CurrentMemoryContext, vacuum->removed_limit * sizeof(uint64_t)));
     vacuum->answers = Answers(vacuum->index, vacuum->layout, vacuum->removed_limit);
     return vacuum;
 }
