@@ -15,6 +15,15 @@ ROLLBACK;
 SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_fp', true);
 VACUUM checked;
 SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_fp', true);
+-- A fingerprint of many rows loses the first of them: those that are left stand on other leaves.
+CREATE TABLE repeated (id integer, fp bigint);
+INSERT INTO repeated SELECT i, CASE WHEN i % 20 = 0 THEN ('x' || md5(i::text))::bit(64)::bigint ELSE 42 END FROM generate_series(1, 20000) i;
+INSERT INTO repeated SELECT 20000 + i, 41 FROM generate_series(1, 100) i;
+CREATE INDEX repeated_fp ON repeated USING simhash (fp);
+DELETE FROM repeated WHERE id <= 15000;
+VACUUM repeated;
+SELECT rows, fingerprints, orphans FROM simhash_index_check('repeated_fp', true);
+DROP TABLE repeated;
 -- A fingerprint of many rows goes, and then everything: the trees shrink, and grow again from the free pages.
 DELETE FROM checked WHERE fp = 42;
 VACUUM checked;

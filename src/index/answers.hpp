@@ -1,13 +1,13 @@
-// What the posting table's leaves answered to vacuum, which asks them whether fingerprints that lost
-// a posting have any left. README.md, "Vacuum", says how long an answer holds.
+// What the posting table's leaves answered to vacuum, which asks them whether fingerprints that
+// lost a posting have any left. README.md, "Vacuum", says how long an answer holds.
 #pragma once
 
 #include "index/tree.hpp"
 
 namespace simhash {
 
-// A leaf that was asked, and what it said: as long as it has this LSN, none of the fingerprints that
-// are asked for, from `first` to `last`, has a posting.
+// A leaf that was asked, and what it said: as long as it has this LSN, none of the fingerprints
+// that are asked for, from `first` to `last`, has a posting.
 struct Answer {
     uint64_t first, last;
     XLogRecPtr lsn;
@@ -27,8 +27,8 @@ class Answers {
     Answers(Relation index, const Layout* layout, size_t limit);
     void free();
 
-    // Asks for fingerprints, ascending and distinct: keeps those that have no posting, in order, and
-    // returns their number. To be called again for those that it kept, or, after forget(), for
+    // Asks for fingerprints, ascending and distinct: keeps those that have no posting, in order,
+    // and returns their number. To be called again for those that it kept, or, after forget(), for
     // others. Expects no lock.
     size_t keep_absent(uint64_t* fingerprints, size_t count);
     void forget() { count_ = 0; }
