@@ -15,6 +15,7 @@ constexpr void set_properties(IndexAmRoutine* am) {
     am->amoptionalkey = true;
     am->amsearchnulls = true;
     set_equality<kEqual>(am);
+    set_can_build_parallel(am);
     // The list of removed fingerprints; parallel vacuum shares the memory out.
     am->amusemaintenanceworkmem = true;
     am->amparallelvacuumoptions =

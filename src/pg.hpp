@@ -21,6 +21,7 @@ extern "C" {
 #include "access/amapi.h"
 #include "access/generic_xlog.h"
 #include "access/genam.h"
+#include "access/parallel.h"
 #include "access/relation.h"
 #include "access/reloptions.h"
 #include "access/relscan.h"
@@ -48,6 +49,7 @@ extern "C" {
 #include "commands/defrem.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
+#include "executor/instrument.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "libpq/pqformat.h"
@@ -60,6 +62,7 @@ extern "C" {
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/planner.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
 #include "parser/parse_oper.h"
@@ -69,14 +72,19 @@ extern "C" {
 #include "port/pg_crc32c.h"
 #include "rewrite/rewriteManip.h"
 #include "postmaster/autovacuum.h"
+#include "postmaster/bgworker_internals.h"
+#include "storage/barrier.h"
 #include "storage/buf_internals.h"
-#include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
+#include "storage/fd.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
 #include "storage/procarray.h"
+#include "storage/sharedfileset.h"
+#include "storage/spin.h"
+#include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -100,6 +108,7 @@ extern "C" {
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
+#include "utils/wait_event.h"
 #include "windowapi.h"
 #if PG_VERSION_NUM >= 160000
 #include "nodes/miscnodes.h"
@@ -133,12 +142,10 @@ inline Buffer extend_relation(Relation relation, ForkNumber fork = MAIN_FORKNUM)
 #if PG_VERSION_NUM >= 160000
     return ExtendBufferedRel(BMR_REL(relation), fork, nullptr, EB_LOCK_FIRST);
 #else
-    bool need_lock = !RELATION_IS_LOCAL(relation);
-    if (need_lock)
-        LockRelationForExtension(relation, ExclusiveLock);
+    // Also where the relation is this transaction's own, whose parallel workers may extend it.
+    LockRelationForExtension(relation, ExclusiveLock);
     Buffer buffer = ReadBufferExtended(relation, fork, P_NEW, RBM_ZERO_AND_LOCK, nullptr);
-    if (need_lock)
-        UnlockRelationForExtension(relation, ExclusiveLock);
+    UnlockRelationForExtension(relation, ExclusiveLock);
     return buffer;
 #endif
 }
@@ -149,6 +156,61 @@ inline Relation vacuum_heap([[maybe_unused]] IndexVacuumInfo* info) {
     return info->heaprel;
 #else
     return nullptr;
+#endif
+}
+
+// Writes to a temporary file, or reads from it, at a position; all of it, or raises an error.
+inline void write_at(File file, const void* data, size_t bytes, int64 position) {
+    errno = 0;
+    auto written = FileWrite(file, static_cast<char*>(const_cast<void*>(data)), int(bytes),
+                             position, WAIT_EVENT_BUFFILE_WRITE);
+    if (written != decltype(written)(bytes)) {
+        if (errno == 0)
+            errno = ENOSPC;
+        ereport(ERROR,
+                (errcode_for_file_access(), errmsg("could not write to temporary file: %m")));
+    }
+}
+inline void read_at(File file, void* out, size_t bytes, int64 position) {
+    auto done =
+        FileRead(file, static_cast<char*>(out), int(bytes), position, WAIT_EVENT_BUFFILE_READ);
+    if (done < 0)
+        ereport(ERROR,
+                (errcode_for_file_access(), errmsg("could not read from temporary file: %m")));
+    if (done != decltype(done)(bytes))
+        ereport(ERROR, (errcode_for_file_access(),
+                        errmsg("could not read from temporary file: read only %zu of %zu bytes",
+                               size_t(done), bytes)));
+}
+
+// This participant's share of a scan of the whole table.
+inline TableScanDesc begin_parallel_scan(Relation heap, ParallelTableScanDesc scan) {
+#if PG_VERSION_NUM >= 190000
+    return table_beginscan_parallel(heap, scan, SO_NONE);
+#else
+    return table_beginscan_parallel(heap, scan);
+#endif
+}
+
+// How many workers the server would give to the build of an index. From PostgreSQL 17 on it asks
+// this itself, for access methods that can build in parallel; before, for B-trees alone.
+inline int planned_build_workers([[maybe_unused]] Relation heap, [[maybe_unused]] Relation index,
+                                 IndexInfo* info) {
+#if PG_VERSION_NUM >= 170000
+    return info->ii_ParallelWorkers;
+#else
+    if (!IsNormalProcessingMode())
+        return 0;
+    info->ii_ParallelWorkers =
+        plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));
+    return info->ii_ParallelWorkers;
+#endif
+}
+
+// From PostgreSQL 17 on an access method says whether it can build in parallel.
+constexpr void set_can_build_parallel([[maybe_unused]] IndexAmRoutine* am) {
+#if PG_VERSION_NUM >= 170000
+    am->amcanbuildparallel = true;
 #endif
 }
 

@@ -12,7 +12,7 @@ namespace simhash {
 // ---- build.cpp ----
 
 // Subphases in pg_stat_progress_create_index; 1 is "initializing".
-enum BuildPhase : int64 { kPhaseScan = 2, kPhaseSort, kPhasePostings, kPhaseBlocks };
+enum BuildPhase : int64 { kPhaseScan = 2, kPhaseSort, kPhaseWrite };
 char* index_build_phase_name(int64 phase);
 IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info);
 void index_build_empty(Relation index);

@@ -243,7 +243,7 @@ void check_unreached(Check* check) {
 // ---- Content ----
 
 void check_tids(Check* check) {
-    ExternalSorter<uint64_t> tids(sort_memory(), "maintenance_work_mem");
+    ExternalSorter<uint64_t> tids(sort_memory());
     for (int number : {0, null_tree(*check->layout)}) {
         EntryReader postings(checked_tree(check, number));
         LeafEntry entry;
@@ -305,7 +305,7 @@ int64 add_fingerprints(Check* check, const Permutation& permutation,
 
 void check_block_table(Check* check, int table) {
     Permutation permutation(check->layout->masks[table]);
-    ExternalSorter<uint64_t> sorter(sort_memory(), "maintenance_work_mem");
+    ExternalSorter<uint64_t> sorter(sort_memory());
     add_fingerprints(check, permutation, &sorter);
     sorter.finish();
 
@@ -394,8 +394,8 @@ void require_rows(Check* check, int number, ExternalSorter<KeyedValue>* rows) {
 }
 
 void check_rows(Check* check) {
-    ExternalSorter<KeyedValue> fingerprints(sort_memory(), "maintenance_work_mem");
-    ExternalSorter<KeyedValue> nulls(sort_memory() / 8, "maintenance_work_mem");
+    ExternalSorter<KeyedValue> fingerprints(sort_memory());
+    ExternalSorter<KeyedValue> nulls(sort_memory() / 8);
     Rows rows{&fingerprints, &nulls};
     read_rows(check, &rows);
     require_rows(check, 0, &fingerprints);

@@ -12,7 +12,7 @@ namespace simhash {
 class PairSort {
   public:
     // In the current memory context.
-    explicit PairSort(size_t memory_bytes) : sorter_(memory_bytes, "work_mem") {}
+    explicit PairSort(size_t memory_bytes) : sorter_(memory_bytes) {}
 
     PairReceiver receiver() { return {add, nullptr, this}; }
 

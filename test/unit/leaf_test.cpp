@@ -201,16 +201,28 @@ TEST(LeafCodec, APartNeverEncodesLarger) {
     }
 }
 
-TEST(LeafCodec, SizerAgreesWithTheEncoder) {
+TEST(LeafCodec, RunSizesAgreeWithTheEncoder) {
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
-            RunSizer sizer(kind);
-            for (size_t i = 0; i < entries.size(); i++) {
-                if (i % 37 == 0 || i + 1 == entries.size()) {
-                    EXPECT_EQ(sizer.bytes_with(entries[i]),
-                              encoded_run_bytes(kind, entries.data(), int(i) + 1));
-                }
-                sizer.add(entries[i]);
+            RunSizes sizes(kind, entries.data());
+            // In an order that goes back and forth.
+            for (int i = 0, size = int(entries.size()); i <= size; i += i % 5 == 0 ? 64 : 1)
+                for (int count : {i, size - i, i / 2})
+                    EXPECT_EQ(sizes.bytes(count), encoded_run_bytes(kind, entries.data(), count));
+        }
+}
+
+TEST(LeafCodec, RunSizesFindTheGreatestCountWithin) {
+    for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
+        for (const auto& entries : samples(kind)) {
+            int size = int(entries.size());
+            RunSizes sizes(kind, entries.data());
+            for (size_t bytes : {size_t{40}, size_t{100}, size_t{3000}, size_t{7000}}) {
+                int expected = 0;
+                while (expected < size && sizes.bytes(expected + 1) <= bytes)
+                    expected++;
+                for (int guess : {0, expected / 2, expected, expected + 1, size, 5000})
+                    EXPECT_EQ(sizes.most_within(bytes, size, guess), expected);
             }
         }
 }

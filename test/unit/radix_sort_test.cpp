@@ -10,6 +10,7 @@ namespace {
 
 using simhash::KeyedValue;
 using simhash::radix_sort;
+using simhash::sort_records;
 using simhash::test::Random;
 
 // Keys of which only the bits of a mask vary: passes are skipped, in even and in odd numbers.
@@ -47,6 +48,43 @@ TEST(RadixSort, KeepsTheOrderOfRecordsWithEqualKeys) {
                 ASSERT_EQ(records[i].value, expected[i].value);
             }
         }
+}
+
+TEST(RadixSort, SortsByTheBitsThatAreAskedFor) {
+    Random random(3);
+    for (unsigned low_bit : {0, 5, 40, 47, 48, 63, 64}) {
+        std::vector<uint64_t> keys(5000), scratch(keys.size());
+        for (uint64_t& key : keys)
+            key = random.next();
+        std::vector<uint64_t> expected = keys;
+        std::stable_sort(expected.begin(), expected.end(), [=](uint64_t a, uint64_t b) {
+            return low_bit < 64 && a >> low_bit < b >> low_bit;
+        });
+        radix_sort<uint64_t>(
+            keys, scratch, [] {}, low_bit);
+        ASSERT_EQ(keys, expected) << low_bit;
+    }
+}
+
+TEST(RadixSort, SortsRecordsByKeyAndValue) {
+    Random random(4);
+    for (uint64_t varying : kVarying)
+        for (uint64_t crowd : {0, 1, 3}) // of how many records most have the same leading bits
+            for (size_t size : {0, 1, 2, 64, 65, 1000, 100000}) {
+                std::vector<KeyedValue> records(size), scratch(size);
+                for (KeyedValue& record : records) {
+                    record = {random.next() & varying, random.next() % size};
+                    if (crowd > 0 && random.next() % (crowd + 1) > 0)
+                        record.key &= 0xff;
+                }
+                std::vector<KeyedValue> expected = records;
+                std::sort(expected.begin(), expected.end());
+                sort_records(std::span<KeyedValue>(records), std::span<KeyedValue>(scratch), [] {});
+                for (size_t i = 0; i < size; ++i) {
+                    ASSERT_EQ(records[i].key, expected[i].key);
+                    ASSERT_EQ(records[i].value, expected[i].value);
+                }
+            }
 }
 
 } // namespace

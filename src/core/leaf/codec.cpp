@@ -70,22 +70,10 @@ RunShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_
     return shape;
 }
 
-struct TidBounds {
-    uint32_t least_block = 0, greatest_block = 0, greatest_offset = 0;
-};
-
 TidBounds tid_bounds(const LeafEntry* entries, int count) {
     TidBounds bounds;
-    if (count == 0)
-        return bounds;
-    bounds.least_block = UINT32_MAX;
-    for (int i = 0; i < count; i++) {
-        uint32_t block = uint32_t(entries[i].tid >> 16);
-        bounds.least_block = std::min(bounds.least_block, block);
-        bounds.greatest_block = std::max(bounds.greatest_block, block);
-        bounds.greatest_offset =
-            std::max(bounds.greatest_offset, uint32_t(entries[i].tid & 0xffff));
-    }
+    for (int i = 0; i < count; i++)
+        bounds.add(entries[i].tid);
     return bounds;
 }
 
@@ -247,26 +235,36 @@ size_t encoded_run_bytes(LeafKind kind, const LeafEntry* entries, int count) {
     return shape_of(kind, entries, count, bounds).bytes();
 }
 
-void RunSizer::add(LeafEntry entry) {
-    uint32_t block = uint32_t(entry.tid >> 16);
-    if (count_ == 0) {
-        first_key_ = entry.key;
-        least_block_ = greatest_block_ = block;
-        greatest_offset_ = 0;
+size_t RunSizes::bytes(int count) {
+    if (count == 0)
+        return shape_of(kind_, 0, 0, 0, 0).bytes();
+    uint64_t range = entries_[count - 1].key - entries_[0].key;
+    if (kind_ == LeafKind::kBlock)
+        return shape_of(kind_, uint64_t(count), range, 0, 0).bytes();
+    for (; known_ < count / kStride; known_++) {
+        TidBounds bounds = bounds_[known_];
+        for (int i = known_ * kStride; i < (known_ + 1) * kStride; i++)
+            bounds.add(entries_[i].tid);
+        bounds_[known_ + 1] = bounds;
     }
-    last_key_ = entry.key;
-    least_block_ = std::min(least_block_, block);
-    greatest_block_ = std::max(greatest_block_, block);
-    greatest_offset_ = std::max(greatest_offset_, uint32_t(entry.tid & 0xffff));
-    count_++;
+    TidBounds bounds = bounds_[count / kStride];
+    for (int i = count / kStride * kStride; i < count; i++)
+        bounds.add(entries_[i].tid);
+    return shape_of(kind_, uint64_t(count), range, bounds.greatest_block - bounds.least_block,
+                    bounds.greatest_offset)
+        .bytes();
 }
 
-size_t RunSizer::bytes_with(LeafEntry entry) const {
-    RunSizer grown = *this;
-    grown.add(entry);
-    return shape_of(kind_, grown.count_, grown.last_key_ - grown.first_key_,
-                    grown.greatest_block_ - grown.least_block_, grown.greatest_offset_)
-        .bytes();
+int RunSizes::most_within(size_t limit, int most, int guess) {
+    int low = 0, high = most + 1; // what is looked for is in [low, high)
+    int at = guess;
+    for (int step = 8; high - low > 1; step *= 2) {
+        at = at <= low ? low + 1 : at >= high ? high - 1 : at;
+        bool within = bytes(at) <= limit;
+        (within ? low : high) = at;
+        at = high - low <= step ? (low + high) / 2 : within ? low + step : high - step;
+    }
+    return low;
 }
 
 size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* out,
@@ -281,7 +279,7 @@ size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* o
     header.count = uint16_t(count);
     header.run_bytes = uint16_t(shape.bytes());
     header.first_key = count > 0 ? entries[0].key : 0;
-    header.first_block = bounds.least_block;
+    header.first_block = kind == LeafKind::kPosting && count > 0 ? bounds.least_block : 0;
     header.unary_words = uint16_t(shape.unary_words);
     header.low_bits = uint8_t(shape.low_bits);
     header.block_bits = uint8_t(shape.block_bits);

@@ -129,6 +129,17 @@ struct PortableBits {
     }
 };
 
+// What the TIDs of a run lie between.
+struct TidBounds {
+    uint32_t least_block = UINT32_MAX, greatest_block = 0, greatest_offset = 0;
+
+    void add(uint64_t tid) {
+        least_block = std::min(least_block, uint32_t(tid >> 16));
+        greatest_block = std::max(greatest_block, uint32_t(tid >> 16));
+        greatest_offset = std::max(greatest_offset, uint32_t(tid & 0xffff));
+    }
+};
+
 // The 32 bits at a byte.
 inline uint32_t read_suffix(const uint8_t* words, size_t at) {
     if constexpr (std::endian::native == std::endian::little) {
@@ -368,21 +379,26 @@ class LeafReader {
 // Size of the encoded run in bytes, header included, for these sorted entries.
 size_t encoded_run_bytes(LeafKind kind, const LeafEntry* entries, int count);
 
-// Follows the size of a run that grows at its end, in constant time an entry (for the bulk build).
-class RunSizer {
+// Sizes of the runs of the first so many of some sorted entries (for the bulk build), each in nearly
+// constant time.
+class RunSizes {
   public:
-    explicit RunSizer(LeafKind kind) : kind_(kind) {}
-    void reset() { count_ = 0; }
-    void add(LeafEntry entry);
-    // Bytes of the encoded run if `entry` were added.
-    size_t bytes_with(LeafEntry entry) const;
+    RunSizes(LeafKind kind, const LeafEntry* entries) : kind_(kind), entries_(entries) {}
+    // Bytes of the encoded run of the first `count`, at most kMaxLeafEntries. Never falls as the
+    // count grows.
+    size_t bytes(int count);
+    // The greatest count up to `most` whose run takes no more than `bytes`. The nearer `guess` is
+    // to it, the sooner it is found.
+    int most_within(size_t bytes, int most, int guess);
 
   private:
+    static constexpr int kStride = 64;
+
     LeafKind kind_;
-    int count_ = 0;
-    uint64_t first_key_ = 0, last_key_ = 0;
-    uint32_t least_block_ = 0, greatest_block_ = 0;
-    uint32_t greatest_offset_ = 0;
+    const LeafEntry* entries_;
+    leaf_detail::TidBounds
+        bounds_[kMaxLeafEntries / kStride + 1]; // of the first i * kStride entries
+    int known_ = 0;                             // bounds_[0 .. known_] are
 };
 
 // Encodes `entries` (strictly ascending) as a run at `out`. Returns its bytes, or 0, with nothing

@@ -1,9 +1,10 @@
-// Radix sort of 64-bit keys, least significant byte first: a pass per byte, none for a byte that is
+// Radix sort of 64-bit keys, least significant digit first: a pass per byte, none for a byte that is
 // the same in all keys. Stable. The caller gives a scratch of the same size; the result ends in the
 // first array. A long sort calls `pause` now and then, which may leave by longjmp.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -16,6 +17,11 @@ namespace simhash {
 struct KeyedValue {
     uint64_t key;
     uint64_t value;
+
+    // Without branches, for merges.
+    friend bool operator<(const KeyedValue& a, const KeyedValue& b) {
+        return (a.key < b.key) | ((a.key == b.key) & (a.value < b.value));
+    }
 };
 
 inline uint64_t radix_key(uint64_t key) {
@@ -25,12 +31,15 @@ inline uint64_t radix_key(const KeyedValue& record) {
     return record.key;
 }
 
-// entries and scratch: the same number of entries, not overlapping.
+// Sorts by the bits of the keys from `low_bit` up, and looks at no others. entries and scratch: the
+// same number of entries, not overlapping.
 template <typename Entry, typename AnyPause>
-void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPause& pause) {
-    constexpr int kPasses = 8;
+void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPause& pause,
+                unsigned low_bit = 0) {
+    constexpr int kMaxPasses = 8;
     constexpr int kDigits = 256;
-    size_t counts[kPasses][kDigits] = {};
+    size_t counts[kMaxPasses][kDigits] = {};
+    int passes = int(64 - low_bit + 7) / 8;
     Entry* from = entries.data();
     Entry* to = scratch.data();
     size_t size = entries.size();
@@ -38,12 +47,12 @@ void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPau
         size,
         [&](size_t begin, size_t end) {
             for (size_t i = begin; i < end; ++i)
-                for (int pass = 0; pass < kPasses; ++pass)
-                    ++counts[pass][radix_key(from[i]) >> (8 * pass) & 0xff];
+                for (int pass = 0; pass < passes; ++pass)
+                    ++counts[pass][radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff];
         },
         pause);
 
-    for (int pass = 0; pass < kPasses; ++pass) {
+    for (int pass = 0; pass < passes; ++pass) {
         size_t* next = counts[pass]; // counts become positions
         size_t start = 0;
         bool constant = false;
@@ -59,7 +68,7 @@ void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPau
             size,
             [&](size_t begin, size_t end) {
                 for (size_t i = begin; i < end; ++i)
-                    to[next[radix_key(from[i]) >> (8 * pass) & 0xff]++] = from[i];
+                    to[next[radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++] = from[i];
             },
             pause);
         std::swap(from, to);
@@ -67,6 +76,60 @@ void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPau
     if (from != entries.data())
         one_by_one(
             size, [&](size_t i) { entries[i] = from[i]; }, pause);
+}
+
+// Sorts records of equal keys by their values.
+template <typename AnyPause>
+void sort_values(std::span<KeyedValue> records, std::span<KeyedValue> scratch,
+                 const AnyPause& pause) {
+    auto exchange = [&] {
+        for (KeyedValue& record : records)
+            std::swap(record.key, record.value);
+    };
+    exchange();
+    radix_sort(records, scratch, pause);
+    exchange();
+}
+
+// Sorts by (key, value). The leading bits of the keys, a few more than tell random keys apart, are
+// sorted by radix. What they leave out of order is mostly a few records here and there.
+template <typename AnyPause>
+void sort_records(std::span<KeyedValue> records, std::span<KeyedValue> scratch,
+                  const AnyPause& pause) {
+    constexpr unsigned kMoreBits = 7;
+    constexpr size_t kFew = 64;
+    if (records.size() < 2)
+        return;
+    uint64_t varying = 0;
+    for (const KeyedValue& record : records)
+        varying |= record.key ^ records[0].key;
+    if (varying == 0) {
+        sort_values(records, scratch, pause);
+        return;
+    }
+    unsigned highest = std::bit_width(varying);
+    unsigned wanted = (unsigned(std::bit_width(records.size())) + kMoreBits + 7) / 8 * 8;
+    unsigned low_bit = highest > wanted ? highest - wanted : 0;
+    radix_sort(records, scratch, pause, low_bit);
+
+    size_t paused = 0;
+    for (size_t begin = 0; begin < records.size();) {
+        size_t end = begin + 1;
+        bool ordered = true;
+        uint64_t bits = records[begin].key >> low_bit;
+        for (; end < records.size() && records[end].key >> low_bit == bits; ++end)
+            ordered &= records[end - 1] < records[end];
+        auto same = records.subspan(begin, end - begin);
+        if (!ordered && same.size() <= kFew)
+            std::sort(same.begin(), same.end());
+        else if (!ordered) // fewer bits vary in these, so this ends
+            sort_records(same, scratch.first(same.size()), pause);
+        begin = end;
+        if (begin - paused > kEntriesPerPause) {
+            pause();
+            paused = begin;
+        }
+    }
 }
 
 } // namespace simhash

@@ -1,0 +1,72 @@
+// Writes new trees, from their leaves up: the leaves of one key range from its sorted entries, and
+// the levels above from the leaves' pivots. README.md's section on the build says who may write
+// what.
+#pragma once
+
+#include "index/tree.hpp"
+
+namespace simhash {
+
+// The pivots of the pages of a level, in order, in palloc'd memory.
+class Pivots {
+  public:
+    void add(const Pivot& pivot);
+    std::span<const Pivot> all() const { return {pivots_, count_}; }
+
+  private:
+    Pivot* pivots_ = nullptr;
+    size_t count_ = 0, capacity_ = 0;
+};
+
+// A part of a tree's leaf level.
+struct LeafRange {
+    TreeKey low = {0, 0};
+    BlockNumber block = InvalidBlockNumber; // of its first leaf; none: the tree begins here
+    bool is_last = true;
+    TreeKey high = {0, 0};                       // unless it is the last one
+    BlockNumber next_block = InvalidBlockNumber; // of the first leaf after it
+};
+
+// Writes the leaves of a range, given its entries in ascending order. Takes no notice of what other
+// ranges hold.
+class LeafWriter {
+  public:
+    LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range);
+
+    void add(LeafEntry entry) {
+        if (end_ == kWindow)
+            write_full_leaves();
+        window_[end_++] = entry;
+    }
+
+    // Writes what is left. Adds the pivots of all leaves, unless the tree's only leaf was written:
+    // that one is the root.
+    void finish(Pivots* pivots);
+
+  private:
+    static constexpr int kMaxRun = kMaxLeafEntries - kMaxTailEntries;
+    static constexpr int kWindow = 4 * kMaxLeafEntries;
+
+    void write_full_leaves();
+    int entries_of_leaf(const LeafEntry* entries, int count);
+    void write_leaf(int count);
+
+    TreeContext tree_;
+    LeafRange range_;
+    size_t target_, slack_; // bytes of a leaf's body, and by how much it may miss them
+    LeafEntry* window_;     // entries that are not written yet are begin_ .. end_ - 1
+    int begin_ = 0, end_ = 0;
+    int last_count_ = 0; // entries of the leaf before
+    Page page_;          // image of the leaf being written
+    TreeKey low_;        // of that leaf
+    Buffer buffer_;      // for it, pinned, once the tree has more than one leaf
+    Pivots pivots_;
+};
+
+// Writes the levels above the leaves. No pivots: there is one leaf at most, the root.
+void write_upper_levels(const TreeContext& tree, const Pivots& leaves);
+
+// Adds a page to the index; returns its block.
+BlockNumber new_block(Relation index);
+
+} // namespace simhash

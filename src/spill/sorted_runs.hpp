@@ -1,0 +1,253 @@
+// Sorted runs in temporary files, and their merge. A file holds runs one after another: of each the
+// number of entries, then the entries in order.
+#pragma once
+
+#include <algorithm>
+#include <fcntl.h>
+#include <span>
+
+#include "pg.hpp"
+#include "core/whole/radix_sort.hpp"
+
+namespace simhash {
+
+// A temporary file, of this backend alone or of a set that several share. It is written at its end,
+// and read anywhere, in pieces that are larger than those of the server's BufFile.
+class TemporaryFile {
+  public:
+    TemporaryFile() = default;
+    static TemporaryFile create() { return TemporaryFile(OpenTemporaryFile(false)); }
+    static TemporaryFile create(SharedFileSet* set, const char* name) {
+        return TemporaryFile(FileSetCreate(&set->fs, name));
+    }
+    // Of another participant: nothing where there is none of that name.
+    static TemporaryFile open(SharedFileSet* set, const char* name) {
+        TemporaryFile file(FileSetOpen(&set->fs, name, O_RDONLY));
+        if (file.exists() && (file.size_ = FileSize(file.file_)) < 0)
+            ereport(ERROR, (errcode_for_file_access(),
+                            errmsg("could not determine size of temporary file \"%s\": %m", name)));
+        return file;
+    }
+
+    bool exists() const { return file_ > 0; }
+    int64 size() const { return size_; }
+
+    void append(const void* data, size_t bytes) {
+        constexpr size_t kPiece = 1 << 20;
+        for (size_t at = 0; at < bytes;) {
+            CHECK_FOR_INTERRUPTS();
+            size_t piece = std::min(kPiece, bytes - at);
+            write_at(file_, static_cast<const char*>(data) + at, piece, size_);
+            at += piece;
+            size_ += int64(piece);
+        }
+    }
+
+    void read(int64 position, void* out, size_t bytes) const {
+        read_at(file_, out, bytes, position);
+    }
+
+    // Removes it, unless it is of a set.
+    void close() {
+        if (exists())
+            FileClose(file_);
+        *this = TemporaryFile();
+    }
+
+  private:
+    explicit TemporaryFile(File file) : file_(file) {}
+
+    File file_ = 0;
+    int64 size_ = 0;
+};
+
+template <typename Entry>
+void write_run(TemporaryFile* file, std::span<const Entry> entries) {
+    auto count = int64(entries.size());
+    file->append(&count, sizeof(count));
+    file->append(entries.data(), entries.size_bytes());
+}
+
+// A run, or a part of one.
+template <typename Entry>
+struct Run {
+    TemporaryFile file;
+    int64 position; // of its first entry, in bytes
+    int64 count;
+
+    Entry operator[](int64 i) const {
+        Entry entry;
+        file.read(position + i * int64(sizeof(Entry)), &entry, sizeof(entry));
+        return entry;
+    }
+
+    // How many entries stand before the first that is not less.
+    int64 count_before(const Entry& bound) const {
+        int64 low = 0, high = count;
+        while (low < high) {
+            int64 middle = (low + high) / 2;
+            if ((*this)[middle] < bound)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+
+    Run part(int64 begin, int64 end) const {
+        return {file, position + begin * int64(sizeof(Entry)), end - begin};
+    }
+};
+
+// Calls visit(run) for the runs of a file.
+template <typename Entry, typename Visit>
+void visit_runs(const TemporaryFile& file, const Visit& visit) {
+    for (int64 position = 0; position < file.size();) {
+        Run<Entry> run{file, position + int64(sizeof(int64)), 0};
+        file.read(position, &run.count, sizeof(run.count));
+        visit(run);
+        position = run.position + run.count * int64(sizeof(Entry));
+    }
+}
+
+// Merges runs, two by two: the runs are the leaves of a binary tree, and each node above them
+// merges blocks of entries of its two children into a block of its own.
+template <typename Entry>
+class Merge {
+  public:
+    Merge() : context_(CurrentMemoryContext) {}
+
+    void add(const Run<Entry>& run) {
+        if (run.count == 0)
+            return;
+        if (run_count_ == run_capacity_) {
+            run_capacity_ = std::max(2 * run_capacity_, 64);
+            size_t bytes = run_capacity_ * sizeof(Run<Entry>);
+            runs_ = static_cast<Run<Entry>*>(runs_ == nullptr ? MemoryContextAlloc(context_, bytes)
+                                                              : repalloc_huge(runs_, bytes));
+        }
+        runs_[run_count_++] = run;
+    }
+
+    // After the last run was added. The runs' buffers take about `memory` bytes, but hold a few
+    // entries each.
+    void begin(size_t memory) {
+        if (run_count_ == 0)
+            return;
+        size_t inner = size_t(run_count_) - 1;
+        run_block_ =
+            std::clamp(memory / sizeof(Entry) / run_count_, kLeastBlock, size_t{kGreatestBlock});
+        nodes_ = static_cast<Node*>(
+            MemoryContextAllocHuge(context_, (inner + run_count_) * sizeof(Node)));
+        buffers_ = static_cast<Entry*>(MemoryContextAllocHuge(
+            context_, (inner * kBlock + run_count_ * run_block_) * sizeof(Entry)));
+        for (size_t i = 0; i < inner + run_count_; i++) {
+            Entry* buffer =
+                buffers_ + std::min(i, inner) * kBlock + (i > inner ? i - inner : 0) * run_block_;
+            nodes_[i] = {buffer, buffer, buffer};
+        }
+    }
+
+    // The next entries in order; none at the end. They stay until the next call.
+    std::span<const Entry> next() {
+        if (run_count_ == 0 || !fill(0))
+            return {};
+        Node& root = nodes_[0];
+        std::span<const Entry> block(root.at, root.end);
+        root.at = root.end;
+        return block;
+    }
+
+    void release() {
+        for (void* memory :
+             {static_cast<void*>(runs_), static_cast<void*>(nodes_), static_cast<void*>(buffers_)})
+            if (memory != nullptr)
+                pfree(memory);
+        *this = Merge();
+    }
+
+  private:
+    static constexpr size_t kBlock = 512;      // entries of a node above the runs
+    static constexpr size_t kLeastBlock = 512; // and of a run's buffer
+    static constexpr size_t kGreatestBlock = 1 << 16;
+
+    struct Node {
+        Entry* at; // entries that the node above has not taken yet
+        Entry* end;
+        Entry* buffer;
+    };
+
+    bool has_entries(int node) { return nodes_[node].at < nodes_[node].end || fill(node); }
+
+    // Fills the node's empty buffer; false where nothing is left.
+    bool fill(int node) {
+        int inner = run_count_ - 1;
+        if (node < inner)
+            merge_children(node);
+        else
+            read_run(&nodes_[node], &runs_[node - inner]);
+        return nodes_[node].at < nodes_[node].end;
+    }
+
+    void read_run(Node* node, Run<Entry>* run) {
+        CHECK_FOR_INTERRUPTS();
+        int64 count = std::min(int64(run_block_), run->count);
+        node->at = node->end = node->buffer;
+        if (count == 0)
+            return;
+        run->file.read(run->position, node->buffer, size_t(count) * sizeof(Entry));
+        node->end += count;
+        *run = run->part(count, run->count);
+    }
+
+    void merge_children(int parent) {
+        Node& node = nodes_[parent];
+        Entry* to = node.buffer;
+        Entry* limit = to + kBlock;
+        while (to < limit) {
+            bool first = has_entries(2 * parent + 1), second = has_entries(2 * parent + 2);
+            if (!first && !second)
+                break;
+            Node& a = nodes_[2 * parent + 1];
+            Node& b = nodes_[2 * parent + 2];
+            if (first && second)
+                to = merge_some(&a, &b, to, limit - to);
+            else
+                to = copy_some(first ? &a : &b, to, limit - to);
+        }
+        node.at = node.buffer;
+        node.end = to;
+    }
+
+    static Entry* copy_some(Node* from, Entry* to, ptrdiff_t most) {
+        ptrdiff_t count = std::min(from->end - from->at, most);
+        std::copy_n(from->at, count, to);
+        from->at += count;
+        return to + count;
+    }
+
+    // So many that neither side can run out.
+    static Entry* merge_some(Node* a, Node* b, Entry* to, ptrdiff_t most) {
+        ptrdiff_t count = std::min({a->end - a->at, b->end - b->at, most});
+        const Entry* from_a = a->at;
+        const Entry* from_b = b->at;
+        for (ptrdiff_t i = 0; i < count; i++) {
+            bool second = *from_b < *from_a;
+            to[i] = second ? *from_b : *from_a;
+            from_b += second;
+            from_a += !second;
+        }
+        a->at += from_a - a->at;
+        b->at += from_b - b->at;
+        return to + count;
+    }
+
+    MemoryContext context_;
+    Run<Entry>* runs_ = nullptr;
+    int run_count_ = 0, run_capacity_ = 0;
+    size_t run_block_ = 0;  // entries of a run's buffer
+    Node* nodes_ = nullptr; // run_count_ - 1 above the runs, the root first; then those of the runs
+    Entry* buffers_ = nullptr;
+};
+
+} // namespace simhash
