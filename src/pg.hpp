@@ -75,6 +75,7 @@ extern "C" {
 #include "postmaster/bgworker_internals.h"
 #include "storage/barrier.h"
 #include "storage/buf_internals.h"
+#include "storage/buffile.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "storage/fd.h"

@@ -261,9 +261,19 @@ class Bench:
             memory = private_memory(connection.info.backend_pid)
         return seconds, (self.server.wal_position() - before) / 1e6, memory
 
+    def build_by_workers(self, table, rows, data):
+        """The leader and so many workers."""
+        for workers in (1, 2):
+            times = interleaved(self.chosen("simhash", "btree"), lambda m: m.rounds,
+                                lambda m: self.build_once(m, table, workers)[0])
+            for key, seconds in times.items():
+                self.results.add(f"build by {workers} worker{'s' if workers > 1 else ''}", key, "s", seconds, rows, data)
+
     def build(self, table, rows, methods=None, data="clustered"):
         """Builds every index; the measured rounds are the builds."""
         methods = self.chosen(having=lambda m: m.indexes) if methods is None else methods
+        if "build" in self.options.parts:
+            self.build_by_workers(table, rows, data)
         rounds = interleaved(methods, lambda m: m.rounds if "build" in self.options.parts else 1,
                              lambda m: self.build_once(m, table, workers=0))
         for method in methods:
@@ -273,9 +283,6 @@ class Bench:
             self.results.add("build: memory, peak", method.key, "MB", memory, rows, data)
             size = self.server.index_bytes(method, table) / rows
             self.results.add("size, built", method.key, "bytes/row", [size], rows, data)
-        for method in self.chosen("btree") if "build" in self.options.parts else []:
-            seconds = self.build_once(method, table, workers=2)[0]
-            self.results.add("build, 2 parallel workers", method.key, "s", [seconds], rows, data)
         self.server.run(f"VACUUM ANALYZE {table}", "CHECKPOINT")
 
     # ---- 1, 3: inside the server ----

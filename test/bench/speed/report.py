@@ -49,6 +49,11 @@ class Run:
         ratios = sorted(a / b for a, b in zip(above[0]["rounds"], below[0]["rounds"]))
         return (ratios[len(ratios) // 2] + ratios[(len(ratios) - 1) // 2]) / 2
 
+    def quotient(self, measure, other, method, rows):
+        """Of two medians of one method."""
+        above, below = (self.median(m, method, rows) for m in (measure, other))
+        return None if None in (above, below) else above / below
+
 
 def number(value):
     """Three significant digits, thousands apart."""
@@ -87,6 +92,8 @@ def targets(run):
         ("index size, built", 28, run.median("size, built", "simhash", rows), "bytes/row"),
         ("index size, after random inserts", 36, run.median("size, random inserts", "simhash", rows), "bytes/row"),
         ("build, serial, beside a plain B-tree", 1.0, run.ratio("build, serial", "simhash", "btree", rows), "×"),
+        ("build by 2 workers, beside the serial one", 0.6,
+         run.quotient("build by 2 workers", "build, serial", "simhash", rows), "×"),
     ]
     inserted = sorted({r["rows"] for r in run.find("insert: INSERT … SELECT", "simhash", writers=1)})
     for rows_inserted in inserted:
