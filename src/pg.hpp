@@ -48,6 +48,7 @@ extern "C" {
 #include "catalog/pg_type.h"
 #include "commands/defrem.h"
 #include "commands/progress.h"
+#include "commands/tablespace.h"
 #include "commands/vacuum.h"
 #include "executor/instrument.h"
 #include "executor/spi.h"
@@ -200,7 +201,8 @@ inline int planned_build_workers([[maybe_unused]] Relation heap, [[maybe_unused]
 #if PG_VERSION_NUM >= 170000
     return info->ii_ParallelWorkers;
 #else
-    if (!IsNormalProcessingMode())
+    // For these the server does without: TRUNCATE, and temporary tables that are emptied at commit.
+    if (RelationUsesLocalBuffers(heap) || RelationGetNumberOfBlocks(heap) == 0)
         return 0;
     info->ii_ParallelWorkers =
         plan_create_index_workers(RelationGetRelid(heap), RelationGetRelid(index));

@@ -37,7 +37,7 @@ bool Answers::holds(const Answer& answer) {
     Buffer buffer = pin_recent_page(index_, answer.block, answer.buffer);
     if (buffer == InvalidBuffer) {
         buffer = pin_page(index_, answer.block);
-        searches_++;
+        searches_ += buffer != answer.buffer;
     }
     LockBuffer(buffer, BUFFER_LOCK_SHARE);
     bool same = PageGetLSN(BufferGetPage(buffer)) == answer.lsn;

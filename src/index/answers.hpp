@@ -31,7 +31,9 @@ class Answers {
     // and returns their number. To be called again for those that it kept, or, after forget(), for
     // others. Expects no lock.
     size_t keep_absent(uint64_t* fingerprints, size_t count);
+    // Nobody has an answer then.
     void forget() { count_ = 0; }
+    bool is_empty() const { return count_ == 0; }
 
     // The answer that one of those that keep_absent() kept has, or nullptr. Has its leaf's page
     // brought nearer.

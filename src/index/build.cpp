@@ -72,12 +72,12 @@ void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgres
     runs.release();
 }
 
-// Writes a tree, from memory where its runs were not written to a file.
-void write_tree(const IndexBuild& build, int number, RunCollector* runs, const RunFiles& files,
+// Writes a tree, from memory where its runs were not written to a file, and closes its file.
+void write_tree(const IndexBuild& build, int number, RunCollector* runs, RunFiles* files,
                 BuildProgress* progress) {
     TreeContext tree = build.tree(number);
     LeafWriter leaves(tree, build.fillfactor, LeafRange{});
-    const TemporaryFile& file = files.file(number);
+    const TemporaryFile& file = files->file(number);
     if (tree.kind == LeafKind::kPosting) {
         if (!file.exists())
             write_from_memory(runs->postings(number), &leaves, progress);
@@ -89,9 +89,8 @@ void write_tree(const IndexBuild& build, int number, RunCollector* runs, const R
         else
             write_from_file<uint64_t>(file, &leaves, progress);
     }
-    Pivots pivots;
-    leaves.finish(&pivots);
-    write_upper_levels(tree, pivots);
+    files->close(number);
+    write_upper_levels(tree, leaves.finish());
 }
 
 BuildTotals build_alone(const IndexBuild& build) {
@@ -105,9 +104,8 @@ BuildTotals build_alone(const IndexBuild& build) {
     enter_phase(kPhaseWrite);
     BuildProgress progress;
     for (int tree = 0; tree < tree_count(*build.layout); tree++)
-        write_tree(build, tree, &runs, files, &progress);
+        write_tree(build, tree, &runs, &files, &progress);
     runs.release();
-    files.close();
     return totals;
 }
 

@@ -31,14 +31,18 @@ TemporaryFile RunFiles::open(SharedFileSet* shared, int participant, int tree) {
 }
 
 void RunCollector::finish(bool write_all) {
-    if (postings_.count() > 0 && (write_all || files_->file(0).exists()))
+    if (write_all || files_->file(0).exists()) {
         write_postings();
-    else
+        postings_.release(); // the merge needs the memory
+    } else {
         postings_.sort();
-    if (nulls_.count() > 0 && (write_all || files_->file(null_tree(*layout_)).exists()))
+    }
+    if (write_all || files_->file(null_tree(*layout_)).exists()) {
         write_nulls();
-    else
+        nulls_.release();
+    } else {
         nulls_.sort();
+    }
 }
 
 // The distinct fingerprints, permuted. In their own order, those of one prefix are in the order of
@@ -61,6 +65,8 @@ std::span<const uint64_t> RunCollector::block_keys(int tree) {
 }
 
 void RunCollector::write_postings() {
+    if (postings_.count() == 0)
+        return;
     postings_.sort();
     write_run(files_->file_to_write(0), postings_.entries());
     for (int tree = 1; tree < layout_->table_count; tree++)
@@ -69,6 +75,8 @@ void RunCollector::write_postings() {
 }
 
 void RunCollector::write_nulls() {
+    if (nulls_.count() == 0)
+        return;
     nulls_.sort();
     write_run(files_->file_to_write(null_tree(*layout_)), nulls_.entries());
     nulls_.clear();

@@ -29,6 +29,7 @@ class RunFiles {
     TemporaryFile* file_to_write(int tree);
     // The tree's file, which does not exist where nothing was written.
     const TemporaryFile& file(int tree) const { return files_[tree]; }
+    void close(int tree) { files_[tree].close(); }
     void close();
     // A participant's file of a tree, which does not exist where it wrote none.
     static TemporaryFile open(SharedFileSet* shared, int participant, int tree);

@@ -28,6 +28,7 @@ struct RangeStart {
 
 // In shared memory, for leader and workers.
 struct SharedBuild {
+    Size size; // of this, by which a worker knows that it has loaded the leader's version
     Oid heap, index;
     bool concurrent;
     Layout layout;
@@ -87,7 +88,7 @@ struct OpenFiles {
 
 // ---- Planning: where ranges begin ----
 
-// Entries of a tree's runs, evenly spaced and with the least one, in order.
+// Entries of a tree's runs, evenly spaced, in order.
 struct Samples {
     LeafEntry* entries;
     int count = 0;
@@ -104,9 +105,12 @@ Samples take_samples(const OpenFiles& files) {
         runs++;
     });
     int64 step = samples.total / kSamples + 1;
+    uint32 fraction = 0; // of a step, at which a run's samples begin: others than its neighbours'
     samples.entries = static_cast<LeafEntry*>(palloc(size_t(kSamples + runs) * sizeof(LeafEntry)));
     files.visit<Entry>([&](const Run<Entry>& run) {
-        for (int64 i = 0; i < run.count; i += step)
+        fraction += 0x9e3779b9; // the golden ratio's: such fractions are spread evenly
+        for (int64 i = int64(uint64(fraction) * uint64(std::min(step, run.count)) >> 32);
+             i < run.count; i += step)
             samples.entries[samples.count++] = leaf_entry(run[i]);
     });
     std::sort(samples.entries, samples.entries + samples.count);
@@ -172,6 +176,7 @@ void merge_range(const Participant& self, int tree, const LeafRange& range, Leaf
     run_bound(range.low, &low);
     run_bound(range.high, &high);
     files.visit<Entry>([&](const Run<Entry>& run) {
+        CHECK_FOR_INTERRUPTS();
         runs.add(
             run.part(run.count_before(low), range.is_last ? run.count : run.count_before(high)));
     });
@@ -202,13 +207,12 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
         merge_range<KeyedValue>(self, tree, range, &leaves, progress);
     else
         merge_range<uint64_t>(self, tree, range, &leaves, progress);
-    Pivots pivots;
-    leaves.finish(&pivots);
-
+    Pivots pivots = leaves.finish();
     TemporaryFile file =
         TemporaryFile::create(&self.shared->files, pivot_file_name(tree, number).text);
     file.append(pivots.all().data(), pivots.all().size_bytes());
     file.close();
+    pivots.release();
 }
 
 // Writes ranges while there are any to take; returns how many.
@@ -262,6 +266,7 @@ void finish_trees(const Participant& self) {
                 elog(ERROR, "pivots of key range %d of tree %d are missing", range, tree);
             Pivot pivot;
             for (int64 at = 0; at < file.size(); at += int64(sizeof(pivot))) {
+                CHECK_FOR_INTERRUPTS();
                 file.read(at, &pivot, sizeof(pivot));
                 pivots.add(pivot);
             }
@@ -302,6 +307,7 @@ Part* allocate_shared(ParallelContext* context, SharedKey key, Size size) {
 }
 
 void init_shared_build(SharedBuild* shared, const IndexBuild& build, ParallelContext* context) {
+    shared->size = sizeof(SharedBuild);
     shared->heap = RelationGetRelid(build.heap);
     shared->index = RelationGetRelid(build.index);
     shared->concurrent = build.info->ii_Concurrent;
@@ -400,6 +406,10 @@ void work(dsm_segment* segment, shm_toc* contents) {
     debug_query_string = static_cast<char*>(shm_toc_lookup(contents, kQueryKey, true));
     pgstat_report_activity(STATE_RUNNING, debug_query_string);
     auto* shared = find_shared<SharedBuild>(contents, kBuildKey);
+    if (shared->size != sizeof(SharedBuild)) // the library was updated since the leader loaded it
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("simhash was updated during this session"),
+                        errhint("Reconnect and try again.")));
     SharedFileSetAttach(&shared->files, segment);
 
     // The locks that the leader has.

@@ -49,6 +49,12 @@ void Pivots::add(const Pivot& pivot) {
     pivots_[count_++] = pivot;
 }
 
+void Pivots::release() {
+    if (pivots_ != nullptr)
+        pfree(pivots_);
+    *this = Pivots();
+}
+
 LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range)
     : tree_(tree), range_(range), target_(kBodyCapacity * fillfactor / 100),
       slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)),
@@ -66,16 +72,15 @@ void LeafWriter::write_full_leaves() {
     begin_ = 0;
 }
 
-void LeafWriter::finish(Pivots* pivots) {
+Pivots LeafWriter::finish() {
     while (begin_ < end_)
         write_leaf(entries_of_leaf(window_ + begin_, end_ - begin_));
     bool is_whole_tree = range_.is_last && range_.block == InvalidBlockNumber;
     if (last_count_ == 0 && !is_whole_tree)
         write_leaf(0); // the ranges beside it lead here
-    for (const Pivot& pivot : pivots_.all())
-        pivots->add(pivot);
     pfree(window_);
     pfree(page_);
+    return pivots_;
 }
 
 // How many of these entries, which are all that are left or more than fit, the next leaf is to
@@ -140,16 +145,17 @@ void LeafWriter::write_leaf(int count) {
     buffer_ = next;
 }
 
-void write_upper_levels(const TreeContext& tree, const Pivots& leaves) {
-    std::span<const Pivot> pivots = leaves.all();
+void write_upper_levels(const TreeContext& tree, Pivots below) {
     const size_t bytes = pivot_bytes(tree.kind), pivots_of_page = kBodyCapacity * 9 / 10 / bytes;
     auto* page = static_cast<Page>(palloc(BLCKSZ));
-    for (int level = 1; !pivots.empty(); level++) {
+    for (int level = 1; !below.all().empty(); level++) {
+        std::span<const Pivot> pivots = below.all();
         Pivots above;
         bool is_root = pivots.size() <= pivots_of_page;
         Buffer buffer =
             is_root ? ReadBuffer(tree.index, root_block(tree.tree)) : new_page(tree.index);
         for (size_t begin = 0; begin < pivots.size(); begin += pivots_of_page) {
+            CHECK_FOR_INTERRUPTS();
             size_t end = std::min(begin + pivots_of_page, pivots.size());
             init_page(page, tree.tree, level, 0);
             for (size_t i = begin; i < end; i++)
@@ -167,7 +173,8 @@ void write_upper_levels(const TreeContext& tree, const Pivots& leaves) {
             write_page(tree.index, buffer, page);
             buffer = next;
         }
-        pivots = above.all();
+        below.release();
+        below = above;
     }
     pfree(page);
 }

@@ -7,11 +7,12 @@
 
 namespace simhash {
 
-// The pivots of the pages of a level, in order, in palloc'd memory.
+// The pivots of the pages of a level, in order, in memory that lasts until release().
 class Pivots {
   public:
     void add(const Pivot& pivot);
     std::span<const Pivot> all() const { return {pivots_, count_}; }
+    void release();
 
   private:
     Pivot* pivots_ = nullptr;
@@ -39,9 +40,9 @@ class LeafWriter {
         window_[end_++] = entry;
     }
 
-    // Writes what is left. Adds the pivots of all leaves, unless the tree's only leaf was written:
-    // that one is the root.
-    void finish(Pivots* pivots);
+    // Writes what is left. Returns the pivots of all leaves; none where the tree's only leaf was
+    // written, which is the root.
+    Pivots finish();
 
   private:
     static constexpr int kMaxRun = kMaxLeafEntries - kMaxTailEntries;
@@ -63,8 +64,9 @@ class LeafWriter {
     Pivots pivots_;
 };
 
-// Writes the levels above the leaves. No pivots: there is one leaf at most, the root.
-void write_upper_levels(const TreeContext& tree, const Pivots& leaves);
+// Writes the levels above the leaves, whose pivots these are, and releases them. No pivots: there is one leaf at
+// most, the root.
+void write_upper_levels(const TreeContext& tree, Pivots below);
 
 // Adds a page to the index; returns its block.
 BlockNumber new_block(Relation index);

@@ -162,6 +162,7 @@ void remove_from_tables(Vacuum* vacuum) {
 
 // Removes every entry of every block table that has no posting: after a removal that did not end.
 void sweep_tables(Vacuum* vacuum) {
+    Assert(vacuum->answers.is_empty()); // they are about remembered fingerprints only
     for (int table = 1; table < vacuum->layout->table_count; table++) {
         TreeContext tree = vacuum_tree(vacuum, table);
         Permutation permutation(vacuum->layout->masks[table]);

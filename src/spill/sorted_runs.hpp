@@ -16,7 +16,10 @@ namespace simhash {
 class TemporaryFile {
   public:
     TemporaryFile() = default;
-    static TemporaryFile create() { return TemporaryFile(OpenTemporaryFile(false)); }
+    static TemporaryFile create() {
+        PrepareTempTablespaces();
+        return TemporaryFile(OpenTemporaryFile(false));
+    }
     static TemporaryFile create(SharedFileSet* set, const char* name) {
         return TemporaryFile(FileSetCreate(&set->fs, name));
     }
