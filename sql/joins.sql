@@ -68,6 +68,7 @@ SELECT * FROM simhash_pairs_of('SELECT 1');
 SELECT * FROM simhash_pairs_of('SELECT 1::bigint, 2::bigint');
 SELECT * FROM simhash_pairs_of('SELECT fp FROM missing');
 SELECT * FROM simhash_pairs_of('');
+SELECT * FROM simhash_pairs_of('SELECT 1::bigint; SELECT 2::bigint');
 -- The query reads only.
 SELECT * FROM simhash_pairs_of('DELETE FROM docs RETURNING fp');
 SELECT * FROM simhash_pairs_of('DROP TABLE docs');

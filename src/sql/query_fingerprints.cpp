@@ -8,9 +8,18 @@ namespace {
 struct Receiver {
     DestReceiver server;
     Collector* collector;
+    bool begun; // whether a statement has begun to send rows
 };
 
-void check_columns(DestReceiver*, int, TupleDesc description) {
+Receiver* of_server(DestReceiver* receiver) {
+    return reinterpret_cast<Receiver*>(receiver);
+}
+
+void begin_rows(DestReceiver* receiver, int, TupleDesc description) {
+    if (of_server(receiver)->begun)
+        ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be one statement"),
+                        errhint("Combine the statements with UNION ALL.")));
+    of_server(receiver)->begun = true;
     if (description->natts != 1 || getBaseType(TupleDescAttr(description, 0)->atttypid) != INT8OID)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("query must return one column of type bigint"),
@@ -21,8 +30,7 @@ bool add_row(TupleTableSlot* slot, DestReceiver* receiver) {
     bool is_null;
     Datum fingerprint = slot_getattr(slot, 1, &is_null);
     if (!is_null)
-        reinterpret_cast<Receiver*>(receiver)->collector->add(
-            to_ordered(DatumGetInt64(fingerprint)));
+        of_server(receiver)->collector->add(to_ordered(DatumGetInt64(fingerprint)));
     return true;
 }
 
@@ -31,8 +39,8 @@ void do_nothing(DestReceiver*) {}
 } // namespace
 
 void collect_query(const text* query, Collector* collector) {
-    Receiver receiver = {{add_row, check_columns, do_nothing, do_nothing, DestTuplestore},
-                         collector};
+    Receiver receiver = {
+        {add_row, begin_rows, do_nothing, do_nothing, DestTuplestore}, collector, false};
     SPIExecuteOptions options = {};
     options.read_only = true;
     options.must_return_tuples = true;
