@@ -200,7 +200,10 @@ CREATE INDEX ON points USING simhash (fp, place odd_ops);
 CREATE TYPE sum_of_money AS (amount money);
 CREATE TABLE prices (fp bigint, list money[], item sum_of_money);
 CREATE INDEX ON prices USING simhash (fp, list);
+-- The type's name is written with its schema or without, as the server's version has it.
+\set VERBOSITY sqlstate
 CREATE INDEX ON prices USING simhash (fp, item);
+\set VERBOSITY default
 DROP TABLE prices;
 DROP TYPE sum_of_money;
 CREATE FUNCTION hash_of_point(point) RETURNS integer LANGUAGE sql IMMUTABLE STRICT AS 'SELECT hashtext($1::text)';

@@ -89,7 +89,9 @@ SELECT temporary_files();
 SELECT simhash_cluster(hashint8extended(i, 1), 14) OVER () FROM generate_series(1, 40000) i;
 SELECT temporary_files();
 SET temp_file_limit = '512kB';
+\set VERBOSITY sqlstate
 SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i, 1) FROM generate_series(1, 200000) i');
+\set VERBOSITY default
 RESET temp_file_limit;
 SELECT temporary_files();
 SET statement_timeout = '500ms';
