@@ -28,7 +28,7 @@ namespace {
 
 void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
                     void* opaque) {
-    auto* runs = static_cast<RunCollector*>(opaque);
+    auto* runs = static_cast<SortedRunCollector*>(opaque);
     if (isnull[0])
         runs->add_null(tid_to_integer(*tid));
     else
@@ -37,7 +37,7 @@ void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull
 
 } // namespace
 
-BuildTotals collect_rows(const IndexBuild& build, RunCollector* runs, TableScanDesc scan,
+BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
                          bool reports) {
     BuildTotals totals;
     // Alone not synchronised with other scans: TIDs come in order, and need no sorting.
@@ -66,15 +66,15 @@ void write_from_memory(std::span<const Entry> entries, LeafWriter* leaves,
 template <typename Entry>
 void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgress* progress) {
     Merge<Entry> runs;
-    visit_runs<Entry>(file, [&](const Run<Entry>& run) { runs.add(run); });
+    visit_sorted_runs<Entry>(file, [&](const SortedRun<Entry>& run) { runs.add(run); });
     runs.begin(size_t(maintenance_work_mem) * 1024);
     write_merged(&runs, leaves, progress);
     runs.release();
 }
 
 // Writes a tree, from memory where its runs were not written to a file, and closes its file.
-void write_tree(const IndexBuild& build, int number, RunCollector* runs, RunFiles* files,
-                BuildProgress* progress) {
+void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
+                SortedRunFiles* files, BuildProgress* progress) {
     TreeContext tree = build.tree(number);
     LeafWriter leaves(tree, build.fillfactor, LeafRange{});
     const TemporaryFile& file = files->file(number);
@@ -94,8 +94,8 @@ void write_tree(const IndexBuild& build, int number, RunCollector* runs, RunFile
 }
 
 BuildTotals build_alone(const IndexBuild& build) {
-    RunFiles files;
-    RunCollector runs(build.layout, size_t(maintenance_work_mem) * 1024, &files);
+    SortedRunFiles files;
+    SortedRunCollector runs(build.layout, size_t(maintenance_work_mem) * 1024, &files);
     enter_phase(kPhaseScan);
     BuildTotals totals = collect_rows(build, &runs, nullptr, true);
     enter_phase(kPhaseSort);

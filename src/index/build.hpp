@@ -40,7 +40,7 @@ void enter_phase(BuildPhase phase);
 void expect_entries(const Layout& layout, double rows);
 
 // Reads the table, or with `scan` a share of it, into sorted runs.
-BuildTotals collect_rows(const IndexBuild& build, RunCollector* runs, TableScanDesc scan,
+BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
                          bool reports);
 
 // ---- Entries of runs, as those of leaves ----

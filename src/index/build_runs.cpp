@@ -11,7 +11,7 @@ SharedFileName::SharedFileName(const char* what, int first, int second) {
     snprintf(text, sizeof(text), "%s.%d.%d", what, first, second);
 }
 
-TemporaryFile* RunFiles::file_to_write(int tree) {
+TemporaryFile* SortedRunFiles::file_to_write(int tree) {
     TemporaryFile* file = &files_[tree];
     if (!file->exists())
         *file =
@@ -21,16 +21,16 @@ TemporaryFile* RunFiles::file_to_write(int tree) {
     return file;
 }
 
-void RunFiles::close() {
+void SortedRunFiles::close() {
     for (TemporaryFile& file : files_)
         file.close();
 }
 
-TemporaryFile RunFiles::open(SharedFileSet* shared, int participant, int tree) {
+TemporaryFile SortedRunFiles::open(SharedFileSet* shared, int participant, int tree) {
     return TemporaryFile::open(shared, SharedFileName("runs", participant, tree).text);
 }
 
-void RunCollector::finish(bool write_all) {
+void SortedRunCollector::finish(bool write_all) {
     if (write_all || files_->file(0).exists()) {
         write_postings();
         postings_.release(); // the merge needs the memory
@@ -47,7 +47,7 @@ void RunCollector::finish(bool write_all) {
 
 // The distinct fingerprints, permuted. In their own order, those of one prefix are in the order of
 // keys already; so they are sorted by the prefix only.
-std::span<const uint64_t> RunCollector::block_keys(int tree) {
+std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     Permutation permutation(layout_->masks[tree]);
     std::span<const KeyedValue> postings = postings_.entries();
     std::span<KeyedValue> room = postings_.scratch();
@@ -64,21 +64,21 @@ std::span<const uint64_t> RunCollector::block_keys(int tree) {
     return {keys, count};
 }
 
-void RunCollector::write_postings() {
+void SortedRunCollector::write_postings() {
     if (postings_.count() == 0)
         return;
     postings_.sort();
-    write_run(files_->file_to_write(0), postings_.entries());
+    write_sorted_run(files_->file_to_write(0), postings_.entries());
     for (int tree = 1; tree < layout_->table_count; tree++)
-        write_run(files_->file_to_write(tree), block_keys(tree));
+        write_sorted_run(files_->file_to_write(tree), block_keys(tree));
     postings_.clear();
 }
 
-void RunCollector::write_nulls() {
+void SortedRunCollector::write_nulls() {
     if (nulls_.count() == 0)
         return;
     nulls_.sort();
-    write_run(files_->file_to_write(null_tree(*layout_)), nulls_.entries());
+    write_sorted_run(files_->file_to_write(null_tree(*layout_)), nulls_.entries());
     nulls_.clear();
 }
 

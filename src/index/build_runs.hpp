@@ -1,6 +1,7 @@
 // The entries of an index that is being built, on their way from the table to its trees: as sorted
 // runs, of each tree its own. They stay in memory where the memory holds all of them, and else go
-// to temporary files.
+// to temporary files. In the build's files a run is always such a sorted run, but in the names of
+// the leaf's codec.
 #pragma once
 
 #include "spill/sorter.hpp"
@@ -18,12 +19,13 @@ struct SharedFileName {
 };
 
 // What one participant's runs are written to: a file for each tree, made when it is needed.
-class RunFiles {
+class SortedRunFiles {
   public:
     // Files of this backend alone.
-    RunFiles() = default;
+    SortedRunFiles() = default;
     // Files that other participants read once they are closed.
-    RunFiles(SharedFileSet* shared, int participant) : shared_(shared), participant_(participant) {}
+    SortedRunFiles(SharedFileSet* shared, int participant)
+        : shared_(shared), participant_(participant) {}
 
     // The tree's file, to be written.
     TemporaryFile* file_to_write(int tree);
@@ -42,9 +44,9 @@ class RunFiles {
 
 // Takes the rows that one participant reads. Whenever the memory is full, its postings are sorted,
 // and from them their fingerprints once for each block table: a run for each tree.
-class RunCollector {
+class SortedRunCollector {
   public:
-    RunCollector(const Layout* layout, size_t memory, RunFiles* files)
+    SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files)
         : layout_(layout), files_(files), postings_(memory / 8 * 7), nulls_(memory / 8) {}
 
     void add(uint64_t fingerprint, uint64_t tid) {
@@ -81,7 +83,7 @@ class RunCollector {
     void write_nulls();
 
     const Layout* layout_;
-    RunFiles* files_;
+    SortedRunFiles* files_;
     SortBuffer<KeyedValue> postings_, nulls_;
     uint64_t rows_ = 0;
 };

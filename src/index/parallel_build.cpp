@@ -70,7 +70,7 @@ struct OpenFiles {
 
     OpenFiles(SharedBuild* shared, int tree) {
         for (int i = 0; i < shared->participants; i++) {
-            files[count] = RunFiles::open(&shared->files, i, tree);
+            files[count] = SortedRunFiles::open(&shared->files, i, tree);
             count += files[count].exists();
         }
     }
@@ -78,7 +78,7 @@ struct OpenFiles {
     template <typename Entry, typename Visit>
     void visit(const Visit& visit) const {
         for (int i = 0; i < count; i++)
-            visit_runs<Entry>(files[i], visit);
+            visit_sorted_runs<Entry>(files[i], visit);
     }
     void close() {
         for (int i = 0; i < count; i++)
@@ -100,14 +100,14 @@ Samples take_samples(const OpenFiles& files) {
     constexpr int64 kSamples = 1024;
     Samples samples;
     int64 runs = 0;
-    files.visit<Entry>([&](const Run<Entry>& run) {
+    files.visit<Entry>([&](const SortedRun<Entry>& run) {
         samples.total += run.count;
         runs++;
     });
     int64 step = samples.total / kSamples + 1;
     uint32 fraction = 0; // of a step, at which a run's samples begin: others than its neighbours'
     samples.entries = static_cast<LeafEntry*>(palloc(size_t(kSamples + runs) * sizeof(LeafEntry)));
-    files.visit<Entry>([&](const Run<Entry>& run) {
+    files.visit<Entry>([&](const SortedRun<Entry>& run) {
         fraction += 0x9e3779b9; // the golden ratio's: such fractions are spread evenly
         for (int64 i = int64(uint64(fraction) * uint64(std::min(step, run.count)) >> 32);
              i < run.count; i += step)
@@ -148,8 +148,8 @@ void cut_trees(const Participant& self) {
 // ---- Reading and writing ----
 
 void read_share(const Participant& self) {
-    RunFiles files(&self.shared->files, self.number);
-    RunCollector runs(self.build.layout, self.memory(), &files);
+    SortedRunFiles files(&self.shared->files, self.number);
+    SortedRunCollector runs(self.build.layout, self.memory(), &files);
     BuildTotals totals = collect_rows(
         self.build, &runs, begin_parallel_scan(self.build.heap, self.scan), self.is_leader());
     if (self.is_leader())
@@ -175,7 +175,7 @@ void merge_range(const Participant& self, int tree, const LeafRange& range, Leaf
     Entry low, high;
     run_bound(range.low, &low);
     run_bound(range.high, &high);
-    files.visit<Entry>([&](const Run<Entry>& run) {
+    files.visit<Entry>([&](const SortedRun<Entry>& run) {
         CHECK_FOR_INTERRUPTS();
         runs.add(
             run.part(run.count_before(low), range.is_last ? run.count : run.count_before(high)));

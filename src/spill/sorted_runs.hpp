@@ -1,5 +1,6 @@
-// Sorted runs in temporary files, and their merge. A file holds runs one after another: of each the
-// number of entries, then the entries in order.
+// Sorted runs in temporary files, and their merge. A file holds them one after another: of
+// each the number of entries, then the entries in order. Here a run is always a sorted run, never
+// that of a leaf.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +66,7 @@ class TemporaryFile {
 };
 
 template <typename Entry>
-void write_run(TemporaryFile* file, std::span<const Entry> entries) {
+void write_sorted_run(TemporaryFile* file, std::span<const Entry> entries) {
     auto count = int64(entries.size());
     file->append(&count, sizeof(count));
     file->append(entries.data(), entries.size_bytes());
@@ -73,7 +74,7 @@ void write_run(TemporaryFile* file, std::span<const Entry> entries) {
 
 // A run, or a part of one.
 template <typename Entry>
-struct Run {
+struct SortedRun {
     TemporaryFile file;
     int64 position; // of its first entry, in bytes
     int64 count;
@@ -97,16 +98,16 @@ struct Run {
         return low;
     }
 
-    Run part(int64 begin, int64 end) const {
+    SortedRun part(int64 begin, int64 end) const {
         return {file, position + begin * int64(sizeof(Entry)), end - begin};
     }
 };
 
 // Calls visit(run) for the runs of a file.
 template <typename Entry, typename Visit>
-void visit_runs(const TemporaryFile& file, const Visit& visit) {
+void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
     for (int64 position = 0; position < file.size();) {
-        Run<Entry> run{file, position + int64(sizeof(int64)), 0};
+        SortedRun<Entry> run{file, position + int64(sizeof(int64)), 0};
         file.read(position, &run.count, sizeof(run.count));
         visit(run);
         position = run.position + run.count * int64(sizeof(Entry));
@@ -120,14 +121,15 @@ class Merge {
   public:
     Merge() : context_(CurrentMemoryContext) {}
 
-    void add(const Run<Entry>& run) {
+    void add(const SortedRun<Entry>& run) {
         if (run.count == 0)
             return;
         if (run_count_ == run_capacity_) {
             run_capacity_ = std::max(2 * run_capacity_, 64);
-            size_t bytes = run_capacity_ * sizeof(Run<Entry>);
-            runs_ = static_cast<Run<Entry>*>(runs_ == nullptr ? MemoryContextAlloc(context_, bytes)
-                                                              : repalloc_huge(runs_, bytes));
+            size_t bytes = run_capacity_ * sizeof(SortedRun<Entry>);
+            runs_ = static_cast<SortedRun<Entry>*>(runs_ == nullptr
+                                                       ? MemoryContextAlloc(context_, bytes)
+                                                       : repalloc_huge(runs_, bytes));
         }
         runs_[run_count_++] = run;
     }
@@ -192,7 +194,7 @@ class Merge {
         return nodes_[node].at < nodes_[node].end;
     }
 
-    void read_run(Node* node, Run<Entry>* run) {
+    void read_run(Node* node, SortedRun<Entry>* run) {
         CHECK_FOR_INTERRUPTS();
         int64 count = std::min(int64(run_block_), run->count);
         node->at = node->end = node->buffer;
@@ -246,7 +248,7 @@ class Merge {
     }
 
     MemoryContext context_;
-    Run<Entry>* runs_ = nullptr;
+    SortedRun<Entry>* runs_ = nullptr;
     int run_count_ = 0, run_capacity_ = 0;
     size_t run_block_ = 0;  // entries of a run's buffer
     Node* nodes_ = nullptr; // run_count_ - 1 above the runs, the root first; then those of the runs

@@ -1,5 +1,5 @@
 // Sorting more than memory holds: what fills the memory is radix-sorted and written to a temporary
-// file as a run; the runs are merged. The sort key of a KeyedValue is (key, value).
+// file as a sorted run; these are merged. The sort key of a KeyedValue is (key, value).
 #pragma once
 
 #include "spill/sorted_runs.hpp"
@@ -97,7 +97,7 @@ class ExternalSorter {
         }
         spill();
         buffer_.release();
-        visit_runs<Entry>(file_, [&](const Run<Entry>& run) { merge_.add(run); });
+        visit_sorted_runs<Entry>(file_, [&](const SortedRun<Entry>& run) { merge_.add(run); });
         merge_.begin(memory_);
     }
 
@@ -123,7 +123,7 @@ class ExternalSorter {
         if (!file_.exists())
             file_ = TemporaryFile::create();
         buffer_.sort();
-        write_run(&file_, buffer_.entries());
+        write_sorted_run(&file_, buffer_.entries());
         buffer_.clear();
     }
 
