@@ -53,8 +53,8 @@ assert distance(QUERY, NEIGHBOUR) == RADIUS
 
 
 def permuted(fingerprint, block):
-    """The four blocks as the block table has them: its own first, the others in their order."""
-    order = [block] + [other for other in range(4) if other != block]
+    """The four blocks as the block table has them: its own first, then those after it, going round."""
+    order = [(block + i) % 4 for i in range(4)]
     return [(other, block_of(fingerprint, other)) for other in order]
 
 

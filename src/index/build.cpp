@@ -103,7 +103,7 @@ BuildTotals build_alone(const IndexBuild& build) {
     runs.finish(false);
     enter_phase(kPhaseWrite);
     BuildProgress progress;
-    for (int tree = 0; tree < tree_count(*build.layout); tree++)
+    for (int tree = null_tree(*build.layout); tree >= 0; tree--)
         write_tree(build, tree, &runs, &files, &progress);
     runs.release();
     return totals;

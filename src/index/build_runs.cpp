@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/bits/permutation.hpp"
+#include "core/layout/blocks.hpp"
 
 namespace simhash {
 
@@ -45,23 +46,41 @@ void SortedRunCollector::finish(bool write_all) {
     }
 }
 
-// The distinct fingerprints, permuted. In their own order, those of one prefix are in the order of
-// keys already; so they are sorted by the prefix only.
-std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
-    Permutation permutation(layout_->masks[tree]);
-    std::span<const KeyedValue> postings = postings_.entries();
-    std::span<KeyedValue> room = postings_.scratch();
-    static_assert(sizeof(KeyedValue) == 2 * sizeof(uint64_t));
-    auto* keys = reinterpret_cast<uint64_t*>(room.data());
+namespace {
+
+// Puts the distinct fingerprints of sorted postings to `keys`; returns their number.
+size_t put_distinct(std::span<const KeyedValue> postings, uint64_t* keys) {
     size_t count = 0;
     for (size_t i = 0; i < postings.size(); i++)
         if (i == 0 || postings[i].key != postings[i - 1].key)
-            keys[count++] = permutation.apply(postings[i].key);
-    auto prefix_bits = unsigned(std::popcount(layout_->masks[tree]));
-    radix_sort(
-        std::span(keys, count), std::span(keys + room.size(), count),
-        [] { CHECK_FOR_INTERRUPTS(); }, kFingerprintBits - prefix_bits);
-    return {keys, count};
+            keys[count++] = postings[i].key;
+    return count;
+}
+
+} // namespace
+
+// Each table's keys are made from those of the one after it; the last one's from the postings, which
+// are in the order of the first. Where those are in the order of the bits that follow the table's
+// prefix, they need to be sorted by the prefix only.
+std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
+    std::span<KeyedValue> room = postings_.scratch();
+    static_assert(sizeof(KeyedValue) == 2 * sizeof(uint64_t));
+    auto* memory = reinterpret_cast<uint64_t*>(room.data());
+    int after = (tree + 1) % layout_->table_count;
+    if (after == 0)
+        key_count_ = put_distinct(postings_.entries(), memory);
+    std::span keys(memory, key_count_), scratch(memory + room.size(), key_count_);
+    Permutation permutation = layout_->permutation(tree), before = layout_->permutation(after);
+    for (uint64_t& key : keys)
+        key = permutation.apply(before.invert(key));
+    auto pause = [] { CHECK_FOR_INTERRUPTS(); };
+    uint64_t mask = layout_->masks[tree];
+    if (is_block(mask) && is_block(layout_->masks[after]) &&
+        bits_between(mask, layout_->masks[after]) == 0)
+        radix_sort(keys, scratch, pause, unsigned(kFingerprintBits - std::popcount(mask)));
+    else
+        sort_records(keys, scratch, pause);
+    return keys;
 }
 
 void SortedRunCollector::write_postings() {
@@ -69,7 +88,7 @@ void SortedRunCollector::write_postings() {
         return;
     postings_.sort();
     write_sorted_run(files_->file_to_write(0), postings_.entries());
-    for (int tree = 1; tree < layout_->table_count; tree++)
+    for (int tree = layout_->table_count - 1; tree > 0; tree--)
         write_sorted_run(files_->file_to_write(tree), block_keys(tree));
     postings_.clear();
 }

@@ -71,7 +71,8 @@ class SortedRunCollector {
     std::span<const KeyedValue> postings(int tree) const {
         return tree == 0 ? postings_.entries() : nulls_.entries();
     }
-    // ... and the keys of a block table, in memory that is used again for the next table's.
+    // ... and the keys of a block table, in memory that is used again for the next table's. To be
+    // asked for from the last table to the first.
     std::span<const uint64_t> block_keys(int tree);
     void release() {
         postings_.release();
@@ -85,6 +86,7 @@ class SortedRunCollector {
     const Layout* layout_;
     SortedRunFiles* files_;
     SortBuffer<KeyedValue> postings_, nulls_;
+    size_t key_count_ = 0; // of the last block_keys()
     uint64_t rows_ = 0;
 };
 

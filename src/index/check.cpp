@@ -304,7 +304,7 @@ int64 add_fingerprints(Check* check, const Permutation& permutation,
 }
 
 void check_block_table(Check* check, int table) {
-    Permutation permutation(check->layout->masks[table]);
+    Permutation permutation = check->layout->permutation(table);
     ExternalSorter<uint64_t> sorter(sort_memory());
     add_fingerprints(check, permutation, &sorter);
     sorter.finish();
@@ -410,7 +410,7 @@ void check_index(Check* check, bool rows) {
         check_tree(check, number);
     check_unreached(check);
     check_tids(check);
-    Permutation natural(0);
+    Permutation natural(0, BitOrder::kFromHighest);
     check->fingerprints = add_fingerprints(check, natural, nullptr);
     for (int table = 1; table < check->layout->table_count; table++)
         check_block_table(check, table);

@@ -25,13 +25,28 @@ void LeafCursor::find_ahead() {
     }
 }
 
+// What is to be read of the leaf that was found. Returns where that leaf ends; 0 where there is no
+// note, or at the end.
+uint64_t LeafCursor::prefetch_leaf() {
+    if (!slices_.cut_range())
+        return LeafNotes::prefetch_keys(hint_, position_.key, last_);
+    uint64_t end = 0;
+    for (int i = 0; i < slices_.count(); i++)
+        end = LeafNotes::prefetch_keys(hint_, slices_.first(i), slices_.last(i));
+    return end;
+}
+
 // Also of the next leaf, where the range goes on there.
 void LeafCursor::prefetch_keys() {
-    uint64_t end = LeafNotes::prefetch_keys(hint_, position_.key, last_);
-    if (end != 0 && end <= last_) {
-        LeafCursor next(tree_, {end, last_});
+    uint64_t end = prefetch_leaf();
+    if (end == 0 || end > last_)
+        return;
+    LeafCursor next(tree_, {end, last_}, slices_);
+    if (slices_.cut_range())
+        next.pass_to_slice();
+    if (!next.at_end()) {
         next.find_ahead();
-        LeafNotes::prefetch_keys(next.hint_, end, last_);
+        next.prefetch_leaf();
     }
 }
 
@@ -76,6 +91,17 @@ LeafReader LeafCursor::lock(Snapshot snapshot) {
     LeafReader reader = open_leaf(tree.index, buffer_, tree.kind);
     tree_->notes.put(position_.key, hint_, buffer_, reader);
     return reader;
+}
+
+// After go_on(): moves the position to the next key that is in a slice, or the cursor to its end.
+void LeafCursor::pass_to_slice() {
+    uint64_t key = position_.key;
+    if (!slices_.advance(&key)) {
+        end();
+    } else if (key != position_.key) {
+        position_ = {key, 0};
+        hint_ = {}; // the leaf to the right may not be the one
+    }
 }
 
 void LeafCursor::pass_key() {

@@ -29,16 +29,17 @@ class LeafCursor {
   public:
     // Over nothing: at its end.
     LeafCursor() = default;
-    LeafCursor(SearchedTree* tree, KeyRange range)
-        : tree_(tree), position_{range.first, 0}, last_(range.last) {}
+    LeafCursor(SearchedTree* tree, KeyRange range, const Slices& slices = {})
+        : tree_(tree), position_{range.first, 0}, last_(range.last), slices_(slices) {}
 
     bool at_end() const { return tree_ == nullptr; }
     void end() { tree_ = nullptr; }
     const TreeContext& tree() const { return tree_->context; }
     // Entries before it are done.
     TreeKey position() const { return position_; }
-    // The keys that are left.
+    // The keys that are left, and the slices of the whole range, if it is cut.
     KeyRange rest() const { return {position_.key, last_}; }
+    const Slices& slices() const { return slices_; }
 
     // Has the leaves of several cursors fetched ahead, in steps, each for all of them, so that
     // waiting for one overlaps with waiting for the others. Expects no lock.
@@ -53,10 +54,13 @@ class LeafCursor {
     // its end. Expects the leaf locked.
     void go_on() {
         const PageOpaque* opaque = page_opaque(BufferGetPage(buffer_));
-        if (opaque->high_key <= last_ && go_right(tree_->context.index, buffer_, &position_))
+        if (opaque->high_key <= last_ && go_right(tree_->context.index, buffer_, &position_)) {
             hint_ = {opaque->right};
-        else
+            if (slices_.cut_range())
+                pass_to_slice();
+        } else {
             end();
+        }
     }
     // After go_on(): the next leaf begins among the postings of the key of the position. This moves
     // the position to the next key.
@@ -73,12 +77,15 @@ class LeafCursor {
 
   private:
     void find_ahead();
+    uint64_t prefetch_leaf();
     void prefetch_keys();
+    void pass_to_slice();
     Buffer lock_leaf();
 
     SearchedTree* tree_ = nullptr; // null: at its end
     TreeKey position_{0, 0};
     uint64_t last_ = 0;
+    Slices slices_;
     LeafHint hint_; // where the leaf of the position is thought to be
     Buffer buffer_ = InvalidBuffer;
 };

@@ -23,9 +23,8 @@ bool append_everywhere(Relation index, Relation heap, const Layout* layout, Leaf
     for (int i = 1; i <= layout->table_count && room; i++) {
         int table = i % layout->table_count;
         TreeContext tree = tree_context(index, heap, layout, table);
-        LeafEntry entry = table == 0
-                              ? posting
-                              : LeafEntry{Permutation(layout->masks[table]).apply(posting.key), 0};
+        LeafEntry entry =
+            table == 0 ? posting : LeafEntry{layout->permutation(table).apply(posting.key), 0};
         Buffer buffer = descend_for_write(tree, entry);
         locked[locked_count++] = buffer;
         LeafReader reader = open_leaf(index, buffer, tree.kind);
@@ -62,7 +61,7 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
     pause_for_test("insert-after-posting");
     for (int table = 1; table < layout->table_count; table++)
         insert_entry(tree_context(index, heap, layout, table),
-                     {Permutation(layout->masks[table]).apply(fingerprint), 0});
+                     {layout->permutation(table).apply(fingerprint), 0});
     return false;
 }
 

@@ -95,12 +95,13 @@ namespace {
 void check_meta(Relation index, const MetaPage* meta, size_t size) {
     if (size < offsetof(MetaPage, masks) || meta->magic != kMetaMagic)
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
-    if (meta->version != kFormatVersion)
+    if (meta->version < kOldestFormatVersion || meta->version > kFormatVersion)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("index \"%s\" has storage format version %u",
                         RelationGetRelationName(index), meta->version),
-                 errdetail("This version of simhash reads format version %u only.", kFormatVersion),
+                 errdetail("This version of simhash reads format versions %u to %u.",
+                           kOldestFormatVersion, kFormatVersion),
                  errhint("Install a version of simhash that reads it, or REINDEX the index.")));
     if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
         meta->table_count > kMaxTables)
@@ -121,7 +122,8 @@ IndexCache* index_cache(Relation index) {
     Page page = BufferGetPage(buffer);
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     check_meta(index, meta, page_body_size(page));
-    Layout layout = {meta->radius, meta->table_count, {}};
+    BitOrder order = meta->version == 2 ? BitOrder::kFromHighest : BitOrder::kRound;
+    Layout layout = {meta->radius, meta->table_count, {}, order};
     std::copy_n(meta->masks, meta->table_count, layout.masks);
     UnlockReleaseBuffer(buffer);
 

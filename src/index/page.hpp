@@ -13,8 +13,9 @@ namespace simhash {
 // ---- Pages ----
 
 constexpr BlockNumber kMetaBlock = 0;
-constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
-constexpr uint16 kFormatVersion = 2;      // the oldest and newest version that this code reads
+constexpr uint32 kMetaMagic = 0x53494d48;  // "SIMH"
+constexpr uint16 kFormatVersion = 3;       // that is written
+constexpr uint16 kOldestFormatVersion = 2; // that is read: its keys go on from the highest bit
 constexpr uint16 kPageId = 0xff96; // last two bytes of every page, for pg_filedump and for checks
 
 enum PageFlag : uint16 {

@@ -17,7 +17,7 @@ int read_postings(const LeafCursor& cursor, const LeafReader& reader, const Filt
                   LeafYield* yield) {
     KeyRange range = cursor.rest();
     int hit_count = reader.keys_within(range.first, range.last, filter.ball.center,
-                                       filter.ball.radius, yield->hits);
+                                       filter.ball.radius, yield->hits, cursor.slices());
     int count = 0;
     for (int i = 0; i < hit_count; i++) {
         uint64_t key = yield->hits[i].key, tid = reader.tid_at(yield->hits[i].place);

@@ -40,7 +40,14 @@ bool Probes::make_range(LeafCursor* range) {
         begin_probe();
     }
     const Probe& probe = plan_->probes[origin_.probe];
-    *range = LeafCursor(index_->tree(probe.table), keys_with_prefix(prefix, probe.prefix_bits));
+    KeyRange keys = keys_with_prefix(prefix, probe.prefix_bits);
+    if (probe.slice_bits > 0) {
+        Slices slices = {origin_.target, uint8_t(probe.prefix_bits), uint8_t(probe.slice_bits)};
+        slices.advance(&keys.first);
+        *range = LeafCursor(index_->tree(probe.table), keys, slices);
+    } else {
+        *range = LeafCursor(index_->tree(probe.table), keys);
+    }
     return true;
 }
 
@@ -64,8 +71,8 @@ void Probes::collect_leaf(const Filter& filter, Matches* matches) {
     LeafReader reader = range.lock(index_->snapshot);
     // Distances are the same under the permutation: only matches are permuted back.
     KeyRange keys = range.rest();
-    int hit_count =
-        reader.keys_within(keys.first, keys.last, origin.target, filter.ball.radius, yield->hits);
+    int hit_count = reader.keys_within(keys.first, keys.last, origin.target, filter.ball.radius,
+                                       yield->hits, range.slices());
     size_t count = 0;
     for (int i = 0; i < hit_count; i++) {
         uint64_t fingerprint = permutation.invert(yield->hits[i].key);

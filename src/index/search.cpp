@@ -38,7 +38,7 @@ SearchedIndex::SearchedIndex(Relation index)
         new (&trees_[i]) SearchedTree(tree_context(index, nullptr, &layout_, i), blocks);
     permutations_ = static_cast<Permutation*>(palloc(layout_.table_count * sizeof(Permutation)));
     for (int i = 0; i < layout_.table_count; i++)
-        new (&permutations_[i]) Permutation(layout_.masks[i]);
+        new (&permutations_[i]) Permutation(layout_.permutation(i));
     entries_ = estimated_entries(layout_, blocks);
 }
 

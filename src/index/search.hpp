@@ -18,7 +18,7 @@ struct Posting {
 // What one leaf gives while it is locked. Nothing may be allocated then, and a leaf can give a lot
 // more than most scans ever see. So there is one for the backend; no call leaves anything in it.
 struct LeafYield {
-    LeafReader::Hit hits[kMaxLeafEntries + 1];
+    LeafReader::Hit hits[LeafReader::kHitRoom];
     Posting postings[kMaxLeafEntries];
     uint64_t fingerprints[kMaxLeafEntries];
 };

@@ -104,7 +104,7 @@ bool leaf_is_empty(Relation index, Buffer buffer, LeafKind kind) {
 // keys.
 void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     TreeContext tree = vacuum_tree(vacuum, table);
-    Permutation permutation(vacuum->layout->masks[table]);
+    Permutation permutation = vacuum->layout->permutation(table);
     while (!keys.empty()) {
         vacuum_delay();
         Buffer buffer = descend(tree, {keys[0], 0}, 0, BUFFER_LOCK_EXCLUSIVE);
@@ -153,7 +153,7 @@ void remove_from_tables(Vacuum* vacuum) {
     for (int table = 1; table < vacuum->layout->table_count; table++) {
         count = vacuum->answers.keep_absent(removed, count);
         pause_for_test(table == 1 ? "vacuum-after-answers" : "vacuum-after-later-answers");
-        sort_permuted(Permutation(vacuum->layout->masks[table]), {removed, count}, keys);
+        sort_permuted(vacuum->layout->permutation(table), {removed, count}, keys);
         remove_from_table(vacuum, table, {keys, count});
     }
     vacuum->removed_count = 0;
@@ -165,7 +165,7 @@ void sweep_tables(Vacuum* vacuum) {
     Assert(vacuum->answers.is_empty()); // they are about remembered fingerprints only
     for (int table = 1; table < vacuum->layout->table_count; table++) {
         TreeContext tree = vacuum_tree(vacuum, table);
-        Permutation permutation(vacuum->layout->masks[table]);
+        Permutation permutation = vacuum->layout->permutation(table);
         auto* keys = static_cast<uint64_t*>(palloc(kMaxLeafEntries * sizeof(uint64_t)));
         TreeKey position{0, 0};
         for (bool more = true; more;) {

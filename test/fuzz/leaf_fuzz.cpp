@@ -18,12 +18,16 @@ void require(bool condition) {
 
 // All forms of the search find the same, whatever the content.
 void search(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius) {
-    static LeafReader::Hit expected[kMaxLeafEntries + 1], found[kMaxLeafEntries + 1];
-    int count = reader.keys_within(low, high, target, radius, expected, SimdLevel::kPortable);
-    for (int level = int(SimdLevel::kPortable) + 1; level < kSimdLevels; level++) {
-        require(reader.keys_within(low, high, target, radius, found, SimdLevel(level)) == count);
-        for (int i = 0; i < count; i++)
-            require(found[i].key == expected[i].key && found[i].place == expected[i].place);
+    static LeafReader::Hit expected[LeafReader::kHitRoom], found[LeafReader::kHitRoom];
+    for (const Slices& slices : {Slices{}, Slices{target, 3, 6}}) {
+        int count =
+            reader.keys_within(low, high, target, radius, expected, slices, SimdLevel::kPortable);
+        for (int level = int(SimdLevel::kPortable) + 1; level < kSimdLevels; level++) {
+            require(reader.keys_within(low, high, target, radius, found, slices,
+                                       SimdLevel(level)) == count);
+            for (int i = 0; i < count; i++)
+                require(found[i].key == expected[i].key && found[i].place == expected[i].place);
+        }
     }
 }
 
@@ -62,7 +66,7 @@ void read_all(const LeafReader& reader, LeafKind kind) {
         uint64_t key = run[i].key, low = key - std::min(key, key >> 9), high = key | key >> 9;
         require(again.contains_key(key));
         for (int radius : {3, 14, 15}) {
-            static LeafReader::Hit hits[kMaxLeafEntries + 1];
+            static LeafReader::Hit hits[LeafReader::kHitRoom];
             int count = again.keys_within(low, high, key ^ 5, radius, hits), next = 0;
             for (int j = 0; j < run_count; j++)
                 if (low <= run[j].key && run[j].key <= high &&

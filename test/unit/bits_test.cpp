@@ -4,6 +4,7 @@
 #include "core/bits/ball.hpp"
 #include "core/bits/ball_size.hpp"
 #include "core/bits/highest.hpp"
+#include "core/bits/slices.hpp"
 #include "random.hpp"
 
 namespace {
@@ -57,6 +58,33 @@ TEST(HighestOnes, AreThoseThatStandFirst) {
     EXPECT_EQ(highest_ones(0, 5), 0u);
     EXPECT_EQ(highest_ones(5, -1), 0u);
     EXPECT_EQ(highest_ones(~uint64_t{0}, 64), ~uint64_t{0});
+}
+
+TEST(Slices, AreTheKeysOfTheRangeThatDifferInAtMostOneOfTheNextBits) {
+    constexpr int kBits = 12; // of short keys, in the leading bits
+    auto key_of = [](uint64_t word) { return word << (kFingerprintBits - kBits); };
+    for (uint64_t target : {0x000, 0xfff, 0x5a3, 0x7ff})
+        for (int prefix_bits : {0, 1, 4})
+            for (int bits : {1, 2, 8}) {
+                Slices slices = {key_of(target), uint8_t(prefix_bits), uint8_t(bits)};
+                uint64_t first = target >> (kBits - prefix_bits) << (kBits - prefix_bits);
+                uint64_t end = first + (uint64_t{1} << (kBits - prefix_bits)), next = 0;
+                bool any = false;
+                for (uint64_t word = end; word-- > first;) {
+                    uint64_t cut = (word ^ target) >> (kBits - prefix_bits - bits);
+                    bool contained = std::popcount(cut) <= 1;
+                    ASSERT_EQ(slices.contain(key_of(word)), contained);
+                    int times = 0;
+                    for (int i = 0; i < slices.count(); ++i)
+                        times += slices.first(i) <= key_of(word) && key_of(word) <= slices.last(i);
+                    ASSERT_EQ(times, contained);
+                    any |= contained;
+                    next = contained ? key_of(word) : next;
+                    uint64_t key = key_of(word);
+                    ASSERT_EQ(slices.advance(&key), any);
+                    ASSERT_EQ(key, any ? next : key_of(word));
+                }
+            }
 }
 
 } // namespace

@@ -251,7 +251,7 @@ TEST(LeafCodec, DoesNotEncodeWhatDoesNotFit) {
 TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
     std::mt19937_64 random(11);
     std::vector<LeafEntry> out(kMaxLeafEntries);
-    std::vector<LeafReader::Hit> hits(kMaxLeafEntries + 1);
+    std::vector<LeafReader::Hit> hits(LeafReader::kHitRoom);
     int opened = 0;
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
@@ -273,9 +273,10 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
                 reader.contains_key(low);
                 reader.ranks_agree();
                 for (int level = 0; level < kSimdLevels; ++level)
-                    EXPECT_LE(reader.keys_within(low >> 1, UINT64_MAX, low, 3, hits.data(),
-                                                 SimdLevel(level)),
-                              reader.count());
+                    for (uint8_t slice_bits : {0, 1, 9})
+                        EXPECT_LE(reader.keys_within(low >> 1, UINT64_MAX, low, 3, hits.data(),
+                                                     {low, 2, slice_bits}, SimdLevel(level)),
+                                  reader.count());
             }
         }
     EXPECT_GT(opened, 1000);
@@ -296,9 +297,52 @@ TEST(LeafCodec, ReportsRanksThatAreNotThoseOfTheEntries) {
     }
 }
 
+TEST(LeafCodec, FindsOfACutRangeExactlyTheKeysInItsSlices) {
+    std::mt19937_64 random(14);
+    std::vector<LeafReader::Hit> hits(LeafReader::kHitRoom);
+    int outside = 0;
+    for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
+        for (const auto& entries : samples(kind)) {
+            Body body;
+            size_t run_count = entries.size() - std::min<size_t>(entries.size() / 9, 100);
+            ASSERT_TRUE(body.encode(kind, {entries.begin(), entries.begin() + long(run_count)}));
+            for (size_t i = run_count; i < entries.size(); i++)
+                body.append(kind, entries[i]);
+            LeafReader reader;
+            ASSERT_TRUE(reader.open(body.bytes.data(), body.size, kind));
+            for (int round = 0; round < 40 && !entries.empty(); round++) {
+                int radius = int(random() % 24), prefix_bits = int(random() % 20);
+                uint64_t target = entries[random() % entries.size()].key ^
+                                  uint64_t { 1 } << (round % 2 == 0 ? 0 : random() % 64);
+                Slices slices = {target, uint8_t(prefix_bits), uint8_t(1 + random() % 12)};
+                uint64_t prefix = leading_mask(prefix_bits), low = target & prefix,
+                         high = target | ~prefix;
+                std::vector<uint64_t> expected;
+                for (const LeafEntry& e : entries)
+                    if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius) {
+                        uint64_t cut = (e.key ^ target) & leading_mask(prefix_bits + slices.bits);
+                        if (std::popcount(cut) <= 1)
+                            expected.push_back(e.key);
+                        else
+                            outside++;
+                    }
+                for (int level = 0; level < kSimdLevels; ++level) {
+                    int count = reader.keys_within(low, high, target, radius, hits.data(), slices,
+                                                   SimdLevel(level));
+                    std::vector<uint64_t> found;
+                    for (int i = 0; i < count; i++)
+                        found.push_back(hits[i].key);
+                    std::sort(found.begin(), found.end());
+                    ASSERT_EQ(found, expected) << "level " << level;
+                }
+            }
+        }
+    EXPECT_GT(outside, 1000);
+}
+
 TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
     std::mt19937_64 random(12);
-    std::vector<LeafReader::Hit> hits(kMaxLeafEntries + 1);
+    std::vector<LeafReader::Hit> hits(LeafReader::kHitRoom);
     for (const auto& entries : samples(LeafKind::kPosting)) {
         std::vector<LeafEntry> run, tail;
         for (const LeafEntry& e : entries)
@@ -320,8 +364,8 @@ TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
                     expected.push_back(e);
             for (int level = 0; level < kSimdLevels; ++level) {
                 std::vector<LeafEntry> found;
-                int count =
-                    reader.keys_within(low, high, target, radius, hits.data(), SimdLevel(level));
+                int count = reader.keys_within(low, high, target, radius, hits.data(), {},
+                                               SimdLevel(level));
                 for (int i = 0; i < count; i++)
                     found.push_back({hits[i].key, reader.tid_at(hits[i].place)});
                 std::sort(found.begin(), found.end());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/bits/distance.hpp"
+#include "core/bits/highest.hpp"
 #include "core/bits/permutation.hpp"
 #include "random.hpp"
 
@@ -23,7 +24,8 @@ uint64_t short_word(uint64_t word) {
 }
 
 bool sees(const Probe& probe, uint64_t difference) {
-    return std::popcount(difference & probe.mask) <= probe.threshold;
+    return std::popcount(difference & probe.mask) <= probe.threshold &&
+           std::popcount(difference & probe.slice_mask) <= 1;
 }
 
 // How many probes report a difference by the first-table rule.
@@ -49,10 +51,10 @@ struct Situation {
     ProbeCosts costs;
 };
 constexpr Situation kSituations[] = {
-    {1e7, {1, 0.003, 1e9}}, // never read everything
-    {1e3, {1, 0.1, 1e9}},   // short prefixes
-    {1e5, {1e-6, 1, 1e9}},  // many visits
-    {1e6, kTypicalProbeCosts},
+    {1e7, {1, 0.003, 1e9}},                             // never read everything
+    {1e3, {1, 0.1, 1e9}},                               // short prefixes
+    {1e5, {1e-6, 1, 1e9}},                              // many visits
+    {1e6, kTypicalProbeCosts}, {1e12, {1, 0.003, 1e9}}, // slices
 };
 
 TEST(ProbePlan, IsCompleteAndReportsOnceOnShortWords) {
@@ -60,15 +62,17 @@ TEST(ProbePlan, IsCompleteAndReportsOnceOnShortWords) {
     for (int radius = 0; radius <= 6; ++radius)
         for (int tables : kTableCounts) {
             Layout layout = make_layout_for_width(kWidth, radius, tables);
-            for (int query_radius = 0; query_radius <= kWidth; ++query_radius)
-                for (const Situation& situation : kSituations) {
-                    ProbePlan plan =
-                        make_probe_plan(layout, query_radius, situation.entries, situation.costs);
-                    if (plan.read_all)
-                        continue;
-                    ++probing;
-                    expect_each_reported_once(plan);
-                }
+            for (BitOrder order : {BitOrder::kRound, BitOrder::kFromHighest})
+                for (int query_radius = 0; query_radius <= kWidth; ++query_radius)
+                    for (const Situation& situation : kSituations) {
+                        layout.order = order;
+                        ProbePlan plan = make_probe_plan(layout, query_radius, situation.entries,
+                                                         situation.costs);
+                        if (plan.read_all)
+                            continue;
+                        ++probing;
+                        expect_each_reported_once(plan);
+                    }
         }
     EXPECT_GT(probing, 1000);
 }
@@ -127,7 +131,12 @@ void expect_masks_behind_prefixes(const Layout& layout, const ProbePlan& plan) {
         ASSERT_EQ(std::popcount(probe.mask), probe.prefix_bits);
         ASSERT_LT(probe.threshold, probe.prefix_bits);
         uint64_t top = ~uint64_t{0} << (64 - probe.prefix_bits);
-        ASSERT_EQ(Permutation(layout.masks[probe.table]).invert(top), probe.mask);
+        Permutation permutation = layout.permutation(probe.table);
+        ASSERT_EQ(permutation.invert(top), probe.mask);
+        ASSERT_EQ(permutation.invert(leading_mask(probe.prefix_bits + probe.slice_bits)),
+                  probe.mask | probe.slice_mask);
+        ASSERT_EQ(std::popcount(probe.slice_mask), probe.slice_bits);
+        ASSERT_TRUE(probe.slice_bits == 0 || probe.threshold == 0);
         ASSERT_LT(i > 0 ? plan.probes[i - 1].table : -1, probe.table);
     }
 }
@@ -162,6 +171,37 @@ TEST(ProbePlan, TheIndexRadiusProbesEachTableOnce) {
     }
     EXPECT_DOUBLE_EQ(plan.visits, 4);
     EXPECT_DOUBLE_EQ(plan.candidates, 4 * 1e7 / 65536);
+}
+
+// Calls with each difference of so many bits.
+template <class Visit>
+void each_difference(int bits, Visit visit) {
+    PrefixNeighbours differences(0, kFingerprintBits, bits);
+    for (uint64_t difference; differences.next(&difference);)
+        if (std::popcount(difference) == bits)
+            visit(difference);
+}
+
+TEST(ProbePlan, LargeRangesAreCutIntoSlicesThatMissNothing) {
+    for (int tables : {4, 6, 8})
+        for (double entries : {1e8, 1e12})
+            for (int radius = 1; radius <= (tables == 4 ? 4 : 3); ++radius) {
+                Layout layout = make_layout(std::min(tables - 1, 5), tables);
+                ProbePlan plan = make_probe_plan(layout, radius, entries, kTypicalProbeCosts);
+                expect_masks_behind_prefixes(layout, plan);
+                for (int bits = 0; bits <= radius; ++bits)
+                    each_difference(bits, [&](uint64_t difference) {
+                        ASSERT_EQ(times_reported(plan, difference), 1) << std::hex << difference;
+                    });
+            }
+    Layout layout = make_layout(3, 4);
+    ProbePlan plan = make_probe_plan(layout, 3, 1e9, kTypicalProbeCosts);
+    ASSERT_EQ(plan.probe_count, 4);
+    for (int i = 0; i < 4; ++i)
+        EXPECT_GE(plan.probes[i].slice_bits, 6);
+    EXPECT_LT(plan.candidates, 4 * 1e9 / 65536 / 10);
+    layout.order = BitOrder::kFromHighest;
+    EXPECT_EQ(make_probe_plan(layout, 3, 1e9, kTypicalProbeCosts).probes[1].slice_bits, 0);
 }
 
 TEST(ProbePlan, SmallerRadiiProbeFewerTables) {

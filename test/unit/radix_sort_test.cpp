@@ -87,4 +87,18 @@ TEST(RadixSort, SortsRecordsByKeyAndValue) {
             }
 }
 
+TEST(RadixSort, SortsKeysByTheBitsThatTellThemApart) {
+    Random random(5);
+    for (uint64_t varying : kVarying)
+        for (size_t size : {0, 1, 2, 64, 65, 1000, 100000}) {
+            std::vector<uint64_t> keys(size), scratch(size);
+            for (uint64_t& key : keys)
+                key = random.next() & varying;
+            std::vector<uint64_t> expected = keys;
+            std::sort(expected.begin(), expected.end());
+            sort_records(std::span<uint64_t>(keys), std::span<uint64_t>(scratch), [] {});
+            ASSERT_EQ(keys, expected);
+        }
+}
+
 } // namespace

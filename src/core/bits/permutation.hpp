@@ -1,12 +1,13 @@
-// A permutation of the 64 bits that brings the bits of a mask to the front, in their order:
+// A permutation of the 64 bits that brings the bits of a mask to the front, in their order, and the
+// others behind them: from the highest one on, or beginning after the mask's last bit and going
+// round:
 //
-//     key = pext(fp, mask) << (64 - p) | pext(fp, ~mask),   p = popcount(mask)
-//
-//     fp    a b c d e f g h          mask   0 0 1 1 0 0 0 1
-//     key   c d h | a b e f g        p = 3
+//     fp                     a b c d e f g h          mask   0 0 1 1 0 0 0 0
+//     key, from the highest  c d | a b e f g h
+//     key, going round       c d | e f g h a b
 //
 // A segment of adjacent bits moves as one piece, so a permutation is a few rotations, each of the
-// bits of a mask: segments that move equally far share one. The masks of layouts take two to four
+// bits of a mask: segments that move equally far share one. The masks of layouts take one to four
 // rotations; any mask takes at most 64.
 #pragma once
 
@@ -17,13 +18,21 @@
 
 namespace simhash {
 
+// Where the bits begin that follow those of the mask.
+enum class BitOrder : uint8_t { kFromHighest, kRound };
+
 class Permutation {
   public:
-    explicit Permutation(uint64_t mask) {
-        int to_prefix = 0;                             // bits already placed at the front
-        int to_rest = std::popcount(mask);             // and after the prefix
+    Permutation(uint64_t mask, BitOrder order) {
+        int prefix_bits = std::popcount(mask);
+        int to_prefix = 0;         // bits already placed at the front
+        int to_rest = prefix_bits; // and after the prefix
+        if (order == BitOrder::kRound)
+            to_rest += std::countr_zero(mask);         // those after the mask's last bit go before
         for (int from = 0; from < kFingerprintBits;) { // positions are counted from bit 63 down
             bool in_prefix = (mask << from) >> (kFingerprintBits - 1);
+            if (order == BitOrder::kRound && mask << from == 0)
+                to_rest = prefix_bits;
             int length = std::countl_one((in_prefix ? mask : ~mask) << from);
             int& to = in_prefix ? to_prefix : to_rest;
             add_segment(segment_mask(from, length), from - to);

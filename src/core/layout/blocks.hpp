@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "core/bits/highest.hpp"
@@ -20,6 +21,18 @@ constexpr int bits_before_block(int word_bits, int count, int block) {
 constexpr uint64_t block_mask(int word_bits, int count, int block) {
     return leading_mask(bits_before_block(word_bits, count, block + 1)) ^
            leading_mask(bits_before_block(word_bits, count, block));
+}
+
+// Whether the bits of a mask are adjacent, and there are any.
+constexpr bool is_block(uint64_t mask) {
+    int before = std::countl_zero(mask);
+    return mask != 0 && mask == (leading_mask(before + std::popcount(mask)) ^ leading_mask(before));
+}
+
+// The bits between the end of one block and the beginning of another, going round.
+constexpr int bits_between(uint64_t block, uint64_t other) {
+    int bits = std::countl_zero(other) - (64 - std::countr_zero(block));
+    return bits < 0 ? bits + 64 : bits;
 }
 
 } // namespace simhash

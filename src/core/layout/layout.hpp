@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "core/bits/permutation.hpp"
+
 namespace simhash {
 
 constexpr int kMaxTables = 64;
@@ -12,6 +14,9 @@ struct Layout {
     int radius;                 // the distance for which one exact probe per table finds everything
     int table_count;            // 1 .. kMaxTables
     uint64_t masks[kMaxTables]; // prefix masks; masks[0] is the leading bits of the fingerprint
+    BitOrder order = BitOrder::kRound; // of the bits that follow them
+
+    Permutation permutation(int table) const { return {masks[table], order}; }
 };
 
 // The layout with the longest shortest prefix among those of at most max_tables (1..64) tables for

@@ -15,6 +15,18 @@
 //                         t = 1 0 0 0  up to 4:  5 differences would have to be placed
 //                         t = 0 0 - -  up to 1:  two probes suffice
 //
+// Disjoint blocks say more than that, if one goes round them in a circle. Give each block the
+// number e_i - (t_i + 1), or e_i where it has no probe: they sum to less than 0. Then from some
+// block on all sums are less than 0: that of this block, of it and the next, and so on (the cycle
+// lemma; Qin and Xiao search by it, VLDB 2018). So a fingerprint within the radius is still seen
+// where each probe i with t_i = 0 looks only for those that have, besides,
+//
+//     no difference between block i and the next block with a probe, j, and
+//     at most t_j + 1 differences in block j
+//
+// As keys go round, too (Permutation), these are the bits after the probe's prefix. The first makes
+// the prefix longer; the second, where t_j = 0, cuts a large range into slices (Slices).
+//
 // For overlapping masks the sum is too large, because one differing bit counts in several tables:
 // with C(5,2) = 10 tables at t = 0 the sum says 9, the truth is 3. There a branch and bound looks
 // for an escaping x; within its budget of nodes it either finds that there is none or the plan is
@@ -26,10 +38,12 @@
 #include "core/layout/probe_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/bits/ball_size.hpp"
 #include "core/bits/distance.hpp"
 #include "core/bits/highest.hpp"
+#include "core/layout/blocks.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -70,6 +84,24 @@ class Prices {
     int best_prefix(int mask_bits, int threshold) {
         fill(mask_bits);
         return prefix_[mask_bits][threshold];
+    }
+
+    // Of a probe that looks at slices, which have to be found, too.
+    static constexpr double kCandidatesOfSlice = 100;
+    double slice_candidates(int prefix_bits, int slice_bits) const {
+        return candidates(prefix_bits, 0) * ldexp(slice_bits + 1, -slice_bits);
+    }
+    double slice_cost(int prefix_bits, int slice_bits) const {
+        double finding = slice_bits == 0 ? 0 : (slice_bits + 1) * kCandidatesOfSlice;
+        return visits(prefix_bits, 0) * costs_.visit +
+               (finding + slice_candidates(prefix_bits, slice_bits)) * costs_.candidate;
+    }
+    int best_slice_bits(int prefix_bits, int most) const {
+        int best = 0;
+        for (int bits = 1; bits <= most; ++bits)
+            if (slice_cost(prefix_bits, bits) < slice_cost(prefix_bits, best))
+                best = bits;
+        return best;
     }
 
     double read_all_cost() const { return costs_.visit + entries_ * costs_.read_all_per_entry; }
@@ -265,9 +297,12 @@ class Planner {
     void offer(std::span<const Probe> probes) {
         double cost = 0, visits = 0, candidates = 0;
         for (const Probe& p : probes) {
-            cost += prices_.cost(p.prefix_bits, p.threshold);
+            bool cut = p.slice_bits > 0;
+            cost += cut ? prices_.slice_cost(p.prefix_bits, p.slice_bits)
+                        : prices_.cost(p.prefix_bits, p.threshold);
             visits += prices_.visits(p.prefix_bits, p.threshold);
-            candidates += prices_.candidates(p.prefix_bits, p.threshold);
+            candidates += cut ? prices_.slice_candidates(p.prefix_bits, p.slice_bits)
+                              : prices_.candidates(p.prefix_bits, p.threshold);
         }
         if (cost >= best_.cost)
             return;
@@ -335,7 +370,34 @@ class Planner {
             sum -= t + 1;
         }
         std::reverse(probes, probes + count);
+        narrow({probes, size_t(count)}, longest);
         offer({probes, size_t(count)});
+    }
+
+    // Leaves out what the circle of a family allows. Its masks are cut to `longest` bits.
+    void narrow(std::span<Probe> probes, int longest) const {
+        auto has_block = [this](const Probe& p) { return is_block(layout_.masks[p.table]); };
+        if (layout_.order != BitOrder::kRound || probes.size() < 2 ||
+            !std::all_of(probes.begin(), probes.end(), has_block))
+            return;
+        for (Probe& p : probes) {
+            uint64_t mask = layout_.masks[p.table];
+            if (p.threshold > 0 || p.prefix_bits < std::popcount(mask))
+                continue;
+            auto distance = [&](const Probe& to) {
+                return bits_between(mask, layout_.masks[to.table]); // to itself the greatest
+            };
+            const Probe& next = *std::min_element(
+                probes.begin(), probes.end(),
+                [&](const Probe& a, const Probe& b) { return distance(a) < distance(b); });
+            p.prefix_bits += distance(next);
+            if (next.threshold == 0)
+                p.slice_bits =
+                    prices_.best_slice_bits(p.prefix_bits, mask_bits(next.table, longest));
+            Permutation permutation = layout_.permutation(p.table);
+            p.mask = permutation.invert(leading_mask(p.prefix_bits));
+            p.slice_mask = permutation.invert(leading_mask(p.prefix_bits + p.slice_bits)) ^ p.mask;
+        }
     }
 
     // From every table on, those that fit beside it; also with masks cut short, which fit beside

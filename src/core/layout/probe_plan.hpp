@@ -15,9 +15,15 @@ struct Probe {
     int prefix_bits; // leading bits of the permuted key that the probe looks at, 1..64
     int threshold;   // it visits the ranges whose prefix differs in at most so many bits
     uint64_t mask;   // effective mask: the fingerprint bits that these are
+    // Where the threshold is 0, of so many bits after the prefix at most one may differ; the
+    // fingerprint bits that these are. 0: all may.
+    int slice_bits = 0;
+    uint64_t slice_mask = 0;
 
     bool sees(uint64_t fp_xor_query) const {
-        uint64_t differing = fp_xor_query & mask;
+        uint64_t differing = fp_xor_query & mask, in_slices = fp_xor_query & slice_mask;
+        if ((in_slices & (in_slices - 1)) != 0)
+            return false;
         return threshold == 0 ? differing == 0 : std::popcount(differing) <= threshold;
     }
 };

@@ -43,6 +43,7 @@
 #include <span>
 
 #include "core/bits/simd.hpp"
+#include "core/bits/slices.hpp"
 
 namespace simhash {
 
@@ -231,11 +232,14 @@ class LeafReader {
         uint64_t key;
         int place;
     };
+    // Room for hits, as keys_within() needs it: beside those that were found, the entries of a part
+    // of the run while their keys are not known yet.
+    static constexpr int kHitRoom = 2 * kMaxLeafEntries + 1;
     // The entries with low <= key <= high whose key is within `radius` bits of `target`; `hits`
-    // holds kMaxLeafEntries + 1. Returns their number. The innermost loop of every probe:
-    // search.cpp.
+    // holds kHitRoom. If the range is cut, only those in its slices. Returns their
+    // number. The innermost loop of every probe: search.cpp.
     int keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
-                    SimdLevel highest = kHighestSimdLevel) const;
+                    const Slices& slices = {}, SimdLevel highest = kHighestSimdLevel) const;
     // TID of the entry at a place.
     uint64_t tid_at(int place) const {
         return place < run_count() ? run_tid(place) : tail_entry(place - run_count()).tid;

@@ -5,7 +5,8 @@
 // compared first, or low parts where they are narrower, and a key is decoded only where they are
 // within the radius:
 //
-//   range  ->  the places where its first and last high part begin (unary words, by their ranks)
+//   range  ->  its slices, if it is cut into such
+//          ->  the places where its first and last high part begin (unary words, by their ranks)
 //          ->  the places between them whose suffix is near the target's (many at once)
 //          ->  the keys at these places, compared whole
 //
@@ -150,22 +151,23 @@ class WithinRadius {
                                         uint64_t target, int radius, LeafReader::Hit* hits)
         : reader_(reader), low_(low), high_(high), target_(target), radius_(radius), hits_(hits) {}
 
-    [[gnu::always_inline]] int find() {
+    [[gnu::always_inline]] int find(const Slices& slices) {
         const RunHeader& header = reader_.header_;
         if (header.count > 0 && high_ >= header.first_key) {
             // Wider radii, or fewer low bits, would let too many keys pass.
             if (reader_.has_suffixes() ? radius_ <= kMaxSuffixRadius
                                        : header.low_bits >= 4 * radius_ + 8)
-                find_by_low_bits();
+                find_in_slices(slices);
             else
                 reader_.visit_run(
-                    low_, high_, [this](uint64_t key, int place) __attribute__((always_inline)) {
-                        take(key, place);
+                    low_, high_, [&](uint64_t key, int place) __attribute__((always_inline)) {
+                        if (!slices.cut_range() || slices.contain(key))
+                            take(key, place);
                     });
         }
         for (int i = 0; i < reader_.tail_count(); ++i) {
             uint64_t key = reader_.tail_key(i);
-            if (low_ <= key && key <= high_)
+            if (low_ <= key && key <= high_ && (!slices.cut_range() || slices.contain(key)))
                 take(key, reader_.run_count() + i);
         }
         return found_;
@@ -181,34 +183,51 @@ class WithinRadius {
     }
 
     // As Loops::near_places(), for low parts that are narrower than suffixes.
-    [[gnu::always_inline]] int near_low_parts(int begin, int end) {
+    [[gnu::always_inline]] int near_low_parts(int begin, int end, LeafReader::Hit* hits) {
         uint64_t first_key = reader_.header_.first_key;
         uint64_t mask = (uint64_t{1} << reader_.header_.low_bits) - 1;
         int near = 0;
         LeafReader::LowParts low_parts(reader_, size_t(begin));
         for (int i = begin; i < end; ++i) {
-            hits_[near].place = i;
+            hits[near].place = i;
             uint64_t key = first_key + low_parts.next();
             near += std::popcount((key ^ target_) & mask) <= radius_;
         }
         return near;
     }
 
-    [[gnu::always_inline]] void find_by_low_bits() {
+    // A range that is not cut is one slice.
+    [[gnu::always_inline]] void find_in_slices(const Slices& slices) {
+        for (int i = 0; i < slices.count(); ++i) {
+            uint64_t low = low_, high = high_;
+            if (slices.cut_range()) {
+                low = std::max(low, slices.first(i));
+                high = std::min(high, slices.last(i));
+                if (low > high || high < reader_.header_.first_key)
+                    continue;
+            }
+            find_by_low_bits(low, high);
+            found_ = std::min(found_, int(reader_.header_.count)); // on a damaged page
+        }
+    }
+
+    // From low to high, which is no less than the run's first key.
+    [[gnu::always_inline]] void find_by_low_bits(uint64_t low, uint64_t high) {
         const RunHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
-        auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low_));
-        auto stop = reader_.find_high_part<Loops>(((high_ - header.first_key) >> low_bits) + 1);
+        auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low));
+        auto stop = reader_.find_high_part<Loops>(((high - header.first_key) >> low_bits) + 1);
+        LeafReader::Hit* hits = hits_ + found_;
         int near = reader_.has_suffixes()
                        ? Loops::near_places(
                              {reader_.low_, header.count, low_bits, uint32_t(target_), radius_},
-                             start.entries, stop.entries, hits_)
-                       : near_low_parts(start.entries, stop.entries);
+                             start.entries, stop.entries, hits)
+                       : near_low_parts(start.entries, stop.entries, hits);
 
         // So many entries stand before the word.
         int word = start.at.word, entries = int(uint64_t(word) * 64 - start.at.clear_before);
         for (int i = 0; i < near; ++i) {
-            int place = hits_[i].place;
+            int place = hits[i].place;
             uint64_t ones = 0;
             for (; word < header.unary_words; ++word) {
                 ones = read_word(reader_.unary_, word);
@@ -223,7 +242,7 @@ class WithinRadius {
                 uint64_t(word) * 64 + Loops::nth_one(ones, place - entries + 1) - place;
             uint64_t key =
                 header.first_key + (high_part << low_bits | reader_.low_part(size_t(place)));
-            if (low_ <= key && key <= high_)
+            if (low <= key && key <= high)
                 take(key, place);
         }
     }
@@ -238,41 +257,41 @@ class WithinRadius {
 namespace {
 
 int search(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
-           LeafReader::Hit* hits) {
-    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find();
+           LeafReader::Hit* hits, const Slices& slices) {
+    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find(slices);
 }
 
 #if defined(SIMHASH_X86)
 
 SIMHASH_TARGET(SIMHASH_POPCNT)
 int search_popcnt(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target,
-                  int radius, LeafReader::Hit* hits) {
-    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find();
+                  int radius, LeafReader::Hit* hits, const Slices& slices) {
+    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find(slices);
 }
 
 SIMHASH_TARGET(SIMHASH_AVX2)
 int search_avx2(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
-                LeafReader::Hit* hits) {
-    return WithinRadius<Avx2Loops>(reader, low, high, target, radius, hits).find();
+                LeafReader::Hit* hits, const Slices& slices) {
+    return WithinRadius<Avx2Loops>(reader, low, high, target, radius, hits).find(slices);
 }
 
 SIMHASH_TARGET(SIMHASH_AVX512)
 int search_avx512(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target,
-                  int radius, LeafReader::Hit* hits) {
-    return WithinRadius<Avx512Loops>(reader, low, high, target, radius, hits).find();
+                  int radius, LeafReader::Hit* hits, const Slices& slices) {
+    return WithinRadius<Avx512Loops>(reader, low, high, target, radius, hits).find(slices);
 }
 
 #elif defined(SIMHASH_NEON)
 
 int search_neon(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
-                LeafReader::Hit* hits) {
-    return WithinRadius<NeonLoops>(reader, low, high, target, radius, hits).find();
+                LeafReader::Hit* hits, const Slices& slices) {
+    return WithinRadius<NeonLoops>(reader, low, high, target, radius, hits).find(slices);
 }
 
 #endif
 
 using Search = int (*)(const LeafReader&, uint64_t low, uint64_t high, uint64_t target, int radius,
-                       LeafReader::Hit* hits);
+                       LeafReader::Hit* hits, const Slices& slices);
 
 constexpr Search kSearches[] = {
     search,
@@ -288,10 +307,10 @@ constexpr Search kSearches[] = {
 } // namespace
 
 int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
-                            SimdLevel highest) const {
+                            const Slices& slices, SimdLevel highest) const {
     if (low > high)
         return 0;
-    return best_form(highest, kSearches)(*this, low, high, target, radius, hits);
+    return best_form(highest, kSearches)(*this, low, high, target, radius, hits, slices);
 }
 
 } // namespace simhash

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "core/bits/pause.hpp"
@@ -91,20 +92,20 @@ void sort_values(std::span<KeyedValue> records, std::span<KeyedValue> scratch,
     exchange();
 }
 
-// Sorts by (key, value). The leading bits of the keys, a few more than tell random keys apart, are
-// sorted by radix. What they leave out of order is mostly a few records here and there.
-template <typename AnyPause>
-void sort_records(std::span<KeyedValue> records, std::span<KeyedValue> scratch,
-                  const AnyPause& pause) {
+// Sorts keys, or records by (key, value). The leading bits of the keys, a few more than tell random
+// keys apart, are sorted by radix. What they leave out of order is mostly a few here and there.
+template <typename Entry, typename AnyPause>
+void sort_records(std::span<Entry> records, std::span<Entry> scratch, const AnyPause& pause) {
     constexpr unsigned kMoreBits = 7;
     constexpr size_t kFew = 64;
     if (records.size() < 2)
         return;
     uint64_t varying = 0;
-    for (const KeyedValue& record : records)
-        varying |= record.key ^ records[0].key;
+    for (const Entry& record : records)
+        varying |= radix_key(record) ^ radix_key(records[0]);
     if (varying == 0) {
-        sort_values(records, scratch, pause);
+        if constexpr (std::is_same_v<Entry, KeyedValue>)
+            sort_values(records, scratch, pause);
         return;
     }
     unsigned highest = std::bit_width(varying);
@@ -116,8 +117,8 @@ void sort_records(std::span<KeyedValue> records, std::span<KeyedValue> scratch,
     for (size_t begin = 0; begin < records.size();) {
         size_t end = begin + 1;
         bool ordered = true;
-        uint64_t bits = records[begin].key >> low_bit;
-        for (; end < records.size() && records[end].key >> low_bit == bits; ++end)
+        uint64_t bits = radix_key(records[begin]) >> low_bit;
+        for (; end < records.size() && radix_key(records[end]) >> low_bit == bits; ++end)
             ordered &= records[end - 1] < records[end];
         auto same = records.subspan(begin, end - begin);
         if (!ordered && same.size() <= kFew)

@@ -1,0 +1,58 @@
+// The slices of a range: of the keys that begin as a target does, those that differ from it in at
+// most one of the next few bits.
+//
+//     target   0110 | 101 | ...        the range: keys that begin with 0110
+//     slices   0110 | 101, 001, 111 and 100
+//
+// A search of a large range need not look at anything else where its plan says so
+// (layout/probe_plan.hpp): with n bits, at n + 1 of 2^n equal parts.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/bits/distance.hpp"
+#include "core/bits/highest.hpp"
+
+namespace simhash {
+
+struct Slices {
+    uint64_t target = 0;     // a key
+    uint8_t prefix_bits = 0; // that all keys of the range have in common with it
+    uint8_t bits = 0;        // after these, of which one may differ; 0: the range is not cut
+
+    bool cut_range() const { return bits > 0; }
+    // There are as many as bits, and the target's own, number 0.
+    int count() const { return bits + 1; }
+    uint64_t first(int slice) const { return (target ^ flip(slice)) & mask(); }
+    uint64_t last(int slice) const { return first(slice) | ~mask(); }
+
+    // Of a key of the range.
+    bool contain(uint64_t key) const {
+        uint64_t differing = (key ^ target) & mask();
+        return (differing & (differing - 1)) == 0;
+    }
+    // Moves a key on to the least one, from it on, that is in a slice. False where there is none.
+    bool advance(uint64_t* key) const {
+        bool found = false;
+        uint64_t least = 0;
+        for (int i = 0; i < count(); ++i) {
+            uint64_t from = std::max(first(i), *key);
+            if (from > last(i) || (found && from > least))
+                continue;
+            least = from;
+            found = true;
+        }
+        if (found)
+            *key = least;
+        return found;
+    }
+
+  private:
+    uint64_t mask() const { return leading_mask(prefix_bits + bits); }
+    uint64_t flip(int slice) const {
+        return slice == 0 ? 0 : uint64_t{1} << (kFingerprintBits - prefix_bits - slice);
+    }
+};
+
+} // namespace simhash
