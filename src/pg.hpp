@@ -152,6 +152,33 @@ inline Buffer extend_relation(Relation relation, ForkNumber fork = MAIN_FORKNUM)
 #endif
 }
 
+struct NewBlocks {
+    BlockNumber first;
+    int count;
+};
+
+// Adds several pages to the relation, all zeros: as many as wanted, or fewer.
+inline NewBlocks extend_relation_by(Relation relation, int wanted) {
+#if PG_VERSION_NUM >= 160000
+    constexpr int kMost = 64;
+    Buffer buffers[kMost];
+    uint32 count;
+    BlockNumber first =
+        ExtendBufferedRelBy(BMR_REL(relation), MAIN_FORKNUM, nullptr, 0,
+                            uint32(wanted < kMost ? wanted : kMost), buffers, &count);
+    for (uint32 i = 0; i < count; i++)
+        ReleaseBuffer(buffers[i]);
+    return {first, int(count)};
+#else
+    LockRelationForExtension(relation, ExclusiveLock);
+    BlockNumber first = RelationGetNumberOfBlocks(relation);
+    for (int i = 0; i < wanted; i++)
+        ReleaseBuffer(ReadBuffer(relation, P_NEW));
+    UnlockRelationForExtension(relation, ExclusiveLock);
+    return {first, wanted};
+#endif
+}
+
 // The table that is vacuumed, where the server says so; null stands for the strictest horizon.
 inline Relation vacuum_heap([[maybe_unused]] IndexVacuumInfo* info) {
 #if PG_VERSION_NUM >= 160000

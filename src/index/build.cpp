@@ -74,9 +74,9 @@ void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgres
 
 // Writes a tree, from memory where its runs were not written to a file, and closes its file.
 void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
-                SortedRunFiles* files, BuildProgress* progress) {
+                SortedRunFiles* files, NewPages* pages, BuildProgress* progress) {
     TreeContext tree = build.tree(number);
-    LeafWriter leaves(tree, build.fillfactor, LeafRange{});
+    LeafWriter leaves(tree, build.fillfactor, LeafRange{}, pages);
     const TemporaryFile& file = files->file(number);
     if (tree.kind == LeafKind::kPosting) {
         if (!file.exists())
@@ -90,7 +90,7 @@ void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
             write_from_file<uint64_t>(file, &leaves, progress);
     }
     files->close(number);
-    write_upper_levels(tree, leaves.finish());
+    write_upper_levels(tree, leaves.finish(), pages);
 }
 
 BuildTotals build_alone(const IndexBuild& build) {
@@ -103,8 +103,9 @@ BuildTotals build_alone(const IndexBuild& build) {
     runs.finish(false);
     enter_phase(kPhaseWrite);
     BuildProgress progress;
+    NewPages pages(build.index, 1); // with nobody to wait for
     for (int tree = null_tree(*build.layout); tree >= 0; tree--)
-        write_tree(build, tree, &runs, &files, &progress);
+        write_tree(build, tree, &runs, &files, &pages, &progress);
     runs.release();
     return totals;
 }

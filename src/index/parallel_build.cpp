@@ -13,6 +13,7 @@ namespace {
 constexpr int kMaxRanges = 32;             // of a tree
 constexpr int kRangesPerParticipant = 4;   // so that none waits long for another
 constexpr int64 kEntriesOfRange = 1 << 17; // a tree with fewer is one range
+constexpr int kPagesAtOnce = 64;           // that a participant adds to the index, at most
 
 // What the barrier's phases are.
 enum Phase { kScanning, kPlanning, kWriting };
@@ -54,6 +55,7 @@ struct Participant {
     SharedBuild* shared;
     ParallelTableScanDesc scan;
     int number;
+    NewPages* pages;
 
     bool is_leader() const { return number == 0; }
     size_t memory() const {
@@ -134,7 +136,7 @@ void cut_tree(const Participant& self, int number) {
         LeafEntry before = count == 1 ? samples.entries[0] : ranges[count - 1].low;
         LeafEntry sample = samples.entries[i * samples.count / wanted];
         if (before < sample)
-            ranges[count++] = {low_key_between(tree, before, sample), new_block(tree.index)};
+            ranges[count++] = {low_key_between(tree, before, sample), self.pages->take()};
     }
     self.shared->range_counts[number] = samples.total == 0 ? 0 : count;
     pfree(samples.entries);
@@ -202,7 +204,7 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
         range.next_block = start[1].block;
     }
     TreeContext context = self.build.tree(tree);
-    LeafWriter leaves(context, self.build.fillfactor, range);
+    LeafWriter leaves(context, self.build.fillfactor, range, self.pages);
     if (context.kind == LeafKind::kPosting)
         merge_range<KeyedValue>(self, tree, range, &leaves, progress);
     else
@@ -272,7 +274,7 @@ void finish_trees(const Participant& self) {
             }
             file.close();
         }
-        write_upper_levels(self.build.tree(tree), pivots);
+        write_upper_levels(self.build.tree(tree), pivots, self.pages);
     }
 }
 
@@ -356,13 +358,15 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
                                      context->nworkers)));
     if (context->nworkers_launched == 0)
         return false;
-    Participant leader{build, parts.build, parts.scan, 0};
+    NewPages pages(build.index, kPagesAtOnce);
+    Participant leader{build, parts.build, parts.scan, 0, &pages};
     enter_phase(kPhaseScan);
     take_part(leader);
     WaitForParallelWorkersToFinish(context);
     for (int i = 0; i < context->nworkers_launched; i++)
         InstrAccumParallelQuery(&parts.buffer_usage[i], &parts.wal_usage[i]);
     finish_trees(leader);
+    pages.release();
     *totals = parts.build->totals;
     build.info->ii_BrokenHotChain = totals->broken_hot_chain;
     return true;
@@ -423,8 +427,10 @@ void work(dsm_segment* segment, shm_toc* contents) {
     InstrStartParallelQuery();
     IndexBuild build{heap, index, info, &shared->layout, shared->fillfactor};
     fail_for_test("build-worker");
+    NewPages pages(index, kPagesAtOnce);
     take_part({build, shared, find_shared<ParallelTableScanDescData>(contents, kScanKey),
-               ParallelWorkerNumber + 1});
+               ParallelWorkerNumber + 1, &pages});
+    pages.release();
     InstrEndParallelQuery(
         &find_shared<BufferUsage>(contents, kBufferUsageKey)[ParallelWorkerNumber],
         &find_shared<WalUsage>(contents, kWalUsageKey)[ParallelWorkerNumber]);

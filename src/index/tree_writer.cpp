@@ -7,13 +7,6 @@ namespace simhash {
 
 namespace {
 
-// A page that is to be written, pinned.
-Buffer new_page(Relation index) {
-    Buffer buffer = extend_relation(index);
-    LockBuffer(buffer, BUFFER_LOCK_UNLOCK); // nobody else knows of it
-    return buffer;
-}
-
 // Puts an image into a page, and into WAL. Expects the page pinned; releases it.
 void write_page(Relation index, Buffer buffer, Page image) {
     LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
@@ -30,11 +23,23 @@ void write_page(Relation index, Buffer buffer, Page image) {
 
 } // namespace
 
-BlockNumber new_block(Relation index) {
-    Buffer buffer = new_page(index);
-    BlockNumber block = BufferGetBlockNumber(buffer);
-    ReleaseBuffer(buffer);
-    return block;
+BlockNumber NewPages::take() {
+    if (next_ == end_) {
+        auto wanted = int(std::min<int64>(1 + taken_ / kTakenForOneMore, most_at_once_));
+        NewBlocks blocks = extend_relation_by(index_, wanted);
+        next_ = blocks.first;
+        end_ = blocks.first + BlockNumber(blocks.count);
+    }
+    taken_++;
+    return next_++;
+}
+
+void NewPages::release() {
+    if (next_ == end_)
+        return;
+    while (next_ < end_)
+        RecordFreeIndexPage(index_, next_++);
+    IndexFreeSpaceMapVacuum(index_);
 }
 
 void Pivots::add(const Pivot& pivot) {
@@ -55,8 +60,9 @@ void Pivots::release() {
     *this = Pivots();
 }
 
-LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range)
-    : tree_(tree), range_(range), target_(kBodyCapacity * fillfactor / 100),
+LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range,
+                       NewPages* pages)
+    : tree_(tree), range_(range), pages_(pages), target_(kBodyCapacity * fillfactor / 100),
       slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)),
       window_(static_cast<LeafEntry*>(palloc(kWindow * sizeof(LeafEntry)))),
       page_(static_cast<Page>(palloc(BLCKSZ))), low_(range.low),
@@ -127,14 +133,14 @@ void LeafWriter::write_leaf(int count) {
     set_page_low(page_, low_);
     bool is_root = is_last && range_.is_last && buffer_ == InvalidBuffer;
     if (buffer_ == InvalidBuffer)
-        buffer_ = is_root ? ReadBuffer(tree_.index, root_block(tree_.tree)) : new_page(tree_.index);
+        buffer_ = is_root ? ReadBuffer(tree_.index, root_block(tree_.tree)) : pages_->take_pinned();
     if (!is_root)
         pivots_.add({low_, BufferGetBlockNumber(buffer_)});
 
     Buffer next = InvalidBuffer;
     if (!is_last) {
         low_ = low_key_between(tree_, entries[count - 1], entries[count]);
-        next = new_page(tree_.index);
+        next = pages_->take_pinned();
         page_opaque(page_)->right = BufferGetBlockNumber(next);
         set_page_high(page_, low_);
     } else if (!range_.is_last) {
@@ -145,7 +151,7 @@ void LeafWriter::write_leaf(int count) {
     buffer_ = next;
 }
 
-void write_upper_levels(const TreeContext& tree, Pivots below) {
+void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) {
     const size_t bytes = pivot_bytes(tree.kind), pivots_of_page = kBodyCapacity * 9 / 10 / bytes;
     auto* page = static_cast<Page>(palloc(BLCKSZ));
     for (int level = 1; !below.all().empty(); level++) {
@@ -153,7 +159,7 @@ void write_upper_levels(const TreeContext& tree, Pivots below) {
         Pivots above;
         bool is_root = pivots.size() <= pivots_of_page;
         Buffer buffer =
-            is_root ? ReadBuffer(tree.index, root_block(tree.tree)) : new_page(tree.index);
+            is_root ? ReadBuffer(tree.index, root_block(tree.tree)) : pages->take_pinned();
         for (size_t begin = 0; begin < pivots.size(); begin += pivots_of_page) {
             CHECK_FOR_INTERRUPTS();
             size_t end = std::min(begin + pivots_of_page, pivots.size());
@@ -166,7 +172,7 @@ void write_upper_levels(const TreeContext& tree, Pivots below) {
                 above.add({pivots[begin].key, BufferGetBlockNumber(buffer)});
             Buffer next = InvalidBuffer;
             if (end < pivots.size()) {
-                next = new_page(tree.index);
+                next = pages->take_pinned();
                 page_opaque(page)->right = BufferGetBlockNumber(next);
                 set_page_high(page, pivots[end].key);
             }

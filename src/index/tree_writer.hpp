@@ -19,6 +19,28 @@ class Pivots {
     size_t count_ = 0, capacity_ = 0;
 };
 
+// The pages of new trees. They come from the end of the index, the more at once the more were taken,
+// so that participants seldom wait for each other there.
+class NewPages {
+  public:
+    NewPages(Relation index, int most_at_once) : index_(index), most_at_once_(most_at_once) {}
+
+    BlockNumber take();
+    // Takes a page; returns it pinned.
+    Buffer take_pinned() { return ReadBuffer(index_, take()); }
+    // Records the pages that were added and not taken as free.
+    void release();
+
+  private:
+    static constexpr int kTakenForOneMore = 64; // so that hardly more than one of so many is left
+
+    Relation index_;
+    int most_at_once_;
+    int64 taken_ = 0;
+    BlockNumber next_ = 0; // added, and not taken yet: next_ .. end_ - 1
+    BlockNumber end_ = 0;
+};
+
 // A part of a tree's leaf level.
 struct LeafRange {
     TreeKey low = {0, 0};
@@ -32,7 +54,7 @@ struct LeafRange {
 // ranges hold.
 class LeafWriter {
   public:
-    LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range);
+    LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range, NewPages* pages);
 
     void add(LeafEntry entry) {
         if (end_ == kWindow)
@@ -54,6 +76,7 @@ class LeafWriter {
 
     TreeContext tree_;
     LeafRange range_;
+    NewPages* pages_;
     size_t target_, slack_; // bytes of a leaf's body, and by how much it may miss them
     LeafEntry* window_;     // entries that are not written yet are begin_ .. end_ - 1
     int begin_ = 0, end_ = 0;
@@ -64,11 +87,8 @@ class LeafWriter {
     Pivots pivots_;
 };
 
-// Writes the levels above the leaves, whose pivots these are, and releases them. No pivots: there is one leaf at
-// most, the root.
-void write_upper_levels(const TreeContext& tree, Pivots below);
-
-// Adds a page to the index; returns its block.
-BlockNumber new_block(Relation index);
+// Writes the levels above the leaves, whose pivots these are, and releases them. No pivots: there is
+// one leaf at most, the root.
+void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages);
 
 } // namespace simhash
