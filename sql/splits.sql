@@ -20,7 +20,7 @@ SELECT * FROM checked();
 -- Above, and then one more row in the middle of a long run.
 SELECT FROM fill(42, 43, 42);
 REINDEX INDEX dense_fp;
-INSERT INTO dense SELECT i, (1::bigint << 62) - i * (1::bigint << 50) FROM generate_series(1, 128) i;
+INSERT INTO dense SELECT i, (1::bigint << 62) - i * (1::bigint << 50) FROM generate_series(1, 256) i;
 INSERT INTO dense SELECT i, 42 FROM generate_series(1, 300) i;
 SELECT * FROM checked();
 -- In block tables, where consecutive fingerprints take 2 bits.

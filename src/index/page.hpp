@@ -87,6 +87,11 @@ inline LeafKind tree_kind(const Layout& layout, int tree) {
     return tree == 0 || tree == null_tree(layout) ? LeafKind::kPosting : LeafKind::kBlock;
 }
 
+// Of a leaf's tail, as many as that format's readers take.
+inline int max_tail_entries(const Layout& layout) {
+    return layout.order == BitOrder::kFromHighest ? kMaxTailEntries / 2 : kMaxTailEntries;
+}
+
 inline uint64_t tid_to_integer(const ItemPointerData& tid) {
     return uint64_t{ItemPointerGetBlockNumberNoCheck(&tid)} << 16 |
            ItemPointerGetOffsetNumberNoCheck(&tid);

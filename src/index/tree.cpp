@@ -444,8 +444,8 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, L
 
 // Where a full tail and the new entry all fall to one half, and do not fit encoded with its run,
 // they are one more than a tail holds: one of them goes to the other half.
-int cut_within_tail(const LeafContent* content, int cut) {
-    if (content->tail_count <= kMaxTailEntries)
+int cut_within_tail(const TreeContext& tree, const LeafContent* content, int cut) {
+    if (content->tail_count <= max_tail_entries(*tree.layout))
         return cut;
     const LeafEntry* end = content->all + content->count;
     const LeafEntry &first = content->tail[0], &last = content->tail[content->tail_count - 1];
@@ -462,7 +462,7 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
     Page left_page = GenericXLogRegisterBuffer(state, left, 0);
     Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 
-    int cut = cut_within_tail(content, choose_cut(tree, left_page, content, entry));
+    int cut = cut_within_tail(tree, content, choose_cut(tree, left_page, content, entry));
     TreeKey cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
     std::span<const LeafEntry> all = content->all_entries(), run = content->run_entries(),
                                tail = content->tail_entries();
@@ -503,8 +503,8 @@ bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafRea
 } // namespace
 
 bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader) {
-    return reader.tail_count() < kMaxTailEntries && reader.count() < kMaxLeafEntries &&
-           page_free_bytes(page) >= tail_entry_bytes(tree.kind);
+    return reader.tail_count() < max_tail_entries(*tree.layout) &&
+           reader.count() < kMaxLeafEntries && page_free_bytes(page) >= tail_entry_bytes(tree.kind);
 }
 
 void insert_entry(const TreeContext& tree, LeafEntry entry) {

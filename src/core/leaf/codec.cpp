@@ -157,6 +157,9 @@ void LeafShape::prefetch(const uint8_t* body, size_t size, double from, double t
     fetch(low_words, unary_words, 8, 4);
     if (tid_words > 0)
         fetch(low_words + unary_words, tid_words, 4, 4);
+    const uint8_t* tail = body + sizeof(RunHeader) + 8 * (low_words + unary_words + tid_words);
+    for (int line = 0; line < tail_lines; line++)
+        simhash::prefetch(tail + 64 * line);
 }
 
 bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {

@@ -59,7 +59,7 @@ struct LeafEntry {
 };
 
 constexpr int kMaxLeafEntries = 4096; // run and tail together
-constexpr int kMaxTailEntries = 128;
+constexpr int kMaxTailEntries = 256;
 constexpr unsigned kSuffixBits = 32;
 constexpr unsigned kGroupEntries = 16;
 constexpr int kUnarySections = 8;
@@ -153,10 +153,11 @@ inline uint32_t read_suffix(const uint8_t* words, size_t at) {
 
 } // namespace leaf_detail
 
-// How much of a leaf's body its low words, unary words and TID words are: enough to guess which of
-// its memory a search will read.
+// How much of a leaf's body its low words, unary words, TID words and tail are: enough to guess
+// which of its memory a search will read.
 struct LeafShape {
     uint16_t low_words = 0, unary_words = 0, tid_words = 0;
+    uint16_t tail_lines = 0; // of 64 bytes, the last one perhaps not full
 
     // Asks the processor to fetch what a search of a leaf of this shape reads that looks for keys
     // between two fractions, 0 to 1, of its range. Reads nothing; the leaf at `body` may have
@@ -179,7 +180,8 @@ class LeafReader {
     int count() const { return header_.count + tail_count_; }
     const RunHeader& header() const { return header_; }
     LeafShape shape() const {
-        return {uint16_t((unary_ - low_) / 8), header_.unary_words, uint16_t((tail_ - tids_) / 8)};
+        return {uint16_t((unary_ - low_) / 8), header_.unary_words, uint16_t((tail_ - tids_) / 8),
+                uint16_t((size_t(tail_count_) * tail_entry_bytes(kind_) + 63) / 64)};
     }
 
     // TID of run entry i, 0 <= i < run_count().

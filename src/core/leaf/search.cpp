@@ -10,6 +10,8 @@
 //          ->  the places between them whose suffix is near the target's (many at once)
 //          ->  the keys at these places, compared whole
 //
+// The tail's keys are compared whole, those of a block table many at once.
+//
 // Counting ones is one instruction on any x86 processor of the last 15 years, but not on the least
 // that the compiler must assume; and some count several words at once. So the search is compiled
 // for each, and the processor asked. AArch64 counts ones byte by byte, in vectors only.
@@ -36,6 +38,15 @@ struct Suffixes {
     int radius;
 };
 
+// The keys of a tail, and what a search compares them with.
+struct TailKeys {
+    const uint8_t* at;
+    int count;
+    size_t stride; // bytes from one to the next
+    uint64_t target;
+    int radius;
+};
+
 // The innermost loops of the search, as any processor runs them.
 struct PortableLoops : PortableBits {
     // Writes the places from begin to end (excluded) where the suffix is within the radius of the
@@ -51,6 +62,20 @@ struct PortableLoops : PortableBits {
             hits[near].place = i;
             near +=
                 std::popcount(read_suffix(words, suffix_offset(low_bits, i)) ^ target) <= radius;
+        }
+        return near;
+    }
+
+    // Writes the numbers of the keys, from `begin` on, that are within the radius of the target to
+    // `hits`, which has room for one more; returns how many.
+    [[gnu::always_inline]] static int near_keys(const TailKeys& keys, int begin,
+                                                LeafReader::Hit* hits) {
+        int near = 0;
+        for (int i = begin; i < keys.count; ++i) {
+            uint64_t key;
+            memcpy(&key, keys.at + size_t(i) * keys.stride, 8);
+            hits[near].place = i;
+            near += std::popcount(key ^ keys.target) <= keys.radius;
         }
         return near;
     }
@@ -88,6 +113,22 @@ struct Avx2Loops : PortableLoops {
         }
         return near + PortableLoops::near_places(suffixes, std::max(i, begin), end, hits + near);
     }
+
+    SIMHASH_TARGET(SIMHASH_AVX2)
+    static int near_keys(const TailKeys& keys, int begin, LeafReader::Hit* hits) {
+        __m256i target = _mm256_set1_epi64x(int64_t(keys.target));
+        __m256i radius = _mm256_set1_epi64x(keys.radius + 1);
+        int near = 0, i = begin;
+        for (; keys.stride == 8 && i + 4 <= keys.count; i += 4) {
+            auto* at = reinterpret_cast<const __m256i*>(keys.at + size_t(i) * 8);
+            __m256i differing = _mm256_xor_si256(target, _mm256_loadu_si256(at));
+            __m256i distance = _mm256_sad_epu8(ones_of_bytes(differing), _mm256_setzero_si256());
+            __m256i within = _mm256_cmpgt_epi64(radius, distance);
+            near += add_places(i, unsigned(_mm256_movemask_pd(_mm256_castsi256_pd(within))),
+                               hits + near);
+        }
+        return near + PortableLoops::near_keys(keys, i, hits + near);
+    }
 };
 
 // With AVX-512: a group at once.
@@ -113,6 +154,19 @@ struct Avx512Loops {
                 i, _mm512_mask_cmple_epi32_mask(__mmask16(present), distance, radius), hits + near);
         }
         return near;
+    }
+
+    SIMHASH_TARGET(SIMHASH_AVX512)
+    static int near_keys(const TailKeys& keys, int begin, LeafReader::Hit* hits) {
+        __m512i target = _mm512_set1_epi64(int64_t(keys.target));
+        __m512i radius = _mm512_set1_epi64(keys.radius);
+        int near = 0, i = begin;
+        for (; keys.stride == 8 && i + 8 <= keys.count; i += 8) {
+            __m512i key = _mm512_loadu_si512(keys.at + size_t(i) * 8);
+            __m512i distance = _mm512_popcnt_epi64(_mm512_xor_si512(key, target));
+            near += add_places(i, _mm512_cmple_epi64_mask(distance, radius), hits + near);
+        }
+        return near + PortableLoops::near_keys(keys, i, hits + near);
     }
 };
 
@@ -165,11 +219,8 @@ class WithinRadius {
                             take(key, place);
                     });
         }
-        for (int i = 0; i < reader_.tail_count(); ++i) {
-            uint64_t key = reader_.tail_key(i);
-            if (low_ <= key && key <= high_ && (!slices.cut_range() || slices.contain(key)))
-                take(key, reader_.run_count() + i);
-        }
+        if (reader_.tail_count() > 0)
+            find_in_tail(slices);
         return found_;
     }
 
@@ -194,6 +245,19 @@ class WithinRadius {
             near += std::popcount((key ^ target_) & mask) <= radius_;
         }
         return near;
+    }
+
+    [[gnu::always_inline]] void find_in_tail(const Slices& slices) {
+        LeafReader::Hit* hits = hits_ + found_;
+        int near = Loops::near_keys({reader_.tail_, reader_.tail_count(),
+                                     tail_entry_bytes(reader_.kind_), target_, radius_},
+                                    0, hits);
+        for (int i = 0; i < near; ++i) {
+            int number = hits[i].place;
+            uint64_t key = reader_.tail_key(number);
+            if (low_ <= key && key <= high_ && (!slices.cut_range() || slices.contain(key)))
+                hits_[found_++] = {key, reader_.run_count() + number};
+        }
     }
 
     // A range that is not cut is one slice.
