@@ -340,9 +340,27 @@ TEST(LeafCodec, FindsOfACutRangeExactlyTheKeysInItsSlices) {
     EXPECT_GT(outside, 1000);
 }
 
+// What keys_within() must find, at every level of SIMD.
+void expect_keys_within(const LeafReader& reader, const std::vector<LeafEntry>& entries,
+                        uint64_t low, uint64_t high, uint64_t target, int radius) {
+    std::vector<LeafEntry> expected;
+    for (const LeafEntry& e : entries)
+        if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius)
+            expected.push_back(e);
+    std::vector<LeafReader::Hit> hits(LeafReader::kHitRoom);
+    for (int level = 0; level < kSimdLevels; ++level) {
+        std::vector<LeafEntry> found;
+        int count =
+            reader.keys_within(low, high, target, radius, hits.data(), {}, SimdLevel(level));
+        for (int i = 0; i < count; i++)
+            found.push_back({hits[i].key, reader.tid_at(hits[i].place)});
+        std::sort(found.begin(), found.end());
+        EXPECT_EQ(found, expected) << "level " << level << ", radius " << radius;
+    }
+}
+
 TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
     std::mt19937_64 random(12);
-    std::vector<LeafReader::Hit> hits(LeafReader::kHitRoom);
     for (const auto& entries : samples(LeafKind::kPosting)) {
         std::vector<LeafEntry> run, tail;
         for (const LeafEntry& e : entries)
@@ -358,19 +376,31 @@ TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
                 entries.empty() ? 5 : entries[random() % entries.size()].key ^ (random() % 8);
             uint64_t low = random() % 2 ? 0 : target >> 1,
                      high = UINT64_MAX - (random() % 2 ? 0 : target >> 1);
-            std::vector<LeafEntry> expected;
-            for (const LeafEntry& e : entries)
-                if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius)
-                    expected.push_back(e);
-            for (int level = 0; level < kSimdLevels; ++level) {
-                std::vector<LeafEntry> found;
-                int count = reader.keys_within(low, high, target, radius, hits.data(), {},
-                                               SimdLevel(level));
-                for (int i = 0; i < count; i++)
-                    found.push_back({hits[i].key, reader.tid_at(hits[i].place)});
-                std::sort(found.begin(), found.end());
-                EXPECT_EQ(found, expected) << "level " << level;
-            }
+            expect_keys_within(reader, entries, low, high, target, radius);
         }
+    }
+}
+
+// The prefix of the range may differ from the target's: then the rest must be the nearer.
+TEST(LeafCodec, FindsExactlyTheKeysWithinARadiusInTheRangeOfAPrefix) {
+    std::mt19937_64 random(14);
+    for (const auto& entries : samples(LeafKind::kPosting)) {
+        if (entries.empty())
+            continue;
+        Body body;
+        ASSERT_TRUE(body.encode(LeafKind::kPosting, entries));
+        LeafReader reader;
+        ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kPosting));
+        for (int prefix_bits : {1, 7, 16, 33, 60, 64})
+            for (int flips = 4; flips < 24; flips++) {
+                uint64_t key = entries[random() % entries.size()].key, target = key;
+                for (int i = 0; i < flips; i++)
+                    target ^= uint64_t{1} << random() % 64;
+                uint64_t others = prefix_bits == 64 ? 0 : UINT64_MAX >> prefix_bits;
+                int distance = std::popcount(key ^ target);
+                for (int radius : {distance - 1, distance, distance + 2})
+                    expect_keys_within(reader, entries, key & ~others, key | others, target,
+                                       radius);
+            }
     }
 }

@@ -8,7 +8,11 @@
 //   range  ->  its slices, if it is cut into such
 //          ->  the places where its first and last high part begin (unary words, by their ranks)
 //          ->  the places between them whose suffix is near the target's (many at once)
+//          ->  of these, the places whose low part is near the target's
 //          ->  the keys at these places, compared whole
+//
+// The prefix that all keys of the range share may differ from the target's. Then suffix and low part
+// must be the nearer: in the ranges of a wide radius, of which most are far off, few are.
 //
 // The tail's keys are compared whole, those of a block table many at once.
 //
@@ -19,6 +23,7 @@
 
 #include <algorithm>
 
+#include "core/bits/distance.hpp"
 #include "core/bits/neon.hpp"
 #include "core/bits/x86.hpp"
 #include "core/bits/standalone.hpp"
@@ -206,18 +211,11 @@ class WithinRadius {
         : reader_(reader), low_(low), high_(high), target_(target), radius_(radius), hits_(hits) {}
 
     [[gnu::always_inline]] int find(const Slices& slices) {
-        const RunHeader& header = reader_.header_;
-        if (header.count > 0 && high_ >= header.first_key) {
-            // Wider radii, or fewer low bits, would let too many keys pass.
-            if (reader_.has_suffixes() ? radius_ <= kMaxSuffixRadius
-                                       : header.low_bits >= 4 * radius_ + 8)
-                find_in_slices(slices);
+        if (reader_.run_count() > 0 && high_ >= reader_.header_.first_key) {
+            if (radius_ < kWideRadius)
+                find_in_run<false>(slices);
             else
-                reader_.visit_run(
-                    low_, high_, [&](uint64_t key, int place) __attribute__((always_inline)) {
-                        if (!slices.cut_range() || slices.contain(key))
-                            take(key, place);
-                    });
+                find_in_run<true>(slices);
         }
         if (reader_.tail_count() > 0)
             find_in_tail(slices);
@@ -225,8 +223,36 @@ class WithinRadius {
     }
 
   private:
+    // From here on what the prefix says saves more time than it takes.
+    static constexpr int kWideRadius = 6;
     // Of random suffixes 30 % are within 14 bits: with more, decoding them all is no slower.
     static constexpr int kMaxSuffixRadius = 14;
+
+    template <bool is_wide>
+    [[gnu::always_inline]] void find_in_run(const Slices& slices) {
+        // Wider radii, or fewer low bits, would let too many keys pass.
+        if (reader_.has_suffixes()
+                ? radius_left<is_wide>(low_, high_, kSuffixBits) <= kMaxSuffixRadius
+                : reader_.header_.low_bits >= 4 * radius_ + 8)
+            find_in_slices<is_wide>(slices);
+        else
+            reader_.visit_run(
+                low_, high_, [&](uint64_t key, int place) __attribute__((always_inline)) {
+                    if (!slices.cut_range() || slices.contain(key))
+                        take(key, place);
+                });
+    }
+
+    // In how many of its lowest `bits` bits a key from low to high may differ from the target's.
+    // Below 0 where the prefix alone is too far off.
+    template <bool is_wide>
+    [[gnu::always_inline]] int radius_left(uint64_t low, uint64_t high, unsigned bits) const {
+        if constexpr (!is_wide)
+            return radius_;
+        unsigned open = std::max(unsigned(std::bit_width(low ^ high)), bits);
+        return open == kFingerprintBits ? radius_
+                                        : radius_ - std::popcount((low ^ target_) >> open);
+    }
 
     [[gnu::always_inline]] void take(uint64_t key, int place) {
         hits_[found_] = {key, place};
@@ -261,6 +287,7 @@ class WithinRadius {
     }
 
     // A range that is not cut is one slice.
+    template <bool is_wide>
     [[gnu::always_inline]] void find_in_slices(const Slices& slices) {
         for (int i = 0; i < slices.count(); ++i) {
             uint64_t low = low_, high = high_;
@@ -270,28 +297,36 @@ class WithinRadius {
                 if (low > high || high < reader_.header_.first_key)
                     continue;
             }
-            find_by_low_bits(low, high);
+            find_by_low_bits<is_wide>(low, high);
             found_ = std::min(found_, int(reader_.header_.count)); // on a damaged page
         }
     }
 
     // From low to high, which is no less than the run's first key.
+    template <bool is_wide>
     [[gnu::always_inline]] void find_by_low_bits(uint64_t low, uint64_t high) {
         const RunHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
         auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low));
         auto stop = reader_.find_high_part<Loops>(((high - header.first_key) >> low_bits) + 1);
         LeafReader::Hit* hits = hits_ + found_;
-        int near = reader_.has_suffixes()
-                       ? Loops::near_places(
-                             {reader_.low_, header.count, low_bits, uint32_t(target_), radius_},
-                             start.entries, stop.entries, hits)
-                       : near_low_parts(start.entries, stop.entries, hits);
+        int near =
+            reader_.has_suffixes()
+                ? Loops::near_places({reader_.low_, header.count, low_bits, uint32_t(target_),
+                                      radius_left<is_wide>(low, high, kSuffixBits)},
+                                     start.entries, stop.entries, hits)
+                : near_low_parts(start.entries, stop.entries, hits);
 
+        uint64_t low_mask = (uint64_t{1} << low_bits) - 1;
+        int low_radius = radius_left<is_wide>(low, high, low_bits);
         // So many entries stand before the word.
         int word = start.at.word, entries = int(uint64_t(word) * 64 - start.at.clear_before);
         for (int i = 0; i < near; ++i) {
             int place = hits[i].place;
+            uint64_t low_part = reader_.low_part(size_t(place));
+            if (is_wide &&
+                std::popcount(((header.first_key + low_part) ^ target_) & low_mask) > low_radius)
+                continue;
             uint64_t ones = 0;
             for (; word < header.unary_words; ++word) {
                 ones = read_word(reader_.unary_, word);
@@ -304,8 +339,7 @@ class WithinRadius {
                 return;
             uint64_t high_part =
                 uint64_t(word) * 64 + Loops::nth_one(ones, place - entries + 1) - place;
-            uint64_t key =
-                header.first_key + (high_part << low_bits | reader_.low_part(size_t(place)));
+            uint64_t key = header.first_key + (high_part << low_bits | low_part);
             if (low <= key && key <= high)
                 take(key, place);
         }
