@@ -89,5 +89,36 @@ FROM unnest(ARRAY[3, 8, 12, 18, 24, 30]) radius, unnest(ARRAY[4711, 99]) target,
     LATERAL (SELECT count(*) AS n, sum(place * d) AS sum FROM (SELECT hamming(fp # 0, target) AS d,
         row_number() OVER (ORDER BY hamming(fp # 0, target)) AS place FROM many WHERE hamming(fp # 0, 4711) <= radius) a) truth
 ORDER BY 1, 2;
-DROP TABLE crowded, many;
-DROP FUNCTION pages_of, reads_table;
+-- Neighbours at all distances, under several layouts: each stage returns its own, in order, each once. Then with so many far ones in the
+-- prefix of the target that work_mem does not take them.
+CREATE TABLE targets AS SELECT n, ('x' || md5((-n)::text))::bit(64)::bigint AS target FROM generate_series(1, 6) n;
+INSERT INTO many SELECT 1000000 + 10000 * n + i, target # (('x' || md5(i::text))::bit(64) & ('x' || md5((n * i)::text || 'a'))::bit(64)
+    & ('x' || md5(i::text || 'b'))::bit(64))::bigint FROM targets, generate_series(1, 1500) i;
+CREATE FUNCTION in_order(by_index boolean) RETURNS TABLE (n int, rows int, found bigint, ids bigint, order_sum bigint, last int) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('enable_seqscan', (NOT by_index)::text, true), set_config('enable_sort', (NOT by_index)::text, true),
+        set_config('enable_indexscan', by_index::text, true), set_config('enable_indexonlyscan', by_index::text, true);
+    RETURN QUERY EXECUTE 'SELECT t.n, l, f.* FROM targets t, unnest(ARRAY[1, 10, 100, 500, 1400, 2000]) l,
+        LATERAL (SELECT count(*), count(DISTINCT id), sum(place * d)::bigint, max(d) FROM
+            (SELECT id, d, row_number() OVER () AS place FROM (SELECT id, fp <~> t.target AS d FROM many ORDER BY fp <~> t.target LIMIT l) a) b) f';
+END $$;
+CREATE TABLE in_truth AS SELECT * FROM in_order(false);
+SELECT min(last), max(last) FROM in_truth;
+SELECT count(*) AS same FROM in_order(true) JOIN in_truth USING (n, rows, found, ids, order_sum, last);
+DROP INDEX many_fp;
+CREATE INDEX many_fp ON many USING simhash (fp) WITH (radius = 3, tables = 8);
+SELECT count(*) AS same FROM in_order(true) JOIN in_truth USING (n, rows, found, ids, order_sum, last);
+DROP INDEX many_fp;
+CREATE INDEX many_fp ON many USING simhash (fp) WITH (radius = 7, tables = 8);
+SELECT count(*) AS same FROM in_order(true) JOIN in_truth USING (n, rows, found, ids, order_sum, last);
+INSERT INTO many SELECT 2000000 + i, target # i FROM targets, generate_series(1::bigint, 65535) i WHERE n = 1 AND bit_count(i::bit(16)) IN (10, 11);
+DROP INDEX many_fp;
+CREATE INDEX many_fp ON many USING simhash (fp);
+DELETE FROM targets WHERE n > 1;
+TRUNCATE in_truth;
+INSERT INTO in_truth SELECT * FROM in_order(false);
+SET work_mem = '64kB';
+SELECT count(*) AS same FROM in_order(true) JOIN in_truth USING (n, rows, found, ids, order_sum, last);
+RESET work_mem;
+DROP TABLE crowded, many, targets, in_truth;
+DROP FUNCTION pages_of, reads_table, in_order;

@@ -12,7 +12,7 @@ constexpr size_t kMinCapacity = 1024;
 } // namespace
 
 void Matches::clear(bool limited) {
-    count_ = next_ = fetched_ = 0;
+    count_ = next_ = fetched_ = held_ = 0;
     limit_ =
         limited ? std::max(size_t(work_mem) * 1024 / sizeof(uint64_t), kMinCapacity) : SIZE_MAX;
     is_full_ = false;
@@ -36,9 +36,12 @@ void Matches::add(std::span<const uint64_t> fingerprints) {
     count_ = count;
 }
 
-void Matches::sort_by_distance(std::span<const uint64_t> targets) {
+void Matches::sort_by_distance(std::span<const uint64_t> targets, int radius) {
     uint64_t* end = fingerprints_ + count_;
-    std::sort(fingerprints_, end, [targets](uint64_t a, uint64_t b) {
+    Ball near = {targets[0], radius};
+    uint64_t* first = std::partition(
+        fingerprints_, end, [near](uint64_t fingerprint) { return !near.contains(fingerprint); });
+    std::sort(first, end, [targets](uint64_t a, uint64_t b) {
         for (uint64_t target : targets) {
             int to_a = hamming_distance(a, target), to_b = hamming_distance(b, target);
             if (to_a != to_b)
@@ -46,8 +49,8 @@ void Matches::sort_by_distance(std::span<const uint64_t> targets) {
         }
         return a < b;
     });
-    count_ = size_t(std::unique(fingerprints_, end) - fingerprints_);
-    fetched_ = 0;
+    count_ = size_t(std::unique(first, end) - fingerprints_);
+    held_ = next_ = fetched_ = size_t(first - fingerprints_);
 }
 
 void Matches::fetch_ahead(SearchedTree* posting_table) {

@@ -12,7 +12,18 @@ namespace {
 
 constexpr int kRadiusStep = 2;
 
+// Stages beyond this radius look ahead: that makes each of them dearer, and the nearer ones cost too
+// little to be saved.
+constexpr int kNearRadius = 8;
+// They look so far that so many matches are to be expected, which is enough for most limits.
+constexpr double kFarMatches = 64;
+
 } // namespace
+
+// Fingerprints within a radius of the target that are to be expected by chance.
+double NearestScan::expected_matches(int radius) const {
+    return index_->entries() * ball_share(radius);
+}
 
 // The greatest distance from the target at which a row can lie in all balls.
 int NearestScan::find_greatest_radius() const {
@@ -42,34 +53,52 @@ void NearestScan::add_matches_of(const PostingReader& postings) {
         matches_.add({yield->fingerprints, count});
 }
 
-// Has what lies in the filter's ball looked up next, in order: found by probes, or by a pass over
-// the posting table where that is cheaper. False where it is too much.
-bool NearestScan::collect(const Filter& filter, PostingReader* postings) {
-    const ProbePlan* plan = index_->plan_for(filter.ball.radius);
+// Has what lies within the stage's radius looked up next, in order, by a pass over the posting
+// table. False where it is too much.
+bool NearestScan::collect_by_pass(PostingReader* postings) {
     matches_.clear();
-    if (plan->read_all) {
-        postings->start(LeafCursor(index_->posting_table(), kAllKeys));
-        while (!are_too_many() && postings->next_leaf(index_, filter))
-            add_matches_of(*postings);
-        postings->stop();
-        if (are_too_many())
-            return false;
-    } else {
-        probes_.start(plan, filter.ball.center);
-        if (!probes_.collect(filter, &matches_))
-            return false;
-    }
+    searched_ = nullptr;
+    postings->start(LeafCursor(index_->posting_table(), kAllKeys));
+    while (!are_too_many() && postings->next_leaf(index_, filter(radius_)))
+        add_matches_of(*postings);
+    postings->stop();
+    if (are_too_many())
+        return false;
     matches_.sort_by_distance(targets_);
+    return true;
+}
+
+// The same by probes, which hold back for later stages what they meet within `far_radius`. Ranges
+// that earlier stages searched as far are not searched again.
+bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
+    if (searched_ != nullptr && searched_radius_ == far_radius) {
+        matches_.clear_taken();
+    } else {
+        matches_.clear();
+        searched_ = nullptr;
+        searched_radius_ = far_radius;
+    }
+    probes_.start(plan, target(), searched_);
+    searched_ = plan;
+    if (!probes_.collect(filter(far_radius), &matches_))
+        return false;
+    matches_.sort_by_distance(targets_, radius_);
     return true;
 }
 
 // Has the only stage look through the smallest ball, where that is cheap and around something else
 // than the target. False where it is not.
-bool NearestScan::begin_stage_elsewhere(PostingReader* postings) {
-    if (balls_.empty() || balls_[0].center == target() ||
-        index_->plan_for(balls_[0].radius)->read_all ||
-        !collect({balls_[0], kNoRadius, balls_.subspan(1)}, postings))
+bool NearestScan::begin_stage_elsewhere() {
+    if (balls_.empty() || balls_[0].center == target())
         return false;
+    const ProbePlan* plan = index_->plan_for(balls_[0].radius);
+    if (plan->read_all)
+        return false;
+    matches_.clear();
+    probes_.start(plan, balls_[0].center);
+    if (!probes_.collect({balls_[0], kNoRadius, balls_.subspan(1)}, &matches_))
+        return false;
+    matches_.sort_by_distance(targets_);
     step_ = Step::kStage;
     radius_ = greatest_radius_; // nothing is left for another stage
     return true;
@@ -77,14 +106,40 @@ bool NearestScan::begin_stage_elsewhere(PostingReader* postings) {
 
 // The radius of the next stage.
 int NearestScan::next_radius() const {
-    int radius = done_radius_ < 0 ? index_->layout().radius : done_radius_ + kRadiusStep;
+    // Where a stage repeats nothing, and some matches are to be expected, it goes one distance on.
+    bool is_short =
+        done_radius_ < searched_radius_ && expected_matches(done_radius_ + kRadiusStep) >= 1;
+    int radius =
+        done_radius_ < 0 ? index_->layout().radius : done_radius_ + (is_short ? 1 : kRadiusStep);
     if (radius >= greatest_radius_ || !index_->plan_for(radius)->read_all)
         return radius;
-    auto expected = [this](int within) { return index_->entries() * ball_share(within); };
-    double enough = std::max(kPassMatches, kPassGrowth * expected(done_radius_));
-    while (radius < greatest_radius_ && expected(radius) < enough)
+    double enough = std::max(kPassMatches, kPassGrowth * expected_matches(done_radius_));
+    while (radius < greatest_radius_ && expected_matches(radius) < enough)
         radius++;
     return radius;
+}
+
+// Up to which distance from the target a stage keeps matches: for itself, and for later stages.
+int NearestScan::far_radius() const {
+    int radius = radius_;
+    if (done_radius_ >= 0 && radius_ > kNearRadius && looks_ahead_)
+        while (radius < greatest_radius_ && expected_matches(radius) < kFarMatches &&
+               !index_->plan_for(radius + 1)->read_all)
+            radius++;
+    return radius;
+}
+
+// Has what lies within the stage's radius looked up next, in order. False where it is too much.
+bool NearestScan::collect_stage(PostingReader* postings) {
+    const ProbePlan* plan = index_->plan_for(radius_);
+    if (plan->read_all)
+        return collect_by_pass(postings);
+    if (collect_by_probes(plan, far_radius()))
+        return true;
+    if (searched_radius_ == radius_)
+        return false;
+    looks_ahead_ = false;
+    return collect_by_probes(plan, radius_);
 }
 
 // Begins the next stage, or the last. False where all was returned.
@@ -96,7 +151,7 @@ bool NearestScan::begin_stage(PostingReader* postings) {
     bool is_last = radius >= greatest_radius_ - (done_radius_ < 0 ? 0 : 1);
     radius_ = is_last ? greatest_radius_ : radius;
     step_ = Step::kStage;
-    return collect(filter(radius_), postings) || begin_last_stage(postings);
+    return collect_stage(postings) || begin_last_stage(postings);
 }
 
 // A pass over what was not yet returned, which tells its distances; then one for each of them.
@@ -160,10 +215,12 @@ void NearestScan::start(std::span<const uint64_t> targets, std::span<const Ball>
                         PostingReader* postings) {
     targets_ = targets;
     balls_ = balls;
-    done_radius_ = kNoRadius;
+    done_radius_ = searched_radius_ = kNoRadius;
+    searched_ = nullptr;
+    looks_ahead_ = true;
     greatest_radius_ = find_greatest_radius();
     postings->stop();
-    if (!begin_stage_elsewhere(postings) && !begin_stage(postings)) {
+    if (!begin_stage_elsewhere() && !begin_stage(postings)) {
         step_ = Step::kStage; // with nothing to look up
         radius_ = greatest_radius_;
         matches_.clear();

@@ -7,7 +7,11 @@
 //     stage      radius 3          radius 5        radius 7       ...   the last
 //     returns    distances 0..3    4..5            6..7                 the others
 //
-// So a LIMIT that is reached near by costs one cheap stage. Where a radius would cost as much as
+// So a LIMIT that is reached near by costs one cheap stage. A far one costs little more than its
+// last stage alone: stages beyond the near ones look ahead. They keep what they meet up to a far
+// radius, until its stage comes, and so no later stage need search the same ranges again.
+//
+// Where a radius would cost as much as
 // reading the posting table from end to end, a stage is such a pass instead, and its radius grows
 // until some hundreds of matches are to be expected, and in the next stage many more. Where they
 // are too many to be looked up one by one the last stage begins: one pass tells which distances
@@ -49,9 +53,13 @@ class NearestScan {
     uint64_t target() const { return targets_[0]; }
     Filter filter(int radius) const { return {{target(), radius}, done_radius_, balls_}; }
     int find_greatest_radius() const;
+    double expected_matches(int radius) const;
     bool are_too_many() const;
-    bool collect(const Filter& filter, PostingReader* postings);
-    bool begin_stage_elsewhere(PostingReader* postings);
+    bool collect_by_pass(PostingReader* postings);
+    bool collect_by_probes(const ProbePlan* plan, int far_radius);
+    int far_radius() const;
+    bool collect_stage(PostingReader* postings);
+    bool begin_stage_elsewhere();
     int next_radius() const;
     bool begin_stage(PostingReader* postings);
     bool begin_last_stage(PostingReader* postings);
@@ -69,6 +77,9 @@ class NearestScan {
     int greatest_radius_ = kNoRadius; // that the balls leave
     Probes probes_;
     Matches matches_;
+    const ProbePlan* searched_ = nullptr; // its ranges were searched: what they have ...
+    int searched_radius_ = kNoRadius;     // ... within this radius was returned, or is held back
+    bool looks_ahead_ = true;             // until work_mem does not suffice for it
     bool distance_occurs_[kFingerprintBits + 1]; // in the last stage
 };
 

@@ -15,12 +15,24 @@ KeyRange keys_with_prefix(uint64_t prefix, int prefix_bits) {
 
 } // namespace
 
-void Probes::start(const ProbePlan* plan, uint64_t center) {
+void Probes::start(const ProbePlan* plan, uint64_t center, const ProbePlan* searched) {
     plan_ = plan;
+    searched_ = searched;
     center_ = center;
     count_ = next_ = 0;
     origin_ = {-1, 0};
     neighbours_ = PrefixNeighbours(0, 1, -1);
+}
+
+// The threshold with which the probe's prefixes were searched before; below 0 if they were not, or
+// only in slices, of which the probe needs more.
+int Probes::searched_threshold(const Probe& probe) const {
+    for (int i = 0; i < searched_->probe_count; i++)
+        if (const Probe& other = searched_->probes[i];
+            other.table == probe.table && other.prefix_bits == probe.prefix_bits &&
+            (other.slice_bits == 0 || other.slice_bits == probe.slice_bits))
+            return other.threshold;
+    return -1;
 }
 
 void Probes::begin_probe() {
@@ -28,6 +40,8 @@ void Probes::begin_probe() {
     origin_.target = index_->permutation(probe.table).apply(center_);
     neighbours_ = PrefixNeighbours(origin_.target >> (kFingerprintBits - probe.prefix_bits),
                                    probe.prefix_bits, probe.threshold);
+    if (searched_ != nullptr)
+        neighbours_.leave_out(searched_threshold(probe));
 }
 
 // The next range of the plan. False where there is none.

@@ -11,8 +11,9 @@ class Probes {
   public:
     explicit Probes(SearchedIndex* index) : index_(index) {}
 
-    // Begins with the first range of a plan around a centre.
-    void start(const ProbePlan* plan, uint64_t center);
+    // Begins with the first range of a plan around a centre. Ranges that are also those of another
+    // plan around it, searched before, are left out, as far as the two look at the same prefixes.
+    void start(const ProbePlan* plan, uint64_t center, const ProbePlan* searched = nullptr);
 
     // A cursor over the range whose turn it is; null after the last.
     LeafCursor* current() {
@@ -38,12 +39,13 @@ class Probes {
     static constexpr int kFirstAhead = 4;
     static constexpr int kAhead = 16;
 
+    int searched_threshold(const Probe& probe) const;
     void begin_probe();
     bool make_range(LeafCursor* range);
     bool fetch_more();
 
     SearchedIndex* index_;
-    const ProbePlan* plan_ = nullptr;
+    const ProbePlan *plan_ = nullptr, *searched_ = nullptr;
     uint64_t center_ = 0;
     struct Origin {
         int probe;       // its number in the plan

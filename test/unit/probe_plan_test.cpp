@@ -2,6 +2,7 @@
 #include "core/layout/probe_plan.hpp"
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -278,6 +279,25 @@ TEST(PrefixNeighbours, AreAllWithinTheThresholdOnceInOrderOfDistance) {
                 expected += hamming_distance(value, prefix) <= threshold;
             EXPECT_EQ(seen.size(), expected);
         }
+}
+
+TEST(PrefixNeighbours, BeyondThoseLeftOutAreTheRest) {
+    auto list = [](int bits, int threshold, int left_out) {
+        std::vector<uint64_t> all;
+        PrefixNeighbours neighbours(1, bits, threshold);
+        neighbours.leave_out(left_out);
+        for (uint64_t value; neighbours.next(&value);)
+            all.push_back(value);
+        return all;
+    };
+    for (int bits : {1, 5, 10, 64})
+        for (int threshold = 0; threshold <= std::min(bits, 3); ++threshold)
+            for (int left_out = -1; left_out <= std::min(bits, threshold + 1); ++left_out) {
+                std::vector<uint64_t> all = list(bits, std::min(left_out, threshold), -1),
+                                      rest = list(bits, threshold, left_out);
+                all.insert(all.end(), rest.begin(), rest.end());
+                EXPECT_EQ(all, list(bits, threshold, -1));
+            }
 }
 
 TEST(PrefixNeighbours, OfWholeFingerprintsAreTheBall) {

@@ -73,6 +73,12 @@ class PrefixNeighbours {
         : prefix_(prefix), bits_(prefix_bits),
           threshold_(threshold < prefix_bits ? threshold : prefix_bits) {}
 
+    // Leaves out those within a distance of at most prefix_bits. None was asked for yet.
+    void leave_out(int distance) {
+        distance_ = distance;
+        flips_ = distance < 0 ? 0 : highest(distance);
+    }
+
     // False when there is none left.
     bool next(uint64_t* neighbour) {
         if (distance_ >= 0 && flips_ != highest(distance_)) {
