@@ -204,26 +204,33 @@ TEST(NearPairs, NothingAndOneHaveNone) {
     EXPECT_EQ(clusters({5}, 64), Fingerprints{5});
 }
 
-// As many as make a search of several levels, planted among random ones.
-TEST(NearPairs, FindPlantedPairsAmongAMillion) {
-    Random random(6);
+// Planted among a million random ones, as many as make a search of several levels.
+void expect_planted_pairs(uint64_t seed, int radius) {
+    constexpr size_t kRandomOnes = 1000000;
+    Random random(seed);
     Fingerprints fingerprints;
     std::vector<Pair> planted;
-    for (int i = 0; i < 1000000; ++i)
+    for (size_t i = 0; i < kRandomOnes; ++i)
         fingerprints.push_back(random.next());
     for (int i = 0; i < 3000; ++i) {
-        uint64_t a = fingerprints[random.below(1000000)], b = a ^ random.with_ones(1 + i % 3);
+        uint64_t a = fingerprints[random.below(kRandomOnes)];
+        uint64_t b = a ^ random.with_ones(1 + i % radius);
         planted.emplace_back(std::min(a, b), std::max(a, b));
         fingerprints.push_back(b);
     }
     make_distinct(fingerprints);
-    std::vector<Pair> found = near_pairs(fingerprints, 3);
+    std::vector<Pair> found = near_pairs(fingerprints, radius);
     std::sort(planted.begin(), planted.end());
     planted.erase(std::unique(planted.begin(), planted.end()), planted.end());
     EXPECT_TRUE(std::includes(found.begin(), found.end(), planted.begin(), planted.end()));
     for (auto [a, b] : found)
-        ASSERT_LE(hamming_distance(a, b), 3);
+        ASSERT_LE(hamming_distance(a, b), radius);
     EXPECT_TRUE(std::adjacent_find(found.begin(), found.end()) == found.end());
+}
+
+TEST(NearPairs, FindPlantedPairsAmongAMillion) {
+    expect_planted_pairs(6, 3);
+    expect_planted_pairs(12, 8);
 }
 
 TEST(NearPairs, PausesWhileItWorks) {
@@ -295,29 +302,37 @@ TEST(Clusters, AreFullWhereTheMemoryEnds) {
     clusters.release();
 }
 
+// Those begin with these where `within`, and follow them otherwise.
+void expect_equal_matches(const Fingerprints& fingerprints, size_t rows, size_t columns,
+                          bool within, int radius) {
+    const uint64_t* these = fingerprints.data();
+    const uint64_t* those = within ? these : these + rows;
+    std::vector<Match> expected, matches(kMaxMatchRows * kMaxMatchColumns);
+    for (size_t row = 0; row < rows; ++row)
+        for (size_t column = within ? row + 1 : 0; column < columns; ++column)
+            if (hamming_distance(these[row], those[column]) <= radius)
+                expected.push_back({uint16_t(row), uint16_t(column)});
+    for (int level = 0; level < kSimdLevels; ++level) {
+        Matcher match = best_matcher(SimdLevel(level));
+        size_t count = match(these, rows, those, columns, radius, matches.data());
+        std::vector<Match> found(matches.begin(), matches.begin() + ptrdiff_t(count));
+        std::sort(found.begin(), found.end());
+        ASSERT_EQ(found, expected) << "level " << level << ", " << rows << " x " << columns;
+    }
+}
+
 TEST(Matcher, EveryKernelFindsTheSame) {
     Random random(10);
     Fingerprints fingerprints;
-    for (size_t i = 0; i < 1000; ++i)
+    for (size_t i = 0; i < kMaxMatchRows + kMaxMatchColumns; ++i)
         fingerprints.push_back(random.with_ones(int(random.below(65))));
-    std::vector<uint16_t> matches(kMaxMatchCount);
     for (int radius : {0, 1, 3, 31, 32, 63, 64})
-        for (size_t size : {0, 1, 3, 4, 7, 8, 9, 100, 1000})
-            for (size_t offset : {0, 1}) {
-                size_t length = std::min(size, fingerprints.size() - offset);
-                uint64_t query = fingerprints[random.below(1000)];
-                std::vector<uint16_t> expected;
-                for (size_t i = 0; i < length; ++i)
-                    if (hamming_distance(query, fingerprints[offset + i]) <= radius)
-                        expected.push_back(uint16_t(i));
-                for (int level = 0; level < kSimdLevels; ++level) {
-                    Matcher match = best_matcher(SimdLevel(level));
-                    size_t found =
-                        match(query, fingerprints.data() + offset, length, radius, matches.data());
-                    ASSERT_EQ(std::vector<uint16_t>(matches.begin(), matches.begin() + found),
-                              expected)
-                        << "level " << level;
-                }
+        for (size_t rows = 1; rows <= kMaxMatchRows; ++rows)
+            for (size_t columns : {size_t{0}, size_t{1}, size_t{3}, size_t{4}, size_t{7}, size_t{8},
+                                   size_t{9}, size_t{17}, size_t{100}, kMaxMatchColumns}) {
+                expect_equal_matches(fingerprints, rows, columns, false, radius);
+                if (columns >= rows)
+                    expect_equal_matches(fingerprints, rows, columns, true, radius);
             }
 }
 

@@ -1,7 +1,8 @@
-// Each kernel is the same loop; what differs is how many distances are counted at once. See
-// match.hpp.
+// The wide forms take some columns at a time, and first ask how near they come to any of the rows:
+// mostly none is within the radius, and there is nothing more to do. See match.hpp.
 #include "core/whole/match.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "core/bits/distance.hpp"
@@ -12,81 +13,140 @@
 namespace simhash {
 namespace {
 
-// One at a time, from number `begin` on; `found` matches stand before. Part of its callers, for the
+// The first column that a row is compared with.
+[[gnu::always_inline]] inline size_t first_column(const uint64_t* these, size_t row,
+                                                  const uint64_t* those) {
+    return these == those ? row + 1 : 0;
+}
+
+// One at a time, from column `begin` on; `found` matches stand before. Part of its callers, for the
 // processors that these are made for.
-[[gnu::always_inline]] inline size_t match_singly(uint64_t query, const uint64_t* fingerprints,
-                                                  size_t begin, size_t count, int radius,
-                                                  uint16_t* matches, size_t found) {
-    for (size_t i = begin; i < count; ++i)
-        if (hamming_distance(query, fingerprints[i]) <= radius)
-            matches[found++] = uint16_t(i);
+[[gnu::always_inline]] inline size_t match_row(const uint64_t* these, size_t row,
+                                               const uint64_t* those, size_t begin, size_t columns,
+                                               int radius, Match* matches, size_t found) {
+    for (size_t column = begin; column < columns; ++column)
+        if (hamming_distance(these[row], those[column]) <= radius)
+            matches[found++] = {uint16_t(row), uint16_t(column)};
     return found;
 }
 
-size_t match_portable(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
-                      uint16_t* matches) {
-    return match_singly(query, fingerprints, 0, count, radius, matches, 0);
+[[gnu::always_inline]] inline size_t match_rows(const uint64_t* these, size_t rows,
+                                                const uint64_t* those, size_t begin, size_t columns,
+                                                int radius, Match* matches, size_t found) {
+    for (size_t row = 0; row < rows; ++row) {
+        size_t first = std::max(begin, first_column(these, row, those));
+        found = match_row(these, row, those, first, columns, radius, matches, found);
+    }
+    return found;
+}
+
+size_t match_portable(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns,
+                      int radius, Match* matches) {
+    return match_rows(these, rows, those, 0, columns, radius, matches, 0);
 }
 
 #if defined(SIMHASH_X86)
 
 SIMHASH_TARGET(SIMHASH_POPCNT)
-size_t match_popcnt(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
-                    uint16_t* matches) {
-    return match_singly(query, fingerprints, 0, count, radius, matches, 0);
+size_t match_popcnt(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns,
+                    int radius, Match* matches) {
+    return match_rows(these, rows, those, 0, columns, radius, matches, 0);
 }
 
-// Four at once.
+// The hits of a row, a bit each from column `begin` on.
+[[gnu::always_inline]] inline size_t add_hits(unsigned hits, const uint64_t* these, size_t row,
+                                              const uint64_t* those, size_t begin, Match* matches,
+                                              size_t found) {
+    size_t first = first_column(these, row, those);
+    if (first > begin)
+        hits &= ~0u << (first - begin);
+    for (; hits != 0; hits &= hits - 1)
+        matches[found++] = {uint16_t(row), uint16_t(begin + size_t(std::countr_zero(hits)))};
+    return found;
+}
+
+// Four columns at once.
 SIMHASH_TARGET(SIMHASH_AVX2)
-size_t match_avx2(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
-                  uint16_t* matches) {
-    const __m256i queries = _mm256_set1_epi64x(int64_t(query));
-    const __m256i beyond = _mm256_set1_epi64x(radius + 1);
-    size_t found = 0, i = 0;
-    for (; i + 4 <= count; i += 4) {
-        __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(fingerprints + i));
-        __m256i ones = ones_of_bytes(_mm256_xor_si256(words, queries));
-        __m256i distances = _mm256_sad_epu8(ones, _mm256_setzero_si256());
-        __m256i within = _mm256_cmpgt_epi64(beyond, distances);
-        auto hits = unsigned(_mm256_movemask_pd(_mm256_castsi256_pd(within)));
-        for (; hits != 0; hits &= hits - 1)
-            matches[found++] = uint16_t(i + std::countr_zero(hits));
-    }
-    return match_singly(query, fingerprints, i, count, radius, matches, found);
+[[gnu::always_inline]] inline __m256i distances_of_four(__m256i words, uint64_t row) {
+    __m256i ones = ones_of_bytes(_mm256_xor_si256(words, _mm256_set1_epi64x(int64_t(row))));
+    return _mm256_sad_epu8(ones, _mm256_setzero_si256());
 }
 
-// Eight at once.
+SIMHASH_TARGET(SIMHASH_AVX2)
+size_t match_avx2(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns,
+                  int radius, Match* matches) {
+    const __m256i beyond = _mm256_set1_epi64x(radius + 1);
+    size_t found = 0, begin = 0;
+    for (; begin + 4 <= columns; begin += 4) {
+        __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(those + begin));
+        __m256i least = _mm256_set1_epi64x(kFingerprintBits + 1);
+        for (size_t row = 0; row < rows; ++row)
+            least = _mm256_min_epu8(least, distances_of_four(words, these[row]));
+        __m256i any_within = _mm256_cmpgt_epi64(beyond, least);
+        if (_mm256_testz_si256(any_within, any_within))
+            continue;
+        for (size_t row = 0; row < rows; ++row) {
+            __m256i within = _mm256_cmpgt_epi64(beyond, distances_of_four(words, these[row]));
+            auto hits = unsigned(_mm256_movemask_pd(_mm256_castsi256_pd(within)));
+            found = add_hits(hits, these, row, those, begin, matches, found);
+        }
+    }
+    return match_rows(these, rows, those, begin, columns, radius, matches, found);
+}
+
+// Eight columns at once, and all rows; where there are fewer rows, the first is there repeatedly.
 SIMHASH_TARGET(SIMHASH_AVX512)
-size_t match_avx512(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
-                    uint16_t* matches) {
-    const __m512i queries = _mm512_set1_epi64(int64_t(query));
+size_t match_avx512(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns,
+                    int radius, Match* matches) {
     const __m512i limit = _mm512_set1_epi64(radius);
+    __m512i row_words[kMaxMatchRows];
+#pragma GCC unroll 8
+    for (size_t row = 0; row < kMaxMatchRows; ++row)
+        row_words[row] = _mm512_set1_epi64(int64_t(these[row < rows ? row : 0]));
+    // _mm512_min_epu32 would do, but that GCC 12 warns of its inside
+    constexpr __mmask16 kAll = 0xffff;
     size_t found = 0;
-    for (size_t i = 0; i < count; i += 8) {
-        auto present = __mmask8(count - i >= 8 ? 0xff : (1u << (count - i)) - 1);
-        __m512i words = _mm512_maskz_loadu_epi64(present, fingerprints + i);
-        __m512i distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, queries));
-        unsigned hits = _mm512_mask_cmple_epu64_mask(present, distances, limit);
-        for (; hits != 0; hits &= hits - 1)
-            matches[found++] = uint16_t(i + std::countr_zero(hits));
+    for (size_t begin = 0; begin < columns; begin += 8) {
+        size_t left = columns - begin;
+        auto present = __mmask8(left >= 8 ? 0xff : (1u << left) - 1);
+        __m512i words = _mm512_maskz_loadu_epi64(present, those + begin);
+        __m512i least = _mm512_set1_epi64(kFingerprintBits + 1);
+#pragma GCC unroll 8
+        for (size_t row = 0; row < kMaxMatchRows; ++row)
+            least = _mm512_maskz_min_epu32(
+                kAll, least, _mm512_popcnt_epi64(_mm512_xor_si512(words, row_words[row])));
+        if (_mm512_mask_cmple_epu64_mask(present, least, limit) == 0)
+            continue;
+        for (size_t row = 0; row < rows; ++row) {
+            __m512i row_word = _mm512_set1_epi64(int64_t(these[row]));
+            __m512i distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, row_word));
+            unsigned hits = _mm512_mask_cmple_epu64_mask(present, distances, limit);
+            found = add_hits(hits, these, row, those, begin, matches, found);
+        }
     }
     return found;
 }
 
 #elif defined(SIMHASH_NEON)
 
-// Sixteen at once.
-size_t match_neon(uint64_t query, const uint64_t* fingerprints, size_t count, int radius,
-                  uint16_t* matches) {
-    const uint8x16_t queries = vreinterpretq_u8_u64(vdupq_n_u64(query));
-    size_t found = 0, i = 0;
-    for (; i + 16 <= count; i += 16) {
-        auto* words = reinterpret_cast<const uint8_t*>(fingerprints + i);
-        uint64_t hits = mask_within(distances_of_sixteen<8>(words, queries), radius);
-        for (; hits != 0; hits &= hits - 1)
-            matches[found++] = uint16_t(i + std::countr_zero(hits) / kMaskBits);
+// Sixteen columns at once.
+size_t match_neon(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns,
+                  int radius, Match* matches) {
+    size_t found = 0;
+    for (size_t row = 0; row < rows; ++row) {
+        const uint8x16_t row_word = vreinterpretq_u8_u64(vdupq_n_u64(these[row]));
+        size_t begin = first_column(these, row, those);
+        for (; begin + 16 <= columns; begin += 16) {
+            auto* words = reinterpret_cast<const uint8_t*>(those + begin);
+            uint64_t hits = mask_within(distances_of_sixteen<8>(words, row_word), radius);
+            for (; hits != 0; hits &= hits - 1) {
+                size_t place = size_t(std::countr_zero(hits) / kMaskBits);
+                matches[found++] = {uint16_t(row), uint16_t(begin + place)};
+            }
+        }
+        found = match_row(these, row, those, begin, columns, radius, matches, found);
     }
-    return match_singly(query, fingerprints, i, count, radius, matches, found);
+    return found;
 }
 
 #endif

@@ -9,16 +9,29 @@
 //     groups of block AB:  {a, b}, {c}    a b differ in one bit: a pair
 //     groups of block CD:  {a, c}, {b}    a c: a pair, and they differ in block AB: not seen before
 //
-// A group is a smaller problem of the same kind, on the bits in which its members still differ: it
-// is compared pair by pair where it is small, and cut into blocks of those bits where it is large.
-// So the number of block tables follows from the number of fingerprints, and fingerprints that
-// share many bits (a skewed group) are divided by the others. For 10 million random ones and radius
-// 3, a group has 150 members: four passes over the data, each comparing 75 times per fingerprint
-// what the cache already holds.
+// A group is a smaller problem of the same kind. Its members agree in the group's block, so only
+// the bits in which they still differ matter. And its pairs differ in each block that came before, as
+// they would have been taken there: each of those has used up one of the differences that the
+// radius allows. So the group is searched in the bits outside of those blocks, within what is left
+// of the radius. For radius 8:
+//
+//     groups of block   0   1   2   3   4   5   6   7   8
+//     radius left       8   7   6   5   4   3   2   1   0
 //
 // A path of nested groups carries the blocks that came before those it chose: a pair is taken where
-// it differs in every one of them. Blocks may be cut short where fewer bits divide well enough; the
-// rule needs radius + 1 disjoint blocks, whatever their lengths.
+// it differs in every one of them. Groups are cut into blocks again, level by level, until it costs
+// less to compare all pairs of a group.
+//
+// How many levels there will be decides how long the blocks are. For k levels and radius r the bits
+// are cut as if there were r + k blocks, in k of which a pair agrees, whichever they are. So there
+// are as many choices as there are ways to take k of r + k, and for each a fingerprint is compared
+// with those that agree with it in k blocks. More levels make smaller groups and more sorts;
+// levels() estimates what costs least. For 10 million random fingerprints and radius 3 it is one
+// level: 4 blocks of 16 bits, groups of 150. For radius 8 it is three: 11 blocks of 5 or 6 bits, 165
+// choices, groups of about 60.
+//
+// Blocks may be cut short where fewer bits divide well enough: disjoint blocks, one more than the
+// radius that is left, are all that the rule needs.
 //
 // Between two sets it is the same: a group has members of both, and a pair has one of each.
 //
@@ -27,6 +40,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include "core/bits/distance.hpp"
@@ -36,6 +50,7 @@
 namespace simhash {
 namespace {
 
+constexpr size_t kFew = 48; // fingerprints that are compared sooner than looked at
 constexpr size_t kWorkPerPause = size_t{1} << 21; // comparisons or moves
 
 // The end of the group that begins at `begin`.
@@ -68,18 +83,20 @@ void find_pairs_between(const FingerprintArray& a, const FingerprintArray& b, in
 }
 
 void NearPairsSearch::search(const PairSets& sets, bool sorted) {
+    if (sets.a.count + sets.b.count <= kFew) {
+        compare_all(sets);
+        return;
+    }
     uint64_t varying = varying_bits(sets);
     if (all_are_pairs(varying)) {
         receiver_.all_pairs(receiver_.context, sets.a.fingerprints, sets.a.count);
         return;
     }
-    int bits = block_bits(sets.a.count, sets.b.count, varying);
-    if (bits > 0)
-        search_blocks(sets, varying, bits, sorted);
-    else if (between_)
-        compare_between(sets.a, sets.b);
+    Blocks blocks = blocks_of(sets.a.count, sets.b.count, varying);
+    if (blocks.left() > 0)
+        search_blocks(sets, blocks, sorted);
     else
-        compare_within(sets.a);
+        compare_all(sets);
 }
 
 void NearPairsSearch::worked(size_t work) {
@@ -102,32 +119,46 @@ bool NearPairsSearch::all_are_pairs(uint64_t varying) const {
 
 // ---- dividing ----
 
-// One move costs about as much as kMove comparisons.
-int NearPairsSearch::block_bits(size_t a_count, size_t b_count, uint64_t varying) const {
-    constexpr double kMove = 24;
-    size_t count = a_count + b_count;
-    int bits = std::min(
-        {std::popcount(varying) / blocks(), int(std::bit_width(count)) + 1, kMaxBlockBits});
-    if (bits == 0 || path_length_ + blocks() > kMaxPathLength)
-        return 0;
+Blocks NearPairsSearch::blocks_of(size_t a_count, size_t b_count, uint64_t varying) const {
+    uint64_t bits = varying & ~path_bits();
+    int radius = radius_ - path_length_;
+    int levels = this->levels(a_count, b_count, std::popcount(bits), radius);
+    int longest = std::min(int(std::bit_width(a_count + b_count)) + 1, kMaxBlockBits);
+    return levels > 0 ? Blocks(bits, radius + 1, levels, longest) : Blocks();
+}
+
+uint64_t NearPairsSearch::path_bits() const {
+    uint64_t bits = 0;
+    for (int i = 0; i < path_length_; ++i)
+        bits |= path_[i];
+    return bits;
+}
+
+// The number of levels that costs least. To bring a fingerprint into its group costs about as much
+// as kMove comparisons.
+int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius) const {
+    constexpr double kMove = 64;
     double pairs = double(a_count) * (between_ ? double(b_count) : double(a_count) / 2);
-    double by_blocks = blocks() * (double(count) * kMove + pairs / double(size_t{1} << bits));
-    return by_blocks < pairs ? bits : 0;
+    double least = pairs, moves = 0;
+    double times = 1; // that each fingerprint is in a group
+    int best = 0;
+    for (int level = 1; radius + level <= bits && moves < least; ++level) {
+        times *= double(radius + level) / level;
+        moves += times * double(a_count + b_count) * kMove;
+        double cost = moves + times * std::ldexp(pairs, -(level * bits / (radius + level)));
+        if (cost < least) {
+            least = cost;
+            best = level;
+        }
+    }
+    return best;
 }
 
-uint64_t NearPairsSearch::next_block(uint64_t varying, int bits, uint64_t* rest) const {
-    uint64_t block = highest_ones(*rest, bits);
-    // bits beyond `bits` are passed over
-    *rest ^= highest_ones(*rest, std::popcount(varying) / blocks());
-    return block;
-}
-
-void NearPairsSearch::search_blocks(const PairSets& sets, uint64_t varying, int bits, bool sorted) {
+void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, bool sorted) {
     int length = path_length_;
-    uint64_t rest = varying;
-    for (int i = 0; i < blocks(); ++i) {
-        uint64_t block = next_block(varying, bits, &rest);
-        search_block(sets, block, sorted && i == 0);
+    for (bool first = true; blocks.left() > 0; first = false) {
+        uint64_t block = blocks.take();
+        search_block(sets, block, sorted && first);
         add_to_path(block);
     }
     shorten_path(length);
@@ -174,31 +205,39 @@ void NearPairsSearch::search_groups_of_two(const PairSets& sets, uint64_t block,
 
 // ---- comparing ----
 
+void NearPairsSearch::compare_all(const PairSets& sets) {
+    if (between_)
+        compare_between(sets.a, sets.b);
+    else
+        compare_within(sets.a);
+}
+
 // In tiles, so that both sides of large groups stay in the cache.
 void NearPairsSearch::compare_within(const FingerprintArray& set) {
-    for (size_t tile = 0; tile < set.count; tile += kMaxMatchCount) {
-        size_t end = std::min(tile + kMaxMatchCount, set.count);
-        for (size_t i = tile; i + 1 < end; ++i)
-            compare(set.fingerprints[i], set.fingerprints + i + 1, end - i - 1);
+    for (size_t tile = 0; tile < set.count; tile += kMaxMatchColumns) {
+        size_t end = std::min(tile + kMaxMatchColumns, set.count);
+        for (size_t row = tile; row < end; row += kMaxMatchRows)
+            compare(set.fingerprints + row, std::min(kMaxMatchRows, end - row),
+                    set.fingerprints + row, end - row);
         compare_between(set.part(tile, end), set.part(end, set.count));
     }
 }
 
 void NearPairsSearch::compare_between(const FingerprintArray& these,
                                       const FingerprintArray& those) {
-    for (size_t row = 0; row < these.count; row += kMaxMatchCount)
-        for (size_t tile = 0; tile < those.count; tile += kMaxMatchCount)
-            for (size_t i = row; i < std::min(row + kMaxMatchCount, these.count); ++i)
-                compare(these.fingerprints[i], those.fingerprints + tile,
-                        std::min(kMaxMatchCount, those.count - tile));
+    for (size_t tile = 0; tile < those.count; tile += kMaxMatchColumns)
+        for (size_t row = 0; row < these.count; row += kMaxMatchRows)
+            compare(these.fingerprints + row, std::min(kMaxMatchRows, these.count - row),
+                    those.fingerprints + tile, std::min(kMaxMatchColumns, those.count - tile));
 }
 
-// count: 1 .. kMaxMatchCount.
-void NearPairsSearch::compare(uint64_t fingerprint, const uint64_t* others, size_t count) {
-    size_t found = match_(fingerprint, others, count, radius_, matches_);
+// As many as match.hpp allows.
+void NearPairsSearch::compare(const uint64_t* these, size_t rows, const uint64_t* those,
+                              size_t columns) {
+    size_t found = match_(these, rows, those, columns, radius_, matches_);
     for (size_t i = 0; i < found; ++i)
-        report(fingerprint, others[matches_[i]]);
-    worked(count + found * 4);
+        report(these[matches_[i].row], those[matches_[i].column]);
+    worked(rows * columns + found * 4);
 }
 
 void NearPairsSearch::report(uint64_t a, uint64_t b) {

@@ -4,9 +4,13 @@
 // Nothing here allocates, and nothing here needs to be cleaned up: a `Pause` may leave by longjmp.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "core/bits/distance.hpp"
+#include "core/bits/highest.hpp"
 #include "core/bits/pause.hpp"
 #include "core/whole/block_sort.hpp"
 #include "core/whole/fingerprint_array.hpp"
@@ -42,6 +46,34 @@ void find_near_pairs(const FingerprintArray& set, int radius, const PairReceiver
 void find_pairs_between(const FingerprintArray& a, const FingerprintArray& b, int radius,
                         const PairReceiver& receiver, Pause pause);
 
+// The disjoint blocks that a problem's bits are cut into, from the first on. See near_pairs.cpp for
+// their number and length.
+class Blocks {
+  public:
+    // None.
+    Blocks() = default;
+
+    // count: of blocks, of at most `longest` bits each. levels: of blocks within blocks, 1 or more.
+    Blocks(uint64_t bits, int count, int levels, int longest)
+        : bits_(bits), left_(count), levels_(levels), longest_(longest) {}
+
+    int left() const { return left_; }
+
+    // The next one, while some are left.
+    uint64_t take() {
+        int length = std::popcount(bits_) / (--left_ + levels_);
+        uint64_t block = highest_ones(bits_, std::min(length, longest_));
+        bits_ ^= highest_ones(bits_, length); // those beyond the longest are passed over
+        return block;
+    }
+
+  private:
+    uint64_t bits_ = 0; // that are not cut yet
+    int left_ = 0;
+    int levels_ = 0;
+    int longest_ = 0;
+};
+
 // The search, and its steps for who holds a part of the fingerprints at a time.
 class NearPairsSearch {
   public:
@@ -49,8 +81,6 @@ class NearPairsSearch {
     NearPairsSearch(bool between, int radius, const PairReceiver& receiver, Pause pause)
         : between_(between), radius_(radius), receiver_(receiver), pause_(pause),
           match_(best_matcher()) {}
-
-    int blocks() const { return radius_ + 1; }
 
     // All pairs that differ in every block of the path. sorted: whether the sets are in order.
     void search(const PairSets& sets, bool sorted);
@@ -62,12 +92,8 @@ class NearPairsSearch {
     void compare_within(const FingerprintArray& set);
     void compare_between(const FingerprintArray& these, const FingerprintArray& those);
 
-    // Length of the blocks to cut `varying` bits into; 0 where comparing all pairs costs no more.
-    int block_bits(size_t a_count, size_t b_count, uint64_t varying) const;
-
-    // The blocks that `varying` bits are cut into, from the first on: takes the next one's bits out
-    // of *rest, all that remain at first, and returns as many of them as a block has.
-    uint64_t next_block(uint64_t varying, int bits, uint64_t* rest) const;
+    // The blocks to cut `varying` bits into; none where comparing all pairs costs no more.
+    Blocks blocks_of(size_t a_count, size_t b_count, uint64_t varying) const;
 
     // Whether any two fingerprints that differ in these bits at most are a pair for the receiver.
     bool all_are_pairs(uint64_t varying) const;
@@ -78,13 +104,16 @@ class NearPairsSearch {
     void shorten_path(int length) { path_length_ = length; }
 
   private:
-    static constexpr int kMaxPathLength = 512;
+    static constexpr int kMaxPathLength = kFingerprintBits;
 
     uint64_t varying_bits(const PairSets& sets);
-    void search_blocks(const PairSets& sets, uint64_t varying, int bits, bool sorted);
+    uint64_t path_bits() const;
+    int levels(size_t a_count, size_t b_count, int bits, int radius) const;
+    void compare_all(const PairSets& sets);
+    void search_blocks(const PairSets& sets, Blocks blocks, bool sorted);
     void search_groups(const FingerprintArray& set, uint64_t block, bool sorted);
     void search_groups_of_two(const PairSets& sets, uint64_t block, bool sorted);
-    void compare(uint64_t fingerprint, const uint64_t* others, size_t count);
+    void compare(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns);
     void report(uint64_t a, uint64_t b);
     void worked(size_t work);
 
@@ -97,7 +126,7 @@ class NearPairsSearch {
     size_t work_ = 0; // since the last pause
     int path_length_ = 0;
     uint64_t path_[kMaxPathLength];
-    uint16_t matches_[kMaxMatchCount];
+    Match matches_[kMaxMatchRows * kMaxMatchColumns];
 };
 
 } // namespace simhash

@@ -122,13 +122,13 @@ class SpilledPairsSearch {
         if (between_)
             varying |= b->varying_ | (a->first_ ^ b->first_);
         SetFiles counts = {{nullptr, a->count_}, {nullptr, between_ ? b->count_ : 0}};
-        int bits = search_.block_bits(counts.a.count, counts.b.count, varying);
-        DividedSets first(dividing_bits(first_block(varying, bits), counts.count()));
+        Blocks blocks = search_.blocks_of(counts.a.count, counts.b.count, varying);
+        DividedSets first(dividing_bits(next_block(blocks), counts.count()));
         drop_repeated(&a->divided_, &first.a);
         if (between_)
             drop_repeated(&b->divided_, &first.b);
-        if (bits > 0)
-            search_blocks(&first, varying, bits);
+        if (blocks.left() > 0)
+            search_blocks(&first, blocks);
         else
             search_undivided({first.a.parts[0], first.b.parts[0]}, varying);
     }
@@ -188,10 +188,8 @@ class SpilledPairsSearch {
         return highest_ones(bits, std::clamp(needed, 1, DividedFingerprints::kMaxBits));
     }
 
-    uint64_t first_block(uint64_t varying, int bits) const {
-        uint64_t rest = varying;
-        return search_.next_block(varying, bits, &rest);
-    }
+    // No bits where none is left.
+    static uint64_t next_block(Blocks blocks) { return blocks.left() > 0 ? blocks.take() : 0; }
 
     // Hands the distinct ones on; the files are removed.
     void drop_repeated(DividedFingerprints* from, DividedFingerprints* to) {
@@ -225,17 +223,16 @@ class SpilledPairsSearch {
     // ---- the search; every step removes the files that it is given ----
 
     // A problem whose fingerprints are divided by its first block.
-    void search_blocks(DividedSets* divided, uint64_t varying, int bits) {
+    void search_blocks(DividedSets* divided, Blocks blocks) {
         int length = search_.path_length();
-        uint64_t rest = varying;
         uint64_t count = 0;
         for (size_t i = 0; i < std::size(divided->a.parts); ++i)
             count += divided->a.parts[i].count + divided->b.parts[i].count;
-        for (int left = search_.blocks() - 1; left >= 0; --left) {
-            uint64_t block = search_.next_block(varying, bits, &rest);
-            uint64_t next_block = highest_ones(rest, bits);
-            DividedSets next(left > 0 ? dividing_bits(next_block, count) : 0);
-            search_parts(divided, block, block ^ divided->a.bits, left > 0 ? &next : nullptr);
+        while (blocks.left() > 0) {
+            uint64_t block = blocks.take();
+            DividedSets next(dividing_bits(next_block(blocks), count));
+            search_parts(divided, block, block ^ divided->a.bits,
+                         blocks.left() > 0 ? &next : nullptr);
             search_.add_to_path(block);
             *divided = next;
         }
@@ -290,16 +287,16 @@ class SpilledPairsSearch {
             return;
         }
         uint64_t varying = varying_bits(group);
-        int bits = search_.block_bits(group.a.count, group.b.count, varying);
-        if (bits == 0) {
+        Blocks blocks = search_.blocks_of(group.a.count, group.b.count, varying);
+        if (blocks.left() == 0) {
             search_undivided(group, varying);
             return;
         }
-        DividedSets divided(dividing_bits(first_block(varying, bits), group.count()));
+        DividedSets divided(dividing_bits(next_block(blocks), group.count()));
         hand_on(group.a, &divided.a);
         hand_on(group.b, &divided.b);
         remove_both(&group);
-        search_blocks(&divided, varying, bits);
+        search_blocks(&divided, blocks);
     }
 
     uint64_t varying_bits(const SetFiles& group) {
