@@ -8,7 +8,27 @@
 namespace simhash {
 
 constexpr size_t kFirstCapacity = 64;
-constexpr size_t kGreatestCapacity = UINT32_MAX; // as place_of() needs it
+constexpr size_t kGreatestCapacity = UINT32_MAX; // as place_in() needs it
+
+namespace {
+
+// Mixes the bits as splitmix64 does.
+uint64_t hash_of(uint64_t fingerprint) {
+    uint64_t mixed = (fingerprint ^ fingerprint >> 30) * 0xbf58476d1ce4e5b9;
+    return (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+}
+
+// The upper half of a hash scaled to 0 .. size - 1, for a size < 2^32.
+size_t place_in(size_t size, uint64_t hash) {
+    return (hash >> 32) * size >> 32;
+}
+
+// The bit of a filter's word that stands for a hash.
+uint64_t filter_bit(uint64_t hash) {
+    return uint64_t{1} << (hash & 63);
+}
+
+} // namespace
 
 Clusters::Clusters(Memory memory, size_t most_bytes, Full full, Pause pause)
     : memory_(memory), most_(std::clamp(most_bytes / sizeof(Entry), size_t{2}, kGreatestCapacity)),
@@ -44,12 +64,9 @@ void Clusters::grow() {
     memory_.release(memory_.context, old);
 }
 
-// The fingerprint's entry, or the empty one where it belongs. Mixes the bits as splitmix64 does,
-// then scales the upper half to the number of entries, < 2^32.
+// The fingerprint's entry, or the empty one where it belongs.
 Clusters::Entry* Clusters::place_of(uint64_t fingerprint) const {
-    uint64_t mixed = (fingerprint ^ fingerprint >> 30) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-    Entry* entry = entries_ + ((mixed >> 32) * capacity_ >> 32);
+    Entry* entry = entries_ + place_in(capacity_, hash_of(fingerprint));
     while (!entry->is_empty() && entry->fingerprint != fingerprint)
         if (++entry == entries_ + capacity_)
             entry = entries_;
@@ -100,9 +117,35 @@ void Clusters::finish() {
                 entries_[i].lesser = root_of(entries_[i].fingerprint);
         },
         pause_);
+    make_filter();
+}
+
+void Clusters::make_filter() {
+    filter_words_ = count_ / sizeof(uint64_t) + 1;
+    filter_ =
+        static_cast<uint64_t*>(memory_.allocate(memory_.context, filter_words_ * sizeof(uint64_t)));
+    one_by_one(
+        filter_words_, [&](size_t i) { filter_[i] = 0; }, pause_);
+    one_by_one(
+        capacity_,
+        [&](size_t i) {
+            uint64_t hash = hash_of(entries_[i].fingerprint);
+            if (!entries_[i].is_empty())
+                filter_[place_in(filter_words_, hash)] |= filter_bit(hash);
+        },
+        pause_);
+}
+
+void Clusters::release() {
+    memory_.release(memory_.context, entries_);
+    if (filter_ != nullptr)
+        memory_.release(memory_.context, filter_);
 }
 
 uint64_t Clusters::name_of(uint64_t fingerprint) const {
+    uint64_t hash = hash_of(fingerprint);
+    if ((filter_[place_in(filter_words_, hash)] & filter_bit(hash)) == 0)
+        return fingerprint;
     const Entry* entry = place_of(fingerprint);
     return entry->is_empty() ? fingerprint : entry->lesser;
 }

@@ -7,6 +7,9 @@
 //
 // The table takes 16 bytes for an entry and is filled to 2/3 at most, or to 8/9 when it cannot grow
 // any more. It grows fourfold, so that with the new table the old one takes a quarter more.
+//
+// When linking has ended, a filter of a byte for an entry (a Bloom filter with one hash) answers for
+// most fingerprints that have none, and is small enough for a cache where the table is not.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +50,7 @@ class Clusters {
     // wait for memory, together they wait at the same time.
     void replace_by_names(std::span<uint64_t> fingerprints) const;
 
-    void release() { memory_.release(memory_.context, entries_); }
+    void release();
 
   private:
     struct Entry {
@@ -63,6 +66,7 @@ class Clusters {
     void unite(uint64_t a, uint64_t b);
     uint64_t root_of(uint64_t fingerprint);
     Entry* place_of(uint64_t fingerprint) const;
+    void make_filter();
     void add(uint64_t fingerprint, uint64_t lesser);
     void make_table(size_t capacity);
     void grow();
@@ -75,6 +79,8 @@ class Clusters {
     size_t capacity_;
     size_t limit_; // how many are filled at most
     size_t count_ = 0;
+    size_t filter_words_ = 0;
+    uint64_t* filter_ = nullptr; // [filter_words_], when linking has ended
 };
 
 } // namespace simhash
