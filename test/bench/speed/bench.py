@@ -534,7 +534,7 @@ class Bench:
 
     def grow(self, table, rows):
         """An index that random inserts alone have made this large. Only the fast ones."""
-        for method in self.chosen("simhash", "btree"):
+        for method in self.chosen(having=lambda m: m.grow):
             seconds, wal = self.insert_fresh(method, self.insert_select(table, 4))
             self.add_inserts("INSERT … SELECT", method, rows, 4, [(seconds, wal)])
             self.results.add("size, random inserts", method.key, "bytes/row", [self.server.index_bytes(method, "target") / rows], rows)
@@ -682,7 +682,7 @@ def arguments():
     parser.add_argument("--output", required=True, help="JSON file to write")
     parser.add_argument("--rows", default="1000000,10000000", help="table sizes, by commas")
     parser.add_argument("--parts", default=",".join(PARTS), help="what to measure, by commas")
-    parser.add_argument("--methods", default="", help="keys of methods.py, by commas; default all that are available")
+    parser.add_argument("--methods", default="", help="keys of methods.py, by commas; default all that are available, and not on demand only")
     options = parser.parse_args()
     options.rows = sorted(map(int, listed(options.rows)))
     options.parts, options.methods = listed(options.parts), listed(options.methods)
@@ -696,7 +696,7 @@ def arguments():
 def main():
     options = arguments()
     server, results = Server(options.bindir, options.data), Results()
-    methods = [m for m in METHODS if (not options.methods or m.key in options.methods) and server.value(m.available)]
+    methods = [m for m in METHODS if m.key in (options.methods or [m.key] * (not m.on_demand)) and server.value(m.available)]
     server.run(*{m.setup: None for m in methods if m.setup})
     bench = Bench(server, results, methods, options)
     begun = time.time()

@@ -28,6 +28,8 @@ class Method:
     radii: tuple = RADII    # to measure with: one where the radius makes no difference
     counts: tuple = (1, 10, 100)    # of nearest rows to measure with
     most_rows: int = 0      # where more take too long; 0 for no limit
+    on_demand: bool = False # measured only where --methods names it
+    grow: bool = False      # takes part in the measurements of an index grown to the table's size by inserts
 
     def index_names(self, table):
         return [f"{table}_{name}" for name in self.indexes]
@@ -101,7 +103,14 @@ METHODS = [
         indexes={"simhash": "CREATE INDEX {name} ON {table} USING simhash (fp)"},
         within=lambda radius: f"SELECT s.id FROM {{table}} s WHERE s.fp <~> {{q}} <= {radius}",
         nearest=lambda count: f"SELECT s.id FROM {{table}} s ORDER BY s.fp <~> {{q}} LIMIT {count}",
-        settings=INDEX_ONLY, wire=True),
+        settings=INDEX_ONLY, wire=True, grow=True),
+    # Of an expression, so that the planner takes this index and no other.
+    *[Method(
+        key=f"tables{tables}", title=f"simhash, {tables} tables",
+        note=f"this extension `WITH (tables = {tables})`",
+        indexes={f"tables{tables}": f"CREATE INDEX {{name}} ON {{table}} USING simhash (({fp})) WITH (tables = {tables})"},
+        within=lambda radius, fp=fp: f"SELECT s.id FROM {{table}} s WHERE ({fp}) <~> {{q}} <= {radius}",
+        settings=INDEX_ONLY, wire=True, radii=(3,), on_demand=True, grow=True) for tables, fp in ((7, "fp # 0"), (10, "fp | 0"))],
     Method(
         key="scope", title="simhash, scope",
         note="this extension, an index with a scope that all rows share; `fp <~> q <= radius AND (id & 0) = 0`",
@@ -120,7 +129,7 @@ METHODS = [
         indexes={"btree": "CREATE INDEX {name} ON {table} (fp)"},
         # Not `=`, which the simhash index answers too.
         within=lambda radius: "SELECT e.id FROM {table} e WHERE e.fp BETWEEN {q} AND {q}" if radius == 0 else None,
-        settings=INDEX_ONLY),
+        settings=INDEX_ONLY, grow=True),
     Method(
         key="four_btrees", title="four B-trees",
         note="covering B-trees on the four 16-bit blocks, `INCLUDE (fp, id)`; hand-written UNION, neighbouring blocks above radius 3",

@@ -14,7 +14,8 @@ import textwrap
 
 BEGIN, END = "<!-- make bench writes from here -->", "<!-- to here -->"
 INK, GRID = "#333", "#ddd"
-COLOURS = {"simhash": "#c0392b", "scope": "#e59866", "pk": "#2471a3", "btree": "#5d6d7e", "four_btrees": "#1e8449", "gin": "#b7950b",
+COLOURS = {"simhash": "#c0392b", "scope": "#e59866", "tables7": "#ec7063", "tables10": "#f1948a",
+           "pk": "#2471a3", "btree": "#5d6d7e", "four_btrees": "#1e8449", "gin": "#b7950b",
            "seqscan": "#7d3c98", "bktree": "#d35400", "pgvector": "#17a589"}
 
 
