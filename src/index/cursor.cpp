@@ -28,6 +28,7 @@ void LeafCursor::find_ahead() {
 // What is to be read of the leaf that was found. Returns where that leaf ends; 0 where there is no
 // note, or at the end.
 uint64_t LeafCursor::prefetch_leaf() {
+    LeafNotes::prefetch_tail(hint_);
     if (!slices_.cut_range())
         return LeafNotes::prefetch_keys(hint_, position_.key, last_);
     uint64_t end = 0;
@@ -61,7 +62,7 @@ void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {
 
 void LeafCursor::fetch_ahead() {
     find_ahead();
-    LeafNotes::prefetch_keys(hint_, position_.key, last_);
+    prefetch_leaf();
 }
 
 // The leaf of the position, pinned and locked shared.

@@ -91,6 +91,11 @@ LeafHint LeafNotes::look_up(uint64_t key) {
     return {note->block, note->buffer, note};
 }
 
+void LeafNotes::prefetch_tail(const LeafHint& hint) {
+    if (hint.note != nullptr)
+        hint.note->shape.prefetch_tail(page_body(BufferGetPage(hint.buffer)));
+}
+
 uint64_t LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) {
     if (hint.note == nullptr)
         return 0;
@@ -100,8 +105,8 @@ uint64_t LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t
         return std::clamp((double(leading_bits(key)) - note.low) * share, 0.0, 1.0);
     };
     if (leading_bits(first) <= note.high && leading_bits(last) >= note.low)
-        note.shape.prefetch(page_body(BufferGetPage(hint.buffer)), kBodyCapacity, fraction(first),
-                            fraction(last));
+        note.shape.prefetch_run(page_body(BufferGetPage(hint.buffer)), kBodyCapacity,
+                                fraction(first), fraction(last));
     return uint64_t(note.high + 1) << 32;
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace simhash {
 
@@ -36,6 +37,20 @@ int radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op, Nod
     int strategy = get_op_opfamily_strategy(op, index->opfamily[0]);
     return strategy == kWithinBall ? examine_ball(root, argument).radius
                                    : radius_of_strategy(strategy);
+}
+
+// Leaf pages that the plan's probes read. The slices of a range lie the closer together the later
+// the bit that they differ in: on the range's leaves if these are few, else on their logarithm.
+double pages_of_probes(const ProbePlan& plan, double entries) {
+    constexpr double kEntryBytes = 6;
+    double pages = 0;
+    for (const Probe& probe : std::span(plan.probes, size_t(plan.probe_count))) {
+        double more = ldexp(entries, -probe.prefix_bits) * kEntryBytes / kBodyCapacity;
+        if (probe.slice_bits > 0)
+            more = std::min(more, std::log2(1 + more) + 1);
+        pages += ball_size(probe.prefix_bits, probe.threshold) * (1 + more);
+    }
+    return pages;
 }
 
 struct PathQuals {
@@ -212,9 +227,10 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     double leaf_pages = std::max(1.0, info->pages / double(layout.table_count));
     ProbePlan plan = make_probe_plan(layout, quals.radius, entries, kTypicalProbeCosts);
 
-    double visits = plan.read_all ? 1 : plan.visits,
-           candidates = plan.read_all ? entries : plan.candidates;
-    double probed_pages = plan.read_all ? leaf_pages : visits + candidates * 6 / kBodyCapacity;
+    double visits = plan.visits, probed_pages = leaf_pages;
+    double candidates = plan.candidates + plan.slices * kCandidatesOfSlice;
+    if (!plan.read_all)
+        probed_pages = pages_of_probes(plan, entries);
     visits *= quals.searches;
     candidates *= quals.searches;
     probed_pages *= quals.searches;

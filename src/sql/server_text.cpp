@@ -23,7 +23,7 @@ char* to_utf8(const char* text, size_t bytes) {
 }
 
 // The longest part of [at, end) of at most kSlice bytes that ends between characters.
-const char* end_of_slice(const char* at, const char* end) {
+const char* end_of_piece(const char* at, const char* end) {
     if (end - at <= kSlice)
         return end;
     if (!needs_conversion()) {
@@ -37,7 +37,7 @@ const char* end_of_slice(const char* at, const char* end) {
 
 } // namespace
 
-bool ServerText::next(void* context, const uint8_t** slice, size_t* bytes) {
+bool ServerText::next(void* context, const uint8_t** piece, size_t* bytes) {
     ServerText* text = static_cast<ServerText*>(context);
     CHECK_FOR_INTERRUPTS();
     if (text->converted_ != nullptr) {
@@ -47,14 +47,14 @@ bool ServerText::next(void* context, const uint8_t** slice, size_t* bytes) {
     if (text->at_ == text->end_)
         return false;
     const char* begin = text->at_;
-    text->at_ = end_of_slice(begin, text->end_);
-    *slice = reinterpret_cast<const uint8_t*>(begin);
+    text->at_ = end_of_piece(begin, text->end_);
+    *piece = reinterpret_cast<const uint8_t*>(begin);
     *bytes = text->at_ - begin;
     if (needs_conversion()) {
         char* converted = to_utf8(begin, *bytes);
         if (converted != begin) {
             text->converted_ = converted;
-            *slice = reinterpret_cast<const uint8_t*>(converted);
+            *piece = reinterpret_cast<const uint8_t*>(converted);
             *bytes = strlen(converted);
         }
     }

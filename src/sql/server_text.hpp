@@ -1,6 +1,6 @@
-// A text value of the server as the core reads it: UTF-8, slice by slice.
+// A text value of the server as the core reads it: UTF-8, piece by piece.
 //
-// A fingerprint is the same in every server encoding, so text is converted; slice by slice, so that
+// A fingerprint is the same in every server encoding, so text is converted; piece by piece, so that
 // a large document needs no second copy and can be interrupted. In a SQL_ASCII database nothing is
 // known about the bytes: they are read as UTF-8, and what is not UTF-8 separates words.
 #pragma once
@@ -19,11 +19,11 @@ class ServerText {
     TextSource source() { return {this, next}; }
 
   private:
-    static bool next(void* context, const uint8_t** slice, size_t* bytes);
+    static bool next(void* context, const uint8_t** piece, size_t* bytes);
 
     const char* at_;
     const char* end_;
-    char* converted_ = nullptr; // the last slice in UTF-8, where it had to be converted
+    char* converted_ = nullptr; // the last piece in UTF-8, where it had to be converted
 };
 
 // The hash of a text value, or of `length` bytes of text, as UTF-8.

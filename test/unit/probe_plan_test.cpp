@@ -205,6 +205,17 @@ TEST(ProbePlan, LargeRangesAreCutIntoSlicesThatMissNothing) {
     EXPECT_EQ(make_probe_plan(layout, 3, 1e9, kTypicalProbeCosts).probes[1].slice_bits, 0);
 }
 
+TEST(ProbePlan, OfFewProbesEachLooksAtTheBitsUpToTheNext) {
+    for (double entries : {1e7, 1e9}) {
+        ProbePlan plan = make_probe_plan(make_layout(3, 4), 1, entries, kTypicalProbeCosts);
+        ASSERT_EQ(plan.probe_count, 2);
+        EXPECT_EQ(plan.probes[0].prefix_bits, 32);
+        EXPECT_EQ(plan.probes[1].prefix_bits, 32);
+        EXPECT_EQ(plan.probes[1].table, 2);
+        EXPECT_LT(plan.candidates, 1);
+    }
+}
+
 TEST(ProbePlan, SmallerRadiiProbeFewerTables) {
     Layout layout = make_layout(3, 4);
     EXPECT_EQ(make_probe_plan(layout, 1, 1e7, kTypicalProbeCosts).probe_count, 2);

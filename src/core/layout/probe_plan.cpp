@@ -55,7 +55,7 @@ constexpr int kPlanNodeBudget = 2500; // steps of all proofs for one plan: about
 constexpr int kProofNodeBudget = 500; // of one proof
 
 // The fingerprint bits that are the leading prefix_bits of the permuted key. Up to the mask's
-// length they are its own highest bits, beyond it the highest others.
+// length they are its own highest bits, beyond it, in table 0, those that follow them.
 uint64_t effective_mask(uint64_t mask, int prefix_bits) {
     return highest_ones(mask, prefix_bits) | highest_ones(~mask, prefix_bits - std::popcount(mask));
 }
@@ -87,7 +87,6 @@ class Prices {
     }
 
     // Of a probe that looks at slices, which have to be found, too.
-    static constexpr double kCandidatesOfSlice = 100;
     double slice_candidates(int prefix_bits, int slice_bits) const {
         return candidates(prefix_bits, 0) * ldexp(slice_bits + 1, -slice_bits);
     }
@@ -267,6 +266,7 @@ class Planner {
         best_.probe_count = 0;
         best_.read_all = true;
         best_.visits = 1;
+        best_.slices = 0;
         best_.candidates = entries;
         best_.cost = prices_.read_all_cost();
     }
@@ -275,6 +275,8 @@ class Planner {
         try_first_table_alone();
         if (all_masks_disjoint()) {
             try_family(all_tables(), kBits);
+            // Each goes on to the next one that is probed: the further that is, the fewer are left.
+            try_family(tables_apart(radius_ + 1), kBits);
         } else {
             try_disjoint_families();
             try_uniform_thresholds();
@@ -284,6 +286,15 @@ class Planner {
 
   private:
     uint64_t all_tables() const { return ~uint64_t{0} >> (kMaxTables - layout_.table_count); }
+
+    // So many tables, or all, as far apart as they can be.
+    uint64_t tables_apart(int wanted) const {
+        int count = std::min(wanted, layout_.table_count);
+        uint64_t tables = 0;
+        for (int i = 0; i < count; ++i)
+            tables |= uint64_t{1} << i * layout_.table_count / count;
+        return tables;
+    }
 
     int mask_bits(int table, int longest) const {
         return std::min(std::popcount(layout_.masks[table]), longest);
@@ -295,12 +306,13 @@ class Planner {
 
     // probes: proven complete. Taken where cheaper than the best so far.
     void offer(std::span<const Probe> probes) {
-        double cost = 0, visits = 0, candidates = 0;
+        double cost = 0, visits = 0, slices = 0, candidates = 0;
         for (const Probe& p : probes) {
             bool cut = p.slice_bits > 0;
             cost += cut ? prices_.slice_cost(p.prefix_bits, p.slice_bits)
                         : prices_.cost(p.prefix_bits, p.threshold);
             visits += prices_.visits(p.prefix_bits, p.threshold);
+            slices += cut ? p.slice_bits + 1 : 0;
             candidates += cut ? prices_.slice_candidates(p.prefix_bits, p.slice_bits)
                               : prices_.candidates(p.prefix_bits, p.threshold);
         }
@@ -310,6 +322,7 @@ class Planner {
         best_.read_all = false;
         std::copy(probes.begin(), probes.end(), best_.probes);
         best_.visits = visits;
+        best_.slices = slices;
         best_.candidates = candidates;
         best_.cost = cost;
     }
@@ -353,7 +366,7 @@ class Planner {
                 }
             }
         }
-        if (least[wanted] < best_.cost)
+        if (least[wanted] < kInfinite)
             offer_family(tables, longest, chosen);
     }
 
@@ -384,13 +397,13 @@ class Planner {
             uint64_t mask = layout_.masks[p.table];
             if (p.threshold > 0 || p.prefix_bits < std::popcount(mask))
                 continue;
-            auto distance = [&](const Probe& to) {
-                return bits_between(mask, layout_.masks[to.table]); // to itself the greatest
+            auto bits_up_to = [&](const Probe& to) {
+                return bits_between(mask, layout_.masks[to.table]); // to itself the most
             };
             const Probe& next = *std::min_element(
                 probes.begin(), probes.end(),
-                [&](const Probe& a, const Probe& b) { return distance(a) < distance(b); });
-            p.prefix_bits += distance(next);
+                [&](const Probe& a, const Probe& b) { return bits_up_to(a) < bits_up_to(b); });
+            p.prefix_bits += bits_up_to(next);
             if (next.threshold == 0)
                 p.slice_bits =
                     prices_.best_slice_bits(p.prefix_bits, mask_bits(next.table, longest));
@@ -497,7 +510,7 @@ ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
         nothing.radius = radius;
         nothing.probe_count = 0;
         nothing.read_all = false;
-        nothing.visits = nothing.candidates = nothing.cost = 0;
+        nothing.visits = nothing.slices = nothing.candidates = nothing.cost = 0;
         return nothing;
     }
     if (radius < kBits)
@@ -507,6 +520,7 @@ ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
     everything.probe_count = 0;
     everything.read_all = true;
     everything.visits = 1;
+    everything.slices = 0;
     everything.candidates = entries;
     everything.cost = costs.visit + entries * costs.read_all_per_entry;
     return everything;

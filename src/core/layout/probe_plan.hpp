@@ -34,6 +34,7 @@ struct ProbePlan {
     bool read_all;
     Probe probes[kMaxTables]; // [probe_count], in order of table
     double visits;            // ranges looked up
+    double slices;            // into which some of them are cut, in all
     double candidates;        // fingerprints expected in them
     double cost;
 };
@@ -44,6 +45,9 @@ struct ProbeCosts {
     double candidate;          // decode and check a fingerprint in it
     double read_all_per_entry; // the same when reading table 0 from end to end
 };
+
+// To find a slice takes as long as to check so many candidates.
+constexpr double kCandidatesOfSlice = 100;
 
 constexpr ProbeCosts kTypicalProbeCosts = {1.0, 0.003, 0.003}; // microseconds, pages in memory
 

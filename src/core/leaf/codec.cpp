@@ -144,7 +144,7 @@ bool keys_ascend(const LeafEntry* entries, int count) {
 
 } // namespace
 
-void LeafShape::prefetch(const uint8_t* body, size_t size, double from, double to) const {
+void LeafShape::prefetch_run(const uint8_t* body, size_t size, double from, double to) const {
     // Words before and after, as keys are never spread quite evenly.
     auto fetch = [&](int first_word, int words, int before, int after) {
         int from_word = std::max(first_word + int(from * words) - before, 0);
@@ -157,6 +157,9 @@ void LeafShape::prefetch(const uint8_t* body, size_t size, double from, double t
     fetch(low_words, unary_words, 8, 4);
     if (tid_words > 0)
         fetch(low_words + unary_words, tid_words, 4, 4);
+}
+
+void LeafShape::prefetch_tail(const uint8_t* body) const {
     const uint8_t* tail = body + sizeof(RunHeader) + 8 * (low_words + unary_words + tid_words);
     for (int line = 0; line < tail_lines; line++)
         simhash::prefetch(tail + 64 * line);

@@ -160,9 +160,10 @@ struct LeafShape {
     uint16_t tail_lines = 0; // of 64 bytes, the last one perhaps not full
 
     // Asks the processor to fetch what a search of a leaf of this shape reads that looks for keys
-    // between two fractions, 0 to 1, of its range. Reads nothing; the leaf at `body` may have
-    // become another.
-    void prefetch(const uint8_t* body, size_t size, double from, double to) const;
+    // between two fractions, 0 to 1, of its range: of the run, and of the tail. Reads nothing; the
+    // leaf at `body` may have become another.
+    void prefetch_run(const uint8_t* body, size_t size, double from, double to) const;
+    void prefetch_tail(const uint8_t* body) const;
 
     friend bool operator==(const LeafShape&, const LeafShape&) = default;
 };

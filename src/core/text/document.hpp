@@ -26,7 +26,7 @@ struct DocumentOptions {
     HashKind hash = HashKind::kXxh3;
 };
 
-// A document, slice by slice: `next` points `bytes` bytes of UTF-8, cut between characters, and
+// A document, piece by piece: `next` points `bytes` bytes of UTF-8, cut between characters, and
 // returns false at the end. Inside the server it is where interrupts are looked for.
 struct TextSource {
     void* context;

@@ -2,7 +2,7 @@
 //
 //   "Cafe\u0301 \u2460"  ->  reader  ->  c a f é · 1        (· is a separator)
 //
-// The text comes in slices of any size, cut between characters. So a document of a gigabyte needs
+// The text comes in pieces of any size, cut between characters. So a document of a gigabyte needs
 // no second copy, and reading it can be interrupted.
 //
 // Some characters join the one before them: after "e", the accent U+0301 makes "é". So a character
@@ -75,7 +75,7 @@ class TextReader {
         }
     }
 
-    // After the last slice.
+    // After the last piece.
     template <class Sink>
     void finish(Sink& sink) {
         hand_on(sink);
