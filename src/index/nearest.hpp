@@ -11,13 +11,13 @@
 // last stage alone: stages beyond the near ones look ahead. They keep what they meet up to a far
 // radius, until its stage comes, and so no later stage need search the same ranges again.
 //
-// Where a radius would cost as much as
-// reading the posting table from end to end, a stage is such a pass instead, and its radius grows
-// until some hundreds of matches are to be expected, and in the next stage many more. Where they
-// are too many to be looked up one by one the last stage begins: one pass tells which distances
-// occur, and each further pass returns one of them, straight from the leaves. At most 65 passes
-// return everything, whatever the size, in no memory at all; matches of the earlier stages, which
-// are few, are given up for the last stage where they outgrow work_mem.
+// Where a radius would cost as much as reading the posting table from end to end, a stage is such a
+// pass instead, and its radius grows until some hundreds of matches are to be expected, and in the
+// next stage many more. Where they are too many to be looked up one by one the last stage begins:
+// one pass tells which distances occur, and each further pass returns one of them, straight from
+// the leaves. At most 65 passes return everything, whatever the size, in no memory at all; matches
+// of the earlier stages, which are few, are given up for the last stage where they outgrow
+// work_mem.
 //
 // A condition on another centre that is cheap to search for needs one stage only: what is in its
 // ball, sorted by distance from the target.

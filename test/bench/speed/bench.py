@@ -34,6 +34,7 @@ TARGET_ROUNDS = 7           # for the figures that targets are about
 PROBE_SESSIONS = 11
 PROBE_ROUNDS = 15           # in each session, ...
 WARM_UP_ROUNDS = 5          # ... behind these
+MANY_ROWS = 20_000_000      # of more, what takes minutes is measured once
 BUDGET = 1.0                # seconds that a run over many queries may take; fewer queries where it would take longer
 QUERIES = 10_000            # in the query table
 WIRE_SECONDS = 2            # of each pgbench run
@@ -261,10 +262,14 @@ class Bench:
             memory = private_memory(connection.info.backend_pid)
         return seconds, (self.server.wal_position() - before) / 1e6, memory
 
+    @staticmethod
+    def build_rounds(method, rows):
+        return method.rounds if rows <= MANY_ROWS else 1
+
     def build_by_workers(self, table, rows, data):
         """The leader and so many workers."""
         for workers in (1, 2):
-            times = interleaved(self.chosen("simhash", "btree"), lambda m: m.rounds,
+            times = interleaved(self.chosen("simhash", "btree"), lambda m: self.build_rounds(m, rows),
                                 lambda m: self.build_once(m, table, workers)[0])
             for key, seconds in times.items():
                 self.results.add(f"build by {workers} worker{'s' if workers > 1 else ''}", key, "s", seconds, rows, data)
@@ -274,7 +279,7 @@ class Bench:
         methods = self.chosen(having=lambda m: m.indexes) if methods is None else methods
         if "build" in self.options.parts:
             self.build_by_workers(table, rows, data)
-        rounds = interleaved(methods, lambda m: m.rounds if "build" in self.options.parts else 1,
+        rounds = interleaved(methods, lambda m: self.build_rounds(m, rows) if "build" in self.options.parts else 1,
                              lambda m: self.build_once(m, table, workers=0))
         for method in methods:
             times, wal, memory = zip(*rounds[method.key])
@@ -550,9 +555,10 @@ class Bench:
             for place, kilobytes in (("memory", rows * WHOLE_BYTES // 1024), ("files", rows * WHOLE_BYTES // 4 // 1024)):
                 with self.server.connect(f"SET work_mem = {max(kilobytes, 64)}") as connection:
                     connection.execute("SET hash_mem_multiplier = 1")
-                    for measure, statement, radius, rounds in (("pairs", pairs, 3, ROUNDS), ("pairs", pairs, 8, 1),
-                                                               ("join of a tenth with the others", join, 3, ROUNDS),
-                                                               ("clusters, counted", clusters, 3, ROUNDS)):
+                    most = ROUNDS if rows <= MANY_ROWS else 1
+                    for measure, statement, radius, rounds in (("pairs", pairs, 3, most), ("pairs", pairs, 8, int(rows <= MANY_ROWS)),
+                                                               ("join of a tenth with the others", join, 3, most),
+                                                               ("clusters, counted", clusters, 3, most)):
                         seconds = [self.seconds(connection, statement % radius) for _ in range(rounds)]
                         self.results.add(measure, method.key, "s", seconds, rows, radius=radius, place=place)
 
@@ -598,7 +604,7 @@ class Bench:
             for part in ("probe", "nearest", "wire", "cold", "whole"):
                 if part in parts:
                     getattr(self, part)("clustered", rows)
-            if "grow" in parts and rows > INSERT_ROWS:
+            if "grow" in parts and INSERT_ROWS < rows <= MANY_ROWS:
                 self.server.run(*[f"DROP INDEX {name}" for m in self.methods for name in m.index_names("clustered")])
                 self.grow("clustered", rows)
             self.server.run("DROP TABLE clustered")
