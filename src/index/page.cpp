@@ -172,6 +172,10 @@ Buffer allocate_page(Relation index, Relation heap) {
         BlockNumber block = GetFreeIndexPage(index);
         if (block == InvalidBlockNumber)
             break;
+        // Of a page that no WAL tells of, the map may know more than the file: after a crash of the
+        // machine, and on a standby.
+        if (!block_exists(index, block))
+            continue;
         Buffer buffer = ReadBuffer(index, block);
         // By conditional lock only: the map may be wrong, and the page be one that we have locked.
         if (ConditionalLockBuffer(buffer)) {

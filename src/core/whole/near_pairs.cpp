@@ -94,7 +94,7 @@ void NearPairsSearch::search(const PairSets& sets, bool sorted) {
     }
     Blocks blocks = blocks_of(sets.a.count, sets.b.count, varying);
     if (blocks.left() > 0)
-        search_blocks(sets, blocks, sorted);
+        search_blocks(sets, blocks, varying, sorted);
     else
         compare_all(sets);
 }
@@ -122,7 +122,7 @@ bool NearPairsSearch::all_are_pairs(uint64_t varying) const {
 Blocks NearPairsSearch::blocks_of(size_t a_count, size_t b_count, uint64_t varying) const {
     uint64_t bits = varying & ~path_bits();
     int radius = radius_ - path_length_;
-    int levels = this->levels(a_count, b_count, std::popcount(bits), radius);
+    int levels = this->levels(a_count, b_count, std::popcount(bits), radius, 1);
     int longest = std::min(int(std::bit_width(a_count + b_count)) + 1, kMaxBlockBits);
     return levels > 0 ? Blocks(bits, radius + 1, levels, longest) : Blocks();
 }
@@ -135,8 +135,9 @@ uint64_t NearPairsSearch::path_bits() const {
 }
 
 // The number of levels that costs least. To bring a fingerprint into its group costs about as much
-// as kMove comparisons.
-int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius) const {
+// as kMove comparisons. told: how much each bit tells, 1 where bits are as random.
+int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius,
+                            double told) const {
     constexpr double kMove = 64;
     double pairs = double(a_count) * (between_ ? double(b_count) : double(a_count) / 2);
     double least = pairs, moves = 0;
@@ -145,7 +146,7 @@ int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius
     for (int level = 1; radius + level <= bits && moves < least; ++level) {
         times *= double(radius + level) / level;
         moves += times * double(a_count + b_count) * kMove;
-        double cost = moves + times * std::ldexp(pairs, -(level * bits / (radius + level)));
+        double cost = moves + times * pairs * std::exp2(-told * (level * bits / (radius + level)));
         if (cost < least) {
             least = cost;
             best = level;
@@ -154,22 +155,53 @@ int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius
     return best;
 }
 
-void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, bool sorted) {
+void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_t varying,
+                                    bool sorted) {
     int length = path_length_;
+    int bits = std::popcount(varying & ~path_bits()), radius = radius_ - path_length_;
     for (bool first = true; blocks.left() > 0; first = false) {
         uint64_t block = blocks.take();
-        search_block(sets, block, sorted && first);
+        if (!sorted || !first)
+            sort_by(block, sets);
+        // Where bits are far from random, groups may be so large that none are better.
+        if (first && levels(sets.a.count, sets.b.count, bits, radius, told_by(block, sets)) == 0) {
+            compare_all(sets);
+            break;
+        }
+        search_groups_of(sets, block, sorted && first);
         add_to_path(block);
     }
     shorten_path(length);
 }
 
-void NearPairsSearch::search_block(const PairSets& sets, uint64_t block, bool sorted) {
-    if (!sorted) {
-        block_sort_.sort(sets.a, block, pause_);
-        block_sort_.sort(sets.b, block, pause_);
-        worked(3 * (sets.a.count + sets.b.count));
+// How much each bit of a block tells, 0 to 1, of sets that are sorted by it: by the chance that two
+// members of the larger one agree in the block.
+double NearPairsSearch::told_by(uint64_t block, const PairSets& sets) {
+    const FingerprintArray& set = sets.a.count > sets.b.count ? sets.a : sets.b;
+    double squares = 0, count = double(set.count);
+    for (size_t begin = 0; begin < set.count;) {
+        size_t end = group_end(set, begin, block);
+        squares += double(end - begin) * double(end - begin - 1);
+        begin = end;
     }
+    worked(set.count);
+    if (squares == 0)
+        return 1;
+    return std::clamp(-std::log2(squares / (count * count)) / std::popcount(block), 0.0, 1.0);
+}
+
+void NearPairsSearch::sort_by(uint64_t block, const PairSets& sets) {
+    block_sort_.sort(sets.a, block, pause_);
+    block_sort_.sort(sets.b, block, pause_);
+    worked(3 * (sets.a.count + sets.b.count));
+}
+
+void NearPairsSearch::search_block(const PairSets& sets, uint64_t block) {
+    sort_by(block, sets);
+    search_groups_of(sets, block, false);
+}
+
+void NearPairsSearch::search_groups_of(const PairSets& sets, uint64_t block, bool sorted) {
     if (between_)
         search_groups_of_two(sets, block, sorted);
     else

@@ -86,7 +86,7 @@ class NearPairsSearch {
     void search(const PairSets& sets, bool sorted);
 
     // The same, of those that agree in a block.
-    void search_block(const PairSets& sets, uint64_t block, bool sorted);
+    void search_block(const PairSets& sets, uint64_t block);
 
     // The same, by comparing each with each: of one set's fingerprints, or of these with those.
     void compare_within(const FingerprintArray& set);
@@ -108,9 +108,12 @@ class NearPairsSearch {
 
     uint64_t varying_bits(const PairSets& sets);
     uint64_t path_bits() const;
-    int levels(size_t a_count, size_t b_count, int bits, int radius) const;
+    int levels(size_t a_count, size_t b_count, int bits, int radius, double told) const;
+    double told_by(uint64_t block, const PairSets& sets);
+    void sort_by(uint64_t block, const PairSets& sets);
+    void search_groups_of(const PairSets& sets, uint64_t block, bool sorted);
     void compare_all(const PairSets& sets);
-    void search_blocks(const PairSets& sets, Blocks blocks, bool sorted);
+    void search_blocks(const PairSets& sets, Blocks blocks, uint64_t varying, bool sorted);
     void search_groups(const FingerprintArray& set, uint64_t block, bool sorted);
     void search_groups_of_two(const PairSets& sets, uint64_t block, bool sorted);
     void compare(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns);

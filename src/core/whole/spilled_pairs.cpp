@@ -277,7 +277,7 @@ class SpilledPairsSearch {
             give(sets.b, &next->b);
         }
         if (may_have_pairs)
-            search_.search_block(sets, block, false);
+            search_.search_block(sets, block);
     }
 
     // All pairs of a part that does not fit into memory.
