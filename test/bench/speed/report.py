@@ -110,11 +110,34 @@ def targets(run):
         for measure, words in zip(probes, ("1 000 queries", "10 000 queries")):
             out.append((f"{count_words(smallest)} → {count_words(rows)} rows: a probe grows, {words}", 2,
                         run.median(measure.replace("probe", "probe grows"), "simhash", rows, radius=3), "×"))
+    return out + [target for target in targets_of_sizes(run) if target[2] is not None]
+
+
+def targets_of_sizes(run):
+    """The same, of one size each."""
+    out = []
+    rows, words = 10**7, "10 million rows"
+    out += [(f"{words}: {what}", limit, run.ratio(measure, "simhash", "btree", rows, **parameters), "×") for what, limit, measure, parameters in (
+        ("VACUUM after deleting 10 %, beside a plain B-tree", 1.5, "vacuum after deleting 10 %", {}),
+        ("INSERT … SELECT, 4 writers, beside a plain B-tree", 1.8, "insert: INSERT … SELECT", {"writers": 4}),
+        ("… WAL", 2, "insert: INSERT … SELECT, WAL", {"writers": 4}))]
+    out.append((f"{words}: 10 nearest of random fingerprints", 1500, run.median("nearest", "simhash", rows, count=10), "µs"))
+    out += [(f"{words}: pairs, radius {radius}", limit, run.median("pairs", "simhash", rows, radius=radius, place="memory"), "s")
+            for radius, limit in ((3, 2), (8, 60))]
+    rows, words = 10**8, "100 million rows"
+    out += [(f"{words}: {what}", limit, run.median(measure, "simhash", rows, **parameters), unit) for what, limit, measure, unit, parameters in (
+        ("build, serial", 45, "build, serial", "s", {}),
+        ("build by 2 workers", 30, "build by 2 workers", "s", {}),
+        ("cold probe", 6, "cold: pages read", "pages", {"radius": 3}),
+        ("pairs by temporary files", 60, "pairs", "s", {"radius": 3, "place": "files"}),
+        ("clusters by temporary files", 60, "clusters, counted", "s", {"radius": 3, "place": "files"}))]
+    out += [(f"{words}: probe with {tables} tables beside a primary-key lookup, 10 000 queries", 1,
+             run.ratio("probe, 10 000 queries", f"tables{tables}", "pk", rows, radius=3), "×") for tables in (7, 10)]
     return out
 
 
 def print_targets(run):
-    print(f"Targets, at {count_words(max(run.run['rows']))} rows, radius 3, warm:\n")
+    print(f"Targets, at {count_words(max(run.run['rows']))} rows where not said, radius 3, warm:\n")
     print("| | target | measured | |\n|---|---|---|---|")
     for what, limit, value, unit in targets(run):
         if value is not None:
