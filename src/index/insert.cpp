@@ -58,6 +58,8 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
 // Has the leaves of all tables brought nearer together, before the first of them is locked.
 void fetch_leaves_ahead(const Insertion& insertion, LeafEntry posting) {
     constexpr int kMostAhead = 16;
+    if (RelationUsesLocalBuffers(insertion.tree(0).index))
+        return; // there are no notes, and a descent for each would be made twice
     LeafCursor leaves[kMostAhead];
     int count = std::min(insertion.layout.table_count, kMostAhead);
     for (int table = 0; table < count; table++) {

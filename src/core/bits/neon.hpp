@@ -24,8 +24,8 @@ template <int word_bytes>
                          distances_of_sixteen<word_bytes / 2>(words + 8 * word_bytes, target));
 }
 
-// Which of sixteen distances are within a radius (-64 .. 64, none below 0), in a mask of kMaskBits bits for each,
-// of which the lowest tells.
+// Which of sixteen distances are within a radius (-64 .. 64, none below 0), in a mask of kMaskBits
+// bits for each, of which the lowest tells.
 constexpr int kMaskBits = 4;
 [[gnu::always_inline]] inline uint64_t mask_within(uint8x16_t distances, int radius) {
     uint8x16_t within = vcleq_s8(vreinterpretq_s8_u8(distances), vdupq_n_s8(int8_t(radius)));
