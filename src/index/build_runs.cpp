@@ -70,9 +70,9 @@ std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     if (after == 0)
         key_count_ = put_distinct(postings_.entries(), memory);
     std::span keys(memory, key_count_), scratch(memory + room.size(), key_count_);
-    Permutation permutation = layout_->permutation(tree), before = layout_->permutation(after);
+    Permutation permutation = layout_->permutation(tree), last = layout_->permutation(after);
     for (uint64_t& key : keys)
-        key = permutation.apply(before.invert(key));
+        key = permutation.apply(last.invert(key));
     auto pause = [] { CHECK_FOR_INTERRUPTS(); };
     uint64_t mask = layout_->masks[tree];
     if (is_block(mask) && is_block(layout_->masks[after]) &&
