@@ -65,6 +65,10 @@ FROM unnest('{64kB,500kB}'::text[]) memory;
 SELECT wrong_answers('500kB', $$SELECT radius, id, simhash_cluster(fp, radius) OVER (PARTITION BY radius) AS cluster
            FROM unnest('{0,1,3}'::integer[]) radius, spill_source$$, 'spill_clusters') AS clusters;
 SET work_mem = '64kB';
+-- More rows than memory holds, of few fingerprints and NULL: each has one other in its cluster, which differs in the last bit.
+SELECT count(*) AS rows, count(cluster) AS named, count(DISTINCT cluster) AS clusters, count(*) FILTER (WHERE cluster <> (fp & -2)) AS wrong
+FROM (SELECT fp, simhash_cluster(fp, 1) OVER () AS cluster
+      FROM (SELECT CASE WHEN i % 11 > 0 THEN hashint8extended(i % 301, 1) # (i % 2) END AS fp FROM generate_series(1, 50000) i) f) c;
 SELECT temporary_blocks('SELECT count(*) FROM simhash_pairs_of(''SELECT fp FROM spill_source'', 1)') > 100 AS by_files;
 SELECT count(*) AS pairs, bool_and(before IS NULL OR before < (a, b)) AS in_order
 FROM (SELECT a, b, lag((a, b)) OVER () AS before FROM simhash_pairs_of('SELECT fp FROM spill_source', 8)) p;
@@ -102,5 +106,19 @@ SET enable_sort = off;
 SELECT cardinality(simhash_pairs_agg(hashint8extended(i, 1))) FROM generate_series(1, 40000) i GROUP BY i % 3 LIMIT 1;
 RESET enable_sort;
 SELECT simhash_pairs_agg(hashint8extended(i, 1), NULL) FROM generate_series(1, 20000) i;
+SELECT temporary_files();
+SELECT simhash_cluster(i % 300, 0) OVER () FROM generate_series(1, 40000) i LIMIT 2;
+SELECT temporary_files();
+BEGIN;
+DECLARE names CURSOR FOR SELECT i % 300 AS fp, simhash_cluster(i % 300, 0) OVER () FROM generate_series(1, 40000) i;
+FETCH 2 FROM names;
+MOVE 30000 IN names;
+SAVEPOINT before;
+FETCH 2 FROM names;
+ROLLBACK TO before;
+MOVE 9000 IN names;
+FETCH 2 FROM names;
+SELECT temporary_files() > 0 AS has_rows_of_the_window;
+COMMIT;
 SELECT temporary_files();
 DROP TABLE spill_source, spill_pairs, spill_clusters, spill_joined;

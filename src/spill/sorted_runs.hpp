@@ -21,6 +21,9 @@ class TemporaryFile {
         PrepareTempTablespaces();
         return TemporaryFile(OpenTemporaryFile(false));
     }
+    // Stays until it is closed: neither the end of a statement nor an error does that. It is in the
+    // database's own tablespace, whatever temp_tablespaces says.
+    static TemporaryFile create_unowned() { return TemporaryFile(OpenTemporaryFile(true)); }
     static TemporaryFile create(SharedFileSet* set, const char* name) {
         return TemporaryFile(FileSetCreate(&set->fs, name));
     }

