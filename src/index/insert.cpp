@@ -26,6 +26,9 @@ struct Insertion {
     LeafEntry entry(int table, LeafEntry posting) const {
         return table == 0 ? posting : LeafEntry{permutations[table].apply(posting.key), 0};
     }
+    void insert_one(int table, LeafEntry posting) const {
+        insert_entry(tree(table), entry(table, posting), &trees[table].notes);
+    }
 };
 
 constexpr int kRowsBetweenSizes = 4096;
@@ -114,10 +117,10 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
     if (layout.table_count <= kMaxAppends && append_everywhere(index, insertion, posting))
         return false;
     // The posting first: vacuum relies on it (README.md, "Why (2) is safe").
-    insert_entry(insertion.tree(0), posting);
+    insertion.insert_one(0, posting);
     pause_for_test("insert-after-posting");
     for (int table = 1; table < layout.table_count; table++)
-        insert_entry(insertion.tree(table), insertion.entry(table, posting));
+        insertion.insert_one(table, posting);
     return false;
 }
 

@@ -2,6 +2,7 @@
 // README.md beside this file states the protocol; here "rule n" is a rule of its section on locks.
 #include "index/tree.hpp"
 
+#include "index/notes.hpp"
 #include "index/testing.hpp"
 #include "index/wal.hpp"
 
@@ -507,10 +508,12 @@ bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader)
            reader.count() < kMaxLeafEntries && page_free_bytes(page) >= tail_entry_bytes(tree.kind);
 }
 
-void insert_entry(const TreeContext& tree, LeafEntry entry) {
+void insert_entry(const TreeContext& tree, LeafEntry entry, LeafNotes* notes) {
     for (bool done = false; !done;) {
         Buffer buffer = descend_for_write(tree, entry);
         LeafReader reader = open_leaf(tree.index, buffer, tree.kind);
+        if (notes != nullptr)
+            notes->put(entry.key, {}, buffer, reader);
         if (tree.kind == LeafKind::kBlock && reader.contains_key(entry.key)) {
             done = true;
         } else if (leaf_has_room(tree, BufferGetPage(buffer), reader)) {

@@ -6,6 +6,8 @@
 
 namespace simhash {
 
+class LeafNotes;
+
 struct TreeContext {
     Relation index;
     Relation heap; // for page reuse; may be null where nothing is allocated
@@ -38,8 +40,9 @@ BlockNumber expected_leaf(const TreeContext& tree, TreeKey key);
 Buffer descend_for_write(const TreeContext& tree, TreeKey key);
 // True when the tail of a leaf, locked, takes one more entry.
 bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
-// Adds one entry. In block tables: only if its key is absent. Expects no page lock, leaves none.
-void insert_entry(const TreeContext& tree, LeafEntry entry);
+// Adds one entry, and notes its leaf where there are notes. In block tables: only if its key is
+// absent. Expects no page lock, leaves none.
+void insert_entry(const TreeContext& tree, LeafEntry entry, LeafNotes* notes = nullptr);
 // Unlinks an empty leaf, where the protocol allows it. Expects no page lock, leaves none. Returns
 // true when it was unlinked.
 bool unlink_leaf(const TreeContext& tree, BlockNumber block);

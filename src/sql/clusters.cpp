@@ -19,7 +19,8 @@ namespace {
 class RowNames {
   public:
     RowNames(MemoryContext context, size_t rows) : context_(context) {
-        bool fit = rows <= get_hash_memory_limit() / kBytesPerFingerprint;
+        // Beside what all of their fingerprints may need.
+        bool fit = rows <= get_hash_memory_limit() / (kBytesPerFingerprint + sizeof(uint64_t));
         room_ = fit ? rows : std::min(rows, kBlock);
         block_ = allocate<uint64_t>(context, room_);
     }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <csetjmp>
+#include <cstddef>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <cstdlib>
 #include <numeric>
@@ -278,6 +280,41 @@ TEST(PairsBetween, EqualBruteForce) {
                         expected.emplace_back(x, y);
             ASSERT_EQ(pairs_between(a, b, radius), expected) << "radius " << radius;
         }
+    }
+}
+
+// The old table and the new one, while the table grows for the last time.
+TEST(Clusters, TakeAQuarterMoreWhileTheyGrow) {
+    struct Heap {
+        size_t now = 0, most = 0;
+    } heap;
+    constexpr size_t kHeader = alignof(max_align_t);
+    Memory counted = {&heap,
+                      [](void* context, size_t bytes) -> void* {
+                          auto* used = static_cast<Heap*>(context);
+                          used->most = std::max(used->most, used->now += bytes);
+                          auto* memory = static_cast<char*>(malloc(kHeader + bytes));
+                          memcpy(memory, &bytes, sizeof(bytes));
+                          return memory + kHeader;
+                      },
+                      [](void* context, void* memory) {
+                          char* begin = static_cast<char*>(memory) - kHeader;
+                          size_t bytes;
+                          memcpy(&bytes, begin, sizeof(bytes));
+                          static_cast<Heap*>(context)->now -= bytes;
+                          free(begin);
+                      }};
+    for (size_t count : {1000, 14563, 58254, 100000, 233017}) {
+        heap = {};
+        size_t bytes = Clusters::bytes_for(count);
+        Clusters clusters(counted, bytes, kNeverFull, kNoPause);
+        PairReceiver receiver = clusters.receiver();
+        for (size_t i = 1; i < count; ++i)
+            receiver.pair(receiver.context, 0, i);
+        EXPECT_LE(heap.most, bytes + bytes * 3 / 10) << count;
+        clusters.finish();
+        clusters.release();
+        EXPECT_EQ(heap.now, 0U);
     }
 }
 

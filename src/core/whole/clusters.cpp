@@ -34,7 +34,10 @@ uint64_t filter_bit(uint64_t hash) {
 Clusters::Clusters(Memory memory, size_t most_bytes, Full full, Pause pause)
     : memory_(memory), most_(std::clamp(most_bytes / sizeof(Entry), size_t{2}, kGreatestCapacity)),
       full_(full), pause_(pause) {
-    make_table(std::min(kFirstCapacity, most_));
+    size_t first = most_; // so that fourfold steps end at most_
+    while (first > kFirstCapacity)
+        first = (first + 3) / 4;
+    make_table(first);
 }
 
 void Clusters::make_table(size_t capacity) {

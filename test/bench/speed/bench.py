@@ -43,7 +43,7 @@ INSERT_ROWS = 1_000_000
 SINGLE_ROWS = 40_000        # inserted one by one, in all
 MOST_DOCUMENTS = 20_000
 BUILD_MEMORY = "1GB"        # maintenance_work_mem
-WHOLE_BYTES = 44            # of memory for a fingerprint of pairs, clusters and joins: somewhat more than all need
+WHOLE_BYTES = 52            # of memory for a fingerprint of pairs, clusters and joins: somewhat more than all need
 PARTS = ("build", "probe", "nearest", "wire", "cold", "whole", "hot", "insert", "grow", "documents")
 
 
