@@ -49,7 +49,9 @@ CREATE TEMP TABLE by_index AS SELECT q, (SELECT count(*) FROM docs WHERE fp <~> 
 SET enable_seqscan = on;
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
-CREATE TEMP TABLE by_scan AS SELECT q, count(*) AS rows FROM query JOIN docs ON bit_count(int8send(fp # q)) <= 3 GROUP BY q;
+SET enable_indexonlyscan = off;
+CREATE TEMP TABLE scanned AS SELECT fp, count(*) AS rows FROM docs GROUP BY fp; -- most rows repeat a fingerprint, after hours
+CREATE TEMP TABLE by_scan AS SELECT q, sum(rows)::bigint AS rows FROM query JOIN scanned ON bit_count(int8send(fp # q)) <= 3 GROUP BY q;
 SELECT count(*) || ' queries, ' || count(*) FILTER (WHERE i.rows IS DISTINCT FROM s.rows) || ' differences' FROM by_index i FULL JOIN by_scan s USING (q);
 SQL
 grep -q ' 0 differences' "$workspace/differences"
