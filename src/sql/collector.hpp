@@ -6,8 +6,9 @@
 //
 // Memory is what a hash table of the same query may have, work_mem times hash_mem_multiplier: at
 // most kBytesPerFingerprint for every distinct fingerprint, of which the search takes
-// kBytesOfSearch, and what it finds the rest. Repeated ones are dropped while they are collected.
-// More distinct fingerprints than that go to temporary files, and so does the search.
+// kBytesOfSearch, and what it finds the rest. What simhash_cluster keeps of rows comes beside that,
+// within the same limit. Repeated ones are dropped while they are collected. More distinct
+// fingerprints than that go to temporary files, and so does the search.
 #pragma once
 
 #include "pg.hpp"

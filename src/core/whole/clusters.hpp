@@ -63,7 +63,7 @@ class Clusters {
     struct Pair {
         uint64_t a, b;
     };
-    // How far ahead of its use memory is fetched.
+    // How many fingerprints or pairs ahead of its use memory is fetched.
     static constexpr size_t kAhead = 32;
 
     static void unite_pair(void* clusters, uint64_t a, uint64_t b);

@@ -135,7 +135,7 @@ uint64_t NearPairsSearch::path_bits() const {
 }
 
 // The number of levels that costs least. To bring a fingerprint into its group costs about as much
-// as kMove comparisons. told: how much each bit tells, 1 where bits are as random.
+// as kMove comparisons. told: how much each bit tells, from 0 to 1; a random one tells 1.
 int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius,
                             double told) const {
     constexpr double kMove = 64;
