@@ -48,7 +48,6 @@ SIMHASH_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(SOURCE_
 CORE_SOURCES := $(call source_files,src/core/*/*.cpp)
 SERVER_SOURCES := $(call source_files,$(addsuffix /*.cpp,src src/operators src/spill src/index src/planner src/sql))
 OBJS = $(CORE_SOURCES:.cpp=.o) $(SERVER_SOURCES:.cpp=.o)
-PROJECT_HEADERS := $(call source_files,src/*.hpp src/*/*.hpp src/core/*/*.hpp src/core/*/*.inc)
 
 REGRESS = $(patsubst sql/%.sql,%,$(call source_files,sql/*.sql))
 # A database of its own encoding, whatever the cluster has been made with.
@@ -71,7 +70,7 @@ SHLIB_LINK += -Wl,-Bsymbolic-functions
 PG_CPPFLAGS = -I$(SOURCE_DIR)/src -DSIMHASH_VERSION=$(SIMHASH_VERSION)
 PG_CXXFLAGS = $(SIMHASH_CXXFLAGS) $(WARNINGS) $(EXTRA_CXXFLAGS)
 
-EXTRA_CLEAN = build
+EXTRA_CLEAN = build $(OBJS:=.d) $(OBJS:.o=.bc.d)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -108,9 +107,16 @@ endif
 
 # By their full names, as make would find those of the source folder instead.
 OBJECT_FOLDERS := $(addprefix $(CURDIR)/,$(sort $(dir $(OBJS))))
-$(OBJS) $(OBJS:.o=.bc): $(PROJECT_HEADERS) | $(OBJECT_FOLDERS)
+$(OBJS) $(OBJS:.o=.bc): | $(OBJECT_FOLDERS)
 $(OBJECT_FOLDERS):
 	@mkdir -p $@
+
+# The compiler writes which headers an output was made from into a file beside it, tree.o.d or tree.bc.d.
+# A touched header then compiles only what includes it. CPPFLAGS expands $@ in each recipe.
+WRITE_DEPENDENCIES = -MMD -MP -MF $@.d
+PREPROCESSOR_FLAGS := $(CPPFLAGS)
+override CPPFLAGS = $(PREPROCESSOR_FLAGS) $(WRITE_DEPENDENCIES)
+-include $(wildcard $(OBJS:=.d) $(OBJS:.o=.bc.d) $(OBJS:%=build/testing/%.d) build/*/*.o.d build/*/*/*.o.d build/*/*/*/*.o.d)
 
 # ---- the boundary: no C++ runtime in the shared library ----
 
@@ -125,9 +131,9 @@ UNIT_CXX ?= $(CXX)
 UNIT_CXXFLAGS ?= -O2 -g
 UNIT_OBJS = $(UNIT_SOURCES:%.cpp=build/%.o) $(CORE_SOURCES:%.cpp=build/%.o)
 
-build/%.o: %.cpp $(PROJECT_HEADERS) $(call source_files,test/unit/*.hpp)
+build/%.o: %.cpp
 	@mkdir -p $(@D)
-	$(UNIT_CXX) $(UNIT_CXXFLAGS) -std=c++20 -ffp-contract=off $(WARNINGS) -I$(SOURCE_DIR)/src -c -o $@ $<
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) $(WRITE_DEPENDENCIES) -std=c++20 -ffp-contract=off $(WARNINGS) -I$(SOURCE_DIR)/src -c -o $@ $<
 
 build/unit-tests: $(UNIT_OBJS)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^ -lgtest -lgtest_main -lpthread
@@ -135,7 +141,7 @@ build/unit-tests: $(UNIT_OBJS)
 # ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
 
 TESTING_FLAGS ?=
-build/testing/%.o: %.cpp $(PROJECT_HEADERS)
+build/testing/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -DSIMHASH_TEST_PAUSES $(TESTING_FLAGS) -c -o $@ $<
 
@@ -143,7 +149,7 @@ build/testing/simhash.so: $(OBJS:%=build/testing/%)
 	$(CXX) $(CXXFLAGS) $(TESTING_FLAGS) -shared -o $@ $^ $(SHLIB_LINK)
 
 # A library that takes our hook in the planner away (test/t/016_hook.pl).
-build/testing/displacer.so: test/hooks/displacer.cpp src/pg.hpp
+build/testing/displacer.so: test/hooks/displacer.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -shared -o $@ $<
 
@@ -311,7 +317,7 @@ format-check:
 CLANG_TIDY ?= clang-tidy
 TIDY_JOBS ?= $(shell nproc)
 TIDY_SOURCES = $(CORE_SOURCES) $(SERVER_SOURCES) $(wildcard test/unit/*.cpp test/fuzz/*.cpp)
-TIDY_FLAGS = $(SIMHASH_CXXFLAGS) $(filter -DSIMHASH_%,$(CPPFLAGS)) -D_GNU_SOURCE -Wold-style-cast -Isrc -Itest/unit \
+TIDY_FLAGS = $(SIMHASH_CXXFLAGS) $(filter -DSIMHASH_%,$(PREPROCESSOR_FLAGS)) -D_GNU_SOURCE -Wold-style-cast -Isrc -Itest/unit \
 	-isystem $(shell $(PG_CONFIG) --includedir-server)
 
 .PHONY: tidy

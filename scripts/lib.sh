@@ -212,7 +212,7 @@ install_extension() {
 # A copy of the sources that are wanted in a build folder: the clone is left as it is.
 copy_sources() {
     mkdir -p "$1"
-    (cd "$root" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.bc' --exclude='*.so' --exclude=./build .) |
+    (cd "$root" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.bc' --exclude='*.d' --exclude='*.so' --exclude=./build .) |
         tar -xf - -C "$1"
 }
 
