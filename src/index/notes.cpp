@@ -25,7 +25,9 @@ namespace {
 // memory to as much of them as is used: 4 MB to a backend that has searched all over an index of
 // 10 million rows, 29 MB to one of 100 million, which is the most.
 constexpr int kNoteBits = 20;
-LeafNote notes[1 << kNoteBits];
+// Zeroed by the loader, not by code that runs at load: such code would write, and so make resident,
+// all 29 MB in every session and parallel worker that loads the library.
+constinit LeafNote notes[1 << kNoteBits] = {};
 
 constexpr int kMinSlotBits = 11;    // as leaves beside many rows of one fingerprint are narrow
 constexpr int kMaxSlotsNoted = 256; // at once
