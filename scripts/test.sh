@@ -86,6 +86,9 @@ drawing_is_current() { scripts/block_tables.py | cmp - docs/block-tables.svg; }
 bitcode_is_there() { # where the server was built to use it
     ! "$PG_CONFIG" --configure | grep with-llvm >/dev/null || [ -s "$source/src/index/scan.bc" ]
 }
+bitcode_can_be_inlined() { # where there is any
+    [ ! -s "$source/src/index/scan.bc" ] || make -C "$source" PG_CONFIG="$PG_CONFIG" check-bitcode
+}
 # A tool of clang's of the version that the source is held to: another one formats, or warns, otherwise.
 clang_tool() { # NAME
     command -v "$1-$FORMAT_MAJOR" && return
@@ -127,6 +130,7 @@ fi
 check "build with g++ and bitcode, warnings as errors" quiet_make "$source" EXTRA_CXXFLAGS=-Werror all
 [ -e "$source/simhash.so" ] || { printf '%d passed, %d failed\n' "$passed" "$failed"; exit 1; }
 check "bitcode was built" bitcode_is_there
+check "bitcode has nothing that the server's inliner cannot take" bitcode_can_be_inlined
 install_extension "$source"
 
 # ---- unit tests ----
