@@ -159,6 +159,20 @@ sql("INSERT INTO inserted SELECT id, ('x' || md5('again' || id))::bit(64)::bigin
 my $again = sql("SELECT pg_relation_size('inserted_fp')") / $inserted;
 cmp_ok($again, '<', 1.25, 'with half of the rows deleted and as many inserted, it has grown by less than a quarter');
 
+# ---- what a session pays ----
+SKIP:
+{
+	skip('no /proc here', 3) unless -r '/proc/self/status';
+	my $anonymous = q{SELECT substring(pg_read_file('/proc/self/status') FROM 'RssAnon:\s+(\d+) kB')::integer};
+	my $join = 'SELECT count(*) FROM (SELECT fp FROM docs LIMIT 20000) q JOIN docs t ON t.fp <~> q.fp <= 3';
+	my ($before, $loaded, $searched) = grep { /^\d+$/ } split /\n/,
+		sql("$anonymous; LOAD 'simhash'; $anonymous; DO 'BEGIN PERFORM ($join); END'; $anonymous");
+	cmp_ok($loaded - $before, '<', 1000, 'loading the library takes less than 1 MB of memory of its own');
+	cmp_ok($searched, '>', $loaded, 'notes on leaves take memory as they are written');
+	cmp_ok($searched - $loaded, '<', 10_000, 'and less than there is room for');
+	note("measured: $before kB of a session's own memory, $loaded with the library, $searched after 20 000 searches");
+}
+
 note(sprintf('measured: %.1f bytes a row built, %.1f by inserts, %.2f times that after half were replaced; %.0f bytes of WAL an insert; '
 	. 'pages a query: %.1f finding rows, %.1f finding none, %.1f by inserts, times %.2f from 10 000 rows, times %.2f at a hot block; '
 	. 'a sequential scan %d; %.0f times as fast; build %.2f of a B-tree\'s', $built / $rows, $inserted / $rows, $again, $insert_wal / $rows,
