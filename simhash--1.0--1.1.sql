@@ -21,3 +21,14 @@ CREATE FUNCTION simhash_join_of(a_query text, b_query text, radius integer DEFAU
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION simhash_join_of(text, text, integer) IS
     'Every pair within the radius of a fingerprint that the one query returns and one that the other returns, once, in order';
+
+-- ==== Scopes of bits (src/index/scope.hpp) ====
+
+CREATE OPERATOR CLASS bit_scope_ops DEFAULT FOR TYPE bit USING simhash AS
+    OPERATOR 2 = (bit, bit), FUNCTION 1 (bit, bit) hashvarlenaextended (internal, bigint);
+COMMENT ON OPERATOR CLASS bit_scope_ops USING simhash IS 'scopes of bit';
+COMMENT ON OPERATOR FAMILY bit_scope_ops USING simhash IS 'scopes of bit';
+CREATE OPERATOR CLASS varbit_scope_ops DEFAULT FOR TYPE bit varying USING simhash AS
+    OPERATOR 2 = (bit varying, bit varying), FUNCTION 1 (bit varying, bit varying) hashvarlenaextended (internal, bigint);
+COMMENT ON OPERATOR CLASS varbit_scope_ops USING simhash IS 'scopes of bit varying';
+COMMENT ON OPERATOR FAMILY varbit_scope_ops USING simhash IS 'scopes of bit varying';

@@ -6,6 +6,7 @@
 // nobody else sees the pages.
 #include "index/access_method.hpp"
 #include "index/build.hpp"
+#include "index/first_column.hpp"
 #include "index/scope.hpp"
 
 namespace simhash {
@@ -152,6 +153,7 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     if (RelationGetNumberOfBlocks(index) != 0)
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
     check_columns(index);
+    warn_of_row_number(heap, index, info);
     Layout layout = layout_of_options(index);
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};
     write_first_pages(index, MAIN_FORKNUM, layout, build.fillfactor);

@@ -84,7 +84,7 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
     each_feature(features, width, source.source(), list);
     for (size_t i = 0; i < list.count; i++) {
         const ListedFeature& feature = list.listed[i];
-        text* shown = server_text_from_utf8(list.texts + feature.begin, feature.bytes);
+        text* shown = shown_as_server_text(list.texts + feature.begin, feature.bytes);
         Datum values[] = {PointerGetDatum(shown),
                           Int32GetDatum(int(std::min(feature.frequency, uint32_t(PG_INT32_MAX))))};
         bool nulls[] = {false, false};

@@ -30,7 +30,9 @@ class ServerText {
 uint64_t hash_server_text(HashKind kind, Datum value);
 uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length);
 
-// `bytes` bytes of UTF-8 as text of the server.
-text* server_text_from_utf8(const uint8_t* utf8, size_t bytes);
+// `bytes` bytes of UTF-8 as text of the server. A character that the server's encoding lacks is
+// written as PostgreSQL's U&'' strings write it: backslash and hexadecimal digits, \03bc or
+// \+01f600. So the result is for people to read, and cannot fail.
+text* shown_as_server_text(const uint8_t* utf8, size_t bytes);
 
 } // namespace simhash
