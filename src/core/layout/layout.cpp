@@ -8,7 +8,7 @@
 //   radius 3, m = 4       |  A 16  |  B 16  |  C 16  |  D 16  |      tables A, B, C, D: 16 bits
 //   and once more for A   |  A 16  | E 12 | F 12 | G 12 | H 12 |     tables AE, AF, AG, AH: 28 bits
 //
-// A longer prefix means fewer candidates per probe, more tables mean more space and more probes. If
+// A longer prefix means fewer candidates per probe; more tables mean more space and more probes. If
 // the shortest prefix of a word of n bits is to have P bits, n - P bits are "free". Moving blocks
 // into the prefix shortens the word but does not change the number of free bits, so the recursion
 // depends only on the length of the remaining word and the free bits. Dynamic programming, from

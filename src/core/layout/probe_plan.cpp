@@ -8,8 +8,8 @@
 //
 //     0 <= e_a <= |a|   and   for every i:  sum of e_a over the atoms of m_i  >=  t_i + 1
 //
-// So a plan is complete exactly if every solution has sum(e_a) > radius. For disjoint masks that
-// is sum(t_i + 1) > radius, the pigeonhole principle:
+// So a plan is complete if and only if every solution has sum(e_a) > radius. For disjoint masks
+// that is sum(t_i + 1) > radius, the pigeonhole principle:
 //
 //     4 disjoint blocks:  t = 0 0 0 0  complete up to 3
 //                         t = 1 0 0 0  up to 4:  5 differences would have to be placed

@@ -17,7 +17,7 @@
 //     groups of block   0   1   2   3   4   5   6   7   8
 //     radius left       8   7   6   5   4   3   2   1   0
 //
-// A path of nested groups carries the blocks that were passed over. A pair is taken if it differs
+// A path of nested groups carries the blocks before the chosen ones. A pair is taken if it differs
 // in every one of them. Groups are cut into blocks again, level by level, until comparing all pairs
 // of a group costs less.
 //
