@@ -32,7 +32,6 @@ extern "C" {
 #include "access/xlogrecovery.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
-#include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
