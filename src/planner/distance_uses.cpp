@@ -1,6 +1,7 @@
 // What a table has that is made of a distance; see the header.
 #include "planner/distance_uses.hpp"
-#include "planner/planner.hpp"
+
+#include "index/access_method.hpp"
 
 namespace simhash {
 
@@ -21,9 +22,9 @@ void look_at_expressions(Search* search, List* expressions) {
     search->found.by_others |= contains(reinterpret_cast<Node*>(expressions), search->distance);
 }
 
-// Whether an index of ours has one side of the distance as its column.
+// Whether a simhash index has one side of the distance as its column.
 bool indexes_a_side(Relation index, Node* distance) {
-    if (index->rd_indam->amcostestimate != index_cost_estimate)
+    if (!is_simhash_index(index))
         return false;
     AttrNumber column = index->rd_index->indkey.values[0];
     List* expressions = RelationGetIndexExpressions(index);
