@@ -7,6 +7,8 @@
 #   sql                                                           knows core and operators
 #   src itself (module, handler)                                  knows all
 #
+# server_headers.hpp belongs to pg.hpp, and nothing else includes it.
+#
 # A line below: the folder, and the beginnings of the paths that its files may include.
 set -eu
 cd "$(dirname "$0")/.."
