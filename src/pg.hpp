@@ -1,6 +1,6 @@
-// The server as the extension sees it: its headers, and one name for each thing that differs between
-// PostgreSQL 15 and 19. Every file outside of src/core includes this first; no file of src/core may.
-// Nothing else asks for PG_VERSION_NUM.
+// The server as the extension sees it: its headers, and one name for each thing that differs
+// between PostgreSQL 15 and 19. Every file outside of src/core includes this first; no file of
+// src/core may. Nothing else asks for PG_VERSION_NUM.
 #pragma once
 
 #include "server_headers.hpp"
@@ -68,9 +68,9 @@ inline NewBlocks extend_relation_by(Relation relation, int wanted) {
 #endif
 }
 
-// True when the relation has the block. The relation must not shrink meanwhile: an index never does,
-// and a table only under a lock that excludes scans. Asks the file system only when the size that
-// this backend remembers does not answer.
+// True when the relation has the block. The relation must not shrink meanwhile: an index never
+// does, and a table only under a lock that excludes scans. Asks the file system only when the size
+// that this backend remembers does not answer.
 inline bool block_exists(Relation relation, BlockNumber block) {
     BlockNumber known = RelationGetSmgr(relation)->smgr_cached_nblocks[MAIN_FORKNUM];
     return (known != InvalidBlockNumber && block < known) ||
@@ -148,8 +148,8 @@ inline bool page_locked_by_me(Buffer buffer) {
 
 // ---- temporary files ----
 
-// Both write or read all bytes at a position of a temporary file, or raise an error. FileWrite() and
-// FileRead() return an int before PostgreSQL 16.
+// Both write or read all bytes at a position of a temporary file, or raise an error. FileWrite()
+// and FileRead() return an int before PostgreSQL 16.
 inline void write_at(File file, const void* data, size_t bytes, int64 position) {
     errno = 0;
     auto written = FileWrite(file, static_cast<char*>(const_cast<void*>(data)), int(bytes),

@@ -1,5 +1,5 @@
-// The server's headers, for C++, with their warnings silenced. pg.hpp alone includes this; everybody
-// else includes pg.hpp.
+// The server's headers, for C++, with their warnings silenced. pg.hpp alone includes this;
+// everybody else includes pg.hpp.
 #pragma once
 #pragma GCC system_header // the server's headers are not held to our warnings
 #define SIMHASH_HAS_POSTGRES 1

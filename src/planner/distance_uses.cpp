@@ -1,4 +1,4 @@
-// What a table has that is made of a distance; see the header.
+// What a table has that contains a distance; see the header.
 #include "planner/distance_uses.hpp"
 
 #include "index/access_method.hpp"
@@ -7,9 +7,8 @@ namespace simhash {
 
 namespace {
 
-// The distance as the catalogs would have it: of the columns of range table entry 1.
 struct Search {
-    Node* distance;
+    Node* distance; // as the catalogs write it, with the columns of range table entry 1
     DistanceUses found;
 };
 
@@ -41,7 +40,7 @@ void look_at_indexes(Search* search, Relation table) {
     List* indexes = RelationGetIndexList(table);
     ListCell* cell;
     foreach (cell, indexes) {
-        // As the planner will open it in a moment.
+        // The planner is about to open it with the same lock.
         Relation index = index_open(lfirst_oid(cell), AccessShareLock);
         if (index->rd_index->indisvalid && indexes_a_side(index, search->distance))
             search->found.by_index = true;
@@ -68,8 +67,8 @@ void look_at_table(Search* search, PlannerInfo* root, Relation table) {
         look_at_expressions(search, key->partexprs);
 }
 
-// The tables below this one: all children by inheritance, but of partitions, which may be
-// thousands, only those that have partitions themselves.
+// The tables below this one whose objects count: all children by inheritance, and of partitions
+// only those that are partitioned themselves. A table may have thousands of the others.
 List* tables_below(Relation table) {
     if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
         return has_subclass(RelationGetRelid(table))
