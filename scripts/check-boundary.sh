@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fails when the shared library needs a C++ runtime (an exception could then cross into the server, or an ereport skip a
-# destructor), or when it runs code at load: every session and every parallel worker would pay for that. NM and OBJDUMP read
-# libraries for other machines. Weak __cxa_finalize stands in every shared object and is allowed.
+# Fails when the shared library needs a C++ runtime: an exception could then cross into the server, or an ereport skip a
+# destructor. Fails also when it runs code at load, for which every session and every parallel worker would pay. For libraries of
+# other machines, NM and OBJDUMP name the tools. A weak __cxa_finalize is in every shared object and is allowed.
 set -eu
 library=$1
 symbols=$("${NM:-nm}" -D --undefined-only "$library")

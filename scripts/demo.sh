@@ -4,7 +4,7 @@
 #   scripts/demo.sh            the licence texts in /usr/share/doc
 #   scripts/demo.sh FOLDER     every text file below FOLDER
 #
-# Installs what is missing, builds, shows, and leaves nothing behind but the installed packages and extension.
+# Installs missing packages and the extension, which stay installed. Everything else is removed at the end.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -27,7 +27,8 @@ if [ $# = 1 ]; then
     fi
 fi
 
-# The files' names, each ended by NUL. What find cannot enter (or a loop of links) is told at the end, and no reason to stop.
+# The names of the files, each ended by NUL. A folder that find cannot read, or a loop of links, is reported later and is no reason
+# to stop.
 list_files() {
     if [ -n "$folder" ]; then
         find -L "$folder" -type f -print0
@@ -70,7 +71,7 @@ if [ "$(run_psql -At -c "SELECT count(*) FROM docs")" = 0 ]; then
     exit 0
 fi
 
-# ---- what is to be seen ----
+# ---- what it shows ----
 
 heading() { printf '\n== %s\n\n' "$*"; }
 
@@ -100,7 +101,7 @@ run_psql -At -c "
            || CASE WHEN cardinality(lines) > 6 THEN E'\n    ... and ' || cardinality(lines) - 6 || ' more fingerprints' ELSE '' END
     FROM groups ORDER BY cardinality(lines) DESC, documents DESC, lines LIMIT 8"
 
-# The document to look for: one with the most different neighbours, or else with the most equal ones.
+# The document to search for: the one with the most different neighbours, or else with the most equal ones.
 fp=$(run_psql -At -c "
     WITH pair AS (SELECT a, b FROM simhash_pairs((SELECT array_agg(DISTINCT fp) FROM docs WHERE fp IS NOT NULL))),
     near AS (SELECT a AS fp FROM pair UNION ALL SELECT b FROM pair)

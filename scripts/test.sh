@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds with all compilers, and runs every test. Ends with the line `N passed, N failed`, and
-# `, N skipped` where something could not be run; what, stands above it.
+# Installs missing packages, builds with all compilers, and runs every test. The last line is `N passed, N failed`, with
+# `, N skipped` where some tests could not be run; the lines above it name these.
 #
 #   scripts/test.sh           everything that CI runs
 #   scripts/test.sh --quick   one build, unit tests and SQL tests
@@ -23,7 +23,7 @@ esac
 passed=0
 failed=0
 skipped=()
-# skip WHAT WHY: a test that was not run, and so has not passed.
+# skip WHAT WHY: records a test that was not run, and so has not passed.
 skip() {
     skipped+=("$1: $2")
     printf '%-44s       skipped: %s\n' "$1" "$2"
@@ -34,7 +34,7 @@ count() {
     failed=$((failed + $2))
     printf '%-44s %5d passed %5d failed\n' "$3" "$1" "$2"
 }
-# check WHAT COMMAND...: one test; its output is shown when it fails.
+# check WHAT COMMAND...: runs one test, and shows its output when it fails.
 check() {
     local what=$1 status
     shift
@@ -89,7 +89,8 @@ bitcode_is_there() { # where the server was built to use it
 bitcode_can_be_inlined() { # where there is any
     [ ! -s "$source/src/index/scan.bc" ] || make -C "$source" PG_CONFIG="$PG_CONFIG" check-bitcode
 }
-# A tool of clang's of the version that the source is held to: another one formats, or warns, otherwise.
+# The name of one of clang's tools in version FORMAT_MAJOR, by which the source is checked: other versions format and warn
+# differently.
 clang_tool() { # NAME
     command -v "$1-$FORMAT_MAJOR" && return
     ! "$1" --version 2>/dev/null | grep "version $FORMAT_MAJOR\." >/dev/null || command -v "$1"
@@ -108,6 +109,7 @@ clang=$(find_clang) || true
 cd "$source"
 check "versions and packages agree" scripts/check-metadata.sh
 check "layers of the source" "$source/scripts/check-layers.sh"
+check "headers compile alone" scripts/check-headers.sh
 check "drawing is what its script writes" drawing_is_current
 check "Markdown ends at 100 columns" scripts/check-columns.sh
 if command -v shellcheck >/dev/null; then
@@ -119,7 +121,7 @@ if [ "$quick" = false ]; then
     clang_tidy=$(clang_tool clang-tidy) || true
     check_with "$clang_tidy" "dialect (clang-tidy)" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_TIDY="$clang_tidy" tidy
     if [ -n "$clang" ]; then
-        # The server's own flags have some that only g++ knows.
+        # Some of the flags with which the server was built are known to g++ only.
         check "build with clang, warnings as errors" build clang with_llvm=no CC="$clang" CXX="$(sed 's|clang\([^/]*\)$|clang++\1|' <<<"$clang")" \
             EXTRA_CXXFLAGS='-Werror -Wno-unknown-warning-option' all
     else

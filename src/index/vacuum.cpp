@@ -4,6 +4,7 @@
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/answers.hpp"
+#include "index/index_cache.hpp"
 #include "index/testing.hpp"
 #include "index/tree.hpp"
 

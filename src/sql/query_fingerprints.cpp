@@ -1,10 +1,10 @@
-// See query_fingerprints.hpp.
+// The fingerprints that a query returns; see the header.
 #include "sql/query_fingerprints.hpp"
 
 namespace simhash {
 namespace {
 
-// What the server sends the rows to.
+// The server sends the rows of the query to this.
 struct Receiver {
     DestReceiver server;
     Collector* collector;

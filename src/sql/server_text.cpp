@@ -1,4 +1,4 @@
-// Text of the server as UTF-8. See server_text.hpp.
+// Text of the server as UTF-8; see the header.
 #include "sql/server_text.hpp"
 
 #include "core/text/unicode.hpp"
@@ -14,7 +14,7 @@ bool needs_conversion() {
     return encoding != PG_UTF8 && encoding != PG_SQL_ASCII;
 }
 
-// As pg_do_encoding_conversion(): the text itself where there is nothing to convert.
+// As pg_do_encoding_conversion() does, returns the text itself where there is nothing to convert.
 char* convert(const char* text, size_t bytes, int from, int to) {
     auto* given = reinterpret_cast<unsigned char*>(const_cast<char*>(text));
     return reinterpret_cast<char*>(pg_do_encoding_conversion(given, int(bytes), from, to));
