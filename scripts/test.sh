@@ -176,7 +176,6 @@ fi
 # ---- TAP tests ----
 
 if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
-    log=$workspace/tap.log
     # Some tests call a build of their own; they only find it up to date.
     quiet_make "$source" with_llvm=no build/testing/simhash.so build/testing/displacer.so ||
         count 0 1 "libraries for tests: build"
@@ -188,23 +187,44 @@ if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
         NODE_PATH=$workspace/npm/node_modules
     fi
     pgxs_perl=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/perl
-    (cd "$source" && mkdir -p tmp_check && chown "$server_user" tmp_check &&
-        as_server_user env -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE PATH="$bindir:$PATH" \
+    logs=$workspace/tap
+    mkdir -p "$logs" "$source/tmp_check"
+    chown "$server_user" "$source/tmp_check"
+    # tap_file FILE: runs it; output, and seconds that it took, go to files of its own. Its servers have ports and folders of their own.
+    tap_file() {
+        local name begun=$SECONDS
+        name=$(basename "$1" .pl)
+        (cd "$source" && as_server_user env -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE PATH="$bindir:$PATH" \
             PG_REGRESS="$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress" \
             TESTDATADIR="$source/tmp_check" TESTLOGDIR="$source/tmp_check/log" TESTDIR="$source" \
-            PERL5LIB="$pgxs_perl:$source/test/perl" prove -v test/t/*.pl) >"$log" 2>&1 || true
-    while IFS= read -r line; do
-        skip "TAP" "$line"
-    done < <(sed -nE 's/^ok [0-9]+ # skip //Ip; s/ *\.\. skipped: /: /p' "$log")
-    ok=$(grep -E '^ok [0-9]+' "$log" | grep -civE '^ok [0-9]+ # skip' || true)
-    bad=$(grep -cE '^not ok [0-9]+' "$log" || true)
-    if ! grep -qE '^Result: PASS' "$log"; then
-        grep -A 20 -E '^#   Failed test' "$log" | head -n 120 || true
-        tail -n 60 "$log"
-        [ "$bad" != 0 ] || bad=1
-    fi
-    grep -E '^# (measured|compared):' "$log" || true
-    count "$ok" "$bad" "TAP tests"
+            PERL5LIB="$pgxs_perl:$source/test/perl" prove -v "$1") >"$logs/$name.log" 2>&1 || true
+        echo $((SECONDS - begun)) >"$logs/$name.seconds"
+    }
+    # Two at a time: much of their time they wait. By xargs, so that Ctrl-C ends them, too.
+    export source logs server_user bindir pgxs_perl
+    export -f as_server_user tap_file
+    (cd "$source" && printf '%s\n' test/t/*.pl) | xargs -P 2 -I{} bash -c 'tap_file {}'
+    all_ok=0
+    all_bad=0
+    for log in "$logs"/*.log; do
+        name=$(basename "$log" .log)
+        while IFS= read -r line; do
+            skip "TAP" "$line"
+        done < <(sed -nE 's/^ok [0-9]+ # skip //Ip; s/ *\.\. skipped: /: /p' "$log")
+        ok=$(grep -E '^ok [0-9]+' "$log" | grep -civE '^ok [0-9]+ # skip' || true)
+        bad=$(grep -cE '^not ok [0-9]+' "$log" || true)
+        # A file that is skipped as a whole has no tests.
+        if ! grep -qE '^Result: (PASS|NOTESTS)' "$log"; then
+            grep -A 20 -E '^#   Failed test' "$log" | head -n 120 || true
+            tail -n 60 "$log"
+            [ "$bad" != 0 ] || bad=1
+        fi
+        grep -E '^# (measured|compared):' "$log" || true
+        printf '  %-42s %5d passed %5d failed %5d s\n' "$name" "$ok" "$bad" "$(cat "$logs/$name.seconds")"
+        all_ok=$((all_ok + ok))
+        all_bad=$((all_bad + bad))
+    done
+    count "$all_ok" "$all_bad" "TAP tests"
 fi
 
 printf '%s, g++ %s%s\n' "$("$PG_CONFIG" --version | cut -d ' ' -f 1,2)" "$(g++ -dumpfullversion)" \
