@@ -1,4 +1,4 @@
-# The SQL of README.md and of two pages of docs runs as printed, in its order, in a database of its own, and finds what the text around it says.
+# The SQL of README.md and of four pages of docs runs as printed, in its order, in a database of its own, and finds what the text around it says.
 use strict;
 use warnings;
 
@@ -76,13 +76,13 @@ is($node->safe_psql('postgres', 'SELECT probes > 200, round(100 * candidates / 1
 
 # ---- pages that print what their statements print ----
 
-for my $page ('docs/fingerprints-from-elsewhere.md', 'docs/constraints.md')
+for my $page ('docs/fingerprints-from-elsewhere.md', 'docs/constraints.md', 'docs/clusters.md', 'docs/choosing.md')
 {
 	my ($database) = $page =~ m!/(.*)\.md!;
 	$node->safe_psql('postgres', qq(CREATE DATABASE "$database"));
 	$node->safe_psql($database, 'CREATE EXTENSION simhash');
 	@blocks = blocks_of($page);
-	cmp_ok(scalar(@blocks), '>=', 5, "$page has SQL");
+	cmp_ok(scalar(@blocks), '>=', 2, "$page has SQL");
 	for my $block (@blocks)
 	{
 		my ($sql, $expected) = @$block;
