@@ -152,6 +152,22 @@ refresh_package_lists() {
     as_root apt-get update || say "apt-get update failed; trying with the lists that are here"
 }
 
+# The line that the scripts begin with: which server they take, and why. Without its minor version, as it may not be installed.
+say_postgresql() {
+    if [ -n "${PG_CONFIG:-}" ]; then
+        say "$("$PG_CONFIG" --version), which PG_CONFIG names"
+    elif [ -n "${PG_MAJOR:-}" ]; then
+        say "PostgreSQL $PG_MAJOR, which PG_MAJOR names"
+    elif ! command -v dpkg-query >/dev/null; then
+        say "PostgreSQL of $(command -v pg_config || echo 'pg_config, which is not here') (PG_CONFIG=/path/to/pg_config takes another)"
+    else
+        choose_postgresql
+        local why="the newest that is installed"
+        [ "$(newest_installed)" = "$PG_MAJOR" ] || why="the newest that is offered"
+        say "PostgreSQL $PG_MAJOR, $why (PG_MAJOR=16 takes another)"
+    fi
+}
+
 # Installs the missing packages as root or through sudo. If it cannot, prints the command and fails.
 install_missing() { # [test|bench|sqlsmith|cross|release]
     command -v dpkg-query >/dev/null || {

@@ -54,6 +54,7 @@ check() {
     fi
 }
 
+say_postgresql
 install_missing test
 find_pg_config
 start_workspace test
