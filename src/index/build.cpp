@@ -51,11 +51,11 @@ BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, Tabl
 
 namespace {
 
-template <typename Entry>
-void write_from_memory(std::span<const Entry> entries, LeafWriter* leaves,
+template <typename AnyEntry>
+void write_from_memory(std::span<const AnyEntry> entries, LeafWriter* leaves,
                        BuildProgress* progress) {
     constexpr size_t kPiece = 1 << 16;
-    LeafEntry last = kNoEntry;
+    Entry last = kNoEntry;
     for (size_t at = 0; at < entries.size(); at += kPiece) {
         auto piece = entries.subspan(at, std::min(kPiece, entries.size() - at));
         add_entries(piece, leaves, &last);
@@ -63,10 +63,10 @@ void write_from_memory(std::span<const Entry> entries, LeafWriter* leaves,
     }
 }
 
-template <typename Entry>
+template <typename AnyEntry>
 void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgress* progress) {
-    Merge<Entry> runs;
-    visit_sorted_runs<Entry>(file, [&](const SortedRun<Entry>& run) { runs.add(run); });
+    Merge<AnyEntry> runs;
+    visit_sorted_runs<AnyEntry>(file, [&](const SortedRun<AnyEntry>& run) { runs.add(run); });
     runs.begin(size_t(maintenance_work_mem) * 1024);
     write_merged(&runs, leaves, progress);
     runs.release();
@@ -82,7 +82,7 @@ void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
         if (!file.exists())
             write_from_memory(runs->postings(number), &leaves, progress);
         else
-            write_from_file<KeyedValue>(file, &leaves, progress);
+            write_from_file<Entry>(file, &leaves, progress);
     } else {
         if (!file.exists())
             write_from_memory(runs->block_keys(number), &leaves, progress);

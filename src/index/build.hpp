@@ -43,27 +43,13 @@ void expect_entries(const Layout& layout, double rows);
 BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
                          bool reports);
 
-// ---- Entries of runs, as those of leaves ----
-
-inline LeafEntry leaf_entry(uint64_t key) {
-    return {key, 0};
-}
-inline LeafEntry leaf_entry(const KeyedValue& posting) {
-    return {posting.key, posting.value};
-}
-// The least entry of a run that is not before the key.
-inline void run_bound(const TreeKey& key, uint64_t* bound) {
-    *bound = key.key;
-}
-inline void run_bound(const TreeKey& key, KeyedValue* bound) {
-    *bound = {key.key, key.tid};
-}
+// ---- From sorted runs, of entries or of the keys of a block table, to leaves ----
 
 // Adds entries to the leaves of a tree, a fingerprint of two runs once. `last` is the one before.
-template <typename Entry>
-void add_entries(std::span<const Entry> entries, LeafWriter* leaves, LeafEntry* last) {
-    for (const Entry& entry : entries) {
-        LeafEntry added = leaf_entry(entry);
+template <typename AnyEntry>
+void add_entries(std::span<const AnyEntry> entries, LeafWriter* leaves, Entry* last) {
+    for (const AnyEntry& entry : entries) {
+        Entry added(entry);
         if (added != *last)
             leaves->add(added);
         *last = added;
@@ -71,14 +57,14 @@ void add_entries(std::span<const Entry> entries, LeafWriter* leaves, LeafEntry* 
 }
 
 // No entry equals this one.
-constexpr LeafEntry kNoEntry = {0, UINT64_MAX};
+constexpr Entry kNoEntry = {0, UINT64_MAX};
 
 // Writes the leaves of a range from what the runs give.
-template <typename Entry>
-void write_merged(Merge<Entry>* runs, LeafWriter* leaves, BuildProgress* progress) {
-    LeafEntry last = kNoEntry;
+template <typename AnyEntry>
+void write_merged(Merge<AnyEntry>* runs, LeafWriter* leaves, BuildProgress* progress) {
+    Entry last = kNoEntry;
     for (;;) {
-        std::span<const Entry> entries = runs->next();
+        std::span<const AnyEntry> entries = runs->next();
         if (entries.empty())
             return;
         add_entries(entries, leaves, &last);

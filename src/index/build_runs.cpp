@@ -49,7 +49,7 @@ void SortedRunCollector::finish(bool write_all) {
 namespace {
 
 // Puts the distinct fingerprints of sorted postings to `keys`; returns their number.
-size_t put_distinct(std::span<const KeyedValue> postings, uint64_t* keys) {
+size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
     size_t count = 0;
     for (size_t i = 0; i < postings.size(); i++)
         if (i == 0 || postings[i].key != postings[i - 1].key)
@@ -63,8 +63,8 @@ size_t put_distinct(std::span<const KeyedValue> postings, uint64_t* keys) {
 // are in the order of the first. Where those are in the order of the bits that follow the table's
 // prefix, they need to be sorted by the prefix only.
 std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
-    std::span<KeyedValue> room = postings_.scratch();
-    static_assert(sizeof(KeyedValue) == 2 * sizeof(uint64_t));
+    std::span<Entry> room = postings_.scratch();
+    static_assert(sizeof(Entry) == 2 * sizeof(uint64_t));
     auto* memory = reinterpret_cast<uint64_t*>(room.data());
     int after = (tree + 1) % layout_->table_count;
     if (after == 0)

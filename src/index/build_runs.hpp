@@ -68,7 +68,7 @@ class SortedRunCollector {
     // where all is to be.
     void finish(bool write_all);
     // After finish(), what was not written: the postings of the posting table or the null table ...
-    std::span<const KeyedValue> postings(int tree) const {
+    std::span<const Entry> postings(int tree) const {
         return tree == 0 ? postings_.entries() : nulls_.entries();
     }
     // ... and the keys of a block table, in memory that is used again for the next table's. To be
@@ -85,7 +85,7 @@ class SortedRunCollector {
 
     const Layout* layout_;
     SortedRunFiles* files_;
-    SortBuffer<KeyedValue> postings_, nulls_;
+    SortBuffer<Entry> postings_, nulls_;
     size_t key_count_ = 0; // of the last block_keys()
     uint64_t rows_ = 0;
 };

@@ -23,8 +23,8 @@ struct Check {
     Relation heap, index;
     const Layout* layout;
     BlockNumber blocks, heap_blocks;
-    uint8* reached;     // [blocks / 8 + 1] pages that were met
-    LeafEntry* entries; // [kMaxLeafEntries] of one leaf
+    uint8* reached; // [blocks / 8 + 1] pages that were met
+    Entry* entries; // [kMaxLeafEntries] of one leaf
 
     int64 rows;         // postings, those of the null table included
     int64 fingerprints; // distinct
@@ -70,7 +70,7 @@ void check_flags(Check* check, const LevelReader& pages, int level) {
 }
 
 // `low` and `expected` are what the left neighbour says: its high key and right link.
-void check_fences(Check* check, const LevelReader& pages, TreeKey low, BlockNumber expected) {
+void check_fences(Check* check, const LevelReader& pages, Entry low, BlockNumber expected) {
     Page page = pages.page();
     if (expected != InvalidBlockNumber && pages.block() != expected)
         report_corruption(check->index, expected,
@@ -93,12 +93,12 @@ void check_pivots(Check* check, const LevelReader& pages) {
     int count = pivot_count(kind, page);
     if (count < 1 || page_body_size(page) != count * pivot_bytes(kind))
         report_corruption(check->index, pages.block(), "The page holds no whole number of pivots.");
-    TreeKey previous = read_pivot(kind, page, 0).key;
+    Entry previous = read_pivot(kind, page, 0).key;
     if (previous != page_low(page))
         report_corruption(check->index, pages.block(),
                           "The first pivot's key differs from the page's low key.");
     for (int i = 1; i < count; i++) {
-        TreeKey key = read_pivot(kind, page, i).key;
+        Entry key = read_pivot(kind, page, i).key;
         if (key <= previous)
             report_corruption(check->index, pages.block(),
                               psprintf("Pivot %d is not greater than the one before.", i));
@@ -109,7 +109,7 @@ void check_pivots(Check* check, const LevelReader& pages) {
                           "A pivot is not less than the page's high key.");
 }
 
-void check_posting(Check* check, const LevelReader& pages, LeafEntry entry) {
+void check_posting(Check* check, const LevelReader& pages, Entry entry) {
     ItemPointerData tid = integer_to_tid(entry.tid);
     if (ItemPointerGetBlockNumberNoCheck(&tid) >= check->heap_blocks ||
         ItemPointerGetOffsetNumberNoCheck(&tid) == InvalidOffsetNumber)
@@ -141,7 +141,7 @@ void check_leaf(Check* check, const LevelReader& pages) {
     int count = reader.decode_sorted(check->entries);
     bool postings = pages.tree().kind == LeafKind::kPosting;
     for (int i = 0; i < count; i++) {
-        LeafEntry entry = check->entries[i];
+        Entry entry = check->entries[i];
         if (i > 0 && check->entries[i - 1] == entry)
             report_corruption(check->index, pages.block(), "An entry occurs twice.");
         if (entry < page_low(page) || page_precedes(page, entry))
@@ -189,7 +189,7 @@ void check_downlink(Check* check, const LevelReader& pages, Downlinks* downlinks
 void check_level(Check* check, const TreeContext& tree, int level, bool is_root) {
     LevelReader pages(tree, level);
     Downlinks downlinks{LevelReader(tree, level + 1), 0, 0};
-    TreeKey low{0, 0};
+    Entry low{0, 0};
     BlockNumber expected = is_root ? root_block(tree.tree) : InvalidBlockNumber;
     bool has_downlink = true;
     while (pages.next()) {
@@ -246,7 +246,7 @@ void check_tids(Check* check) {
     ExternalSorter<uint64_t> tids(sort_memory());
     for (int number : {0, null_tree(*check->layout)}) {
         EntryReader postings(checked_tree(check, number));
-        LeafEntry entry;
+        Entry entry;
         while (postings.next(&entry))
             tids.add(entry.tid);
     }
@@ -268,7 +268,7 @@ bool has_committed_row(Check* check, uint64_t fingerprint) {
     SnapshotData snapshot;
     InitNonVacuumableSnapshot(snapshot, GlobalVisTestFor(check->heap));
     EntryReader postings(checked_tree(check, 0), {fingerprint, 0});
-    LeafEntry entry;
+    Entry entry;
     while (postings.next(&entry) && entry.key == fingerprint) {
         ItemPointerData tid = integer_to_tid(entry.tid);
         if (table_index_fetch_tuple_check(check->heap, &tid, &snapshot, nullptr))
@@ -291,7 +291,7 @@ int64 add_fingerprints(Check* check, const Permutation& permutation,
     EntryReader postings(checked_tree(check, 0));
     int64 count = 0;
     uint64_t previous = 0;
-    LeafEntry entry;
+    Entry entry;
     while (postings.next(&entry)) {
         if (count > 0 && entry.key == previous)
             continue;
@@ -310,7 +310,7 @@ void check_block_table(Check* check, int table) {
     sorter.finish();
 
     EntryReader entries(checked_tree(check, table));
-    LeafEntry entry;
+    Entry entry;
     uint64_t expected;
     bool have_entry = entries.next(&entry), have_expected = sorter.next(&expected);
     while (have_entry || have_expected) {
@@ -331,8 +331,8 @@ void check_block_table(Check* check, int table) {
 // ---- Rows ----
 
 struct Rows {
-    ExternalSorter<KeyedValue>* fingerprints;
-    ExternalSorter<KeyedValue>* nulls;
+    ExternalSorter<Entry>* fingerprints;
+    ExternalSorter<Entry>* nulls;
 };
 
 void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
@@ -374,28 +374,27 @@ void read_rows(Check* check, Rows* rows) {
     UnregisterSnapshot(snapshot);
 }
 
-void require_rows(Check* check, int number, ExternalSorter<KeyedValue>* rows) {
+void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
     EntryReader postings(checked_tree(check, number));
     rows->finish();
-    LeafEntry posting{0, 0};
-    KeyedValue row;
+    Entry posting{0, 0};
+    Entry row;
     while (rows->next(&row)) {
-        LeafEntry wanted{row.key, row.value};
-        while (posting < wanted && postings.next(&posting))
+        while (posting < row && postings.next(&posting))
             ;
-        if (posting != wanted)
+        if (posting != row)
             report_corruption(
                 check->index, postings.block(),
                 psprintf("Row (%u,%u), stored fingerprint %s, has no posting.",
-                         unsigned(row.value >> 16), unsigned(row.value & 0xffff),
+                         unsigned(row.tid >> 16), unsigned(row.tid & 0xffff),
                          number == 0 ? psprintf("%lld", static_cast<long long>(row.key)) : "null"));
     }
     rows->release();
 }
 
 void check_rows(Check* check) {
-    ExternalSorter<KeyedValue> fingerprints(sort_memory());
-    ExternalSorter<KeyedValue> nulls(sort_memory() / 8);
+    ExternalSorter<Entry> fingerprints(sort_memory());
+    ExternalSorter<Entry> nulls(sort_memory() / 8);
     Rows rows{&fingerprints, &nulls};
     read_rows(check, &rows);
     require_rows(check, 0, &fingerprints);
@@ -428,7 +427,7 @@ Check* new_check(Relation heap, Relation index) {
     check->blocks = RelationGetNumberOfBlocks(index);
     check->heap_blocks = RelationGetNumberOfBlocks(heap);
     check->reached = static_cast<uint8*>(palloc0(check->blocks / 8 + 1));
-    check->entries = static_cast<LeafEntry*>(palloc(kMaxLeafEntries * sizeof(LeafEntry)));
+    check->entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));
     return check;
 }
 

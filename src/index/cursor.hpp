@@ -36,7 +36,7 @@ class LeafCursor {
     void end() { tree_ = nullptr; }
     const TreeContext& tree() const { return tree_->context; }
     // Entries before it are done.
-    TreeKey position() const { return position_; }
+    Entry position() const { return position_; }
     // The keys that are left, and the slices of the whole range, if it is cut.
     KeyRange rest() const { return {position_.key, last_}; }
     const Slices& slices() const { return slices_; }
@@ -83,7 +83,7 @@ class LeafCursor {
     Buffer lock_leaf();
 
     SearchedTree* tree_ = nullptr; // null: at its end
-    TreeKey position_{0, 0};
+    Entry position_{0, 0};
     uint64_t last_ = 0;
     Slices slices_;
     LeafHint hint_; // where the leaf of the position is thought to be

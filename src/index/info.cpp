@@ -18,7 +18,7 @@ struct Info {
     Relation index;
     const Layout* layout;
     ReturnSetInfo* result;
-    LeafEntry* entries; // [kMaxLeafEntries]
+    Entry* entries; // [kMaxLeafEntries]
 };
 
 void add_leaf(Info* info, const LevelReader& pages, LevelInfo* level, bool* any, uint64_t* last) {
@@ -150,7 +150,7 @@ Datum simhash_index_info(PG_FUNCTION_ARGS) {
     open_index(PG_GETARG_OID(0), AccessShareLock, &heap, &index, IndexRight::kMonitor);
     InitMaterializedSRF(fcinfo, 0);
     Layout layout = index_cache(index)->layout;
-    auto* entries = static_cast<LeafEntry*>(palloc(kMaxLeafEntries * sizeof(LeafEntry)));
+    auto* entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));
     Info info{index, &layout, reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), entries};
     read_info(&info);
     index_close(index, AccessShareLock);

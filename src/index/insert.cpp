@@ -23,10 +23,10 @@ struct Insertion {
     int rows_left;             // until the trees' notes follow the index's size again
 
     const TreeContext& tree(int table) const { return trees[table].context; }
-    LeafEntry entry(int table, LeafEntry posting) const {
-        return table == 0 ? posting : LeafEntry{permutations[table].apply(posting.key), 0};
+    Entry entry(int table, Entry posting) const {
+        return table == 0 ? posting : Entry{permutations[table].apply(posting.key), 0};
     }
-    void insert_one(int table, LeafEntry posting) const {
+    void insert_one(int table, Entry posting) const {
         insert_entry(tree(table), entry(table, posting), &trees[table].notes);
     }
 };
@@ -59,7 +59,7 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
 }
 
 // Has the leaves of all tables brought nearer together, before the first of them is locked.
-void fetch_leaves_ahead(const Insertion& insertion, LeafEntry posting) {
+void fetch_leaves_ahead(const Insertion& insertion, Entry posting) {
     constexpr int kMostAhead = 16;
     if (RelationUsesLocalBuffers(insertion.tree(0).index))
         return; // there are no notes, and a descent for each would be made twice
@@ -75,7 +75,7 @@ void fetch_leaves_ahead(const Insertion& insertion, LeafEntry posting) {
 // Inserts into all tables by one WAL record where every leaf has room. Locks block tables in order
 // of number and the posting leaf last (rule 3). Returns false, with nothing done, where a leaf is
 // full.
-bool append_everywhere(Relation index, const Insertion& insertion, LeafEntry posting) {
+bool append_everywhere(Relation index, const Insertion& insertion, Entry posting) {
     LeafAppend appends[kMaxAppends];
     Buffer locked[kMaxAppends];
     int locked_count = 0, append_count = 0, table_count = insertion.layout.table_count;
@@ -84,7 +84,7 @@ bool append_everywhere(Relation index, const Insertion& insertion, LeafEntry pos
     for (int i = 1; i <= table_count && room; i++) {
         int table = i % table_count;
         const TreeContext& tree = insertion.tree(table);
-        LeafEntry entry = insertion.entry(table, posting);
+        Entry entry = insertion.entry(table, posting);
         Buffer buffer = descend_for_write(tree, entry);
         locked[locked_count++] = buffer;
         LeafReader reader = open_leaf(index, buffer, tree.kind);
@@ -112,7 +112,7 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
         insert_entry(tree_context(index, heap, &layout, null_tree(layout)), {0, tid});
         return false;
     }
-    LeafEntry posting = {stored_fingerprint(index, values, isnull), tid};
+    Entry posting = {stored_fingerprint(index, values, isnull), tid};
     fetch_leaves_ahead(insertion, posting);
     if (layout.table_count <= kMaxAppends && append_everywhere(index, insertion, posting))
         return false;

@@ -3,7 +3,7 @@
 
 namespace simhash {
 
-LevelReader::LevelReader(const TreeContext& tree, int level, TreeKey first)
+LevelReader::LevelReader(const TreeContext& tree, int level, Entry first)
     : tree_(tree), level_(level), position_(first), next_(InvalidBlockNumber),
       page_(static_cast<Page>(palloc(BLCKSZ))) {}
 
@@ -27,11 +27,11 @@ LeafReader LevelReader::leaf() const {
     return reader;
 }
 
-EntryReader::EntryReader(const TreeContext& tree, TreeKey first)
+EntryReader::EntryReader(const TreeContext& tree, Entry first)
     : leaves_(tree, 0, first), first_(first),
-      entries_(static_cast<LeafEntry*>(palloc(kMaxLeafEntries * sizeof(LeafEntry)))) {}
+      entries_(static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)))) {}
 
-bool EntryReader::next(LeafEntry* entry) {
+bool EntryReader::next(Entry* entry) {
     do {
         while (position_ == count_) {
             if (!leaves_.next())

@@ -11,7 +11,7 @@ namespace simhash {
 class LevelReader {
   public:
     // From the page that holds `first` on.
-    LevelReader(const TreeContext& tree, int level, TreeKey first = {0, 0});
+    LevelReader(const TreeContext& tree, int level, Entry first = {0, 0});
     LevelReader(const LevelReader&) = delete;
     ~LevelReader() { pfree(page_); }
     // Goes to the next page; false at the level's end.
@@ -25,7 +25,7 @@ class LevelReader {
   private:
     TreeContext tree_;
     int level_;
-    TreeKey position_; // pages before it are done
+    Entry position_;   // pages before it are done
     BlockNumber next_; // where `position_` is expected; InvalidBlockNumber: descend
     bool ended_ = false;
     Page page_; // [BLCKSZ] copy
@@ -35,17 +35,17 @@ class LevelReader {
 // The entries of a tree in order.
 class EntryReader {
   public:
-    explicit EntryReader(const TreeContext& tree, TreeKey first = {0, 0});
+    explicit EntryReader(const TreeContext& tree, Entry first = {0, 0});
     EntryReader(const EntryReader&) = delete;
     ~EntryReader() { pfree(entries_); }
-    bool next(LeafEntry* entry);
+    bool next(Entry* entry);
     // The leaf of the last entry.
     BlockNumber block() const { return leaves_.block(); }
 
   private:
     LevelReader leaves_;
-    TreeKey first_;
-    LeafEntry* entries_; // [kMaxLeafEntries] of the current leaf
+    Entry first_;
+    Entry* entries_; // [kMaxLeafEntries] of the current leaf
     int count_ = 0, position_ = 0;
 };
 

@@ -46,9 +46,9 @@ bool NearestScan::are_too_many() const {
 void NearestScan::add_matches_of(const PostingReader& postings) {
     LeafYield* yield = index_->yield();
     size_t count = 0;
-    for (const Posting& posting : postings.postings())
-        if (count == 0 || yield->fingerprints[count - 1] != posting.fingerprint)
-            yield->fingerprints[count++] = posting.fingerprint;
+    for (const Entry& posting : postings.postings())
+        if (count == 0 || yield->fingerprints[count - 1] != posting.key)
+            yield->fingerprints[count++] = posting.key;
     if (count > 0)
         matches_.add({yield->fingerprints, count});
 }
@@ -160,8 +160,8 @@ bool NearestScan::begin_last_stage(PostingReader* postings) {
     matches_.clear();
     postings->start(LeafCursor(index_->posting_table(), kAllKeys));
     while (postings->next_leaf(index_, filter(greatest_radius_)))
-        for (const Posting& posting : postings->postings())
-            distance_occurs_[hamming_distance(posting.fingerprint, target())] = true;
+        for (const Entry& posting : postings->postings())
+            distance_occurs_[hamming_distance(posting.key, target())] = true;
     radius_ = done_radius_;
     return begin_pass(postings);
 }

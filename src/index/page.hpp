@@ -4,6 +4,7 @@
 
 #include "pg.hpp"
 #include "core/bits/distance.hpp"
+#include "core/bits/stepping_search.hpp"
 #include "core/layout/layout.hpp"
 #include "core/layout/probe_plan.hpp"
 #include "core/leaf/codec.hpp"
@@ -25,8 +26,6 @@ enum PageFlag : uint16 {
     kPageIncompleteSplit = 1 << 3, // the right sibling has no downlink yet
 };
 
-// Least key of a page's range, or an entry's key: (permuted fingerprint, TID), see LeafEntry.
-using TreeKey = LeafEntry;
 constexpr uint64_t kMaxTid = 0xffffffffffff;
 
 // Special space of every page.
@@ -61,7 +60,7 @@ struct MetaPage {
 
 // A pivot of an internal page: child holds the keys from `key` up to the next pivot's.
 struct Pivot {
-    TreeKey key;
+    Entry key;
     BlockNumber child;
 };
 
@@ -150,26 +149,26 @@ inline uint64_t words_to_tid(const uint16 words[3]) {
     return uint64_t{words[0]} << 32 | uint64_t{words[1]} << 16 | words[2];
 }
 
-inline TreeKey page_low(Page page) {
+inline Entry page_low(Page page) {
     return {page_opaque(page)->low_key, words_to_tid(page_opaque(page)->low_tid)};
 }
 
 // Not of a rightmost page.
-inline TreeKey page_high(Page page) {
+inline Entry page_high(Page page) {
     return {page_opaque(page)->high_key, words_to_tid(page_opaque(page)->high_tid)};
 }
 
-inline void set_page_low(Page page, TreeKey low) {
+inline void set_page_low(Page page, Entry low) {
     page_opaque(page)->low_key = low.key;
     tid_to_words(low.tid, page_opaque(page)->low_tid);
 }
 
-inline void set_page_high(Page page, TreeKey high) {
+inline void set_page_high(Page page, Entry high) {
     page_opaque(page)->high_key = high.key;
     tid_to_words(high.tid, page_opaque(page)->high_tid);
 }
 
-inline bool page_precedes(Page page, TreeKey key) {
+inline bool page_precedes(Page page, Entry key) {
     return !page_is_rightmost(page) && key >= page_high(page);
 }
 
@@ -213,20 +212,14 @@ inline double fraction_of_range(uint64_t low, uint64_t high, uint64_t key) {
     return key >= high ? 1 : double(key - low) / double(high - low);
 }
 
-// The last pivot whose key is <= key; 0 where there is none. As keys are mostly spread evenly, it
-// is looked for where that would put it, and from there in growing steps: that touches less memory
-// than halving the page.
-inline int find_pivot(LeafKind kind, Page page, TreeKey key) {
-    int low = 0, high = pivot_count(kind, page); // the wanted pivot is in [low, high)
+// The last pivot whose key is <= key; 0 where there is none. Keys are mostly spread evenly, so the
+// search begins where that would put it: it touches less memory than halving the page.
+inline int find_pivot(LeafKind kind, Page page, Entry key) {
+    int count = pivot_count(kind, page);
     uint64_t end = page_is_rightmost(page) ? UINT64_MAX : page_high(page).key;
-    int at = int(fraction_of_range(page_low(page).key, end, key.key) * high);
-    for (int step = 2; high - low > 1; step *= 2) {
-        at = at <= low ? low + 1 : at >= high ? high - 1 : at;
-        bool right = read_pivot(kind, page, at).key <= key;
-        (right ? low : high) = at;
-        at = high - low <= step ? (low + high) / 2 : right ? low + step : high - step;
-    }
-    return low;
+    int guess = int(fraction_of_range(page_low(page).key, end, key.key) * count);
+    return last_that_holds(0, count, guess, 2,
+                           [&](int i) { return read_pivot(kind, page, i).key <= key; });
 }
 
 // ---- Making, reading and checking ----
@@ -268,7 +261,7 @@ inline void check_page(Relation index, BlockNumber block, Buffer buffer) {
 }
 // Moves a position to where the page on the right begins: to the high key of this one, which must
 // lie beyond it. False on the rightmost page of a level. Expects the page locked.
-inline bool go_right(Relation index, Buffer buffer, TreeKey* position) {
+inline bool go_right(Relation index, Buffer buffer, Entry* position) {
     Page page = BufferGetPage(buffer);
     if (page_is_rightmost(page))
         return false;

@@ -23,7 +23,7 @@ enum SharedKey : uint64 { kBuildKey = 1, kScanKey, kQueryKey, kBufferUsageKey, k
 
 // Where a range begins; the first one of a tree has no block yet.
 struct RangeStart {
-    TreeKey low;
+    Entry low;
     BlockNumber block;
 };
 
@@ -77,10 +77,10 @@ struct OpenFiles {
         }
     }
     // Calls visit(run) for all runs, which can be read until the files are closed.
-    template <typename Entry, typename Visit>
+    template <typename AnyEntry, typename Visit>
     void visit(const Visit& visit) const {
         for (int i = 0; i < count; i++)
-            visit_sorted_runs<Entry>(files[i], visit);
+            visit_sorted_runs<AnyEntry>(files[i], visit);
     }
     void close() {
         for (int i = 0; i < count; i++)
@@ -92,28 +92,28 @@ struct OpenFiles {
 
 // Entries of a tree's runs, evenly spaced, in order.
 struct Samples {
-    LeafEntry* entries;
+    Entry* entries;
     int count = 0;
     int64 total = 0; // entries of all runs
 };
 
-template <typename Entry>
+template <typename AnyEntry>
 Samples take_samples(const OpenFiles& files) {
     constexpr int64 kSamples = 1024;
     Samples samples;
     int64 runs = 0;
-    files.visit<Entry>([&](const SortedRun<Entry>& run) {
+    files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
         samples.total += run.count;
         runs++;
     });
     int64 step = samples.total / kSamples + 1;
     uint32 fraction = 0; // of a step, at which a run's samples begin: others than its neighbours'
-    samples.entries = static_cast<LeafEntry*>(palloc(size_t(kSamples + runs) * sizeof(LeafEntry)));
-    files.visit<Entry>([&](const SortedRun<Entry>& run) {
+    samples.entries = static_cast<Entry*>(palloc(size_t(kSamples + runs) * sizeof(Entry)));
+    files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
         fraction += 0x9e3779b9; // the golden ratio's: such fractions are spread evenly
         for (int64 i = int64(uint64(fraction) * uint64(std::min(step, run.count)) >> 32);
              i < run.count; i += step)
-            samples.entries[samples.count++] = leaf_entry(run[i]);
+            samples.entries[samples.count++] = Entry(run[i]);
     });
     std::sort(samples.entries, samples.entries + samples.count);
     return samples;
@@ -124,7 +124,7 @@ Samples take_samples(const OpenFiles& files) {
 void cut_tree(const Participant& self, int number) {
     TreeContext tree = self.build.tree(number);
     OpenFiles files(self.shared, number);
-    Samples samples = tree.kind == LeafKind::kPosting ? take_samples<KeyedValue>(files)
+    Samples samples = tree.kind == LeafKind::kPosting ? take_samples<Entry>(files)
                                                       : take_samples<uint64_t>(files);
     files.close();
     int64 most = std::min(kRangesPerParticipant * self.shared->participants, kMaxRanges);
@@ -133,8 +133,8 @@ void cut_tree(const Participant& self, int number) {
     int count = 0;
     ranges[count++] = {{0, 0}, InvalidBlockNumber};
     for (int64 i = 1; i < wanted; i++) {
-        LeafEntry before = count == 1 ? samples.entries[0] : ranges[count - 1].low;
-        LeafEntry sample = samples.entries[i * samples.count / wanted];
+        Entry before = count == 1 ? samples.entries[0] : ranges[count - 1].low;
+        Entry sample = samples.entries[i * samples.count / wanted];
         if (before < sample)
             ranges[count++] = {low_key_between(tree, before, sample), self.pages->take()};
     }
@@ -169,18 +169,15 @@ void read_share(const Participant& self) {
                                      totals.index_tuples)));
 }
 
-template <typename Entry>
+template <typename AnyEntry>
 void merge_range(const Participant& self, int tree, const LeafRange& range, LeafWriter* leaves,
                  BuildProgress* progress) {
     OpenFiles files(self.shared, tree);
-    Merge<Entry> runs;
-    Entry low, high;
-    run_bound(range.low, &low);
-    run_bound(range.high, &high);
-    files.visit<Entry>([&](const SortedRun<Entry>& run) {
+    Merge<AnyEntry> runs;
+    files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
         CHECK_FOR_INTERRUPTS();
-        runs.add(
-            run.part(run.count_before(low), range.is_last ? run.count : run.count_before(high)));
+        runs.add(run.part(run.count_before(range.low),
+                          range.is_last ? run.count : run.count_before(range.high)));
     });
     runs.begin(self.memory());
     write_merged(&runs, leaves, progress);
@@ -206,7 +203,7 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
     TreeContext context = self.build.tree(tree);
     LeafWriter leaves(context, self.build.fillfactor, range, self.pages);
     if (context.kind == LeafKind::kPosting)
-        merge_range<KeyedValue>(self, tree, range, &leaves, progress);
+        merge_range<Entry>(self, tree, range, &leaves, progress);
     else
         merge_range<uint64_t>(self, tree, range, &leaves, progress);
     Pivots pivots = leaves.finish();

@@ -21,7 +21,7 @@ int read_postings(const LeafCursor& cursor, const LeafReader& reader, const Filt
     int count = 0;
     for (int i = 0; i < hit_count; i++) {
         uint64_t key = yield->hits[i].key, tid = reader.tid_at(yield->hits[i].place);
-        if (LeafEntry{key, tid} < cursor.position() || !filter.takes(key))
+        if (Entry{key, tid} < cursor.position() || !filter.takes(key))
             continue;
         if (!tid_is_possible(tid))
             report_corruption(cursor.tree().index, BufferGetBlockNumber(cursor.buffer()),
@@ -52,13 +52,13 @@ void PostingReader::stop() {
 }
 
 // Takes over what was read of a leaf that is no longer locked.
-void PostingReader::keep(const Posting* found, int count) {
+void PostingReader::keep(const Entry* found, int count) {
     if (count > capacity_) {
         if (postings_ != nullptr)
             pfree(postings_);
         postings_ = nullptr;
         capacity_ = std::max(count, kMinCapacity);
-        postings_ = static_cast<Posting*>(MemoryContextAlloc(memory_, capacity_ * sizeof(Posting)));
+        postings_ = static_cast<Entry*>(MemoryContextAlloc(memory_, capacity_ * sizeof(Entry)));
     }
     std::copy_n(found, count, postings_);
     count_ = count;

@@ -22,21 +22,19 @@ class PostingReader {
     bool next_leaf(SearchedIndex* index, const Filter& filter);
 
     // What is there and was not yet taken.
-    std::span<const Posting> postings() const {
-        return {postings_ + next_, size_t(count_ - next_)};
-    }
+    std::span<const Entry> postings() const { return {postings_ + next_, size_t(count_ - next_)}; }
     bool is_empty() const { return next_ == count_; }
-    const Posting& take() { return postings_[next_++]; }
+    const Entry& take() { return postings_[next_++]; }
 
   private:
     void release();
-    void keep(const Posting* found, int count);
+    void keep(const Entry* found, int count);
 
     MemoryContext memory_;
     LeafCursor cursor_;
     bool begun_ = false;
     Buffer pinned_ = InvalidBuffer;
-    Posting* postings_ = nullptr; // [capacity_]
+    Entry* postings_ = nullptr; // [capacity_]
     int count_ = 0, capacity_ = 0, next_ = 0;
 };
 

@@ -201,16 +201,16 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
 #endif
 }
 
-void put_row(IndexScanDesc desc, Scan* scan, const Posting& posting) {
+void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
     bool is_null = scan->stage == Scan::Stage::kNulls;
     desc->xs_heaptid = integer_to_tid(posting.tid);
     // The index is exact but for scopes; and under a snapshot that is not MVCC the row may have
     // changed since.
     desc->xs_recheck =
         scan->is_scoped || (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
-    put_distances(desc, posting.fingerprint ^ scan->scope_hash, is_null);
+    put_distances(desc, posting.key ^ scan->scope_hash, is_null);
     if (desc->xs_want_itup)
-        put_tuple(desc, scan, posting.fingerprint, is_null);
+        put_tuple(desc, scan, posting.key, is_null);
 }
 
 // Under an MVCC snapshot a row that takes the place of a removed one is not visible, so the pin is
@@ -289,7 +289,7 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     while (next_leaf(scan)) {
         constexpr size_t kChunk = 128;
         ItemPointerData tids[kChunk];
-        for (std::span<const Posting> rest = scan->postings.postings(); !rest.empty();) {
+        for (std::span<const Entry> rest = scan->postings.postings(); !rest.empty();) {
             size_t count = std::min(kChunk, rest.size());
             for (size_t i = 0; i < count; i++)
                 tids[i] = integer_to_tid(rest[i].tid);

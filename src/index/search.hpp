@@ -10,16 +10,11 @@
 
 namespace simhash {
 
-struct Posting {
-    uint64_t fingerprint;
-    uint64_t tid;
-};
-
 // What one leaf gives while it is locked. Nothing may be allocated then, and a leaf can give a lot
 // more than most scans ever see. So there is one for the backend; no call leaves anything in it.
 struct LeafYield {
     LeafReader::Hit hits[LeafReader::kHitRoom];
-    Posting postings[kMaxLeafEntries];
+    Entry postings[kMaxLeafEntries];
     uint64_t fingerprints[kMaxLeafEntries];
 };
 

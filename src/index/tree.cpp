@@ -28,12 +28,12 @@ uint64_t bits_in_range(const TreeContext& tree) {
 
 } // namespace
 
-bool begins_range(const TreeContext& tree, LeafEntry before, LeafEntry entry) {
+bool begins_range(const TreeContext& tree, Entry before, Entry entry) {
     return (before.key ^ entry.key) > bits_in_range(tree);
 }
 
-TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry entry) {
-    return begins_range(tree, before, entry) ? TreeKey{entry.key & ~bits_in_range(tree), 0} : entry;
+Entry low_key_between(const TreeContext& tree, Entry before, Entry entry) {
+    return begins_range(tree, before, entry) ? Entry{entry.key & ~bits_in_range(tree), 0} : entry;
 }
 
 // ---- Descent ----
@@ -57,7 +57,7 @@ void count_hop(Relation index, BlockNumber block, int* hops) {
 enum class Fit { kHere, kRight, kElsewhere };
 
 // Where `key` is to be looked for, seen from a page that a link led to. `level` < 0: any.
-Fit page_fit(const TreeContext& tree, Page page, TreeKey key, int level) {
+Fit page_fit(const TreeContext& tree, Page page, Entry key, int level) {
     PageOpaque* opaque = page_opaque(page);
     if ((opaque->flags & kPageMeta) || opaque->tree != tree.tree ||
         (level >= 0 && opaque->level != level))
@@ -70,7 +70,7 @@ Fit page_fit(const TreeContext& tree, Page page, TreeKey key, int level) {
 }
 
 // The child of an internal page that holds `key`.
-BlockNumber child_of(const TreeContext& tree, Buffer buffer, TreeKey key) {
+BlockNumber child_of(const TreeContext& tree, Buffer buffer, Entry key) {
     Page page = BufferGetPage(buffer);
     check_internal(tree.index, buffer, tree.kind);
     return read_pivot(tree.kind, page, find_pivot(tree.kind, page, key)).child;
@@ -79,7 +79,7 @@ BlockNumber child_of(const TreeContext& tree, Buffer buffer, TreeKey key) {
 // Goes from `block` (whose level must be `level`, if that is >= 0) right to the page that holds
 // `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or, if it was
 // kept, the page is not reached in a few hops.
-Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int level,
+Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int level,
                   BufferLockMode lock_mode, Link link, int* hops) {
     int patience = link == Link::kKept ? kMaxHopsOfKeptLink : kMaxHops;
     for (;;) {
@@ -105,7 +105,7 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, TreeKey key, int l
 }
 
 // One descent; InvalidBuffer where it met a stale link.
-Buffer try_descend(const TreeContext& tree, TreeKey key, int level, BufferLockMode lock_mode,
+Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode lock_mode,
                    int* hops) {
     Buffer buffer = read_page(tree.index, root_block(tree.tree), BUFFER_LOCK_SHARE);
     if (page_opaque(BufferGetPage(buffer))->tree != tree.tree)
@@ -140,7 +140,7 @@ Buffer try_descend(const TreeContext& tree, TreeKey key, int level, BufferLockMo
 
 } // namespace
 
-Buffer descend(const TreeContext& tree, TreeKey key, int level, BufferLockMode lock_mode) {
+Buffer descend(const TreeContext& tree, Entry key, int level, BufferLockMode lock_mode) {
     int hops = 0;
     for (int restarts = 0; restarts < kMaxRestarts; restarts++) {
         Buffer buffer = try_descend(tree, key, level, lock_mode, &hops);
@@ -150,7 +150,7 @@ Buffer descend(const TreeContext& tree, TreeKey key, int level, BufferLockMode l
     report_corruption(tree.index, root_block(tree.tree), "Links of this tree lead nowhere.");
 }
 
-Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level) {
+Buffer find_page(const TreeContext& tree, BlockNumber block, Entry key, int level) {
     if (block != InvalidBlockNumber) {
         int hops = 0;
         Buffer buffer = move_right(tree, block, key, level, BUFFER_LOCK_SHARE, Link::kKept, &hops);
@@ -160,7 +160,7 @@ Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int le
     return descend(tree, key, level, BUFFER_LOCK_SHARE);
 }
 
-bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, TreeKey key) {
+bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, Entry key) {
     Page page = BufferGetPage(buffer);
     // An index that was built anew may be just growing there.
     if (PageIsNew(page))
@@ -169,7 +169,7 @@ bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, TreeK
     return page_fit(tree, page, key, 0) == Fit::kHere;
 }
 
-BlockNumber expected_leaf(const TreeContext& tree, TreeKey key) {
+BlockNumber expected_leaf(const TreeContext& tree, Entry key) {
     BlockNumber block = root_block(tree.tree);
     Buffer buffer = read_page(tree.index, block, BUFFER_LOCK_SHARE);
     int hops = 0;
@@ -216,7 +216,7 @@ void push_down_root(const TreeContext& tree, Buffer root) {
 }
 
 // Fences, links and flag of the two halves of a split at `cut`.
-void link_halves(Page left, Page right, BlockNumber right_block, TreeKey cut) {
+void link_halves(Page left, Page right, BlockNumber right_block, Entry cut) {
     page_opaque(right)->right = page_opaque(left)->right;
     page_opaque(right)->high_key = page_opaque(left)->high_key;
     memcpy(page_opaque(right)->high_tid, page_opaque(left)->high_tid, sizeof(uint16[3]));
@@ -253,7 +253,7 @@ void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, 
     // Ascending insertion leaves full pages behind.
     bool at_end = position == count && page_is_rightmost(left_page);
     int keep = at_end ? count - 1 : count / 2;
-    TreeKey cut = read_pivot(tree.kind, left_page, keep).key;
+    Entry cut = read_pivot(tree.kind, left_page, keep).key;
 
     init_page(right_page, tree.tree, page_opaque(left_page)->level, 0);
     memcpy(page_body(right_page), page_body(left_page) + keep * bytes, (count - keep) * bytes);
@@ -271,7 +271,7 @@ void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, 
 
 // Gives the right half of a split its downlink, and clears the left half's flag. Expects `left`
 // locked exclusively and flagged; leaves it locked.
-void insert_downlink(const TreeContext& tree, Buffer left, TreeKey cut, BlockNumber right) {
+void insert_downlink(const TreeContext& tree, Buffer left, Entry cut, BlockNumber right) {
     int level = page_opaque(BufferGetPage(left))->level + 1;
     for (;;) {
         Buffer parent = descend(tree, cut, level, BUFFER_LOCK_EXCLUSIVE);
@@ -311,7 +311,7 @@ void finish_split(const TreeContext& tree, Buffer left) {
 
 } // namespace
 
-Buffer descend_for_write(const TreeContext& tree, TreeKey key) {
+Buffer descend_for_write(const TreeContext& tree, Entry key) {
     for (;;) {
         Buffer buffer = descend(tree, key, 0, BUFFER_LOCK_EXCLUSIVE);
         if (!(page_opaque(BufferGetPage(buffer))->flags & kPageIncompleteSplit))
@@ -329,23 +329,23 @@ constexpr int kSpareEntries = 32; // room that a merge must leave to be worth it
 
 // Everything of one full leaf, and the new entry.
 struct LeafContent {
-    LeafEntry run[kMaxLeafEntries];
-    LeafEntry tail[kMaxTailEntries + 1]; // sorted; with the new entry
-    LeafEntry all[kMaxLeafEntries + 1];  // run and tail, sorted
+    Entry run[kMaxLeafEntries];
+    Entry tail[kMaxTailEntries + 1]; // sorted; with the new entry
+    Entry all[kMaxLeafEntries + 1];  // run and tail, sorted
     int run_count, tail_count, count;
 
-    std::span<const LeafEntry> run_entries() const { return {run, size_t(run_count)}; }
-    std::span<const LeafEntry> tail_entries() const { return {tail, size_t(tail_count)}; }
-    std::span<const LeafEntry> all_entries() const { return {all, size_t(count)}; }
+    std::span<const Entry> run_entries() const { return {run, size_t(run_count)}; }
+    std::span<const Entry> tail_entries() const { return {tail, size_t(tail_count)}; }
+    std::span<const Entry> all_entries() const { return {all, size_t(count)}; }
 };
 
 // How many of these sorted entries are less than `key`.
-int entries_before(std::span<const LeafEntry> entries, TreeKey key) {
+int entries_before(std::span<const Entry> entries, Entry key) {
     return int(std::lower_bound(entries.begin(), entries.end(), key) - entries.begin());
 }
 
 // Gathers a leaf's entries and the new one. Raises an error where they are not in order.
-void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, LeafEntry entry,
+void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, Entry entry,
             LeafContent* content) {
     content->run_count = reader.decode_run(content->run);
     content->tail_count = reader.decode_tail(content->tail);
@@ -366,7 +366,7 @@ void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, Le
 
 // The entries of one half of a leaf.
 struct LeafHalf {
-    std::span<const LeafEntry> all, run, tail;
+    std::span<const Entry> all, run, tail;
 };
 
 // Writes a leaf body: all entries as one run where that fits, else run and tail as they were. False
@@ -399,7 +399,7 @@ bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* conte
 
 // The cut next to this one at which a range begins, if there is one near.
 int cut_between_ranges(const TreeContext& tree, const LeafContent* content, int cut) {
-    const LeafEntry* all = content->all;
+    const Entry* all = content->all;
     for (int distance = 0; distance <= content->count / 8; distance++)
         for (int at : {cut - distance, cut + distance})
             if (0 < at && at < content->count && begins_range(tree, all[at - 1], all[at]))
@@ -408,8 +408,8 @@ int cut_between_ranges(const TreeContext& tree, const LeafContent* content, int 
 }
 
 // The index in content->all where the right half begins, 1 .. count - 1.
-int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, LeafEntry entry) {
-    const LeafEntry* all = content->all;
+int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, Entry entry) {
+    const Entry* all = content->all;
     int count = content->count;
     int position = entries_before(content->all_entries(), entry);
     bool last = position == count - 1;
@@ -448,8 +448,8 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, L
 int cut_within_tail(const TreeContext& tree, const LeafContent* content, int cut) {
     if (content->tail_count <= max_tail_entries(*tree.layout))
         return cut;
-    const LeafEntry* end = content->all + content->count;
-    const LeafEntry &first = content->tail[0], &last = content->tail[content->tail_count - 1];
+    const Entry* end = content->all + content->count;
+    const Entry &first = content->tail[0], &last = content->tail[content->tail_count - 1];
     int after_first = int(std::upper_bound(content->all, end, first) - content->all);
     int before_last = entries_before(content->all_entries(), last);
     return std::clamp(cut, after_first, before_last);
@@ -457,16 +457,16 @@ int cut_within_tail(const TreeContext& tree, const LeafContent* content, int cut
 
 // Splits a full leaf, not a root, while adding the new entry: step (1) of the protocol. Expects the
 // leaf locked exclusively; leaves it so, incompletely split.
-void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content, LeafEntry entry) {
+void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content, Entry entry) {
     Buffer right = allocate_page(tree.index, tree.heap);
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page left_page = GenericXLogRegisterBuffer(state, left, 0);
     Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 
     int cut = cut_within_tail(tree, content, choose_cut(tree, left_page, content, entry));
-    TreeKey cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
-    std::span<const LeafEntry> all = content->all_entries(), run = content->run_entries(),
-                               tail = content->tail_entries();
+    Entry cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
+    std::span<const Entry> all = content->all_entries(), run = content->run_entries(),
+                           tail = content->tail_entries();
     int run_cut = entries_before(run, cut_key), tail_cut = entries_before(tail, cut_key);
 
     init_leaf(right_page, tree.tree, tree.kind);
@@ -487,7 +487,7 @@ LeafContent leaf_content;
 // Adds an entry to a leaf whose tail has no room for it. Expects the leaf locked exclusively.
 // Returns false where the entry must be tried again after a descent (the root was pushed down).
 bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
-                           LeafEntry entry) {
+                           Entry entry) {
     gather(tree, buffer, reader, entry, &leaf_content);
     if (merge_leaf(tree, buffer, &leaf_content))
         return true;
@@ -508,7 +508,7 @@ bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader)
            reader.count() < kMaxLeafEntries && page_free_bytes(page) >= tail_entry_bytes(tree.kind);
 }
 
-void insert_entry(const TreeContext& tree, LeafEntry entry, LeafNotes* notes) {
+void insert_entry(const TreeContext& tree, Entry entry, LeafNotes* notes) {
     for (bool done = false; !done;) {
         Buffer buffer = descend_for_write(tree, entry);
         LeafReader reader = open_leaf(tree.index, buffer, tree.kind);
@@ -527,8 +527,8 @@ void insert_entry(const TreeContext& tree, LeafEntry entry, LeafNotes* notes) {
     }
 }
 
-void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const LeafEntry> run,
-                  std::span<const LeafEntry> tail) {
+void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> run,
+                  std::span<const Entry> tail) {
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
     size_t bytes = encode_body(tree.kind, run, tail, page_body(page), kBodyCapacity);
@@ -541,7 +541,7 @@ void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const LeafEn
 
 bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint) {
     TreeContext postings = tree_context(index, nullptr, layout, 0);
-    TreeKey key{fingerprint, 0};
+    Entry key{fingerprint, 0};
     // An incomplete split or a cut inside of a fingerprint's postings: they may go on to the right.
     for (;;) {
         Buffer buffer = descend(postings, key, 0, BUFFER_LOCK_SHARE);
@@ -559,13 +559,13 @@ bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint) {
 
 namespace {
 
-TreeKey predecessor(TreeKey key) {
-    return key.tid > 0 ? TreeKey{key.key, key.tid - 1} : TreeKey{key.key - 1, kMaxTid};
+Entry predecessor(Entry key) {
+    return key.tid > 0 ? Entry{key.key, key.tid - 1} : Entry{key.key - 1, kMaxTid};
 }
 
-TreeKey low_of_block(Relation index, BlockNumber block) {
+Entry low_of_block(Relation index, BlockNumber block) {
     Buffer buffer = read_page(index, block, BUFFER_LOCK_SHARE);
-    TreeKey low = page_low(BufferGetPage(buffer));
+    Entry low = page_low(BufferGetPage(buffer));
     UnlockReleaseBuffer(buffer);
     return low;
 }
@@ -579,7 +579,7 @@ bool may_unlink(const TreeContext& tree, Buffer buffer) {
 
 // With neighbours and leaf locked: finds the parent and changes all four pages in one record.
 bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer right) {
-    TreeKey low = page_low(BufferGetPage(buffer));
+    Entry low = page_low(BufferGetPage(buffer));
     Buffer parent = descend(tree, low, 1, BUFFER_LOCK_EXCLUSIVE);
     check_internal(tree.index, parent, tree.kind);
     Page parent_page = BufferGetPage(parent);
@@ -614,9 +614,9 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
 bool unlink_leaf(const TreeContext& tree, BlockNumber block) {
     if (block == root_block(tree.tree))
         return false;
-    TreeKey low = low_of_block(tree.index, block);
+    Entry low = low_of_block(tree.index, block);
     Buffer left = InvalidBuffer;
-    if (low > TreeKey{0, 0}) {
+    if (low > Entry{0, 0}) {
         left = descend(tree, predecessor(low), 0, BUFFER_LOCK_EXCLUSIVE);
         PageOpaque* opaque = page_opaque(BufferGetPage(left));
         if (opaque->right != block || (opaque->flags & kPageIncompleteSplit)) {

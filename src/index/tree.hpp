@@ -19,30 +19,30 @@ TreeContext tree_context(Relation index, Relation heap, const Layout* layout, in
 
 // Whether the second of two neighbours in a tree begins another range of a probe: the keys with one
 // prefix of the tree's mask, which one probe of the index's own radius looks through.
-bool begins_range(const TreeContext& tree, LeafEntry before, LeafEntry entry);
+bool begins_range(const TreeContext& tree, Entry before, Entry entry);
 // The low key of a page that begins with `entry`, while `before` stands on the page to its left: at
 // the beginning of a range the least key of the range, so that a probe looks on the one page only.
-TreeKey low_key_between(const TreeContext& tree, LeafEntry before, LeafEntry entry);
+Entry low_key_between(const TreeContext& tree, Entry before, Entry entry);
 
 // Returns the page of `level` whose range holds `key`, pinned and locked in `lock_mode`. Expects no
 // page lock that rule 3 of README.md forbids.
-Buffer descend(const TreeContext& tree, TreeKey key, int level, BufferLockMode lock_mode);
+Buffer descend(const TreeContext& tree, Entry key, int level, BufferLockMode lock_mode);
 // The page of `level` that holds `key`, reached from `block` by right links, or by descent where
 // that is InvalidBlockNumber or turns out to be stale; pinned and locked shared. Expects no lock.
-Buffer find_page(const TreeContext& tree, BlockNumber block, TreeKey key, int level);
+Buffer find_page(const TreeContext& tree, BlockNumber block, Entry key, int level);
 // Whether a page to which an old link led, locked, is the leaf that holds `key`.
-bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, TreeKey key);
+bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, Entry key);
 // The block where the page above says the leaf of `key` is, for a caller who wants it fetched
 // before it is read; InvalidBlockNumber where links were stale. Expects no lock.
-BlockNumber expected_leaf(const TreeContext& tree, TreeKey key);
+BlockNumber expected_leaf(const TreeContext& tree, Entry key);
 // Descends to the leaf of `key` and returns it pinned and locked exclusively, with its split
 // completed if one was met. Expects no page lock that rule 3 forbids.
-Buffer descend_for_write(const TreeContext& tree, TreeKey key);
+Buffer descend_for_write(const TreeContext& tree, Entry key);
 // True when the tail of a leaf, locked, takes one more entry.
 bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
 // Adds one entry, and notes its leaf where there are notes. In block tables: only if its key is
 // absent. Expects no page lock, leaves none.
-void insert_entry(const TreeContext& tree, LeafEntry entry, LeafNotes* notes = nullptr);
+void insert_entry(const TreeContext& tree, Entry entry, LeafNotes* notes = nullptr);
 // Unlinks an empty leaf, where the protocol allows it. Expects no page lock, leaves none. Returns
 // true when it was unlinked.
 bool unlink_leaf(const TreeContext& tree, BlockNumber block);
@@ -51,7 +51,7 @@ bool unlink_leaf(const TreeContext& tree, BlockNumber block);
 bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint);
 // Replaces a leaf's content by parts of its run and tail, one WAL record. Expects the leaf locked
 // exclusively; leaves it so.
-void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const LeafEntry> run,
-                  std::span<const LeafEntry> tail);
+void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> run,
+                  std::span<const Entry> tail);
 
 } // namespace simhash

@@ -64,7 +64,7 @@ LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange&
                        NewPages* pages)
     : tree_(tree), range_(range), pages_(pages), target_(kBodyCapacity * fillfactor / 100),
       slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)),
-      window_(static_cast<LeafEntry*>(palloc(kWindow * sizeof(LeafEntry)))),
+      window_(static_cast<Entry*>(palloc(kWindow * sizeof(Entry)))),
       page_(static_cast<Page>(palloc(BLCKSZ))), low_(range.low),
       buffer_(range.block == InvalidBlockNumber ? InvalidBuffer
                                                 : ReadBuffer(tree.index, range.block)) {}
@@ -92,7 +92,7 @@ Pivots LeafWriter::finish() {
 // How many of these entries, which are all that are left or more than fit, the next leaf is to
 // have. It ends where a range of a probe ends, so that one leaf holds the range: at the end that is
 // nearest to its target, if one is within its slack; and else at its target.
-int LeafWriter::entries_of_leaf(const LeafEntry* entries, int count) {
+int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
     RunSizes sizes(tree_.kind, entries);
     int most = std::min(count, kMaxRun);
     auto most_within = [&](size_t bytes, int guess) {
@@ -121,7 +121,7 @@ int LeafWriter::entries_of_leaf(const LeafEntry* entries, int count) {
 // Writes a leaf of the window's first so many entries.
 void LeafWriter::write_leaf(int count) {
     CHECK_FOR_INTERRUPTS();
-    const LeafEntry* entries = window_ + begin_;
+    const Entry* entries = window_ + begin_;
     begin_ += count;
     last_count_ = count;
     bool is_last = begin_ == end_;

@@ -43,10 +43,10 @@ class NewPages {
 
 // A part of a tree's leaf level.
 struct LeafRange {
-    TreeKey low = {0, 0};
+    Entry low = {0, 0};
     BlockNumber block = InvalidBlockNumber; // of its first leaf; none: the tree begins here
     bool is_last = true;
-    TreeKey high = {0, 0};                       // unless it is the last one
+    Entry high = {0, 0};                         // unless it is the last one
     BlockNumber next_block = InvalidBlockNumber; // of the first leaf after it
 };
 
@@ -56,7 +56,7 @@ class LeafWriter {
   public:
     LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range, NewPages* pages);
 
-    void add(LeafEntry entry) {
+    void add(Entry entry) {
         if (end_ == kWindow)
             write_full_leaves();
         window_[end_++] = entry;
@@ -71,18 +71,18 @@ class LeafWriter {
     static constexpr int kWindow = 4 * kMaxLeafEntries;
 
     void write_full_leaves();
-    int entries_of_leaf(const LeafEntry* entries, int count);
+    int entries_of_leaf(const Entry* entries, int count);
     void write_leaf(int count);
 
     TreeContext tree_;
     LeafRange range_;
     NewPages* pages_;
     size_t target_, slack_; // bytes of a leaf's body, and by how much it may miss them
-    LeafEntry* window_;     // entries that are not written yet are begin_ .. end_ - 1
+    Entry* window_;         // entries that are not written yet are begin_ .. end_ - 1
     int begin_ = 0, end_ = 0;
     int last_count_ = 0; // entries of the leaf before
     Page page_;          // image of the leaf being written
-    TreeKey low_;        // of that leaf
+    Entry low_;          // of that leaf
     Buffer buffer_;      // for it, pinned, once the tree has more than one leaf
     Pivots pivots_;
 };

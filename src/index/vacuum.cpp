@@ -1,6 +1,7 @@
 // VACUUM: removes dead postings, then the block tables' entries of fingerprints that have none
 // left, unlinks empty leaves, and records free pages. README.md, "Vacuum", says why that is safe
 // beside readers and inserters.
+#include "core/bits/bucket_sort.hpp"
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/answers.hpp"
@@ -8,7 +9,6 @@
 #include "index/tree.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace simhash {
 
@@ -32,8 +32,8 @@ struct Vacuum {
     uint64_t* keys;  // [removed_limit] the same, permuted and sorted
     Answers answers; // of the posting table, to the same
 
-    LeafEntry run[kMaxLeafEntries];
-    LeafEntry tail[kMaxTailEntries];
+    Entry run[kMaxLeafEntries];
+    Entry tail[kMaxTailEntries];
 };
 
 TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
@@ -43,10 +43,9 @@ TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
 // ---- Block tables ----
 
 // Takes the entries with these keys out of a run; both ascend. Returns the run's new end.
-LeafEntry* without(LeafEntry* run, const LeafEntry* run_end, const uint64_t* keys,
-                   const uint64_t* keys_end) {
-    LeafEntry* kept = run;
-    for (const LeafEntry* entry = run; entry < run_end; ++entry) {
+Entry* without(Entry* run, const Entry* run_end, const uint64_t* keys, const uint64_t* keys_end) {
+    Entry* kept = run;
+    for (const Entry* entry = run; entry < run_end; ++entry) {
         while (keys < keys_end && *keys < entry->key)
             ++keys;
         *kept = *entry;
@@ -84,13 +83,13 @@ size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutati
     size_t gone;
     size_t done = find_gone(vacuum, permutation, keys, &gone);
     const uint64_t* gone_end = keys.data() + gone;
-    auto is_gone = [&](const LeafEntry& entry) {
+    auto is_gone = [&](const Entry& entry) {
         return std::binary_search<const uint64_t*>(keys.data(), gone_end, entry.key);
     };
-    LeafEntry* run_end = vacuum->run + reader.decode_run(vacuum->run);
-    LeafEntry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
-    LeafEntry* run_kept = without(vacuum->run, run_end, keys.data(), gone_end);
-    LeafEntry* tail_kept = std::remove_if(vacuum->tail, tail_end, is_gone);
+    Entry* run_end = vacuum->run + reader.decode_run(vacuum->run);
+    Entry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
+    Entry* run_kept = without(vacuum->run, run_end, keys.data(), gone_end);
+    Entry* tail_kept = std::remove_if(vacuum->tail, tail_end, is_gone);
     if (run_kept < run_end || tail_kept < tail_end)
         rewrite_leaf(tree, buffer, {vacuum->run, run_kept}, {vacuum->tail, tail_kept});
     return done;
@@ -124,27 +123,6 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     }
 }
 
-// Writes the fingerprints, permuted, to `keys` in the order of keys: dealt out by their leading
-// bits, and then each deal sorted.
-void sort_permuted(const Permutation& permutation, std::span<const uint64_t> fingerprints,
-                   uint64_t* keys) {
-    constexpr int kLeadingBits = 12;
-    constexpr int kDeals = 1 << kLeadingBits;
-    auto deal_of = [](uint64_t key) { return key >> (kFingerprintBits - kLeadingBits); };
-    size_t ends[kDeals + 1] = {}; // at first where a deal begins
-    for (uint64_t fingerprint : fingerprints)
-        ends[deal_of(permutation.apply(fingerprint)) + 1]++;
-    std::partial_sum(ends, ends + kDeals, ends);
-    for (uint64_t fingerprint : fingerprints) {
-        uint64_t key = permutation.apply(fingerprint);
-        keys[ends[deal_of(key)]++] = key;
-    }
-    for (size_t deal = 0, begin = 0; deal < kDeals; begin = ends[deal++]) {
-        vacuum_delay();
-        std::sort(keys + begin, keys + ends[deal]);
-    }
-}
-
 // Deals with the remembered fingerprints, and forgets them.
 void remove_from_tables(Vacuum* vacuum) {
     uint64_t *removed = vacuum->removed, *keys = vacuum->keys;
@@ -153,7 +131,10 @@ void remove_from_tables(Vacuum* vacuum) {
     for (int table = 1; table < vacuum->layout->table_count; table++) {
         count = vacuum->answers.keep_absent(removed, count);
         pause_for_test(table == 1 ? "vacuum-after-answers" : "vacuum-after-later-answers");
-        sort_permuted(vacuum->layout->permutation(table), {removed, count}, keys);
+        Permutation permutation = vacuum->layout->permutation(table);
+        bucket_sort(
+            {removed, count}, keys,
+            [&](uint64_t fingerprint) { return permutation.apply(fingerprint); }, vacuum_delay);
         remove_from_table(vacuum, table, {keys, count});
     }
     vacuum->removed_count = 0;
@@ -167,7 +148,7 @@ void sweep_tables(Vacuum* vacuum) {
         TreeContext tree = vacuum_tree(vacuum, table);
         Permutation permutation = vacuum->layout->permutation(table);
         auto* keys = static_cast<uint64_t*>(palloc(kMaxLeafEntries * sizeof(uint64_t)));
-        TreeKey position{0, 0};
+        Entry position{0, 0};
         for (bool more = true; more;) {
             vacuum_delay();
             Buffer buffer = descend(tree, position, 0, BUFFER_LOCK_SHARE);
@@ -194,7 +175,7 @@ void remember_removed(Vacuum* vacuum, uint64_t fingerprint) {
 }
 
 // Keeps those entries whose rows live; returns their number.
-int keep_live(Vacuum* vacuum, BlockNumber block, LeafEntry* entries, int count, bool remember) {
+int keep_live(Vacuum* vacuum, BlockNumber block, Entry* entries, int count, bool remember) {
     int kept = 0;
     for (int i = 0; i < count; i++) {
         if (!tid_is_possible(entries[i].tid))
@@ -248,7 +229,7 @@ void vacuum_postings(Vacuum* vacuum, int number) {
         UnlockReleaseBuffer(buffer);
         buffer = lock_for_cleanup(vacuum, first);
     }
-    TreeKey position{0, 0}; // the last leaf's high key
+    Entry position{0, 0}; // the last leaf's high key
     for (;;) {
         Page page = BufferGetPage(buffer);
         BlockNumber block = BufferGetBlockNumber(buffer), next = page_opaque(page)->right;

@@ -8,7 +8,7 @@ namespace simhash {
 struct LeafAppend {
     Buffer buffer; // exclusively locked, with room for the entry
     LeafKind kind;
-    LeafEntry entry;
+    Entry entry;
 };
 constexpr int kMaxAppends = MAX_GENERIC_XLOG_PAGES; // replay's limit on pages of one record
 // Appends the entries to the tails of their leaves, as one atomic WAL record. The leaves stay

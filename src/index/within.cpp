@@ -38,8 +38,8 @@ void WithinScan::collect_one_leaf() {
 void WithinScan::collect_meanwhile(const PostingReader& postings) {
     if (heap_ == nullptr)
         return;
-    std::span<const Posting> found = postings.postings();
-    for (const Posting& posting : found.first(std::min(found.size(), kRowsAhead)))
+    std::span<const Entry> found = postings.postings();
+    for (const Entry& posting : found.first(std::min(found.size(), kRowsAhead)))
         fetch_row_ahead(heap_, integer_to_tid(posting.tid), row_bytes_);
     const LeafCursor* range = nullptr;
     // A range that goes on to another leaf is left for later.

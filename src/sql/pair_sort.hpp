@@ -23,8 +23,8 @@ class PairSort {
     template <typename Give>
     void give_in_order(const Give& give) {
         sorter_.finish();
-        for (KeyedValue pair; sorter_.next(&pair);)
-            give(pair.key, pair.value);
+        for (Entry pair{}; sorter_.next(&pair);)
+            give(pair.key, pair.tid);
         sorter_.release();
     }
 
@@ -35,7 +35,7 @@ class PairSort {
         ++self->count_;
     }
 
-    ExternalSorter<KeyedValue> sorter_;
+    ExternalSorter<Entry> sorter_; // of pairs: b stands in the place of a TID
     size_t count_ = 0;
 };
 

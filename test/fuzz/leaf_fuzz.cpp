@@ -32,7 +32,7 @@ void search(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t targ
 }
 
 void read_all(const LeafReader& reader, LeafKind kind) {
-    static LeafEntry run[kMaxLeafEntries], all[kMaxLeafEntries];
+    static Entry run[kMaxLeafEntries], all[kMaxLeafEntries];
     int run_count = reader.decode_run(run);
     require(run_count <= reader.run_count());
     reader.ranks_agree();
@@ -101,7 +101,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
         return LLVMFuzzerMutate(data, size, max_size);
     srand(seed);
     LeafKind kind = seed & 16 ? LeafKind::kPosting : LeafKind::kBlock;
-    LeafEntry entries[300];
+    Entry entries[300];
     int count = 1 + rand() % 300;
     // Of up to 53 bits, so that the greatest key does not wrap, and many low parts have suffixes.
     unsigned shift = 9 + rand() % 52;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/bits/prefetch.hpp"
+#include "core/bits/stepping_search.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -70,14 +71,14 @@ RunShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_
     return shape;
 }
 
-TidBounds tid_bounds(const LeafEntry* entries, int count) {
+TidBounds tid_bounds(const Entry* entries, int count) {
     TidBounds bounds;
     for (int i = 0; i < count; i++)
         bounds.add(entries[i].tid);
     return bounds;
 }
 
-RunShape shape_of(LeafKind kind, const LeafEntry* entries, int count, const TidBounds& bounds) {
+RunShape shape_of(LeafKind kind, const Entry* entries, int count, const TidBounds& bounds) {
     if (count == 0)
         return RunShape{};
     return shape_of(kind, count, entries[count - 1].key - entries[0].key,
@@ -114,7 +115,7 @@ class BitWriter {
     unsigned filled_ = 0;
 };
 
-void write_unary(const LeafEntry* entries, int count, unsigned low_bits, uint8_t* words) {
+void write_unary(const Entry* entries, int count, unsigned low_bits, uint8_t* words) {
     for (int i = 0; i < count; i++) {
         uint64_t position = ((entries[i].key - entries[0].key) >> low_bits) + i;
         uint64_t word = read_word(words, position >> 6) | uint64_t{1} << (position & 63);
@@ -135,7 +136,7 @@ Ranks count_ranks(const uint8_t* unary, size_t unary_words, size_t section_words
 }
 
 // Entries that come from a damaged page may be in any order, and would be written anywhere.
-bool keys_ascend(const LeafEntry* entries, int count) {
+bool keys_ascend(const Entry* entries, int count) {
     bool ascend = true;
     for (int i = 1; i < count; i++)
         ascend &= entries[i - 1].key <= entries[i].key;
@@ -205,7 +206,7 @@ bool LeafReader::contains_key(uint64_t key) const {
     return found;
 }
 
-int LeafReader::decode_run(LeafEntry* out) const {
+int LeafReader::decode_run(Entry* out) const {
     int n = 0;
     bool posting = kind_ == LeafKind::kPosting;
     visit_run(0, UINT64_MAX, [&](uint64_t key, int i) {
@@ -214,14 +215,14 @@ int LeafReader::decode_run(LeafEntry* out) const {
     return n;
 }
 
-int LeafReader::decode_tail(LeafEntry* out) const {
+int LeafReader::decode_tail(Entry* out) const {
     for (int i = 0; i < tail_count_; i++)
         out[i] = tail_entry(i);
     return tail_count_;
 }
 
-int LeafReader::decode_sorted(LeafEntry* out) const {
-    LeafEntry tail[kMaxTailEntries];
+int LeafReader::decode_sorted(Entry* out) const {
+    Entry tail[kMaxTailEntries];
     int run_entries = decode_run(out), tail_entries = decode_tail(tail);
     std::sort(tail, tail + tail_entries);
     // Merge from the back, in place.
@@ -236,7 +237,7 @@ int LeafReader::decode_sorted(LeafEntry* out) const {
     return total;
 }
 
-size_t encoded_run_bytes(LeafKind kind, const LeafEntry* entries, int count) {
+size_t encoded_run_bytes(LeafKind kind, const Entry* entries, int count) {
     TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
     return shape_of(kind, entries, count, bounds).bytes();
 }
@@ -262,19 +263,10 @@ size_t RunSizes::bytes(int count) {
 }
 
 int RunSizes::most_within(size_t limit, int most, int guess) {
-    int low = 0, high = most + 1; // what is looked for is in [low, high)
-    int at = guess;
-    for (int step = 8; high - low > 1; step *= 2) {
-        at = at <= low ? low + 1 : at >= high ? high - 1 : at;
-        bool within = bytes(at) <= limit;
-        (within ? low : high) = at;
-        at = high - low <= step ? (low + high) / 2 : within ? low + step : high - step;
-    }
-    return low;
+    return last_that_holds(0, most + 1, guess, 8, [&](int count) { return bytes(count) <= limit; });
 }
 
-size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* out,
-                  size_t capacity) {
+size_t encode_run(LeafKind kind, const Entry* entries, int count, uint8_t* out, size_t capacity) {
     TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
     RunShape shape = shape_of(kind, entries, count, bounds);
     if (shape.bytes() > capacity || count > kMaxLeafEntries || !keys_ascend(entries, count))
@@ -319,7 +311,7 @@ size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* o
     return shape.bytes();
 }
 
-size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out) {
+size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out) {
     memcpy(out, &entry.key, 8);
     if (kind == LeafKind::kPosting) {
         uint16_t part[3] = {uint16_t(entry.tid >> 32), uint16_t(entry.tid >> 16),
@@ -329,13 +321,13 @@ size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out) {
     return tail_entry_bytes(kind);
 }
 
-size_t encode_body(LeafKind kind, std::span<const LeafEntry> run, std::span<const LeafEntry> tail,
+size_t encode_body(LeafKind kind, std::span<const Entry> run, std::span<const Entry> tail,
                    uint8_t* out, size_t capacity) {
     size_t bytes = encode_run(kind, run.data(), int(run.size()), out, capacity);
     if (bytes == 0 || tail.size() > kMaxTailEntries ||
         bytes + tail.size() * tail_entry_bytes(kind) > capacity)
         return 0;
-    for (const LeafEntry& entry : tail)
+    for (const Entry& entry : tail)
         bytes += encode_tail_entry(kind, entry, out + bytes);
     return bytes;
 }

@@ -36,27 +36,18 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
+#include "core/bits/entry.hpp"
 #include "core/bits/simd.hpp"
 #include "core/bits/slices.hpp"
 
 namespace simhash {
 
 enum class LeafKind : uint8_t { kBlock = 1, kPosting = 2 };
-
-// (permuted fingerprint, TID as block << 16 | offset); the TID is 0 in block tables.
-struct LeafEntry {
-    uint64_t key;
-    uint64_t tid;
-
-    friend constexpr bool operator==(const LeafEntry&, const LeafEntry&) = default;
-    friend constexpr auto operator<=>(const LeafEntry&, const LeafEntry&) = default;
-};
 
 constexpr int kMaxLeafEntries = 4096; // run and tail together
 constexpr int kMaxTailEntries = 256;
@@ -194,9 +185,9 @@ class LeafReader {
                offset;
     }
 
-    LeafEntry tail_entry(int i) const {
+    Entry tail_entry(int i) const {
         const uint8_t* at = tail_ + size_t(i) * tail_entry_bytes(kind_);
-        LeafEntry entry{0, 0};
+        Entry entry{0, 0};
         memcpy(&entry.key, at, 8);
         if (kind_ == LeafKind::kPosting) {
             uint16_t part[3];
@@ -255,12 +246,12 @@ class LeafReader {
 
     // Decodes everything in key order into `out`, which holds kMaxLeafEntries; returns the number
     // of entries.
-    int decode_sorted(LeafEntry* out) const;
+    int decode_sorted(Entry* out) const;
     // Decodes the run only, likewise.
-    int decode_run(LeafEntry* out) const;
+    int decode_run(Entry* out) const;
     // Decodes the tail only, in order of arrival, into `out`, which holds kMaxTailEntries; returns
     // tail_count().
-    int decode_tail(LeafEntry* out) const;
+    int decode_tail(Entry* out) const;
 
   private:
     template <class Loops>
@@ -384,13 +375,13 @@ class LeafReader {
 };
 
 // Size of the encoded run in bytes, header included, for these sorted entries.
-size_t encoded_run_bytes(LeafKind kind, const LeafEntry* entries, int count);
+size_t encoded_run_bytes(LeafKind kind, const Entry* entries, int count);
 
 // Sizes of the runs of the first so many of some sorted entries (for the bulk build), each in nearly
 // constant time.
 class RunSizes {
   public:
-    RunSizes(LeafKind kind, const LeafEntry* entries) : kind_(kind), entries_(entries) {}
+    RunSizes(LeafKind kind, const Entry* entries) : kind_(kind), entries_(entries) {}
     // Bytes of the encoded run of the first `count`, at most kMaxLeafEntries. Never falls as the
     // count grows.
     size_t bytes(int count);
@@ -402,7 +393,7 @@ class RunSizes {
     static constexpr int kStride = 64;
 
     LeafKind kind_;
-    const LeafEntry* entries_;
+    const Entry* entries_;
     leaf_detail::TidBounds
         bounds_[kMaxLeafEntries / kStride + 1]; // of the first i * kStride entries
     int known_ = 0;                             // bounds_[0 .. known_] are
@@ -410,16 +401,15 @@ class RunSizes {
 
 // Encodes `entries` (strictly ascending) as a run at `out`. Returns its bytes, or 0, with nothing
 // written, where that is more than `capacity` or the keys do not ascend.
-size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* out,
-                  size_t capacity);
+size_t encode_run(LeafKind kind, const Entry* entries, int count, uint8_t* out, size_t capacity);
 
 // Writes one raw tail entry at `out`; returns its bytes.
-size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out);
+size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out);
 
 // Writes a whole body at `out`: `run` (strictly ascending) encoded, then `tail` (in any order) raw.
 // Returns its bytes, or 0 where it cannot be: more than `capacity`, or than a leaf holds, or a run
 // that does not ascend; `out` may hold a part of it then.
-size_t encode_body(LeafKind kind, std::span<const LeafEntry> run, std::span<const LeafEntry> tail,
+size_t encode_body(LeafKind kind, std::span<const Entry> run, std::span<const Entry> tail,
                    uint8_t* out, size_t capacity);
 
 // ---- implementation of the templates ----

@@ -2,10 +2,8 @@
 #include "core/text/feature_set.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <numeric>
 
+#include "core/bits/bucket_sort.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -13,23 +11,6 @@ namespace simhash {
 namespace {
 
 constexpr size_t kFirstRoom = 1024;
-
-// Sorts to `sorted`. Hashes are spread evenly, so their leading bits part them into buckets in which
-// little is left to sort.
-void sort_hashes(FeatureHashes hashes, uint64_t* sorted) {
-    constexpr int kMaxBits = 12;
-    const int bits = std::min(int(std::bit_width(hashes.size())), kMaxBits);
-    std::array<size_t, (1 << kMaxBits) + 1> ends; // of the bucket before, and then of the bucket
-    const size_t buckets = size_t(1) << bits;
-    std::fill_n(ends.begin(), buckets + 1, 0);
-    for (const uint64_t hash : hashes)
-        ends[(hash >> (64 - bits)) + 1]++;
-    std::partial_sum(ends.begin(), ends.begin() + buckets, ends.begin());
-    for (const uint64_t hash : hashes)
-        sorted[ends[hash >> (64 - bits)]++] = hash;
-    for (size_t bucket = 0, begin = 0; bucket < buckets; begin = ends[bucket++])
-        std::sort(sorted + begin, sorted + ends[bucket]);
-}
 
 // The similarity of sets of these sizes with so many hashes in common. All that is said of it comes
 // from this one division, so that thresholds and similarities always agree.
@@ -91,7 +72,8 @@ void FeatureSet::make_room() {
 FeatureHashes FeatureSet::finish() {
     if (count_ > 0) {
         uint64_t* sorted = hashes_ + room_;
-        sort_hashes({hashes_, count_}, sorted);
+        bucket_sort(
+            {hashes_, count_}, sorted, [](uint64_t hash) { return hash; }, [] {});
         count_ = size_t(std::unique_copy(sorted, sorted + count_, hashes_) - hashes_);
     }
     return {hashes_, count_};
