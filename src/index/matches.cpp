@@ -28,9 +28,9 @@ void Matches::add(std::span<const uint64_t> fingerprints) {
     if (count > capacity_) {
         capacity_ = std::max(capacity_ * 2, kMinCapacity) + fingerprints.size();
         size_t bytes = capacity_ * sizeof(uint64_t);
-        fingerprints_ =
-            static_cast<uint64_t*>(fingerprints_ == nullptr ? MemoryContextAllocHuge(memory_, bytes)
-                                                            : repalloc_huge(fingerprints_, bytes));
+        fingerprints_ = static_cast<uint64_t*>(fingerprints_ == nullptr
+                                                   ? MemoryContextAllocHuge(index_->memory(), bytes)
+                                                   : repalloc_huge(fingerprints_, bytes));
     }
     std::copy(fingerprints.begin(), fingerprints.end(), fingerprints_ + count_);
     count_ = count;
@@ -53,19 +53,19 @@ void Matches::sort_by_distance(std::span<const uint64_t> targets, int radius) {
     held_ = next_ = fetched_ = size_t(first - fingerprints_);
 }
 
-void Matches::fetch_ahead(SearchedTree* posting_table) {
+void Matches::fetch_ahead() {
     fetched_ = std::max(fetched_, next_);
     size_t end = std::min(count_, next_ + kLookupsAhead);
     for (; fetched_ < end; fetched_++) {
         uint64_t fingerprint = fingerprints_[fetched_];
         LeafCursor& lookup = lookups_[fetched_ % kLookupsAhead];
-        lookup = LeafCursor(posting_table, {fingerprint, fingerprint});
+        lookup = LeafCursor(index_->posting_table(), {fingerprint, fingerprint});
         lookup.fetch_ahead();
     }
 }
 
-LeafCursor Matches::take(SearchedTree* posting_table) {
-    fetch_ahead(posting_table);
+LeafCursor Matches::take() {
+    fetch_ahead();
     return lookups_[next_++ % kLookupsAhead];
 }
 

@@ -2,13 +2,13 @@
 // order.
 #pragma once
 
-#include "index/search.hpp"
+#include "index/searched_index.hpp"
 
 namespace simhash {
 
 class Matches {
   public:
-    explicit Matches(MemoryContext memory) : memory_(memory) {}
+    explicit Matches(SearchedIndex* index) : index_(index) {}
 
     // Forgets all; takes as many from now on as work_mem holds, or any number.
     void clear(bool limited = true);
@@ -25,14 +25,14 @@ class Matches {
 
     bool all_taken() const { return next_ == count_; }
     // Has the leaves of the next few fetched ahead. Expects no lock.
-    void fetch_ahead(SearchedTree* posting_table);
+    void fetch_ahead();
     // A cursor over the postings of the next.
-    LeafCursor take(SearchedTree* posting_table);
+    LeafCursor take();
 
   private:
     static constexpr int kLookupsAhead = 8;
 
-    MemoryContext memory_;
+    SearchedIndex* index_;
     uint64_t* fingerprints_ = nullptr; // [capacity_]
     size_t count_ = 0, capacity_ = 0, limit_ = 0;
     size_t held_ = 0;                   // so many, the first, are held back

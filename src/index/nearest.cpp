@@ -39,32 +39,32 @@ int NearestScan::find_greatest_radius() const {
 // Few matches are looked up one by one; for many, a pass for each distance takes less time.
 bool NearestScan::are_too_many() const {
     double few = std::max(index_->entries() * kFewMatches, 4 * kPassMatches);
-    return matches_.is_full() || double(matches_.count()) > few;
+    return matches_->is_full() || double(matches_->count()) > few;
 }
 
 // Adds the fingerprints of the postings of a leaf, each once.
-void NearestScan::add_matches_of(const PostingReader& postings) {
+void NearestScan::add_matches_of_leaf() {
     LeafYield* yield = index_->yield();
     size_t count = 0;
-    for (const Entry& posting : postings.postings())
+    for (const Entry& posting : postings_->postings())
         if (count == 0 || yield->fingerprints[count - 1] != posting.key)
             yield->fingerprints[count++] = posting.key;
     if (count > 0)
-        matches_.add({yield->fingerprints, count});
+        matches_->add({yield->fingerprints, count});
 }
 
 // Has what lies within the stage's radius looked up next, in order, by a pass over the posting
 // table. False where it is too much.
-bool NearestScan::collect_by_pass(PostingReader* postings) {
-    matches_.clear();
+bool NearestScan::collect_by_pass() {
+    matches_->clear();
     searched_ = nullptr;
-    postings->start(LeafCursor(index_->posting_table(), kAllKeys));
-    while (!are_too_many() && postings->next_leaf(index_, filter(radius_)))
-        add_matches_of(*postings);
-    postings->stop();
+    postings_->start(index_->all_postings(), filter(radius_));
+    while (!are_too_many() && postings_->next_leaf())
+        add_matches_of_leaf();
+    postings_->stop();
     if (are_too_many())
         return false;
-    matches_.sort_by_distance(targets_);
+    matches_->sort_by_distance(targets_);
     return true;
 }
 
@@ -72,17 +72,17 @@ bool NearestScan::collect_by_pass(PostingReader* postings) {
 // that earlier stages searched as far are not searched again.
 bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
     if (searched_ != nullptr && searched_radius_ == far_radius) {
-        matches_.clear_taken();
+        matches_->clear_taken();
     } else {
-        matches_.clear();
+        matches_->clear();
         searched_ = nullptr;
         searched_radius_ = far_radius;
     }
-    probes_.start(plan, target(), searched_);
+    probes_->start(plan, filter(far_radius), searched_);
     searched_ = plan;
-    if (!probes_.collect(filter(far_radius), &matches_))
+    if (!probes_->collect())
         return false;
-    matches_.sort_by_distance(targets_, radius_);
+    matches_->sort_by_distance(targets_, radius_);
     return true;
 }
 
@@ -94,11 +94,11 @@ bool NearestScan::begin_stage_elsewhere() {
     const ProbePlan* plan = index_->plan_for(balls_[0].radius);
     if (plan->read_all)
         return false;
-    matches_.clear();
-    probes_.start(plan, balls_[0].center);
-    if (!probes_.collect({balls_[0], kNoRadius, balls_.subspan(1)}, &matches_))
+    matches_->clear();
+    probes_->start(plan, {balls_[0], kNoRadius, balls_.subspan(1)});
+    if (!probes_->collect())
         return false;
-    matches_.sort_by_distance(targets_);
+    matches_->sort_by_distance(targets_);
     step_ = Step::kStage;
     radius_ = greatest_radius_; // nothing is left for another stage
     return true;
@@ -130,10 +130,10 @@ int NearestScan::far_radius() const {
 }
 
 // Has what lies within the stage's radius looked up next, in order. False where it is too much.
-bool NearestScan::collect_stage(PostingReader* postings) {
+bool NearestScan::collect_stage() {
     const ProbePlan* plan = index_->plan_for(radius_);
     if (plan->read_all)
-        return collect_by_pass(postings);
+        return collect_by_pass();
     if (collect_by_probes(plan, far_radius()))
         return true;
     if (searched_radius_ == radius_)
@@ -143,7 +143,7 @@ bool NearestScan::collect_stage(PostingReader* postings) {
 }
 
 // Begins the next stage, or the last. False where all was returned.
-bool NearestScan::begin_stage(PostingReader* postings) {
+bool NearestScan::begin_stage() {
     if (done_radius_ >= greatest_radius_)
         return false;
     int radius = next_radius();
@@ -151,87 +151,85 @@ bool NearestScan::begin_stage(PostingReader* postings) {
     bool is_last = radius >= greatest_radius_ - (done_radius_ < 0 ? 0 : 1);
     radius_ = is_last ? greatest_radius_ : radius;
     step_ = Step::kStage;
-    return collect_stage(postings) || begin_last_stage(postings);
+    return collect_stage() || begin_last_stage();
 }
 
 // A pass over what was not yet returned, which tells its distances; then one for each of them.
-bool NearestScan::begin_last_stage(PostingReader* postings) {
+bool NearestScan::begin_last_stage() {
     std::fill(std::begin(distance_occurs_), std::end(distance_occurs_), false);
-    matches_.clear();
-    postings->start(LeafCursor(index_->posting_table(), kAllKeys));
-    while (postings->next_leaf(index_, filter(greatest_radius_)))
-        for (const Entry& posting : postings->postings())
+    matches_->clear();
+    postings_->start(index_->all_postings(), filter(greatest_radius_));
+    while (postings_->next_leaf())
+        for (const Entry& posting : postings_->postings())
             distance_occurs_[hamming_distance(posting.key, target())] = true;
-    radius_ = done_radius_;
-    return begin_pass(postings);
+    return begin_pass(done_radius_ + 1);
 }
 
-// Begins the pass of the next distance that occurs. False where there is none.
-bool NearestScan::begin_pass(PostingReader* postings) {
-    done_radius_ = radius_;
-    int distance = done_radius_ + 1;
+// Begins the pass of the first distance that occurs, from `distance` on. False where there is none.
+bool NearestScan::begin_pass(int distance) {
     while (distance <= greatest_radius_ && !distance_occurs_[distance])
         distance++;
     if (distance > greatest_radius_)
         return false;
+    // All nearer rows were returned by earlier passes and stages, so this one takes its distance
+    // only.
     done_radius_ = distance - 1;
     radius_ = distance;
-    postings->start(LeafCursor(index_->posting_table(), kAllKeys));
+    postings_->start(index_->all_postings(), filter(radius_));
     step_ = Step::kPass;
     if (targets_.size() == 1)
         return true;
     step_ = Step::kLookUp;
-    matches_.clear(false);
-    while (postings->next_leaf(index_, filter(radius_)))
-        add_matches_of(*postings);
-    matches_.sort_by_distance(targets_);
+    matches_->clear(false);
+    while (postings_->next_leaf())
+        add_matches_of_leaf();
+    matches_->sort_by_distance(targets_);
     return true;
 }
 
-bool NearestScan::begin_lookup(PostingReader* postings) {
-    if (matches_.all_taken())
+bool NearestScan::begin_lookup() {
+    if (matches_->all_taken())
         return false;
-    postings->start(matches_.take(index_->posting_table()));
+    postings_->start(matches_->take(), kEverything);
     return true;
 }
 
 // Begins the next range of postings, or goes over to another step. False at the end.
-bool NearestScan::begin_next(PostingReader* postings) {
+bool NearestScan::begin_next() {
     switch (step_) {
     case Step::kStage:
-        if (begin_lookup(postings))
+        if (begin_lookup())
             return true;
         done_radius_ = radius_;
-        return begin_stage(postings);
+        return begin_stage();
     case Step::kLookUp:
-        return begin_lookup(postings) || begin_pass(postings);
+        return begin_lookup() || begin_pass(radius_ + 1);
     case Step::kPass:
-        return begin_pass(postings);
+        return begin_pass(radius_ + 1);
     }
     pg_unreachable();
 }
 
-void NearestScan::start(std::span<const uint64_t> targets, std::span<const Ball> balls,
-                        PostingReader* postings) {
+void NearestScan::start(std::span<const uint64_t> targets, std::span<const Ball> balls) {
     targets_ = targets;
     balls_ = balls;
     done_radius_ = searched_radius_ = kNoRadius;
     searched_ = nullptr;
     looks_ahead_ = true;
     greatest_radius_ = find_greatest_radius();
-    postings->stop();
-    if (!begin_stage_elsewhere() && !begin_stage(postings)) {
+    postings_->stop();
+    if (!begin_stage_elsewhere() && !begin_stage()) {
         step_ = Step::kStage; // with nothing to look up
         radius_ = greatest_radius_;
-        matches_.clear();
+        matches_->clear();
     }
 }
 
-bool NearestScan::next_leaf(PostingReader* postings) {
+bool NearestScan::next_leaf() {
     do {
-        if (postings->next_leaf(index_, step_ == Step::kPass ? filter(radius_) : kEverything))
+        if (postings_->next_leaf())
             return true;
-    } while (begin_next(postings));
+    } while (begin_next());
     return false;
 }
 

@@ -33,15 +33,14 @@ namespace simhash {
 
 class NearestScan {
   public:
-    explicit NearestScan(SearchedIndex* index)
-        : index_(index), probes_(index), matches_(index->memory()) {}
+    NearestScan(SearchedIndex* index, Matches* matches, Probes* probes, PostingReader* postings)
+        : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
 
     // Rows are ordered by the distance from targets[0], then targets[1] ...; the first of `balls`
     // is the smallest.
-    void start(std::span<const uint64_t> targets, std::span<const Ball> balls,
-               PostingReader* postings);
+    void start(std::span<const uint64_t> targets, std::span<const Ball> balls);
     // Loads the next postings, one leaf's. False at the end.
-    bool next_leaf(PostingReader* postings);
+    bool next_leaf();
 
   private:
     enum class Step {
@@ -55,28 +54,29 @@ class NearestScan {
     int find_greatest_radius() const;
     double expected_matches(int radius) const;
     bool are_too_many() const;
-    bool collect_by_pass(PostingReader* postings);
+    bool collect_by_pass();
     bool collect_by_probes(const ProbePlan* plan, int far_radius);
     int far_radius() const;
-    bool collect_stage(PostingReader* postings);
+    bool collect_stage();
     bool begin_stage_elsewhere();
     int next_radius() const;
-    bool begin_stage(PostingReader* postings);
-    bool begin_last_stage(PostingReader* postings);
-    bool begin_pass(PostingReader* postings);
-    bool begin_lookup(PostingReader* postings);
-    bool begin_next(PostingReader* postings);
-    void add_matches_of(const PostingReader& postings);
+    bool begin_stage();
+    bool begin_last_stage();
+    bool begin_pass(int distance);
+    bool begin_lookup();
+    bool begin_next();
+    void add_matches_of_leaf();
 
     SearchedIndex* index_;
+    Matches* matches_;
+    Probes* probes_;
+    PostingReader* postings_;
     std::span<const uint64_t> targets_;
     std::span<const Ball> balls_;
     Step step_ = Step::kStage;
-    int radius_ = kNoRadius;          // of the stage, or of the pass
-    int done_radius_ = kNoRadius;     // all within it was returned
-    int greatest_radius_ = kNoRadius; // that the balls leave
-    Probes probes_;
-    Matches matches_;
+    int radius_ = kNoRadius;              // of the stage, or of the pass
+    int done_radius_ = kNoRadius;         // all within it was returned
+    int greatest_radius_ = kNoRadius;     // that the balls leave
     const ProbePlan* searched_ = nullptr; // its ranges were searched: what they have ...
     int searched_radius_ = kNoRadius;     // ... within this radius was returned, or is held back
     bool looks_ahead_ = true;             // until work_mem does not suffice for it

@@ -40,9 +40,10 @@ void PostingReader::release() {
     count_ = next_ = 0;
 }
 
-void PostingReader::start(const LeafCursor& cursor) {
+void PostingReader::start(const LeafCursor& cursor, const Filter& filter) {
     release();
     cursor_ = cursor;
+    filter_ = filter;
     begun_ = false;
 }
 
@@ -58,21 +59,22 @@ void PostingReader::keep(const Entry* found, int count) {
             pfree(postings_);
         postings_ = nullptr;
         capacity_ = std::max(count, kMinCapacity);
-        postings_ = static_cast<Entry*>(MemoryContextAlloc(memory_, capacity_ * sizeof(Entry)));
+        postings_ =
+            static_cast<Entry*>(MemoryContextAlloc(index_->memory(), capacity_ * sizeof(Entry)));
     }
     std::copy_n(found, count, postings_);
     count_ = count;
 }
 
-bool PostingReader::next_leaf(SearchedIndex* index, const Filter& filter) {
+bool PostingReader::next_leaf() {
     release();
     while (!cursor_.at_end()) {
         CHECK_FOR_INTERRUPTS();
         if (begun_)
             pause_for_test("scan-between-leaves");
         begun_ = true;
-        LeafReader reader = cursor_.lock(index->snapshot);
-        int count = read_postings(cursor_, reader, filter, index->yield());
+        LeafReader reader = cursor_.lock(index_->snapshot);
+        int count = read_postings(cursor_, reader, filter_, index_->yield());
         cursor_.go_on();
         if (count > 0 && keeps_pin)
             pinned_ = cursor_.unlock();
@@ -80,10 +82,10 @@ bool PostingReader::next_leaf(SearchedIndex* index, const Filter& filter) {
             cursor_.release();
         // A leaf that ends among the postings of a fingerprint that is not wanted is, if that one
         // has many rows, followed by more such leaves.
-        if (cursor_.is_among_postings() && !filter.matches(cursor_.position().key))
+        if (cursor_.is_among_postings() && !filter_.matches(cursor_.position().key))
             cursor_.pass_key();
         if (count > 0) {
-            keep(index->yield()->postings, count);
+            keep(index_->yield()->postings, count);
             return true;
         }
     }

@@ -2,24 +2,25 @@
 // pin that protects them where the snapshot alone does not (README.md, "Scans").
 #pragma once
 
-#include "index/search.hpp"
+#include "index/filter.hpp"
+#include "index/searched_index.hpp"
 
 namespace simhash {
 
 class PostingReader {
   public:
-    explicit PostingReader(MemoryContext memory) : memory_(memory) {}
+    explicit PostingReader(SearchedIndex* index) : index_(index) {}
 
     // Whether the leaf whose postings are there stays pinned.
     bool keeps_pin = false;
 
-    // Begins a range.
-    void start(const LeafCursor& cursor);
+    // Begins a range, of whose postings those are loaded that the filter takes.
+    void start(const LeafCursor& cursor, const Filter& filter);
     // Ends it: nothing is there, nothing pinned.
     void stop();
-    // Loads the postings that the filter takes of the next leaf that has any. False at the range's
-    // end. Expects no lock, leaves none; the last leaf's pin goes, this one's stays if it is to.
-    bool next_leaf(SearchedIndex* index, const Filter& filter);
+    // Loads those of the next leaf that has any. False at the range's end. Expects no lock, leaves
+    // none; the last leaf's pin goes, this one's stays if it is to.
+    bool next_leaf();
 
     // What is there and was not yet taken.
     std::span<const Entry> postings() const { return {postings_ + next_, size_t(count_ - next_)}; }
@@ -30,8 +31,9 @@ class PostingReader {
     void release();
     void keep(const Entry* found, int count);
 
-    MemoryContext memory_;
+    SearchedIndex* index_;
     LeafCursor cursor_;
+    Filter filter_;
     bool begun_ = false;
     Buffer pinned_ = InvalidBuffer;
     Entry* postings_ = nullptr; // [capacity_]

@@ -15,10 +15,10 @@ KeyRange keys_with_prefix(uint64_t prefix, int prefix_bits) {
 
 } // namespace
 
-void Probes::start(const ProbePlan* plan, uint64_t center, const ProbePlan* searched) {
+void Probes::start(const ProbePlan* plan, const Filter& filter, const ProbePlan* searched) {
     plan_ = plan;
     searched_ = searched;
-    center_ = center;
+    filter_ = filter;
     count_ = next_ = 0;
     origin_ = {-1, 0};
     neighbours_ = PrefixNeighbours(0, 1, -1);
@@ -37,7 +37,7 @@ int Probes::searched_threshold(const Probe& probe) const {
 
 void Probes::begin_probe() {
     const Probe& probe = plan_->probes[origin_.probe];
-    origin_.target = index_->permutation(probe.table).apply(center_);
+    origin_.target = index_->permutation(probe.table).apply(filter_.ball.center);
     neighbours_ = PrefixNeighbours(origin_.target >> (kFingerprintBits - probe.prefix_bits),
                                    probe.prefix_bits, probe.threshold);
     if (searched_ != nullptr)
@@ -77,7 +77,7 @@ bool Probes::fetch_more() {
     return count_ > 0;
 }
 
-void Probes::collect_leaf(const Filter& filter, Matches* matches) {
+void Probes::collect_leaf() {
     LeafCursor& range = ranges_[next_];
     Origin origin = origins_[next_];
     const Permutation& permutation = index_->permutation(range.tree().tree);
@@ -85,15 +85,15 @@ void Probes::collect_leaf(const Filter& filter, Matches* matches) {
     LeafReader reader = range.lock(index_->snapshot);
     // Distances are the same under the permutation: only matches are permuted back.
     KeyRange keys = range.rest();
-    int hit_count = reader.keys_within(keys.first, keys.last, origin.target, filter.ball.radius,
+    int hit_count = reader.keys_within(keys.first, keys.last, origin.target, filter_.ball.radius,
                                        yield->hits, range.slices());
     size_t count = 0;
     for (int i = 0; i < hit_count; i++) {
         uint64_t fingerprint = permutation.invert(yield->hits[i].key);
         if (count > 0 && yield->fingerprints[count - 1] == fingerprint)
             continue; // another posting
-        if (filter.takes(fingerprint) &&
-            !reported_earlier(*plan_, origin.probe, fingerprint ^ center_))
+        if (filter_.takes(fingerprint) &&
+            !reported_earlier(*plan_, origin.probe, fingerprint ^ filter_.ball.center))
             yield->fingerprints[count++] = fingerprint;
     }
     range.go_on();
@@ -104,21 +104,21 @@ void Probes::collect_leaf(const Filter& filter, Matches* matches) {
         uint64_t key = range.position().key;
         bool was_hit = std::any_of(yield->hits, yield->hits + hit_count,
                                    [key](const LeafReader::Hit& hit) { return hit.key == key; });
-        if (was_hit || !filter.ball.contains(permutation.invert(key)))
+        if (was_hit || !filter_.ball.contains(permutation.invert(key)))
             range.pass_key();
     }
     if (range.at_end())
         pass();
     if (count > 0)
-        matches->add({yield->fingerprints, count});
+        matches_->add({yield->fingerprints, count});
 }
 
-bool Probes::collect(const Filter& filter, Matches* matches) {
-    while (!matches->is_full() && current() != nullptr) {
+bool Probes::collect() {
+    while (!matches_->is_full() && current() != nullptr) {
         CHECK_FOR_INTERRUPTS();
-        collect_leaf(filter, matches);
+        collect_leaf();
     }
-    return !matches->is_full();
+    return !matches_->is_full();
 }
 
 } // namespace simhash

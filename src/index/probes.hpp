@@ -2,18 +2,20 @@
 // fetched ahead; and the fingerprints that are collected from them.
 #pragma once
 
+#include "index/filter.hpp"
 #include "index/matches.hpp"
-#include "index/search.hpp"
 
 namespace simhash {
 
 class Probes {
   public:
-    explicit Probes(SearchedIndex* index) : index_(index) {}
+    // What is collected goes to `matches`.
+    Probes(SearchedIndex* index, Matches* matches) : index_(index), matches_(matches) {}
 
-    // Begins with the first range of a plan around a centre. Ranges that are also those of another
-    // plan around it, searched before, are left out, as far as the two look at the same prefixes.
-    void start(const ProbePlan* plan, uint64_t center, const ProbePlan* searched = nullptr);
+    // Begins with the first range of a plan around the centre of the filter's ball; fingerprints are
+    // collected that the filter takes. Ranges that are also those of another plan around that
+    // centre, searched before, are left out, as far as the two look at the same prefixes.
+    void start(const ProbePlan* plan, const Filter& filter, const ProbePlan* searched = nullptr);
 
     // A cursor over the range whose turn it is; null after the last.
     LeafCursor* current() {
@@ -26,13 +28,12 @@ class Probes {
     // The next range's turn.
     void pass() { next_++; }
 
-    // Adds to `matches` those fingerprints of one leaf of the current range that the filter takes
-    // and that no earlier probe of the plan reports; after its last leaf the range is passed.
-    // Fingerprints of the posting table may be repeated. Expects no lock, leaves neither pin nor
-    // lock.
-    void collect_leaf(const Filter& filter, Matches* matches);
-    // Collects all that is left. False where that is more than `matches` holds.
-    bool collect(const Filter& filter, Matches* matches);
+    // Collects those fingerprints of one leaf of the current range that no earlier probe of the plan
+    // reports; after its last leaf the range is passed. Fingerprints of the posting table may be
+    // repeated. Expects no lock, leaves neither pin nor lock.
+    void collect_leaf();
+    // Collects all that is left. False where that is more than the matches hold.
+    bool collect();
 
   private:
     // Ranges that are fetched before the first of them is read: at first, and from then on.
@@ -45,8 +46,9 @@ class Probes {
     bool fetch_more();
 
     SearchedIndex* index_;
+    Matches* matches_;
     const ProbePlan *plan_ = nullptr, *searched_ = nullptr;
-    uint64_t center_ = 0;
+    Filter filter_;
     struct Origin {
         int probe;       // its number in the plan
         uint64_t target; // the centre's key in its tree

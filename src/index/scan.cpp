@@ -113,7 +113,9 @@ struct Scan {
 
     explicit Scan(Relation relation, int key_count, int order_by_count)
         : index(relation), scopes(relation, index.memory()), is_scoped(scope_columns(relation) > 0),
-          postings(index.memory()), within(&index), nearest(&index) {
+          matches(&index), probes(&index, &matches), postings(&index),
+          within(&index, &matches, &probes, &postings),
+          nearest(&index, &matches, &probes, &postings) {
         conditions.balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
         order.targets =
             static_cast<uint64_t*>(palloc(std::max(order_by_count, 1) * sizeof(uint64_t)));
@@ -126,8 +128,10 @@ struct Scan {
     Conditions conditions;
     Order order;
     Stage stage = Stage::kDone;
+    Matches matches;
+    Probes probes;
     PostingReader postings;
-    WithinScan within;
+    WithinScan within; // each takes over the three above when it starts
     NearestScan nearest;
     Relation heap = nullptr;    // whose rows will be looked at, if they are to be fetched ahead
     IndexTuple tuple = nullptr; // of the last row, in an index-only scan
@@ -141,18 +145,17 @@ void start_fingerprints(Scan* scan) {
     std::span<const Ball> balls = scan->conditions.all_balls();
     scan->stage = Scan::Stage::kFingerprints;
     if (scan->order.count > 0) {
-        scan->nearest.start({scan->order.targets, scan->order.count}, balls, &scan->postings);
+        scan->nearest.start({scan->order.targets, scan->order.count}, balls);
     } else {
         Ball ball = balls.empty() ? kEverything.ball : balls[0];
-        scan->within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap,
-                           &scan->postings);
+        scan->within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap);
     }
 }
 
 void start_nulls(Scan* scan) {
     scan->stage = Scan::Stage::kNulls;
     SearchedTree* nulls = scan->index.tree(null_tree(scan->index.layout()));
-    scan->postings.start(LeafCursor(nulls, kAllKeys));
+    scan->postings.start(LeafCursor(nulls, kAllKeys), kEverything);
 }
 
 // Loads the next postings, one leaf's. False at the scan's end.
@@ -160,13 +163,12 @@ bool next_leaf(Scan* scan) {
     if (scan->stage == Scan::Stage::kStart && scan->conditions.want_fingerprints)
         start_fingerprints(scan);
     if (scan->stage == Scan::Stage::kFingerprints &&
-        (scan->order.count > 0 ? scan->nearest.next_leaf(&scan->postings)
-                               : scan->within.next_leaf(&scan->postings)))
+        (scan->order.count > 0 ? scan->nearest.next_leaf() : scan->within.next_leaf()))
         return true;
     if (scan->stage != Scan::Stage::kNulls && scan->stage != Scan::Stage::kDone &&
         scan->conditions.want_nulls)
         start_nulls(scan);
-    if (scan->stage == Scan::Stage::kNulls && scan->postings.next_leaf(&scan->index, kEverything))
+    if (scan->stage == Scan::Stage::kNulls && scan->postings.next_leaf())
         return true;
     scan->stage = Scan::Stage::kDone;
     scan->postings.stop();

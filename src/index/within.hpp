@@ -10,30 +10,33 @@ namespace simhash {
 
 class WithinScan {
   public:
-    explicit WithinScan(SearchedIndex* index)
-        : index_(index), probes_(index), matches_(index->memory()) {}
+    WithinScan(SearchedIndex* index, Matches* matches, Probes* probes, PostingReader* postings)
+        : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
 
     // All rows in the ball and in the others. `heap`: the table whose rows will be looked at next,
     // if they are to be fetched ahead; or null.
-    void start(Ball ball, std::span<const Ball> others, Relation heap, PostingReader* postings);
+    void start(Ball ball, std::span<const Ball> others, Relation heap);
     // Loads the next postings, one leaf's. False at the end.
-    bool next_leaf(PostingReader* postings);
+    bool next_leaf();
 
   private:
     enum class Step { kProbePostings, kLookUp, kReadRest };
 
-    bool begin_next(PostingReader* postings);
+    bool begin_next();
+    void begin_rest();
     void collect_one_leaf();
-    void collect_meanwhile(const PostingReader& postings);
+    void collect_meanwhile();
     void collect_rest();
 
     SearchedIndex* index_;
+    Matches* matches_;
+    Probes* probes_;
+    PostingReader* postings_;
     Relation heap_ = nullptr;
     int row_bytes_ = 0; // that a row of it takes, typically
-    Filter filter_;
+    const ProbePlan* plan_ = nullptr;
+    Filter filter_; // of postings and of matches; what was looked up has passed it
     Step step_ = Step::kLookUp;
-    Probes probes_;
-    Matches matches_;
 };
 
 } // namespace simhash

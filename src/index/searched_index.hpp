@@ -1,12 +1,10 @@
-// What the parts of an index scan share: the index as a scan sees it, what it looks for, and the
-// room for what one leaf gives.
+// The index as a scan sees it, which all parts of the scan share, and the room for what one leaf
+// gives.
 #pragma once
 
 #include "core/bits/ball.hpp"
 #include "core/bits/permutation.hpp"
 #include "index/cursor.hpp"
-
-#include <span>
 
 namespace simhash {
 
@@ -17,33 +15,6 @@ struct LeafYield {
     Entry postings[kMaxLeafEntries];
     uint64_t fingerprints[kMaxLeafEntries];
 };
-
-// Which fingerprints are wanted: those in a ball ...
-struct Filter {
-    Ball ball;
-    int done_radius = kNoRadius;       // ... but not within this radius of its centre, ...
-    std::span<const Ball> others = {}; // ... that are in all of these, too, ...
-    // ... and that none of the first so many probes of a plan around the centre reports.
-    const ProbePlan* plan = nullptr;
-    int reported_probes = 0;
-
-    // Of a fingerprint in the ball.
-    bool takes(uint64_t fingerprint) const {
-        if (done_radius >= 0 && hamming_distance(fingerprint, ball.center) <= done_radius)
-            return false;
-        for (const Ball& other : others)
-            if (!other.contains(fingerprint))
-                return false;
-        return !reported_by(reported_probes, fingerprint);
-    }
-    bool matches(uint64_t fingerprint) const {
-        return ball.contains(fingerprint) && takes(fingerprint);
-    }
-    bool reported_by(int probes, uint64_t fingerprint) const {
-        return probes > 0 && reported_earlier(*plan, probes, fingerprint ^ ball.center);
-    }
-};
-constexpr Filter kEverything = {{0, kFingerprintBits}};
 
 class SearchedIndex {
   public:
@@ -56,6 +27,8 @@ class SearchedIndex {
     // Number 0 .. layout().table_count, the null table.
     SearchedTree* tree(int number) { return &trees_[number]; }
     SearchedTree* posting_table() { return &trees_[0]; }
+    // A cursor over the posting table from end to end.
+    LeafCursor all_postings() { return {posting_table(), kAllKeys}; }
     const Permutation& permutation(int table) const { return permutations_[table]; }
     // Distinct fingerprints, estimated.
     double entries() const { return entries_; }

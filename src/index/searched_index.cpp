@@ -1,5 +1,5 @@
 // The index as a scan sees it; see the header.
-#include "index/search.hpp"
+#include "index/searched_index.hpp"
 
 #include "index/access_method.hpp"
 
