@@ -15,6 +15,19 @@ namespace simhash {
 
 namespace {
 
+// Adds one entry, and notes its leaf where there are notes. Expects no page lock, leaves none.
+void insert_entry(const TreeContext& tree, LeafNotes* notes, Entry entry) {
+    for (bool done = false; !done;) {
+        Buffer buffer = descend_for_write(tree, entry);
+        LeafReader reader = open_leaf(tree.index, buffer, tree.kind);
+        // Before the leaf changes: if it is split, the note is found to be out of date.
+        if (notes != nullptr)
+            notes->put(entry.key, {}, buffer, reader);
+        done = insert_into_leaf(tree, buffer, reader, entry);
+        UnlockReleaseBuffer(buffer);
+    }
+}
+
 // What an insertion keeps from row to row of a statement.
 struct Insertion {
     Layout layout;
@@ -27,7 +40,7 @@ struct Insertion {
         return table == 0 ? posting : Entry{permutations[table].apply(posting.key), 0};
     }
     void insert_one(int table, Entry posting) const {
-        insert_entry(tree(table), entry(table, posting), &trees[table].notes);
+        insert_entry(tree(table), &trees[table].notes, entry(table, posting));
     }
 };
 
@@ -109,7 +122,7 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
     const Layout& layout = insertion.layout;
     uint64_t tid = tid_to_integer(*heap_tid);
     if (isnull[0]) {
-        insert_entry(tree_context(index, heap, &layout, null_tree(layout)), {0, tid});
+        insert_entry(tree_context(index, heap, &layout, null_tree(layout)), nullptr, {0, tid});
         return false;
     }
     Entry posting = {stored_fingerprint(index, values, isnull), tid};

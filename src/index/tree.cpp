@@ -2,7 +2,6 @@
 // README.md beside this file states the protocol; here "rule n" is a rule of its section on locks.
 #include "index/tree.hpp"
 
-#include "index/notes.hpp"
 #include "index/testing.hpp"
 #include "index/wal.hpp"
 
@@ -508,23 +507,16 @@ bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader)
            reader.count() < kMaxLeafEntries && page_free_bytes(page) >= tail_entry_bytes(tree.kind);
 }
 
-void insert_entry(const TreeContext& tree, Entry entry, LeafNotes* notes) {
-    for (bool done = false; !done;) {
-        Buffer buffer = descend_for_write(tree, entry);
-        LeafReader reader = open_leaf(tree.index, buffer, tree.kind);
-        if (notes != nullptr)
-            notes->put(entry.key, {}, buffer, reader);
-        if (tree.kind == LeafKind::kBlock && reader.contains_key(entry.key)) {
-            done = true;
-        } else if (leaf_has_room(tree, BufferGetPage(buffer), reader)) {
-            LeafAppend append{buffer, tree.kind, entry};
-            append_to_tails(tree.index, &append, 1);
-            done = true;
-        } else {
-            done = insert_into_full_leaf(tree, buffer, reader, entry);
-        }
-        UnlockReleaseBuffer(buffer);
-    }
+bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
+                      Entry entry) {
+    // A block table has each fingerprint once.
+    if (tree.kind == LeafKind::kBlock && reader.contains_key(entry.key))
+        return true;
+    if (!leaf_has_room(tree, BufferGetPage(buffer), reader))
+        return insert_into_full_leaf(tree, buffer, reader, entry);
+    LeafAppend append{buffer, tree.kind, entry};
+    append_to_tails(tree.index, &append, 1);
+    return true;
 }
 
 void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> run,

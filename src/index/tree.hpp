@@ -6,8 +6,6 @@
 
 namespace simhash {
 
-class LeafNotes;
-
 struct TreeContext {
     Relation index;
     Relation heap; // for page reuse; may be null where nothing is allocated
@@ -40,9 +38,10 @@ BlockNumber expected_leaf(const TreeContext& tree, Entry key);
 Buffer descend_for_write(const TreeContext& tree, Entry key);
 // True when the tail of a leaf, locked, takes one more entry.
 bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
-// Adds one entry, and notes its leaf where there are notes. In block tables: only if its key is
-// absent. Expects no page lock, leaves none.
-void insert_entry(const TreeContext& tree, Entry entry, LeafNotes* notes = nullptr);
+// Adds one entry to its leaf, which descend_for_write() gave; in block tables only if its key is
+// absent. False where it must be tried again after another descent. Leaves the leaf locked.
+bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
+                      Entry entry);
 // Unlinks an empty leaf, where the protocol allows it. Expects no page lock, leaves none. Returns
 // true when it was unlinked.
 bool unlink_leaf(const TreeContext& tree, BlockNumber block);
