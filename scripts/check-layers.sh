@@ -3,25 +3,38 @@
 #
 #   core/bits < core/layout, core/leaf, core/text, core/whole     no server header
 #   pg.hpp < operators < index < planner                          each knows those before it
+#   index < index/store < index/search < index/change             the access method's folders;
+#           index/store < index/build, index/inspect              only these two know spill
 #   spill                                                         knows core; index and sql know it
 #   sql                                                           knows core and operators
 #   src itself (module, handler)                                  knows all
+#
+# In index and its folders the order goes on within each folder: src/README.md lists the files from
+# the lowest to the highest, and a file includes only itself and those listed before it.
 #
 # A line below: the folder, and the beginnings of the paths that its files may include.
 set -eu
 cd "$(dirname "$0")/.."
 layers='
-core/bits    core/bits/
-core/layout  core/bits/ core/layout/
-core/leaf    core/bits/ core/leaf/
-core/text    core/bits/ core/text/
-core/whole   core/bits/ core/whole/
-operators    pg.hpp core/ operators/
-spill        pg.hpp core/ spill/
-index        pg.hpp core/ operators/ spill/ index/
-planner      pg.hpp core/ operators/ index/ planner/
-sql          pg.hpp core/ operators/ spill/ sql/
+core/bits     core/bits/
+core/layout   core/bits/ core/layout/
+core/leaf     core/bits/ core/leaf/
+core/text     core/bits/ core/text/
+core/whole    core/bits/ core/whole/
+operators     pg.hpp core/ operators/
+spill         pg.hpp core/ spill/
+index         pg.hpp core/ SHARED
+index/store   pg.hpp core/ SHARED index/store/
+index/search  pg.hpp core/ operators/ SHARED index/store/ index/search/
+index/change  pg.hpp core/ SHARED index/store/ index/search/ index/change/
+index/build   pg.hpp core/ spill/ SHARED index/store/ index/build/
+index/inspect pg.hpp core/ spill/ SHARED index/store/ index/inspect/
+planner       pg.hpp core/ operators/ index/ planner/
+sql           pg.hpp core/ operators/ spill/ sql/
 '
+# The headers of index itself, which is also where the names of its folders begin.
+shared=$(cd src && echo index/*.hpp)
+layers=$(printf '%s' "$layers" | sed "s|SHARED|$shared|")
 failed=0
 for folder in $(cd src && find . -mindepth 1 -type d | sed 's|^\./||' | sort); do
     allowed=$(printf '%s' "$layers" | awk -v folder="$folder" '$1 == folder { $1 = ""; print }')
@@ -41,5 +54,37 @@ for folder in $(cd src && find . -mindepth 1 -type d | sed 's|^\./||' | sort); d
         grep -n "^#include \"$include\"" "src/$folder"/*.?pp >&2
         failed=1
     done
+done
+
+# A line for each file of the folder's table in src/README.md: its name without the ending.
+listed_files() {
+    awk -v heading="### $1:" '
+        /^###? / { here = index($0, heading) == 1 }
+        here && /^\| `/ { split($0, parts, "`"); sub(/\..*/, "", parts[2]); print parts[2] }' src/README.md
+}
+for folder in index $(cd src && echo index/*/ | sed 's|/ | |g; s|/$||'); do
+    listed_files "$folder" | awk -v folder="$folder" '
+        FILENAME == "-" { place[$1] = ++files; next }
+        FNR == 1 {
+            name = FILENAME
+            sub(/.*\//, "", name)
+            sub(/\..*/, "", name)
+            if (!(name in place)) {
+                print FILENAME " is not in the map of src/README.md"
+                wrong = 1
+            }
+        }
+        /^#include "/ {
+            split($0, parts, "\"")
+            other = parts[2]
+            if (sub("^" folder "/", "", other) == 0 || other ~ /\//)
+                next
+            sub(/\..*/, "", other)
+            if (place[other] > place[name]) {
+                print FILENAME " includes \"" parts[2] "\", which stands above it in src/README.md"
+                wrong = 1
+            }
+        }
+        END { exit wrong }' - src/"$folder"/*.?pp >&2 || failed=1
 done
 exit $failed

@@ -84,7 +84,7 @@ boundary_holds_back() {
 }
 drawing_is_current() { scripts/block_tables.py | cmp - docs/block-tables.svg; }
 bitcode_is_there() { # where the server was built to use it
-    ! "$PG_CONFIG" --configure | grep with-llvm >/dev/null || [ -s "$source/src/index/scan.bc" ]
+    ! "$PG_CONFIG" --configure | grep with-llvm >/dev/null || [ -s "$source/src/index/search/scan.bc" ]
 }
 # A tool of clang's of the version that the source is held to: another one formats, or warns, otherwise.
 clang_tool() { # NAME

@@ -1,7 +1,7 @@
 // What an index path costs: the probe plan of the query's radius, priced.
 #include "core/bits/ball_size.hpp"
 #include "index/access_method.hpp"
-#include "index/page.hpp"
+#include "index/store/page.hpp"
 #include "planner/planner.hpp"
 #include "planner/selectivity.hpp"
 
