@@ -136,6 +136,7 @@ void cut_tree(const Participant& self, int number) {
         Entry before = count == 1 ? samples.entries[0] : ranges[count - 1].low;
         Entry sample = samples.entries[i * samples.count / wanted];
         if (before < sample)
+            // The page of its first leaf is added now, as the leaf before it must link to it.
             ranges[count++] = {low_key_between(tree, before, sample), self.pages->take()};
     }
     self.shared->range_counts[number] = samples.total == 0 ? 0 : count;
@@ -156,6 +157,7 @@ void read_share(const Participant& self) {
         self.build, &runs, begin_parallel_scan(self.build.heap, self.scan), self.is_leader());
     if (self.is_leader())
         enter_phase(kPhaseSort);
+    // All to files, and closed before the barrier: the others read them after it.
     runs.finish(true);
     runs.release();
     files.close();
@@ -220,6 +222,7 @@ int write_ranges(const Participant& self) {
     int written = 0;
     int tree = 0, first = 0; // the number of the tree's first range
     for (;;) {
+        // The number alone is shared: who draws it has the range.
         auto next = int(pg_atomic_fetch_add_u32(&self.shared->next_range, 1));
         while (tree < tree_count(*self.build.layout) &&
                next >= first + self.shared->range_counts[tree])
@@ -237,6 +240,7 @@ void take_part(const Participant& self) {
     int phase = BarrierAttach(barrier);
     if (phase == kScanning) {
         read_share(self);
+        // True for one participant. The others wait for it below.
         if (BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN))
             cut_trees(self);
     }
@@ -314,7 +318,7 @@ void init_shared_build(SharedBuild* shared, const IndexBuild& build, ParallelCon
     shared->fillfactor = build.fillfactor;
     shared->participants = context->nworkers + 1;
     SharedFileSetInit(&shared->files, context->seg);
-    BarrierInit(&shared->barrier, 0);
+    BarrierInit(&shared->barrier, 0); // participants join as they come, so none is waited for
     SpinLockInit(&shared->mutex);
     shared->totals = {};
     pg_atomic_init_u32(&shared->next_range, 0);
@@ -359,10 +363,12 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
     Participant leader{build, parts.build, parts.scan, 0, &pages};
     enter_phase(kPhaseScan);
     take_part(leader);
+    // Only then all leaves are written, and all pivots in their files.
     WaitForParallelWorkersToFinish(context);
     for (int i = 0; i < context->nworkers_launched; i++)
         InstrAccumParallelQuery(&parts.buffer_usage[i], &parts.wal_usage[i]);
     finish_trees(leader);
+    // After the levels above: they take pages, too.
     pages.release();
     *totals = parts.build->totals;
     build.info->ii_BrokenHotChain = totals->broken_hot_chain;

@@ -61,6 +61,7 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
         insertion->rows_left = 0;
         info->ii_AmCache = insertion;
     }
+    // The size of the index decides how finely leaves are noted; to ask for it costs a system call.
     if (insertion->rows_left-- == 0) {
         BlockNumber blocks = RelationGetNumberOfBlocks(index);
         for (int i = 0; i < insertion->layout.table_count; i++)
@@ -95,18 +96,21 @@ bool append_everywhere(Relation index, const Insertion& insertion, Entry posting
     bool room = true;
 
     for (int i = 1; i <= table_count && room; i++) {
-        int table = i % table_count;
+        int table = i % table_count; // 1, 2, ... and the posting table, number 0, last
         const TreeContext& tree = insertion.tree(table);
         Entry entry = insertion.entry(table, posting);
         Buffer buffer = descend_for_write(tree, entry);
         locked[locked_count++] = buffer;
         LeafReader reader = open_leaf(index, buffer, tree.kind);
         insertion.trees[table].notes.put(entry.key, {}, buffer, reader);
+        // The leaf stays locked all the same, until the posting is there: otherwise VACUUM could
+        // find no posting, and remove the entry on which this insertion relies.
         if (table != 0 && reader.contains_key(entry.key))
             continue;
         room = leaf_has_room(tree, BufferGetPage(buffer), reader);
         appends[append_count++] = LeafAppend{buffer, tree.kind, entry};
     }
+    // No page was changed yet, so where one leaf is full the tables are taken one by one.
     if (room)
         append_to_tails(index, appends, append_count);
     while (locked_count > 0)
@@ -129,9 +133,12 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
     fetch_leaves_ahead(insertion, posting);
     if (layout.table_count <= kMaxAppends && append_everywhere(index, insertion, posting))
         return false;
-    // The posting first: vacuum relies on it (README.md, "Why (2) is safe").
+    // The posting first. Otherwise VACUUM could remove the entry of a block table, as one without a
+    // posting, after this insertion has found it there (README.md, "Why (2) is safe").
     insertion.insert_one(0, posting);
     pause_for_test("insert-after-posting");
+    // Also where other rows have the fingerprint: whoever inserted them may abort before the block
+    // tables have it.
     for (int table = 1; table < layout.table_count; table++)
         insertion.insert_one(table, posting);
     return false;

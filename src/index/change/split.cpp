@@ -18,6 +18,7 @@ void finish_split(const TreeContext& tree, Buffer left);
 // Moves the content of a full root down into a new page and makes the root its parent: one record.
 // Expects the root locked exclusively; leaves it so.
 void push_down_root(const TreeContext& tree, Buffer root) {
+    // Locked last (rule 3); nobody else knows of it before the root leads to it.
     Buffer child = allocate_page(tree.index, tree.heap);
     BlockNumber child_block = BufferGetBlockNumber(child);
     GenericXLogState* state = GenericXLogStart(tree.index);
@@ -31,6 +32,7 @@ void push_down_root(const TreeContext& tree, Buffer root) {
     memcpy(page_body(child_page), page_body(root_page), page_body_size(root_page));
     page_set_body_size(child_page, page_body_size(root_page));
 
+    // The root has no fences, so its only pivot begins with the least key.
     init_page(root_page, tree.tree, level + 1, 0);
     write_pivot(tree.kind, page_body(root_page), Pivot{{0, 0}, child_block});
     page_set_body_size(root_page, pivot_bytes(tree.kind));
@@ -40,10 +42,12 @@ void push_down_root(const TreeContext& tree, Buffer root) {
 
 // Fences, links and flag of the two halves of a split at `cut`.
 void link_halves(Page left, Page right, BlockNumber right_block, Entry cut) {
+    // The right page takes over the end of the range, and the way on from there ...
     page_opaque(right)->right = page_opaque(left)->right;
     page_opaque(right)->high_key = page_opaque(left)->high_key;
     memcpy(page_opaque(right)->high_tid, page_opaque(left)->high_tid, sizeof(uint16[3]));
     set_page_low(right, cut);
+    // ... and is reached by the left page's link until it has a downlink, which the flag asks for.
     page_opaque(left)->right = right_block;
     set_page_high(left, cut);
     page_opaque(left)->flags |= kPageIncompleteSplit;
@@ -87,6 +91,7 @@ void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, 
         insert_pivot_at(tree.kind, right_page, position - keep, pivot);
     else
         insert_pivot_at(tree.kind, left_page, position, pivot);
+    // The child's split ends here: its pivot is in place, whichever half has it.
     clear_incomplete_split(state, child_left);
     GenericXLogFinish(state);
     UnlockReleaseBuffer(right);
@@ -97,10 +102,13 @@ void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, 
 void insert_downlink(const TreeContext& tree, Buffer left, Entry cut, BlockNumber right) {
     int level = page_opaque(BufferGetPage(left))->level + 1;
     for (;;) {
+        // The child stays locked meanwhile, so that nobody else gives its neighbour a downlink. A
+        // parent comes after its child in the order of locks (rule 3).
         Buffer parent = descend(tree, cut, level, BUFFER_LOCK_EXCLUSIVE);
         check_internal(tree.index, parent, tree.kind);
         Page page = BufferGetPage(parent);
         if (page_opaque(page)->flags & kPageIncompleteSplit) {
+            // A crash or an error left it so: whoever changes the page completes it first.
             finish_split(tree, parent);
         } else if (page_free_bytes(page) >= pivot_bytes(tree.kind)) {
             GenericXLogState* state = GenericXLogStart(tree.index);
@@ -112,6 +120,7 @@ void insert_downlink(const TreeContext& tree, Buffer left, Entry cut, BlockNumbe
             UnlockReleaseBuffer(parent);
             return;
         } else if (BufferGetBlockNumber(parent) == root_block(tree.tree)) {
+            // Then the parent is a page below the root, with room or to be split.
             push_down_root(tree, parent);
         } else {
             split_internal(tree, parent, Pivot{cut, right}, left);
@@ -129,6 +138,7 @@ void finish_split(const TreeContext& tree, Buffer left) {
     if (page_is_rightmost(page))
         report_corruption(tree.index, BufferGetBlockNumber(left),
                           "An incompletely split page has no sibling.");
+    // The page itself says where it was cut, and which page has no downlink.
     insert_downlink(tree, left, page_high(page), page_opaque(page)->right);
 }
 
@@ -139,6 +149,7 @@ Buffer descend_for_write(const TreeContext& tree, Entry key) {
         Buffer buffer = descend(tree, key, 0, BUFFER_LOCK_EXCLUSIVE);
         if (!(page_opaque(BufferGetPage(buffer))->flags & kPageIncompleteSplit))
             return buffer;
+        // Before anything else: if the page were split again, its flag would stand for two pages.
         finish_split(tree, buffer);
         UnlockReleaseBuffer(buffer);
     }
@@ -177,6 +188,7 @@ void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, En
     std::merge(content->run, content->run + content->run_count, content->tail,
                content->tail + content->tail_count, content->all);
     content->count = content->run_count + content->tail_count;
+    // What comes from a damaged page is not written to others.
     for (int i = 1; i < content->count; i++)
         if (content->all[i - 1] >= content->all[i])
             report_corruption(tree.index, BufferGetBlockNumber(buffer),
@@ -207,6 +219,7 @@ bool write_body(LeafKind kind, Page page, const LeafHalf& half) {
 // Replaces run and tail by one run, where that leaves room for more. Expects the leaf locked
 // exclusively.
 bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* content) {
+    // With less room the next insertions would have to merge again.
     if (content->count > kMaxLeafEntries - kSpareEntries)
         return false;
     size_t bytes = encoded_run_bytes(tree.kind, content->all, content->count);
@@ -312,6 +325,7 @@ LeafContent leaf_content;
 bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                            Entry entry) {
     gather(tree, buffer, reader, entry, &leaf_content);
+    // From the least change to the greatest: one page, two pages, two pages and their parent.
     if (merge_leaf(tree, buffer, &leaf_content))
         return true;
     if (BufferGetBlockNumber(buffer) == root_block(tree.tree)) {
@@ -319,6 +333,7 @@ bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafRea
         return false;
     }
     split_leaf(tree, buffer, &leaf_content, entry);
+    // A crash or an error here leaves the entry in the tree and the flag on the page.
     fail_for_test("split-before-downlink");
     finish_split(tree, buffer);
     return true;
@@ -333,7 +348,7 @@ bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader)
 
 bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                       Entry entry) {
-    // A block table has each fingerprint once.
+    // A block table has each fingerprint once: a second one would give its rows twice.
     if (tree.kind == LeafKind::kBlock && reader.contains_key(entry.key))
         return true;
     if (!leaf_has_room(tree, BufferGetPage(buffer), reader))

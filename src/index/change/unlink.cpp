@@ -44,6 +44,7 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
     Buffer parent = descend(tree, low, 1, BUFFER_LOCK_EXCLUSIVE);
     check_internal(tree.index, parent, tree.kind);
     Page parent_page = BufferGetPage(parent);
+    // Both pivots must be here: otherwise two parents would have to change.
     int position = find_pivot(tree.kind, parent_page, low);
     if (position + 1 >= pivot_count(tree.kind, parent_page) ||
         read_pivot(tree.kind, parent_page, position).child != BufferGetBlockNumber(buffer) ||
@@ -51,6 +52,8 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
         UnlockReleaseBuffer(parent);
         return false;
     }
+    // The leaf's pivot leads to its right neighbour from now on, whose own pivot goes: the parent
+    // then says of that page what its new low key says.
     GenericXLogState* state = GenericXLogStart(tree.index);
     parent_page = GenericXLogRegisterBuffer(state, parent, 0);
     uint8_t* at = page_body(parent_page) + position * pivot_bytes(tree.kind);
@@ -62,6 +65,8 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
     set_page_low(GenericXLogRegisterBuffer(state, right, 0), low);
     if (left != InvalidBuffer)
         page_opaque(GenericXLogRegisterBuffer(state, left, 0))->right = BufferGetBlockNumber(right);
+    // The page keeps its right link for those who read a link to it before. While one of them may
+    // still come it is not used again: its transaction id tells.
     PageOpaque* opaque = page_opaque(GenericXLogRegisterBuffer(state, buffer, 0));
     opaque->flags |= kPageDeleted;
     opaque->deleted_xid = U64FromFullTransactionId(ReadNextFullTransactionId());
@@ -75,11 +80,14 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
 bool unlink_leaf(const TreeContext& tree, BlockNumber block) {
     if (block == root_block(tree.tree))
         return false;
+    // VACUUM alone changes the low key of a page, so this one holds until the page is locked.
     Entry low = low_of_block(tree.index, block);
     Buffer left = InvalidBuffer;
     if (low > Entry{0, 0}) {
+        // There are no left links. The left neighbour is locked first: left to right (rule 3).
         left = descend(tree, predecessor(low), 0, BUFFER_LOCK_EXCLUSIVE);
         PageOpaque* opaque = page_opaque(BufferGetPage(left));
+        // Another link: the neighbour was split since. The flag: the leaf has no downlink to take.
         if (opaque->right != block || (opaque->flags & kPageIncompleteSplit)) {
             UnlockReleaseBuffer(left);
             return false;
@@ -87,6 +95,7 @@ bool unlink_leaf(const TreeContext& tree, BlockNumber block) {
     }
     bool unlinked = false;
     Buffer buffer = read_page(tree.index, block, BUFFER_LOCK_EXCLUSIVE);
+    // It was empty without a lock: an inserter may have come since.
     if (may_unlink(tree, buffer)) {
         Buffer right =
             read_page(tree.index, page_opaque(BufferGetPage(buffer))->right, BUFFER_LOCK_EXCLUSIVE);

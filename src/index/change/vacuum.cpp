@@ -80,6 +80,8 @@ size_t find_gone(Vacuum* vacuum, const Permutation& permutation, std::span<uint6
 size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutation& permutation,
                         Buffer buffer, std::span<uint64_t> keys) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
+    // Asked under the leaf's lock: whoever inserts one of these fingerprints has its posting first,
+    // and must lock this leaf then to see whether the entry is there.
     size_t gone;
     size_t done = find_gone(vacuum, permutation, keys, &gone);
     const uint64_t* gone_end = keys.data() + gone;
@@ -106,6 +108,7 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     Permutation permutation = vacuum->layout->permutation(table);
     while (!keys.empty()) {
         vacuum_delay();
+        // An incomplete split is left as it is: entries are only taken out.
         Buffer buffer = descend(tree, {keys[0], 0}, 0, BUFFER_LOCK_EXCLUSIVE);
         Page page = BufferGetPage(buffer);
         BlockNumber block = BufferGetBlockNumber(buffer);
@@ -116,6 +119,7 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
         if (done == 0)
             report_corruption(vacuum->index, block, "The root has a right sibling.");
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
+        // Unlinking locks the left neighbour before the leaf (rule 3), so the leaf goes first.
         UnlockReleaseBuffer(buffer);
         if (empty && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
@@ -129,6 +133,8 @@ void remove_from_tables(Vacuum* vacuum) {
     std::sort(removed, removed + vacuum->removed_count);
     size_t count = std::unique(removed, removed + vacuum->removed_count) - removed;
     for (int table = 1; table < vacuum->layout->table_count; table++) {
+        // Other rows may have them still, or have them again: most are sorted out here, before any
+        // leaf of the block table is locked.
         count = vacuum->answers.keep_absent(removed, count);
         pause_for_test(table == 1 ? "vacuum-after-answers" : "vacuum-after-later-answers");
         Permutation permutation = vacuum->layout->permutation(table);
@@ -138,6 +144,7 @@ void remove_from_tables(Vacuum* vacuum) {
         remove_from_table(vacuum, table, {keys, count});
     }
     vacuum->removed_count = 0;
+    // The walk goes on, and may unlink leaves that gave an answer.
     vacuum->answers.forget();
 }
 
@@ -155,6 +162,7 @@ void sweep_tables(Vacuum* vacuum) {
             int count = open_leaf(vacuum->index, buffer, tree.kind).decode_sorted(vacuum->run);
             more = go_right(vacuum->index, buffer, &position);
             UnlockReleaseBuffer(buffer);
+            // A first guess, without a lock. remove_from_table() asks again under one.
             int orphans = 0;
             for (int i = 0; i < count; i++)
                 if (!has_posting(vacuum->index, vacuum->layout,
@@ -203,6 +211,8 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     vacuum->result->tuples_removed += removed;
     if (removed == 0)
         return;
+    // Before the first entry goes: if this vacuum does not end, block tables may keep orphans, and
+    // the next one has to sweep them.
     if (!vacuum->pending) {
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
         vacuum->pending = true;
@@ -238,11 +248,14 @@ void vacuum_postings(Vacuum* vacuum, int number) {
             page_low(page) > position)
             report_corruption(vacuum->index, block, "A right link leads out of its tree.");
         go_right(vacuum->index, buffer, &position);
+        // Under the cleanup lock even if nothing is removed: it waits for scans that have TIDs of
+        // this leaf in hand and a pin on it (rule 4).
         vacuum_leaf(vacuum, tree, buffer);
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
         UnlockReleaseBuffer(buffer);
         if (empty && next != InvalidBlockNumber && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
+        // The next leaf may add as many as it has entries.
         if (vacuum->removed_count + kMaxLeafEntries > vacuum->removed_limit)
             remove_from_tables(vacuum);
         if (next == InvalidBlockNumber)

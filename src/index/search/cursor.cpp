@@ -75,6 +75,7 @@ inline Buffer LeafCursor::lock_leaf() {
             (hint.block == InvalidBlockNumber || hint.block == noted.block))
             hint = noted;
     }
+    // The short way: the buffer that had the page, without asking the server's table of buffers.
     Buffer buffer = pin_recent_page(tree.index, hint.block, hint.buffer);
     if (buffer != InvalidBuffer) {
         LockBuffer(buffer, BUFFER_LOCK_SHARE);

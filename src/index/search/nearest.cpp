@@ -72,6 +72,7 @@ bool NearestScan::collect_by_pass() {
 // that earlier stages searched as far are not searched again.
 bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
     if (searched_ != nullptr && searched_radius_ == far_radius) {
+        // What was held back is what the earlier searches met within this radius.
         matches_->clear_taken();
     } else {
         matches_->clear();
@@ -89,6 +90,7 @@ bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
 // Has the only stage look through the smallest ball, where that is cheap and around something else
 // than the target. False where it is not.
 bool NearestScan::begin_stage_elsewhere() {
+    // Around the target itself the stages find the same, and stop early.
     if (balls_.empty() || balls_[0].center == target())
         return false;
     const ProbePlan* plan = index_->plan_for(balls_[0].radius);
@@ -136,6 +138,7 @@ bool NearestScan::collect_stage() {
         return collect_by_pass();
     if (collect_by_probes(plan, far_radius()))
         return true;
+    // The matches outgrew work_mem. Those of this stage alone may still fit.
     if (searched_radius_ == radius_)
         return false;
     looks_ahead_ = false;
@@ -179,6 +182,8 @@ bool NearestScan::begin_pass(int distance) {
     step_ = Step::kPass;
     if (targets_.size() == 1)
         return true;
+    // Rows at one distance are still to be ordered by the next target, so all must be there, however
+    // much memory they take.
     step_ = Step::kLookUp;
     matches_->clear(false);
     while (postings_->next_leaf())

@@ -120,11 +120,14 @@ void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const Lea
     uint64_t end = page_is_rightmost(page) ? uint64_t{1} << 32 : leading_bits(page_high(page).key);
     LeafNote found{owner_,         block_in_buffer(buffer), buffer,
                    reader.shape(), uint32(first),           uint32(end - 1)};
+    // Mostly the note led here and is still true. To compare it is cheaper than to write all slots.
     if (hint.note != nullptr && *hint.note == found)
         return;
     if (LeafNote* note = find(key)) {
         if (*note == found)
             return;
+        // The page is where it was, in another buffer: pages are being evicted, and other notes
+        // will name buffers that have lost theirs.
         if (note->block == found.block && note->buffer != found.buffer)
             distrust_ = kDistrust;
         // A note on this leaf is out of date, and is written again below. A note on another leaf
@@ -133,7 +136,7 @@ void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const Lea
         if (note->block == found.block || note->low != leading_bits(key))
             *note = {};
     }
-    if (first >= end)
+    if (first >= end) // all its keys share their leading bits: no slot can tell it from others
         return;
     // The leaf is noted under each slot that begins on it. If none does, it takes the place of the
     // leaf on which the next slot begins: that one mostly has other slots, too.

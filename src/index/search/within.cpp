@@ -77,6 +77,7 @@ bool WithinScan::begin_next() {
             probes_->pass();
             return true;
         }
+        // From here on matches have no TIDs, and are looked up when all ranges are done.
         collect_rest();
         if (matches_->is_full()) {
             begin_rest();

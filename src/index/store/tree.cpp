@@ -86,10 +86,14 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int lev
             return InvalidBuffer;
         }
         check_page(tree.index, block, buffer);
+        // The page may have been split since the link was read, or deleted and used again. Only its
+        // fences, under its lock, say whether the key is here.
         Fit fit = page_fit(tree, page, key, level);
         if (fit == Fit::kHere)
             return buffer;
         block = page_opaque(page)->right;
+        // Rule 1: released before the next page is locked. The right link may go out of date
+        // meanwhile, as any link may.
         UnlockReleaseBuffer(buffer);
         if (fit == Fit::kElsewhere || patience-- == 0)
             return InvalidBuffer;
@@ -100,6 +104,7 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int lev
 // One descent; InvalidBuffer where it met a stale link.
 Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode lock_mode,
                    int* hops) {
+    // Roots never move, so a descent can begin anew at any time.
     Buffer buffer = read_page(tree.index, root_block(tree.tree), BUFFER_LOCK_SHARE);
     if (page_opaque(BufferGetPage(buffer))->tree != tree.tree)
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
@@ -109,8 +114,10 @@ Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
                           "A root is lower than one of its pages.");
     while (at > level) {
+        // The child may be split before it is locked: move_right() looks at its fences.
         BlockNumber child = child_of(tree, buffer, key);
         UnlockReleaseBuffer(buffer);
+        // Levels are counted here, not read, so damaged links cannot keep the descent from ending.
         at--;
         buffer = move_right(tree, child, key, at, at == level ? lock_mode : BUFFER_LOCK_SHARE,
                             Link::kNew, hops);
@@ -122,7 +129,8 @@ Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode
     }
     if (lock_mode == BUFFER_LOCK_SHARE)
         return buffer;
-    // The root itself is wanted. It may grow while it is unlocked.
+    // The root itself is wanted, and a shared lock cannot be made exclusive. The root may be pushed
+    // down while it is unlocked.
     LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
     LockBuffer(buffer, lock_mode);
     if (page_opaque(BufferGetPage(buffer))->level == level)
@@ -169,7 +177,7 @@ BlockNumber expected_leaf(const TreeContext& tree, Entry key) {
     for (int level = page_opaque(BufferGetPage(buffer))->level; level > 0; level--) {
         block = child_of(tree, buffer, key);
         UnlockReleaseBuffer(buffer);
-        if (level == 1)
+        if (level == 1) // the leaf itself is not read
             return block;
         buffer = move_right(tree, block, key, level - 1, BUFFER_LOCK_SHARE, Link::kKept, &hops);
         if (buffer == InvalidBuffer)
