@@ -41,11 +41,11 @@ void read_all(const LeafReader& reader, LeafKind kind) {
     for (uint64_t key : {uint64_t{0}, reader.header().first_key, UINT64_MAX / 3, UINT64_MAX}) {
         reader.contains_key(key);
         int seen = 0;
-        reader.visit(key, UINT64_MAX, [&](uint64_t at, uint64_t) {
+        reader.visit_run(key, UINT64_MAX, [&](uint64_t at, int) {
             require(at >= key);
             seen++;
         });
-        require(seen <= reader.count());
+        require(seen <= reader.run_count());
     }
     uint64_t middle = run_count > 0 ? run[run_count / 2].key : 0;
     for (int radius : {-1, 0, 3, 12, 14, 15, 64}) {

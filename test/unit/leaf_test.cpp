@@ -151,8 +151,8 @@ TEST(LeafCodec, VisitsExactlyTheEntriesOfARange) {
             for (const Entry& e : entries)
                 if (low <= e.key && e.key <= high)
                     expected.push_back(e);
-            reader.visit(low, high, [&](uint64_t key, uint64_t tid) {
-                seen.push_back({key, tid});
+            reader.visit_run(low, high, [&](uint64_t key, int i) {
+                seen.push_back({key, reader.run_tid(i)});
             });
             ASSERT_EQ(seen, expected) << low << " " << high;
         }
@@ -269,7 +269,7 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
                 opened++;
                 EXPECT_LE(reader.decode_sorted(out.data()), kMaxLeafEntries);
                 uint64_t low = random();
-                reader.visit(low, low + random() % 1000, [](uint64_t, uint64_t) {});
+                reader.visit_run(low, low + random() % 1000, [](uint64_t, int) {});
                 reader.contains_key(low);
                 reader.ranks_agree();
                 for (int level = 0; level < kSimdLevels; ++level)

@@ -206,20 +206,6 @@ class LeafReader {
     template <class Visit>
     void visit_run(uint64_t low, uint64_t high, Visit visit) const;
 
-    // Calls visit(key, tid) for all entries, run and tail, with low <= key <= high; the run's in
-    // order, then the tail's in order of arrival.
-    template <class Visit>
-    void visit(uint64_t low, uint64_t high, Visit visit) const {
-        bool posting = kind_ == LeafKind::kPosting;
-        visit_run(low, high,
-                  [&](uint64_t key, int i) { visit(key, posting ? run_tid(i) : uint64_t{0}); });
-        for (int i = 0; i < tail_count_; i++) {
-            uint64_t key = tail_key(i);
-            if (low <= key && key <= high)
-                visit(key, tail_entry(i).tid);
-        }
-    }
-
     // An entry whose key is within the radius, and its place: run entries count from 0, tail
     // entries on from run_count().
     struct Hit {

@@ -49,11 +49,10 @@ void count_hop(Relation index, BlockNumber block, int* hops) {
 
 enum class Fit { kHere, kRight, kElsewhere };
 
-// Where `key` is to be looked for, seen from a page that a link led to. `level` < 0: any.
+// Where `key` is to be looked for, seen from a page that a link led to.
 Fit page_fit(const TreeContext& tree, Page page, Entry key, int level) {
     PageOpaque* opaque = page_opaque(page);
-    if ((opaque->flags & kPageMeta) || opaque->tree != tree.tree ||
-        (level >= 0 && opaque->level != level))
+    if ((opaque->flags & kPageMeta) || opaque->tree != tree.tree || opaque->level != level)
         return Fit::kElsewhere;
     if (page_is_deleted(page))
         return page_is_rightmost(page) ? Fit::kElsewhere : Fit::kRight;
@@ -69,8 +68,7 @@ BlockNumber child_of(const TreeContext& tree, Buffer buffer, Entry key) {
     return read_pivot(tree.kind, page, find_pivot(tree.kind, page, key)).child;
 }
 
-// Goes from `block` (whose level must be `level`, if that is >= 0) right to the page that holds
-// `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or, if it was
+// Goes from `block`, on `level`, right to the page that holds `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or, if it was
 // kept, the page is not reached in a few hops.
 Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int level,
                   BufferLockMode lock_mode, Link link, int* hops) {
@@ -194,8 +192,7 @@ bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint) {
     for (;;) {
         Buffer buffer = descend(postings, key, 0, BUFFER_LOCK_SHARE);
         LeafReader reader = open_leaf(index, buffer, postings.kind);
-        bool found = false;
-        reader.visit(fingerprint, fingerprint, [&](uint64_t, uint64_t) { found = true; });
+        bool found = reader.contains_key(fingerprint);
         bool more = go_right(index, buffer, &key) && key.key == fingerprint;
         UnlockReleaseBuffer(buffer);
         if (found || !more)
