@@ -1,4 +1,4 @@
-// The type hamming_ball: all fingerprints within a radius of a centre. It is what the index
+// The type hamming_ball: all fingerprints within a radius of a center. It is what the index
 // searches for: fp <@ hamming_ball(query, radius).
 #pragma once
 #include "pg.hpp"

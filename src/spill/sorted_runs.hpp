@@ -118,7 +118,7 @@ void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
 }
 
 // Merges runs, two by two: the runs are the leaves of a binary tree, and each node above them
-// merges blocks of entries of its two children into a block of its own.
+// merges batches of entries of its two children into a batch of its own.
 template <typename AnyEntry>
 class Merge {
   public:
@@ -143,15 +143,15 @@ class Merge {
         if (run_count_ == 0)
             return;
         size_t inner = size_t(run_count_) - 1;
-        run_block_ =
-            std::clamp(memory / sizeof(AnyEntry) / run_count_, kLeastBlock, size_t{kGreatestBlock});
+        run_batch_ =
+            std::clamp(memory / sizeof(AnyEntry) / run_count_, kLeastBatch, size_t{kGreatestBatch});
         nodes_ = static_cast<Node*>(
             MemoryContextAllocHuge(context_, (inner + run_count_) * sizeof(Node)));
         buffers_ = static_cast<AnyEntry*>(MemoryContextAllocHuge(
-            context_, (inner * kBlock + run_count_ * run_block_) * sizeof(AnyEntry)));
+            context_, (inner * kBatch + run_count_ * run_batch_) * sizeof(AnyEntry)));
         for (size_t i = 0; i < inner + run_count_; i++) {
             AnyEntry* buffer =
-                buffers_ + std::min(i, inner) * kBlock + (i > inner ? i - inner : 0) * run_block_;
+                buffers_ + std::min(i, inner) * kBatch + (i > inner ? i - inner : 0) * run_batch_;
             nodes_[i] = {buffer, buffer, buffer};
         }
     }
@@ -161,9 +161,9 @@ class Merge {
         if (run_count_ == 0 || !fill(0))
             return {};
         Node& root = nodes_[0];
-        std::span<const AnyEntry> block(root.at, root.end);
+        std::span<const AnyEntry> batch(root.at, root.end);
         root.at = root.end;
-        return block;
+        return batch;
     }
 
     void release() {
@@ -175,9 +175,9 @@ class Merge {
     }
 
   private:
-    static constexpr size_t kBlock = 512;      // entries of a node above the runs
-    static constexpr size_t kLeastBlock = 512; // and of a run's buffer
-    static constexpr size_t kGreatestBlock = 1 << 16;
+    static constexpr size_t kBatch = 512;      // entries of a node above the runs
+    static constexpr size_t kLeastBatch = 512; // and of a run's buffer
+    static constexpr size_t kGreatestBatch = 1 << 16;
 
     struct Node {
         AnyEntry* at; // entries that the node above has not taken yet
@@ -199,7 +199,7 @@ class Merge {
 
     void read_run(Node* node, SortedRun<AnyEntry>* run) {
         CHECK_FOR_INTERRUPTS();
-        int64 count = std::min(int64(run_block_), run->count);
+        int64 count = std::min(int64(run_batch_), run->count);
         node->at = node->end = node->buffer;
         if (count == 0)
             return;
@@ -211,7 +211,7 @@ class Merge {
     void merge_children(int parent) {
         Node& node = nodes_[parent];
         AnyEntry* to = node.buffer;
-        AnyEntry* limit = to + kBlock;
+        AnyEntry* limit = to + kBatch;
         while (to < limit) {
             bool first = has_entries(2 * parent + 1), second = has_entries(2 * parent + 2);
             if (!first && !second)
@@ -253,7 +253,7 @@ class Merge {
     MemoryContext context_;
     SortedRun<AnyEntry>* runs_ = nullptr;
     int run_count_ = 0, run_capacity_ = 0;
-    size_t run_block_ = 0;  // entries of a run's buffer
+    size_t run_batch_ = 0;  // entries of a run's buffer
     Node* nodes_ = nullptr; // run_count_ - 1 above the runs, the root first; then those of the runs
     AnyEntry* buffers_ = nullptr;
 };

@@ -93,7 +93,7 @@ class ExternalSorter {
     void finish() {
         if (!file_.exists()) {
             buffer_.sort();
-            block_ = buffer_.entries();
+            batch_ = buffer_.entries();
             return;
         }
         spill();
@@ -104,12 +104,12 @@ class ExternalSorter {
     }
 
     bool next(AnyEntry* entry) {
-        if (block_.empty() && file_.exists())
-            block_ = merge_.next();
-        if (block_.empty())
+        if (batch_.empty() && file_.exists())
+            batch_ = merge_.next();
+        if (batch_.empty())
             return false;
-        *entry = block_.front();
-        block_ = block_.subspan(1);
+        *entry = batch_.front();
+        batch_ = batch_.subspan(1);
         return true;
     }
 
@@ -133,7 +133,7 @@ class ExternalSorter {
     SortBuffer<AnyEntry> buffer_;
     TemporaryFile file_;
     Merge<AnyEntry> merge_;
-    std::span<const AnyEntry> block_;
+    std::span<const AnyEntry> batch_;
 };
 
 } // namespace simhash

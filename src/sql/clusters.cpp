@@ -14,25 +14,26 @@ using namespace simhash;
 namespace {
 
 // The fingerprints of a partition's rows in their order, and then their names. Where there is no
-// memory for all, they pass through it in blocks, by way of a temporary file. The file is gone with
-// the last block, or with the memory context, as not every row need be asked for.
+// memory for all, they pass through it in batches, by way of a temporary file. The file is gone
+// with the last batch, or with the memory context, as not every row need be asked for.
 class RowNames {
   public:
     RowNames(MemoryContext context, size_t rows) : context_(context) {
         // Beside what all of their fingerprints may need.
         bool fit = rows <= get_hash_memory_limit() / (kBytesPerFingerprint + sizeof(uint64_t));
         room_ = fit ? rows : std::min(rows, kBlock);
-        block_ = allocate<uint64_t>(context, room_);
+        batch_ = allocate<uint64_t>(context, room_);
     }
 
     // Takes the fingerprint of the next row.
     void add(uint64_t fingerprint) {
         if (count_ == room_)
             write_block();
-        block_[count_++] = fingerprint;
+        batch_[count_++] = fingerprint;
     }
 
-    // After the last row: names are those of these clusters, which are given up with the last block.
+    // After the last row: names are those of these clusters, which are given up with the last
+    // batch.
     void set_clusters(Clusters* clusters) {
         clusters_ = clusters;
         rows_ = begin_ + count_;
@@ -51,7 +52,7 @@ class RowNames {
             read_block();
             name_block();
         }
-        return block_[row - begin_];
+        return batch_[row - begin_];
     }
 
   private:
@@ -60,7 +61,7 @@ class RowNames {
     void write_block() {
         if (!file_.exists())
             create_file();
-        file_.append(block_, count_ * sizeof(uint64_t));
+        file_.append(batch_, count_ * sizeof(uint64_t));
         begin_ += count_;
         count_ = 0;
     }
@@ -75,11 +76,11 @@ class RowNames {
 
     void read_block() {
         count_ = std::min(room_, rows_ - begin_);
-        file_.read(int64(begin_ * sizeof(uint64_t)), block_, count_ * sizeof(uint64_t));
+        file_.read(int64(begin_ * sizeof(uint64_t)), batch_, count_ * sizeof(uint64_t));
     }
 
     void name_block() {
-        clusters_->replace_by_names({block_, count_});
+        clusters_->replace_by_names({batch_, count_});
         if (begin_ + count_ < rows_)
             return;
         clusters_->release();
@@ -87,7 +88,7 @@ class RowNames {
     }
 
     MemoryContext context_;
-    uint64_t* block_; // [room_], of which count_ are rows, from row begin_ on
+    uint64_t* batch_; // [room_], of which count_ are rows, from row begin_ on
     size_t room_;
     size_t begin_ = 0, count_ = 0;
     size_t rows_ = 0;

@@ -20,10 +20,10 @@ struct Body {
     size_t size = 0;
 
     bool encode(LeafKind kind, const std::vector<Entry>& entries) {
-        // Exactly as large as the run, so that a sanitizer sees a read behind it.
-        size_t need = encoded_run_bytes(kind, entries.data(), int(entries.size()));
+        // Exactly as large as the packed part, so that a sanitizer sees a read behind it.
+        size_t need = bytes_when_packed(kind, entries.data(), int(entries.size()));
         bytes.assign(need, 0xee);
-        size = encode_run(kind, entries.data(), int(entries.size()), bytes.data(), need);
+        size = encode_packed(kind, entries.data(), int(entries.size()), bytes.data(), need);
         return size == need;
     }
     void append(LeafKind kind, Entry entry) {
@@ -121,11 +121,11 @@ TEST(LeafCodec, MergesTailAndRunInKeyOrder) {
     std::mt19937_64 random(7);
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
-            std::vector<Entry> run, tail;
+            std::vector<Entry> packed, tail;
             for (const Entry& e : entries)
-                (random() % 8 == 0 && tail.size() < kMaxTailEntries ? tail : run).push_back(e);
+                (random() % 8 == 0 && tail.size() < kMaxTailEntries ? tail : packed).push_back(e);
             Body body;
-            ASSERT_TRUE(body.encode(kind, run));
+            ASSERT_TRUE(body.encode(kind, packed));
             std::shuffle(tail.begin(), tail.end(), random);
             for (const Entry& e : tail)
                 body.append(kind, e);
@@ -151,8 +151,8 @@ TEST(LeafCodec, VisitsExactlyTheEntriesOfARange) {
             for (const Entry& e : entries)
                 if (low <= e.key && e.key <= high)
                     expected.push_back(e);
-            reader.visit_run(low, high, [&](uint64_t key, int i) {
-                seen.push_back({key, reader.run_tid(i)});
+            reader.visit_packed(low, high, [&](uint64_t key, int i) {
+                seen.push_back({key, reader.packed_tid(i)});
             });
             ASSERT_EQ(seen, expected) << low << " " << high;
         }
@@ -166,14 +166,14 @@ TEST(LeafCodec, APartNeverEncodesLarger) {
     std::mt19937_64 random(9);
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
-            size_t whole = encoded_run_bytes(kind, entries.data(), int(entries.size()));
+            size_t whole = bytes_when_packed(kind, entries.data(), int(entries.size()));
             for (int round = 0; round < 20; round++) {
                 std::vector<Entry> part;
                 uint64_t odds = 1 + random() % 9;
                 for (const Entry& e : entries)
                     if (random() % 10 < odds)
                         part.push_back(e);
-                EXPECT_LE(encoded_run_bytes(kind, part.data(), int(part.size())), whole);
+                EXPECT_LE(bytes_when_packed(kind, part.data(), int(part.size())), whole);
             }
         }
     // Where the widths with fewest bits differ, and would round to a word more.
@@ -182,11 +182,11 @@ TEST(LeafCodec, APartNeverEncodesLarger) {
         std::vector<Entry> entries;
         for (int i = 0; i < n; i++)
             entries.push_back({uint64_t(i) * uint64_t(range) / uint64_t(n - 1), 0});
-        size_t whole = encoded_run_bytes(LeafKind::kBlock, entries.data(), n);
+        size_t whole = bytes_when_packed(LeafKind::kBlock, entries.data(), n);
         entries.erase(entries.begin() + n / 2);
-        EXPECT_LE(encoded_run_bytes(LeafKind::kBlock, entries.data(), n - 1), whole);
+        EXPECT_LE(bytes_when_packed(LeafKind::kBlock, entries.data(), n - 1), whole);
     }
-    // Of many small runs.
+    // Of many small packed parts.
     for (int round = 0; round < 3000; round++) {
         std::vector<Entry> entries, part;
         uint64_t range = random() >> random() % 64;
@@ -196,19 +196,19 @@ TEST(LeafCodec, APartNeverEncodesLarger) {
         for (const Entry& e : entries)
             if (random() % 8 != 0)
                 part.push_back(e);
-        EXPECT_LE(encoded_run_bytes(LeafKind::kBlock, part.data(), int(part.size())),
-                  encoded_run_bytes(LeafKind::kBlock, entries.data(), int(entries.size())));
+        EXPECT_LE(bytes_when_packed(LeafKind::kBlock, part.data(), int(part.size())),
+                  bytes_when_packed(LeafKind::kBlock, entries.data(), int(entries.size())));
     }
 }
 
 TEST(LeafCodec, RunSizesAgreeWithTheEncoder) {
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
-            RunSizes sizes(kind, entries.data());
+            PackedSizes sizes(kind, entries.data());
             // In an order that goes back and forth.
             for (int i = 0, size = int(entries.size()); i <= size; i += i % 5 == 0 ? 64 : 1)
                 for (int count : {i, size - i, i / 2})
-                    EXPECT_EQ(sizes.bytes(count), encoded_run_bytes(kind, entries.data(), count));
+                    EXPECT_EQ(sizes.bytes(count), bytes_when_packed(kind, entries.data(), count));
         }
 }
 
@@ -216,7 +216,7 @@ TEST(LeafCodec, RunSizesFindTheGreatestCountWithin) {
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
             int size = int(entries.size());
-            RunSizes sizes(kind, entries.data());
+            PackedSizes sizes(kind, entries.data());
             for (size_t bytes : {size_t{40}, size_t{100}, size_t{3000}, size_t{7000}}) {
                 int expected = 0;
                 while (expected < size && sizes.bytes(expected + 1) <= bytes)
@@ -234,7 +234,7 @@ TEST(LeafCodec, RandomKeysTakeNextToTheTheoreticalMinimum) {
     for (int i = 0; i < 1100; i++)
         entries.push_back({random() / 9000, 0});
     entries = sorted_unique(entries);
-    size_t bytes = encoded_run_bytes(LeafKind::kBlock, entries.data(), int(entries.size()));
+    size_t bytes = bytes_when_packed(LeafKind::kBlock, entries.data(), int(entries.size()));
     EXPECT_LT(8.0 * double(bytes) / double(entries.size()), 43.5);
 }
 
@@ -242,9 +242,9 @@ TEST(LeafCodec, DoesNotEncodeWhatDoesNotFit) {
     std::vector<Entry> entries;
     for (int i = 0; i < 100; i++)
         entries.push_back({uint64_t(i) << 50, 0});
-    size_t need = encoded_run_bytes(LeafKind::kBlock, entries.data(), 100);
+    size_t need = bytes_when_packed(LeafKind::kBlock, entries.data(), 100);
     std::vector<uint8_t> out(need, 0x55);
-    EXPECT_EQ(encode_run(LeafKind::kBlock, entries.data(), 100, out.data(), need - 1), 0u);
+    EXPECT_EQ(encode_packed(LeafKind::kBlock, entries.data(), 100, out.data(), need - 1), 0u);
     EXPECT_EQ(out[0], 0x55);
 }
 
@@ -260,8 +260,9 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
             for (int round = 0; round < 200; round++) {
                 std::vector<uint8_t> bytes = body.bytes;
                 for (int flips = 1 + int(random() % 4); flips > 0; flips--)
-                    bytes[random() % std::min<size_t>(bytes.size(),
-                                                      random() % 2 ? sizeof(RunHeader) : kBody)] ^=
+                    bytes[random() % std::min<size_t>(bytes.size(), random() % 2
+                                                                        ? sizeof(PackedHeader)
+                                                                        : kBody)] ^=
                         uint8_t(1 << random() % 8);
                 LeafReader reader;
                 if (!reader.open(bytes.data(), bytes.size(), kind))
@@ -269,7 +270,7 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
                 opened++;
                 EXPECT_LE(reader.decode_sorted(out.data()), kMaxLeafEntries);
                 uint64_t low = random();
-                reader.visit_run(low, low + random() % 1000, [](uint64_t, int) {});
+                reader.visit_packed(low, low + random() % 1000, [](uint64_t, int) {});
                 reader.contains_key(low);
                 reader.ranks_agree();
                 for (int level = 0; level < kSimdLevels; ++level)
@@ -291,7 +292,7 @@ TEST(LeafCodec, ReportsRanksThatAreNotThoseOfTheEntries) {
         ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kBlock));
         EXPECT_TRUE(reader.ranks_agree());
         size_t rank = random() % (kUnarySections - 1);
-        body.bytes[offsetof(RunHeader, ranks) + rank * sizeof(uint16_t)] ^= 1;
+        body.bytes[offsetof(PackedHeader, ranks) + rank * sizeof(uint16_t)] ^= 1;
         ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kBlock));
         EXPECT_FALSE(reader.ranks_agree());
     }
@@ -304,9 +305,9 @@ TEST(LeafCodec, FindsOfACutRangeExactlyTheKeysInItsSlices) {
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
             Body body;
-            size_t run_count = entries.size() - std::min<size_t>(entries.size() / 9, 100);
-            ASSERT_TRUE(body.encode(kind, {entries.begin(), entries.begin() + long(run_count)}));
-            for (size_t i = run_count; i < entries.size(); i++)
+            size_t packed_count = entries.size() - std::min<size_t>(entries.size() / 9, 100);
+            ASSERT_TRUE(body.encode(kind, {entries.begin(), entries.begin() + long(packed_count)}));
+            for (size_t i = packed_count; i < entries.size(); i++)
                 body.append(kind, entries[i]);
             LeafReader reader;
             ASSERT_TRUE(reader.open(body.bytes.data(), body.size, kind));
@@ -362,11 +363,11 @@ void expect_keys_within(const LeafReader& reader, const std::vector<Entry>& entr
 TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
     std::mt19937_64 random(12);
     for (const auto& entries : samples(LeafKind::kPosting)) {
-        std::vector<Entry> run, tail;
+        std::vector<Entry> packed, tail;
         for (const Entry& e : entries)
-            (random() % 9 == 0 && tail.size() < kMaxTailEntries ? tail : run).push_back(e);
+            (random() % 9 == 0 && tail.size() < kMaxTailEntries ? tail : packed).push_back(e);
         Body body;
-        ASSERT_TRUE(body.encode(LeafKind::kPosting, run));
+        ASSERT_TRUE(body.encode(LeafKind::kPosting, packed));
         for (const Entry& e : tail)
             body.append(LeafKind::kPosting, e);
         LeafReader reader;

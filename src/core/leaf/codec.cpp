@@ -18,11 +18,13 @@ constexpr size_t words_for(size_t bits) {
 }
 
 // What the header says beside the first key: the widths, from which all sizes follow.
-struct RunShape {
+struct PackedShape {
     unsigned low_bits, block_bits, offset_bits;
     size_t low_words, unary_words, tid_words;
 
-    size_t bytes() const { return sizeof(RunHeader) + 8 * (low_words + unary_words + tid_words); }
+    size_t bytes() const {
+        return sizeof(PackedHeader) + 8 * (low_words + unary_words + tid_words);
+    }
 };
 
 // Low bits that make low and unary words fewest. Each term is no greater for a smaller count and
@@ -55,9 +57,9 @@ unsigned best_low_bits(uint64_t range, uint64_t count) {
     return best;
 }
 
-RunShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_range,
-                  uint32_t greatest_offset) {
-    RunShape shape{};
+PackedShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_range,
+                     uint32_t greatest_offset) {
+    PackedShape shape{};
     if (count == 0)
         return shape;
     shape.low_bits = best_low_bits(range, count);
@@ -78,9 +80,9 @@ TidBounds tid_bounds(const Entry* entries, int count) {
     return bounds;
 }
 
-RunShape shape_of(LeafKind kind, const Entry* entries, int count, const TidBounds& bounds) {
+PackedShape shape_of(LeafKind kind, const Entry* entries, int count, const TidBounds& bounds) {
     if (count == 0)
-        return RunShape{};
+        return PackedShape{};
     return shape_of(kind, count, entries[count - 1].key - entries[0].key,
                     bounds.greatest_block - bounds.least_block, bounds.greatest_offset);
 }
@@ -145,12 +147,12 @@ bool keys_ascend(const Entry* entries, int count) {
 
 } // namespace
 
-void LeafShape::prefetch_run(const uint8_t* body, size_t size, double from, double to) const {
+void LeafShape::prefetch_packed(const uint8_t* body, size_t size, double from, double to) const {
     // Words before and after, as keys are never spread quite evenly.
     auto fetch = [&](int first_word, int words, int before, int after) {
         int from_word = std::max(first_word + int(from * words) - before, 0);
-        size_t at = sizeof(RunHeader) + 8 * size_t(from_word);
-        size_t end = sizeof(RunHeader) + 8 * size_t(first_word + int(to * words) + after);
+        size_t at = sizeof(PackedHeader) + 8 * size_t(from_word);
+        size_t end = sizeof(PackedHeader) + 8 * size_t(first_word + int(to * words) + after);
         for (end = std::min(end, size); at < end; at += 64)
             simhash::prefetch(body + at);
     };
@@ -161,18 +163,18 @@ void LeafShape::prefetch_run(const uint8_t* body, size_t size, double from, doub
 }
 
 void LeafShape::prefetch_tail(const uint8_t* body) const {
-    const uint8_t* tail = body + sizeof(RunHeader) + 8 * (low_words + unary_words + tid_words);
+    const uint8_t* tail = body + sizeof(PackedHeader) + 8 * (low_words + unary_words + tid_words);
     for (int line = 0; line < tail_lines; line++)
         simhash::prefetch(tail + 64 * line);
 }
 
 bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
-    if (size < sizeof(RunHeader))
+    if (size < sizeof(PackedHeader))
         return false;
-    memcpy(&header_, body, sizeof(RunHeader));
+    memcpy(&header_, body, sizeof(PackedHeader));
     kind_ = kind;
     if (header_.kind != uint8_t(kind) || header_.low_bits > 63 || header_.block_bits > 32 ||
-        header_.offset_bits > 16 || header_.run_bytes > size || header_.count > kMaxLeafEntries)
+        header_.offset_bits > 16 || header_.packed_bytes > size || header_.count > kMaxLeafEntries)
         return false;
     size_t low_words = words_for(size_t(header_.count) * header_.low_bits);
     size_t tid_words =
@@ -181,16 +183,17 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
         return false;
     if (header_.count > 0 && header_.unary_words == 0)
         return false;
-    if (sizeof(RunHeader) + 8 * (low_words + header_.unary_words + tid_words) != header_.run_bytes)
+    if (sizeof(PackedHeader) + 8 * (low_words + header_.unary_words + tid_words) !=
+        header_.packed_bytes)
         return false;
-    size_t tail_bytes = size - header_.run_bytes;
+    size_t tail_bytes = size - header_.packed_bytes;
     if (tail_bytes % tail_entry_bytes(kind) != 0)
         return false;
     tail_count_ = int(tail_bytes / tail_entry_bytes(kind));
-    low_ = body + sizeof(RunHeader);
+    low_ = body + sizeof(PackedHeader);
     unary_ = low_ + 8 * low_words;
     tids_ = unary_ + 8 * size_t(header_.unary_words);
-    tail_ = body + header_.run_bytes;
+    tail_ = body + header_.packed_bytes;
     return tail_count_ <= kMaxTailEntries && count() <= kMaxLeafEntries;
 }
 
@@ -200,17 +203,17 @@ bool LeafReader::ranks_agree() const {
 
 bool LeafReader::contains_key(uint64_t key) const {
     bool found = false;
-    visit_run(key, key, [&](uint64_t, int) { found = true; });
+    visit_packed(key, key, [&](uint64_t, int) { found = true; });
     for (int i = 0; i < tail_count_; i++)
         found |= tail_key(i) == key;
     return found;
 }
 
-int LeafReader::decode_run(Entry* out) const {
+int LeafReader::decode_packed(Entry* out) const {
     int n = 0;
     bool posting = kind_ == LeafKind::kPosting;
-    visit_run(0, UINT64_MAX, [&](uint64_t key, int i) {
-        out[n++] = {key, posting ? run_tid(i) : uint64_t{0}};
+    visit_packed(0, UINT64_MAX, [&](uint64_t key, int i) {
+        out[n++] = {key, posting ? packed_tid(i) : uint64_t{0}};
     });
     return n;
 }
@@ -223,11 +226,11 @@ int LeafReader::decode_tail(Entry* out) const {
 
 int LeafReader::decode_sorted(Entry* out) const {
     Entry tail[kMaxTailEntries];
-    int run_entries = decode_run(out), tail_entries = decode_tail(tail);
+    int packed_entries = decode_packed(out), tail_entries = decode_tail(tail);
     std::sort(tail, tail + tail_entries);
     // Merge from the back, in place.
-    int total = run_entries + tail_entries;
-    int to = total - 1, from = run_entries - 1, t = tail_entries - 1;
+    int total = packed_entries + tail_entries;
+    int to = total - 1, from = packed_entries - 1, t = tail_entries - 1;
     while (t >= 0) {
         if (from >= 0 && out[from] > tail[t])
             out[to--] = out[from--];
@@ -237,12 +240,12 @@ int LeafReader::decode_sorted(Entry* out) const {
     return total;
 }
 
-size_t encoded_run_bytes(LeafKind kind, const Entry* entries, int count) {
+size_t bytes_when_packed(LeafKind kind, const Entry* entries, int count) {
     TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
     return shape_of(kind, entries, count, bounds).bytes();
 }
 
-size_t RunSizes::bytes(int count) {
+size_t PackedSizes::bytes(int count) {
     if (count == 0)
         return shape_of(kind_, 0, 0, 0, 0).bytes();
     uint64_t range = entries_[count - 1].key - entries_[0].key;
@@ -262,27 +265,28 @@ size_t RunSizes::bytes(int count) {
         .bytes();
 }
 
-int RunSizes::most_within(size_t limit, int most, int guess) {
+int PackedSizes::most_within(size_t limit, int most, int guess) {
     return last_that_holds(0, most + 1, guess, 8, [&](int count) { return bytes(count) <= limit; });
 }
 
-size_t encode_run(LeafKind kind, const Entry* entries, int count, uint8_t* out, size_t capacity) {
+size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* out,
+                     size_t capacity) {
     TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
-    RunShape shape = shape_of(kind, entries, count, bounds);
+    PackedShape shape = shape_of(kind, entries, count, bounds);
     if (shape.bytes() > capacity || count > kMaxLeafEntries || !keys_ascend(entries, count))
         return 0;
     memset(out, 0, shape.bytes());
-    RunHeader header{};
+    PackedHeader header{};
     header.kind = uint8_t(kind);
     header.count = uint16_t(count);
-    header.run_bytes = uint16_t(shape.bytes());
+    header.packed_bytes = uint16_t(shape.bytes());
     header.first_key = count > 0 ? entries[0].key : 0;
     header.first_block = kind == LeafKind::kPosting && count > 0 ? bounds.least_block : 0;
     header.unary_words = uint16_t(shape.unary_words);
     header.low_bits = uint8_t(shape.low_bits);
     header.block_bits = uint8_t(shape.block_bits);
     header.offset_bits = uint8_t(shape.offset_bits);
-    uint8_t* words = out + sizeof(RunHeader);
+    uint8_t* words = out + sizeof(PackedHeader);
     BitWriter low(words);
     unsigned suffix_bits = shape.low_bits >= kSuffixBits ? kSuffixBits : 0;
     unsigned rest_bits = shape.low_bits - suffix_bits;
@@ -321,9 +325,9 @@ size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out) {
     return tail_entry_bytes(kind);
 }
 
-size_t encode_body(LeafKind kind, std::span<const Entry> run, std::span<const Entry> tail,
+size_t encode_body(LeafKind kind, std::span<const Entry> packed, std::span<const Entry> tail,
                    uint8_t* out, size_t capacity) {
-    size_t bytes = encode_run(kind, run.data(), int(run.size()), out, capacity);
+    size_t bytes = encode_packed(kind, packed.data(), int(packed.size()), out, capacity);
     if (bytes == 0 || tail.size() > kMaxTailEntries ||
         bytes + tail.size() * tail_entry_bytes(kind) > capacity)
         return 0;

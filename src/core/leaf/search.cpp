@@ -11,8 +11,8 @@
 //          ->  of these, the places whose low part is near the target's
 //          ->  the keys at these places, compared whole
 //
-// The prefix that all keys of the range share may differ from the target's. Then suffix and low part
-// must be the nearer: in the ranges of a wide radius, of which most are far off, few are.
+// The prefix that all keys of the range share may differ from the target's. Then suffix and low
+// part must be the nearer: in the ranges of a wide radius, of which most are far off, few are.
 //
 // The tail's keys are compared whole, those of a block table many at once.
 //
@@ -34,10 +34,10 @@ using namespace leaf_detail;
 
 namespace {
 
-// The suffixes of a run's keys, and what a search compares them with.
+// The suffixes of a packed part's keys, and what a search compares them with.
 struct Suffixes {
     const uint8_t* words;
-    int count; // entries of the run
+    int count; // entries of the packed part
     unsigned low_bits;
     uint32_t target;
     int radius;
@@ -211,11 +211,11 @@ class WithinRadius {
         : reader_(reader), low_(low), high_(high), target_(target), radius_(radius), hits_(hits) {}
 
     [[gnu::always_inline]] int find(const Slices& slices) {
-        if (reader_.run_count() > 0 && high_ >= reader_.header_.first_key) {
+        if (reader_.packed_count() > 0 && high_ >= reader_.header_.first_key) {
             if (radius_ < kWideRadius)
-                find_in_run<false>(slices);
+                find_in_packed<false>(slices);
             else
-                find_in_run<true>(slices);
+                find_in_packed<true>(slices);
         }
         if (reader_.tail_count() > 0)
             find_in_tail(slices);
@@ -229,14 +229,14 @@ class WithinRadius {
     static constexpr int kMaxSuffixRadius = 14;
 
     template <bool is_wide>
-    [[gnu::always_inline]] void find_in_run(const Slices& slices) {
+    [[gnu::always_inline]] void find_in_packed(const Slices& slices) {
         // Wider radii, or fewer low bits, would let too many keys pass.
         if (reader_.has_suffixes()
                 ? radius_left<is_wide>(low_, high_, kSuffixBits) <= kMaxSuffixRadius
                 : reader_.header_.low_bits >= 4 * radius_ + 8)
             find_in_slices<is_wide>(slices);
         else
-            reader_.visit_run(
+            reader_.visit_packed(
                 low_, high_, [&](uint64_t key, int place) __attribute__((always_inline)) {
                     if (!slices.cut_range() || slices.contain(key))
                         take(key, place);
@@ -282,7 +282,7 @@ class WithinRadius {
             int number = hits[i].place;
             uint64_t key = reader_.tail_key(number);
             if (low_ <= key && key <= high_ && (!slices.cut_range() || slices.contain(key)))
-                hits_[found_++] = {key, reader_.run_count() + number};
+                hits_[found_++] = {key, reader_.packed_count() + number};
         }
     }
 
@@ -302,10 +302,10 @@ class WithinRadius {
         }
     }
 
-    // From low to high, which is no less than the run's first key.
+    // From low to high, which is no less than the packed part's first key.
     template <bool is_wide>
     [[gnu::always_inline]] void find_by_low_bits(uint64_t low, uint64_t high) {
-        const RunHeader& header = reader_.header_;
+        const PackedHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
         auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low));
         auto stop = reader_.find_high_part<Loops>(((high - header.first_key) >> low_bits) + 1);

@@ -71,7 +71,7 @@ LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange&
 
 // Writes leaves while it is known that they end, and makes room in the window.
 void LeafWriter::write_full_leaves() {
-    while (end_ - begin_ > kMaxRun)
+    while (end_ - begin_ > kMaxPacked)
         write_leaf(entries_of_leaf(window_ + begin_, end_ - begin_));
     std::copy(window_ + begin_, window_ + end_, window_);
     end_ -= begin_;
@@ -93,8 +93,8 @@ Pivots LeafWriter::finish() {
 // have. It ends where a range of a probe ends, so that one leaf holds the range: at the end that is
 // nearest to its target, if one is within its slack; and else at its target.
 int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
-    RunSizes sizes(tree_.kind, entries);
-    int most = std::min(count, kMaxRun);
+    PackedSizes sizes(tree_.kind, entries);
+    int most = std::min(count, kMaxPacked);
     auto most_within = [&](size_t bytes, int guess) {
         return sizes.most_within(bytes, most, guess);
     };
@@ -125,15 +125,16 @@ void LeafWriter::write_leaf(int count) {
     begin_ += count;
     last_count_ = count;
     bool is_last = begin_ == end_;
-    init_page(page_, tree_.tree, 0, kPageLeaf);
-    size_t bytes = encode_run(tree_.kind, entries, count, page_body(page_), kBodyCapacity);
+    init_page(page_, tree_.number, 0, kPageLeaf);
+    size_t bytes = encode_packed(tree_.kind, entries, count, page_body(page_), kBodyCapacity);
     if (bytes == 0)
         elog(ERROR, "entries of a leaf do not fit"); // cannot be: they have been counted
     page_set_body_size(page_, bytes);
     set_page_low(page_, low_);
     bool is_root = is_last && range_.is_last && buffer_ == InvalidBuffer;
     if (buffer_ == InvalidBuffer)
-        buffer_ = is_root ? ReadBuffer(tree_.index, root_block(tree_.tree)) : pages_->take_pinned();
+        buffer_ =
+            is_root ? ReadBuffer(tree_.index, root_block(tree_.number)) : pages_->take_pinned();
     if (!is_root)
         pivots_.add({low_, BufferGetBlockNumber(buffer_)});
 
@@ -159,11 +160,11 @@ void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) 
         Pivots above;
         bool is_root = pivots.size() <= pivots_of_page;
         Buffer buffer =
-            is_root ? ReadBuffer(tree.index, root_block(tree.tree)) : pages->take_pinned();
+            is_root ? ReadBuffer(tree.index, root_block(tree.number)) : pages->take_pinned();
         for (size_t begin = 0; begin < pivots.size(); begin += pivots_of_page) {
             CHECK_FOR_INTERRUPTS();
             size_t end = std::min(begin + pivots_of_page, pivots.size());
-            init_page(page, tree.tree, level, 0);
+            init_page(page, tree.number, level, 0);
             for (size_t i = begin; i < end; i++)
                 write_pivot(tree.kind, page_body(page) + (i - begin) * bytes, pivots[i]);
             page_set_body_size(page, (end - begin) * bytes);

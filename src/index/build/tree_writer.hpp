@@ -19,8 +19,8 @@ class Pivots {
     size_t count_ = 0, capacity_ = 0;
 };
 
-// The pages of new trees. They come from the end of the index, the more at once the more were taken,
-// so that participants seldom wait for each other there.
+// The pages of new trees. They come from the end of the index, the more at once the more were
+// taken, so that participants seldom wait for each other there.
 class NewPages {
   public:
     NewPages(Relation index, int most_at_once) : index_(index), most_at_once_(most_at_once) {}
@@ -67,7 +67,7 @@ class LeafWriter {
     Pivots finish();
 
   private:
-    static constexpr int kMaxRun = kMaxLeafEntries - kMaxTailEntries;
+    static constexpr int kMaxPacked = kMaxLeafEntries - kMaxTailEntries;
     static constexpr int kWindow = 4 * kMaxLeafEntries;
 
     void write_full_leaves();
@@ -87,8 +87,8 @@ class LeafWriter {
     Pivots pivots_;
 };
 
-// Writes the levels above the leaves, whose pivots these are, and releases them. No pivots: there is
-// one leaf at most, the root.
+// Writes the levels above the leaves, whose pivots these are, and releases them. No pivots: there
+// is one leaf at most, the root.
 void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages);
 
 } // namespace simhash

@@ -28,12 +28,12 @@ void push_down_root(const TreeContext& tree, Buffer root) {
     if (level >= UINT8_MAX)
         report_corruption(tree.index, BufferGetBlockNumber(root), "The tree is too high.");
 
-    init_page(child_page, tree.tree, level, page_opaque(root_page)->flags);
+    init_page(child_page, tree.number, level, page_opaque(root_page)->flags);
     memcpy(page_body(child_page), page_body(root_page), page_body_size(root_page));
     page_set_body_size(child_page, page_body_size(root_page));
 
     // The root has no fences, so its only pivot begins with the least key.
-    init_page(root_page, tree.tree, level + 1, 0);
+    init_page(root_page, tree.number, level + 1, 0);
     write_pivot(tree.kind, page_body(root_page), Pivot{{0, 0}, child_block});
     page_set_body_size(root_page, pivot_bytes(tree.kind));
     GenericXLogFinish(state);
@@ -82,7 +82,7 @@ void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, 
     int keep = at_end ? count - 1 : count / 2;
     Entry cut = read_pivot(tree.kind, left_page, keep).key;
 
-    init_page(right_page, tree.tree, page_opaque(left_page)->level, 0);
+    init_page(right_page, tree.number, page_opaque(left_page)->level, 0);
     memcpy(page_body(right_page), page_body(left_page) + keep * bytes, (count - keep) * bytes);
     page_set_body_size(right_page, (count - keep) * bytes);
     page_set_body_size(left_page, keep * bytes);
@@ -119,7 +119,7 @@ void insert_downlink(const TreeContext& tree, Buffer left, Entry cut, BlockNumbe
             GenericXLogFinish(state);
             UnlockReleaseBuffer(parent);
             return;
-        } else if (BufferGetBlockNumber(parent) == root_block(tree.tree)) {
+        } else if (BufferGetBlockNumber(parent) == root_block(tree.number)) {
             // Then the parent is a page below the root, with room or to be split.
             push_down_root(tree, parent);
         } else {
@@ -163,12 +163,12 @@ constexpr int kSpareEntries = 32; // room that a merge must leave to be worth it
 
 // Everything of one full leaf, and the new entry.
 struct LeafContent {
-    Entry run[kMaxLeafEntries];
+    Entry packed[kMaxLeafEntries];
     Entry tail[kMaxTailEntries + 1]; // sorted; with the new entry
-    Entry all[kMaxLeafEntries + 1];  // run and tail, sorted
-    int run_count, tail_count, count;
+    Entry all[kMaxLeafEntries + 1];  // packed part and tail, sorted
+    int packed_count, tail_count, count;
 
-    std::span<const Entry> run_entries() const { return {run, size_t(run_count)}; }
+    std::span<const Entry> packed_entries() const { return {packed, size_t(packed_count)}; }
     std::span<const Entry> tail_entries() const { return {tail, size_t(tail_count)}; }
     std::span<const Entry> all_entries() const { return {all, size_t(count)}; }
 };
@@ -181,13 +181,13 @@ int entries_before(std::span<const Entry> entries, Entry key) {
 // Gathers a leaf's entries and the new one. Raises an error where they are not in order.
 void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, Entry entry,
             LeafContent* content) {
-    content->run_count = reader.decode_run(content->run);
+    content->packed_count = reader.decode_packed(content->packed);
     content->tail_count = reader.decode_tail(content->tail);
     content->tail[content->tail_count++] = entry;
     std::sort(content->tail, content->tail + content->tail_count);
-    std::merge(content->run, content->run + content->run_count, content->tail,
+    std::merge(content->packed, content->packed + content->packed_count, content->tail,
                content->tail + content->tail_count, content->all);
-    content->count = content->run_count + content->tail_count;
+    content->count = content->packed_count + content->tail_count;
     // What comes from a damaged page is not written to others.
     for (int i = 1; i < content->count; i++)
         if (content->all[i - 1] >= content->all[i])
@@ -201,33 +201,33 @@ void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, En
 
 // The entries of one half of a leaf.
 struct LeafHalf {
-    std::span<const Entry> all, run, tail;
+    std::span<const Entry> all, packed, tail;
 };
 
-// Writes a leaf body: all entries as one run where that fits, else run and tail as they were. False
-// where neither fits.
+// Writes a leaf body: all entries as one packed part where that fits, else packed part and tail as
+// they were. False where neither fits.
 bool write_body(LeafKind kind, Page page, const LeafHalf& half) {
     size_t bytes = encode_body(kind, half.all, {}, page_body(page), kBodyCapacity);
     if (bytes == 0)
-        bytes = encode_body(kind, half.run, half.tail, page_body(page), kBodyCapacity);
+        bytes = encode_body(kind, half.packed, half.tail, page_body(page), kBodyCapacity);
     if (bytes == 0)
         return false;
     page_set_body_size(page, bytes);
     return true;
 }
 
-// Replaces run and tail by one run, where that leaves room for more. Expects the leaf locked
-// exclusively.
+// Replaces packed part and tail by one packed part, where that leaves room for more. Expects the
+// leaf locked exclusively.
 bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* content) {
     // With less room the next insertions would have to merge again.
     if (content->count > kMaxLeafEntries - kSpareEntries)
         return false;
-    size_t bytes = encoded_run_bytes(tree.kind, content->all, content->count);
+    size_t bytes = bytes_when_packed(tree.kind, content->all, content->count);
     if (bytes + kSpareEntries * tail_entry_bytes(tree.kind) > kBodyCapacity)
         return false;
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
-    encode_run(tree.kind, content->all, content->count, page_body(page), kBodyCapacity);
+    encode_packed(tree.kind, content->all, content->count, page_body(page), kBodyCapacity);
     page_set_body_size(page, bytes);
     GenericXLogFinish(state);
     return true;
@@ -259,19 +259,19 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, E
         if (position - first >= count / 2)
             return position;
     }
-    // Otherwise halve the bytes: a run entry's share of the run, a tail entry raw.
-    double run_share =
-        content->run_count > 0
-            ? double(encoded_run_bytes(tree.kind, content->run, content->run_count)) /
-                  content->run_count
+    // Otherwise halve the bytes: a packed entry's share of the packed part, a tail entry raw.
+    double packed_share =
+        content->packed_count > 0
+            ? double(bytes_when_packed(tree.kind, content->packed, content->packed_count)) /
+                  content->packed_count
             : 0;
     double raw = double(tail_entry_bytes(tree.kind));
-    double total = run_share * content->run_count + raw * content->tail_count, left = 0;
+    double total = packed_share * content->packed_count + raw * content->tail_count, left = 0;
     int tail = 0, cut = 1;
     for (int i = 0; i < count - 1; i++) {
         bool is_raw = tail < content->tail_count && all[i] == content->tail[tail];
         tail += is_raw;
-        left += is_raw ? raw : run_share;
+        left += is_raw ? raw : packed_share;
         cut = i + 1;
         if (left >= total / 2)
             break;
@@ -279,8 +279,8 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, E
     return cut_between_ranges(tree, content, cut);
 }
 
-// Where a full tail and the new entry all fall to one half, and do not fit encoded with its run,
-// they are one more than a tail holds: one of them goes to the other half.
+// Where a full tail and the new entry all fall to one half, and do not fit encoded with its packed
+// part, they are one more than a tail holds: one of them goes to the other half.
 int cut_within_tail(const TreeContext& tree, const LeafContent* content, int cut) {
     if (content->tail_count <= max_tail_entries(*tree.layout))
         return cut;
@@ -301,16 +301,16 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
 
     int cut = cut_within_tail(tree, content, choose_cut(tree, left_page, content, entry));
     Entry cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
-    std::span<const Entry> all = content->all_entries(), run = content->run_entries(),
+    std::span<const Entry> all = content->all_entries(), packed = content->packed_entries(),
                            tail = content->tail_entries();
-    int run_cut = entries_before(run, cut_key), tail_cut = entries_before(tail, cut_key);
+    int packed_cut = entries_before(packed, cut_key), tail_cut = entries_before(tail, cut_key);
 
-    init_leaf(right_page, tree.tree, tree.kind);
+    init_leaf(right_page, tree.number, tree.kind);
     link_halves(left_page, right_page, BufferGetBlockNumber(right), cut_key);
     if (!write_body(tree.kind, left_page,
-                    {all.first(cut), run.first(run_cut), tail.first(tail_cut)}) ||
+                    {all.first(cut), packed.first(packed_cut), tail.first(tail_cut)}) ||
         !write_body(tree.kind, right_page,
-                    {all.subspan(cut), run.subspan(run_cut), tail.subspan(tail_cut)}))
+                    {all.subspan(cut), packed.subspan(packed_cut), tail.subspan(tail_cut)}))
         elog(ERROR, "halves of a split leaf do not fit"); // cannot be: a part never encodes larger
     GenericXLogFinish(state);
     UnlockReleaseBuffer(right);
@@ -328,7 +328,7 @@ bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafRea
     // From the least change to the greatest: one page, two pages, two pages and their parent.
     if (merge_leaf(tree, buffer, &leaf_content))
         return true;
-    if (BufferGetBlockNumber(buffer) == root_block(tree.tree)) {
+    if (BufferGetBlockNumber(buffer) == root_block(tree.number)) {
         push_down_root(tree, buffer);
         return false;
     }

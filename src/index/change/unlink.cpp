@@ -4,11 +4,11 @@
 
 namespace simhash {
 
-void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> run,
+void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> packed,
                   std::span<const Entry> tail) {
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
-    size_t bytes = encode_body(tree.kind, run, tail, page_body(page), kBodyCapacity);
+    size_t bytes = encode_body(tree.kind, packed, tail, page_body(page), kBodyCapacity);
     if (bytes == 0) // a part never encodes larger
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
                           "Entries of a leaf are out of order.");
@@ -78,7 +78,7 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
 } // namespace
 
 bool unlink_leaf(const TreeContext& tree, BlockNumber block) {
-    if (block == root_block(tree.tree))
+    if (block == root_block(tree.number))
         return false;
     // VACUUM alone changes the low key of a page, so this one holds until the page is locked.
     Entry low = low_of_block(tree.index, block);

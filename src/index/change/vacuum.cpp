@@ -32,7 +32,7 @@ struct Vacuum {
     uint64_t* keys;  // [removed_limit] the same, permuted and sorted
     Answers answers; // of the posting table, to the same
 
-    Entry run[kMaxLeafEntries];
+    Entry packed[kMaxLeafEntries];
     Entry tail[kMaxTailEntries];
 };
 
@@ -42,10 +42,12 @@ TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
 
 // ---- Block tables ----
 
-// Takes the entries with these keys out of a run; both ascend. Returns the run's new end.
-Entry* without(Entry* run, const Entry* run_end, const uint64_t* keys, const uint64_t* keys_end) {
-    Entry* kept = run;
-    for (const Entry* entry = run; entry < run_end; ++entry) {
+// Takes the entries with these keys out of a packed part; both ascend. Returns the packed part's
+// new end.
+Entry* without(Entry* packed, const Entry* packed_end, const uint64_t* keys,
+               const uint64_t* keys_end) {
+    Entry* kept = packed;
+    for (const Entry* entry = packed; entry < packed_end; ++entry) {
         while (keys < keys_end && *keys < entry->key)
             ++keys;
         *kept = *entry;
@@ -88,12 +90,12 @@ size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutati
     auto is_gone = [&](const Entry& entry) {
         return std::binary_search<const uint64_t*>(keys.data(), gone_end, entry.key);
     };
-    Entry* run_end = vacuum->run + reader.decode_run(vacuum->run);
+    Entry* packed_end = vacuum->packed + reader.decode_packed(vacuum->packed);
     Entry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
-    Entry* run_kept = without(vacuum->run, run_end, keys.data(), gone_end);
+    Entry* packed_kept = without(vacuum->packed, packed_end, keys.data(), gone_end);
     Entry* tail_kept = std::remove_if(vacuum->tail, tail_end, is_gone);
-    if (run_kept < run_end || tail_kept < tail_end)
-        rewrite_leaf(tree, buffer, {vacuum->run, run_kept}, {vacuum->tail, tail_kept});
+    if (packed_kept < packed_end || tail_kept < tail_end)
+        rewrite_leaf(tree, buffer, {vacuum->packed, packed_kept}, {vacuum->tail, tail_kept});
     return done;
 }
 
@@ -159,15 +161,15 @@ void sweep_tables(Vacuum* vacuum) {
         for (bool more = true; more;) {
             vacuum_delay();
             Buffer buffer = descend(tree, position, 0, BUFFER_LOCK_SHARE);
-            int count = open_leaf(vacuum->index, buffer, tree.kind).decode_sorted(vacuum->run);
+            int count = open_leaf(vacuum->index, buffer, tree.kind).decode_sorted(vacuum->packed);
             more = go_right(vacuum->index, buffer, &position);
             UnlockReleaseBuffer(buffer);
             // A first guess, without a lock. remove_from_table() asks again under one.
             int orphans = 0;
             for (int i = 0; i < count; i++)
                 if (!has_posting(vacuum->index, vacuum->layout,
-                                 permutation.invert(vacuum->run[i].key)))
-                    keys[orphans++] = vacuum->run[i].key;
+                                 permutation.invert(vacuum->packed[i].key)))
+                    keys[orphans++] = vacuum->packed[i].key;
             remove_from_table(vacuum, table, {keys, size_t(orphans)});
         }
         pfree(keys);
@@ -201,13 +203,14 @@ int keep_live(Vacuum* vacuum, BlockNumber block, Entry* entries, int count, bool
 // a leaf's entries.
 void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
-    int run_count = reader.decode_run(vacuum->run), tail_count = reader.decode_tail(vacuum->tail);
-    bool remember = tree.tree == 0;
+    int packed_count = reader.decode_packed(vacuum->packed),
+        tail_count = reader.decode_tail(vacuum->tail);
+    bool remember = tree.number == 0;
     BlockNumber block = BufferGetBlockNumber(buffer);
-    int run_kept = keep_live(vacuum, block, vacuum->run, run_count, remember);
+    int packed_kept = keep_live(vacuum, block, vacuum->packed, packed_count, remember);
     int tail_kept = keep_live(vacuum, block, vacuum->tail, tail_count, remember);
-    int removed = run_count - run_kept + tail_count - tail_kept;
-    vacuum->result->num_index_tuples += run_kept + tail_kept;
+    int removed = packed_count - packed_kept + tail_count - tail_kept;
+    vacuum->result->num_index_tuples += packed_kept + tail_kept;
     vacuum->result->tuples_removed += removed;
     if (removed == 0)
         return;
@@ -217,7 +220,8 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
         vacuum->pending = true;
     }
-    rewrite_leaf(tree, buffer, {vacuum->run, size_t(run_kept)}, {vacuum->tail, size_t(tail_kept)});
+    rewrite_leaf(tree, buffer, {vacuum->packed, size_t(packed_kept)},
+                 {vacuum->tail, size_t(tail_kept)});
 }
 
 Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {

@@ -60,10 +60,10 @@ void check_flags(Check* check, const LevelReader& pages, int level) {
         report_corruption(check->index, pages.block(),
                           psprintf("The page's flags are 0x%x; expected 0x%x on level %d.",
                                    opaque->flags, expected, level));
-    if (opaque->tree != pages.tree().tree || opaque->level != level)
+    if (opaque->tree != pages.tree().number || opaque->level != level)
         report_corruption(check->index, pages.block(),
                           psprintf("The page is of tree %d, level %d; expected tree %d, level %d.",
-                                   opaque->tree, opaque->level, pages.tree().tree, level));
+                                   opaque->tree, opaque->level, pages.tree().number, level));
     if (page_is_rightmost(pages.page()) && (opaque->flags & kPageIncompleteSplit))
         report_corruption(check->index, pages.block(),
                           "The page is incompletely split, but has no right sibling.");
@@ -82,7 +82,7 @@ void check_fences(Check* check, const LevelReader& pages, Entry low, BlockNumber
     if (!page_is_rightmost(page) && page_high(page) <= low)
         report_corruption(check->index, pages.block(),
                           "The page's high key is not greater than its low key.");
-    BlockNumber root = root_block(pages.tree().tree);
+    BlockNumber root = root_block(pages.tree().number);
     if (pages.block() == root && !page_is_rightmost(page))
         report_corruption(check->index, root, "The root has a right sibling.");
 }
@@ -117,7 +117,7 @@ void check_posting(Check* check, const LevelReader& pages, Entry entry) {
                           psprintf("A posting points to (%u,%u); the table has %u blocks.",
                                    ItemPointerGetBlockNumberNoCheck(&tid),
                                    ItemPointerGetOffsetNumberNoCheck(&tid), check->heap_blocks));
-    if (pages.tree().tree == null_tree(*check->layout) && entry.key != 0)
+    if (pages.tree().number == null_tree(*check->layout) && entry.key != 0)
         report_corruption(check->index, pages.block(),
                           "An entry of the null table has a fingerprint.");
 }
@@ -125,19 +125,19 @@ void check_posting(Check* check, const LevelReader& pages, Entry entry) {
 void check_leaf(Check* check, const LevelReader& pages) {
     LeafReader reader = pages.leaf();
     Page page = pages.page();
-    int run = reader.decode_run(check->entries);
-    if (run != reader.run_count())
-        report_corruption(
-            check->index, pages.block(),
-            psprintf("The run holds %d entries; its header says %d.", run, reader.run_count()));
+    int packed = reader.decode_packed(check->entries);
+    if (packed != reader.packed_count())
+        report_corruption(check->index, pages.block(),
+                          psprintf("The packed part holds %d entries; its header says %d.", packed,
+                                   reader.packed_count()));
     if (!reader.ranks_agree())
         report_corruption(check->index, pages.block(),
-                          "The ranks in the run's header are not those of its entries.");
-    for (int i = 1; i < run; i++)
+                          "The ranks in the packed part's header are not those of its entries.");
+    for (int i = 1; i < packed; i++)
         if (check->entries[i - 1] >= check->entries[i])
             report_corruption(
                 check->index, pages.block(),
-                psprintf("Entry %d of the run is not greater than the one before.", i));
+                psprintf("Entry %d of the packed part is not greater than the one before.", i));
     int count = reader.decode_sorted(check->entries);
     bool postings = pages.tree().kind == LeafKind::kPosting;
     for (int i = 0; i < count; i++) {
@@ -190,7 +190,7 @@ void check_level(Check* check, const TreeContext& tree, int level, bool is_root)
     LevelReader pages(tree, level);
     Downlinks downlinks{LevelReader(tree, level + 1), 0, 0};
     Entry low{0, 0};
-    BlockNumber expected = is_root ? root_block(tree.tree) : InvalidBlockNumber;
+    BlockNumber expected = is_root ? root_block(tree.number) : InvalidBlockNumber;
     bool has_downlink = true;
     while (pages.next()) {
         mark_reached(check, pages.block());

@@ -34,7 +34,7 @@ void add_leaf(Info* info, const LevelReader& pages, LevelInfo* level, bool* any,
 }
 
 LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
-    LevelInfo level{tree.tree, number, 0, 0, 0, 0, 0};
+    LevelInfo level{tree.number, number, 0, 0, 0, 0, 0};
     LevelReader pages(tree, number);
     bool any = false;
     uint64_t last = 0;

@@ -45,7 +45,7 @@ bool EntryReader::next(Entry* entry) {
 }
 
 int root_level(const TreeContext& tree) {
-    Buffer buffer = read_page(tree.index, root_block(tree.tree), BUFFER_LOCK_SHARE);
+    Buffer buffer = read_page(tree.index, root_block(tree.number), BUFFER_LOCK_SHARE);
     int level = page_opaque(BufferGetPage(buffer))->level;
     UnlockReleaseBuffer(buffer);
     return level;

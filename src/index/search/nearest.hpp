@@ -19,7 +19,7 @@
 // of the earlier stages, which are few, are given up for the last stage where they outgrow
 // work_mem.
 //
-// A condition on another centre that is cheap to search for needs one stage only: what is in its
+// A condition on another center that is cheap to search for needs one stage only: what is in its
 // ball, sorted by distance from the target.
 //
 // ORDER BY fp <~> a, fp <~> b: the stages follow the first distance, and fingerprints at the same

@@ -47,15 +47,15 @@ int LeafNotes::distrust_ = 0;
 LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks) : index_(tree.index) {
     int table_count = tree.layout->table_count;
     uint32 index_hash = RelationGetRelid(tree.index) * 40503u;
-    owner_ = index_hash + uint32(tree.tree);
+    owner_ = index_hash + uint32(tree.number);
     uint32 leaves = index_blocks / table_count; // of a tree
     int room = kNoteBits - int(std::bit_width(uint32(table_count - 1)));
     // Two to four a leaf, so that on nearly every leaf a slot begins.
     slot_bits_ = std::min(std::max(int(std::bit_width(leaves)) + 1, kMinSlotBits), room);
-    base_ = index_hash + (uint32(tree.tree) << slot_bits_);
+    base_ = index_hash + (uint32(tree.number) << slot_bits_);
     // A temporary index might have another's name: a shared page may have the same but for the
     // session. Nulls are all in one place.
-    kept_ = !RelationUsesLocalBuffers(tree.index) && tree.tree != null_tree(*tree.layout);
+    kept_ = !RelationUsesLocalBuffers(tree.index) && tree.number != null_tree(*tree.layout);
 }
 
 LeafNote* LeafNotes::note_of_slot(uint64_t slot) {
@@ -107,8 +107,8 @@ uint64_t LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t
         return std::clamp((double(leading_bits(key)) - note.low) * share, 0.0, 1.0);
     };
     if (leading_bits(first) <= note.high && leading_bits(last) >= note.low)
-        note.shape.prefetch_run(page_body(BufferGetPage(hint.buffer)), kBodyCapacity,
-                                fraction(first), fraction(last));
+        note.shape.prefetch_packed(page_body(BufferGetPage(hint.buffer)), kBodyCapacity,
+                                   fraction(first), fraction(last));
     return uint64_t(note.high + 1) << 32;
 }
 

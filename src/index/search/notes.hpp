@@ -33,8 +33,9 @@ class LeafNotes {
 
     // Has the note on a key's leaf, soon to be used, brought into the processor's cache.
     void prefetch_note(uint64_t key);
-    // Has what a search from `first` to `last` will read brought there, of the run of the leaf that
-    // the hint's note is on. Returns where that leaf ends; 0 where there is no note, or at the end.
+    // Has what a search from `first` to `last` will read brought there, of the packed part of the
+    // leaf that the hint's note is on. Returns where that leaf ends; 0 where there is no note, or
+    // at the end.
     static uint64_t prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last);
 
     // Has that leaf's tail brought there.

@@ -80,7 +80,7 @@ bool Probes::fetch_more() {
 void Probes::collect_leaf() {
     LeafCursor& range = ranges_[next_];
     Origin origin = origins_[next_];
-    const Permutation& permutation = index_->permutation(range.tree().tree);
+    const Permutation& permutation = index_->permutation(range.tree().number);
     LeafYield* yield = index_->yield();
     LeafReader reader = range.lock(index_->snapshot);
     // Distances are the same under the permutation: only matches are permuted back.

@@ -12,9 +12,9 @@ class Probes {
     // What is collected goes to `matches`.
     Probes(SearchedIndex* index, Matches* matches) : index_(index), matches_(matches) {}
 
-    // Begins with the first range of a plan around the centre of the filter's ball; fingerprints are
-    // collected that the filter takes. Ranges that are also those of another plan around that
-    // centre, searched before, are left out, as far as the two look at the same prefixes.
+    // Begins with the first range of a plan around the center of the filter's ball; fingerprints
+    // are collected that the filter takes. Ranges that are also those of another plan around that
+    // center, searched before, are left out, as far as the two look at the same prefixes.
     void start(const ProbePlan* plan, const Filter& filter, const ProbePlan* searched = nullptr);
 
     // A cursor over the range whose turn it is; null after the last.
@@ -24,13 +24,13 @@ class Probes {
     // Whether the range whose turn it is was fetched ahead together with the one before.
     bool current_is_fetched() const { return next_ < count_; }
     // Whether it is one of the posting table. There must be one.
-    bool current_has_postings() const { return ranges_[next_].tree().tree == 0; }
+    bool current_has_postings() const { return ranges_[next_].tree().number == 0; }
     // The next range's turn.
     void pass() { next_++; }
 
-    // Collects those fingerprints of one leaf of the current range that no earlier probe of the plan
-    // reports; after its last leaf the range is passed. Fingerprints of the posting table may be
-    // repeated. Expects no lock, leaves neither pin nor lock.
+    // Collects those fingerprints of one leaf of the current range that no earlier probe of the
+    // plan reports; after its last leaf the range is passed. Fingerprints of the posting table may
+    // be repeated. Expects no lock, leaves neither pin nor lock.
     void collect_leaf();
     // Collects all that is left. False where that is more than the matches hold.
     bool collect();
@@ -51,7 +51,7 @@ class Probes {
     Filter filter_;
     struct Origin {
         int probe;       // its number in the plan
-        uint64_t target; // the centre's key in its tree
+        uint64_t target; // the center's key in its tree
     };
     LeafCursor ranges_[kAhead]; // [count_], of those from next_ on it is not yet the turn
     Origin origins_[kAhead];    // [count_], of the ranges

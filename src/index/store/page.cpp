@@ -44,7 +44,7 @@ void init_page(Page page, int tree, int level, uint16 flags) {
 
 void init_leaf(Page page, int tree, LeafKind kind) {
     init_page(page, tree, 0, kPageLeaf);
-    page_set_body_size(page, encode_run(kind, nullptr, 0, page_body(page), kBodyCapacity));
+    page_set_body_size(page, encode_packed(kind, nullptr, 0, page_body(page), kBodyCapacity));
 }
 
 void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_columns) {

@@ -13,9 +13,9 @@ namespace {
 
 // The bits of a tree's keys after the prefix of a range.
 uint64_t bits_in_range(const TreeContext& tree) {
-    if (tree.tree == null_tree(*tree.layout))
+    if (tree.number == null_tree(*tree.layout))
         return UINT64_MAX;
-    int prefix_bits = std::popcount(tree.layout->masks[tree.tree]);
+    int prefix_bits = std::popcount(tree.layout->masks[tree.number]);
     return prefix_bits == kFingerprintBits ? 0 : UINT64_MAX >> prefix_bits;
 }
 
@@ -52,7 +52,7 @@ enum class Fit { kHere, kRight, kElsewhere };
 // Where `key` is to be looked for, seen from a page that a link led to.
 Fit page_fit(const TreeContext& tree, Page page, Entry key, int level) {
     PageOpaque* opaque = page_opaque(page);
-    if ((opaque->flags & kPageMeta) || opaque->tree != tree.tree || opaque->level != level)
+    if ((opaque->flags & kPageMeta) || opaque->tree != tree.number || opaque->level != level)
         return Fit::kElsewhere;
     if (page_is_deleted(page))
         return page_is_rightmost(page) ? Fit::kElsewhere : Fit::kRight;
@@ -68,8 +68,9 @@ BlockNumber child_of(const TreeContext& tree, Buffer buffer, Entry key) {
     return read_pivot(tree.kind, page, find_pivot(tree.kind, page, key)).child;
 }
 
-// Goes from `block`, on `level`, right to the page that holds `key`, and locks it. Returns InvalidBuffer where the link turns out to be stale, or, if it was
-// kept, the page is not reached in a few hops.
+// Goes from `block`, on `level`, right to the page that holds `key`, and locks it. Returns
+// InvalidBuffer where the link turns out to be stale, or, if it was kept, the page is not reached
+// in a few hops.
 Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int level,
                   BufferLockMode lock_mode, Link link, int* hops) {
     int patience = link == Link::kKept ? kMaxHopsOfKeptLink : kMaxHops;
@@ -103,8 +104,8 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int lev
 Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode lock_mode,
                    int* hops) {
     // Roots never move, so a descent can begin anew at any time.
-    Buffer buffer = read_page(tree.index, root_block(tree.tree), BUFFER_LOCK_SHARE);
-    if (page_opaque(BufferGetPage(buffer))->tree != tree.tree)
+    Buffer buffer = read_page(tree.index, root_block(tree.number), BUFFER_LOCK_SHARE);
+    if (page_opaque(BufferGetPage(buffer))->tree != tree.number)
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
                           "A root belongs to another tree.");
     int at = page_opaque(BufferGetPage(buffer))->level;
@@ -146,7 +147,7 @@ Buffer descend(const TreeContext& tree, Entry key, int level, BufferLockMode loc
         if (buffer != InvalidBuffer)
             return buffer;
     }
-    report_corruption(tree.index, root_block(tree.tree), "Links of this tree lead nowhere.");
+    report_corruption(tree.index, root_block(tree.number), "Links of this tree lead nowhere.");
 }
 
 Buffer find_page(const TreeContext& tree, BlockNumber block, Entry key, int level) {
@@ -169,7 +170,7 @@ bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, Entry
 }
 
 BlockNumber expected_leaf(const TreeContext& tree, Entry key) {
-    BlockNumber block = root_block(tree.tree);
+    BlockNumber block = root_block(tree.number);
     Buffer buffer = read_page(tree.index, block, BUFFER_LOCK_SHARE);
     int hops = 0;
     for (int level = page_opaque(BufferGetPage(buffer))->level; level > 0; level--) {

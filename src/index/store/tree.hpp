@@ -10,7 +10,7 @@ struct TreeContext {
     Relation index;
     Relation heap; // for page reuse; may be null where nothing is allocated
     const Layout* layout;
-    int tree;
+    int number;
     LeafKind kind;
 };
 TreeContext tree_context(Relation index, Relation heap, const Layout* layout, int tree);
