@@ -135,6 +135,7 @@ void cut_tree(const Participant& self, int number) {
     for (int64 i = 1; i < wanted; i++) {
         Entry before = count == 1 ? samples.entries[0] : ranges[count - 1].low;
         Entry sample = samples.entries[i * samples.count / wanted];
+        // Many rows of one fingerprint may make samples equal: then there are fewer ranges.
         if (before < sample)
             // The page of its first leaf is added now, as the leaf before it must link to it.
             ranges[count++] = {low_key_between(tree, before, sample), self.pages->take()};
@@ -162,6 +163,7 @@ void read_share(const Participant& self) {
     runs.release();
     files.close();
 
+    // Before the barrier, so that all totals are there after it.
     SpinLockAcquire(&self.shared->mutex);
     self.shared->totals.heap_tuples += totals.heap_tuples;
     self.shared->totals.index_tuples += totals.index_tuples;
@@ -357,6 +359,7 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
     LaunchParallelWorkers(context);
     ereport(DEBUG1, (errmsg_internal("simhash build: %d of %d workers", context->nworkers_launched,
                                      context->nworkers)));
+    // Alone the leader builds faster without files.
     if (context->nworkers_launched == 0)
         return false;
     NewPages pages(build.index, kPagesAtOnce);
@@ -378,6 +381,7 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
 } // namespace
 
 int build_workers(const IndexBuild& build) {
+    // The server looks at expressions and at the predicate, but not at support functions.
     for (int i = 1; i < IndexRelationGetNumberOfKeyAttributes(build.index); i++)
         if (func_parallel(index_getprocid(build.index, AttrNumber(i + 1), kHashScope)) !=
             PROPARALLEL_SAFE)

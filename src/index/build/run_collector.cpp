@@ -59,9 +59,9 @@ size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
 
 } // namespace
 
-// Each table's keys are made from those of the one after it; the last one's from the postings, which
-// are in the order of the first. Where those are in the order of the bits that follow the table's
-// prefix, they need to be sorted by the prefix only.
+// Each table's keys are made from those of the one after it; the last one's from the postings,
+// which are in the order of the first. Where those are in the order of the bits that follow the
+// table's prefix, they need to be sorted by the prefix only.
 std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     std::span<Entry> room = postings_.scratch();
     static_assert(sizeof(Entry) == 2 * sizeof(uint64_t));
@@ -88,6 +88,8 @@ void SortedRunCollector::write_postings() {
         return;
     postings_.sort();
     write_sorted_run(files_->file_to_write(0), postings_.entries());
+    // From the last table to the first: each table's keys are made from those of the table after
+    // it.
     for (int tree = layout_->table_count - 1; tree > 0; tree--)
         write_sorted_run(files_->file_to_write(tree), block_keys(tree));
     postings_.clear();

@@ -11,6 +11,7 @@ namespace {
 void write_page(Relation index, Buffer buffer, Page image) {
     LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
     auto* header = reinterpret_cast<PageHeader>(image);
+    // WAL leaves out the hole; so that the page on disk is the same as after replay it is zeros.
     memset(image + header->pd_lower, 0, header->pd_upper - header->pd_lower);
     START_CRIT_SECTION();
     memcpy(BufferGetPage(buffer), image, BLCKSZ);
@@ -37,6 +38,7 @@ BlockNumber NewPages::take() {
 void NewPages::release() {
     if (next_ == end_)
         return;
+    // They are all zeros. Insertions take them.
     while (next_ < end_)
         RecordFreeIndexPage(index_, next_++);
     IndexFreeSpaceMapVacuum(index_);
@@ -140,6 +142,7 @@ void LeafWriter::write_leaf(int count) {
 
     Buffer next = InvalidBuffer;
     if (!is_last) {
+        // The next leaf's page is taken now, as this one must link to it.
         low_ = low_key_between(tree_, entries[count - 1], entries[count]);
         next = pages_->take_pinned();
         page_opaque(page_)->right = BufferGetBlockNumber(next);
@@ -153,7 +156,7 @@ void LeafWriter::write_leaf(int count) {
 }
 
 void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) {
-    const size_t bytes = pivot_bytes(tree.kind), pivots_of_page = kBodyCapacity * 9 / 10 / bytes;
+    size_t bytes = pivot_bytes(tree.kind), pivots_of_page = kBodyCapacity * 9 / 10 / bytes;
     auto* page = static_cast<Page>(palloc(BLCKSZ));
     for (int level = 1; !below.all().empty(); level++) {
         std::span<const Pivot> pivots = below.all();

@@ -58,6 +58,7 @@ size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* k
     LeafReader reader = open_leaf(index_, buffer, postings.kind);
     count = std::min(count, size_t{kMaxLeafEntries});
     size_t asked = 0;
+    // Range, LSN and the absence of postings are read under one lock: so the LSN stands for all.
     for (; asked < count && !page_precedes(page, {fingerprints[asked], kMaxTid}); asked++) {
         last = fingerprints[asked];
         if (!reader.contains_key(last))
@@ -65,6 +66,7 @@ size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* k
     }
     Answer answer{first, last, PageGetLSN(page), BufferGetBlockNumber(buffer), buffer};
     UnlockReleaseBuffer(buffer);
+    // Pages of an index that is not logged keep their LSN when they change.
     if (asked > 0 && RelationNeedsWAL(index_))
         put(answer);
     return asked;
@@ -78,6 +80,7 @@ size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
         while (earlier < earlier_count && earlier_[earlier].last < fingerprints[i])
             earlier++;
         const Answer* known = earlier < earlier_count ? &earlier_[earlier] : nullptr;
+        // The leaf has not changed since it was asked for the table before.
         if (known != nullptr && known->first <= fingerprints[i] && holds(*known)) {
             put(*known);
             while (i < count && fingerprints[i] <= known->last)
@@ -85,6 +88,7 @@ size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
         } else if (size_t asked = ask_leaf(fingerprints + i, count - i, fingerprints, &kept)) {
             i += asked;
         } else {
+            // Its postings may be on more than one leaf, so no one LSN tells of them.
             uint64_t spread = fingerprints[i++];
             if (!has_posting(index_, layout_, spread))
                 fingerprints[kept++] = spread;

@@ -125,11 +125,13 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
     const Insertion& insertion = *insertion_of(index, heap, info);
     const Layout& layout = insertion.layout;
     uint64_t tid = tid_to_integer(*heap_tid);
+    // Vacuum asks nothing of the null table, so its entry may go in alone.
     if (isnull[0]) {
         insert_entry(tree_context(index, heap, &layout, null_tree(layout)), nullptr, {0, tid});
         return false;
     }
     Entry posting = {stored_fingerprint(index, values, isnull), tid};
+    // Most of the time goes into waiting for the leaves' memory: it is asked for at once.
     fetch_leaves_ahead(insertion, posting);
     if (layout.table_count <= kMaxAppends && append_everywhere(index, insertion, posting))
         return false;

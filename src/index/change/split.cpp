@@ -77,7 +77,7 @@ void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, 
     size_t bytes = pivot_bytes(tree.kind);
     int count = pivot_count(tree.kind, left_page);
     int position = find_pivot(tree.kind, left_page, pivot.key) + 1;
-    // Ascending insertion leaves full pages behind.
+    // Ascending insertion leaves full pages behind; otherwise the page is halved.
     bool at_end = position == count && page_is_rightmost(left_page);
     int keep = at_end ? count - 1 : count / 2;
     Entry cut = read_pivot(tree.kind, left_page, keep).key;
@@ -208,6 +208,8 @@ struct LeafHalf {
 // they were. False where neither fits.
 bool write_body(LeafKind kind, Page page, const LeafHalf& half) {
     size_t bytes = encode_body(kind, half.all, {}, page_body(page), kBodyCapacity);
+    // Raw entries that are spread wide may take more when they are packed. As it was, a half takes
+    // no more than the whole leaf did.
     if (bytes == 0)
         bytes = encode_body(kind, half.packed, half.tail, page_body(page), kBodyCapacity);
     if (bytes == 0)
@@ -249,12 +251,14 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, E
     int count = content->count;
     int position = entries_before(content->all_entries(), entry);
     bool last = position == count - 1;
+    // What comes in order would leave every page half full if each split halved its leaf.
     // TIDs of one fingerprint arrive in order, and so may keys at the right edge: leave a full page
     // behind.
     if (last && page_is_rightmost(page))
         return position;
     if (position > 0 && all[position - 1].key == entry.key &&
         (last || all[position + 1].key != entry.key)) {
+        // Only where they fill half of the leaf: otherwise the page on the right would start full.
         int first = entries_before(content->all_entries(), {entry.key, 0});
         if (position - first >= count / 2)
             return position;
@@ -300,6 +304,7 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
     Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 
     int cut = cut_within_tail(tree, content, choose_cut(tree, left_page, content, entry));
+    // The low key of a range, not of its first entry, so that a probe of the range needs one leaf.
     Entry cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
     std::span<const Entry> all = content->all_entries(), packed = content->packed_entries(),
                            tail = content->tail_entries();

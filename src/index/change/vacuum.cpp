@@ -47,9 +47,9 @@ TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
 Entry* without(Entry* packed, const Entry* packed_end, const uint64_t* keys,
                const uint64_t* keys_end) {
     Entry* kept = packed;
-    for (const Entry* entry = packed; entry < packed_end; ++entry) {
+    for (const Entry* entry = packed; entry < packed_end; entry++) {
         while (keys < keys_end && *keys < entry->key)
-            ++keys;
+            keys++;
         *kept = *entry;
         kept += keys == keys_end || *keys != entry->key;
     }
@@ -64,6 +64,7 @@ size_t find_gone(Vacuum* vacuum, const Permutation& permutation, std::span<uint6
     Answers& answers = vacuum->answers;
     size_t most_searches = answers.searches() + kSearchesUnderLock, done = 0;
     auto look_up = [&](size_t i) { return answers.look_up(permutation.invert(keys[i])); };
+    // Answers are looked up some keys ahead, so that their leaves come nearer meanwhile.
     const Answer* ahead[kAnswersAhead];
     for (size_t i = 0; i < std::min(keys.size(), kAnswersAhead); i++)
         ahead[i] = look_up(i);
@@ -87,6 +88,7 @@ size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutati
     size_t gone;
     size_t done = find_gone(vacuum, permutation, keys, &gone);
     const uint64_t* gone_end = keys.data() + gone;
+    // The packed part ascends as the keys do; the tail is in order of arrival.
     auto is_gone = [&](const Entry& entry) {
         return std::binary_search<const uint64_t*>(keys.data(), gone_end, entry.key);
     };
@@ -94,6 +96,7 @@ size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutati
     Entry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
     Entry* packed_kept = without(vacuum->packed, packed_end, keys.data(), gone_end);
     Entry* tail_kept = std::remove_if(vacuum->tail, tail_end, is_gone);
+    // Nothing to remove, nothing logged: all of them may have postings again.
     if (packed_kept < packed_end || tail_kept < tail_end)
         rewrite_leaf(tree, buffer, {vacuum->packed, packed_kept}, {vacuum->tail, tail_kept});
     return done;
@@ -118,6 +121,7 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
             return !page_precedes(page, {key, 0});
         });
         size_t done = remove_from_leaf(vacuum, tree, permutation, buffer, {keys.begin(), on_leaf});
+        // A leaf that was found by a descent holds the first key, unless its fences are damaged.
         if (done == 0)
             report_corruption(vacuum->index, block, "The root has a right sibling.");
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
@@ -131,6 +135,7 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
 
 // Deals with the remembered fingerprints, and forgets them.
 void remove_from_tables(Vacuum* vacuum) {
+    // In the order of the posting table, which is asked leaf by leaf.
     uint64_t *removed = vacuum->removed, *keys = vacuum->keys;
     std::sort(removed, removed + vacuum->removed_count);
     size_t count = std::unique(removed, removed + vacuum->removed_count) - removed;
@@ -179,6 +184,7 @@ void sweep_tables(Vacuum* vacuum) {
 // ---- Postings ----
 
 void remember_removed(Vacuum* vacuum, uint64_t fingerprint) {
+    // Postings of one fingerprint follow one another in the packed part.
     if (vacuum->removed_count > 0 && vacuum->removed[vacuum->removed_count - 1] == fingerprint)
         return;
     vacuum->removed[vacuum->removed_count++] = fingerprint;
@@ -247,6 +253,8 @@ void vacuum_postings(Vacuum* vacuum, int number) {
     for (;;) {
         Page page = BufferGetPage(buffer);
         BlockNumber block = BufferGetBlockNumber(buffer), next = page_opaque(page)->right;
+        // By right links and not by block number: splits move entries to the right only, so none
+        // passes the walk by. A TID that was missed would outlive its row.
         // Nobody else unlinks pages; a leaf that was unlinked just now has given its range to this.
         if (!page_is_leaf(page) || page_is_deleted(page) || page_opaque(page)->tree != number ||
             page_low(page) > position)
@@ -257,6 +265,7 @@ void vacuum_postings(Vacuum* vacuum, int number) {
         vacuum_leaf(vacuum, tree, buffer);
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
         UnlockReleaseBuffer(buffer);
+        // Before the walk goes on, while `next` is known. The next leaf takes over its range.
         if (empty && next != InvalidBlockNumber && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
         // The next leaf may add as many as it has entries.
@@ -321,6 +330,7 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
 }
 
 void end_vacuum(Vacuum* vacuum) {
+    // Last of all: up to here a crash leaves the flag set.
     if (vacuum->pending)
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, false);
     vacuum->answers.free();
@@ -359,10 +369,13 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     vacuum->callback = callback;
     vacuum->callback_state = state;
     bool sweep = vacuum->pending;
+    // Postings before block tables: an entry of a block table goes only when its fingerprint has no
+    // posting any more.
     vacuum_postings(vacuum, 0);
     pause_for_test("vacuum-before-tables");
     remove_from_tables(vacuum);
     vacuum_postings(vacuum, null_tree(*vacuum->layout));
+    // An earlier vacuum did not end, and nobody knows what it removed.
     if (sweep)
         sweep_tables(vacuum);
     end_vacuum(vacuum);

@@ -11,6 +11,7 @@ SearchedTree::SearchedTree(const TreeContext& tree, BlockNumber index_blocks)
 void LeafCursor::find_ahead() {
     Assert(InterruptHoldoffCount == 0); // as it is under a page lock
     hint_ = tree_->notes.look_up(position_.key);
+    // Without a note, or while notes are often wrong, the leaf may be on disk.
     if (hint_.note == nullptr || !LeafNotes::trust()) {
         hint_.note = nullptr;
         hint_.buffer = InvalidBuffer;
@@ -52,6 +53,8 @@ void LeafCursor::prefetch_keys() {
 }
 
 void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {
+    // Each step needs what the step before has asked for. By then it has come, as the other cursors
+    // had their turn.
     for (int i = 0; i < count; i++)
         cursors[i].tree_->notes.prefetch_note(cursors[i].position_.key);
     for (int i = 0; i < count; i++)
@@ -71,6 +74,7 @@ inline Buffer LeafCursor::lock_leaf() {
     LeafHint hint = hint_;
     if (hint.buffer == InvalidBuffer) {
         LeafHint noted = tree_->notes.look_up(position_.key);
+        // A link that was read a moment ago is younger than a note; only its buffer is missing.
         if (noted.note != nullptr &&
             (hint.block == InvalidBlockNumber || hint.block == noted.block))
             hint = noted;
@@ -89,6 +93,7 @@ inline Buffer LeafCursor::lock_leaf() {
 LeafReader LeafCursor::lock(Snapshot snapshot) {
     const TreeContext& tree = tree_->context;
     buffer_ = lock_leaf();
+    // Under the lock: whatever takes entries off the leaf afterwards is no concern of this reading.
     test_for_old_snapshot(snapshot, tree.index, BufferGetPage(buffer_));
     LeafReader reader = open_leaf(tree.index, buffer_, tree.kind);
     tree_->notes.put(position_.key, hint_, buffer_, reader);

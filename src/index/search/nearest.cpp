@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kRadiusStep = 2;
 
-// Stages beyond this radius look ahead: that makes each of them dearer, and the nearer ones cost too
-// little to be saved.
+// Stages beyond this radius look ahead: that makes each of them dearer, and the nearer ones cost
+// too little to be saved.
 constexpr int kNearRadius = 8;
 // They look so far that so many matches are to be expected, which is enough for most limits.
 constexpr double kFarMatches = 64;
@@ -149,6 +149,7 @@ bool NearestScan::collect_stage() {
 bool NearestScan::begin_stage() {
     if (done_radius_ >= greatest_radius_)
         return false;
+    // The plans of stages are those of queries within their radius: what one finds is complete.
     int radius = next_radius();
     // A stage that leaves one distance to the next costs nearly as much as that one.
     bool is_last = radius >= greatest_radius_ - (done_radius_ < 0 ? 0 : 1);
@@ -159,6 +160,7 @@ bool NearestScan::begin_stage() {
 
 // A pass over what was not yet returned, which tells its distances; then one for each of them.
 bool NearestScan::begin_last_stage() {
+    // A pass for a distance at which there is no row would be wasted.
     std::fill(std::begin(distance_occurs_), std::end(distance_occurs_), false);
     matches_->clear();
     postings_->start(index_->all_postings(), filter(greatest_radius_));
@@ -182,8 +184,8 @@ bool NearestScan::begin_pass(int distance) {
     step_ = Step::kPass;
     if (targets_.size() == 1)
         return true;
-    // Rows at one distance are still to be ordered by the next target, so all must be there, however
-    // much memory they take.
+    // Rows at one distance are still to be ordered by the next target, so all must be there,
+    // however much memory they take.
     step_ = Step::kLookUp;
     matches_->clear(false);
     while (postings_->next_leaf())
@@ -205,6 +207,7 @@ bool NearestScan::begin_next() {
     case Step::kStage:
         if (begin_lookup())
             return true;
+        // All within the radius was returned, so later stages leave it out.
         done_radius_ = radius_;
         return begin_stage();
     case Step::kLookUp:

@@ -50,7 +50,8 @@ LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks) : index_
     owner_ = index_hash + uint32(tree.number);
     uint32 leaves = index_blocks / table_count; // of a tree
     int room = kNoteBits - int(std::bit_width(uint32(table_count - 1)));
-    // Two to four a leaf, so that on nearly every leaf a slot begins.
+    // Two to four a leaf, so that on nearly every leaf a slot begins. Not more than there is room
+    // for, or the tree's notes would take the places of one another.
     slot_bits_ = std::min(std::max(int(std::bit_width(leaves)) + 1, kMinSlotBits), room);
     base_ = index_hash + (uint32(tree.number) << slot_bits_);
     // A temporary index might have another's name: a shared page may have the same but for the

@@ -21,6 +21,8 @@ int read_postings(const LeafCursor& cursor, const LeafReader& reader, const Filt
     int count = 0;
     for (int i = 0; i < hit_count; i++) {
         uint64_t key = yield->hits[i].key, tid = reader.tid_at(yield->hits[i].place);
+        // Before the position: the leaf has taken over the range of one that was unlinked, which is
+        // done.
         if (Entry{key, tid} < cursor.position() || !filter.takes(key))
             continue;
         if (!tid_is_possible(tid))
@@ -75,7 +77,9 @@ bool PostingReader::next_leaf() {
         begun_ = true;
         LeafReader reader = cursor_.lock(index_->snapshot);
         int count = read_postings(cursor_, reader, filter_, index_->yield());
+        // While the leaf is locked: position and link must be of the same moment as the entries.
         cursor_.go_on();
+        // The pin keeps VACUUM from letting the TIDs be used again (README.md, rule 4).
         if (count > 0 && keeps_pin)
             pinned_ = cursor_.unlock();
         else

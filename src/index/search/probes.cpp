@@ -96,6 +96,7 @@ void Probes::collect_leaf() {
             !reported_earlier(*plan_, origin.probe, fingerprint ^ filter_.ball.center))
             yield->fingerprints[count++] = fingerprint;
     }
+    // Matches are added after the lock is released: that may allocate memory.
     range.go_on();
     range.release();
     // A leaf that ends among the postings of a fingerprint is, if that one has many rows, followed

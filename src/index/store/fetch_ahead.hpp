@@ -25,8 +25,8 @@ inline void prefetch_page_end(Buffer buffer) {
 }
 // About how many bytes of its page a row of the table takes.
 int typical_row_bytes(Relation heap);
-// Has the row's page brought nearer, and there its pointer, and the row where it lies if the rows of
-// the page are of so many bytes each.
+// Has the row's page brought nearer, and there its pointer, and the row where it lies if the rows
+// of the page are of so many bytes each.
 void fetch_row_ahead(Relation heap, ItemPointerData tid, int row_bytes);
 
 } // namespace simhash

@@ -76,6 +76,7 @@ Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy
     if (block == InvalidBlockNumber || !block_exists(index, block))
         report_corruption(index, block, "A link names no page.");
     Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+    // To lock it would wait for this backend for ever.
     if (page_locked_by_me(buffer))
         report_corruption(index, block, "Links form a circle.");
     return buffer;
