@@ -117,7 +117,7 @@ bool partition_radius(WindowObject window, int32* radius) {
 }
 
 void check_same_radius(WindowObject window, int64 rows, int32 radius, bool radius_is_null) {
-    for (int64 row = 0; row < rows; ++row) {
+    for (int64 row = 0; row < rows; row++) {
         bool is_null, is_out;
         CHECK_FOR_INTERRUPTS();
         Datum value = WinGetFuncArgInPartition(window, 1, int(row), WINDOW_SEEK_HEAD, false,
@@ -149,7 +149,7 @@ void check_not_volatile(FunctionCallInfo fcinfo) {
 
 // Reads the partition's rows.
 void collect_rows(WindowObject window, int64 rows, Collector* collector, RowNames* names) {
-    for (int64 row = 0; row < rows; ++row) {
+    for (int64 row = 0; row < rows; row++) {
         bool is_null, is_out;
         CHECK_FOR_INTERRUPTS();
         Datum value = WinGetFuncArgInPartition(window, 0, int(row), WINDOW_SEEK_HEAD, false,

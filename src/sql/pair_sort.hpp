@@ -32,7 +32,7 @@ class PairSort {
     static void add(void* sort, uint64_t a, uint64_t b) {
         auto* self = static_cast<PairSort*>(sort);
         self->sorter_.add({a, b});
-        ++self->count_;
+        self->count_++;
     }
 
     ExternalSorter<Entry> sorter_; // of pairs: b stands in the place of a TID

@@ -8,7 +8,7 @@ namespace {
 constexpr ptrdiff_t kSlice = 256 * 1024; // bytes
 
 bool needs_conversion() {
-    const int encoding = GetDatabaseEncoding();
+    int encoding = GetDatabaseEncoding();
     return encoding != PG_UTF8 && encoding != PG_SQL_ASCII;
 }
 
@@ -75,7 +75,7 @@ uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
 
 uint64_t hash_server_text(HashKind kind, Datum value) {
     const text* feature = DatumGetTextPP(value);
-    const uint64_t hash = hash_server_bytes(kind, VARDATA_ANY(feature), VARSIZE_ANY_EXHDR(feature));
+    uint64_t hash = hash_server_bytes(kind, VARDATA_ANY(feature), VARSIZE_ANY_EXHDR(feature));
     if (static_cast<const void*>(feature) != DatumGetPointer(value))
         pfree(const_cast<text*>(feature));
     return hash;

@@ -14,9 +14,9 @@ using simhash::test::Random;
 
 TEST(Ball, HoldsWhatIsWithinItsRadius) {
     Random random(1);
-    for (int distance = 0; distance <= 64; ++distance) {
+    for (int distance = 0; distance <= 64; distance++) {
         uint64_t center = random.next(), other = center ^ random.with_ones(distance);
-        for (int radius = -1; radius <= 64; ++radius)
+        for (int radius = -1; radius <= 64; radius++)
             ASSERT_EQ((Ball{center, radius}.contains(other)), distance <= radius);
     }
 }
@@ -24,17 +24,17 @@ TEST(Ball, HoldsWhatIsWithinItsRadius) {
 TEST(Ball, RadiiBeyondTheWordSaturate) {
     EXPECT_EQ(saturate_radius(INT64_MIN), -1);
     EXPECT_EQ(saturate_radius(-1), -1);
-    for (int radius = 0; radius <= 64; ++radius)
+    for (int radius = 0; radius <= 64; radius++)
         EXPECT_EQ(saturate_radius(radius), radius);
     EXPECT_EQ(saturate_radius(65), 64);
     EXPECT_EQ(saturate_radius(INT64_MAX), 64);
 }
 
 TEST(BallSize, CountsTheWordsOfABall) {
-    for (int bits = 0; bits <= 12; ++bits)
-        for (int radius = -2; radius <= 14; ++radius) {
+    for (int bits = 0; bits <= 12; bits++)
+        for (int radius = -2; radius <= 14; radius++) {
             double words = 0;
-            for (uint64_t word = 0; word < uint64_t{1} << bits; ++word)
+            for (uint64_t word = 0; word < uint64_t{1} << bits; word++)
                 words += hamming_distance(word, 0) <= radius;
             ASSERT_EQ(ball_size(bits, radius), words) << bits << " " << radius;
             ASSERT_EQ(ball_share(bits, radius), words / double(1 << bits));
@@ -75,7 +75,7 @@ TEST(Slices, AreTheKeysOfTheRangeThatDifferInAtMostOneOfTheNextBits) {
                     bool contained = std::popcount(cut) <= 1;
                     ASSERT_EQ(slices.contain(key_of(word)), contained);
                     int times = 0;
-                    for (int i = 0; i < slices.count(); ++i)
+                    for (int i = 0; i < slices.count(); i++)
                         times += slices.first(i) <= key_of(word) && key_of(word) <= slices.last(i);
                     ASSERT_EQ(times, contained);
                     any |= contained;

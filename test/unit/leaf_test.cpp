@@ -273,7 +273,7 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
                 reader.visit_packed(low, low + random() % 1000, [](uint64_t, int) {});
                 reader.contains_key(low);
                 reader.ranks_agree();
-                for (int level = 0; level < kSimdLevels; ++level)
+                for (int level = 0; level < kSimdLevels; level++)
                     for (uint8_t slice_bits : {0, 1, 9})
                         EXPECT_LE(reader.keys_within(low >> 1, UINT64_MAX, low, 3, hits.data(),
                                                      {low, 2, slice_bits}, SimdLevel(level)),
@@ -327,7 +327,7 @@ TEST(LeafCodec, FindsOfACutRangeExactlyTheKeysInItsSlices) {
                         else
                             outside++;
                     }
-                for (int level = 0; level < kSimdLevels; ++level) {
+                for (int level = 0; level < kSimdLevels; level++) {
                     int count = reader.keys_within(low, high, target, radius, hits.data(), slices,
                                                    SimdLevel(level));
                     std::vector<uint64_t> found;
@@ -349,7 +349,7 @@ void expect_keys_within(const LeafReader& reader, const std::vector<Entry>& entr
         if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius)
             expected.push_back(e);
     std::vector<LeafReader::Hit> hits(LeafReader::kHitRoom);
-    for (int level = 0; level < kSimdLevels; ++level) {
+    for (int level = 0; level < kSimdLevels; level++) {
         std::vector<Entry> found;
         int count =
             reader.keys_within(low, high, target, radius, hits.data(), {}, SimdLevel(level));

@@ -37,13 +37,13 @@ TEST(RadixSort, KeepsTheOrderOfRecordsWithEqualKeys) {
     for (uint64_t varying : kVarying)
         for (size_t size : kSizes) {
             std::vector<Entry> records(size), scratch(size);
-            for (size_t i = 0; i < size; ++i)
+            for (size_t i = 0; i < size; i++)
                 records[i] = {random.next() & random.next() & random.next() & varying, i};
             std::vector<Entry> expected = records;
             std::stable_sort(expected.begin(), expected.end(),
                              [](auto& a, auto& b) { return a.key < b.key; });
             radix_sort<Entry>(records, scratch, [] {});
-            for (size_t i = 0; i < size; ++i) {
+            for (size_t i = 0; i < size; i++) {
                 ASSERT_EQ(records[i].key, expected[i].key);
                 ASSERT_EQ(records[i].tid, expected[i].tid);
             }
@@ -80,7 +80,7 @@ TEST(RadixSort, SortsRecordsByKeyAndValue) {
                 std::vector<Entry> expected = records;
                 std::sort(expected.begin(), expected.end());
                 sort_records(std::span<Entry>(records), std::span<Entry>(scratch), [] {});
-                for (size_t i = 0; i < size; ++i) {
+                for (size_t i = 0; i < size; i++) {
                     ASSERT_EQ(records[i].key, expected[i].key);
                     ASSERT_EQ(records[i].tid, expected[i].tid);
                 }

@@ -44,11 +44,11 @@ inline bool processor_has([[maybe_unused]] SimdLevel level) {
 
 // Of a function's forms, one for each level: that of the highest level, up to `highest`, which the
 // processor has.
-template <class Function>
+template <typename Function>
 Function best_form(SimdLevel highest, const Function (&forms)[kSimdLevels]) {
     int level = int(highest);
     while (!processor_has(SimdLevel(level)))
-        --level;
+        level--;
     return forms[level];
 }
 

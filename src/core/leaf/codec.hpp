@@ -115,7 +115,7 @@ inline size_t suffix_offset(unsigned low_bits, size_t i) {
 struct PortableBits {
     // Position of the n-th set bit, n > 0; there are so many.
     [[gnu::always_inline]] static int nth_one(uint64_t bits, uint64_t n) {
-        for (; n > 1; --n)
+        for (; n > 1; n--)
             bits &= bits - 1;
         return std::countr_zero(bits);
     }
@@ -203,7 +203,7 @@ class LeafReader {
     }
 
     // Calls visit(key, i) for the packed part's entries with low <= key <= high, in order.
-    template <class Visit>
+    template <typename Visit>
     void visit_packed(uint64_t low, uint64_t high, Visit visit) const;
 
     // An entry whose key is within the radius, and its place: packed entries count from 0, tail
@@ -240,7 +240,7 @@ class LeafReader {
     int decode_tail(Entry* out) const;
 
   private:
-    template <class Loops>
+    template <typename Loops>
     friend class WithinRadius;
 
     bool has_suffixes() const { return header_.low_bits >= kSuffixBits; }
@@ -333,12 +333,12 @@ class LeafReader {
         int entries;
         UnaryPlace at;
     };
-    template <class Bits>
+    template <typename Bits>
     [[gnu::always_inline]] HighPart find_high_part(uint64_t high_part) const {
         UnaryPlace at = section_before(high_part);
         if (high_part == 0)
             return {0, at};
-        for (; at.word < header_.unary_words; ++at.word) {
+        for (; at.word < header_.unary_words; at.word++) {
             uint64_t holes = ~leaf_detail::read_word(unary_, at.word);
             unsigned clear = std::popcount(holes);
             if (at.clear_before + clear >= high_part) {
@@ -400,7 +400,7 @@ size_t encode_body(LeafKind kind, std::span<const Entry> packed, std::span<const
 
 // ---- implementation of the templates ----
 
-template <class Visit>
+template <typename Visit>
 [[gnu::always_inline]] inline void LeafReader::visit_packed(uint64_t low, uint64_t high,
                                                             Visit visit) const {
     using namespace leaf_detail;

@@ -63,7 +63,7 @@ struct PortableLoops : PortableBits {
         unsigned low_bits = suffixes.low_bits;
         uint32_t target = suffixes.target;
         int radius = suffixes.radius, near = 0;
-        for (int i = begin; i < end; ++i) {
+        for (int i = begin; i < end; i++) {
             hits[near].place = i;
             near +=
                 std::popcount(read_suffix(words, suffix_offset(low_bits, i)) ^ target) <= radius;
@@ -76,7 +76,7 @@ struct PortableLoops : PortableBits {
     [[gnu::always_inline]] static int near_keys(const TailKeys& keys, int begin,
                                                 LeafReader::Hit* hits) {
         int near = 0;
-        for (int i = begin; i < keys.count; ++i) {
+        for (int i = begin; i < keys.count; i++) {
             uint64_t key;
             memcpy(&key, keys.at + size_t(i) * keys.stride, 8);
             hits[near].place = i;
@@ -203,7 +203,7 @@ struct NeonLoops : PortableLoops {
 } // namespace
 
 // One call of keys_within().
-template <class Loops>
+template <typename Loops>
 class WithinRadius {
   public:
     [[gnu::always_inline]] WithinRadius(const LeafReader& reader, uint64_t low, uint64_t high,
@@ -265,7 +265,7 @@ class WithinRadius {
         uint64_t mask = (uint64_t{1} << reader_.header_.low_bits) - 1;
         int near = 0;
         LeafReader::LowParts low_parts(reader_, size_t(begin));
-        for (int i = begin; i < end; ++i) {
+        for (int i = begin; i < end; i++) {
             hits[near].place = i;
             uint64_t key = first_key + low_parts.next();
             near += std::popcount((key ^ target_) & mask) <= radius_;
@@ -278,7 +278,7 @@ class WithinRadius {
         int near = Loops::near_keys({reader_.tail_, reader_.tail_count(),
                                      tail_entry_bytes(reader_.kind_), target_, radius_},
                                     0, hits);
-        for (int i = 0; i < near; ++i) {
+        for (int i = 0; i < near; i++) {
             int number = hits[i].place;
             uint64_t key = reader_.tail_key(number);
             if (low_ <= key && key <= high_ && (!slices.cut_range() || slices.contain(key)))
@@ -289,7 +289,7 @@ class WithinRadius {
     // A range that is not cut is one slice.
     template <bool is_wide>
     [[gnu::always_inline]] void find_in_slices(const Slices& slices) {
-        for (int i = 0; i < slices.count(); ++i) {
+        for (int i = 0; i < slices.count(); i++) {
             uint64_t low = low_, high = high_;
             if (slices.cut_range()) {
                 low = std::max(low, slices.first(i));
@@ -321,14 +321,14 @@ class WithinRadius {
         int low_radius = radius_left<is_wide>(low, high, low_bits);
         // So many entries stand before the word.
         int word = start.at.word, entries = int(uint64_t(word) * 64 - start.at.clear_before);
-        for (int i = 0; i < near; ++i) {
+        for (int i = 0; i < near; i++) {
             int place = hits[i].place;
             uint64_t low_part = reader_.low_part(size_t(place));
             if (is_wide &&
                 std::popcount(((header.first_key + low_part) ^ target_) & low_mask) > low_radius)
                 continue;
             uint64_t ones = 0;
-            for (; word < header.unary_words; ++word) {
+            for (; word < header.unary_words; word++) {
                 ones = read_word(reader_.unary_, word);
                 int count = std::popcount(ones);
                 if (entries + count > place)

@@ -21,9 +21,9 @@ double similarity_of(size_t shared, size_t a, size_t b) {
 // The fewest hashes that sets of these sizes must share for this similarity, or one more than they
 // can.
 size_t fewest_shared(size_t a, size_t b, double threshold) {
-    const size_t most = std::min(a, b);
+    size_t most = std::min(a, b);
     // shared / (a + b - shared) >= t where shared >= t * (a + b) / (1 + t), but for rounding.
-    const double estimate = threshold * double(a + b) / (1 + threshold);
+    double estimate = threshold * double(a + b) / (1 + threshold);
     size_t fewest = estimate < double(most) ? size_t(estimate) : most;
     while (fewest > 0 && similarity_of(fewest - 1, a, b) >= threshold)
         fewest--;
@@ -42,7 +42,7 @@ struct Merge {
     void advance(size_t steps) {
         size_t i = at_a, j = at_b, both = shared;
         for (; steps > 0; steps--) {
-            const uint64_t of_a = a[i], of_b = b[j];
+            uint64_t of_a = a[i], of_b = b[j];
             both += of_a == of_b;
             i += of_a <= of_b;
             j += of_b <= of_a;
@@ -97,7 +97,7 @@ bool set_similarity(FeatureHashes a, FeatureHashes b, double* similarity) {
 
 bool is_set_similarity_at_least(FeatureHashes a, FeatureHashes b, double threshold) {
     constexpr size_t kSteps = 64; // after which it is asked whether it can still come to that
-    const size_t fewest = fewest_shared(a.size(), b.size(), threshold);
+    size_t fewest = fewest_shared(a.size(), b.size(), threshold);
     Merge merge{a, b};
     while (merge.shared < fewest && merge.shared + merge.left() >= fewest && merge.left() > 0)
         merge.advance(std::min(merge.left(), kSteps));

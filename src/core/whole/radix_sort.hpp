@@ -38,17 +38,17 @@ void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const 
     in_pieces(
         size,
         [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; ++i)
-                for (int pass = 0; pass < passes; ++pass)
-                    ++counts[pass][radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff];
+            for (size_t i = begin; i < end; i++)
+                for (int pass = 0; pass < passes; pass++)
+                    counts[pass][radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++;
         },
         pause);
 
-    for (int pass = 0; pass < passes; ++pass) {
+    for (int pass = 0; pass < passes; pass++) {
         size_t* next = counts[pass]; // counts become positions
         size_t start = 0;
         bool constant = false;
-        for (int digit = 0; digit < kDigits; ++digit) {
+        for (int digit = 0; digit < kDigits; digit++) {
             constant |= next[digit] == size;
             size_t count = next[digit];
             next[digit] = start;
@@ -59,7 +59,7 @@ void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const 
         in_pieces(
             size,
             [&](size_t begin, size_t end) {
-                for (size_t i = begin; i < end; ++i)
+                for (size_t i = begin; i < end; i++)
                     to[next[radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++] = from[i];
             },
             pause);
@@ -108,7 +108,7 @@ void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, cons
         size_t end = begin + 1;
         bool ordered = true;
         uint64_t bits = radix_key(records[begin]) >> low_bit;
-        for (; end < records.size() && radix_key(records[end]) >> low_bit == bits; ++end)
+        for (; end < records.size() && radix_key(records[end]) >> low_bit == bits; end++)
             ordered &= records[end - 1] < records[end];
         auto same = records.subspan(begin, end - begin);
         if (!ordered && same.size() <= kFew)
