@@ -3,27 +3,40 @@
 #
 #   core/bits < core/layout, core/leaf, core/text, core/whole     include no server header
 #   pg.hpp < operators < index < planner                          each includes those before it, and core
+#   index < index/store < index/search < index/change             the access method's folders;
+#           index/store < index/build, index/inspect              only these two include spill
 #   spill                                                         includes core; index and sql include it
 #   sql                                                           includes core, operators and spill
 #   src itself (module, handler)                                  includes anything
 #
 # Only pg.hpp includes server_headers.hpp.
 #
+# In index and its folders the order goes on within each folder: src/README.md lists the files from
+# the lowest to the highest, and a file includes only itself and those listed before it.
+#
 # Each line below has a folder, and the beginnings of the paths that its files may include.
 set -eu
 cd "$(dirname "$0")/.."
 layers='
-core/bits    core/bits/
-core/layout  core/bits/ core/layout/
-core/leaf    core/bits/ core/leaf/
-core/text    core/bits/ core/text/
-core/whole   core/bits/ core/whole/
-operators    pg.hpp core/ operators/
-spill        pg.hpp core/ spill/
-index        pg.hpp core/ operators/ spill/ index/
-planner      pg.hpp core/ operators/ index/ planner/
-sql          pg.hpp core/ operators/ spill/ sql/
+core/bits     core/bits/
+core/layout   core/bits/ core/layout/
+core/leaf     core/bits/ core/leaf/
+core/text     core/bits/ core/text/
+core/whole    core/bits/ core/whole/
+operators     pg.hpp core/ operators/
+spill         pg.hpp core/ spill/
+index         pg.hpp core/ SHARED
+index/store   pg.hpp core/ SHARED index/store/
+index/search  pg.hpp core/ operators/ SHARED index/store/ index/search/
+index/change  pg.hpp core/ SHARED index/store/ index/search/ index/change/
+index/build   pg.hpp core/ spill/ SHARED index/store/ index/build/
+index/inspect pg.hpp core/ spill/ SHARED index/store/ index/inspect/
+planner       pg.hpp core/ operators/ index/ planner/
+sql           pg.hpp core/ operators/ spill/ sql/
 '
+# The headers of index itself, which is also where the names of its folders begin.
+shared=$(cd src && echo index/*.hpp)
+layers=$(printf '%s' "$layers" | sed "s|SHARED|$shared|")
 failed=0
 for folder in $(cd src && find . -mindepth 1 -type d | sed 's|^\./||' | sort); do
     allowed=$(printf '%s' "$layers" | awk -v folder="$folder" '$1 == folder { $1 = ""; print }')
@@ -43,5 +56,37 @@ for folder in $(cd src && find . -mindepth 1 -type d | sed 's|^\./||' | sort); d
         grep -n "^#include \"$include\"" "src/$folder"/*.?pp >&2
         failed=1
     done
+done
+
+# A line for each file of the folder's table in src/README.md: its name without the ending.
+listed_files() {
+    awk -v heading="### $1:" '
+        /^###? / { here = index($0, heading) == 1 }
+        here && /^\| `/ { split($0, parts, "`"); sub(/\..*/, "", parts[2]); print parts[2] }' src/README.md
+}
+for folder in index $(cd src && echo index/*/ | sed 's|/ | |g; s|/$||'); do
+    listed_files "$folder" | awk -v folder="$folder" '
+        FILENAME == "-" { place[$1] = ++files; next }
+        FNR == 1 {
+            name = FILENAME
+            sub(/.*\//, "", name)
+            sub(/\..*/, "", name)
+            if (!(name in place)) {
+                print FILENAME " is not in the map of src/README.md"
+                wrong = 1
+            }
+        }
+        /^#include "/ {
+            split($0, parts, "\"")
+            other = parts[2]
+            if (sub("^" folder "/", "", other) == 0 || other ~ /\//)
+                next
+            sub(/\..*/, "", other)
+            if (place[other] > place[name]) {
+                print FILENAME " includes \"" parts[2] "\", which stands above it in src/README.md"
+                wrong = 1
+            }
+        }
+        END { exit wrong }' - src/"$folder"/*.?pp >&2 || failed=1
 done
 exit $failed

@@ -85,10 +85,10 @@ boundary_holds_back() {
 }
 drawing_is_current() { scripts/block_tables.py | cmp - docs/block-tables.svg; }
 bitcode_is_there() { # where the server was built to use it
-    ! "$PG_CONFIG" --configure | grep with-llvm >/dev/null || [ -s "$source/src/index/scan.bc" ]
+    ! "$PG_CONFIG" --configure | grep with-llvm >/dev/null || [ -s "$source/src/index/search/scan.bc" ]
 }
 bitcode_can_be_inlined() { # where there is any
-    [ ! -s "$source/src/index/scan.bc" ] || make -C "$source" PG_CONFIG="$PG_CONFIG" check-bitcode
+    [ ! -s "$source/src/index/search/scan.bc" ] || make -C "$source" PG_CONFIG="$PG_CONFIG" check-bitcode
 }
 # The name of one of clang's tools in version FORMAT_MAJOR, by which the source is checked: other versions format and warn
 # differently.
@@ -111,6 +111,7 @@ cd "$source"
 check "versions and packages agree" scripts/check-metadata.sh
 check "layers of the source" "$source/scripts/check-layers.sh"
 check "headers compile alone" scripts/check-headers.sh
+check "dialect of the source" "$source/scripts/check-dialect.sh"
 check "drawing is what its script writes" drawing_is_current
 check "Markdown ends at 100 columns" scripts/check-columns.sh
 if command -v shellcheck >/dev/null; then

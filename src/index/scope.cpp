@@ -2,7 +2,6 @@
 #include "index/scope.hpp"
 
 #include "index/access_method.hpp"
-#include "index/first_column.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -119,9 +118,8 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
     return scope;
 }
 
-void check_columns(Relation index) {
+void check_scope(Relation index) {
     TupleDesc columns = RelationGetDescr(index);
-    check_first_column(index);
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
         const char* column = NameStr(TupleDescAttr(columns, i)->attname);
         Oid type = TupleDescAttr(columns, i)->atttypid;

@@ -51,7 +51,7 @@ class ScopeReader {
     FmgrInfo other_function_;
 };
 
-// Raises an error unless the index's first column is a fingerprint and the others can be hashed.
-void check_columns(Relation index);
+// Raises an error unless the scope's columns can be hashed.
+void check_scope(Relation index);
 
 } // namespace simhash

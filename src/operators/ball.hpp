@@ -1,4 +1,4 @@
-// The type hamming_ball: all fingerprints within a radius of a centre. The index searches for
+// The type hamming_ball: all fingerprints within a radius of a center. The index searches for
 // fp <@ hamming_ball(query, radius).
 #pragma once
 

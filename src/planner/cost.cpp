@@ -9,8 +9,8 @@
 #include "core/bits/ball_size.hpp"
 #include "core/layout/probe_plan.hpp"
 #include "index/access_method.hpp"
-#include "index/index_cache.hpp"
-#include "index/page.hpp"
+#include "index/store/index_cache.hpp"
+#include "index/store/page.hpp"
 #include "planner/selectivity.hpp"
 
 #include <algorithm>

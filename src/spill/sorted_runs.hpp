@@ -68,23 +68,23 @@ class TemporaryFile {
     int64 size_ = 0;
 };
 
-template <typename Entry>
-void write_sorted_run(TemporaryFile* file, std::span<const Entry> entries) {
+template <typename AnyEntry>
+void write_sorted_run(TemporaryFile* file, std::span<const AnyEntry> entries) {
     auto count = int64(entries.size());
     file->append(&count, sizeof(count));
     file->append(entries.data(), entries.size_bytes());
 }
 
 // A run, or a part of one.
-template <typename Entry>
+template <typename AnyEntry>
 struct SortedRun {
     TemporaryFile file;
     int64 position; // of its first entry, in bytes
     int64 count;
 
-    Entry operator[](int64 i) const {
-        Entry entry;
-        file.read(position + i * int64(sizeof(Entry)), &entry, sizeof(entry));
+    AnyEntry operator[](int64 i) const {
+        AnyEntry entry;
+        file.read(position + i * int64(sizeof(AnyEntry)), &entry, sizeof(entry));
         return entry;
     }
 
@@ -93,7 +93,7 @@ struct SortedRun {
         int64 low = 0, high = count;
         while (low < high) {
             int64 middle = (low + high) / 2;
-            if ((*this)[middle] < bound)
+            if (Entry((*this)[middle]) < bound)
                 low = middle + 1;
             else
                 high = middle;
@@ -102,37 +102,37 @@ struct SortedRun {
     }
 
     SortedRun part(int64 begin, int64 end) const {
-        return {file, position + begin * int64(sizeof(Entry)), end - begin};
+        return {file, position + begin * int64(sizeof(AnyEntry)), end - begin};
     }
 };
 
 // Calls visit(run) for the runs of a file.
-template <typename Entry, typename Visit>
+template <typename AnyEntry, typename Visit>
 void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
     for (int64 position = 0; position < file.size();) {
-        SortedRun<Entry> run{file, position + int64(sizeof(int64)), 0};
+        SortedRun<AnyEntry> run{file, position + int64(sizeof(int64)), 0};
         file.read(position, &run.count, sizeof(run.count));
         visit(run);
-        position = run.position + run.count * int64(sizeof(Entry));
+        position = run.position + run.count * int64(sizeof(AnyEntry));
     }
 }
 
-// Merges runs. They are the leaves of a binary tree; each node above them merges blocks of entries
-// of its two children into a block of its own.
-template <typename Entry>
+// Merges runs. They are the leaves of a binary tree; each node above them merges batches of entries
+// of its two children into a batch of its own.
+template <typename AnyEntry>
 class Merge {
   public:
     Merge() : context_(CurrentMemoryContext) {}
 
-    void add(const SortedRun<Entry>& run) {
+    void add(const SortedRun<AnyEntry>& run) {
         if (run.count == 0)
             return;
         if (run_count_ == run_capacity_) {
             run_capacity_ = std::max(2 * run_capacity_, 64);
-            size_t bytes = run_capacity_ * sizeof(SortedRun<Entry>);
-            runs_ = static_cast<SortedRun<Entry>*>(runs_ == nullptr
-                                                       ? MemoryContextAlloc(context_, bytes)
-                                                       : repalloc_huge(runs_, bytes));
+            size_t bytes = run_capacity_ * sizeof(SortedRun<AnyEntry>);
+            runs_ = static_cast<SortedRun<AnyEntry>*>(runs_ == nullptr
+                                                          ? MemoryContextAlloc(context_, bytes)
+                                                          : repalloc_huge(runs_, bytes));
         }
         runs_[run_count_++] = run;
     }
@@ -143,27 +143,27 @@ class Merge {
         if (run_count_ == 0)
             return;
         size_t inner = size_t(run_count_) - 1;
-        run_block_ =
-            std::clamp(memory / sizeof(Entry) / run_count_, kLeastBlock, size_t{kGreatestBlock});
+        run_batch_ =
+            std::clamp(memory / sizeof(AnyEntry) / run_count_, kLeastBatch, size_t{kGreatestBatch});
         nodes_ = static_cast<Node*>(
             MemoryContextAllocHuge(context_, (inner + run_count_) * sizeof(Node)));
-        buffers_ = static_cast<Entry*>(MemoryContextAllocHuge(
-            context_, (inner * kBlock + run_count_ * run_block_) * sizeof(Entry)));
+        buffers_ = static_cast<AnyEntry*>(MemoryContextAllocHuge(
+            context_, (inner * kBatch + run_count_ * run_batch_) * sizeof(AnyEntry)));
         for (size_t i = 0; i < inner + run_count_; i++) {
-            Entry* buffer =
-                buffers_ + std::min(i, inner) * kBlock + (i > inner ? i - inner : 0) * run_block_;
+            AnyEntry* buffer =
+                buffers_ + std::min(i, inner) * kBatch + (i > inner ? i - inner : 0) * run_batch_;
             nodes_[i] = {buffer, buffer, buffer};
         }
     }
 
     // The next entries in order; none at the end. They are valid until the next call.
-    std::span<const Entry> next() {
+    std::span<const AnyEntry> next() {
         if (run_count_ == 0 || !fill(0))
             return {};
         Node& root = nodes_[0];
-        std::span<const Entry> block(root.at, root.end);
+        std::span<const AnyEntry> batch(root.at, root.end);
         root.at = root.end;
-        return block;
+        return batch;
     }
 
     void release() {
@@ -175,14 +175,14 @@ class Merge {
     }
 
   private:
-    static constexpr size_t kBlock = 512;      // entries of a node above the runs
-    static constexpr size_t kLeastBlock = 512; // and of a run's buffer
-    static constexpr size_t kGreatestBlock = 1 << 16;
+    static constexpr size_t kBatch = 512;      // entries of a node above the runs
+    static constexpr size_t kLeastBatch = 512; // and of a run's buffer
+    static constexpr size_t kGreatestBatch = 1 << 16;
 
     struct Node {
-        Entry* at; // entries that the node above has not taken yet
-        Entry* end;
-        Entry* buffer;
+        AnyEntry* at; // entries that the node above has not taken yet
+        AnyEntry* end;
+        AnyEntry* buffer;
     };
 
     bool has_entries(int node) { return nodes_[node].at < nodes_[node].end || fill(node); }
@@ -197,21 +197,21 @@ class Merge {
         return nodes_[node].at < nodes_[node].end;
     }
 
-    void read_run(Node* node, SortedRun<Entry>* run) {
+    void read_run(Node* node, SortedRun<AnyEntry>* run) {
         CHECK_FOR_INTERRUPTS();
-        int64 count = std::min(int64(run_block_), run->count);
+        int64 count = std::min(int64(run_batch_), run->count);
         node->at = node->end = node->buffer;
         if (count == 0)
             return;
-        run->file.read(run->position, node->buffer, size_t(count) * sizeof(Entry));
+        run->file.read(run->position, node->buffer, size_t(count) * sizeof(AnyEntry));
         node->end += count;
         *run = run->part(count, run->count);
     }
 
     void merge_children(int parent) {
         Node& node = nodes_[parent];
-        Entry* to = node.buffer;
-        Entry* limit = to + kBlock;
+        AnyEntry* to = node.buffer;
+        AnyEntry* limit = to + kBatch;
         while (to < limit) {
             bool first = has_entries(2 * parent + 1), second = has_entries(2 * parent + 2);
             if (!first && !second)
@@ -227,7 +227,7 @@ class Merge {
         node.end = to;
     }
 
-    static Entry* copy_some(Node* from, Entry* to, ptrdiff_t most) {
+    static AnyEntry* copy_some(Node* from, AnyEntry* to, ptrdiff_t most) {
         ptrdiff_t count = std::min(from->end - from->at, most);
         std::copy_n(from->at, count, to);
         from->at += count;
@@ -235,10 +235,10 @@ class Merge {
     }
 
     // Merges as many entries as the shorter side has, so that neither side runs out in the loop.
-    static Entry* merge_some(Node* a, Node* b, Entry* to, ptrdiff_t most) {
+    static AnyEntry* merge_some(Node* a, Node* b, AnyEntry* to, ptrdiff_t most) {
         ptrdiff_t count = std::min({a->end - a->at, b->end - b->at, most});
-        const Entry* from_a = a->at;
-        const Entry* from_b = b->at;
+        const AnyEntry* from_a = a->at;
+        const AnyEntry* from_b = b->at;
         for (ptrdiff_t i = 0; i < count; i++) {
             bool second = *from_b < *from_a;
             to[i] = second ? *from_b : *from_a;
@@ -251,11 +251,11 @@ class Merge {
     }
 
     MemoryContext context_;
-    SortedRun<Entry>* runs_ = nullptr;
+    SortedRun<AnyEntry>* runs_ = nullptr;
     int run_count_ = 0, run_capacity_ = 0;
-    size_t run_block_ = 0;  // entries of a run's buffer
+    size_t run_batch_ = 0;  // entries of a run's buffer
     Node* nodes_ = nullptr; // run_count_ - 1 above the runs, the root first; then those of the runs
-    Entry* buffers_ = nullptr;
+    AnyEntry* buffers_ = nullptr;
 };
 
 } // namespace simhash

@@ -1,6 +1,6 @@
 // Sorts more entries than memory holds. Whenever the memory is full, its entries are radix-sorted
 // and written to a temporary file as a sorted run. At the end the runs are merged. The sort key of
-// a KeyedValue is (key, value).
+// an Entry is (key, value).
 #pragma once
 
 #include "spill/sorted_runs.hpp"
@@ -10,25 +10,25 @@ namespace simhash {
 inline void sort_entries(std::span<uint64_t> entries, std::span<uint64_t> scratch) {
     radix_sort(entries, scratch, [] { CHECK_FOR_INTERRUPTS(); });
 }
-inline void sort_entries(std::span<KeyedValue> entries, std::span<KeyedValue> scratch) {
+inline void sort_entries(std::span<Entry> entries, std::span<Entry> scratch) {
     sort_records(entries, scratch, [] { CHECK_FOR_INTERRUPTS(); });
 }
 
 // Entries in memory that grows up to a limit, and as much scratch memory to sort them.
-template <typename Entry>
+template <typename AnyEntry>
 class SortBuffer {
   public:
     // Uses about memory_bytes at most, in the current memory context.
     explicit SortBuffer(size_t memory_bytes)
-        : limit_(std::max<size_t>(memory_bytes / (2 * sizeof(Entry)), kFirstCapacity)),
+        : limit_(std::max<size_t>(memory_bytes / (2 * sizeof(AnyEntry)), kFirstCapacity)),
           context_(CurrentMemoryContext) {}
 
     bool is_full() const { return count_ == limit_; }
     size_t count() const { return count_; }
-    std::span<const Entry> entries() const { return {entries_, count_}; }
+    std::span<const AnyEntry> entries() const { return {entries_, count_}; }
 
     // Expects that the buffer is not full.
-    void add(Entry entry) {
+    void add(AnyEntry entry) {
         if (count_ == capacity_)
             grow();
         entries_[count_++] = entry;
@@ -36,17 +36,17 @@ class SortBuffer {
 
     void sort() {
         CHECK_FOR_INTERRUPTS();
-        sort_entries(std::span<Entry>(entries_, count_), scratch());
+        sort_entries(std::span<AnyEntry>(entries_, count_), scratch());
     }
 
     // Scratch memory for as many entries, free to use until the next sort.
-    std::span<Entry> scratch() {
+    std::span<AnyEntry> scratch() {
         if (scratch_capacity_ < count_) {
             if (scratch_ != nullptr)
                 pfree(scratch_);
             scratch_capacity_ = capacity_;
-            scratch_ = static_cast<Entry*>(
-                MemoryContextAllocHuge(context_, scratch_capacity_ * sizeof(Entry)));
+            scratch_ = static_cast<AnyEntry*>(
+                MemoryContextAllocHuge(context_, scratch_capacity_ * sizeof(AnyEntry)));
         }
         return {scratch_, count_};
     }
@@ -54,7 +54,7 @@ class SortBuffer {
     void clear() { count_ = 0; }
 
     void release() {
-        for (Entry* memory : {entries_, scratch_})
+        for (AnyEntry* memory : {entries_, scratch_})
             if (memory != nullptr)
                 pfree(memory);
         *this = SortBuffer(0);
@@ -65,25 +65,26 @@ class SortBuffer {
 
     void grow() {
         capacity_ = std::min(limit_, std::max(kFirstCapacity, capacity_ * 2));
-        size_t bytes = capacity_ * sizeof(Entry);
-        entries_ = static_cast<Entry*>(entries_ == nullptr ? MemoryContextAllocHuge(context_, bytes)
-                                                           : repalloc_huge(entries_, bytes));
+        size_t bytes = capacity_ * sizeof(AnyEntry);
+        entries_ =
+            static_cast<AnyEntry*>(entries_ == nullptr ? MemoryContextAllocHuge(context_, bytes)
+                                                       : repalloc_huge(entries_, bytes));
     }
 
     size_t limit_; // entries at most
     MemoryContext context_;
     size_t capacity_ = 0, count_ = 0, scratch_capacity_ = 0;
-    Entry* entries_ = nullptr;
-    Entry* scratch_ = nullptr;
+    AnyEntry* entries_ = nullptr;
+    AnyEntry* scratch_ = nullptr;
 };
 
-template <typename Entry>
+template <typename AnyEntry>
 class ExternalSorter {
   public:
     // Uses about memory_bytes at most, in the current memory context.
     explicit ExternalSorter(size_t memory_bytes) : memory_(memory_bytes), buffer_(memory_bytes) {}
 
-    void add(Entry entry) {
+    void add(AnyEntry entry) {
         if (buffer_.is_full())
             spill();
         buffer_.add(entry);
@@ -93,22 +94,23 @@ class ExternalSorter {
     void finish() {
         if (!file_.exists()) {
             buffer_.sort();
-            block_ = buffer_.entries();
+            batch_ = buffer_.entries();
             return;
         }
         spill();
         buffer_.release();
-        visit_sorted_runs<Entry>(file_, [&](const SortedRun<Entry>& run) { merge_.add(run); });
+        visit_sorted_runs<AnyEntry>(file_,
+                                    [&](const SortedRun<AnyEntry>& run) { merge_.add(run); });
         merge_.begin(memory_);
     }
 
-    bool next(Entry* entry) {
-        if (block_.empty() && file_.exists())
-            block_ = merge_.next();
-        if (block_.empty())
+    bool next(AnyEntry* entry) {
+        if (batch_.empty() && file_.exists())
+            batch_ = merge_.next();
+        if (batch_.empty())
             return false;
-        *entry = block_.front();
-        block_ = block_.subspan(1);
+        *entry = batch_.front();
+        batch_ = batch_.subspan(1);
         return true;
     }
 
@@ -129,10 +131,10 @@ class ExternalSorter {
     }
 
     size_t memory_;
-    SortBuffer<Entry> buffer_;
+    SortBuffer<AnyEntry> buffer_;
     TemporaryFile file_;
-    Merge<Entry> merge_;
-    std::span<const Entry> block_;
+    Merge<AnyEntry> merge_;
+    std::span<const AnyEntry> batch_;
 };
 
 } // namespace simhash

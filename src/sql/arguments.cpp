@@ -5,21 +5,21 @@ namespace simhash {
 
 namespace {
 
-template <class Value>
+template <typename Value>
 struct Name {
     const char* name;
     Value value;
 };
 
 // The value of the option that the argument names. NULL stands for the first of the names.
-template <class Value, size_t n>
+template <typename Value, size_t n>
 Value named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
                   const Name<Value> (&names)[n]) {
     if (PG_ARGISNULL(argument))
         return names[0].value;
     text* given = PG_GETARG_TEXT_PP(argument);
     const char* name = VARDATA_ANY(given);
-    const size_t length = VARSIZE_ANY_EXHDR(given);
+    size_t length = VARSIZE_ANY_EXHDR(given);
     for (const Name<Value>& known : names)
         if (strlen(known.name) == length && memcmp(known.name, name, length) == 0)
             return known.value;
@@ -65,7 +65,7 @@ HashKind hash_argument(FunctionCallInfo fcinfo, int argument) {
 }
 
 int width_argument(FunctionCallInfo fcinfo, int argument, int default_width) {
-    const int width = PG_ARGISNULL(argument) ? default_width : PG_GETARG_INT32(argument);
+    int width = PG_ARGISNULL(argument) ? default_width : PG_GETARG_INT32(argument);
     if (width < 1 || width > kMaxWidth)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("invalid value for parameter \"width\": %d", width),

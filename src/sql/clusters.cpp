@@ -24,14 +24,14 @@ class RowNames {
         // This memory comes beside what the search needs if all fingerprints differ.
         bool fit = rows <= get_hash_memory_limit() / (kBytesPerFingerprint + sizeof(uint64_t));
         room_ = fit ? rows : std::min(rows, kBlock);
-        block_ = allocate<uint64_t>(context, room_);
+        batch_ = allocate<uint64_t>(context, room_);
     }
 
     // Takes the fingerprint of the next row.
     void add(uint64_t fingerprint) {
         if (count_ == room_)
             write_block();
-        block_[count_++] = fingerprint;
+        batch_[count_++] = fingerprint;
     }
 
     // To be called after the last row was added. The clusters are released with the last block.
@@ -53,7 +53,7 @@ class RowNames {
             read_block();
             name_block();
         }
-        return block_[row - begin_];
+        return batch_[row - begin_];
     }
 
   private:
@@ -62,7 +62,7 @@ class RowNames {
     void write_block() {
         if (!file_.exists())
             create_file();
-        file_.append(block_, count_ * sizeof(uint64_t));
+        file_.append(batch_, count_ * sizeof(uint64_t));
         begin_ += count_;
         count_ = 0;
     }
@@ -79,11 +79,11 @@ class RowNames {
 
     void read_block() {
         count_ = std::min(room_, rows_ - begin_);
-        file_.read(int64(begin_ * sizeof(uint64_t)), block_, count_ * sizeof(uint64_t));
+        file_.read(int64(begin_ * sizeof(uint64_t)), batch_, count_ * sizeof(uint64_t));
     }
 
     void name_block() {
-        clusters_->replace_by_names({block_, count_});
+        clusters_->replace_by_names({batch_, count_});
         if (begin_ + count_ < rows_)
             return;
         clusters_->release();
@@ -91,7 +91,7 @@ class RowNames {
     }
 
     MemoryContext context_;
-    uint64_t* block_; // [room_], of which count_ are rows, from row begin_ on
+    uint64_t* batch_; // [room_], of which count_ are rows, from row begin_ on
     size_t room_;
     size_t begin_ = 0, count_ = 0;
     size_t rows_ = 0;
@@ -120,7 +120,7 @@ bool partition_radius(WindowObject window, int32* radius) {
 }
 
 void check_same_radius(WindowObject window, int64 rows, int32 radius, bool radius_is_null) {
-    for (int64 row = 0; row < rows; ++row) {
+    for (int64 row = 0; row < rows; row++) {
         bool is_null, is_out;
         CHECK_FOR_INTERRUPTS();
         Datum value = WinGetFuncArgInPartition(window, 1, int(row), WINDOW_SEEK_HEAD, false,
@@ -154,7 +154,7 @@ void check_not_volatile(FunctionCallInfo fcinfo) {
 // Reads the partition's rows. A row whose fingerprint is NULL is in no cluster, and keeps its place
 // among the names.
 void collect_rows(WindowObject window, int64 rows, Collector* collector, RowNames* names) {
-    for (int64 row = 0; row < rows; ++row) {
+    for (int64 row = 0; row < rows; row++) {
         bool is_null, is_out;
         CHECK_FOR_INTERRUPTS();
         Datum value = WinGetFuncArgInPartition(window, 0, int(row), WINDOW_SEEK_HEAD, false,

@@ -65,7 +65,7 @@ class Collector {
         if (count_ == capacity_)
             make_room();
         fingerprints_[count_++] = fingerprint;
-        ++added_;
+        added_++;
     }
 
     // Afterwards the array is sorted and has no more room than it needs.

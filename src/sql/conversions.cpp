@@ -15,7 +15,7 @@ namespace {
 int hex_digit(char c) {
     if (c >= '0' && c <= '9')
         return c - '0';
-    const char lower = char(c | 0x20);
+    char lower = char(c | 0x20);
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
@@ -36,14 +36,14 @@ Datum simhash_to_hex(PG_FUNCTION_ARGS) {
 Datum simhash_from_hex(PG_FUNCTION_ARGS) {
     text* given = PG_GETARG_TEXT_PP(0);
     const char* written = VARDATA_ANY(given);
-    const int written_length = int(VARSIZE_ANY_EXHDR(given));
-    const int prefix = hex_prefix_length(written, written_length);
+    int written_length = int(VARSIZE_ANY_EXHDR(given));
+    int prefix = hex_prefix_length(written, written_length);
     const char* digits = written + prefix;
-    const int length = written_length - prefix;
+    int length = written_length - prefix;
     uint64_t fingerprint = 0;
     bool valid = length >= 1 && length <= 16;
     for (int i = 0; valid && i < length; i++) {
-        const int digit = hex_digit(digits[i]);
+        int digit = hex_digit(digits[i]);
         valid = digit >= 0;
         fingerprint = fingerprint << 4 | (digit & 15);
     }

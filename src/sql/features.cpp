@@ -76,8 +76,8 @@ uint64_t repeat_ordinal(uint64_t ordinal, int count) {
 Datum simhash_features(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
     ReturnSetInfo* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
-    const FeatureKind features = features_argument(fcinfo, 1);
-    const int width = width_argument(fcinfo, 2, default_width(features));
+    FeatureKind features = features_argument(fcinfo, 1);
+    int width = width_argument(fcinfo, 2, default_width(features));
     if (PG_ARGISNULL(0))
         return Datum(0);
 
@@ -101,7 +101,7 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
 
 // simhash_hash(feature text, hash text) -> bigint
 Datum simhash_hash_text(PG_FUNCTION_ARGS) {
-    const HashKind hash = hash_argument(fcinfo, 1);
+    HashKind hash = hash_argument(fcinfo, 1);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     PG_RETURN_INT64(int64(hash_server_text(hash, PG_GETARG_DATUM(0))));
@@ -109,8 +109,8 @@ Datum simhash_hash_text(PG_FUNCTION_ARGS) {
 
 // simhash_hash(anyenum) -> bigint, from the value's place among the type's values.
 Datum simhash_hash_enum(PG_FUNCTION_ARGS) {
-    const Oid value = PG_GETARG_OID(0);
-    const Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+    Oid value = PG_GETARG_OID(0);
+    Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
     EnumLabels* labels = static_cast<EnumLabels*>(fcinfo->flinfo->fn_extra);
     if (labels == nullptr || labels->type != type)
         fcinfo->flinfo->fn_extra = labels = read_enum_labels(type, fcinfo->flinfo->fn_mcxt);

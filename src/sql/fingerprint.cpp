@@ -57,7 +57,7 @@ Elements array_elements(ArrayType* array, const char* what) {
 Elements weight_elements(FunctionCallInfo fcinfo, int argument, int features) {
     if (PG_ARGISNULL(argument))
         return {nullptr, nullptr, 0};
-    const Elements weights = array_elements(PG_GETARG_ARRAYTYPE_P(argument), "weights");
+    Elements weights = array_elements(PG_GETARG_ARRAYTYPE_P(argument), "weights");
     if (weights.count != features)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -79,9 +79,9 @@ __int128 weight_of(const Elements& weights, int i) {
 }
 
 // As in an aggregate, a feature that is NULL does not vote.
-template <class HashOf>
+template <typename HashOf>
 Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, HashOf hash_of) {
-    const Elements weights = weight_elements(fcinfo, 1, features.count);
+    Elements weights = weight_elements(fcinfo, 1, features.count);
     Votes votes;
     for (int i = 0; i < features.count; i++) {
         if (features.nulls[i])
@@ -100,7 +100,7 @@ Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, HashO
 
 // simhash(document text, features text, width integer, weighting text, hash text) -> bigint
 Datum simhash_document(PG_FUNCTION_ARGS) {
-    const DocumentOptions options = document_options(fcinfo);
+    DocumentOptions options = document_options(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
 
@@ -117,10 +117,10 @@ Datum simhash_document(PG_FUNCTION_ARGS) {
 
 // simhash(features text[], weights float8[], hash text) -> bigint
 Datum simhash_features_array(PG_FUNCTION_ARGS) {
-    const HashKind hash = hash_argument(fcinfo, 2);
+    HashKind hash = hash_argument(fcinfo, 2);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    const Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), "features");
+    Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), "features");
     return array_fingerprint(fcinfo, features,
                              [hash](Datum feature) { return hash_server_text(hash, feature); });
 }
@@ -129,7 +129,7 @@ Datum simhash_features_array(PG_FUNCTION_ARGS) {
 Datum simhash_hashes_array(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    const Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");
+    Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");
     return array_fingerprint(fcinfo, hashes,
                              [](Datum hash) { return uint64_t(DatumGetInt64(hash)); });
 }
@@ -141,7 +141,7 @@ Datum simhash_tsvector(PG_FUNCTION_ARGS) {
     const WordEntry* lexemes = ARRPTR(document);
     Votes votes;
     for (int i = 0; i < document->size; i++) {
-        const int positions = lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0;
+        int positions = lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0;
         const uint64_t hash =
             hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len);
         votes.add(hash, positions > 0 ? positions : 1);

@@ -48,7 +48,7 @@ bool is_known_language(const char* language) {
 // name would silently give other words.
 void check_locale(const char* locale) {
     char language[ULOC_LANG_CAPACITY];
-    const bool has_language = language_of(locale, language);
+    bool has_language = language_of(locale, language);
     if (!has_language || !is_known_language(language))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -61,9 +61,9 @@ void check_locale(const char* locale) {
 
 // The document as UTF-16, `*length` units.
 UChar* to_utf16(text* document, int32_t* length) {
-    const int given_bytes = int(VARSIZE_ANY_EXHDR(document));
+    int given_bytes = int(VARSIZE_ANY_EXHDR(document));
     const char* utf8 = pg_server_to_any(VARDATA_ANY(document), given_bytes, PG_UTF8);
-    const int bytes = utf8 == VARDATA_ANY(document) ? given_bytes : int(strlen(utf8));
+    int bytes = utf8 == VARDATA_ANY(document) ? given_bytes : int(strlen(utf8));
     auto* units = static_cast<UChar*>(
         MemoryContextAllocHuge(CurrentMemoryContext, (size_t(bytes) + 1) * sizeof(UChar)));
     UErrorCode status = U_ZERO_ERROR;

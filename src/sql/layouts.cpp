@@ -60,7 +60,7 @@ Datum simhash_layouts(PG_FUNCTION_ARGS) {
     double entries = std::max(double(rows), 1.0);
     int longest_prefix = 0;
 
-    for (int tables = 1; tables <= kMaxTables; ++tables) {
+    for (int tables = 1; tables <= kMaxTables; tables++) {
         CHECK_FOR_INTERRUPTS();
         Layout layout = make_layout(radius, tables);
         int prefix_bits = shortest_prefix_bits(layout);

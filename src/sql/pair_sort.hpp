@@ -23,8 +23,8 @@ class PairSort {
     template <typename Give>
     void give_in_order(const Give& give) {
         sorter_.finish();
-        for (KeyedValue pair; sorter_.next(&pair);)
-            give(pair.key, pair.value);
+        for (Entry pair{}; sorter_.next(&pair);)
+            give(pair.key, pair.tid);
         sorter_.release();
     }
 
@@ -32,10 +32,10 @@ class PairSort {
     static void add(void* sort, uint64_t a, uint64_t b) {
         auto* self = static_cast<PairSort*>(sort);
         self->sorter_.add({a, b});
-        ++self->count_;
+        self->count_++;
     }
 
-    ExternalSorter<KeyedValue> sorter_;
+    ExternalSorter<Entry> sorter_; // of pairs: b stands in the place of a TID
     size_t count_ = 0;
 };
 

@@ -37,7 +37,7 @@ Collector collect_array(ArrayType* array, const Collector* other = nullptr) {
     size_t elements = (ARR_SIZE(array) - ARR_DATA_OFFSET(array)) / sizeof(int64);
     const char* data = ARR_DATA_PTR(array);
     Collector collector(CurrentMemoryContext, elements, other);
-    for (size_t i = 0; i < elements; ++i) {
+    for (size_t i = 0; i < elements; i++) {
         int64 fingerprint;
         if (i % kEntriesPerPause == 0)
             CHECK_FOR_INTERRUPTS();

@@ -49,7 +49,7 @@ void collect_query(const text* query, Collector* collector) {
     // SPI refuses a statement that writes. A volatile function that the statement calls may run
     // statements of its own, and to these the transaction is READ ONLY meanwhile. After an error,
     // the end of the transaction or subtransaction restores the setting.
-    const bool was_read_only = XactReadOnly;
+    bool was_read_only = XactReadOnly;
     XactReadOnly = true;
     SPI_execute_extended(text_to_cstring(query), &options);
     XactReadOnly = was_read_only;

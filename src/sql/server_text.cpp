@@ -10,7 +10,7 @@ namespace {
 constexpr ptrdiff_t kSlice = 256 * 1024; // bytes
 
 bool needs_conversion() {
-    const int encoding = GetDatabaseEncoding();
+    int encoding = GetDatabaseEncoding();
     return encoding != PG_UTF8 && encoding != PG_SQL_ASCII;
 }
 
@@ -77,7 +77,7 @@ uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
 
 uint64_t hash_server_text(HashKind kind, Datum value) {
     const text* feature = DatumGetTextPP(value);
-    const uint64_t hash = hash_server_bytes(kind, VARDATA_ANY(feature), VARSIZE_ANY_EXHDR(feature));
+    uint64_t hash = hash_server_bytes(kind, VARDATA_ANY(feature), VARSIZE_ANY_EXHDR(feature));
     if (static_cast<const void*>(feature) != DatumGetPointer(value))
         pfree(const_cast<text*>(feature));
     return hash;
@@ -87,8 +87,8 @@ text* shown_as_server_text(const uint8_t* utf8, size_t bytes) {
     const uint8_t *at = utf8, *end = utf8 + bytes;
     if (!needs_conversion())
         return cstring_to_text_with_len(reinterpret_cast<const char*>(at), int(bytes));
-    const int encoding = GetDatabaseEncoding();
-    const Oid conversion = FindDefaultConversionProc(PG_UTF8, encoding);
+    int encoding = GetDatabaseEncoding();
+    Oid conversion = FindDefaultConversionProc(PG_UTF8, encoding);
     if (!OidIsValid(conversion)) // the words of pg_do_encoding_conversion(), which are translated
         ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
                         errmsg("default conversion function for encoding \"%s\" to \"%s\" does not "
@@ -100,7 +100,7 @@ text* shown_as_server_text(const uint8_t* utf8, size_t bytes) {
         // The conversion stops at the first character that the encoding lacks. Its result may be
         // MAX_CONVERSION_GROWTH times as long, and pg_do_encoding_conversion_buf() takes less of
         // the input where there is not room for that.
-        const int room = int(end - at) * MAX_CONVERSION_GROWTH + MAX_CONVERSION_GROWTH + 1;
+        int room = int(end - at) * MAX_CONVERSION_GROWTH + MAX_CONVERSION_GROWTH + 1;
         enlargeStringInfo(&shown, room);
         auto* result = reinterpret_cast<unsigned char*>(shown.data + shown.len);
         at += pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding,
@@ -108,7 +108,7 @@ text* shown_as_server_text(const uint8_t* utf8, size_t bytes) {
                                             room, true);
         shown.len += int(strlen(reinterpret_cast<char*>(result)));
         if (at < end) {
-            const uint32_t code_point = decode_utf8(at, end);
+            uint32_t code_point = decode_utf8(at, end);
             appendStringInfo(&shown, code_point > 0xFFFF ? "\\+%06x" : "\\%04x", code_point);
         }
     }

@@ -189,8 +189,8 @@ Datum simhash_shingle_set_send(PG_FUNCTION_ARGS) {
 
 // simhash_shingles(document text, features text, width integer) -> shingle_set
 Datum simhash_shingles(PG_FUNCTION_ARGS) {
-    const FeatureKind features = features_argument(fcinfo, 1);
-    const int width = width_argument(fcinfo, 2, kDefaultWidth);
+    FeatureKind features = features_argument(fcinfo, 1);
+    int width = width_argument(fcinfo, 2, kDefaultWidth);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     FeatureSet collected = features_of(PG_GETARG_TEXT_PP(0), features, width);
@@ -216,14 +216,14 @@ Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
 Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);
     ShingleSet* b = shingle_set_argument(fcinfo, 1);
-    const double threshold = PG_GETARG_FLOAT8(2);
+    double threshold = PG_GETARG_FLOAT8(2);
     check_comparable(a, b);
     if (!(threshold >= 0 && threshold <= 1))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("threshold must be between 0 and 1"),
                         errdetail("The threshold is %g.", threshold)));
-    const bool any = !a->span().empty() || !b->span().empty();
-    const bool similar = any && is_set_similarity_at_least(a->span(), b->span(), threshold);
+    bool any = !a->span().empty() || !b->span().empty();
+    bool similar = any && is_set_similarity_at_least(a->span(), b->span(), threshold);
     PG_FREE_IF_COPY(a, 0);
     PG_FREE_IF_COPY(b, 1);
     if (!any)
@@ -233,8 +233,8 @@ Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
 
 // shingle_similarity(a text, b text, features text, width integer) -> double precision
 Datum shingle_similarity(PG_FUNCTION_ARGS) {
-    const FeatureKind features = features_argument(fcinfo, 2);
-    const int width = width_argument(fcinfo, 3, kDefaultWidth);
+    FeatureKind features = features_argument(fcinfo, 2);
+    int width = width_argument(fcinfo, 3, kDefaultWidth);
     if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
         PG_RETURN_NULL();
     text* a = PG_GETARG_TEXT_PP(0);

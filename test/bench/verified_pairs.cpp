@@ -30,7 +30,7 @@ constexpr int kWidth = 3;
 int threads = 1;
 
 // Calls work(i) for each number below `count`, in chunks that the threads take one after another.
-template <class Work>
+template <typename Work>
 void in_parallel(size_t count, size_t chunk, Work work) {
     std::atomic<size_t> next{0};
     const auto take_chunks = [&] {

@@ -32,45 +32,45 @@ void search(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t targ
 }
 
 void read_all(const LeafReader& reader, LeafKind kind) {
-    static LeafEntry run[kMaxLeafEntries], all[kMaxLeafEntries];
-    int run_count = reader.decode_run(run);
-    require(run_count <= reader.run_count());
+    static Entry packed[kMaxLeafEntries], all[kMaxLeafEntries];
+    int packed_count = reader.decode_packed(packed);
+    require(packed_count <= reader.packed_count());
     reader.ranks_agree();
     int count = reader.decode_sorted(all);
-    require(count == run_count + reader.tail_count());
+    require(count == packed_count + reader.tail_count());
     for (uint64_t key : {uint64_t{0}, reader.header().first_key, UINT64_MAX / 3, UINT64_MAX}) {
         reader.contains_key(key);
         int seen = 0;
-        reader.visit(key, UINT64_MAX, [&](uint64_t at, uint64_t) {
+        reader.visit_packed(key, UINT64_MAX, [&](uint64_t at, int) {
             require(at >= key);
             seen++;
         });
-        require(seen <= reader.count());
+        require(seen <= reader.packed_count());
     }
-    uint64_t middle = run_count > 0 ? run[run_count / 2].key : 0;
+    uint64_t middle = packed_count > 0 ? packed[packed_count / 2].key : 0;
     for (int radius : {-1, 0, 3, 12, 14, 15, 64}) {
         search(reader, 0, UINT64_MAX, middle ^ 5, radius);
         search(reader, reader.header().first_key, middle | 0xffff, middle, radius);
         search(reader, middle, middle ^ (middle >> 20), ~middle, radius);
     }
     static uint8_t page[1 << 16];
-    size_t bytes = encode_run(kind, run, run_count, page, 8120);
+    size_t bytes = encode_packed(kind, packed, packed_count, page, 8120);
     if (bytes == 0) // too large, or out of order
         return;
     LeafReader again;
-    require(again.open(page, bytes, kind) && again.decode_run(all) == run_count &&
+    require(again.open(page, bytes, kind) && again.decode_packed(all) == packed_count &&
             again.ranks_agree());
-    for (int i = 0; i < run_count; i++)
-        require(all[i] == run[i]);
-    for (int i = 0; i < run_count; i += 1 + run_count / 8) {
-        uint64_t key = run[i].key, low = key - std::min(key, key >> 9), high = key | key >> 9;
+    for (int i = 0; i < packed_count; i++)
+        require(all[i] == packed[i]);
+    for (int i = 0; i < packed_count; i += 1 + packed_count / 8) {
+        uint64_t key = packed[i].key, low = key - std::min(key, key >> 9), high = key | key >> 9;
         require(again.contains_key(key));
         for (int radius : {3, 14, 15}) {
             static LeafReader::Hit hits[LeafReader::kHitRoom];
             int count = again.keys_within(low, high, key ^ 5, radius, hits), next = 0;
-            for (int j = 0; j < run_count; j++)
-                if (low <= run[j].key && run[j].key <= high &&
-                    std::popcount(run[j].key ^ key ^ 5) <= radius)
+            for (int j = 0; j < packed_count; j++)
+                if (low <= packed[j].key && packed[j].key <= high &&
+                    std::popcount(packed[j].key ^ key ^ 5) <= radius)
                     require(next < count && hits[next++].place == j);
             require(next == count);
             search(again, low, high, key ^ 5, radius);
@@ -101,7 +101,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
         return LLVMFuzzerMutate(data, size, max_size);
     srand(seed);
     LeafKind kind = seed & 16 ? LeafKind::kPosting : LeafKind::kBlock;
-    LeafEntry entries[300];
+    Entry entries[300];
     int count = 1 + rand() % 300;
     // Of up to 53 bits, so that the greatest key does not wrap, and many low parts have suffixes.
     unsigned shift = 9 + rand() % 52;
@@ -113,10 +113,10 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
         if (entries[i] <= entries[i - 1])
             entries[i] = {entries[i - 1].key + 1, entries[i].tid};
     data[0] = kind == LeafKind::kPosting;
-    size_t bytes = 1 + encode_run(kind, entries, count, data + 1, 3500);
+    size_t bytes = 1 + encode_packed(kind, entries, count, data + 1, 3500);
     for (int i = rand() % 8; i > 0 && bytes > 1; i--)
         bytes += encode_tail_entry(kind, entries[rand() % count], data + bytes);
     for (int i = rand() % 6; i > 0; i--)
-        data[1 + rand() % (rand() % 2 ? sizeof(RunHeader) : bytes)] = uint8_t(rand());
+        data[1 + rand() % (rand() % 2 ? sizeof(PackedHeader) : bytes)] = uint8_t(rand());
     return bytes;
 }

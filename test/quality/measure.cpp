@@ -45,7 +45,7 @@ using namespace quality;
 
 namespace {
 
-template <class Work>
+template <typename Work>
 double seconds(Work work) {
     const auto start = std::chrono::steady_clock::now();
     work();
@@ -243,8 +243,8 @@ class Strangers {
     void print() const {
         for (const auto& [form, by_kind] : samples_) {
             Histogram at{};
-            for (auto a = by_kind.begin(); a != by_kind.end(); ++a)
-                for (auto b = by_kind.begin(); b != a; ++b)
+            for (auto a = by_kind.begin(); a != by_kind.end(); a++)
+                for (auto b = by_kind.begin(); b != a; b++)
                     for (const Fingerprints& of_a : a->second)
                         for (const Fingerprints& of_b : b->second)
                             add_distances(of_a, of_b, at);

@@ -35,7 +35,7 @@ $node->safe_psql('postgres', $_) for (
 		FROM generate_series(0, (pg_relation_size('docs_fp') / 8192)::integer - 1) block});
 my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
 
-# Blocks by type: tree, level and flags stand at the page's end (src/index/page.hpp, PageOpaque).
+# Blocks by type: tree, level and flags stand at the page's end (src/index/store/page.hpp, PageOpaque).
 my %blocks;
 for (split /\n/, $node->safe_psql('postgres', q{SELECT block, get_byte(page, 8184), get_byte(page, 8186), get_byte(page, 8187) FROM pristine}))
 {

@@ -1,5 +1,5 @@
 # With hardly any shared memory every buffer is given to another page all the time, and what a backend noted about where pages are
-# (src/index/notes.cpp) is mostly wrong. One session asks two indexes in turn, which it also rebuilds, empties and fills.
+# (src/index/search/notes.cpp) is mostly wrong. One session asks two indexes in turn, which it also rebuilds, empties and fills.
 use strict;
 use warnings;
 

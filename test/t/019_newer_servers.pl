@@ -47,7 +47,7 @@ if ($version >= 18)
 
 if ($version >= 16)
 {
-	# Most of these pages are found by notes (src/index/notes.hpp). The query is explained once more than it is counted,
+	# Most of these pages are found by notes (src/index/search/notes.hpp). The query is explained once more than it is counted,
 	# as the first time reads the catalog.
 	my $ask = q{SELECT sum(explained('SELECT id FROM docs WHERE fp <~> 42 <= 3', 'Shared Hit Blocks')) FROM generate_series(1, 400)};
 	my $hits = q{SELECT sum(hits) FROM pg_stat_io WHERE backend_type = 'client backend'};

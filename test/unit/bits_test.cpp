@@ -1,10 +1,14 @@
-// The small things that the rest is made of: balls, their sizes, the highest bits of a word.
+// The small things that the rest is made of: balls, their sizes, the highest bits of a word, entries,
+// and the sort and the search that others share.
 #include <gtest/gtest.h>
 
 #include "core/bits/ball.hpp"
 #include "core/bits/ball_size.hpp"
+#include "core/bits/bucket_sort.hpp"
+#include "core/bits/entry.hpp"
 #include "core/bits/highest.hpp"
 #include "core/bits/slices.hpp"
+#include "core/bits/stepping_search.hpp"
 #include "random.hpp"
 
 namespace {
@@ -14,9 +18,9 @@ using simhash::test::Random;
 
 TEST(Ball, HoldsWhatIsWithinItsRadius) {
     Random random(1);
-    for (int distance = 0; distance <= 64; ++distance) {
+    for (int distance = 0; distance <= 64; distance++) {
         uint64_t center = random.next(), other = center ^ random.with_ones(distance);
-        for (int radius = -1; radius <= 64; ++radius)
+        for (int radius = -1; radius <= 64; radius++)
             ASSERT_EQ((Ball{center, radius}.contains(other)), distance <= radius);
     }
 }
@@ -24,17 +28,17 @@ TEST(Ball, HoldsWhatIsWithinItsRadius) {
 TEST(Ball, RadiiBeyondTheWordSaturate) {
     EXPECT_EQ(saturate_radius(INT64_MIN), -1);
     EXPECT_EQ(saturate_radius(-1), -1);
-    for (int radius = 0; radius <= 64; ++radius)
+    for (int radius = 0; radius <= 64; radius++)
         EXPECT_EQ(saturate_radius(radius), radius);
     EXPECT_EQ(saturate_radius(65), 64);
     EXPECT_EQ(saturate_radius(INT64_MAX), 64);
 }
 
 TEST(BallSize, CountsTheWordsOfABall) {
-    for (int bits = 0; bits <= 12; ++bits)
-        for (int radius = -2; radius <= 14; ++radius) {
+    for (int bits = 0; bits <= 12; bits++)
+        for (int radius = -2; radius <= 14; radius++) {
             double words = 0;
-            for (uint64_t word = 0; word < uint64_t{1} << bits; ++word)
+            for (uint64_t word = 0; word < uint64_t{1} << bits; word++)
                 words += hamming_distance(word, 0) <= radius;
             ASSERT_EQ(ball_size(bits, radius), words) << bits << " " << radius;
             ASSERT_EQ(ball_share(bits, radius), words / double(1 << bits));
@@ -75,7 +79,7 @@ TEST(Slices, AreTheKeysOfTheRangeThatDifferInAtMostOneOfTheNextBits) {
                     bool contained = std::popcount(cut) <= 1;
                     ASSERT_EQ(slices.contain(key_of(word)), contained);
                     int times = 0;
-                    for (int i = 0; i < slices.count(); ++i)
+                    for (int i = 0; i < slices.count(); i++)
                         times += slices.first(i) <= key_of(word) && key_of(word) <= slices.last(i);
                     ASSERT_EQ(times, contained);
                     any |= contained;
@@ -85,6 +89,54 @@ TEST(Slices, AreTheKeysOfTheRangeThatDifferInAtMostOneOfTheNextBits) {
                     ASSERT_EQ(key, any ? next : key_of(word));
                 }
             }
+}
+
+TEST(Entry, IsComparedAsAPair) {
+    Entry entries[] = {{0, 0}, {0, 1}, {0, UINT64_MAX}, {1, 0}, {UINT64_MAX, 0}, {UINT64_MAX, 1}};
+    for (const Entry& a : entries)
+        for (const Entry& b : entries) {
+            EXPECT_EQ(a < b, &a < &b);
+            EXPECT_EQ(a <= b, &a <= &b);
+            EXPECT_EQ(a > b, &a > &b);
+            EXPECT_EQ(a >= b, &a >= &b);
+            EXPECT_EQ(a == b, &a == &b);
+        }
+    EXPECT_EQ(Entry(7), (Entry{7, 0}));
+}
+
+TEST(BucketSort, SortsTheKeysOfValues) {
+    Random random(9);
+    auto key_of = [](uint64_t value) { return value * 0x9e3779b97f4a7c15; };
+    for (size_t size : {0, 1, 2, 3, 100, 4095, 4096, 4097, 20000})
+        for (uint64_t varying : {~uint64_t{0}, uint64_t{0xff}, uint64_t{0}}) {
+            std::vector<uint64_t> values(size), expected(size), sorted(size);
+            for (size_t i = 0; i < size; i++) {
+                values[i] = random.next() & varying;
+                expected[i] = key_of(values[i]);
+            }
+            std::sort(expected.begin(), expected.end());
+            int pauses = 0;
+            bucket_sort(values, sorted.data(), key_of, [&] { pauses++; });
+            ASSERT_EQ(sorted, expected);
+            ASSERT_GT(pauses, 0);
+        }
+}
+
+TEST(SteppingSearch, FindsTheLastFromAnyGuess) {
+    for (int low : {0, 5})
+        for (int size = 1; size <= 40; size++)
+            for (int last = low; last < low + size; last++)
+                for (int guess = -3; guess <= low + size + 3; guess++)
+                    for (int step : {1, 2, 8}) {
+                        int asked = 0;
+                        auto holds = [&](int i) {
+                            EXPECT_TRUE(low < i && i < low + size);
+                            asked++;
+                            return i <= last;
+                        };
+                        ASSERT_EQ(last_that_holds(low, low + size, guess, step, holds), last);
+                        ASSERT_LE(asked, size);
+                    }
 }
 
 } // namespace

@@ -12,11 +12,11 @@ namespace {
 using namespace simhash;
 
 TEST(Blocks, DivideTheWordFromItsFirstBitOn) {
-    for (int count = 1; count <= kFingerprintBits + 1; ++count) {
+    for (int count = 1; count <= kFingerprintBits + 1; count++) {
         uint64_t rest = ~uint64_t{0};
         int shortest = kFingerprintBits / count;
         int length_before = kFingerprintBits;
-        for (int block = 0; block < count; ++block) {
+        for (int block = 0; block < count; block++) {
             uint64_t mask = block_mask(kFingerprintBits, count, block);
             int length = std::popcount(mask);
             ASSERT_EQ(mask, highest_ones(rest, length)) << "the next bits";
@@ -37,14 +37,14 @@ TEST(Blocks, AreThoseOfTheDocumentedExamples) {
 }
 
 TEST(Blocks, AreMasksOfAdjacentBits) {
-    for (int before = 0; before < kFingerprintBits; ++before)
-        for (int bits = 1; before + bits <= kFingerprintBits; ++bits) {
+    for (int before = 0; before < kFingerprintBits; before++)
+        for (int bits = 1; before + bits <= kFingerprintBits; bits++) {
             uint64_t block = leading_mask(before + bits) ^ leading_mask(before);
             ASSERT_TRUE(is_block(block));
             uint64_t other = uint64_t{1} << (kFingerprintBits - 1);
             int rotations = 0; // until the block's last bit stands before the other's first
             while (std::rotl(other, rotations + 1) != (block & -block))
-                ++rotations;
+                rotations++;
             ASSERT_EQ(bits_between(block, other), rotations);
         }
     EXPECT_FALSE(is_block(0));
@@ -55,13 +55,13 @@ TEST(Blocks, AreMasksOfAdjacentBits) {
 // Every difference of fewer bits than there are blocks leaves one of them alone.
 TEST(Blocks, OneIsEqualInWordsThatDifferInFewerBits) {
     constexpr int kWidth = 12;
-    for (int count = 1; count <= kWidth + 1; ++count)
-        for (uint64_t word = 0; word < 1 << kWidth; ++word) {
+    for (int count = 1; count <= kWidth + 1; count++)
+        for (uint64_t word = 0; word < 1 << kWidth; word++) {
             uint64_t difference = word << (kFingerprintBits - kWidth);
             if (std::popcount(difference) >= count)
                 continue;
             bool equal = false;
-            for (int block = 0; block < count; ++block)
+            for (int block = 0; block < count; block++)
                 equal |= (difference & block_mask(kWidth, count, block)) == 0;
             ASSERT_TRUE(equal) << count << " blocks, difference " << word;
         }

@@ -79,9 +79,9 @@ void make_distinct(Fingerprints& fingerprints) {
 // How many pairs there are at each distance, up to `greatest`.
 std::vector<size_t> counts_by_brute_force(const Fingerprints& distinct, int greatest) {
     std::vector<size_t> counts(65);
-    for (size_t a = 0; a < distinct.size(); ++a)
-        for (size_t b = a + 1; b < distinct.size(); ++b)
-            ++counts[hamming_distance(distinct[a], distinct[b])];
+    for (size_t a = 0; a < distinct.size(); a++)
+        for (size_t b = a + 1; b < distinct.size(); b++)
+            counts[hamming_distance(distinct[a], distinct[b])]++;
     counts.resize(greatest + 1);
     return counts;
 }
@@ -90,7 +90,7 @@ std::vector<size_t> counts_by_brute_force(const Fingerprints& distinct, int grea
 void expect_all_pairs(const Fingerprints& distinct, const std::vector<Pair>& pairs, int radius,
                       size_t expected_count) {
     ASSERT_EQ(pairs.size(), expected_count) << "radius " << radius;
-    for (size_t i = 0; i < pairs.size(); ++i) {
+    for (size_t i = 0; i < pairs.size(); i++) {
         ASSERT_LT(pairs[i].first, pairs[i].second);
         ASSERT_TRUE(std::binary_search(distinct.begin(), distinct.end(), pairs[i].first));
         ASSERT_TRUE(std::binary_search(distinct.begin(), distinct.end(), pairs[i].second));
@@ -113,7 +113,7 @@ Fingerprints clusters_of(const std::vector<Pair>& pairs, const Fingerprints& dis
     std::vector<bool> reached(distinct.size());
     std::vector<size_t> waiting;
     Fingerprints names(distinct.size());
-    for (size_t least = 0; least < distinct.size(); ++least) {
+    for (size_t least = 0; least < distinct.size(); least++) {
         waiting.push_back(least);
         while (!waiting.empty()) {
             size_t place = waiting.back();
@@ -134,7 +134,7 @@ void expect_equal_to_brute_force(Fingerprints fingerprints, int greatest_radius)
     make_distinct(fingerprints);
     std::vector<size_t> counts = counts_by_brute_force(fingerprints, greatest_radius);
     size_t expected_count = 0;
-    for (int radius = 0; radius <= greatest_radius; ++radius) {
+    for (int radius = 0; radius <= greatest_radius; radius++) {
         expected_count += counts[radius];
         std::vector<Pair> pairs = near_pairs(fingerprints, radius);
         expect_all_pairs(fingerprints, pairs, radius, expected_count);
@@ -160,7 +160,7 @@ TEST(NearPairs, EqualBruteForceOnRandomAndClusteredFingerprints) {
 TEST(NearPairs, EqualBruteForceWhereManyShareAPrefix) {
     Random random(2);
     Fingerprints fingerprints;
-    for (size_t i = 0; i < kMany; ++i) {
+    for (size_t i = 0; i < kMany; i++) {
         uint64_t shared = i % 3 == 0 ? 0 : 0xabcdef0123000000;
         fingerprints.push_back(shared | (random.next() & 0xffffffff));
     }
@@ -170,7 +170,7 @@ TEST(NearPairs, EqualBruteForceWhereManyShareAPrefix) {
 TEST(NearPairs, EqualBruteForceWhereFewScatteredBitsVary) {
     Random random(3);
     Fingerprints fingerprints;
-    for (size_t i = 0; i < kMany; ++i)
+    for (size_t i = 0; i < kMany; i++)
         fingerprints.push_back(random.next() & 0x1101010110110101); // 18 bits
     expect_equal_to_brute_force(fingerprints, 4);
 }
@@ -178,7 +178,7 @@ TEST(NearPairs, EqualBruteForceWhereFewScatteredBitsVary) {
 TEST(NearPairs, EqualBruteForceOnUnevenBits) {
     Random random(4);
     Fingerprints fingerprints;
-    for (size_t i = 0; i < kMany; ++i) // each bit is set in a quarter
+    for (size_t i = 0; i < kMany; i++) // each bit is set in a quarter
         fingerprints.push_back(random.next() & random.next());
     expect_equal_to_brute_force(fingerprints, 8);
 }
@@ -186,7 +186,7 @@ TEST(NearPairs, EqualBruteForceOnUnevenBits) {
 TEST(NearPairs, EqualBruteForceForEveryRadius) {
     Random random(5);
     Fingerprints fingerprints;
-    for (size_t i = 0; i < 300; ++i)
+    for (size_t i = 0; i < 300; i++)
         fingerprints.push_back(random.next());
     expect_equal_to_brute_force(fingerprints, 64);
 }
@@ -210,9 +210,9 @@ void expect_planted_pairs(uint64_t seed, int radius) {
     Random random(seed);
     Fingerprints fingerprints;
     std::vector<Pair> planted;
-    for (size_t i = 0; i < kRandomOnes; ++i)
+    for (size_t i = 0; i < kRandomOnes; i++)
         fingerprints.push_back(random.next());
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 3000; i++) {
         uint64_t a = fingerprints[random.below(kRandomOnes)];
         uint64_t b = a ^ random.with_ones(1 + i % radius);
         planted.emplace_back(std::min(a, b), std::max(a, b));
@@ -236,7 +236,7 @@ TEST(NearPairs, FindPlantedPairsAmongAMillion) {
 TEST(NearPairs, PausesWhileItWorks) {
     Random random(7);
     Fingerprints fingerprints;
-    for (int i = 0; i < 300000; ++i)
+    for (int i = 0; i < 300000; i++)
         fingerprints.push_back(random.next());
     make_distinct(fingerprints);
     int pauses = 0;
@@ -250,7 +250,7 @@ TEST(SortDistinct, DropsRepeatedOnes) {
     Random random(8);
     for (size_t size : {0, 1, 2, 511, 512, 513, 3000}) {
         Fingerprints fingerprints;
-        for (size_t i = 0; i < size; ++i)
+        for (size_t i = 0; i < size; i++)
             fingerprints.push_back(random.below(1000) << 32);
         Fingerprints expected = fingerprints;
         std::sort(expected.begin(), expected.end());
@@ -264,9 +264,9 @@ TEST(PairsBetween, EqualBruteForce) {
     Random random(11);
     for (auto [a_size, b_size] : {std::pair{0, 100}, {1, 1}, {3, 5000}, {2000, 3000}, {5000, 3}}) {
         Fingerprints a = {0, 1}, b = {0, ~uint64_t{0}};
-        for (int i = 0; i < a_size; ++i)
+        for (int i = 0; i < a_size; i++)
             a.push_back(random.next() & random.next());
-        for (int i = 0; i < b_size; ++i) // some are in both sets, some near
+        for (int i = 0; i < b_size; i++) // some are in both sets, some near
             b.push_back(random.below(2)
                             ? random.next()
                             : a[random.below(a.size())] ^ random.with_ones(int(random.below(9))));
@@ -309,7 +309,7 @@ TEST(Clusters, TakeAQuarterMoreWhileTheyGrow) {
         size_t bytes = Clusters::bytes_for(count);
         Clusters clusters(counted, bytes, kNeverFull, kNoPause);
         PairReceiver receiver = clusters.receiver();
-        for (size_t i = 1; i < count; ++i)
+        for (size_t i = 1; i < count; i++)
             receiver.pair(receiver.context, 0, i);
         EXPECT_LE(heap.most, bytes + bytes * 3 / 10) << count;
         clusters.finish();
@@ -330,7 +330,7 @@ TEST(Clusters, AreFullWhereTheMemoryEnds) {
     Clusters clusters(kHeap, Clusters::bytes_for(1000), {report, nullptr}, kNoPause);
     PairReceiver receiver = clusters.receiver();
     if (setjmp(handler) == 0)
-        for (uint64_t i = 1; i <= 1100; ++i)
+        for (uint64_t i = 1; i <= 1100; i++)
             receiver.pair(receiver.context, 0, i);
     EXPECT_GE(full_at, 1000u);
     EXPECT_LT(full_at, 1010u);
@@ -343,11 +343,11 @@ void expect_equal_matches(const Fingerprints& fingerprints, size_t rows, size_t 
     const uint64_t* these = fingerprints.data();
     const uint64_t* those = within ? these : these + rows;
     std::vector<Match> expected, matches(kMaxMatchRows * kMaxMatchColumns);
-    for (size_t row = 0; row < rows; ++row)
-        for (size_t column = within ? row + 1 : 0; column < columns; ++column)
+    for (size_t row = 0; row < rows; row++)
+        for (size_t column = within ? row + 1 : 0; column < columns; column++)
             if (hamming_distance(these[row], those[column]) <= radius)
                 expected.push_back({uint16_t(row), uint16_t(column)});
-    for (int level = 0; level < kSimdLevels; ++level) {
+    for (int level = 0; level < kSimdLevels; level++) {
         Matcher match = best_matcher(SimdLevel(level));
         size_t count = match(these, rows, those, columns, radius, matches.data());
         std::vector<Match> found(matches.begin(), matches.begin() + ptrdiff_t(count));
@@ -359,10 +359,10 @@ void expect_equal_matches(const Fingerprints& fingerprints, size_t rows, size_t 
 TEST(Matcher, EveryKernelFindsTheSame) {
     Random random(10);
     Fingerprints fingerprints;
-    for (size_t i = 0; i < kMaxMatchRows + kMaxMatchColumns; ++i)
+    for (size_t i = 0; i < kMaxMatchRows + kMaxMatchColumns; i++)
         fingerprints.push_back(random.with_ones(int(random.below(65))));
     for (int radius : {0, 1, 3, 31, 32, 63, 64})
-        for (size_t rows = 1; rows <= kMaxMatchRows; ++rows)
+        for (size_t rows = 1; rows <= kMaxMatchRows; rows++)
             for (size_t columns : {size_t{0}, size_t{1}, size_t{3}, size_t{4}, size_t{7}, size_t{8},
                                    size_t{9}, size_t{17}, size_t{100}, kMaxMatchColumns}) {
                 expect_equal_matches(fingerprints, rows, columns, false, radius);

@@ -43,9 +43,9 @@ TEST(Layout, FewerTablesThanRadiusPlusOneAreThatManyBlocks) {
 }
 
 TEST(Layout, EveryLayoutIsWithinItsBounds) {
-    for (int radius = 0; radius <= kMaxLayoutRadius; ++radius) {
+    for (int radius = 0; radius <= kMaxLayoutRadius; radius++) {
         int shortest_so_far = 0;
-        for (int tables = 1; tables <= kMaxTables; ++tables) {
+        for (int tables = 1; tables <= kMaxTables; tables++) {
             Layout layout = make_layout(radius, tables);
             ASSERT_EQ(layout.radius, radius);
             ASSERT_GE(layout.table_count, 1);
@@ -54,8 +54,8 @@ TEST(Layout, EveryLayoutIsWithinItsBounds) {
             ASSERT_GE(shortest, 1);
             uint64_t first = layout.masks[0];
             ASSERT_EQ(std::countl_one(first), std::popcount(first)) << "leading bits";
-            for (int i = 0; i < layout.table_count; ++i)
-                for (int j = 0; j < i; ++j)
+            for (int i = 0; i < layout.table_count; i++)
+                for (int j = 0; j < i; j++)
                     ASSERT_NE(layout.masks[i], layout.masks[j]);
             if (tables == radius + 1)
                 shortest_so_far = 0; // until here, blocks; from here on, choices of blocks
@@ -70,16 +70,16 @@ TEST(Layout, EveryLayoutIsWithinItsBounds) {
 // Every difference of at most `radius` bits leaves some table's prefix alone.
 TEST(Layout, OneProbePerTableFindsEverythingWithinTheRadius) {
     constexpr int kWidth = 12;
-    for (int radius = 0; radius <= 6; ++radius)
-        for (int tables = radius + 1; tables <= kMaxTables; ++tables) {
+    for (int radius = 0; radius <= 6; radius++)
+        for (int tables = radius + 1; tables <= kMaxTables; tables++) {
             Layout layout = make_layout_for_width(kWidth, radius, tables);
             ASSERT_LE(layout.table_count, tables);
-            for (uint64_t word = 0; word < 1 << kWidth; ++word) {
+            for (uint64_t word = 0; word < 1 << kWidth; word++) {
                 uint64_t difference = word << (64 - kWidth);
                 if (std::popcount(difference) > radius)
                     continue;
                 bool found = false;
-                for (int i = 0; i < layout.table_count; ++i)
+                for (int i = 0; i < layout.table_count; i++)
                     found |= (difference & layout.masks[i]) == 0;
                 ASSERT_TRUE(found) << "radius " << radius << " tables " << tables;
             }

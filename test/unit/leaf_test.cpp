@@ -19,39 +19,39 @@ struct Body {
     std::vector<uint8_t> bytes;
     size_t size = 0;
 
-    bool encode(LeafKind kind, const std::vector<LeafEntry>& entries) {
-        // Exactly as large as the run, so that a sanitizer sees a read behind it.
-        size_t need = encoded_run_bytes(kind, entries.data(), int(entries.size()));
+    bool encode(LeafKind kind, const std::vector<Entry>& entries) {
+        // Exactly as large as the packed part, so that a sanitizer sees a read behind it.
+        size_t need = bytes_when_packed(kind, entries.data(), int(entries.size()));
         bytes.assign(need, 0xee);
-        size = encode_run(kind, entries.data(), int(entries.size()), bytes.data(), need);
+        size = encode_packed(kind, entries.data(), int(entries.size()), bytes.data(), need);
         return size == need;
     }
-    void append(LeafKind kind, LeafEntry entry) {
+    void append(LeafKind kind, Entry entry) {
         bytes.resize(size + tail_entry_bytes(kind));
         size += encode_tail_entry(kind, entry, bytes.data() + size);
     }
 };
 
-std::vector<LeafEntry> decode(const Body& body, LeafKind kind) {
+std::vector<Entry> decode(const Body& body, LeafKind kind) {
     LeafReader reader;
     EXPECT_TRUE(reader.open(body.bytes.data(), body.size, kind));
-    std::vector<LeafEntry> out(kMaxLeafEntries);
+    std::vector<Entry> out(kMaxLeafEntries);
     out.resize(reader.decode_sorted(out.data()));
     return out;
 }
 
-std::vector<LeafEntry> sorted_unique(std::vector<LeafEntry> v) {
+std::vector<Entry> sorted_unique(std::vector<Entry> v) {
     std::sort(v.begin(), v.end());
     v.erase(std::unique(v.begin(), v.end()), v.end());
     return v;
 }
 
 // Keys of many shapes; TIDs where the kind has them.
-std::vector<std::vector<LeafEntry>> samples(LeafKind kind) {
+std::vector<std::vector<Entry>> samples(LeafKind kind) {
     std::mt19937_64 random(20240607);
-    std::vector<std::vector<LeafEntry>> all;
+    std::vector<std::vector<Entry>> all;
     auto add = [&](int n, auto key) {
-        std::vector<LeafEntry> v;
+        std::vector<Entry> v;
         for (int i = 0; i < n; i++) {
             uint64_t tid = (random() % 50000) << 16 | (1 + random() % 290);
             v.push_back({key(i), kind == LeafKind::kPosting ? tid : 0});
@@ -101,7 +101,7 @@ TEST(LeafCodec, WritesTheBytesThatItAlwaysWrote) {
         LeafKind kind = round % 2 == 0 ? LeafKind::kBlock : LeafKind::kPosting;
         uint64_t count = random.below(round % 10 == 0 ? 1200 : 120), width = 1 + random.below(63);
         uint64_t first = random.next() >> 1;
-        std::vector<LeafEntry> entries;
+        std::vector<Entry> entries;
         for (uint64_t i = 0; i < count; i++) {
             uint64_t key = first + (random.next() >> (64 - width));
             uint64_t block = random.below(50000), offset = 1 + random.below(290);
@@ -121,13 +121,13 @@ TEST(LeafCodec, MergesTailAndRunInKeyOrder) {
     std::mt19937_64 random(7);
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
-            std::vector<LeafEntry> run, tail;
-            for (const LeafEntry& e : entries)
-                (random() % 8 == 0 && tail.size() < kMaxTailEntries ? tail : run).push_back(e);
+            std::vector<Entry> packed, tail;
+            for (const Entry& e : entries)
+                (random() % 8 == 0 && tail.size() < kMaxTailEntries ? tail : packed).push_back(e);
             Body body;
-            ASSERT_TRUE(body.encode(kind, run));
+            ASSERT_TRUE(body.encode(kind, packed));
             std::shuffle(tail.begin(), tail.end(), random);
-            for (const LeafEntry& e : tail)
+            for (const Entry& e : tail)
                 body.append(kind, e);
             EXPECT_EQ(decode(body, kind), entries);
         }
@@ -147,16 +147,16 @@ TEST(LeafCodec, VisitsExactlyTheEntriesOfARange) {
                 high = round % 3 == 1 ? low
                                       : entries[random() % entries.size()].key + random() % 3 - 1;
             }
-            std::vector<LeafEntry> expected, seen;
-            for (const LeafEntry& e : entries)
+            std::vector<Entry> expected, seen;
+            for (const Entry& e : entries)
                 if (low <= e.key && e.key <= high)
                     expected.push_back(e);
-            reader.visit(low, high, [&](uint64_t key, uint64_t tid) {
-                seen.push_back({key, tid});
+            reader.visit_packed(low, high, [&](uint64_t key, int i) {
+                seen.push_back({key, reader.packed_tid(i)});
             });
             ASSERT_EQ(seen, expected) << low << " " << high;
         }
-        for (const LeafEntry& e : entries) {
+        for (const Entry& e : entries) {
             EXPECT_TRUE(reader.contains_key(e.key));
         }
     }
@@ -166,49 +166,49 @@ TEST(LeafCodec, APartNeverEncodesLarger) {
     std::mt19937_64 random(9);
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
-            size_t whole = encoded_run_bytes(kind, entries.data(), int(entries.size()));
+            size_t whole = bytes_when_packed(kind, entries.data(), int(entries.size()));
             for (int round = 0; round < 20; round++) {
-                std::vector<LeafEntry> part;
+                std::vector<Entry> part;
                 uint64_t odds = 1 + random() % 9;
-                for (const LeafEntry& e : entries)
+                for (const Entry& e : entries)
                     if (random() % 10 < odds)
                         part.push_back(e);
-                EXPECT_LE(encoded_run_bytes(kind, part.data(), int(part.size())), whole);
+                EXPECT_LE(bytes_when_packed(kind, part.data(), int(part.size())), whole);
             }
         }
     // Where the widths with fewest bits differ, and would round to a word more.
     for (auto [n, range] :
          {std::pair{1834, 0xe5455555555}, {1642, 0x66a2aaaaaaaa}, {2027, 0xfd55555555}}) {
-        std::vector<LeafEntry> entries;
+        std::vector<Entry> entries;
         for (int i = 0; i < n; i++)
             entries.push_back({uint64_t(i) * uint64_t(range) / uint64_t(n - 1), 0});
-        size_t whole = encoded_run_bytes(LeafKind::kBlock, entries.data(), n);
+        size_t whole = bytes_when_packed(LeafKind::kBlock, entries.data(), n);
         entries.erase(entries.begin() + n / 2);
-        EXPECT_LE(encoded_run_bytes(LeafKind::kBlock, entries.data(), n - 1), whole);
+        EXPECT_LE(bytes_when_packed(LeafKind::kBlock, entries.data(), n - 1), whole);
     }
-    // Of many small runs.
+    // Of many small packed parts.
     for (int round = 0; round < 3000; round++) {
-        std::vector<LeafEntry> entries, part;
+        std::vector<Entry> entries, part;
         uint64_t range = random() >> random() % 64;
         for (uint64_t n = 1 + random() % 60; n > 0; n--)
             entries.push_back({random() % std::max<uint64_t>(range, 1), 0});
         entries = sorted_unique(entries);
-        for (const LeafEntry& e : entries)
+        for (const Entry& e : entries)
             if (random() % 8 != 0)
                 part.push_back(e);
-        EXPECT_LE(encoded_run_bytes(LeafKind::kBlock, part.data(), int(part.size())),
-                  encoded_run_bytes(LeafKind::kBlock, entries.data(), int(entries.size())));
+        EXPECT_LE(bytes_when_packed(LeafKind::kBlock, part.data(), int(part.size())),
+                  bytes_when_packed(LeafKind::kBlock, entries.data(), int(entries.size())));
     }
 }
 
 TEST(LeafCodec, RunSizesAgreeWithTheEncoder) {
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
-            RunSizes sizes(kind, entries.data());
+            PackedSizes sizes(kind, entries.data());
             // In an order that goes back and forth.
             for (int i = 0, size = int(entries.size()); i <= size; i += i % 5 == 0 ? 64 : 1)
                 for (int count : {i, size - i, i / 2})
-                    EXPECT_EQ(sizes.bytes(count), encoded_run_bytes(kind, entries.data(), count));
+                    EXPECT_EQ(sizes.bytes(count), bytes_when_packed(kind, entries.data(), count));
         }
 }
 
@@ -216,7 +216,7 @@ TEST(LeafCodec, RunSizesFindTheGreatestCountWithin) {
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
             int size = int(entries.size());
-            RunSizes sizes(kind, entries.data());
+            PackedSizes sizes(kind, entries.data());
             for (size_t bytes : {size_t{40}, size_t{100}, size_t{3000}, size_t{7000}}) {
                 int expected = 0;
                 while (expected < size && sizes.bytes(expected + 1) <= bytes)
@@ -230,27 +230,27 @@ TEST(LeafCodec, RunSizesFindTheGreatestCountWithin) {
 TEST(LeafCodec, RandomKeysTakeNextToTheTheoreticalMinimum) {
     std::mt19937_64 random(10);
     // As on a leaf of a table of 10 million: 1 100 keys in 1/9 000 of the space.
-    std::vector<LeafEntry> entries;
+    std::vector<Entry> entries;
     for (int i = 0; i < 1100; i++)
         entries.push_back({random() / 9000, 0});
     entries = sorted_unique(entries);
-    size_t bytes = encoded_run_bytes(LeafKind::kBlock, entries.data(), int(entries.size()));
+    size_t bytes = bytes_when_packed(LeafKind::kBlock, entries.data(), int(entries.size()));
     EXPECT_LT(8.0 * double(bytes) / double(entries.size()), 43.5);
 }
 
 TEST(LeafCodec, DoesNotEncodeWhatDoesNotFit) {
-    std::vector<LeafEntry> entries;
+    std::vector<Entry> entries;
     for (int i = 0; i < 100; i++)
         entries.push_back({uint64_t(i) << 50, 0});
-    size_t need = encoded_run_bytes(LeafKind::kBlock, entries.data(), 100);
+    size_t need = bytes_when_packed(LeafKind::kBlock, entries.data(), 100);
     std::vector<uint8_t> out(need, 0x55);
-    EXPECT_EQ(encode_run(LeafKind::kBlock, entries.data(), 100, out.data(), need - 1), 0u);
+    EXPECT_EQ(encode_packed(LeafKind::kBlock, entries.data(), 100, out.data(), need - 1), 0u);
     EXPECT_EQ(out[0], 0x55);
 }
 
 TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
     std::mt19937_64 random(11);
-    std::vector<LeafEntry> out(kMaxLeafEntries);
+    std::vector<Entry> out(kMaxLeafEntries);
     std::vector<LeafReader::Hit> hits(LeafReader::kHitRoom);
     int opened = 0;
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
@@ -260,8 +260,9 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
             for (int round = 0; round < 200; round++) {
                 std::vector<uint8_t> bytes = body.bytes;
                 for (int flips = 1 + int(random() % 4); flips > 0; flips--)
-                    bytes[random() % std::min<size_t>(bytes.size(),
-                                                      random() % 2 ? sizeof(RunHeader) : kBody)] ^=
+                    bytes[random() % std::min<size_t>(bytes.size(), random() % 2
+                                                                        ? sizeof(PackedHeader)
+                                                                        : kBody)] ^=
                         uint8_t(1 << random() % 8);
                 LeafReader reader;
                 if (!reader.open(bytes.data(), bytes.size(), kind))
@@ -269,10 +270,10 @@ TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
                 opened++;
                 EXPECT_LE(reader.decode_sorted(out.data()), kMaxLeafEntries);
                 uint64_t low = random();
-                reader.visit(low, low + random() % 1000, [](uint64_t, uint64_t) {});
+                reader.visit_packed(low, low + random() % 1000, [](uint64_t, int) {});
                 reader.contains_key(low);
                 reader.ranks_agree();
-                for (int level = 0; level < kSimdLevels; ++level)
+                for (int level = 0; level < kSimdLevels; level++)
                     for (uint8_t slice_bits : {0, 1, 9})
                         EXPECT_LE(reader.keys_within(low >> 1, UINT64_MAX, low, 3, hits.data(),
                                                      {low, 2, slice_bits}, SimdLevel(level)),
@@ -291,7 +292,7 @@ TEST(LeafCodec, ReportsRanksThatAreNotThoseOfTheEntries) {
         ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kBlock));
         EXPECT_TRUE(reader.ranks_agree());
         size_t rank = random() % (kUnarySections - 1);
-        body.bytes[offsetof(RunHeader, ranks) + rank * sizeof(uint16_t)] ^= 1;
+        body.bytes[offsetof(PackedHeader, ranks) + rank * sizeof(uint16_t)] ^= 1;
         ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kBlock));
         EXPECT_FALSE(reader.ranks_agree());
     }
@@ -304,9 +305,9 @@ TEST(LeafCodec, FindsOfACutRangeExactlyTheKeysInItsSlices) {
     for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
         for (const auto& entries : samples(kind)) {
             Body body;
-            size_t run_count = entries.size() - std::min<size_t>(entries.size() / 9, 100);
-            ASSERT_TRUE(body.encode(kind, {entries.begin(), entries.begin() + long(run_count)}));
-            for (size_t i = run_count; i < entries.size(); i++)
+            size_t packed_count = entries.size() - std::min<size_t>(entries.size() / 9, 100);
+            ASSERT_TRUE(body.encode(kind, {entries.begin(), entries.begin() + long(packed_count)}));
+            for (size_t i = packed_count; i < entries.size(); i++)
                 body.append(kind, entries[i]);
             LeafReader reader;
             ASSERT_TRUE(reader.open(body.bytes.data(), body.size, kind));
@@ -318,7 +319,7 @@ TEST(LeafCodec, FindsOfACutRangeExactlyTheKeysInItsSlices) {
                 uint64_t prefix = leading_mask(prefix_bits), low = target & prefix,
                          high = target | ~prefix;
                 std::vector<uint64_t> expected;
-                for (const LeafEntry& e : entries)
+                for (const Entry& e : entries)
                     if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius) {
                         uint64_t cut = (e.key ^ target) & leading_mask(prefix_bits + slices.bits);
                         if (std::popcount(cut) <= 1)
@@ -326,7 +327,7 @@ TEST(LeafCodec, FindsOfACutRangeExactlyTheKeysInItsSlices) {
                         else
                             outside++;
                     }
-                for (int level = 0; level < kSimdLevels; ++level) {
+                for (int level = 0; level < kSimdLevels; level++) {
                     int count = reader.keys_within(low, high, target, radius, hits.data(), slices,
                                                    SimdLevel(level));
                     std::vector<uint64_t> found;
@@ -341,15 +342,15 @@ TEST(LeafCodec, FindsOfACutRangeExactlyTheKeysInItsSlices) {
 }
 
 // What keys_within() must find, at every level of SIMD.
-void expect_keys_within(const LeafReader& reader, const std::vector<LeafEntry>& entries,
-                        uint64_t low, uint64_t high, uint64_t target, int radius) {
-    std::vector<LeafEntry> expected;
-    for (const LeafEntry& e : entries)
+void expect_keys_within(const LeafReader& reader, const std::vector<Entry>& entries, uint64_t low,
+                        uint64_t high, uint64_t target, int radius) {
+    std::vector<Entry> expected;
+    for (const Entry& e : entries)
         if (low <= e.key && e.key <= high && std::popcount(e.key ^ target) <= radius)
             expected.push_back(e);
     std::vector<LeafReader::Hit> hits(LeafReader::kHitRoom);
-    for (int level = 0; level < kSimdLevels; ++level) {
-        std::vector<LeafEntry> found;
+    for (int level = 0; level < kSimdLevels; level++) {
+        std::vector<Entry> found;
         int count =
             reader.keys_within(low, high, target, radius, hits.data(), {}, SimdLevel(level));
         for (int i = 0; i < count; i++)
@@ -362,12 +363,12 @@ void expect_keys_within(const LeafReader& reader, const std::vector<LeafEntry>& 
 TEST(LeafCodec, FindsExactlyTheKeysWithinARadius) {
     std::mt19937_64 random(12);
     for (const auto& entries : samples(LeafKind::kPosting)) {
-        std::vector<LeafEntry> run, tail;
-        for (const LeafEntry& e : entries)
-            (random() % 9 == 0 && tail.size() < kMaxTailEntries ? tail : run).push_back(e);
+        std::vector<Entry> packed, tail;
+        for (const Entry& e : entries)
+            (random() % 9 == 0 && tail.size() < kMaxTailEntries ? tail : packed).push_back(e);
         Body body;
-        ASSERT_TRUE(body.encode(LeafKind::kPosting, run));
-        for (const LeafEntry& e : tail)
+        ASSERT_TRUE(body.encode(LeafKind::kPosting, packed));
+        for (const Entry& e : tail)
             body.append(LeafKind::kPosting, e);
         LeafReader reader;
         ASSERT_TRUE(reader.open(body.bytes.data(), body.size, LeafKind::kPosting));

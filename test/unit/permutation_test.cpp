@@ -15,7 +15,7 @@ using simhash::test::Random;
 
 uint64_t pext(uint64_t word, uint64_t mask) {
     uint64_t extracted = 0;
-    for (int bit = 63; bit >= 0; --bit)
+    for (int bit = 63; bit >= 0; bit--)
         if (mask >> bit & 1)
             extracted = extracted << 1 | (word >> bit & 1);
     return extracted;
@@ -43,7 +43,7 @@ std::vector<uint64_t> masks_to_try() {
                                    0x7fffffffffffffff,
                                    0xfffffffffffffffe,
                                    0xf0f0f0f0f0f0f0f0};
-    for (int ones = 0; ones <= 64; ++ones)
+    for (int ones = 0; ones <= 64; ones++)
         masks.push_back(random.with_ones(ones));
     for (int tables : {1, 2, 3, 4, 7, 10, 16, 20, 64}) {
         simhash::Layout layout = simhash::make_layout(3, tables);
@@ -57,7 +57,7 @@ TEST(Permutation, BringsTheMaskedBitsToTheFrontAndBack) {
     for (uint64_t mask : masks_to_try())
         for (BitOrder order : {BitOrder::kFromHighest, BitOrder::kRound}) {
             Permutation permutation(mask, order);
-            for (int i = 0; i < 200; ++i) {
+            for (int i = 0; i < 200; i++) {
                 uint64_t word = i < 64 ? uint64_t{1} << i : random.next();
                 ASSERT_EQ(permutation.apply(word), by_definition(word, mask, order)) << mask;
                 ASSERT_EQ(permutation.invert(permutation.apply(word)), word) << mask;

@@ -32,14 +32,14 @@ bool sees(const Probe& probe, uint64_t difference) {
 // How many probes report a difference by the first-table rule.
 int times_reported(const ProbePlan& plan, uint64_t difference) {
     int times = 0;
-    for (int i = 0; i < plan.probe_count; ++i)
+    for (int i = 0; i < plan.probe_count; i++)
         times += sees(plan.probes[i], difference) && !reported_earlier(plan, i, difference);
     return times;
 }
 
 // Every short word within the plan's radius is.
 void expect_each_reported_once(const ProbePlan& plan) {
-    for (uint64_t word = 0; word < kWords; ++word) {
+    for (uint64_t word = 0; word < kWords; word++) {
         bool within = std::popcount(word) <= plan.radius;
         ASSERT_TRUE(!within || times_reported(plan, short_word(word)) == 1)
             << "query radius " << plan.radius << " word " << word;
@@ -60,18 +60,18 @@ constexpr Situation kSituations[] = {
 
 TEST(ProbePlan, IsCompleteAndReportsOnceOnShortWords) {
     int probing = 0;
-    for (int radius = 0; radius <= 6; ++radius)
+    for (int radius = 0; radius <= 6; radius++)
         for (int tables : kTableCounts) {
             Layout layout = make_layout_for_width(kWidth, radius, tables);
             for (BitOrder order : {BitOrder::kRound, BitOrder::kFromHighest})
-                for (int query_radius = 0; query_radius <= kWidth; ++query_radius)
+                for (int query_radius = 0; query_radius <= kWidth; query_radius++)
                     for (const Situation& situation : kSituations) {
                         layout.order = order;
                         ProbePlan plan = make_probe_plan(layout, query_radius, situation.entries,
                                                          situation.costs);
                         if (plan.read_all)
                             continue;
-                        ++probing;
+                        probing++;
                         expect_each_reported_once(plan);
                     }
         }
@@ -81,7 +81,7 @@ TEST(ProbePlan, IsCompleteAndReportsOnceOnShortWords) {
 // The greatest radius within which every difference is seen by some probe.
 int greatest_complete_radius(const std::vector<Probe>& probes) {
     int greatest = kWidth;
-    for (uint64_t word = 0; word < kWords; ++word) {
+    for (uint64_t word = 0; word < kWords; word++) {
         bool seen = false;
         for (const Probe& probe : probes)
             seen |= sees(probe, short_word(word));
@@ -93,18 +93,18 @@ int greatest_complete_radius(const std::vector<Probe>& probes) {
 
 TEST(ProbePlan, AtomRuleEqualsBruteForceForAnyMasksAndThresholds) {
     Random random(5);
-    for (int round = 0; round < 600; ++round) {
+    for (int round = 0; round < 600; round++) {
         Layout layout = make_layout_for_width(kWidth, int(random.below(5)),
                                               kTableCounts[random.below(std::size(kTableCounts))]);
         std::vector<Probe> probes;
-        for (int table = 0; table < layout.table_count; ++table)
+        for (int table = 0; table < layout.table_count; table++)
             if (random.below(3) != 0) {
                 uint64_t mask =
                     round % 2 == 0 ? layout.masks[table] : short_word(random.below(kWords - 1) + 1);
                 probes.push_back({table, std::popcount(mask), int(random.below(3)), mask});
             }
         int greatest = greatest_complete_radius(probes);
-        for (int radius = 0; radius <= kWidth; ++radius) {
+        for (int radius = 0; radius <= kWidth; radius++) {
             int budget = 1 << 20;
             ASSERT_EQ(proven_complete(probes, radius, &budget), radius <= greatest)
                 << "round " << round << " radius " << radius;
@@ -115,7 +115,7 @@ TEST(ProbePlan, AtomRuleEqualsBruteForceForAnyMasksAndThresholds) {
 TEST(ProbePlan, NothingIsProvenWithoutBudget) {
     Layout layout = make_layout(3, 20);
     std::vector<Probe> probes;
-    for (int i = 0; i < layout.table_count; ++i)
+    for (int i = 0; i < layout.table_count; i++)
         probes.push_back({i, std::popcount(layout.masks[i]), 0, layout.masks[i]});
     int enough = 1000, too_little = 3;
     EXPECT_TRUE(proven_complete(probes, 3, &enough));
@@ -125,7 +125,7 @@ TEST(ProbePlan, NothingIsProvenWithoutBudget) {
 // What a probe really compares is the leading bits of the permuted key: the effective mask must be
 // those.
 void expect_masks_behind_prefixes(const Layout& layout, const ProbePlan& plan) {
-    for (int i = 0; i < plan.probe_count; ++i) {
+    for (int i = 0; i < plan.probe_count; i++) {
         const Probe& probe = plan.probes[i];
         ASSERT_GE(probe.prefix_bits, 1);
         ASSERT_LE(probe.prefix_bits, 64);
@@ -146,15 +146,15 @@ TEST(ProbePlan, FindsRandomPairsAtEveryDistanceUpToTheRadius) {
     Random random(11);
     for (int tables : {1, 2, 3, 4, 10, 16, 20}) {
         Layout layout = make_layout(3, tables);
-        for (int radius = 0; radius <= 12; ++radius)
+        for (int radius = 0; radius <= 12; radius++)
             for (const Situation& situation : kSituations) {
                 ProbePlan plan =
                     make_probe_plan(layout, radius, situation.entries, situation.costs);
                 expect_masks_behind_prefixes(layout, plan);
                 if (plan.read_all)
                     continue;
-                for (int distance = 0; distance <= radius; ++distance)
-                    for (int i = 0; i < 50; ++i)
+                for (int distance = 0; distance <= radius; distance++)
+                    for (int i = 0; i < 50; i++)
                         ASSERT_EQ(times_reported(plan, random.with_ones(distance)), 1)
                             << "tables " << tables << " radius " << radius;
             }
@@ -165,7 +165,7 @@ TEST(ProbePlan, TheIndexRadiusProbesEachTableOnce) {
     Layout layout = make_layout(3, 4);
     ProbePlan plan = make_probe_plan(layout, 3, 1e7, kTypicalProbeCosts);
     ASSERT_EQ(plan.probe_count, 4);
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 4; i++) {
         EXPECT_EQ(plan.probes[i].table, i);
         EXPECT_EQ(plan.probes[i].threshold, 0);
         EXPECT_EQ(plan.probes[i].prefix_bits, 16);
@@ -175,7 +175,7 @@ TEST(ProbePlan, TheIndexRadiusProbesEachTableOnce) {
 }
 
 // Calls with each difference of so many bits.
-template <class Visit>
+template <typename Visit>
 void each_difference(int bits, Visit visit) {
     PrefixNeighbours differences(0, kFingerprintBits, bits);
     for (uint64_t difference; differences.next(&difference);)
@@ -186,11 +186,11 @@ void each_difference(int bits, Visit visit) {
 TEST(ProbePlan, LargeRangesAreCutIntoSlicesThatMissNothing) {
     for (int tables : {4, 6, 8})
         for (double entries : {1e8, 1e12})
-            for (int radius = 1; radius <= (tables == 4 ? 4 : 3); ++radius) {
+            for (int radius = 1; radius <= (tables == 4 ? 4 : 3); radius++) {
                 Layout layout = make_layout(std::min(tables - 1, 5), tables);
                 ProbePlan plan = make_probe_plan(layout, radius, entries, kTypicalProbeCosts);
                 expect_masks_behind_prefixes(layout, plan);
-                for (int bits = 0; bits <= radius; ++bits)
+                for (int bits = 0; bits <= radius; bits++)
                     each_difference(bits, [&](uint64_t difference) {
                         ASSERT_EQ(times_reported(plan, difference), 1) << std::hex << difference;
                     });
@@ -198,7 +198,7 @@ TEST(ProbePlan, LargeRangesAreCutIntoSlicesThatMissNothing) {
     Layout layout = make_layout(3, 4);
     ProbePlan plan = make_probe_plan(layout, 3, 1e9, kTypicalProbeCosts);
     ASSERT_EQ(plan.probe_count, 4);
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 4; i++)
         EXPECT_GE(plan.probes[i].slice_bits, 6);
     EXPECT_LT(plan.candidates, 4 * 1e9 / 65536 / 10);
     layout.order = BitOrder::kFromHighest;
@@ -230,7 +230,7 @@ TEST(ProbePlan, SmallerRadiiProbeFewerTables) {
 TEST(ProbePlan, OverlappingTablesNeedFewProbesForSmallRadii) {
     for (int tables : {10, 16, 20}) {
         Layout layout = make_layout(3, tables);
-        for (int radius = 0; radius <= 3; ++radius) {
+        for (int radius = 0; radius <= 3; radius++) {
             ProbePlan plan = make_probe_plan(layout, radius, 1e7, kTypicalProbeCosts);
             ASSERT_FALSE(plan.read_all);
             EXPECT_LE(plan.cost, layout.table_count * 1.1);
@@ -242,7 +242,7 @@ TEST(ProbePlan, OverlappingTablesNeedFewProbesForSmallRadii) {
 TEST(ProbePlan, WiderRadiiEnumerateNeighboursUntilReadingEverythingIsCheaper) {
     Layout layout = make_layout(3, 4);
     double before = 0;
-    for (int radius = 0; radius <= 64; ++radius) {
+    for (int radius = 0; radius <= 64; radius++) {
         ProbePlan plan = make_probe_plan(layout, radius, 1e7, kTypicalProbeCosts);
         EXPECT_GE(plan.cost, before);
         before = plan.cost;
@@ -273,8 +273,8 @@ TEST(ProbePlan, EveryLayoutAndRadiusGivesAPlan) {
 }
 
 TEST(PrefixNeighbours, AreAllWithinTheThresholdOnceInOrderOfDistance) {
-    for (int bits = 0; bits <= 10; ++bits)
-        for (int threshold = 0; threshold <= bits + 1; ++threshold) {
+    for (int bits = 0; bits <= 10; bits++)
+        for (int threshold = 0; threshold <= bits + 1; threshold++) {
             uint64_t prefix = 0x2a5 & ((uint64_t{1} << bits) - 1);
             PrefixNeighbours neighbours(prefix, bits, threshold);
             std::set<uint64_t> seen;
@@ -286,7 +286,7 @@ TEST(PrefixNeighbours, AreAllWithinTheThresholdOnceInOrderOfDistance) {
                 distance = hamming_distance(value, prefix);
             }
             size_t expected = 0;
-            for (uint64_t value = 0; value < uint64_t{1} << bits; ++value)
+            for (uint64_t value = 0; value < uint64_t{1} << bits; value++)
                 expected += hamming_distance(value, prefix) <= threshold;
             EXPECT_EQ(seen.size(), expected);
         }
@@ -302,8 +302,8 @@ TEST(PrefixNeighbours, BeyondThoseLeftOutAreTheRest) {
         return all;
     };
     for (int bits : {1, 5, 10, 64})
-        for (int threshold = 0; threshold <= std::min(bits, 3); ++threshold)
-            for (int left_out = -1; left_out <= std::min(bits, threshold + 1); ++left_out) {
+        for (int threshold = 0; threshold <= std::min(bits, 3); threshold++)
+            for (int left_out = -1; left_out <= std::min(bits, threshold + 1); left_out++) {
                 std::vector<uint64_t> all = list(bits, std::min(left_out, threshold), -1),
                                       rest = list(bits, threshold, left_out);
                 all.insert(all.end(), rest.begin(), rest.end());
@@ -315,7 +315,7 @@ TEST(PrefixNeighbours, OfWholeFingerprintsAreTheBall) {
     for (int threshold : {0, 1, 2, 3}) {
         PrefixNeighbours neighbours(~uint64_t{0}, 64, threshold);
         size_t count = 0;
-        for (uint64_t value; neighbours.next(&value); ++count)
+        for (uint64_t value; neighbours.next(&value); count++)
             ASSERT_LE(hamming_distance(value, ~uint64_t{0}), threshold);
         size_t expected[] = {1, 65, 65 + 2016, 65 + 2016 + 41664};
         EXPECT_EQ(count, expected[threshold]);

@@ -8,7 +8,7 @@
 
 namespace {
 
-using simhash::KeyedValue;
+using simhash::Entry;
 using simhash::radix_sort;
 using simhash::sort_records;
 using simhash::test::Random;
@@ -36,16 +36,16 @@ TEST(RadixSort, KeepsTheOrderOfRecordsWithEqualKeys) {
     Random random(2);
     for (uint64_t varying : kVarying)
         for (size_t size : kSizes) {
-            std::vector<KeyedValue> records(size), scratch(size);
-            for (size_t i = 0; i < size; ++i)
+            std::vector<Entry> records(size), scratch(size);
+            for (size_t i = 0; i < size; i++)
                 records[i] = {random.next() & random.next() & random.next() & varying, i};
-            std::vector<KeyedValue> expected = records;
+            std::vector<Entry> expected = records;
             std::stable_sort(expected.begin(), expected.end(),
                              [](auto& a, auto& b) { return a.key < b.key; });
-            radix_sort<KeyedValue>(records, scratch, [] {});
-            for (size_t i = 0; i < size; ++i) {
+            radix_sort<Entry>(records, scratch, [] {});
+            for (size_t i = 0; i < size; i++) {
                 ASSERT_EQ(records[i].key, expected[i].key);
-                ASSERT_EQ(records[i].value, expected[i].value);
+                ASSERT_EQ(records[i].tid, expected[i].tid);
             }
         }
 }
@@ -71,18 +71,18 @@ TEST(RadixSort, SortsRecordsByKeyAndValue) {
     for (uint64_t varying : kVarying)
         for (uint64_t crowd : {0, 1, 3}) // of how many records most have the same leading bits
             for (size_t size : {0, 1, 2, 64, 65, 1000, 100000}) {
-                std::vector<KeyedValue> records(size), scratch(size);
-                for (KeyedValue& record : records) {
+                std::vector<Entry> records(size), scratch(size);
+                for (Entry& record : records) {
                     record = {random.next() & varying, random.next() % size};
                     if (crowd > 0 && random.next() % (crowd + 1) > 0)
                         record.key &= 0xff;
                 }
-                std::vector<KeyedValue> expected = records;
+                std::vector<Entry> expected = records;
                 std::sort(expected.begin(), expected.end());
-                sort_records(std::span<KeyedValue>(records), std::span<KeyedValue>(scratch), [] {});
-                for (size_t i = 0; i < size; ++i) {
+                sort_records(std::span<Entry>(records), std::span<Entry>(scratch), [] {});
+                for (size_t i = 0; i < size; i++) {
                     ASSERT_EQ(records[i].key, expected[i].key);
-                    ASSERT_EQ(records[i].value, expected[i].value);
+                    ASSERT_EQ(records[i].tid, expected[i].tid);
                 }
             }
 }

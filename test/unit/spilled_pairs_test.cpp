@@ -32,7 +32,7 @@ size_t most_on_disk = 0, on_disk = 0;
 
 constexpr FingerprintFiles kFiles = {
     [] {
-        ++files_open;
+        files_open++;
         return static_cast<void*>(new File);
     },
     [](void* file, const uint64_t* fingerprints, size_t count) {
@@ -53,7 +53,7 @@ constexpr FingerprintFiles kFiles = {
         from->position += count;
     },
     [](void* file) {
-        --files_open;
+        files_open--;
         on_disk -= static_cast<File*>(file)->fingerprints.size();
         delete static_cast<File*>(file);
     }};
@@ -150,7 +150,7 @@ TEST(SpilledPairs, AreThoseFoundInMemory) {
 TEST(SpilledPairs, AreThoseFoundInMemoryWhereManyShareAPrefix) {
     Random random(2);
     Fingerprints fingerprints;
-    for (size_t i = 0; i < 30000; ++i) {
+    for (size_t i = 0; i < 30000; i++) {
         uint64_t shared = i % 3 == 0 ? 0 : 0xabcdef0123000000;
         fingerprints.push_back(shared | (random.next() & 0xffffffff));
     }
@@ -160,7 +160,7 @@ TEST(SpilledPairs, AreThoseFoundInMemoryWhereManyShareAPrefix) {
 TEST(SpilledPairs, AreThoseFoundInMemoryWhereFewScatteredBitsVary) {
     Random random(3);
     Fingerprints fingerprints;
-    for (size_t i = 0; i < 30000; ++i)
+    for (size_t i = 0; i < 30000; i++)
         fingerprints.push_back(random.next() & 0x1101010110110101); // 18 bits
     expect_equal_pairs(fingerprints, {1, 3, 4});
 }
@@ -175,7 +175,7 @@ TEST(SpilledPairs, AreThoseFoundInMemoryOfAllWordsOfAFewBits) {
 TEST(SpilledPairs, AreThoseFoundInMemoryWhereAllAreCompared) {
     Random random(4);
     Fingerprints fingerprints;
-    for (size_t i = 0; i < 6000; ++i)
+    for (size_t i = 0; i < 6000; i++)
         fingerprints.push_back(random.next());
     expect_equal_pairs(fingerprints, {20, 26});
 }
@@ -196,7 +196,7 @@ TEST(SpilledPairs, IgnoreRepetitions) {
     EXPECT_EQ(found, (std::vector<Pair>{{4, 5}}));
     fingerprints = random_and_near(5, 3000);
     Fingerprints repeated;
-    for (int i = 0; i < 20; ++i)
+    for (int i = 0; i < 20; i++)
         repeated.insert(repeated.end(), fingerprints.begin(), fingerprints.end());
     EXPECT_EQ(spilled_pairs(repeated, nullptr, kLeastSpilledMemory, 4),
               pairs_in_memory(fingerprints, nullptr, 4));
@@ -212,9 +212,9 @@ TEST(SpilledPairs, OfNothingAreNone) {
 TEST(SpilledPairs, BetweenTwoSetsAreThoseFoundInMemory) {
     Random random(6);
     Fingerprints many = random_and_near(7, 20000), few, other;
-    for (size_t i = 0; i < 300; ++i)
+    for (size_t i = 0; i < 300; i++)
         few.push_back(many[random.below(many.size())] ^ random.with_ones(int(random.below(6))));
-    for (size_t i = 0; i < 9000; ++i)
+    for (size_t i = 0; i < 9000; i++)
         other.push_back(i % 2 ? random.next()
                               : many[random.below(many.size())] ^ random.with_ones(i % 7));
     for (Fingerprints* those : {&few, &other, &many})
@@ -235,7 +235,7 @@ TEST(SpilledPairs, LinkTheClustersFoundInMemory) {
     Fingerprints chain(20000), prefix;
     std::iota(chain.begin(), chain.end(), uint64_t{1} << 40);
     Random random(8);
-    for (int i = 0; i < 20000; ++i)
+    for (int i = 0; i < 20000; i++)
         prefix.push_back(random.next() & 0xffff0000);
     for (const Fingerprints& fingerprints : {random_and_near(9, 20000), chain, prefix})
         for (int radius : {1, 3, 16}) {

@@ -7,7 +7,7 @@
 
 namespace simhash {
 
-// All fingerprints within a radius of a centre. Radius -1 contains none, 64 all.
+// All fingerprints within a radius of a center. Radius -1 contains none, 64 all.
 struct Ball {
     uint64_t center;
     int radius;

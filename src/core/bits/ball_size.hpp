@@ -15,13 +15,13 @@ struct BallSizes {
     constexpr BallSizes() : words(), share() {
         double row[kFingerprintBits + 1] = {1}; // row n of Pascal's triangle
         double share_of_one = 1;
-        for (int n = 0; n <= kFingerprintBits; ++n) {
+        for (int n = 0; n <= kFingerprintBits; n++) {
             double sum = 0;
-            for (int r = 0; r <= kFingerprintBits; ++r)
+            for (int r = 0; r <= kFingerprintBits; r++)
                 words[n][r] = sum += row[r];
             share[n] = share_of_one;
             share_of_one /= 2;
-            for (int r = kFingerprintBits; r > 0; --r)
+            for (int r = kFingerprintBits; r > 0; r--)
                 row[r] += row[r - 1];
         }
     }

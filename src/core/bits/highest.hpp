@@ -14,7 +14,7 @@ constexpr uint64_t leading_mask(int count) {
 // The highest `count` of the bits that are set in `word`; all of them if there are fewer.
 constexpr uint64_t highest_ones(uint64_t word, int count) {
     uint64_t taken = 0;
-    for (; count > 0; --count) {
+    for (; count > 0; count--) {
         uint64_t bit = std::bit_floor(word);
         taken |= bit;
         word ^= bit;

@@ -36,7 +36,7 @@ void one_by_one(size_t size, const Step& step, const AnyPause& pause) {
     in_pieces(
         size,
         [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; ++i)
+            for (size_t i = begin; i < end; i++)
                 step(i);
         },
         pause);

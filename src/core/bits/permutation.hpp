@@ -43,14 +43,14 @@ class Permutation {
 
     uint64_t apply(uint64_t fingerprint) const {
         uint64_t key = 0;
-        for (int i = 0; i < rotation_count_; ++i)
+        for (int i = 0; i < rotation_count_; i++)
             key |= std::rotl(fingerprint & masks_[i], rotations_[i]);
         return key;
     }
 
     uint64_t invert(uint64_t key) const {
         uint64_t fingerprint = 0;
-        for (int i = 0; i < rotation_count_; ++i)
+        for (int i = 0; i < rotation_count_; i++)
             fingerprint |= std::rotr(key, rotations_[i]) & masks_[i];
         return fingerprint;
     }
@@ -66,11 +66,11 @@ class Permutation {
         rotation &= kFingerprintBits - 1;
         int i = 0;
         while (i < rotation_count_ && rotations_[i] != rotation)
-            ++i;
+            i++;
         if (i == rotation_count_) {
             masks_[i] = 0;
             rotations_[i] = int8_t(rotation);
-            ++rotation_count_;
+            rotation_count_++;
         }
         masks_[i] |= mask;
     }

@@ -45,11 +45,11 @@ inline bool processor_has([[maybe_unused]] SimdLevel level) {
 
 // `forms` has a function's form for each level. Returns the one of the highest level, at most
 // `highest`, that the processor has.
-template <class Function>
+template <typename Function>
 Function best_form(SimdLevel highest, const Function (&forms)[kSimdLevels]) {
     int level = int(highest);
     while (!processor_has(SimdLevel(level)))
-        --level;
+        level--;
     return forms[level];
 }
 

@@ -36,7 +36,7 @@ struct Slices {
     bool advance(uint64_t* key) const {
         bool found = false;
         uint64_t least = 0;
-        for (int i = 0; i < count(); ++i) {
+        for (int i = 0; i < count(); i++) {
             uint64_t from = std::max(first(i), *key);
             if (from > last(i) || (found && from > least))
                 continue;

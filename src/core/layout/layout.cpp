@@ -36,7 +36,7 @@ int choices(int n, int k) {
     if (k < 0 || k > n)
         return 0;
     int64_t result = 1;
-    for (int i = 1; i <= k; ++i) {
+    for (int i = 1; i <= k; i++) {
         result = result * (n - k + i) / i;
         if (result >= kTooMany)
             return kTooMany;
@@ -56,7 +56,7 @@ class Construction {
   public:
     Construction(int word_bits, int radius, int free_bits)
         : word_bits_(word_bits), radius_(radius) {
-        for (int n = 0; n <= word_bits; ++n) {
+        for (int n = 0; n <= word_bits; n++) {
             cuts_[n] = {n <= free_bits ? 1 : kTooMany, 0, {}};
             if (n > free_bits) {
                 cut_into_equal_blocks(n);
@@ -77,13 +77,13 @@ class Construction {
     void cut_into_equal_blocks(int n) {
         if (radius_ == 0)
             return; // the only choice is all the blocks
-        for (int m = radius_ + 2; m <= n && choices(m, radius_) < kTooMany; ++m) {
+        for (int m = radius_ + 2; m <= n && choices(m, radius_) < kTooMany; m++) {
             int tables = tables_of_equal_blocks(n, m);
             if (tables >= cuts_[n].tables)
                 continue;
             cuts_[n].tables = tables;
             cuts_[n].block_count = m;
-            for (int i = 0; i < m; ++i)
+            for (int i = 0; i < m; i++)
                 cuts_[n].block_bits[i] = uint8_t(n / m + (i < n % m ? 1 : 0));
         }
     }
@@ -92,7 +92,7 @@ class Construction {
         int longer = n % m; // blocks of one bit more
         int chosen = m - radius_;
         int tables = 0;
-        for (int j = 0; j <= std::min(longer, chosen); ++j) { // longer blocks among the chosen
+        for (int j = 0; j <= std::min(longer, chosen); j++) { // longer blocks among the chosen
             int times = choices(longer, j) * choices(m - longer, chosen - j);
             if (times > 0)
                 tables += times * cuts_[n - chosen * (n / m) - j].tables;
@@ -112,9 +112,9 @@ class Construction {
         uint8_t last[kMaxTables + 1][kFingerprintBits + 1]; // bits of the j-th block
         std::fill_n(&fewest[0][0], sizeof(fewest), uint8_t{kTooMany});
         fewest[0][0] = 0;
-        for (int j = 1; j <= m; ++j)
-            for (int s = j; s <= n - (m - j); ++s)
-                for (int b = 1; b <= s - (j - 1); ++b) {
+        for (int j = 1; j <= m; j++)
+            for (int s = j; s <= n - (m - j); s++)
+                for (int b = 1; b <= s - (j - 1); b++) {
                     int tables = fewest[j - 1][s - b] + cuts_[n - b].tables;
                     if (tables < fewest[j][s]) {
                         fewest[j][s] = uint8_t(tables);
@@ -126,7 +126,7 @@ class Construction {
         Cut& cut = cuts_[n];
         cut.tables = fewest[m][n];
         cut.block_count = m;
-        for (int j = m, s = n; j > 0; s -= last[j][s], --j)
+        for (int j = m, s = n; j > 0; s -= last[j][s], j--)
             cut.block_bits[j - 1] = last[j][s];
         std::sort(cut.block_bits, cut.block_bits + m, [](int a, int b) { return a > b; });
     }
@@ -140,7 +140,7 @@ class Construction {
         }
         uint64_t blocks[kMaxTables];
         uint64_t rest = word;
-        for (int i = 0; i < cut.block_count; ++i) {
+        for (int i = 0; i < cut.block_count; i++) {
             blocks[i] = highest_ones(rest, cut.block_bits[i]);
             rest ^= blocks[i];
         }
@@ -150,7 +150,7 @@ class Construction {
     // Blocks taken in another order can give the same prefix, or a longer one, which finds nothing
     // that the shorter one does not.
     static void add_table(uint64_t prefix, Layout& layout) {
-        for (int i = 0; i < layout.table_count; ++i)
+        for (int i = 0; i < layout.table_count; i++)
             if ((layout.masks[i] & ~prefix) == 0)
                 return;
         layout.masks[layout.table_count++] = prefix;
@@ -163,7 +163,7 @@ class Construction {
             write_tables(word, prefix, layout);
             return;
         }
-        for (int i = 0; i + wanted <= block_count; ++i)
+        for (int i = 0; i + wanted <= block_count; i++)
             write_choices(word & ~blocks[i], prefix | blocks[i], blocks + i + 1,
                           block_count - i - 1, wanted - 1, layout);
     }
@@ -176,7 +176,7 @@ class Construction {
 // With fewer than radius + 1 tables, each has one block.
 Layout disjoint_blocks(int word_bits, int radius, int tables) {
     Layout layout = {radius, tables, {}};
-    for (int i = 0; i < tables; ++i)
+    for (int i = 0; i < tables; i++)
         layout.masks[i] = block_mask(word_bits, tables, i);
     return layout;
 }
@@ -205,7 +205,7 @@ Layout make_layout(int radius, int max_tables) {
 
 int shortest_prefix_bits(const Layout& layout) {
     int shortest = kFingerprintBits;
-    for (int i = 0; i < layout.table_count; ++i)
+    for (int i = 0; i < layout.table_count; i++)
         shortest = std::min(shortest, std::popcount(layout.masks[i]));
     return shortest;
 }

@@ -98,7 +98,7 @@ class Prices {
     }
     int best_slice_bits(int prefix_bits, int most) const {
         int best = 0;
-        for (int bits = 1; bits <= most; ++bits)
+        for (int bits = 1; bits <= most; bits++)
             if (slice_cost(prefix_bits, bits) < slice_cost(prefix_bits, best))
                 best = bits;
         return best;
@@ -112,9 +112,9 @@ class Prices {
         if (filled_ >> (mask_bits - 1) & 1)
             return;
         filled_ |= uint64_t{1} << (mask_bits - 1);
-        for (int threshold = 0; threshold < mask_bits; ++threshold) {
+        for (int threshold = 0; threshold < mask_bits; threshold++) {
             double best = kInfinite;
-            for (int prefix = mask_bits; prefix > threshold; --prefix)
+            for (int prefix = mask_bits; prefix > threshold; prefix--)
                 if (double price = cost(prefix, threshold); price < best) {
                     best = price;
                     prefix_[mask_bits][threshold] = uint8_t(prefix);
@@ -139,11 +139,11 @@ class EscapeSearch {
   public:
     EscapeSearch(std::span<const Probe> probes, int* node_budget)
         : probe_count_(int(probes.size())), node_budget_(node_budget) {
-        for (int i = 0; i < probe_count_; ++i) {
+        for (int i = 0; i < probe_count_; i++) {
             need_[i] = probes[i].threshold + 1;
             unsatisfied_ |= uint64_t{1} << i;
         }
-        for (int bit = 0; bit < kBits; ++bit)
+        for (int bit = 0; bit < kBits; bit++)
             add_bit(probes, bit);
     }
 
@@ -162,11 +162,11 @@ class EscapeSearch {
             int atom = widest_open_atom(mine);
             if (atom < 0)
                 break;
-            --room_[atom];
+            room_[atom]--;
             change_need(atom, -1);
             escapes = may_escape(left - 1);
             change_need(atom, 1);
-            ++room_[atom];
+            room_[atom]++;
             open_ &= ~(uint64_t{1} << atom);
             closed_here |= uint64_t{1} << atom;
         }
@@ -177,19 +177,19 @@ class EscapeSearch {
   private:
     void add_bit(std::span<const Probe> probes, int bit) {
         uint64_t members = 0;
-        for (int i = 0; i < probe_count_; ++i)
+        for (int i = 0; i < probe_count_; i++)
             members |= (probes[i].mask >> bit & 1) << i;
         if (members == 0)
             return;
         int atom = 0;
         while (atom < atom_count_ && members_[atom] != members)
-            ++atom;
+            atom++;
         if (atom == atom_count_) {
             open_ |= uint64_t{1} << atom_count_++;
             members_[atom] = members;
             room_[atom] = 0;
         }
-        ++room_[atom];
+        room_[atom]++;
     }
 
     bool is_open(int atom) const { return open_ >> atom & 1 && room_[atom] > 0; }
@@ -203,7 +203,7 @@ class EscapeSearch {
             greatest = std::max(greatest, need);
             total += need;
         }
-        for (int atom = 0; atom < atom_count_; ++atom)
+        for (int atom = 0; atom < atom_count_; atom++)
             if (is_open(atom))
                 widest = std::max(widest, std::popcount(members_[atom] & unsatisfied_));
         return std::max(greatest, (total + widest - 1) / widest);
@@ -214,7 +214,7 @@ class EscapeSearch {
         int hardest = std::countr_zero(unsatisfied_), fewest = kBits + 1;
         for (uint64_t rest = unsatisfied_; rest != 0; rest &= rest - 1) {
             int i = std::countr_zero(rest), ways = 0;
-            for (int atom = 0; atom < atom_count_; ++atom)
+            for (int atom = 0; atom < atom_count_; atom++)
                 ways += is_open(atom) && (members_[atom] >> i & 1);
             if (ways < fewest) {
                 fewest = ways;
@@ -227,7 +227,7 @@ class EscapeSearch {
     // Among the open atoms of the probe, the one that serves most unsatisfied probes; -1 for none.
     int widest_open_atom(uint64_t probe) const {
         int widest = -1, most = 0;
-        for (int atom = 0; atom < atom_count_; ++atom)
+        for (int atom = 0; atom < atom_count_; atom++)
             if (is_open(atom) && (members_[atom] & probe) != 0)
                 if (int serves = std::popcount(members_[atom] & unsatisfied_); serves > most) {
                     most = serves;
@@ -293,7 +293,7 @@ class Planner {
     uint64_t tables_apart(int wanted) const {
         int count = std::min(wanted, layout_.table_count);
         uint64_t tables = 0;
-        for (int i = 0; i < count; ++i)
+        for (int i = 0; i < count; i++)
             tables |= uint64_t{1} << i * layout_.table_count / count;
         return tables;
     }
@@ -338,7 +338,7 @@ class Planner {
 
     bool all_masks_disjoint() const {
         uint64_t taken = 0;
-        for (int i = 0; i < layout_.table_count; ++i) {
+        for (int i = 0; i < layout_.table_count; i++) {
             if ((taken & layout_.masks[i]) != 0)
                 return false;
             taken |= layout_.masks[i];
@@ -358,9 +358,9 @@ class Planner {
         least[0] = 0;
         for (uint64_t rest = tables; rest != 0; rest &= rest - 1) {
             int table = std::countr_zero(rest), bits = mask_bits(table, longest);
-            for (int sum = wanted; sum >= 0; --sum) {
+            for (int sum = wanted; sum >= 0; sum--) {
                 chosen[table][sum] = -1;
-                for (int t = 0; t < bits && t < sum; ++t) {
+                for (int t = 0; t < bits && t < sum; t++) {
                     double cost = least[sum - (t + 1)] + prices_.best_cost(bits, t);
                     if (cost < least[sum]) {
                         least[sum] = cost;
@@ -422,7 +422,7 @@ class Planner {
         constexpr int kLengths[] = {64, 32, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8};
         for (int longest : kLengths) {
             uint64_t tried[kMaxTables];
-            for (int first = 0; first < layout_.table_count; ++first) {
+            for (int first = 0; first < layout_.table_count; first++) {
                 tried[first] = disjoint_family(first, longest);
                 if (std::find(tried, tried + first, tried[first]) == tried + first)
                     try_family(tried[first], longest);
@@ -432,7 +432,7 @@ class Planner {
 
     uint64_t disjoint_family(int first, int longest) const {
         uint64_t tables = 0, taken = 0;
-        for (int i = 0; i < layout_.table_count; ++i) {
+        for (int i = 0; i < layout_.table_count; i++) {
             int table = (first + i) % layout_.table_count;
             uint64_t mask = effective_mask(layout_.masks[table], mask_bits(table, longest));
             if ((taken & mask) == 0) {
@@ -446,7 +446,7 @@ class Planner {
     // All tables with the lowest threshold that is complete; then tables are removed and thresholds
     // lowered while the plan stays complete.
     void try_uniform_thresholds() {
-        for (int t = 0; t <= radius_; ++t) {
+        for (int t = 0; t <= radius_; t++) {
             if (prices_.best_cost(shortest_prefix_bits(layout_), t) >= best_.cost)
                 return;
             for (bool whole_masks : {false, true})
@@ -460,8 +460,8 @@ class Planner {
         std::fill_n(thresholds, layout_.table_count, threshold);
         if (!complete(thresholds, whole_masks))
             return false;
-        for (int table = layout_.table_count - 1; table >= 0; --table)
-            for (int lower = -1; lower < threshold; ++lower) {
+        for (int table = layout_.table_count - 1; table >= 0; table--)
+            for (int lower = -1; lower < threshold; lower++) {
                 thresholds[table] = lower;
                 if (complete(thresholds, whole_masks))
                     break;
@@ -474,7 +474,7 @@ class Planner {
 
     size_t probes_of(const int* thresholds, bool whole_masks, Probe* probes) {
         size_t count = 0;
-        for (int table = 0; table < layout_.table_count; ++table) {
+        for (int table = 0; table < layout_.table_count; table++) {
             int bits = mask_bits(table, kBits), t = thresholds[table];
             if (t >= 0 && t < bits)
                 probes[count++] =

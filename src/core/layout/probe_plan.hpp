@@ -63,7 +63,7 @@ bool proven_complete(std::span<const Probe> probes, int radius, int* node_budget
 // Whether an earlier probe of the plan also sees the candidate of probe probe_index. Of all probes
 // that see a fingerprint, only the first reports it.
 inline bool reported_earlier(const ProbePlan& plan, int probe_index, uint64_t fp_xor_query) {
-    for (int j = 0; j < probe_index; ++j)
+    for (int j = 0; j < probe_index; j++)
         if (plan.probes[j].sees(fp_xor_query))
             return true;
     return false;
@@ -93,7 +93,7 @@ class PrefixNeighbours {
         } else {
             if (distance_ >= threshold_)
                 return false;
-            ++distance_;
+            distance_++;
             flips_ = lowest(distance_);
         }
         *neighbour = prefix_ ^ flips_;

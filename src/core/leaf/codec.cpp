@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/bits/prefetch.hpp"
+#include "core/bits/stepping_search.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -17,11 +18,13 @@ constexpr size_t words_for(size_t bits) {
 }
 
 // The header's widths, from which all sizes follow.
-struct RunShape {
+struct PackedShape {
     unsigned low_bits, block_bits, offset_bits;
     size_t low_words, unary_words, tid_words;
 
-    size_t bytes() const { return sizeof(RunHeader) + 8 * (low_words + unary_words + tid_words); }
+    size_t bytes() const {
+        return sizeof(PackedHeader) + 8 * (low_words + unary_words + tid_words);
+    }
 };
 
 // The number of low bits with the fewest low and unary words. At the same width, a smaller count
@@ -55,9 +58,9 @@ unsigned best_low_bits(uint64_t range, uint64_t count) {
     return best;
 }
 
-RunShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_range,
-                  uint32_t greatest_offset) {
-    RunShape shape{};
+PackedShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_range,
+                     uint32_t greatest_offset) {
+    PackedShape shape{};
     if (count == 0)
         return shape;
     shape.low_bits = best_low_bits(range, count);
@@ -71,16 +74,16 @@ RunShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_
     return shape;
 }
 
-TidBounds tid_bounds(const LeafEntry* entries, int count) {
+TidBounds tid_bounds(const Entry* entries, int count) {
     TidBounds bounds;
     for (int i = 0; i < count; i++)
         bounds.add(entries[i].tid);
     return bounds;
 }
 
-RunShape shape_of(LeafKind kind, const LeafEntry* entries, int count, const TidBounds& bounds) {
+PackedShape shape_of(LeafKind kind, const Entry* entries, int count, const TidBounds& bounds) {
     if (count == 0)
-        return RunShape{};
+        return PackedShape{};
     return shape_of(kind, count, entries[count - 1].key - entries[0].key,
                     bounds.greatest_block - bounds.least_block, bounds.greatest_offset);
 }
@@ -115,7 +118,7 @@ class BitWriter {
     unsigned filled_ = 0;
 };
 
-void write_unary(const LeafEntry* entries, int count, unsigned low_bits, uint8_t* words) {
+void write_unary(const Entry* entries, int count, unsigned low_bits, uint8_t* words) {
     for (int i = 0; i < count; i++) {
         uint64_t position = ((entries[i].key - entries[0].key) >> low_bits) + i;
         uint64_t word = read_word(words, position >> 6) | uint64_t{1} << (position & 63);
@@ -135,8 +138,8 @@ Ranks count_ranks(const uint8_t* unary, size_t unary_words, size_t section_words
     return ranks;
 }
 
-// Entries of a damaged page may be in any order; encoding them would write outside of the run.
-bool keys_ascend(const LeafEntry* entries, int count) {
+// Entries of a damaged page may be in any order; encoding them would write outside of the packed part.
+bool keys_ascend(const Entry* entries, int count) {
     bool ascend = true;
     for (int i = 1; i < count; i++)
         ascend &= entries[i - 1].key <= entries[i].key;
@@ -145,12 +148,12 @@ bool keys_ascend(const LeafEntry* entries, int count) {
 
 } // namespace
 
-void LeafShape::prefetch_run(const uint8_t* body, size_t size, double from, double to) const {
+void LeafShape::prefetch_packed(const uint8_t* body, size_t size, double from, double to) const {
     // Some words before and after as well, because keys are not spread quite evenly.
     auto fetch = [&](int first_word, int words, int before, int after) {
         int from_word = std::max(first_word + int(from * words) - before, 0);
-        size_t at = sizeof(RunHeader) + 8 * size_t(from_word);
-        size_t end = sizeof(RunHeader) + 8 * size_t(first_word + int(to * words) + after);
+        size_t at = sizeof(PackedHeader) + 8 * size_t(from_word);
+        size_t end = sizeof(PackedHeader) + 8 * size_t(first_word + int(to * words) + after);
         for (end = std::min(end, size); at < end; at += 64)
             simhash::prefetch(body + at);
     };
@@ -161,18 +164,18 @@ void LeafShape::prefetch_run(const uint8_t* body, size_t size, double from, doub
 }
 
 void LeafShape::prefetch_tail(const uint8_t* body) const {
-    const uint8_t* tail = body + sizeof(RunHeader) + 8 * (low_words + unary_words + tid_words);
+    const uint8_t* tail = body + sizeof(PackedHeader) + 8 * (low_words + unary_words + tid_words);
     for (int line = 0; line < tail_lines; line++)
         simhash::prefetch(tail + 64 * line);
 }
 
 bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
-    if (size < sizeof(RunHeader))
+    if (size < sizeof(PackedHeader))
         return false;
-    memcpy(&header_, body, sizeof(RunHeader));
+    memcpy(&header_, body, sizeof(PackedHeader));
     kind_ = kind;
     if (header_.kind != uint8_t(kind) || header_.low_bits > 63 || header_.block_bits > 32 ||
-        header_.offset_bits > 16 || header_.run_bytes > size || header_.count > kMaxLeafEntries)
+        header_.offset_bits > 16 || header_.packed_bytes > size || header_.count > kMaxLeafEntries)
         return false;
     size_t low_words = words_for(size_t(header_.count) * header_.low_bits);
     size_t tid_words =
@@ -181,16 +184,17 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
         return false;
     if (header_.count > 0 && header_.unary_words == 0)
         return false;
-    if (sizeof(RunHeader) + 8 * (low_words + header_.unary_words + tid_words) != header_.run_bytes)
+    if (sizeof(PackedHeader) + 8 * (low_words + header_.unary_words + tid_words) !=
+        header_.packed_bytes)
         return false;
-    size_t tail_bytes = size - header_.run_bytes;
+    size_t tail_bytes = size - header_.packed_bytes;
     if (tail_bytes % tail_entry_bytes(kind) != 0)
         return false;
     tail_count_ = int(tail_bytes / tail_entry_bytes(kind));
-    low_ = body + sizeof(RunHeader);
+    low_ = body + sizeof(PackedHeader);
     unary_ = low_ + 8 * low_words;
     tids_ = unary_ + 8 * size_t(header_.unary_words);
-    tail_ = body + header_.run_bytes;
+    tail_ = body + header_.packed_bytes;
     return tail_count_ <= kMaxTailEntries && count() <= kMaxLeafEntries;
 }
 
@@ -200,34 +204,34 @@ bool LeafReader::ranks_agree() const {
 
 bool LeafReader::contains_key(uint64_t key) const {
     bool found = false;
-    visit_run(key, key, [&](uint64_t, int) { found = true; });
+    visit_packed(key, key, [&](uint64_t, int) { found = true; });
     for (int i = 0; i < tail_count_; i++)
         found |= tail_key(i) == key;
     return found;
 }
 
-int LeafReader::decode_run(LeafEntry* out) const {
+int LeafReader::decode_packed(Entry* out) const {
     int n = 0;
     bool posting = kind_ == LeafKind::kPosting;
-    visit_run(0, UINT64_MAX, [&](uint64_t key, int i) {
-        out[n++] = {key, posting ? run_tid(i) : uint64_t{0}};
+    visit_packed(0, UINT64_MAX, [&](uint64_t key, int i) {
+        out[n++] = {key, posting ? packed_tid(i) : uint64_t{0}};
     });
     return n;
 }
 
-int LeafReader::decode_tail(LeafEntry* out) const {
+int LeafReader::decode_tail(Entry* out) const {
     for (int i = 0; i < tail_count_; i++)
         out[i] = tail_entry(i);
     return tail_count_;
 }
 
-int LeafReader::decode_sorted(LeafEntry* out) const {
-    LeafEntry tail[kMaxTailEntries];
-    int run_entries = decode_run(out), tail_entries = decode_tail(tail);
+int LeafReader::decode_sorted(Entry* out) const {
+    Entry tail[kMaxTailEntries];
+    int packed_entries = decode_packed(out), tail_entries = decode_tail(tail);
     std::sort(tail, tail + tail_entries);
     // Merge from the back, in place.
-    int total = run_entries + tail_entries;
-    int to = total - 1, from = run_entries - 1, t = tail_entries - 1;
+    int total = packed_entries + tail_entries;
+    int to = total - 1, from = packed_entries - 1, t = tail_entries - 1;
     while (t >= 0) {
         if (from >= 0 && out[from] > tail[t])
             out[to--] = out[from--];
@@ -237,12 +241,12 @@ int LeafReader::decode_sorted(LeafEntry* out) const {
     return total;
 }
 
-size_t encoded_run_bytes(LeafKind kind, const LeafEntry* entries, int count) {
+size_t bytes_when_packed(LeafKind kind, const Entry* entries, int count) {
     TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
     return shape_of(kind, entries, count, bounds).bytes();
 }
 
-size_t RunSizes::bytes(int count) {
+size_t PackedSizes::bytes(int count) {
     if (count == 0)
         return shape_of(kind_, 0, 0, 0, 0).bytes();
     uint64_t range = entries_[count - 1].key - entries_[0].key;
@@ -262,36 +266,28 @@ size_t RunSizes::bytes(int count) {
         .bytes();
 }
 
-int RunSizes::most_within(size_t limit, int most, int guess) {
-    int low = 0, high = most + 1; // the answer is in [low, high)
-    int at = guess;
-    for (int step = 8; high - low > 1; step *= 2) {
-        at = at <= low ? low + 1 : at >= high ? high - 1 : at;
-        bool within = bytes(at) <= limit;
-        (within ? low : high) = at;
-        at = high - low <= step ? (low + high) / 2 : within ? low + step : high - step;
-    }
-    return low;
+int PackedSizes::most_within(size_t limit, int most, int guess) {
+    return last_that_holds(0, most + 1, guess, 8, [&](int count) { return bytes(count) <= limit; });
 }
 
-size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* out,
-                  size_t capacity) {
+size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* out,
+                     size_t capacity) {
     TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
-    RunShape shape = shape_of(kind, entries, count, bounds);
+    PackedShape shape = shape_of(kind, entries, count, bounds);
     if (shape.bytes() > capacity || count > kMaxLeafEntries || !keys_ascend(entries, count))
         return 0;
     memset(out, 0, shape.bytes());
-    RunHeader header{};
+    PackedHeader header{};
     header.kind = uint8_t(kind);
     header.count = uint16_t(count);
-    header.run_bytes = uint16_t(shape.bytes());
+    header.packed_bytes = uint16_t(shape.bytes());
     header.first_key = count > 0 ? entries[0].key : 0;
     header.first_block = kind == LeafKind::kPosting && count > 0 ? bounds.least_block : 0;
     header.unary_words = uint16_t(shape.unary_words);
     header.low_bits = uint8_t(shape.low_bits);
     header.block_bits = uint8_t(shape.block_bits);
     header.offset_bits = uint8_t(shape.offset_bits);
-    uint8_t* words = out + sizeof(RunHeader);
+    uint8_t* words = out + sizeof(PackedHeader);
     BitWriter low(words);
     unsigned suffix_bits = shape.low_bits >= kSuffixBits ? kSuffixBits : 0;
     unsigned rest_bits = shape.low_bits - suffix_bits;
@@ -320,7 +316,7 @@ size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* o
     return shape.bytes();
 }
 
-size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out) {
+size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out) {
     memcpy(out, &entry.key, 8);
     if (kind == LeafKind::kPosting) {
         uint16_t part[3] = {uint16_t(entry.tid >> 32), uint16_t(entry.tid >> 16),
@@ -330,13 +326,13 @@ size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out) {
     return tail_entry_bytes(kind);
 }
 
-size_t encode_body(LeafKind kind, std::span<const LeafEntry> run, std::span<const LeafEntry> tail,
+size_t encode_body(LeafKind kind, std::span<const Entry> packed, std::span<const Entry> tail,
                    uint8_t* out, size_t capacity) {
-    size_t bytes = encode_run(kind, run.data(), int(run.size()), out, capacity);
+    size_t bytes = encode_packed(kind, packed.data(), int(packed.size()), out, capacity);
     if (bytes == 0 || tail.size() > kMaxTailEntries ||
         bytes + tail.size() * tail_entry_bytes(kind) > capacity)
         return 0;
-    for (const LeafEntry& entry : tail)
+    for (const Entry& entry : tail)
         bytes += encode_tail_entry(kind, entry, out + bytes);
     return bytes;
 }

@@ -1,10 +1,10 @@
-// The body of an index leaf: a compressed, sorted run of entries, and after it a short unsorted
-// tail of raw ones.
+// The body of an index leaf: a packed part, sorted and compressed, and after it a tail of a few raw
+// entries, unsorted.
 //
-// Neighbours in a sorted run of fingerprints share their high bits. Elias-Fano coding stores, of
-// each key's distance to the run's first key, the low `low_bits` bits as they are, and the rest in
-// unary: for entry i the bit at position (high part + i) is set. With n keys over a range U that
-// takes about 2 + log2(U / n) bits a key, next to the information-theoretic limit, and can be
+// Neighbours among sorted fingerprints share their high bits. Elias-Fano coding stores, of
+// each key's distance to the packed part's first key, the low `low_bits` bits as they are, and the
+// rest in unary: for entry i the bit at position (high part + i) is set. With n keys over a range U
+// that takes about 2 + log2(U / n) bits a key, next to the information-theoretic limit, and can be
 // searched: the i-th set bit at position p belongs to a key with high part p - i, and the keys with
 // high part h start after the h-th clear bit.
 //
@@ -24,10 +24,10 @@
 // an eighth of the words.
 //
 // Postings also carry a TID (48 bits: heap block << 16 | offset), stored at a fixed width relative
-// to the least heap block of the run, in an array of its own, so that keys are checked without
-// touching TIDs.
+// to the least heap block of the packed part, in an array of its own, so that keys are checked
+// without touching TIDs.
 //
-//   body:  RunHeader | low words | unary words | TID words | tail entries, raw, to the body's end
+//   body:  PackedHeader | low words | unary words | TID words | tail entries, raw, to the end
 //
 // All words are 64 bits in the machine's byte order. A tail entry is the key (8 bytes), in postings
 // followed by the TID (6 bytes: three 16-bit words, high to low).
@@ -36,12 +36,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
+#include "core/bits/entry.hpp"
 #include "core/bits/simd.hpp"
 #include "core/bits/slices.hpp"
 
@@ -49,16 +49,7 @@ namespace simhash {
 
 enum class LeafKind : uint8_t { kBlock = 1, kPosting = 2 };
 
-// (permuted fingerprint, TID as block << 16 | offset); the TID is 0 in block tables.
-struct LeafEntry {
-    uint64_t key;
-    uint64_t tid;
-
-    friend constexpr bool operator==(const LeafEntry&, const LeafEntry&) = default;
-    friend constexpr auto operator<=>(const LeafEntry&, const LeafEntry&) = default;
-};
-
-constexpr int kMaxLeafEntries = 4096; // run and tail together
+constexpr int kMaxLeafEntries = 4096; // packed part and tail together
 constexpr int kMaxTailEntries = 256;
 constexpr unsigned kSuffixBits = 32;
 constexpr unsigned kGroupEntries = 16;
@@ -67,11 +58,11 @@ constexpr int kUnarySections = 8;
 // Entries before each section of the unary words but the first.
 using Ranks = std::array<uint16_t, kUnarySections - 1>;
 
-struct RunHeader {
+struct PackedHeader {
     uint64_t first_key;
-    uint32_t first_block; // least heap block of the run's TIDs
-    uint16_t count;       // entries
-    uint16_t run_bytes;   // this header and all words
+    uint32_t first_block;  // least heap block of the packed part's TIDs
+    uint16_t count;        // entries
+    uint16_t packed_bytes; // this header and all words
     uint16_t unary_words;
     uint8_t low_bits;    // 0..63
     uint8_t block_bits;  // 0..32
@@ -84,7 +75,7 @@ struct RunHeader {
         return (size_t(unary_words) + kUnarySections - 1) / kUnarySections;
     }
 };
-static_assert(sizeof(RunHeader) == 40);
+static_assert(sizeof(PackedHeader) == 40);
 
 constexpr size_t tail_entry_bytes(LeafKind kind) {
     return kind == LeafKind::kBlock ? 8 : 14;
@@ -124,7 +115,7 @@ inline size_t suffix_offset(unsigned low_bits, size_t i) {
 struct PortableBits {
     // Position of the n-th set bit, 0 < n <= number of set bits.
     [[gnu::always_inline]] static int nth_one(uint64_t bits, uint64_t n) {
-        for (; n > 1; --n)
+        for (; n > 1; n--)
             bits &= bits - 1;
         return std::countr_zero(bits);
     }
@@ -162,7 +153,7 @@ struct LeafShape {
     // Asks the processor to fetch the memory that a search reads in a leaf of this shape, for keys
     // between two fractions, 0 to 1, of the leaf's range. Reads nothing itself, so the leaf at
     // `body` may have changed.
-    void prefetch_run(const uint8_t* body, size_t size, double from, double to) const;
+    void prefetch_packed(const uint8_t* body, size_t size, double from, double to) const;
     void prefetch_tail(const uint8_t* body) const;
 
     friend bool operator==(const LeafShape&, const LeafShape&) = default;
@@ -176,17 +167,17 @@ class LeafReader {
     // False if `body` (of `size` bytes, of any alignment) cannot be a leaf of this kind.
     bool open(const uint8_t* body, size_t size, LeafKind kind);
 
-    int run_count() const { return header_.count; }
+    int packed_count() const { return header_.count; }
     int tail_count() const { return tail_count_; }
     int count() const { return header_.count + tail_count_; }
-    const RunHeader& header() const { return header_; }
+    const PackedHeader& header() const { return header_; }
     LeafShape shape() const {
         return {uint16_t((unary_ - low_) / 8), header_.unary_words, uint16_t((tail_ - tids_) / 8),
                 uint16_t((size_t(tail_count_) * tail_entry_bytes(kind_) + 63) / 64)};
     }
 
-    // TID of run entry i, 0 <= i < run_count().
-    uint64_t run_tid(int i) const {
+    // TID of packed entry i, 0 <= i < packed_count().
+    uint64_t packed_tid(int i) const {
         unsigned width = header_.block_bits + header_.offset_bits;
         uint64_t bits = leaf_detail::read_bits(tids_, size_t(i) * width, width);
         uint64_t offset = bits & ((uint64_t{1} << header_.offset_bits) - 1);
@@ -194,9 +185,9 @@ class LeafReader {
                offset;
     }
 
-    LeafEntry tail_entry(int i) const {
+    Entry tail_entry(int i) const {
         const uint8_t* at = tail_ + size_t(i) * tail_entry_bytes(kind_);
-        LeafEntry entry{0, 0};
+        Entry entry{0, 0};
         memcpy(&entry.key, at, 8);
         if (kind_ == LeafKind::kPosting) {
             uint16_t part[3];
@@ -211,26 +202,12 @@ class LeafReader {
         return key;
     }
 
-    // Calls visit(key, i) for the run's entries with low <= key <= high, in order.
-    template <class Visit>
-    void visit_run(uint64_t low, uint64_t high, Visit visit) const;
+    // Calls visit(key, i) for the packed part's entries with low <= key <= high, in order.
+    template <typename Visit>
+    void visit_packed(uint64_t low, uint64_t high, Visit visit) const;
 
-    // Calls visit(key, tid) for all entries, run and tail, with low <= key <= high; the run's in
-    // order, then the tail's in order of arrival.
-    template <class Visit>
-    void visit(uint64_t low, uint64_t high, Visit visit) const {
-        bool posting = kind_ == LeafKind::kPosting;
-        visit_run(low, high,
-                  [&](uint64_t key, int i) { visit(key, posting ? run_tid(i) : uint64_t{0}); });
-        for (int i = 0; i < tail_count_; i++) {
-            uint64_t key = tail_key(i);
-            if (low <= key && key <= high)
-                visit(key, tail_entry(i).tid);
-        }
-    }
-
-    // An entry whose key is within the radius, and its place: run entries count from 0, tail
-    // entries on from run_count().
+    // An entry whose key is within the radius, and its place: packed entries count from 0, tail
+    // entries on from packed_count().
     struct Hit {
         uint64_t key;
         int place;
@@ -245,7 +222,7 @@ class LeafReader {
                     const Slices& slices = {}, SimdLevel highest = kHighestSimdLevel) const;
     // TID of the entry at a place.
     uint64_t tid_at(int place) const {
-        return place < run_count() ? run_tid(place) : tail_entry(place - run_count()).tid;
+        return place < packed_count() ? packed_tid(place) : tail_entry(place - packed_count()).tid;
     }
 
     bool contains_key(uint64_t key) const;
@@ -255,23 +232,23 @@ class LeafReader {
 
     // Decodes everything in key order into `out`, which holds kMaxLeafEntries; returns the number
     // of entries.
-    int decode_sorted(LeafEntry* out) const;
-    // Decodes the run only, likewise.
-    int decode_run(LeafEntry* out) const;
+    int decode_sorted(Entry* out) const;
+    // Decodes the packed part only, likewise.
+    int decode_packed(Entry* out) const;
     // Decodes the tail only, in order of arrival, into `out`, which holds kMaxTailEntries; returns
     // tail_count().
-    int decode_tail(LeafEntry* out) const;
+    int decode_tail(Entry* out) const;
 
   private:
-    template <class Loops>
+    template <typename Loops>
     friend class WithinRadius;
 
     bool has_suffixes() const { return header_.low_bits >= kSuffixBits; }
 
-    // Low parts of the run's entries' distances to the first key, one after another.
+    // Low parts of the packed part's entries' distances to the first key, one after another.
     class LowParts {
       public:
-        // From entry i on, 0 <= i <= run_count().
+        // From entry i on, 0 <= i <= packed_count().
         LowParts(const LeafReader& reader, size_t i)
             : words_(reader.low_), low_bits_(reader.header_.low_bits),
               first_suffix_(uint32_t(reader.header_.first_key)), count_(reader.header_.count),
@@ -356,12 +333,12 @@ class LeafReader {
         int entries;
         UnaryPlace at;
     };
-    template <class Bits>
+    template <typename Bits>
     [[gnu::always_inline]] HighPart find_high_part(uint64_t high_part) const {
         UnaryPlace at = section_before(high_part);
         if (high_part == 0)
             return {0, at};
-        for (; at.word < header_.unary_words; ++at.word) {
+        for (; at.word < header_.unary_words; at.word++) {
             uint64_t holes = ~leaf_detail::read_word(unary_, at.word);
             unsigned clear = std::popcount(holes);
             if (at.clear_before + clear >= high_part) {
@@ -376,57 +353,56 @@ class LeafReader {
 
     LeafKind kind_;
     int tail_count_;
-    RunHeader header_;
+    PackedHeader header_;
     const uint8_t* low_;
     const uint8_t* unary_;
     const uint8_t* tids_;
     const uint8_t* tail_;
 };
 
-// Size of the encoded run in bytes, header included, for these sorted entries.
-size_t encoded_run_bytes(LeafKind kind, const LeafEntry* entries, int count);
+// Size of the packed part in bytes, header included, for these sorted entries.
+size_t bytes_when_packed(LeafKind kind, const Entry* entries, int count);
 
-// For the bulk build: the sizes of runs that take the first entries of a sorted array, each in
+// For the bulk build: the sizes of the packed parts that take the first entries of a sorted array, each in
 // nearly constant time.
-class RunSizes {
+class PackedSizes {
   public:
-    RunSizes(LeafKind kind, const LeafEntry* entries) : kind_(kind), entries_(entries) {}
-    // Bytes of the encoded run of the first `count` entries, at most kMaxLeafEntries. Does not fall
+    PackedSizes(LeafKind kind, const Entry* entries) : kind_(kind), entries_(entries) {}
+    // Bytes of the packed part of the first `count` entries, at most kMaxLeafEntries. Does not fall
     // as the count grows.
     size_t bytes(int count);
-    // The greatest count up to `most` whose run takes no more than `bytes`. The nearer `guess` is
-    // to it, the sooner it is found.
+    // The greatest count up to `most` whose packed part takes no more than `bytes`. The nearer
+    // `guess` is to it, the sooner it is found.
     int most_within(size_t bytes, int most, int guess);
 
   private:
     static constexpr int kStride = 64;
 
     LeafKind kind_;
-    const LeafEntry* entries_;
+    const Entry* entries_;
     leaf_detail::TidBounds
         bounds_[kMaxLeafEntries / kStride + 1]; // of the first i * kStride entries
     int known_ = 0;                             // bounds_[0 .. known_] are
 };
 
-// Encodes `entries` (strictly ascending) as a run at `out`. Returns its bytes, or 0, with nothing
-// written, where that is more than `capacity` or the keys do not ascend.
-size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* out,
-                  size_t capacity);
+// Encodes `entries` (strictly ascending) as a packed part at `out`. Returns its bytes, or 0, with
+// nothing written, where that is more than `capacity` or the keys do not ascend.
+size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* out, size_t capacity);
 
 // Writes one raw tail entry at `out`; returns its bytes.
-size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out);
+size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out);
 
-// Writes a whole body at `out`: `run` (strictly ascending) encoded, then `tail` (in any order) raw.
-// Returns its bytes. Returns 0 if it takes more than `capacity`, has more entries than a leaf
-// holds, or if the run does not ascend; `out` may then hold a part of it.
-size_t encode_body(LeafKind kind, std::span<const LeafEntry> run, std::span<const LeafEntry> tail,
+// Writes a whole body at `out`: `packed` (strictly ascending) encoded, then `tail` (in any order)
+// raw. Returns its bytes. Returns 0 if it takes more than `capacity`, has more entries than a leaf
+// holds, or if `packed` does not ascend; `out` may then hold a part of it.
+size_t encode_body(LeafKind kind, std::span<const Entry> packed, std::span<const Entry> tail,
                    uint8_t* out, size_t capacity);
 
 // ---- implementation of the templates ----
 
-template <class Visit>
-[[gnu::always_inline]] inline void LeafReader::visit_run(uint64_t low, uint64_t high,
-                                                         Visit visit) const {
+template <typename Visit>
+[[gnu::always_inline]] inline void LeafReader::visit_packed(uint64_t low, uint64_t high,
+                                                            Visit visit) const {
     using namespace leaf_detail;
     if (header_.count == 0 || high < header_.first_key)
         return;

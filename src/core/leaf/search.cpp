@@ -36,10 +36,10 @@ using namespace leaf_detail;
 
 namespace {
 
-// The suffixes of a run's keys, and what a search compares them with.
+// The suffixes of a packed part's keys, and what a search compares them with.
 struct Suffixes {
     const uint8_t* words;
-    int count; // entries of the run
+    int count; // entries of the packed part
     unsigned low_bits;
     uint32_t target;
     int radius;
@@ -65,7 +65,7 @@ struct PortableLoops : PortableBits {
         unsigned low_bits = suffixes.low_bits;
         uint32_t target = suffixes.target;
         int radius = suffixes.radius, near = 0;
-        for (int i = begin; i < end; ++i) {
+        for (int i = begin; i < end; i++) {
             hits[near].place = i;
             near +=
                 std::popcount(read_suffix(words, suffix_offset(low_bits, i)) ^ target) <= radius;
@@ -78,7 +78,7 @@ struct PortableLoops : PortableBits {
     [[gnu::always_inline]] static int near_keys(const TailKeys& keys, int begin,
                                                 LeafReader::Hit* hits) {
         int near = 0;
-        for (int i = begin; i < keys.count; ++i) {
+        for (int i = begin; i < keys.count; i++) {
             uint64_t key;
             memcpy(&key, keys.at + size_t(i) * keys.stride, 8);
             hits[near].place = i;
@@ -205,7 +205,7 @@ struct NeonLoops : PortableLoops {
 } // namespace
 
 // One call of keys_within().
-template <class Loops>
+template <typename Loops>
 class WithinRadius {
   public:
     [[gnu::always_inline]] WithinRadius(const LeafReader& reader, uint64_t low, uint64_t high,
@@ -213,11 +213,11 @@ class WithinRadius {
         : reader_(reader), low_(low), high_(high), target_(target), radius_(radius), hits_(hits) {}
 
     [[gnu::always_inline]] int find(const Slices& slices) {
-        if (reader_.run_count() > 0 && high_ >= reader_.header_.first_key) {
+        if (reader_.packed_count() > 0 && high_ >= reader_.header_.first_key) {
             if (radius_ < kWideRadius)
-                find_in_run<false>(slices);
+                find_in_packed<false>(slices);
             else
-                find_in_run<true>(slices);
+                find_in_packed<true>(slices);
         }
         if (reader_.tail_count() > 0)
             find_in_tail(slices);
@@ -231,14 +231,14 @@ class WithinRadius {
     static constexpr int kMaxSuffixRadius = 14;
 
     template <bool is_wide>
-    [[gnu::always_inline]] void find_in_run(const Slices& slices) {
+    [[gnu::always_inline]] void find_in_packed(const Slices& slices) {
         // Wider radii, or fewer low bits, would let too many keys pass.
         if (reader_.has_suffixes()
                 ? radius_left<is_wide>(low_, high_, kSuffixBits) <= kMaxSuffixRadius
                 : reader_.header_.low_bits >= 4 * radius_ + 8)
             find_in_slices<is_wide>(slices);
         else
-            reader_.visit_run(
+            reader_.visit_packed(
                 low_, high_, [&](uint64_t key, int place) __attribute__((always_inline)) {
                     if (!slices.cut_range() || slices.contain(key))
                         take(key, place);
@@ -267,7 +267,7 @@ class WithinRadius {
         uint64_t mask = (uint64_t{1} << reader_.header_.low_bits) - 1;
         int near = 0;
         LeafReader::LowParts low_parts(reader_, size_t(begin));
-        for (int i = begin; i < end; ++i) {
+        for (int i = begin; i < end; i++) {
             hits[near].place = i;
             uint64_t key = first_key + low_parts.next();
             near += std::popcount((key ^ target_) & mask) <= radius_;
@@ -280,18 +280,18 @@ class WithinRadius {
         int near = Loops::near_keys({reader_.tail_, reader_.tail_count(),
                                      tail_entry_bytes(reader_.kind_), target_, radius_},
                                     0, hits);
-        for (int i = 0; i < near; ++i) {
+        for (int i = 0; i < near; i++) {
             int number = hits[i].place;
             uint64_t key = reader_.tail_key(number);
             if (low_ <= key && key <= high_ && (!slices.cut_range() || slices.contain(key)))
-                hits_[found_++] = {key, reader_.run_count() + number};
+                hits_[found_++] = {key, reader_.packed_count() + number};
         }
     }
 
     // A range that is not cut is one slice.
     template <bool is_wide>
     [[gnu::always_inline]] void find_in_slices(const Slices& slices) {
-        for (int i = 0; i < slices.count(); ++i) {
+        for (int i = 0; i < slices.count(); i++) {
             uint64_t low = low_, high = high_;
             if (slices.cut_range()) {
                 low = std::max(low, slices.first(i));
@@ -304,10 +304,10 @@ class WithinRadius {
         }
     }
 
-    // From low to high, which is no less than the run's first key.
+    // From low to high, which is no less than the packed part's first key.
     template <bool is_wide>
     [[gnu::always_inline]] void find_by_low_bits(uint64_t low, uint64_t high) {
-        const RunHeader& header = reader_.header_;
+        const PackedHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
         auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low));
         auto stop = reader_.find_high_part<Loops>(((high - header.first_key) >> low_bits) + 1);
@@ -323,14 +323,14 @@ class WithinRadius {
         int low_radius = radius_left<is_wide>(low, high, low_bits);
         // `entries` is the number of entries before `word`.
         int word = start.at.word, entries = int(uint64_t(word) * 64 - start.at.clear_before);
-        for (int i = 0; i < near; ++i) {
+        for (int i = 0; i < near; i++) {
             int place = hits[i].place;
             uint64_t low_part = reader_.low_part(size_t(place));
             if (is_wide &&
                 std::popcount(((header.first_key + low_part) ^ target_) & low_mask) > low_radius)
                 continue;
             uint64_t ones = 0;
-            for (; word < header.unary_words; ++word) {
+            for (; word < header.unary_words; word++) {
                 ones = read_word(reader_.unary_, word);
                 int count = std::popcount(ones);
                 if (entries + count > place)

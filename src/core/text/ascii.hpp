@@ -32,12 +32,12 @@ inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
     for (size_t i = 0; i < kAsciiBlock; i += 8) {
         uint64_t eight;
         memcpy(&eight, text + i, 8);
-        const uint64_t lower = eight | 0x20 * kOnes;
+        uint64_t lower = eight | 0x20 * kOnes;
         memcpy(folded + i, &lower, 8);
         // In each byte the highest bit of c + (128 - first) is set if c >= first.
         const uint64_t letter =
             (lower + (128 - 'a') * kOnes) & ~(lower + (128 - ('z' + 1)) * kOnes);
-        const uint64_t digit = (eight + (128 - '0') * kOnes) & ~(eight + (128 - ('9' + 1)) * kOnes);
+        uint64_t digit = (eight + (128 - '0') * kOnes) & ~(eight + (128 - ('9' + 1)) * kOnes);
         uint64_t top = ((letter | digit) & 0x80 * kOnes) >> 7;
         if constexpr (std::endian::native == std::endian::big)
             top = __builtin_bswap64(top);
@@ -50,13 +50,13 @@ inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
 inline uint64_t letters_of_sse2(const uint8_t* text, uint8_t* folded) {
     uint64_t letters = 0;
     for (size_t i = 0; i < kAsciiBlock; i += 16) {
-        const __m128i given = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + i));
-        const __m128i lower = _mm_or_si128(given, _mm_set1_epi8(0x20));
+        __m128i given = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + i));
+        __m128i lower = _mm_or_si128(given, _mm_set1_epi8(0x20));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(folded + i), lower);
-        const __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(lower, _mm_set1_epi8('a' - 1)),
-                                             _mm_cmplt_epi8(lower, _mm_set1_epi8('z' + 1)));
-        const __m128i digit = _mm_and_si128(_mm_cmpgt_epi8(given, _mm_set1_epi8('0' - 1)),
-                                            _mm_cmplt_epi8(given, _mm_set1_epi8('9' + 1)));
+        __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(lower, _mm_set1_epi8('a' - 1)),
+                                       _mm_cmplt_epi8(lower, _mm_set1_epi8('z' + 1)));
+        __m128i digit = _mm_and_si128(_mm_cmpgt_epi8(given, _mm_set1_epi8('0' - 1)),
+                                      _mm_cmplt_epi8(given, _mm_set1_epi8('9' + 1)));
         letters |= uint64_t(uint32_t(_mm_movemask_epi8(_mm_or_si128(letter, digit)))) << i;
     }
     return letters;
@@ -65,8 +65,8 @@ inline uint64_t letters_of_sse2(const uint8_t* text, uint8_t* folded) {
 inline uint64_t letters_of_neon(const uint8_t* text, uint8_t* folded) {
     // For a letter or digit, the bit of its place among eight neighbours; otherwise 0.
     auto bits_of_sixteen = [=](size_t i) {
-        const uint8x16_t given = vld1q_u8(text + i);
-        const uint8x16_t lower = vorrq_u8(given, vdupq_n_u8(0x20));
+        uint8x16_t given = vld1q_u8(text + i);
+        uint8x16_t lower = vorrq_u8(given, vdupq_n_u8(0x20));
         vst1q_u8(folded + i, lower);
         const uint8x16_t letter =
             vcltq_u8(vsubq_u8(lower, vdupq_n_u8('a')), vdupq_n_u8('z' - 'a' + 1));

@@ -18,7 +18,7 @@
 namespace simhash {
 
 // Calls found(code_point, place of its row in the list) for each row.
-template <size_t length, class Found>
+template <size_t length, typename Found>
 constexpr void each_row(const int32_t (&list)[length], Found found) {
     uint32_t code_point = UINT32_MAX;
     for (size_t at = 0; at < length; at++)
@@ -47,7 +47,7 @@ constexpr size_t row_pages(const int32_t (&list)[length]) {
 template <size_t length>
 constexpr size_t longest_row(const int32_t (&list)[length]) {
     size_t longest = 0, row = 0;
-    for (const int32_t number : list) {
+    for (int32_t number : list) {
         row = number < 0 ? 0 : row + 1;
         longest = std::max(longest, row);
     }

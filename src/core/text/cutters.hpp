@@ -38,11 +38,11 @@ class PieceWindow {
     explicit PieceWindow(int width) : width_(width) {}
 
     // The piece [begin, used) is complete. Passes on the feature that ends with it.
-    template <class Consumer>
+    template <typename Consumer>
     void complete(Consumer& consumer, size_t begin) {
         begins_[pieces_++ % kMaxWidth] = begin;
         if (pieces_ >= uint64_t(width_)) {
-            const size_t first = begins_[(pieces_ - width_) % kMaxWidth];
+            size_t first = begins_[(pieces_ - width_) % kMaxWidth];
             consumer.feature(bytes + first, used - first);
         }
     }
@@ -52,8 +52,8 @@ class PieceWindow {
     size_t make_room() {
         if (used + kMaxWord + 1 <= sizeof(bytes))
             return 0;
-        const uint64_t needed = pieces_ < uint64_t(width_) - 1 ? pieces_ : width_ - 1;
-        const size_t shift = needed > 0 ? begins_[(pieces_ - needed) % kMaxWidth] : used;
+        uint64_t needed = pieces_ < uint64_t(width_) - 1 ? pieces_ : width_ - 1;
+        size_t shift = needed > 0 ? begins_[(pieces_ - needed) % kMaxWidth] : used;
         memmove(bytes, bytes + shift, used - shift);
         used -= shift;
         for (uint64_t i = 1; i <= needed; i++)
@@ -62,7 +62,7 @@ class PieceWindow {
     }
 
     // A document with fewer pieces than the width is a single feature.
-    template <class Consumer>
+    template <typename Consumer>
     void finish(Consumer& consumer, size_t end) {
         if (pieces_ > 0 && pieces_ < uint64_t(width_))
             consumer.feature(bytes, end);
@@ -74,7 +74,7 @@ class PieceWindow {
     size_t begins_[kMaxWidth]; // offsets of the last pieces: a ring
 };
 
-template <class Consumer>
+template <typename Consumer>
 class WordCutter {
   public:
     WordCutter(Consumer& consumer, int width)
@@ -86,7 +86,7 @@ class WordCutter {
             at += whole_words(at, end);
         size_t used = window_.used;
         for (; at < end; at++) {
-            const uint8_t folded = kFoldAscii[*at];
+            uint8_t folded = kFoldAscii[*at];
             if (folded != 0 && used - word_ < kMaxWord) {
                 window_.bytes[used++] = folded;
                 continue;
@@ -129,7 +129,7 @@ class WordCutter {
 
     void append(uint32_t code_point) {
         uint8_t encoded[4];
-        const int bytes = encode_utf8(code_point, encoded);
+        int bytes = encode_utf8(code_point, encoded);
         if (window_.used - word_ + bytes > kMaxWord)
             end_word();
         append(encoded, bytes);
@@ -143,7 +143,7 @@ class WordCutter {
     // Takes the ASCII characters that continue the current word, and the separator after it.
     const uint8_t* continue_word(const uint8_t* at, const uint8_t* end) {
         while (at < end) {
-            const uint8_t folded = kFoldAscii[*at++];
+            uint8_t folded = kFoldAscii[*at++];
             if (folded == 0 || window_.used == kMaxWord)
                 end_word();
             if (folded == 0)
@@ -158,17 +158,17 @@ class WordCutter {
     // word.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
         uint8_t folded[16 * kAsciiBlock];
-        const size_t part = std::min<size_t>(end - at, sizeof(folded));
+        size_t part = std::min<size_t>(end - at, sizeof(folded));
         size_t begin = 0; // of a word, where `inside`
         uint64_t inside = 0;
         for (size_t block = 0; block < part; block += kAsciiBlock) {
-            const size_t count = std::min(part - block, kAsciiBlock);
-            const uint64_t letters = letters_of(at + block, count, folded + block);
+            size_t count = std::min(part - block, kAsciiBlock);
+            uint64_t letters = letters_of(at + block, count, folded + block);
             uint64_t edges = letters ^ (letters << 1 | inside);
             if (count < kAsciiBlock)
                 edges &= (uint64_t(1) << count) - 1;
             for (; edges != 0; edges &= edges - 1) {
-                const size_t edge = block + std::countr_zero(edges);
+                size_t edge = block + std::countr_zero(edges);
                 if (inside != 0)
                     long_word(folded + begin, edge - begin);
                 begin = edge;
@@ -179,7 +179,7 @@ class WordCutter {
             return part;
         if (begin > 0 && at + part < end)
             return begin; // the word is read again with what follows
-        const size_t rest = (part - begin - 1) % kMaxWord + 1;
+        size_t rest = (part - begin - 1) % kMaxWord + 1;
         long_word(folded + begin, part - begin - rest);
         memcpy(window_.bytes, folded + part - rest, rest);
         window_.used = rest;
@@ -255,14 +255,14 @@ class WordCutter {
 // Character n-grams over the words. There is one space between two words of scripts that use
 // spaces, and none if a script without spaces or a pictograph is on either side, so that line
 // breaks in Chinese do not matter.
-template <class Consumer>
+template <typename Consumer>
 class CharacterCutter {
   public:
     CharacterCutter(Consumer& consumer, int width) : consumer_(consumer), window_(width) {}
 
     void ascii(const uint8_t* at, const uint8_t* end) {
         for (; at < end; at++) {
-            const uint8_t folded = kFoldAscii[*at];
+            uint8_t folded = kFoldAscii[*at];
             if (folded != 0)
                 piece(folded, true);
             else
@@ -292,7 +292,7 @@ class CharacterCutter {
 
     void add(uint32_t code_point) {
         window_.make_room();
-        const size_t begin = window_.used;
+        size_t begin = window_.used;
         window_.used += encode_utf8(code_point, window_.bytes + begin);
         window_.complete(consumer_, begin);
     }

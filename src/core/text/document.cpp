@@ -13,7 +13,7 @@ class FingerprintConsumer {
         : options_(options), counts_(memory) {}
 
     void feature(const uint8_t* text, size_t bytes) {
-        const uint64_t hash = hash_feature(options_.hash, text, bytes);
+        uint64_t hash = hash_feature(options_.hash, text, bytes);
         if (!counts_.add(hash, text, bytes)) {
             vote();
             counts_.clear();

@@ -35,9 +35,9 @@ struct TextSource {
 
 // Reads a document to its end and gives its features, words or characters, to the consumer, in
 // order and with repetitions.
-template <class Consumer>
+template <typename Consumer>
 void each_feature(FeatureKind features, int width, TextSource source, Consumer& consumer) {
-    const auto read = [&source](auto& cutter) {
+    auto read = [&source](auto& cutter) {
         TextReader reader;
         const uint8_t* at;
         size_t bytes;

@@ -15,11 +15,11 @@ bool FeatureCounts::add_to_full(uint64_t hash) {
 }
 
 void FeatureCounts::grow() {
-    const uint32_t new_slots = 2 * slots_;
+    uint32_t new_slots = 2 * slots_;
     FeatureCount* moved = static_cast<FeatureCount*>(
         memory_.allocate(memory_.context, new_slots / kSlotsPerFeature * sizeof *moved));
     memcpy(moved, features_, distinct_ * sizeof *moved);
-    const uint32_t kept = distinct_;
+    uint32_t kept = distinct_;
     release();
     features_ = moved;
     index_ = static_cast<uint32_t*>(memory_.allocate(memory_.context, new_slots * sizeof *index_));

@@ -79,8 +79,8 @@ class FeatureCounts {
 
     // The entry that a slot names; for an empty slot, the next free entry.
     uint32_t number_at(uint32_t slot) const {
-        const uint64_t number = index_[slot];
-        const uint32_t all_where_empty = uint32_t((number - 1) >> 32);
+        uint64_t number = index_[slot];
+        uint32_t all_where_empty = uint32_t((number - 1) >> 32);
         return uint32_t(number) + (all_where_empty & (distinct_ + 1)) - 1;
     }
 

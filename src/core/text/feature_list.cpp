@@ -10,11 +10,11 @@ namespace simhash {
 namespace {
 
 // Doubles an array in the caller's memory until `needed` items fit.
-template <class Item>
+template <typename Item>
 void reserve(Memory memory, Item*& items, size_t used, size_t& room, size_t needed) {
     if (needed <= room)
         return;
-    const size_t new_room = std::max(needed, std::max<size_t>(2 * room, 64));
+    size_t new_room = std::max(needed, std::max<size_t>(2 * room, 64));
     Item* moved = static_cast<Item*>(memory.allocate(memory.context, new_room * sizeof(Item)));
     if (items != nullptr) {
         memcpy(moved, items, used * sizeof(Item));
@@ -29,7 +29,7 @@ void reserve(Memory memory, Item*& items, size_t used, size_t& room, size_t need
 void FeatureList::feature(const uint8_t* text, size_t bytes) {
     if (2 * (count + 1) > slots_)
         grow_index();
-    const uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);
+    uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);
     size_t slot = hash & (slots_ - 1);
     for (; index_[slot] != 0; slot = (slot + 1) & (slots_ - 1))
         if (listed[index_[slot] - 1].hash == hash) {

@@ -2,10 +2,8 @@
 #include "core/text/feature_set.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <numeric>
 
+#include "core/bits/bucket_sort.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -13,23 +11,6 @@ namespace simhash {
 namespace {
 
 constexpr size_t kFirstRoom = 1024;
-
-// Sorts to `sorted`. Hashes are spread evenly, so their leading bits part them into buckets in
-// which little is left to sort.
-void sort_hashes(FeatureHashes hashes, uint64_t* sorted) {
-    constexpr int kMaxBits = 12;
-    const int bits = std::min(int(std::bit_width(hashes.size())), kMaxBits);
-    std::array<size_t, (1 << kMaxBits) + 1> ends; // of the bucket before, and then of the bucket
-    const size_t buckets = size_t(1) << bits;
-    std::fill_n(ends.begin(), buckets + 1, 0);
-    for (const uint64_t hash : hashes)
-        ends[(hash >> (64 - bits)) + 1]++;
-    std::partial_sum(ends.begin(), ends.begin() + buckets, ends.begin());
-    for (const uint64_t hash : hashes)
-        sorted[ends[hash >> (64 - bits)]++] = hash;
-    for (size_t bucket = 0, begin = 0; bucket < buckets; begin = ends[bucket++])
-        std::sort(sorted + begin, sorted + ends[bucket]);
-}
 
 // The similarity of two sets, from their sizes and the number of hashes that they share. Thresholds
 // and similarities all come from this division, so that they agree.
@@ -40,9 +21,9 @@ double similarity_of(size_t shared, size_t a, size_t b) {
 // The fewest hashes that sets of these sizes must share to reach the threshold; if they cannot, one
 // more than they can share.
 size_t fewest_shared(size_t a, size_t b, double threshold) {
-    const size_t most = std::min(a, b);
+    size_t most = std::min(a, b);
     // shared / (a + b - shared) >= t if shared >= t * (a + b) / (1 + t), apart from rounding.
-    const double estimate = threshold * double(a + b) / (1 + threshold);
+    double estimate = threshold * double(a + b) / (1 + threshold);
     size_t fewest = estimate < double(most) ? size_t(estimate) : most;
     while (fewest > 0 && similarity_of(fewest - 1, a, b) >= threshold)
         fewest--;
@@ -60,7 +41,7 @@ struct Merge {
     void advance(size_t steps) {
         size_t i = at_a, j = at_b, both = shared;
         for (; steps > 0; steps--) {
-            const uint64_t of_a = a[i], of_b = b[j];
+            uint64_t of_a = a[i], of_b = b[j];
             both += of_a == of_b;
             i += of_a <= of_b;
             j += of_b <= of_a;
@@ -90,7 +71,8 @@ void FeatureSet::make_room() {
 FeatureHashes FeatureSet::finish() {
     if (count_ > 0) {
         uint64_t* sorted = hashes_ + room_;
-        sort_hashes({hashes_, count_}, sorted);
+        bucket_sort(
+            {hashes_, count_}, sorted, [](uint64_t hash) { return hash; }, [] {});
         count_ = size_t(std::unique_copy(sorted, sorted + count_, hashes_) - hashes_);
     }
     return {hashes_, count_};
@@ -114,7 +96,7 @@ bool set_similarity(FeatureHashes a, FeatureHashes b, double* similarity) {
 
 bool is_set_similarity_at_least(FeatureHashes a, FeatureHashes b, double threshold) {
     constexpr size_t kSteps = 64; // between checks whether the threshold can still be reached
-    const size_t fewest = fewest_shared(a.size(), b.size(), threshold);
+    size_t fewest = fewest_shared(a.size(), b.size(), threshold);
     Merge merge{a, b};
     while (merge.shared < fewest && merge.shared + merge.left() >= fewest && merge.left() > 0)
         merge.advance(std::min(merge.left(), kSteps));

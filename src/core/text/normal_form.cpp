@@ -50,8 +50,8 @@ Part* put_row(const int32_t* row, Part part, Part* out) {
 }
 
 Part* decompose_syllable(uint32_t number, Part* out) {
-    const uint32_t trailing = number % kTrailingCount;
-    const uint32_t vowel = number / kTrailingCount % kVowelCount;
+    uint32_t trailing = number % kTrailingCount;
+    uint32_t vowel = number / kTrailingCount % kVowelCount;
     *out++ = {kLeading + number / kTrailingCount / kVowelCount, 0};
     *out++ = {kVowels + vowel, 0};
     if (trailing > 0)
@@ -73,7 +73,7 @@ Part* fold(Part part, Part* out) {
 // There are at most kMaxNormalisedSegment marks, in practice a handful.
 void order_marks(Part* begin, Part* end) {
     for (Part* at = begin; at < end; at++) {
-        const Part mark = *at;
+        Part mark = *at;
         if (mark.combining_class == 0)
             continue;
         Part* place = at;
@@ -102,9 +102,9 @@ int compose(const Part* begin, const Part* end, uint32_t* out) {
     int length = 0, first = -1; // first: place in `out` of the one that later ones may compose with
     int highest = -1;           // highest combining class since then
     for (const Part* at = begin; at < end; at++) {
-        const int combining_class = int(at->combining_class);
+        int combining_class = int(at->combining_class);
         if (first >= 0 && combining_class > highest)
-            if (const uint32_t composed = composite(out[first], at->code_point); composed != 0) {
+            if (uint32_t composed = composite(out[first], at->code_point); composed != 0) {
                 out[first] = composed;
                 continue;
             }

@@ -53,7 +53,7 @@ inline const uint8_t* end_of_ascii(const uint8_t* at, const uint8_t* end) {
 
 class TextReader {
   public:
-    template <class Sink>
+    template <typename Sink>
     void feed(Sink& sink, const uint8_t* at, size_t bytes) {
         const uint8_t* end = at + bytes;
         while (at < end) {
@@ -65,8 +65,8 @@ class TextReader {
                 at = last + 1;
                 continue;
             }
-            const uint32_t code_point = decode_utf8(at, end);
-            const CharacterClass character = character_class(code_point);
+            uint32_t code_point = decode_utf8(at, end);
+            CharacterClass character = character_class(code_point);
             if (kind_of_class(character) == kIgnored)
                 continue;
             if (!(character & kJoinsPrevious) || length_ == kMaxSegment)
@@ -76,7 +76,7 @@ class TextReader {
     }
 
     // After the last piece.
-    template <class Sink>
+    template <typename Sink>
     void finish(Sink& sink) {
         hand_on(sink);
     }
@@ -88,10 +88,10 @@ class TextReader {
         segment_[length_++] = code_point;
     }
 
-    template <class Sink>
+    template <typename Sink>
     void hand_on(Sink& sink) {
         if (length_ == 1 && segment_[0] < 0x80) {
-            const uint8_t character = uint8_t(segment_[0]);
+            uint8_t character = uint8_t(segment_[0]);
             sink.ascii(&character, &character + 1);
         } else if (length_ == 1 && !(first_class_ & kChanges)) {
             sink.character(segment_[0], kind_of_class(first_class_));
@@ -102,10 +102,10 @@ class TextReader {
     }
 
     // Not inlined, so that the loop of the common cases stays small.
-    template <class Sink>
+    template <typename Sink>
     __attribute__((noinline)) void hand_on_normalised(Sink& sink) {
         uint32_t normalised[kMaxNormalisedSegment];
-        const int count = normalise_segment(segment_, length_, normalised);
+        int count = normalise_segment(segment_, length_, normalised);
         for (int i = 0; i < count; i++)
             sink.character(normalised[i], kind_of_class(character_class(normalised[i])));
     }

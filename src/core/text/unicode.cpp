@@ -42,15 +42,15 @@ CharacterClass character_class(uint32_t code_point) {
         return kSeparator;
     const uint32_t* first = kClassRanges + kFirstRange[code_point >> 8];
     const uint32_t* last = kClassRanges + kFirstRange[(code_point >> 8) + 1] + 1;
-    const uint32_t key = code_point << 8 | 0xFF;
+    uint32_t key = code_point << 8 | 0xFF;
     return CharacterClass(*(std::upper_bound(first, last, key) - 1));
 }
 
 uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
-    const uint8_t lead = *at++;
+    uint8_t lead = *at++;
     if (lead < 0x80)
         return lead;
-    const int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
     if (lead < 0xC2 || lead > 0xF4 || end - at < more)
         return kInvalidCharacter;
     uint32_t code_point = lead & (0x3F >> more);
@@ -72,7 +72,7 @@ int encode_utf8(uint32_t code_point, uint8_t* out) {
         out[0] = uint8_t(code_point);
         return 1;
     }
-    const int more = code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
+    int more = code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
     for (int i = more; i > 0; i--, code_point >>= 6)
         out[i] = uint8_t(0x80 | (code_point & 0x3F));
     constexpr uint8_t kLeads[] = {0, 0xC0, 0xE0, 0xF0};

@@ -13,7 +13,7 @@ namespace {
 constexpr __int128 kGreatestSum = ~(__int128(1) << 127) >> 1; // half of the range, for 2 * ones
 
 __int128 add_saturating(__int128 a, __int128 b) {
-    const __int128 sum = a + b; // both are within half of the range
+    __int128 sum = a + b; // both are within half of the range
     return sum > kGreatestSum ? kGreatestSum : sum < -kGreatestSum ? -kGreatestSum : sum;
 }
 
@@ -23,7 +23,7 @@ using AddUp = void (*)(const FeatureCount* features, size_t count, uint32_t ones
 
 // One sum in each lane of some vectors. Always inlined, so that it is compiled for its callers'
 // processors.
-template <class Vector>
+template <typename Vector>
 [[gnu::always_inline]] inline void add_up(const FeatureCount* features, size_t count,
                                           uint32_t ones[64]) {
     constexpr size_t kLanes = sizeof(Vector) / sizeof(uint32_t), kHalf = 32 / kLanes;
@@ -31,9 +31,9 @@ template <class Vector>
     for (size_t i = 0; i < 32; i++)
         bits[i / kLanes][i % kLanes] = uint32_t(1) << i;
     for (size_t i = 0; i < count; i++) {
-        const Vector weight = Vector{} + features[i].weight;
-        const Vector low_hash = Vector{} + uint32_t(features[i].hash);
-        const Vector high_hash = Vector{} + uint32_t(features[i].hash >> 32);
+        Vector weight = Vector{} + features[i].weight;
+        Vector low_hash = Vector{} + uint32_t(features[i].hash);
+        Vector high_hash = Vector{} + uint32_t(features[i].hash >> 32);
         for (size_t part = 0; part < kHalf; part++) {
             low[part] += Vector((low_hash & bits[part]) == bits[part]) & weight;
             high[part] += Vector((high_hash & bits[part]) == bits[part]) & weight;
@@ -90,7 +90,7 @@ void Votes::add(const Votes& other) {
 }
 
 void Votes::add(const FeatureCount* features, size_t count, SimdLevel highest) {
-    const AddUp add_up_best = best_form(highest, kAddUps);
+    AddUp add_up_best = best_form(highest, kAddUps);
     for (const FeatureCount *at = features, *end = features + count; at < end;) {
         const FeatureCount* begin = at;
         uint64_t sum = 0;
@@ -118,8 +118,8 @@ bool fixed_point_weight(double weight, __int128* out) {
         return false;
     // 2^40 * 2^40 does not fit in 64 bits, so the whole part and the fraction are converted
     // separately. All steps but the last are exact.
-    const double whole = trunc(weight);
-    const double rest = (weight - whole) * double(1LL << kWeightFraction);
+    double whole = trunc(weight);
+    double rest = (weight - whole) * double(1LL << kWeightFraction);
     *out = (__int128(int64_t(whole)) << kWeightFraction) + int64_t(rint(rest));
     return true;
 }

@@ -26,12 +26,12 @@ constexpr uint64_t kLn2 = 2977044472; // ln 2 * 2^32
 
 // By repeated squaring of the mantissa.
 constexpr uint64_t integer_log2(uint64_t n) {
-    const int whole = std::bit_width(n) - 1;
+    int whole = std::bit_width(n) - 1;
     uint64_t mantissa = n << (63 - whole); // 1 <= mantissa / 2^63 < 2
     uint64_t log = uint64_t(whole);
     for (int i = 0; i < kFraction; i++) {
-        const unsigned __int128 square = static_cast<unsigned __int128>(mantissa) * mantissa;
-        const int carried = int(square >> 127);
+        unsigned __int128 square = static_cast<unsigned __int128>(mantissa) * mantissa;
+        int carried = int(square >> 127);
         mantissa = uint64_t(square >> (63 + carried));
         log = log << 1 | uint64_t(carried);
     }
@@ -53,7 +53,7 @@ constexpr uint32_t log_weight(uint32_t frequency) {
 
 // log2(1 + frequency)^(9/4); at most 2^28.
 constexpr uint32_t damped(uint32_t frequency) {
-    const uint64_t log = integer_log2(uint64_t(frequency) + 1);
+    uint64_t log = integer_log2(uint64_t(frequency) + 1);
     return uint32_t(product(product(log, log), root(root(log))));
 }
 
@@ -81,10 +81,10 @@ constexpr auto kLogWeights = tabled<log_weight>();
 constexpr auto kDamped = tabled<damped>();
 
 uint32_t balanced_weight(const FeatureCount& feature) {
-    const uint32_t frequency = feature.frequency;
-    const uint64_t of_frequency = frequency < kTabled ? kDamped[frequency] : damped(frequency);
-    const bool digit = uint8_t(feature.first - '0') < 10;
-    const uint32_t length = std::min(uint32_t(feature.bytes), kGreatestLength);
+    uint32_t frequency = feature.frequency;
+    uint64_t of_frequency = frequency < kTabled ? kDamped[frequency] : damped(frequency);
+    bool digit = uint8_t(feature.first - '0') < 10;
+    uint32_t length = std::min(uint32_t(feature.bytes), kGreatestLength);
     return uint32_t(of_frequency * kLengthFactors[digit][length] >> (2 * kFraction - kWeightBits));
 }
 
@@ -117,7 +117,7 @@ void weigh_balanced(FeatureCount* features, size_t count) {
     uint64_t sum = 0;
     uint32_t least = UINT32_MAX, greatest = 0;
     for (size_t i = 0; i < count; i++) {
-        const uint32_t weight = features[i].weight = balanced_weight(features[i]);
+        uint32_t weight = features[i].weight = balanced_weight(features[i]);
         sum += weight;
         least = std::min(least, weight);
         greatest = std::max(greatest, weight);
@@ -131,7 +131,7 @@ void weigh_balanced(FeatureCount* features, size_t count) {
 } // namespace
 
 uint32_t feature_weight(Weighting weighting, const FeatureCount& feature) {
-    const uint32_t frequency = feature.frequency;
+    uint32_t frequency = feature.frequency;
     switch (weighting) {
     case Weighting::kBalanced:
         return balanced_weight(feature);

@@ -23,7 +23,7 @@ void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause)
     count_digits(array, number, passes, digit_bits, pause);
     uint64_t* from = array.fingerprints;
     uint64_t* to = array.scratch;
-    for (int pass = 0; pass < passes; ++pass) {
+    for (int pass = 0; pass < passes; pass++) {
         uint32_t* next = counts_[pass];
         int shift = pass * digit_bits;
         one_by_one(
@@ -40,19 +40,19 @@ void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause)
 void BlockSort::count_digits(const FingerprintArray& array, const BlockBits& number, int passes,
                              int digit_bits, Pause pause) {
     uint32_t digit_mask = (uint32_t{1} << digit_bits) - 1;
-    for (int pass = 0; pass < passes; ++pass)
+    for (int pass = 0; pass < passes; pass++)
         std::fill_n(counts_[pass], digit_mask + 1, 0);
     one_by_one(
         array.count,
         [&](size_t i) {
             uint32_t key = number(array.fingerprints[i]);
-            for (int pass = 0; pass < passes; ++pass)
-                ++counts_[pass][key >> (pass * digit_bits) & digit_mask];
+            for (int pass = 0; pass < passes; pass++)
+                counts_[pass][key >> (pass * digit_bits) & digit_mask]++;
         },
         pause);
-    for (int pass = 0; pass < passes; ++pass) {
+    for (int pass = 0; pass < passes; pass++) {
         uint32_t start = 0;
-        for (uint32_t digit = 0; digit <= digit_mask; ++digit)
+        for (uint32_t digit = 0; digit <= digit_mask; digit++)
             start += std::exchange(counts_[pass][digit], start);
     }
 }

@@ -19,7 +19,7 @@ class BlockBits {
   public:
     explicit BlockBits(uint64_t block) {
         int below = 0; // bits taken from lower segments
-        for (uint64_t rest = block; rest != 0; ++segment_count_) {
+        for (uint64_t rest = block; rest != 0; segment_count_++) {
             int low = std::countr_zero(rest);
             int length = std::countr_one(rest >> low);
             uint64_t ones = ~uint64_t{0} >> (kFingerprintBits - length);
@@ -32,7 +32,7 @@ class BlockBits {
 
     uint32_t operator()(uint64_t fingerprint) const {
         uint64_t number = fingerprint >> shifts_[0] & masks_[0];
-        for (int i = 1; i < segment_count_; ++i)
+        for (int i = 1; i < segment_count_; i++)
             number |= fingerprint >> shifts_[i] & masks_[i];
         return uint32_t(number);
     }

@@ -88,7 +88,7 @@ void Clusters::add(uint64_t fingerprint, uint64_t lesser) {
     if (count_ == limit_)
         grow();
     *place_of(fingerprint) = {fingerprint, lesser};
-    ++count_;
+    count_++;
 }
 
 // Halves the path to the root on its way.
@@ -130,7 +130,7 @@ void Clusters::unite_all(void* clusters, const uint64_t* fingerprints, size_t co
 }
 
 void Clusters::finish() {
-    for (size_t i = 0; i < std::min(received_, kAhead); ++i)
+    for (size_t i = 0; i < std::min(received_, kAhead); i++)
         unite(waiting_[i]);
     one_by_one(
         capacity_,
@@ -186,9 +186,9 @@ void Clusters::replace_some_by_names(std::span<uint64_t> fingerprints) const {
         candidates[count] = &fingerprint;
         count += may_have_entry(fingerprint);
     }
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; i++)
         fetch(*candidates[i]);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; i++)
         if (const Entry* entry = place_of(*candidates[i]); !entry->is_empty())
             *candidates[i] = entry->lesser;
 }

@@ -24,7 +24,7 @@ namespace {
 [[gnu::always_inline]] inline size_t match_row(const uint64_t* these, size_t row,
                                                const uint64_t* those, size_t begin, size_t columns,
                                                int radius, Match* matches, size_t found) {
-    for (size_t column = begin; column < columns; ++column)
+    for (size_t column = begin; column < columns; column++)
         if (hamming_distance(these[row], those[column]) <= radius)
             matches[found++] = {uint16_t(row), uint16_t(column)};
     return found;
@@ -33,7 +33,7 @@ namespace {
 [[gnu::always_inline]] inline size_t match_rows(const uint64_t* these, size_t rows,
                                                 const uint64_t* those, size_t begin, size_t columns,
                                                 int radius, Match* matches, size_t found) {
-    for (size_t row = 0; row < rows; ++row) {
+    for (size_t row = 0; row < rows; row++) {
         size_t first = std::max(begin, first_column(these, row, those));
         found = match_row(these, row, those, first, columns, radius, matches, found);
     }
@@ -75,17 +75,17 @@ SIMHASH_TARGET(SIMHASH_AVX2)
 SIMHASH_TARGET(SIMHASH_AVX2)
 size_t match_avx2(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns,
                   int radius, Match* matches) {
-    const __m256i beyond = _mm256_set1_epi64x(radius + 1);
+    __m256i beyond = _mm256_set1_epi64x(radius + 1);
     size_t found = 0, begin = 0;
     for (; begin + 4 <= columns; begin += 4) {
         __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(those + begin));
         __m256i least = _mm256_set1_epi64x(kFingerprintBits + 1);
-        for (size_t row = 0; row < rows; ++row)
+        for (size_t row = 0; row < rows; row++)
             least = _mm256_min_epu8(least, distances_of_four(words, these[row]));
         __m256i any_within = _mm256_cmpgt_epi64(beyond, least);
         if (_mm256_testz_si256(any_within, any_within))
             continue;
-        for (size_t row = 0; row < rows; ++row) {
+        for (size_t row = 0; row < rows; row++) {
             __m256i within = _mm256_cmpgt_epi64(beyond, distances_of_four(words, these[row]));
             auto hits = unsigned(_mm256_movemask_pd(_mm256_castsi256_pd(within)));
             found = add_hits(hits, these, row, those, begin, matches, found);
@@ -98,10 +98,10 @@ size_t match_avx2(const uint64_t* these, size_t rows, const uint64_t* those, siz
 SIMHASH_TARGET(SIMHASH_AVX512)
 size_t match_avx512(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns,
                     int radius, Match* matches) {
-    const __m512i limit = _mm512_set1_epi64(radius);
+    __m512i limit = _mm512_set1_epi64(radius);
     __m512i row_words[kMaxMatchRows];
 #pragma GCC unroll 8
-    for (size_t row = 0; row < kMaxMatchRows; ++row)
+    for (size_t row = 0; row < kMaxMatchRows; row++)
         row_words[row] = _mm512_set1_epi64(int64_t(these[row < rows ? row : 0]));
     // _mm512_min_epu32 would do, but GCC 12 warns of its implementation
     constexpr __mmask16 kAll = 0xffff;
@@ -112,12 +112,12 @@ size_t match_avx512(const uint64_t* these, size_t rows, const uint64_t* those, s
         __m512i words = _mm512_maskz_loadu_epi64(present, those + begin);
         __m512i least = _mm512_set1_epi64(kFingerprintBits + 1);
 #pragma GCC unroll 8
-        for (size_t row = 0; row < kMaxMatchRows; ++row)
+        for (size_t row = 0; row < kMaxMatchRows; row++)
             least = _mm512_maskz_min_epu32(
                 kAll, least, _mm512_popcnt_epi64(_mm512_xor_si512(words, row_words[row])));
         if (_mm512_mask_cmple_epu64_mask(present, least, limit) == 0)
             continue;
-        for (size_t row = 0; row < rows; ++row) {
+        for (size_t row = 0; row < rows; row++) {
             __m512i row_word = _mm512_set1_epi64(int64_t(these[row]));
             __m512i distances = _mm512_popcnt_epi64(_mm512_xor_si512(words, row_word));
             unsigned hits = _mm512_mask_cmple_epu64_mask(present, distances, limit);
@@ -133,8 +133,8 @@ size_t match_avx512(const uint64_t* these, size_t rows, const uint64_t* those, s
 size_t match_neon(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns,
                   int radius, Match* matches) {
     size_t found = 0;
-    for (size_t row = 0; row < rows; ++row) {
-        const uint8x16_t row_word = vreinterpretq_u8_u64(vdupq_n_u64(these[row]));
+    for (size_t row = 0; row < rows; row++) {
+        uint8x16_t row_word = vreinterpretq_u8_u64(vdupq_n_u64(these[row]));
         size_t begin = first_column(these, row, those);
         for (; begin + 16 <= columns; begin += 16) {
             auto* words = reinterpret_cast<const uint8_t*>(those + begin);

@@ -55,13 +55,13 @@ constexpr size_t kWorkPerPause = size_t{1} << 21; // comparisons or moves
 size_t group_end(const FingerprintArray& set, size_t begin, uint64_t block) {
     size_t end = begin + 1;
     while (end < set.count && ((set.fingerprints[begin] ^ set.fingerprints[end]) & block) == 0)
-        ++end;
+        end++;
     return end;
 }
 
 uint64_t differences(const FingerprintArray& set, uint64_t from) {
     uint64_t differing = 0;
-    for (size_t i = 0; i < set.count; ++i)
+    for (size_t i = 0; i < set.count; i++)
         differing |= from ^ set.fingerprints[i];
     return differing;
 }
@@ -127,7 +127,7 @@ Blocks NearPairsSearch::blocks_of(size_t a_count, size_t b_count, uint64_t varyi
 
 uint64_t NearPairsSearch::path_bits() const {
     uint64_t bits = 0;
-    for (int i = 0; i < path_length_; ++i)
+    for (int i = 0; i < path_length_; i++)
         bits |= path_[i];
     return bits;
 }
@@ -141,7 +141,7 @@ int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius
     double least = pairs, moves = 0;
     double times = 1; // number of groups that each fingerprint is in
     int best = 0;
-    for (int level = 1; radius + level <= bits && moves < least; ++level) {
+    for (int level = 1; radius + level <= bits && moves < least; level++) {
         times *= double(radius + level) / level;
         moves += times * double(a_count + b_count) * kMove;
         double cost = moves + times * pairs * std::exp2(-told * (level * bits / (radius + level)));
@@ -265,13 +265,13 @@ void NearPairsSearch::compare_between(const FingerprintArray& these,
 void NearPairsSearch::compare(const uint64_t* these, size_t rows, const uint64_t* those,
                               size_t columns) {
     size_t found = match_(these, rows, those, columns, radius_, matches_);
-    for (size_t i = 0; i < found; ++i)
+    for (size_t i = 0; i < found; i++)
         report(these[matches_[i].row], those[matches_[i].column]);
     worked(rows * columns + found * 4);
 }
 
 void NearPairsSearch::report(uint64_t a, uint64_t b) {
-    for (int i = 0; i < path_length_; ++i)
+    for (int i = 0; i < path_length_; i++)
         if (((a ^ b) & path_[i]) == 0)
             return;
     if (!between_ && a > b)

@@ -11,53 +11,44 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/bits/entry.hpp"
 #include "core/bits/pause.hpp"
 
 namespace simhash {
 
-struct KeyedValue {
-    uint64_t key;
-    uint64_t value;
-
-    // Without branches, which merges would mispredict.
-    friend bool operator<(const KeyedValue& a, const KeyedValue& b) {
-        return (a.key < b.key) | ((a.key == b.key) & (a.value < b.value));
-    }
-};
-
 inline uint64_t radix_key(uint64_t key) {
     return key;
 }
-inline uint64_t radix_key(const KeyedValue& record) {
-    return record.key;
+inline uint64_t radix_key(const Entry& entry) {
+    return entry.key;
 }
 
 // Sorts by the bits of the keys from `low_bit` up, and looks at no others. entries and scratch: the
 // same number of entries, not overlapping.
-template <typename Entry, typename AnyPause>
-void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPause& pause,
+template <typename AnyEntry, typename AnyPause>
+void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const AnyPause& pause,
                 unsigned low_bit = 0) {
     constexpr int kMaxPasses = 8;
     constexpr int kDigits = 256;
     size_t counts[kMaxPasses][kDigits] = {};
     int passes = int(64 - low_bit + 7) / 8;
-    Entry* from = entries.data();
-    Entry* to = scratch.data();
+    AnyEntry* from = entries.data();
+    AnyEntry* to = scratch.data();
     size_t size = entries.size();
     in_pieces(
         size,
         [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; ++i)
-                for (int pass = 0; pass < passes; ++pass)
-                    ++counts[pass][radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff];
+            for (size_t i = begin; i < end; i++)
+                for (int pass = 0; pass < passes; pass++)
+                    counts[pass][radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++;
         },
         pause);
 
-    for (int pass = 0; pass < passes; ++pass) {
+    for (int pass = 0; pass < passes; pass++) {
         size_t* next = counts[pass]; // counts become positions
         size_t start = 0;
         bool constant = false;
-        for (int digit = 0; digit < kDigits; ++digit) {
+        for (int digit = 0; digit < kDigits; digit++) {
             constant |= next[digit] == size;
             size_t count = next[digit];
             next[digit] = start;
@@ -68,7 +59,7 @@ void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPau
         in_pieces(
             size,
             [&](size_t begin, size_t end) {
-                for (size_t i = begin; i < end; ++i)
+                for (size_t i = begin; i < end; i++)
                     to[next[radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++] = from[i];
             },
             pause);
@@ -81,11 +72,10 @@ void radix_sort(std::span<Entry> entries, std::span<Entry> scratch, const AnyPau
 
 // Sorts records of equal keys by their values.
 template <typename AnyPause>
-void sort_values(std::span<KeyedValue> records, std::span<KeyedValue> scratch,
-                 const AnyPause& pause) {
+void sort_values(std::span<Entry> records, std::span<Entry> scratch, const AnyPause& pause) {
     auto exchange = [&] {
-        for (KeyedValue& record : records)
-            std::swap(record.key, record.value);
+        for (Entry& record : records)
+            std::swap(record.key, record.tid);
     };
     exchange();
     radix_sort(records, scratch, pause);
@@ -94,17 +84,17 @@ void sort_values(std::span<KeyedValue> records, std::span<KeyedValue> scratch,
 
 // Sorts keys, or records by (key, value). The leading bits of the keys, a few more than tell random
 // keys apart, are sorted by radix. What they leave out of order is mostly a few here and there.
-template <typename Entry, typename AnyPause>
-void sort_records(std::span<Entry> records, std::span<Entry> scratch, const AnyPause& pause) {
+template <typename AnyEntry, typename AnyPause>
+void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, const AnyPause& pause) {
     constexpr unsigned kMoreBits = 7;
     constexpr size_t kFew = 64;
     if (records.size() < 2)
         return;
     uint64_t varying = 0;
-    for (const Entry& record : records)
+    for (const AnyEntry& record : records)
         varying |= radix_key(record) ^ radix_key(records[0]);
     if (varying == 0) {
-        if constexpr (std::is_same_v<Entry, KeyedValue>)
+        if constexpr (std::is_same_v<AnyEntry, Entry>)
             sort_values(records, scratch, pause);
         return;
     }
@@ -118,7 +108,7 @@ void sort_records(std::span<Entry> records, std::span<Entry> scratch, const AnyP
         size_t end = begin + 1;
         bool ordered = true;
         uint64_t bits = radix_key(records[begin]) >> low_bit;
-        for (; end < records.size() && radix_key(records[end]) >> low_bit == bits; ++end)
+        for (; end < records.size() && radix_key(records[end]) >> low_bit == bits; end++)
             ordered &= records[end - 1] < records[end];
         auto same = records.subspan(begin, end - begin);
         if (!ordered && same.size() <= kFew)

@@ -71,7 +71,7 @@ void divide(const FingerprintFiles& files, const FingerprintArray& array, Pause 
     one_by_one(
         array.count, [&](size_t i) { ++ends[part_of(array.fingerprints[i])]; }, pause);
     size_t parts = size_t{1} << std::popcount(divided->bits);
-    for (size_t part = 0, start = 0; part < parts; ++part)
+    for (size_t part = 0, start = 0; part < parts; part++)
         start += std::exchange(ends[part], start);
     one_by_one(
         array.count,
@@ -226,7 +226,7 @@ class SpilledPairsSearch {
     void search_blocks(DividedSets* divided, Blocks blocks) {
         int length = search_.path_length();
         uint64_t count = 0;
-        for (size_t i = 0; i < std::size(divided->a.parts); ++i)
+        for (size_t i = 0; i < std::size(divided->a.parts); i++)
             count += divided->a.parts[i].count + divided->b.parts[i].count;
         while (blocks.left() > 0) {
             uint64_t block = blocks.take();
@@ -242,7 +242,7 @@ class SpilledPairsSearch {
     // Looks for the pairs that agree in a block. The fingerprints are divided by all bits of the
     // block except `undivided`. Passes them on to `next`, unless it is null.
     void search_parts(DividedSets* divided, uint64_t block, uint64_t undivided, DividedSets* next) {
-        for (size_t i = 0; i < std::size(divided->a.parts); ++i)
+        for (size_t i = 0; i < std::size(divided->a.parts); i++)
             search_part({divided->a.parts[i], divided->b.parts[i]}, block, undivided, next);
     }
 

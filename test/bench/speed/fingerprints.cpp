@@ -77,7 +77,7 @@ int main(int count, char** arguments) {
                                                      : clustered;
     const uint64_t first = std::strtoull(arguments[2], nullptr, 10);
     const uint64_t last = std::strtoull(arguments[3], nullptr, 10);
-    for (uint64_t id = first; id <= last; ++id)
+    for (uint64_t id = first; id <= last; id++)
         std::printf("%llu\t%lld\n", static_cast<unsigned long long>(id),
                     static_cast<long long>(make(id)));
     return std::ferror(stdout) || std::fclose(stdout) ? 1 : 0;

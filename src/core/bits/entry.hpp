@@ -1,0 +1,28 @@
+// What a tree holds in order, and what sorts, sorted runs and merges pass on to it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace simhash {
+
+// A key, which is a permuted fingerprint, and the TID of a row (heap block << 16 | offset). In block
+// tables the TID is 0. Entries are compared as such pairs.
+struct Entry {
+    uint64_t key;
+    uint64_t tid;
+
+    Entry() = default;
+    constexpr Entry(uint64_t entry_key, uint64_t entry_tid) : key(entry_key), tid(entry_tid) {}
+    // Of a block table.
+    constexpr explicit Entry(uint64_t entry_key) : Entry(entry_key, 0) {}
+
+    friend constexpr bool operator==(const Entry&, const Entry&) = default;
+    friend constexpr auto operator<=>(const Entry&, const Entry&) = default;
+    // Merges and sorts cannot predict the outcome, so this one does not branch.
+    friend constexpr bool operator<(const Entry& a, const Entry& b) {
+        return (a.key < b.key) | ((a.key == b.key) & (a.tid < b.tid));
+    }
+};
+
+} // namespace simhash

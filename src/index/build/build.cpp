@@ -1,0 +1,181 @@
+// CREATE INDEX: sort the postings and write each tree from its leaves up.
+//
+// The table is read once. What is read becomes sorted runs, for each tree its own: of postings, and
+// for each block table of permuted fingerprints. The trees are written from them. One backend does
+// this alone here, or with workers in parallel_build.cpp. README.md's section on the build says why
+// nobody else sees the pages.
+#include "index/build/build.hpp"
+#include "index/access_method.hpp"
+#include "index/first_column.hpp"
+#include "index/scope.hpp"
+#include "index/testing.hpp"
+
+namespace simhash {
+
+void BuildProgress::add(uint64_t entries) {
+    done_ = shared_ == nullptr ? done_ + entries : pg_atomic_add_fetch_u64(shared_, int64(entries));
+    if (reports_)
+        pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, int64(done_));
+}
+
+void enter_phase(BuildPhase phase) {
+    pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
+}
+
+void expect_entries(const Layout& layout, double rows) {
+    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(rows * layout.table_count));
+}
+
+namespace {
+
+void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
+                    void* opaque) {
+    auto* runs = static_cast<SortedRunCollector*>(opaque);
+    if (isnull[0])
+        runs->add_null(tid_to_integer(*tid));
+    else
+        runs->add(stored_fingerprint(index, values, isnull), tid_to_integer(*tid));
+    // Seldom, so that tests stop a leader that has a share of the rows.
+    if (runs->rows() % 65536 == 0 && !IsParallelWorker())
+        pause_for_test("build-leader-reads");
+}
+
+} // namespace
+
+BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
+                         bool reports) {
+    BuildTotals totals;
+    // Alone not synchronised with other scans: TIDs come in order, and need no sorting.
+    bool may_synchronise = scan != nullptr;
+    totals.heap_tuples = table_index_build_scan(
+        build.heap, build.index, build.info, may_synchronise, reports, add_heap_tuple, runs, scan);
+    totals.index_tuples = double(runs->rows());
+    totals.broken_hot_chain = build.info->ii_BrokenHotChain;
+    return totals;
+}
+
+namespace {
+
+template <typename AnyEntry>
+void write_from_memory(std::span<const AnyEntry> entries, LeafWriter* leaves,
+                       BuildProgress* progress) {
+    constexpr size_t kPiece = 1 << 16;
+    Entry last = kNoEntry;
+    for (size_t at = 0; at < entries.size(); at += kPiece) {
+        auto piece = entries.subspan(at, std::min(kPiece, entries.size() - at));
+        add_entries(piece, leaves, &last);
+        progress->add(piece.size());
+    }
+}
+
+template <typename AnyEntry>
+void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgress* progress) {
+    Merge<AnyEntry> runs;
+    visit_sorted_runs<AnyEntry>(file, [&](const SortedRun<AnyEntry>& run) { runs.add(run); });
+    runs.begin(size_t(maintenance_work_mem) * 1024);
+    write_merged(&runs, leaves, progress);
+    runs.release();
+}
+
+// Writes a tree, from memory where its runs were not written to a file, and closes its file.
+void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
+                SortedRunFiles* files, NewPages* pages, BuildProgress* progress) {
+    TreeContext tree = build.tree(number);
+    LeafWriter leaves(tree, build.fillfactor, LeafRange{}, pages);
+    const TemporaryFile& file = files->file(number);
+    if (tree.kind == LeafKind::kPosting) {
+        if (!file.exists())
+            write_from_memory(runs->postings(number), &leaves, progress);
+        else
+            write_from_file<Entry>(file, &leaves, progress);
+    } else {
+        if (!file.exists())
+            write_from_memory(runs->block_keys(number), &leaves, progress);
+        else
+            write_from_file<uint64_t>(file, &leaves, progress);
+    }
+    files->close(number);
+    write_upper_levels(tree, leaves.finish(), pages);
+}
+
+BuildTotals build_alone(const IndexBuild& build) {
+    SortedRunFiles files;
+    SortedRunCollector runs(build.layout, size_t(maintenance_work_mem) * 1024, &files);
+    enter_phase(kPhaseScan);
+    BuildTotals totals = collect_rows(build, &runs, nullptr, true);
+    enter_phase(kPhaseSort);
+    expect_entries(*build.layout, totals.index_tuples);
+    runs.finish(false);
+    enter_phase(kPhaseWrite);
+    BuildProgress progress;
+    NewPages pages(build.index, 1); // with nobody to wait for
+    for (int tree = null_tree(*build.layout); tree >= 0; tree--)
+        write_tree(build, tree, &runs, &files, &pages, &progress);
+    runs.release();
+    return totals;
+}
+
+// Writes the metapage and empty roots into blocks 0 .. of an empty fork.
+void write_first_pages(Relation index, ForkNumber fork, const Layout& layout, int fillfactor) {
+    for (BlockNumber block = 0; block <= BlockNumber(tree_count(layout)); block++) {
+        Buffer buffer = extend_relation(index, fork);
+        if (BufferGetBlockNumber(buffer) != block)
+            elog(ERROR, "unexpected block %u in new index \"%s\"", BufferGetBlockNumber(buffer),
+                 RelationGetRelationName(index));
+        START_CRIT_SECTION();
+        Page page = BufferGetPage(buffer);
+        if (block == kMetaBlock)
+            init_meta_page(page, layout, fillfactor, scope_columns(index));
+        else
+            init_leaf(page, int(block) - 1, tree_kind(layout, int(block) - 1));
+        MarkBufferDirty(buffer);
+        if (fork == INIT_FORKNUM || RelationNeedsWAL(index))
+            log_newpage_buffer(buffer, true);
+        END_CRIT_SECTION();
+        UnlockReleaseBuffer(buffer);
+    }
+}
+
+} // namespace
+
+char* index_build_phase_name(int64 phase) {
+    switch (phase) {
+    case PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE:
+        return pstrdup("initializing");
+    case kPhaseScan:
+        return pstrdup("scanning table");
+    case kPhaseSort:
+        return pstrdup("sorting postings");
+    case kPhaseWrite:
+        return pstrdup("writing tables");
+    default:
+        return nullptr;
+    }
+}
+
+IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
+    if (RelationGetNumberOfBlocks(index) != 0)
+        elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+    check_first_column(index);
+    check_scope(index);
+    warn_of_row_number(heap, index, info);
+    Layout layout = layout_of_options(index);
+    IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};
+    write_first_pages(index, MAIN_FORKNUM, layout, build.fillfactor);
+
+    BuildTotals totals;
+    int workers = build_workers(build);
+    if (workers == 0 || !build_with_workers(build, workers, &totals))
+        totals = build_alone(build);
+
+    auto* result = static_cast<IndexBuildResult*>(palloc0(sizeof(IndexBuildResult)));
+    result->heap_tuples = totals.heap_tuples;
+    result->index_tuples = totals.index_tuples;
+    return result;
+}
+
+void index_build_empty(Relation index) {
+    write_first_pages(index, INIT_FORKNUM, layout_of_options(index), fillfactor_of_options(index));
+}
+
+} // namespace simhash

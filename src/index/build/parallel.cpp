@@ -1,0 +1,466 @@
+// CREATE INDEX by several backends: a leader, which runs the statement, and its workers. All of
+// them read the table together, each into sorted runs of its own. Then the trees are cut into key
+// ranges; whoever is free takes the next range, merges it from all runs, and writes its leaves. The
+// leader writes the levels above. README.md's section on the build states the protocol.
+#include "index/access_method.hpp"
+#include "index/build/build.hpp"
+#include "index/testing.hpp"
+
+namespace simhash {
+
+namespace {
+
+constexpr int kMaxRanges = 32;             // of a tree
+constexpr int kRangesPerParticipant = 4;   // so that none waits long for another
+constexpr int64 kEntriesOfRange = 1 << 17; // a tree with fewer is one range
+constexpr int kPagesAtOnce = 64;           // that a participant adds to the index, at most
+
+// What the barrier's phases are.
+enum Phase { kScanning, kPlanning, kWriting };
+
+// Keys in the table of contents of the shared memory.
+enum SharedKey : uint64 { kBuildKey = 1, kScanKey, kQueryKey, kBufferUsageKey, kWalUsageKey };
+
+// Where a range begins; the first one of a tree has no block yet.
+struct RangeStart {
+    Entry low;
+    BlockNumber block;
+};
+
+// In shared memory, for leader and workers.
+struct SharedBuild {
+    Size size; // of this, by which a worker knows that it has loaded the leader's version
+    Oid heap, index;
+    bool concurrent;
+    Layout layout;
+    int fillfactor;
+    int participants; // that there may be: the workers asked for, and the leader
+    SharedFileSet files;
+    Barrier barrier;
+
+    slock_t mutex;      // protects
+    BuildTotals totals; // of those that have read their share
+
+    // Written while kPlanning, by one participant; read afterwards.
+    int range_counts[kMaxTrees];
+    RangeStart ranges[kMaxTrees][kMaxRanges];
+
+    pg_atomic_uint32 next_range; // to be written, counted through all trees
+    pg_atomic_uint64 entries_written;
+};
+
+// A participant: the leader is number 0.
+struct Participant {
+    IndexBuild build;
+    SharedBuild* shared;
+    ParallelTableScanDesc scan;
+    int number;
+    NewPages* pages;
+
+    bool is_leader() const { return number == 0; }
+    size_t memory() const {
+        return size_t(maintenance_work_mem) * 1024 / size_t(shared->participants);
+    }
+};
+
+// ---- The runs of all participants ----
+
+// The files with a tree's runs.
+struct OpenFiles {
+    TemporaryFile files[MAX_PARALLEL_WORKER_LIMIT + 1];
+    int count = 0;
+
+    OpenFiles(SharedBuild* shared, int tree) {
+        for (int i = 0; i < shared->participants; i++) {
+            files[count] = SortedRunFiles::open(&shared->files, i, tree);
+            count += files[count].exists();
+        }
+    }
+    // Calls visit(run) for all runs, which can be read until the files are closed.
+    template <typename AnyEntry, typename Visit>
+    void visit(const Visit& visit) const {
+        for (int i = 0; i < count; i++)
+            visit_sorted_runs<AnyEntry>(files[i], visit);
+    }
+    void close() {
+        for (int i = 0; i < count; i++)
+            files[i].close();
+    }
+};
+
+// ---- Planning: where ranges begin ----
+
+// Entries of a tree's runs, evenly spaced, in order.
+struct Samples {
+    Entry* entries;
+    int count = 0;
+    int64 total = 0; // entries of all runs
+};
+
+template <typename AnyEntry>
+Samples take_samples(const OpenFiles& files) {
+    constexpr int64 kSamples = 1024;
+    Samples samples;
+    int64 runs = 0;
+    files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
+        samples.total += run.count;
+        runs++;
+    });
+    int64 step = samples.total / kSamples + 1;
+    uint32 fraction = 0; // of a step, at which a run's samples begin: others than its neighbours'
+    samples.entries = static_cast<Entry*>(palloc(size_t(kSamples + runs) * sizeof(Entry)));
+    files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
+        fraction += 0x9e3779b9; // the golden ratio's: such fractions are spread evenly
+        for (int64 i = int64(uint64(fraction) * uint64(std::min(step, run.count)) >> 32);
+             i < run.count; i += step)
+            samples.entries[samples.count++] = Entry(run[i]);
+    });
+    std::sort(samples.entries, samples.entries + samples.count);
+    return samples;
+}
+
+// Cuts a tree into ranges of about the same size. A range begins where one of a probe does, as
+// leaves do.
+void cut_tree(const Participant& self, int number) {
+    TreeContext tree = self.build.tree(number);
+    OpenFiles files(self.shared, number);
+    Samples samples = tree.kind == LeafKind::kPosting ? take_samples<Entry>(files)
+                                                      : take_samples<uint64_t>(files);
+    files.close();
+    int64 most = std::min(kRangesPerParticipant * self.shared->participants, kMaxRanges);
+    int64 wanted = std::clamp(samples.total / kEntriesOfRange, int64{1}, most);
+    RangeStart* ranges = self.shared->ranges[number];
+    int count = 0;
+    ranges[count++] = {{0, 0}, InvalidBlockNumber};
+    for (int64 i = 1; i < wanted; i++) {
+        Entry before = count == 1 ? samples.entries[0] : ranges[count - 1].low;
+        Entry sample = samples.entries[i * samples.count / wanted];
+        // Many rows of one fingerprint may make samples equal: then there are fewer ranges.
+        if (before < sample)
+            // The page of its first leaf is added now, as the leaf before it must link to it.
+            ranges[count++] = {low_key_between(tree, before, sample), self.pages->take()};
+    }
+    self.shared->range_counts[number] = samples.total == 0 ? 0 : count;
+    pfree(samples.entries);
+}
+
+void cut_trees(const Participant& self) {
+    pause_for_test("build-cuts");
+    for (int tree = 0; tree < tree_count(*self.build.layout); tree++)
+        cut_tree(self, tree);
+}
+
+// ---- Reading and writing ----
+
+void read_share(const Participant& self) {
+    SortedRunFiles files(&self.shared->files, self.number);
+    SortedRunCollector runs(self.build.layout, self.memory(), &files);
+    BuildTotals totals = collect_rows(
+        self.build, &runs, begin_parallel_scan(self.build.heap, self.scan), self.is_leader());
+    if (self.is_leader())
+        enter_phase(kPhaseSort);
+    // All to files, and closed before the barrier: the others read them after it.
+    runs.finish(true);
+    runs.release();
+    files.close();
+
+    // Before the barrier, so that all totals are there after it.
+    SpinLockAcquire(&self.shared->mutex);
+    self.shared->totals.heap_tuples += totals.heap_tuples;
+    self.shared->totals.index_tuples += totals.index_tuples;
+    self.shared->totals.broken_hot_chain |= totals.broken_hot_chain;
+    SpinLockRelease(&self.shared->mutex);
+    ereport(DEBUG1, (errmsg_internal("simhash build: participant %d read %.0f rows", self.number,
+                                     totals.index_tuples)));
+}
+
+template <typename AnyEntry>
+void merge_range(const Participant& self, int tree, const LeafRange& range, LeafWriter* leaves,
+                 BuildProgress* progress) {
+    OpenFiles files(self.shared, tree);
+    Merge<AnyEntry> runs;
+    files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
+        CHECK_FOR_INTERRUPTS();
+        runs.add(run.part(run.count_before(range.low),
+                          range.is_last ? run.count : run.count_before(range.high)));
+    });
+    runs.begin(self.memory());
+    write_merged(&runs, leaves, progress);
+    runs.release();
+    files.close();
+}
+
+// Where the pivots of a range's leaves stand until the leader reads them.
+SharedFileName pivot_file_name(int tree, int range) {
+    return SharedFileName("pivots", tree, range);
+}
+
+void write_range(const Participant& self, int tree, int number, BuildProgress* progress) {
+    const RangeStart* start = &self.shared->ranges[tree][number];
+    LeafRange range;
+    range.low = start->low;
+    range.block = start->block;
+    range.is_last = number + 1 == self.shared->range_counts[tree];
+    if (!range.is_last) {
+        range.high = start[1].low;
+        range.next_block = start[1].block;
+    }
+    TreeContext context = self.build.tree(tree);
+    LeafWriter leaves(context, self.build.fillfactor, range, self.pages);
+    if (context.kind == LeafKind::kPosting)
+        merge_range<Entry>(self, tree, range, &leaves, progress);
+    else
+        merge_range<uint64_t>(self, tree, range, &leaves, progress);
+    Pivots pivots = leaves.finish();
+    TemporaryFile file =
+        TemporaryFile::create(&self.shared->files, pivot_file_name(tree, number).text);
+    file.append(pivots.all().data(), pivots.all().size_bytes());
+    file.close();
+    pivots.release();
+}
+
+// Writes ranges while there are any to take; returns how many.
+int write_ranges(const Participant& self) {
+    BuildProgress progress(&self.shared->entries_written, self.is_leader());
+    int written = 0;
+    int tree = 0, first = 0; // the number of the tree's first range
+    for (;;) {
+        // The number alone is shared: who draws it has the range.
+        auto next = int(pg_atomic_fetch_add_u32(&self.shared->next_range, 1));
+        while (tree < tree_count(*self.build.layout) &&
+               next >= first + self.shared->range_counts[tree])
+            first += self.shared->range_counts[tree++];
+        if (tree == tree_count(*self.build.layout))
+            return written;
+        write_range(self, tree, next - first, &progress);
+        written++;
+        if (self.is_leader())
+            pause_for_test("build-leader-writes");
+    }
+}
+
+// A participant may come at any time, and does what is left to do then.
+void take_part(const Participant& self) {
+    Barrier* barrier = &self.shared->barrier;
+    int phase = BarrierAttach(barrier);
+    if (phase == kScanning) {
+        read_share(self);
+        // True for one participant. The others wait for it below.
+        if (BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN))
+            cut_trees(self);
+    }
+    if (phase <= kPlanning)
+        BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+    if (self.is_leader()) {
+        expect_entries(*self.build.layout, self.shared->totals.index_tuples);
+        enter_phase(kPhaseWrite);
+    }
+    if (!self.is_leader())
+        pause_for_test("build-worker-writes");
+    int written = phase <= kWriting ? write_ranges(self) : 0;
+    ereport(DEBUG1, (errmsg_internal("simhash build: participant %d wrote %d key ranges",
+                                     self.number, written)));
+    BarrierArriveAndDetach(barrier);
+}
+
+// ---- The leader ----
+
+// Writes what is above the leaves, which are all there now.
+void finish_trees(const Participant& self) {
+    pause_for_test("build-upper-levels");
+    for (int tree = 0; tree < tree_count(*self.build.layout); tree++) {
+        Pivots pivots;
+        for (int range = 0; range < self.shared->range_counts[tree]; range++) {
+            TemporaryFile file =
+                TemporaryFile::open(&self.shared->files, pivot_file_name(tree, range).text);
+            if (!file.exists())
+                elog(ERROR, "pivots of key range %d of tree %d are missing", range, tree);
+            Pivot pivot;
+            for (int64 at = 0; at < file.size(); at += int64(sizeof(pivot))) {
+                CHECK_FOR_INTERRUPTS();
+                file.read(at, &pivot, sizeof(pivot));
+                pivots.add(pivot);
+            }
+            file.close();
+        }
+        write_upper_levels(self.build.tree(tree), pivots, self.pages);
+    }
+}
+
+// The library that the index's access method is in, as pg_proc names it: workers load the same one.
+char* library_name(Relation index) {
+    HeapTuple handler = SearchSysCache1(PROCOID, ObjectIdGetDatum(index->rd_amhandler));
+    if (!HeapTupleIsValid(handler))
+        elog(ERROR, "cache lookup failed for function %u", index->rd_amhandler);
+    bool is_null;
+    Datum library = SysCacheGetAttr(PROCOID, handler, Anum_pg_proc_probin, &is_null);
+    char* name = is_null ? nullptr : TextDatumGetCString(library);
+    ReleaseSysCache(handler);
+    if (name == nullptr)
+        elog(ERROR, "access method handler %u is in no library", index->rd_amhandler);
+    return name;
+}
+
+// The parts of the shared memory.
+struct SharedParts {
+    SharedBuild* build;
+    ParallelTableScanDesc scan;
+    char* query; // null where there is none
+    BufferUsage* buffer_usage;
+    WalUsage* wal_usage;
+};
+
+template <typename Part>
+Part* allocate_shared(ParallelContext* context, SharedKey key, Size size) {
+    void* part = shm_toc_allocate(context->toc, size);
+    shm_toc_insert(context->toc, key, part);
+    return static_cast<Part*>(part);
+}
+
+void init_shared_build(SharedBuild* shared, const IndexBuild& build, ParallelContext* context) {
+    shared->size = sizeof(SharedBuild);
+    shared->heap = RelationGetRelid(build.heap);
+    shared->index = RelationGetRelid(build.index);
+    shared->concurrent = build.info->ii_Concurrent;
+    shared->layout = *build.layout;
+    shared->fillfactor = build.fillfactor;
+    shared->participants = context->nworkers + 1;
+    SharedFileSetInit(&shared->files, context->seg);
+    BarrierInit(&shared->barrier, 0); // participants join as they come, so none is waited for
+    SpinLockInit(&shared->mutex);
+    shared->totals = {};
+    pg_atomic_init_u32(&shared->next_range, 0);
+    pg_atomic_init_u64(&shared->entries_written, 0);
+}
+
+// Makes the shared memory. False where there is none.
+bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* context,
+                 SharedParts* parts) {
+    Size scan_size = table_parallelscan_estimate(build.heap, snapshot);
+    Size query_size = debug_query_string == nullptr ? 0 : strlen(debug_query_string) + 1;
+    Size buffer_size = mul_size(sizeof(BufferUsage), Size(context->nworkers));
+    Size wal_size = mul_size(sizeof(WalUsage), Size(context->nworkers));
+    for (Size size : {Size(sizeof(SharedBuild)), scan_size, query_size, buffer_size, wal_size})
+        shm_toc_estimate_chunk(&context->estimator, size);
+    shm_toc_estimate_keys(&context->estimator, 5);
+    InitializeParallelDSM(context);
+    if (context->seg == nullptr)
+        return false;
+
+    parts->build = allocate_shared<SharedBuild>(context, kBuildKey, sizeof(SharedBuild));
+    init_shared_build(parts->build, build, context);
+    parts->scan = allocate_shared<ParallelTableScanDescData>(context, kScanKey, scan_size);
+    table_parallelscan_initialize(build.heap, parts->scan, snapshot);
+    if (query_size > 0)
+        memcpy(allocate_shared<char>(context, kQueryKey, query_size), debug_query_string,
+               query_size);
+    parts->buffer_usage = allocate_shared<BufferUsage>(context, kBufferUsageKey, buffer_size);
+    parts->wal_usage = allocate_shared<WalUsage>(context, kWalUsageKey, wal_size);
+    return true;
+}
+
+// With the workers that could be had; false where none could.
+bool lead_workers(const IndexBuild& build, ParallelContext* context, const SharedParts& parts,
+                  BuildTotals* totals) {
+    LaunchParallelWorkers(context);
+    ereport(DEBUG1, (errmsg_internal("simhash build: %d of %d workers", context->nworkers_launched,
+                                     context->nworkers)));
+    // Alone the leader builds faster without files.
+    if (context->nworkers_launched == 0)
+        return false;
+    NewPages pages(build.index, kPagesAtOnce);
+    Participant leader{build, parts.build, parts.scan, 0, &pages};
+    enter_phase(kPhaseScan);
+    take_part(leader);
+    // Only then all leaves are written, and all pivots in their files.
+    WaitForParallelWorkersToFinish(context);
+    for (int i = 0; i < context->nworkers_launched; i++)
+        InstrAccumParallelQuery(&parts.buffer_usage[i], &parts.wal_usage[i]);
+    finish_trees(leader);
+    // After the levels above: they take pages, too.
+    pages.release();
+    *totals = parts.build->totals;
+    build.info->ii_BrokenHotChain = totals->broken_hot_chain;
+    return true;
+}
+
+} // namespace
+
+int build_workers(const IndexBuild& build) {
+    // The server looks at expressions and at the predicate, but not at support functions.
+    for (int i = 1; i < IndexRelationGetNumberOfKeyAttributes(build.index); i++)
+        if (func_parallel(index_getprocid(build.index, AttrNumber(i + 1), kHashScope)) !=
+            PROPARALLEL_SAFE)
+            return 0;
+    return planned_build_workers(build.heap, build.index, build.info);
+}
+
+bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* totals) {
+    EnterParallelMode();
+    ParallelContext* context =
+        CreateParallelContext(library_name(build.index), "simhash_build_worker", workers);
+    bool concurrent = build.info->ii_Concurrent;
+    // As in a serial build: what a new snapshot sees, or all that some snapshot may.
+    Snapshot snapshot = concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
+    SharedParts parts{};
+    bool built = share_build(build, snapshot, context, &parts) &&
+                 lead_workers(build, context, parts, totals);
+    if (concurrent)
+        UnregisterSnapshot(snapshot);
+    DestroyParallelContext(context);
+    ExitParallelMode();
+    return built;
+}
+
+namespace {
+
+template <typename Part>
+Part* find_shared(shm_toc* contents, SharedKey key) {
+    return static_cast<Part*>(shm_toc_lookup(contents, key, false));
+}
+
+void work(dsm_segment* segment, shm_toc* contents) {
+    debug_query_string = static_cast<char*>(shm_toc_lookup(contents, kQueryKey, true));
+    pgstat_report_activity(STATE_RUNNING, debug_query_string);
+    auto* shared = find_shared<SharedBuild>(contents, kBuildKey);
+    if (shared->size != sizeof(SharedBuild)) // the library was updated since the leader loaded it
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("simhash was updated during this session"),
+                        errhint("Reconnect and try again.")));
+    SharedFileSetAttach(&shared->files, segment);
+
+    // The locks that the leader has.
+    LOCKMODE heap_lock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
+    LOCKMODE index_lock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
+    Relation heap = table_open(shared->heap, heap_lock);
+    Relation index = index_open(shared->index, index_lock);
+    IndexInfo* info = BuildIndexInfo(index);
+    info->ii_Concurrent = shared->concurrent;
+
+    InstrStartParallelQuery();
+    IndexBuild build{heap, index, info, &shared->layout, shared->fillfactor};
+    fail_for_test("build-worker");
+    pause_for_test("build-worker");
+    NewPages pages(index, kPagesAtOnce);
+    take_part({build, shared, find_shared<ParallelTableScanDescData>(contents, kScanKey),
+               ParallelWorkerNumber + 1, &pages});
+    pages.release();
+    InstrEndParallelQuery(
+        &find_shared<BufferUsage>(contents, kBufferUsageKey)[ParallelWorkerNumber],
+        &find_shared<WalUsage>(contents, kWalUsageKey)[ParallelWorkerNumber]);
+    index_close(index, index_lock);
+    table_close(heap, heap_lock);
+}
+
+} // namespace
+
+} // namespace simhash
+
+extern "C" {
+PGDLLEXPORT void simhash_build_worker(dsm_segment* segment, shm_toc* contents);
+
+// What a worker runs.
+void simhash_build_worker(dsm_segment* segment, shm_toc* contents) {
+    simhash::work(segment, contents);
+}
+}

@@ -1,0 +1,192 @@
+// Writing new trees; see the header.
+#include "index/build/tree_writer.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+// Puts an image into a page, and into WAL. Expects the page pinned; releases it.
+void write_page(Relation index, Buffer buffer, Page image) {
+    LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+    auto* header = reinterpret_cast<PageHeader>(image);
+    // WAL leaves out the hole; so that the page on disk is the same as after replay it is zeros.
+    memset(image + header->pd_lower, 0, header->pd_upper - header->pd_lower);
+    START_CRIT_SECTION();
+    memcpy(BufferGetPage(buffer), image, BLCKSZ);
+    MarkBufferDirty(buffer);
+    if (RelationNeedsWAL(index))
+        log_newpage_buffer(buffer, true);
+    END_CRIT_SECTION();
+    UnlockReleaseBuffer(buffer);
+}
+
+} // namespace
+
+BlockNumber NewPages::take() {
+    if (next_ == end_) {
+        auto wanted = int(std::min<int64>(1 + taken_ / kTakenForOneMore, most_at_once_));
+        NewBlocks blocks = extend_relation_by(index_, wanted);
+        next_ = blocks.first;
+        end_ = blocks.first + BlockNumber(blocks.count);
+    }
+    taken_++;
+    return next_++;
+}
+
+void NewPages::release() {
+    if (next_ == end_)
+        return;
+    // They are all zeros. Insertions take them.
+    while (next_ < end_)
+        RecordFreeIndexPage(index_, next_++);
+    IndexFreeSpaceMapVacuum(index_);
+}
+
+void Pivots::add(const Pivot& pivot) {
+    constexpr size_t kFirstCapacity = 256;
+    if (count_ == capacity_) {
+        capacity_ = std::max(kFirstCapacity, 2 * capacity_);
+        size_t bytes = capacity_ * sizeof(Pivot);
+        pivots_ = static_cast<Pivot*>(pivots_ == nullptr
+                                          ? MemoryContextAllocHuge(CurrentMemoryContext, bytes)
+                                          : repalloc_huge(pivots_, bytes));
+    }
+    pivots_[count_++] = pivot;
+}
+
+void Pivots::release() {
+    if (pivots_ != nullptr)
+        pfree(pivots_);
+    *this = Pivots();
+}
+
+LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range,
+                       NewPages* pages)
+    : tree_(tree), range_(range), pages_(pages), target_(kBodyCapacity * fillfactor / 100),
+      slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)),
+      window_(static_cast<Entry*>(palloc(kWindow * sizeof(Entry)))),
+      page_(static_cast<Page>(palloc(BLCKSZ))), low_(range.low),
+      buffer_(range.block == InvalidBlockNumber ? InvalidBuffer
+                                                : ReadBuffer(tree.index, range.block)) {}
+
+// Writes leaves while it is known that they end, and makes room in the window.
+void LeafWriter::write_full_leaves() {
+    while (end_ - begin_ > kMaxPacked)
+        write_leaf(entries_of_leaf(window_ + begin_, end_ - begin_));
+    std::copy(window_ + begin_, window_ + end_, window_);
+    end_ -= begin_;
+    begin_ = 0;
+}
+
+Pivots LeafWriter::finish() {
+    while (begin_ < end_)
+        write_leaf(entries_of_leaf(window_ + begin_, end_ - begin_));
+    bool is_whole_tree = range_.is_last && range_.block == InvalidBlockNumber;
+    if (last_count_ == 0 && !is_whole_tree)
+        write_leaf(0); // the ranges beside it lead here
+    pfree(window_);
+    pfree(page_);
+    return pivots_;
+}
+
+// How many of these entries, which are all that are left or more than fit, the next leaf is to
+// have. It ends where a range of a probe ends, so that one leaf holds the range: at the end that is
+// nearest to its target, if one is within its slack; and else at its target.
+int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
+    PackedSizes sizes(tree_.kind, entries);
+    int most = std::min(count, kMaxPacked);
+    auto most_within = [&](size_t bytes, int guess) {
+        return sizes.most_within(bytes, most, guess);
+    };
+    int fitting = most_within(target_, last_count_);
+    if (fitting == count)
+        return count;
+    size_t limit = target_ + slack_;
+    int range_end = 0; // after so many a range ends, near enough to the target; 0: there is none
+    for (int i = fitting, least = most_within(target_ - slack_ - 1, fitting); i > least; i--)
+        if (begins_range(tree_, entries[i - 1], entries[i])) {
+            range_end = i;
+            limit = target_ + (target_ - sizes.bytes(i)); // beyond that no end is nearer
+            break;
+        }
+    int longest = most_within(limit, fitting);
+    for (int i = fitting + 1; i <= longest && i < count; i++)
+        if (begins_range(tree_, entries[i - 1], entries[i]))
+            return i;
+    if (longest == count)
+        return count;
+    return range_end > 0 ? range_end : fitting;
+}
+
+// Writes a leaf of the window's first so many entries.
+void LeafWriter::write_leaf(int count) {
+    CHECK_FOR_INTERRUPTS();
+    const Entry* entries = window_ + begin_;
+    begin_ += count;
+    last_count_ = count;
+    bool is_last = begin_ == end_;
+    init_page(page_, tree_.number, 0, kPageLeaf);
+    size_t bytes = encode_packed(tree_.kind, entries, count, page_body(page_), kBodyCapacity);
+    if (bytes == 0)
+        elog(ERROR, "entries of a leaf do not fit"); // cannot be: they have been counted
+    page_set_body_size(page_, bytes);
+    set_page_low(page_, low_);
+    bool is_root = is_last && range_.is_last && buffer_ == InvalidBuffer;
+    if (buffer_ == InvalidBuffer)
+        buffer_ =
+            is_root ? ReadBuffer(tree_.index, root_block(tree_.number)) : pages_->take_pinned();
+    if (!is_root)
+        pivots_.add({low_, BufferGetBlockNumber(buffer_)});
+
+    Buffer next = InvalidBuffer;
+    if (!is_last) {
+        // The next leaf's page is taken now, as this one must link to it.
+        low_ = low_key_between(tree_, entries[count - 1], entries[count]);
+        next = pages_->take_pinned();
+        page_opaque(page_)->right = BufferGetBlockNumber(next);
+        set_page_high(page_, low_);
+    } else if (!range_.is_last) {
+        page_opaque(page_)->right = range_.next_block;
+        set_page_high(page_, range_.high);
+    }
+    write_page(tree_.index, buffer_, page_);
+    buffer_ = next;
+}
+
+void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) {
+    size_t bytes = pivot_bytes(tree.kind), pivots_of_page = kBodyCapacity * 9 / 10 / bytes;
+    auto* page = static_cast<Page>(palloc(BLCKSZ));
+    for (int level = 1; !below.all().empty(); level++) {
+        std::span<const Pivot> pivots = below.all();
+        Pivots above;
+        bool is_root = pivots.size() <= pivots_of_page;
+        Buffer buffer =
+            is_root ? ReadBuffer(tree.index, root_block(tree.number)) : pages->take_pinned();
+        for (size_t begin = 0; begin < pivots.size(); begin += pivots_of_page) {
+            CHECK_FOR_INTERRUPTS();
+            size_t end = std::min(begin + pivots_of_page, pivots.size());
+            init_page(page, tree.number, level, 0);
+            for (size_t i = begin; i < end; i++)
+                write_pivot(tree.kind, page_body(page) + (i - begin) * bytes, pivots[i]);
+            page_set_body_size(page, (end - begin) * bytes);
+            set_page_low(page, pivots[begin].key);
+            if (!is_root)
+                above.add({pivots[begin].key, BufferGetBlockNumber(buffer)});
+            Buffer next = InvalidBuffer;
+            if (end < pivots.size()) {
+                next = pages->take_pinned();
+                page_opaque(page)->right = BufferGetBlockNumber(next);
+                set_page_high(page, pivots[end].key);
+            }
+            write_page(tree.index, buffer, page);
+            buffer = next;
+        }
+        below.release();
+        below = above;
+    }
+    pfree(page);
+}
+
+} // namespace simhash

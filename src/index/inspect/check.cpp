@@ -1,0 +1,485 @@
+// simhash_index_check: proves an index's invariants, as amcheck does for B-trees.
+//
+// First the structure, tree by tree and level by level from the root: each page's header, fences,
+// links and entries, and that exactly the downlinks of the level above lead to the pages of a level
+// (an incompletely split page's sibling has none). Then the content: each tree of postings against
+// the rule that no TID occurs twice; each block table against the posting table, as two streams in
+// the table's order; and, where asked for, the table's rows against the postings. Streams that are
+// not in the wanted order are sorted within maintenance_work_mem.
+//
+// Both relations are locked against writers, so that any deviation is damage. During recovery that
+// lock cannot be taken; there replay must be paused.
+#include "core/bits/permutation.hpp"
+#include "index/inspect/level_reader.hpp"
+#include "index/inspect/open_index.hpp"
+#include "index/scope.hpp"
+#include "index/store/index_cache.hpp"
+#include "spill/sorter.hpp"
+
+namespace simhash {
+
+namespace {
+
+struct Check {
+    Relation heap, index;
+    const Layout* layout;
+    BlockNumber blocks, heap_blocks;
+    uint8* reached; // [blocks / 8 + 1] pages that were met
+    Entry* entries; // [kMaxLeafEntries] of one leaf
+
+    int64 rows;         // postings, those of the null table included
+    int64 fingerprints; // distinct
+    int64 orphans;      // entries of block tables without a posting
+    int64 pages;        // in use
+    int64 free_pages;
+};
+
+size_t sort_memory() {
+    return size_t(maintenance_work_mem) * 1024;
+}
+
+TreeContext checked_tree(const Check* check, int number) {
+    return tree_context(check->index, nullptr, check->layout, number);
+}
+
+// ---- Structure ----
+
+void mark_reached(Check* check, BlockNumber block) {
+    if (block >= check->blocks)
+        report_corruption(check->index, block, "A link leads beyond the index's end.");
+    uint8 bit = uint8(1 << (block & 7));
+    if (check->reached[block >> 3] & bit)
+        report_corruption(check->index, block, "Two links lead to the page.");
+    check->reached[block >> 3] |= bit;
+    check->pages++;
+}
+
+void check_flags(Check* check, const LevelReader& pages, int level) {
+    PageOpaque* opaque = page_opaque(pages.page());
+    uint16 expected = level == 0 ? kPageLeaf : 0;
+    if ((opaque->flags & ~kPageIncompleteSplit) != expected)
+        report_corruption(check->index, pages.block(),
+                          psprintf("The page's flags are 0x%x; expected 0x%x on level %d.",
+                                   opaque->flags, expected, level));
+    if (opaque->tree != pages.tree().number || opaque->level != level)
+        report_corruption(check->index, pages.block(),
+                          psprintf("The page is of tree %d, level %d; expected tree %d, level %d.",
+                                   opaque->tree, opaque->level, pages.tree().number, level));
+    if (page_is_rightmost(pages.page()) && (opaque->flags & kPageIncompleteSplit))
+        report_corruption(check->index, pages.block(),
+                          "The page is incompletely split, but has no right sibling.");
+}
+
+// `low` and `expected` are what the left neighbour says: its high key and right link.
+void check_fences(Check* check, const LevelReader& pages, Entry low, BlockNumber expected) {
+    Page page = pages.page();
+    if (expected != InvalidBlockNumber && pages.block() != expected)
+        report_corruption(check->index, expected,
+                          psprintf("The right link to this page was expected to lead to block %u.",
+                                   pages.block()));
+    if (page_low(page) != low)
+        report_corruption(check->index, pages.block(),
+                          "The page's low key differs from its left neighbour's high key.");
+    if (!page_is_rightmost(page) && page_high(page) <= low)
+        report_corruption(check->index, pages.block(),
+                          "The page's high key is not greater than its low key.");
+    BlockNumber root = root_block(pages.tree().number);
+    if (pages.block() == root && !page_is_rightmost(page))
+        report_corruption(check->index, root, "The root has a right sibling.");
+}
+
+void check_pivots(Check* check, const LevelReader& pages) {
+    Page page = pages.page();
+    LeafKind kind = pages.tree().kind;
+    int count = pivot_count(kind, page);
+    if (count < 1 || page_body_size(page) != count * pivot_bytes(kind))
+        report_corruption(check->index, pages.block(), "The page holds no whole number of pivots.");
+    Entry previous = read_pivot(kind, page, 0).key;
+    if (previous != page_low(page))
+        report_corruption(check->index, pages.block(),
+                          "The first pivot's key differs from the page's low key.");
+    for (int i = 1; i < count; i++) {
+        Entry key = read_pivot(kind, page, i).key;
+        if (key <= previous)
+            report_corruption(check->index, pages.block(),
+                              psprintf("Pivot %d is not greater than the one before.", i));
+        previous = key;
+    }
+    if (page_precedes(page, previous))
+        report_corruption(check->index, pages.block(),
+                          "A pivot is not less than the page's high key.");
+}
+
+void check_posting(Check* check, const LevelReader& pages, Entry entry) {
+    ItemPointerData tid = integer_to_tid(entry.tid);
+    if (ItemPointerGetBlockNumberNoCheck(&tid) >= check->heap_blocks ||
+        ItemPointerGetOffsetNumberNoCheck(&tid) == InvalidOffsetNumber)
+        report_corruption(check->index, pages.block(),
+                          psprintf("A posting points to (%u,%u); the table has %u blocks.",
+                                   ItemPointerGetBlockNumberNoCheck(&tid),
+                                   ItemPointerGetOffsetNumberNoCheck(&tid), check->heap_blocks));
+    if (pages.tree().number == null_tree(*check->layout) && entry.key != 0)
+        report_corruption(check->index, pages.block(),
+                          "An entry of the null table has a fingerprint.");
+}
+
+void check_leaf(Check* check, const LevelReader& pages) {
+    LeafReader reader = pages.leaf();
+    Page page = pages.page();
+    int packed = reader.decode_packed(check->entries);
+    if (packed != reader.packed_count())
+        report_corruption(check->index, pages.block(),
+                          psprintf("The packed part holds %d entries; its header says %d.", packed,
+                                   reader.packed_count()));
+    if (!reader.ranks_agree())
+        report_corruption(check->index, pages.block(),
+                          "The ranks in the packed part's header are not those of its entries.");
+    for (int i = 1; i < packed; i++)
+        if (check->entries[i - 1] >= check->entries[i])
+            report_corruption(
+                check->index, pages.block(),
+                psprintf("Entry %d of the packed part is not greater than the one before.", i));
+    int count = reader.decode_sorted(check->entries);
+    bool postings = pages.tree().kind == LeafKind::kPosting;
+    for (int i = 0; i < count; i++) {
+        Entry entry = check->entries[i];
+        if (i > 0 && check->entries[i - 1] == entry)
+            report_corruption(check->index, pages.block(), "An entry occurs twice.");
+        if (entry < page_low(page) || page_precedes(page, entry))
+            report_corruption(check->index, pages.block(),
+                              "An entry is outside of the page's range.");
+        if (postings)
+            check_posting(check, pages, entry);
+    }
+    if (postings)
+        check->rows += count;
+}
+
+// The downlinks of one level, in order.
+struct Downlinks {
+    LevelReader parents;
+    int position, count;
+
+    bool next(Pivot* pivot) {
+        LeafKind kind = parents.tree().kind;
+        while (position == count) {
+            if (!parents.next())
+                return false;
+            position = 0;
+            count = pivot_count(kind, parents.page());
+        }
+        *pivot = read_pivot(kind, parents.page(), position++);
+        return true;
+    }
+};
+
+void check_downlink(Check* check, const LevelReader& pages, Downlinks* downlinks) {
+    Pivot pivot;
+    if (!downlinks->next(&pivot))
+        report_corruption(check->index, pages.block(), "No downlink leads to the page.");
+    if (pivot.child != pages.block())
+        report_corruption(check->index, downlinks->parents.block(),
+                          psprintf("A downlink leads to block %u; expected block %u.", pivot.child,
+                                   pages.block()));
+    if (pivot.key != page_low(pages.page()))
+        report_corruption(
+            check->index, downlinks->parents.block(),
+            psprintf("The pivot for block %u differs from that page's low key.", pivot.child));
+}
+
+void check_level(Check* check, const TreeContext& tree, int level, bool is_root) {
+    LevelReader pages(tree, level);
+    Downlinks downlinks{LevelReader(tree, level + 1), 0, 0};
+    Entry low{0, 0};
+    BlockNumber expected = is_root ? root_block(tree.number) : InvalidBlockNumber;
+    bool has_downlink = true;
+    while (pages.next()) {
+        mark_reached(check, pages.block());
+        check_flags(check, pages, level);
+        check_fences(check, pages, low, expected);
+        if (!is_root && has_downlink)
+            check_downlink(check, pages, &downlinks);
+        if (level > 0)
+            check_pivots(check, pages);
+        else
+            check_leaf(check, pages);
+        PageOpaque* opaque = page_opaque(pages.page());
+        has_downlink = !(opaque->flags & kPageIncompleteSplit);
+        expected = opaque->right;
+        low = page_high(pages.page());
+    }
+    Pivot extra;
+    if (!is_root && downlinks.next(&extra))
+        report_corruption(check->index, downlinks.parents.block(),
+                          psprintf("A downlink leads to block %u, which is not on level %d.",
+                                   extra.child, level));
+}
+
+void check_tree(Check* check, int number) {
+    TreeContext tree = checked_tree(check, number);
+    int top = root_level(tree);
+    for (int level = top; level >= 0; level--)
+        check_level(check, tree, level, level == top);
+}
+
+// Pages that no link leads to must be free: all zero, or deleted.
+void check_unreached(Check* check) {
+    for (BlockNumber block = kMetaBlock + 1; block < check->blocks; block++) {
+        if (check->reached[block >> 3] & (1 << (block & 7)))
+            continue;
+        CHECK_FOR_INTERRUPTS();
+        Buffer buffer = ReadBuffer(check->index, block);
+        LockBuffer(buffer, BUFFER_LOCK_SHARE);
+        bool zero = PageIsNew(BufferGetPage(buffer));
+        if (!zero) {
+            check_page(check->index, block, buffer);
+            if (!page_is_deleted(BufferGetPage(buffer)))
+                report_corruption(check->index, block, "No link leads to the page.");
+        }
+        UnlockReleaseBuffer(buffer);
+        check->free_pages++;
+    }
+}
+
+// ---- Content ----
+
+void check_tids(Check* check) {
+    ExternalSorter<uint64_t> tids(sort_memory());
+    for (int number : {0, null_tree(*check->layout)}) {
+        EntryReader postings(checked_tree(check, number));
+        Entry entry;
+        while (postings.next(&entry))
+            tids.add(entry.tid);
+    }
+    tids.finish();
+    uint64_t previous = 0, tid; // 0 is no TID: its offset is invalid
+    while (tids.next(&tid)) {
+        if (tid == previous)
+            report_corruption(check->index, root_block(0),
+                              psprintf("Two postings of this tree point to (%u,%u).",
+                                       unsigned(tid >> 16), unsigned(tid & 0xffff)));
+        previous = tid;
+    }
+    tids.release();
+}
+
+// True when a row of this fingerprint was committed and may still be visible to someone. An aborted
+// insertion may leave a posting and no entry in a block table.
+bool has_committed_row(Check* check, uint64_t fingerprint) {
+    SnapshotData snapshot;
+    InitNonVacuumableSnapshot(snapshot, GlobalVisTestFor(check->heap));
+    EntryReader postings(checked_tree(check, 0), {fingerprint, 0});
+    Entry entry;
+    while (postings.next(&entry) && entry.key == fingerprint) {
+        ItemPointerData tid = integer_to_tid(entry.tid);
+        if (table_index_fetch_tuple_check(check->heap, &tid, &snapshot, nullptr))
+            return true;
+    }
+    return false;
+}
+
+void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int table) {
+    if (has_committed_row(check, fingerprint))
+        report_corruption(
+            check->index, block,
+            psprintf("Stored fingerprint %lld has rows, but is not in block table %d.",
+                     static_cast<long long>(fingerprint), table));
+}
+
+// Adds the distinct fingerprints of the posting table, permuted; returns their number.
+int64 add_fingerprints(Check* check, const Permutation& permutation,
+                       ExternalSorter<uint64_t>* sorter) {
+    EntryReader postings(checked_tree(check, 0));
+    int64 count = 0;
+    uint64_t previous = 0;
+    Entry entry;
+    while (postings.next(&entry)) {
+        if (count > 0 && entry.key == previous)
+            continue;
+        previous = entry.key;
+        count++;
+        if (sorter != nullptr)
+            sorter->add(permutation.apply(entry.key));
+    }
+    return count;
+}
+
+void check_block_table(Check* check, int table) {
+    Permutation permutation = check->layout->permutation(table);
+    ExternalSorter<uint64_t> sorter(sort_memory());
+    add_fingerprints(check, permutation, &sorter);
+    sorter.finish();
+
+    EntryReader entries(checked_tree(check, table));
+    Entry entry;
+    uint64_t expected;
+    bool have_entry = entries.next(&entry), have_expected = sorter.next(&expected);
+    while (have_entry || have_expected) {
+        if (!have_expected || (have_entry && entry.key < expected)) {
+            check->orphans++;
+            have_entry = entries.next(&entry);
+        } else if (!have_entry || entry.key > expected) {
+            require_no_row(check, permutation.invert(expected), entries.block(), table);
+            have_expected = sorter.next(&expected);
+        } else {
+            have_entry = entries.next(&entry);
+            have_expected = sorter.next(&expected);
+        }
+    }
+    sorter.release();
+}
+
+// ---- Rows ----
+
+struct Rows {
+    ExternalSorter<Entry>* fingerprints;
+    ExternalSorter<Entry>* nulls;
+};
+
+void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
+    auto* rows = static_cast<Rows*>(opaque);
+    if (isnull[0])
+        rows->nulls->add({0, tid_to_integer(*tid)});
+    else
+        rows->fingerprints->add({stored_fingerprint(index, values, isnull), tid_to_integer(*tid)});
+}
+
+// A snapshot for which the index has every row. A new one is: rows that only older snapshots see
+// may be missing, as CREATE INDEX leaves out what broken HOT chains hide, and CREATE INDEX
+// CONCURRENTLY what was deleted before its second scan.
+Snapshot snapshot_of_rows(Relation index) {
+    Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
+    TransactionId made = HeapTupleHeaderGetXmin(index->rd_indextuple->t_data);
+    if (IsolationUsesXactSnapshot() && index->rd_index->indcheckxmin &&
+        !TransactionIdPrecedes(made, snapshot->xmin))
+        ereport(ERROR,
+                (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+                 errmsg("cannot check the rows of index \"%s\" in this transaction",
+                        RelationGetRelationName(index)),
+                 errdetail("The transaction's snapshot is older than the index."),
+                 errhint("Check it in another transaction, or with heapallindexed => false.")));
+    return snapshot;
+}
+
+// Reads the rows that the index must have: those that a new snapshot sees.
+void read_rows(Check* check, Rows* rows) {
+    IndexInfo* info = BuildIndexInfo(check->index);
+    info->ii_Concurrent = true; // an MVCC snapshot
+    info->ii_Unique = false;
+    info->ii_ExclusionOps = nullptr;
+    info->ii_ExclusionProcs = nullptr;
+    info->ii_ExclusionStrats = nullptr;
+    Snapshot snapshot = snapshot_of_rows(check->index);
+    TableScanDesc scan = table_beginscan_strat(check->heap, snapshot, 0, nullptr, true, true);
+    table_index_build_scan(check->heap, check->index, info, true, false, add_row, rows, scan);
+    UnregisterSnapshot(snapshot);
+}
+
+void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
+    EntryReader postings(checked_tree(check, number));
+    rows->finish();
+    Entry posting{0, 0};
+    Entry row;
+    while (rows->next(&row)) {
+        while (posting < row && postings.next(&posting))
+            ;
+        if (posting != row)
+            report_corruption(
+                check->index, postings.block(),
+                psprintf("Row (%u,%u), stored fingerprint %s, has no posting.",
+                         unsigned(row.tid >> 16), unsigned(row.tid & 0xffff),
+                         number == 0 ? psprintf("%lld", static_cast<long long>(row.key)) : "null"));
+    }
+    rows->release();
+}
+
+void check_rows(Check* check) {
+    ExternalSorter<Entry> fingerprints(sort_memory());
+    ExternalSorter<Entry> nulls(sort_memory() / 8);
+    Rows rows{&fingerprints, &nulls};
+    read_rows(check, &rows);
+    require_rows(check, 0, &fingerprints);
+    require_rows(check, null_tree(*check->layout), &nulls);
+}
+
+// ---- All of it ----
+
+void check_index(Check* check, bool rows) {
+    mark_reached(check, kMetaBlock);
+    for (int number = 0; number < tree_count(*check->layout); number++)
+        check_tree(check, number);
+    check_unreached(check);
+    check_tids(check);
+    Permutation natural(0, BitOrder::kFromHighest);
+    check->fingerprints = add_fingerprints(check, natural, nullptr);
+    for (int table = 1; table < check->layout->table_count; table++)
+        check_block_table(check, table);
+    if (rows)
+        check_rows(check);
+}
+
+Check* new_check(Relation heap, Relation index) {
+    auto* check = static_cast<Check*>(palloc0(sizeof(Check)));
+    auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
+    *layout = index_cache(index)->layout;
+    check->heap = heap;
+    check->index = index;
+    check->layout = layout;
+    check->blocks = RelationGetNumberOfBlocks(index);
+    check->heap_blocks = RelationGetNumberOfBlocks(heap);
+    check->reached = static_cast<uint8*>(palloc0(check->blocks / 8 + 1));
+    check->entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));
+    return check;
+}
+
+LOCKMODE check_lock() {
+    if (!RecoveryInProgress())
+        return ShareLock;
+    if (GetRecoveryPauseState() != RECOVERY_PAUSED)
+        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                        errmsg("cannot check an index while WAL is being replayed"),
+                        errhint("Call pg_wal_replay_pause() first.")));
+    return AccessShareLock;
+}
+
+Datum check_result(FunctionCallInfo fcinfo, const Check* check) {
+    TupleDesc description;
+    if (get_call_result_type(fcinfo, nullptr, &description) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    Datum values[] = {Int64GetDatum(check->rows), Int64GetDatum(check->fingerprints),
+                      Int64GetDatum(check->orphans), Int64GetDatum(check->pages),
+                      Int64GetDatum(check->free_pages)};
+    bool nulls[lengthof(values)] = {};
+    return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(description), values, nulls));
+}
+
+} // namespace
+
+} // namespace simhash
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_index_check);
+
+Datum simhash_index_check(PG_FUNCTION_ARGS) {
+    using namespace simhash;
+    Relation heap, index;
+    LOCKMODE mode = check_lock();
+    open_index(PG_GETARG_OID(0), mode, &heap, &index);
+
+    // An index on an expression runs its owner's functions: with the owner's rights, as REINDEX.
+    Oid user;
+    int security;
+    GetUserIdAndSecContext(&user, &security);
+    SetUserIdAndSecContext(heap->rd_rel->relowner, security | SECURITY_RESTRICTED_OPERATION);
+    int settings = NewGUCNestLevel();
+
+    Check* check = new_check(heap, index);
+    check_index(check, PG_GETARG_BOOL(1));
+
+    AtEOXact_GUC(false, settings);
+    SetUserIdAndSecContext(user, security);
+    index_close(index, mode);
+    table_close(heap, mode);
+    PG_RETURN_DATUM(check_result(fcinfo, check));
+}
+}

@@ -1,0 +1,161 @@
+// simhash_index_info: what an index holds, in one row for the whole and one for each level of each
+// tree. Reads the whole index, beside readers and writers; the figures are of the moment at which
+// each page was read.
+#include "index/inspect/level_reader.hpp"
+#include "index/inspect/open_index.hpp"
+#include "index/store/index_cache.hpp"
+
+namespace simhash {
+
+namespace {
+
+struct LevelInfo {
+    int tree, level;
+    int64 pages, entries, fingerprints, tail_entries;
+    int64 used_bytes; // of the pages' bodies
+};
+
+struct Info {
+    Relation index;
+    const Layout* layout;
+    ReturnSetInfo* result;
+    Entry* entries; // [kMaxLeafEntries]
+};
+
+void add_leaf(Info* info, const LevelReader& pages, LevelInfo* level, bool* any, uint64_t* last) {
+    LeafReader reader = pages.leaf();
+    int count = reader.decode_sorted(info->entries);
+    for (int i = 0; i < count; i++) {
+        level->fingerprints += !*any || info->entries[i].key != *last;
+        *any = true;
+        *last = info->entries[i].key;
+    }
+    level->entries += count;
+    level->tail_entries += reader.tail_count();
+}
+
+LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
+    LevelInfo level{tree.number, number, 0, 0, 0, 0, 0};
+    LevelReader pages(tree, number);
+    bool any = false;
+    uint64_t last = 0;
+    while (pages.next()) {
+        level.pages++;
+        level.used_bytes += int64(page_body_size(pages.page()));
+        if (number == 0)
+            add_leaf(info, pages, &level, &any, &last);
+        else
+            level.entries += pivot_count(tree.kind, pages.page());
+    }
+    return level;
+}
+
+const char* tree_name(const Layout& layout, int tree) {
+    if (tree == 0)
+        return "postings";
+    return tree == null_tree(layout) ? "nulls" : "block table";
+}
+
+double rounded(double value) {
+    return double(int64(value * 100 + 0.5)) / 100;
+}
+
+constexpr int kColumns = 13;
+
+void put_row(Info* info, Datum* values, const bool* absent) {
+    bool nulls[kColumns];
+    for (int i = 0; i < kColumns; i++)
+        nulls[i] = absent[i];
+    tuplestore_putvalues(info->result->setResult, info->result->setDesc, values, nulls);
+}
+
+void put_level(Info* info, const LevelInfo& level) {
+    bool postings_or_table = level.tree != null_tree(*info->layout);
+    uint64_t mask = postings_or_table ? info->layout->masks[level.tree] : 0;
+    bool leaf = level.level == 0;
+    double bytes = double(level.pages) * BLCKSZ;
+    Datum values[kColumns] = {
+        CStringGetTextDatum(tree_name(*info->layout, level.tree)),
+        Int32GetDatum(level.tree),
+        Int32GetDatum(level.level),
+        Datum(0),
+        Int32GetDatum(std::popcount(mask)),
+        CStringGetTextDatum(psprintf("%016llx", static_cast<unsigned long long>(mask))),
+        Int64GetDatum(level.pages),
+        Int64GetDatum(level.pages * BLCKSZ),
+        Int64GetDatum(level.entries),
+        Int64GetDatum(level.fingerprints),
+        Int64GetDatum(level.tail_entries),
+        Float8GetDatum(rounded(double(level.used_bytes) / (double(level.pages) * kBodyCapacity))),
+        Float8GetDatum(level.entries > 0 ? rounded(bytes / double(level.entries)) : 0)};
+    bool absent[kColumns] = {};
+    absent[3] = true;
+    absent[4] = absent[5] = !postings_or_table;
+    absent[9] = !leaf || !postings_or_table;
+    absent[10] = !leaf;
+    absent[12] = level.entries == 0;
+    put_row(info, values, absent);
+}
+
+// The row of the whole index, from its leaves' figures.
+void put_whole(Info* info, const LevelInfo* leaves) {
+    const Layout& layout = *info->layout;
+    int64 pages = RelationGetNumberOfBlocks(info->index);
+    int64 rows = leaves[0].entries + leaves[null_tree(layout)].entries;
+    int64 tail_entries = 0;
+    for (int tree = 0; tree < tree_count(layout); tree++)
+        tail_entries += leaves[tree].tail_entries;
+    double bytes = double(pages) * BLCKSZ;
+    Datum values[kColumns] = {CStringGetTextDatum("index"),
+                              Datum(0),
+                              Datum(0),
+                              Int32GetDatum(layout.radius),
+                              Int32GetDatum(shortest_prefix_bits(layout)),
+                              Datum(0),
+                              Int64GetDatum(pages),
+                              Int64GetDatum(pages * BLCKSZ),
+                              Int64GetDatum(rows),
+                              Int64GetDatum(leaves[0].fingerprints),
+                              Int64GetDatum(tail_entries),
+                              Datum(0),
+                              Float8GetDatum(rows > 0 ? rounded(bytes / double(rows)) : 0)};
+    bool absent[kColumns] = {};
+    absent[1] = absent[2] = absent[5] = absent[11] = true;
+    absent[12] = rows == 0;
+    put_row(info, values, absent);
+}
+
+void read_info(Info* info) {
+    int trees = tree_count(*info->layout);
+    auto* leaves = static_cast<LevelInfo*>(palloc0(trees * sizeof(LevelInfo)));
+    for (int number = 0; number < trees; number++) {
+        TreeContext tree = tree_context(info->index, nullptr, info->layout, number);
+        for (int level = root_level(tree); level > 0; level--)
+            put_level(info, read_level(info, tree, level));
+        leaves[number] = read_level(info, tree, 0);
+        put_level(info, leaves[number]);
+    }
+    put_whole(info, leaves);
+}
+
+} // namespace
+
+} // namespace simhash
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_index_info);
+
+Datum simhash_index_info(PG_FUNCTION_ARGS) {
+    using namespace simhash;
+    Relation heap, index;
+    open_index(PG_GETARG_OID(0), AccessShareLock, &heap, &index, IndexRight::kMonitor);
+    InitMaterializedSRF(fcinfo, 0);
+    Layout layout = index_cache(index)->layout;
+    auto* entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));
+    Info info{index, &layout, reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), entries};
+    read_info(&info);
+    index_close(index, AccessShareLock);
+    table_close(heap, AccessShareLock);
+    PG_RETURN_NULL();
+}
+}

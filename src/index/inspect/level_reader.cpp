@@ -1,0 +1,54 @@
+// Reading an index from end to end; see the header.
+#include "index/inspect/level_reader.hpp"
+
+namespace simhash {
+
+LevelReader::LevelReader(const TreeContext& tree, int level, Entry first)
+    : tree_(tree), level_(level), position_(first), next_(InvalidBlockNumber),
+      page_(static_cast<Page>(palloc(BLCKSZ))) {}
+
+bool LevelReader::next() {
+    CHECK_FOR_INTERRUPTS();
+    if (ended_)
+        return false;
+    Buffer buffer = find_page(tree_, next_, position_, level_);
+    memcpy(page_, BufferGetPage(buffer), BLCKSZ);
+    block_ = BufferGetBlockNumber(buffer);
+    ended_ = !go_right(tree_.index, buffer, &position_);
+    UnlockReleaseBuffer(buffer);
+    next_ = page_opaque(page_)->right;
+    return true;
+}
+
+LeafReader LevelReader::leaf() const {
+    LeafReader reader;
+    if (!page_is_leaf(page_) || !reader.open(page_body(page_), page_body_size(page_), tree_.kind))
+        report_corruption(tree_.index, block_, "The leaf's header does not fit its content.");
+    return reader;
+}
+
+EntryReader::EntryReader(const TreeContext& tree, Entry first)
+    : leaves_(tree, 0, first), first_(first),
+      entries_(static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)))) {}
+
+bool EntryReader::next(Entry* entry) {
+    do {
+        while (position_ == count_) {
+            if (!leaves_.next())
+                return false;
+            count_ = leaves_.leaf().decode_sorted(entries_);
+            position_ = 0;
+        }
+        *entry = entries_[position_++];
+    } while (*entry < first_);
+    return true;
+}
+
+int root_level(const TreeContext& tree) {
+    Buffer buffer = read_page(tree.index, root_block(tree.number), BUFFER_LOCK_SHARE);
+    int level = page_opaque(BufferGetPage(buffer))->level;
+    UnlockReleaseBuffer(buffer);
+    return level;
+}
+
+} // namespace simhash

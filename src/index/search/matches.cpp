@@ -1,0 +1,72 @@
+// Fingerprints to look up; see the header.
+#include "index/search/matches.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+constexpr size_t kMinCapacity = 1024;
+
+} // namespace
+
+void Matches::clear(bool limited) {
+    count_ = next_ = fetched_ = held_ = 0;
+    limit_ =
+        limited ? std::max(size_t(work_mem) * 1024 / sizeof(uint64_t), kMinCapacity) : SIZE_MAX;
+    is_full_ = false;
+}
+
+void Matches::add(std::span<const uint64_t> fingerprints) {
+    if (count_ > 0 && fingerprints_[count_ - 1] == fingerprints.front())
+        fingerprints = fingerprints.subspan(1);
+    size_t count = count_ + fingerprints.size();
+    is_full_ |= count > limit_;
+    if (is_full_)
+        return;
+    if (count > capacity_) {
+        capacity_ = std::max(capacity_ * 2, kMinCapacity) + fingerprints.size();
+        size_t bytes = capacity_ * sizeof(uint64_t);
+        fingerprints_ = static_cast<uint64_t*>(fingerprints_ == nullptr
+                                                   ? MemoryContextAllocHuge(index_->memory(), bytes)
+                                                   : repalloc_huge(fingerprints_, bytes));
+    }
+    std::copy(fingerprints.begin(), fingerprints.end(), fingerprints_ + count_);
+    count_ = count;
+}
+
+void Matches::sort_by_distance(std::span<const uint64_t> targets, int radius) {
+    uint64_t* end = fingerprints_ + count_;
+    Ball near = {targets[0], radius};
+    uint64_t* first = std::partition(
+        fingerprints_, end, [near](uint64_t fingerprint) { return !near.contains(fingerprint); });
+    std::sort(first, end, [targets](uint64_t a, uint64_t b) {
+        for (uint64_t target : targets) {
+            int to_a = hamming_distance(a, target), to_b = hamming_distance(b, target);
+            if (to_a != to_b)
+                return to_a < to_b;
+        }
+        return a < b;
+    });
+    count_ = size_t(std::unique(first, end) - fingerprints_);
+    held_ = next_ = fetched_ = size_t(first - fingerprints_);
+}
+
+void Matches::fetch_ahead() {
+    fetched_ = std::max(fetched_, next_);
+    size_t end = std::min(count_, next_ + kLookupsAhead);
+    for (; fetched_ < end; fetched_++) {
+        uint64_t fingerprint = fingerprints_[fetched_];
+        LeafCursor& lookup = lookups_[fetched_ % kLookupsAhead];
+        lookup = LeafCursor(index_->posting_table(), {fingerprint, fingerprint});
+        lookup.fetch_ahead();
+    }
+}
+
+LeafCursor Matches::take() {
+    fetch_ahead();
+    return lookups_[next_++ % kLookupsAhead];
+}
+
+} // namespace simhash

@@ -1,0 +1,314 @@
+// Index scans as the server calls them: the conditions, the rows in the form that the executor
+// wants them, and the callbacks. What is found, and in what order, is the business of within.hpp
+// and nearest.hpp; rows without a fingerprint come last.
+#include "index/access_method.hpp"
+#include "index/scope.hpp"
+#include "index/search/nearest.hpp"
+#include "index/search/within.hpp"
+#include "index/store/fetch_ahead.hpp"
+#include "operators/ball.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace simhash {
+
+namespace {
+
+// ---- Conditions ----
+
+// What the rows are to be like.
+struct Conditions {
+    // Row fingerprints must lie in all balls; the first is the smallest.
+    Ball* balls; // [ball_count]
+    size_t ball_count = 0;
+    bool want_fingerprints = true, want_nulls = true;
+
+    std::span<const Ball> all_balls() const { return {balls, ball_count}; }
+};
+
+// What the rows are to be ordered by: the distances from these in turn; none where the scan is not
+// ordered.
+struct Order {
+    uint64_t* targets; // [count]
+    size_t count = 0;
+};
+
+uint64_t fingerprint_of(Datum datum) {
+    return uint64_t(DatumGetInt64(datum));
+}
+
+Ball ball_of_key(const ScanKeyData& key) {
+    int radius = radius_of_strategy(key.sk_strategy);
+    switch (key.sk_strategy) {
+    case kWithinBall: {
+        auto* ball = reinterpret_cast<HammingBall*>(DatumGetPointer(key.sk_argument));
+        return {uint64_t(ball->center), saturate_radius(ball->radius)};
+    }
+    case kEqual:
+        if (key.sk_subtype == INT2OID)
+            return {uint64_t(int64(DatumGetInt16(key.sk_argument))), radius};
+        if (key.sk_subtype == INT4OID)
+            return {uint64_t(int64(DatumGetInt32(key.sk_argument))), radius};
+        break;
+    default:
+        if (radius == kNoRadius)
+            elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
+    }
+    return {fingerprint_of(key.sk_argument), radius};
+}
+
+void read_conditions(const ScanKeyData* keys, int count, Conditions* conditions) {
+    *conditions = {conditions->balls};
+    for (int i = 0; i < count; i++) {
+        if (keys[i].sk_attno > 1)
+            continue; // of the scope
+        if (keys[i].sk_flags & SK_SEARCHNULL) {
+            conditions->want_fingerprints = false;
+            continue;
+        }
+        conditions->want_nulls = false;
+        if (keys[i].sk_flags & SK_SEARCHNOTNULL)
+            continue;
+        if (keys[i].sk_flags & SK_ISNULL)
+            conditions->want_fingerprints = false;
+        else
+            conditions->balls[conditions->ball_count++] = ball_of_key(keys[i]);
+    }
+    std::sort(conditions->balls, conditions->balls + conditions->ball_count,
+              [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
+}
+
+// ORDER BY fp <~> a, fp <~> b ... A distance from NULL orders nothing.
+void read_order(const ScanKeyData* order_bys, int count, Order* order) {
+    order->count = 0;
+    for (int i = 0; i < count; i++)
+        if (!(order_bys[i].sk_flags & SK_ISNULL))
+            order->targets[order->count++] = fingerprint_of(order_bys[i].sk_argument);
+}
+
+// From fingerprints to what the index stores for them in the scope. Where the keys leave the scope
+// open, rows of any fingerprint may match; the planner asks for no order then (cost.cpp).
+void apply_scope(const KnownScope& scope, Conditions* conditions, Order* order) {
+    if (scope.is_empty) {
+        conditions->want_fingerprints = conditions->want_nulls = false;
+        return;
+    }
+    if (!scope.is_known && order->count > 0)
+        elog(ERROR, "simhash indexes order rows within one scope only");
+    if (!scope.is_known)
+        conditions->ball_count = 0;
+    for (size_t i = 0; i < conditions->ball_count; i++)
+        conditions->balls[i].center ^= scope.hash;
+    for (size_t i = 0; i < order->count; i++)
+        order->targets[i] ^= scope.hash;
+}
+
+// ---- Rows ----
+
+struct Scan {
+    // kStart: until the first row is asked for, as the executor says until then which rows it will
+    // look at.
+    enum class Stage { kStart, kFingerprints, kNulls, kDone };
+
+    explicit Scan(Relation relation, int key_count, int order_by_count)
+        : index(relation), scopes(relation, index.memory()), is_scoped(scope_columns(relation) > 0),
+          matches(&index), probes(&index, &matches), postings(&index),
+          within(&index, &matches, &probes, &postings),
+          nearest(&index, &matches, &probes, &postings) {
+        conditions.balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
+        order.targets =
+            static_cast<uint64_t*>(palloc(std::max(order_by_count, 1) * sizeof(uint64_t)));
+    }
+
+    SearchedIndex index;
+    ScopeReader scopes;
+    const bool is_scoped;
+    uint64_t scope_hash = 0;
+    Conditions conditions;
+    Order order;
+    Stage stage = Stage::kDone;
+    Matches matches;
+    Probes probes;
+    PostingReader postings;
+    WithinScan within; // each takes over the three above when it starts
+    NearestScan nearest;
+    Relation heap = nullptr;    // whose rows will be looked at, if they are to be fetched ahead
+    IndexTuple tuple = nullptr; // of the last row, in an index-only scan
+};
+
+Scan* scan_state(IndexScanDesc desc) {
+    return static_cast<Scan*>(desc->opaque);
+}
+
+void start_fingerprints(Scan* scan) {
+    std::span<const Ball> balls = scan->conditions.all_balls();
+    scan->stage = Scan::Stage::kFingerprints;
+    if (scan->order.count > 0) {
+        scan->nearest.start({scan->order.targets, scan->order.count}, balls);
+    } else {
+        Ball ball = balls.empty() ? kEverything.ball : balls[0];
+        scan->within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap);
+    }
+}
+
+void start_nulls(Scan* scan) {
+    scan->stage = Scan::Stage::kNulls;
+    SearchedTree* nulls = scan->index.tree(null_tree(scan->index.layout()));
+    scan->postings.start(LeafCursor(nulls, kAllKeys), kEverything);
+}
+
+// Loads the next postings, one leaf's. False at the scan's end.
+bool next_leaf(Scan* scan) {
+    if (scan->stage == Scan::Stage::kStart && scan->conditions.want_fingerprints)
+        start_fingerprints(scan);
+    if (scan->stage == Scan::Stage::kFingerprints &&
+        (scan->order.count > 0 ? scan->nearest.next_leaf() : scan->within.next_leaf()))
+        return true;
+    if (scan->stage != Scan::Stage::kNulls && scan->stage != Scan::Stage::kDone &&
+        scan->conditions.want_nulls)
+        start_nulls(scan);
+    if (scan->stage == Scan::Stage::kNulls && scan->postings.next_leaf())
+        return true;
+    scan->stage = Scan::Stage::kDone;
+    scan->postings.stop();
+    return false;
+}
+
+void put_distances(IndexScanDesc desc, uint64_t fingerprint, bool is_null) {
+    for (int i = 0; i < desc->numberOfOrderBys; i++) {
+        const ScanKeyData& key = desc->orderByData[i];
+        bool no_distance = is_null || (key.sk_flags & SK_ISNULL);
+        desc->xs_orderbynulls[i] = no_distance;
+        desc->xs_orderbyvals[i] =
+            no_distance
+                ? Datum(0)
+                : Int32GetDatum(hamming_distance(fingerprint, fingerprint_of(key.sk_argument)));
+    }
+    desc->xs_recheckorderby = false;
+}
+
+void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_null) {
+    if (scan->is_scoped) // what the planner never asks for, but another library's plan might
+        elog(ERROR, "an index with a scope cannot return its columns");
+    if (scan->tuple != nullptr)
+        pfree(scan->tuple);
+    MemoryContext caller = MemoryContextSwitchTo(scan->index.memory());
+    Datum value = Int64GetDatum(int64(fingerprint));
+    scan->tuple = index_form_tuple(RelationGetDescr(desc->indexRelation), &value, &is_null);
+    MemoryContextSwitchTo(caller);
+    desc->xs_itup = scan->tuple;
+#ifndef USE_FLOAT8_BYVAL
+    pfree(DatumGetPointer(value));
+#endif
+}
+
+void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
+    bool is_null = scan->stage == Scan::Stage::kNulls;
+    desc->xs_heaptid = integer_to_tid(posting.tid);
+    // The index is exact but for scopes; and under a snapshot that is not MVCC the row may have
+    // changed since.
+    desc->xs_recheck =
+        scan->is_scoped || (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
+    put_distances(desc, posting.key ^ scan->scope_hash, is_null);
+    if (desc->xs_want_itup)
+        put_tuple(desc, scan, posting.key, is_null);
+}
+
+// Under an MVCC snapshot a row that takes the place of a removed one is not visible, so the pin is
+// not needed; but an index-only scan does not look at the row.
+bool needs_pin(IndexScanDesc desc) {
+    return desc->xs_want_itup || desc->xs_snapshot == nullptr || !IsMVCCSnapshot(desc->xs_snapshot);
+}
+
+// What the executor has said by the first call.
+void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
+    scan->index.snapshot = desc->xs_snapshot;
+    scan->postings.keeps_pin = needs_pin(desc);
+    Relation heap = scan->postings.keeps_pin ? nullptr : desc->heapRelation;
+    bool fetched = heap != nullptr && heap->rd_rel->relam == HEAP_TABLE_AM_OID;
+    if (heap != scan->heap)
+        scan->heap = fetched && may_fetch_ahead(heap) ? heap : nullptr;
+}
+
+} // namespace
+
+// ---- Callbacks ----
+
+IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count) {
+    IndexScanDesc desc = RelationGetIndexScan(index, key_count, order_by_count);
+    // Of its own: exclusion constraints make a scan a row, all in the statement's memory.
+    MemoryContext memory =
+        AllocSetContextCreate(CurrentMemoryContext, "simhash scan", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext caller = MemoryContextSwitchTo(memory);
+    desc->opaque = new (palloc(sizeof(Scan))) Scan(index, key_count, order_by_count);
+    if (order_by_count > 0) {
+        desc->xs_orderbyvals = static_cast<Datum*>(palloc0(order_by_count * sizeof(Datum)));
+        desc->xs_orderbynulls = static_cast<bool*>(palloc0(order_by_count * sizeof(bool)));
+    }
+    MemoryContextSwitchTo(caller);
+    desc->xs_itupdesc = RelationGetDescr(index);
+    return desc;
+}
+
+void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order_bys,
+                  int order_by_count) {
+    Scan* scan = scan_state(desc);
+    scan->postings.stop();
+    if (keys != nullptr && key_count > 0)
+        memmove(desc->keyData, keys, key_count * sizeof(ScanKeyData));
+    if (order_bys != nullptr && order_by_count > 0)
+        memmove(desc->orderByData, order_bys, order_by_count * sizeof(ScanKeyData));
+    read_conditions(desc->keyData, desc->numberOfKeys, &scan->conditions);
+    read_order(desc->orderByData, desc->numberOfOrderBys, &scan->order);
+    if (scan->is_scoped) {
+        KnownScope scope = scan->scopes.read(desc->keyData, desc->numberOfKeys);
+        apply_scope(scope, &scan->conditions, &scan->order);
+        scan->scope_hash = scope.hash;
+    }
+    scan->stage = Scan::Stage::kStart;
+    count_index_search(desc);
+}
+
+bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
+    Scan* scan = scan_state(desc);
+    if (direction != ForwardScanDirection)
+        elog(ERROR, "simhash indexes do not support backward scans");
+    if (scan->stage == Scan::Stage::kStart)
+        read_snapshot_and_heap(desc, scan);
+    while (scan->postings.is_empty())
+        if (!next_leaf(scan))
+            return false;
+    put_row(desc, scan, scan->postings.take());
+    return true;
+}
+
+int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
+    Scan* scan = scan_state(desc);
+    scan->index.snapshot = desc->xs_snapshot;
+    scan->postings.keeps_pin = false; // bitmaps give their TIDs away
+    int64 rows = 0;
+    while (next_leaf(scan)) {
+        constexpr size_t kChunk = 128;
+        ItemPointerData tids[kChunk];
+        for (std::span<const Entry> rest = scan->postings.postings(); !rest.empty();) {
+            size_t count = std::min(kChunk, rest.size());
+            for (size_t i = 0; i < count; i++)
+                tids[i] = integer_to_tid(rest[i].tid);
+            tbm_add_tuples(bitmap, tids, int(count), scan->is_scoped);
+            rest = rest.subspan(count);
+            rows += int64(count);
+        }
+    }
+    return rows;
+}
+
+void index_end_scan(IndexScanDesc desc) {
+    Scan* scan = scan_state(desc);
+    scan->postings.stop();
+    if (scan->tuple != nullptr)
+        pfree(scan->tuple);
+    MemoryContextDelete(scan->index.memory());
+}
+
+} // namespace simhash

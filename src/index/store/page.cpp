@@ -1,0 +1,186 @@
+// Pages: how they are made, read, checked and allocated; and the metapage.
+#include "index/store/page.hpp"
+
+#include "index/scope.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+void report_corruption(Relation index, BlockNumber block, const char* what) {
+    ereport(ERROR,
+            (errcode(ERRCODE_INDEX_CORRUPTED),
+             errmsg("index \"%s\" is corrupted at block %u", RelationGetRelationName(index), block),
+             errdetail("%s", what), errhint("Please REINDEX it.")));
+    pg_unreachable();
+}
+
+namespace {
+
+// A wrong mask would give wrong answers without any other sign of damage.
+uint32 meta_checksum(const MetaPage* meta) {
+    pg_crc32c crc;
+    INIT_CRC32C(crc);
+    COMP_CRC32C(crc, meta, offsetof(MetaPage, removal_pending));
+    COMP_CRC32C(crc, meta->masks, sizeof(meta->masks));
+    if (meta->scope_columns > 0) // indexes without scopes are older than these
+        COMP_CRC32C(crc, &meta->scope_columns, sizeof(meta->scope_columns));
+    FIN_CRC32C(crc);
+    return crc;
+}
+
+} // namespace
+
+void init_page(Page page, int tree, int level, uint16 flags) {
+    PageInit(page, BLCKSZ, sizeof(PageOpaque));
+    page_set_body_size(page, 0);
+    PageOpaque* opaque = page_opaque(page);
+    opaque->right = InvalidBlockNumber;
+    opaque->flags = flags;
+    opaque->tree = uint8(tree);
+    opaque->level = uint8(level);
+    opaque->page_id = kPageId;
+}
+
+void init_leaf(Page page, int tree, LeafKind kind) {
+    init_page(page, tree, 0, kPageLeaf);
+    page_set_body_size(page, encode_packed(kind, nullptr, 0, page_body(page), kBodyCapacity));
+}
+
+void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_columns) {
+    init_page(page, 0, 0, kPageMeta);
+    auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
+    memset(meta, 0, sizeof(*meta));
+    meta->magic = kMetaMagic;
+    meta->version = kFormatVersion;
+    meta->radius = uint8(layout.radius);
+    meta->table_count = uint8(layout.table_count);
+    meta->fillfactor = uint8(fillfactor);
+    meta->scope_columns = uint8(scope_columns);
+    for (int i = 0; i < layout.table_count; i++)
+        meta->masks[i] = layout.masks[i];
+    meta->checksum = meta_checksum(meta);
+    page_set_body_size(page, sizeof(*meta));
+}
+
+LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
+    Page page = BufferGetPage(buffer);
+    LeafReader reader;
+    if (!page_is_leaf(page) || !reader.open(page_body(page), page_body_size(page), kind))
+        report_corruption(index, BufferGetBlockNumber(buffer),
+                          "The leaf's header does not fit its content.");
+    return reader;
+}
+
+Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy) {
+    if (block == InvalidBlockNumber || !block_exists(index, block))
+        report_corruption(index, block, "A link names no page.");
+    Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
+    // To lock it would wait for this backend for ever.
+    if (page_locked_by_me(buffer))
+        report_corruption(index, block, "Links form a circle.");
+    return buffer;
+}
+
+Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode) {
+    Buffer buffer = pin_page(index, block);
+    LockBuffer(buffer, lock_mode);
+    check_page(index, block, buffer);
+    return buffer;
+}
+
+// ---- Metapage ----
+
+namespace {
+
+void check_meta(Relation index, const MetaPage* meta, size_t size) {
+    if (size < offsetof(MetaPage, masks) || meta->magic != kMetaMagic)
+        report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
+    if (meta->version < kOldestFormatVersion || meta->version > kFormatVersion)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("index \"%s\" has storage format version %u",
+                        RelationGetRelationName(index), meta->version),
+                 errdetail("This version of simhash reads format versions %u to %u.",
+                           kOldestFormatVersion, kFormatVersion),
+                 errhint("Install a version of simhash that reads it, or REINDEX the index.")));
+    if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
+        meta->table_count > kMaxTables)
+        report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
+    if (meta->checksum != meta_checksum(meta))
+        report_corruption(index, kMetaBlock, "The metapage's checksum is wrong.");
+    if (meta->scope_columns != scope_columns(index))
+        report_corruption(index, kMetaBlock, "The metapage's scope has other columns.");
+}
+
+} // namespace
+
+Layout read_layout(Relation index) {
+    Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_SHARE);
+    Page page = BufferGetPage(buffer);
+    auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
+    check_meta(index, meta, page_body_size(page));
+    BitOrder order = meta->version == 2 ? BitOrder::kFromHighest : BitOrder::kRound;
+    Layout layout = {meta->radius, meta->table_count, {}, order};
+    std::copy_n(meta->masks, meta->table_count, layout.masks);
+    UnlockReleaseBuffer(buffer);
+    return layout;
+}
+
+bool meta_flag(Relation index, uint8 MetaPage::*flag) {
+    Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_SHARE);
+    bool value = reinterpret_cast<MetaPage*>(page_body(BufferGetPage(buffer)))->*flag != 0;
+    UnlockReleaseBuffer(buffer);
+    return value;
+}
+
+void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value) {
+    Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_EXCLUSIVE);
+    GenericXLogState* state = GenericXLogStart(index);
+    Page page = GenericXLogRegisterBuffer(state, buffer, 0);
+    reinterpret_cast<MetaPage*>(page_body(page))->*flag = value;
+    GenericXLogFinish(state);
+    UnlockReleaseBuffer(buffer);
+}
+
+// ---- Allocation ----
+
+bool page_is_recyclable(Page page, Relation heap) {
+    if (PageIsNew(page))
+        return true;
+    if (!page_is_well_formed(page) || !page_is_deleted(page))
+        return false;
+    FullTransactionId deleted = FullTransactionIdFromU64(page_opaque(page)->deleted_xid);
+    return GlobalVisCheckRemovableFullXid(heap, deleted);
+}
+
+Buffer allocate_page(Relation index, Relation heap) {
+    for (;;) {
+        BlockNumber block = GetFreeIndexPage(index);
+        if (block == InvalidBlockNumber)
+            break;
+        // Of a page that no WAL tells of, the map may know more than the file: after a crash of the
+        // machine, and on a standby.
+        if (!block_exists(index, block))
+            continue;
+        Buffer buffer = ReadBuffer(index, block);
+        // By conditional lock only: the map may be wrong, and the page be one that we have locked.
+        if (ConditionalLockBuffer(buffer)) {
+            if (page_is_recyclable(BufferGetPage(buffer), heap))
+                return buffer;
+            LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+        }
+        ReleaseBuffer(buffer);
+    }
+    return extend_relation(index);
+}
+
+void check_internal(Relation index, Buffer buffer, LeafKind kind) {
+    Page page = BufferGetPage(buffer);
+    if (page_is_leaf(page) || page_body_size(page) == 0 ||
+        page_body_size(page) % pivot_bytes(kind) != 0)
+        report_corruption(index, BufferGetBlockNumber(buffer),
+                          "An internal page holds no whole number of pivots.");
+}
+
+} // namespace simhash
