@@ -240,7 +240,7 @@ class Merge {
         const AnyEntry* from_a = a->at;
         const AnyEntry* from_b = b->at;
         for (ptrdiff_t i = 0; i < count; i++) {
-            bool second = *from_b < *from_a;
+            bool second = comes_before(*from_b, *from_a);
             to[i] = second ? *from_b : *from_a;
             from_b += second;
             from_a += !second;

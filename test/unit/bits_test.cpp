@@ -96,6 +96,7 @@ TEST(Entry, IsComparedAsAPair) {
     for (const Entry& a : entries)
         for (const Entry& b : entries) {
             EXPECT_EQ(a < b, &a < &b);
+            EXPECT_EQ(comes_before(a, b), &a < &b);
             EXPECT_EQ(a <= b, &a <= &b);
             EXPECT_EQ(a > b, &a > &b);
             EXPECT_EQ(a >= b, &a >= &b);
