@@ -1,18 +1,20 @@
 #!/bin/sh
-# Fails when a file of src includes what its folder must not know. Dependencies run one way:
+# Fails when a file of src includes a file that its folder must not know. Dependencies run one way:
 #
-#   core/bits < core/layout, core/leaf, core/text, core/whole     no server header
-#   pg.hpp < operators < index < planner                          each knows those before it
+#   core/bits < core/layout, core/leaf, core/text, core/whole     include no server header
+#   pg.hpp < operators < index < planner                          each includes those before it, and core
 #   index < index/store < index/search < index/change             the access method's folders;
-#           index/store < index/build, index/inspect              only these two know spill
-#   spill                                                         knows core; index and sql know it
-#   sql                                                           knows core and operators
-#   src itself (module, handler)                                  knows all
+#           index/store < index/build, index/inspect              of these only build and inspect include spill
+#   spill                                                         includes core; index and sql include it
+#   sql                                                           includes core, operators and spill
+#   src itself (module, handler)                                  includes anything
+#
+# Only pg.hpp includes server_headers.hpp.
 #
 # In index and its folders the order goes on within each folder: src/README.md lists the files from
 # the lowest to the highest, and a file includes only itself and those listed before it.
 #
-# A line below: the folder, and the beginnings of the paths that its files may include.
+# Each line below has a folder, and the beginnings of the paths that its files may include.
 set -eu
 cd "$(dirname "$0")/.."
 layers='

@@ -10,7 +10,6 @@ namespace simhash {
 
 namespace {
 
-constexpr int kFirstScopeColumn = 1; // from 0
 constexpr uint64_t kNullScope = 0x9e3779b97f4a7c15;
 
 // Memory for what hash functions leave behind, such as a copy of a numeric that is stored short. It
@@ -119,17 +118,8 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
     return scope;
 }
 
-void check_columns(Relation index) {
+void check_scope(Relation index) {
     TupleDesc columns = RelationGetDescr(index);
-    if (index->rd_opcintype[0] != INT8OID)
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("the first column of a simhash index must be a fingerprint, of type "
-                               "bigint"),
-                        errdetail("Column \"%s\" is of type %s.",
-                                  NameStr(TupleDescAttr(columns, 0)->attname),
-                                  format_type_be(TupleDescAttr(columns, 0)->atttypid)),
-                        errhint("The fingerprint comes first, as bigint; the columns of its scope "
-                                "follow.")));
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
         const char* column = NameStr(TupleDescAttr(columns, i)->attname);
         Oid type = TupleDescAttr(columns, i)->atttypid;

@@ -14,6 +14,8 @@
 
 namespace simhash {
 
+constexpr int kFirstScopeColumn = 1; // from 0
+
 // How many columns of the index are a scope's; 0 for most indexes.
 inline int scope_columns(Relation index) {
     return IndexRelationGetNumberOfKeyAttributes(index) - 1;
@@ -49,7 +51,7 @@ class ScopeReader {
     FmgrInfo other_function_;
 };
 
-// Raises an error unless the index's first column is a fingerprint and the others can be hashed.
-void check_columns(Relation index);
+// Raises an error unless the columns after the first can be hashed.
+void check_scope(Relation index);
 
 } // namespace simhash

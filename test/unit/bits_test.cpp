@@ -1,5 +1,5 @@
-// The small things that the rest is made of: balls, their sizes, the highest bits of a word, entries,
-// and the sort and the search that others share.
+// The small things that the rest is made of: balls, their sizes, the highest bits of a word,
+// entries, and the sort and the search that others share.
 #include <gtest/gtest.h>
 
 #include "core/bits/ball.hpp"

@@ -6,8 +6,8 @@
 
 namespace simhash {
 
-// A key, which is a permuted fingerprint, and the TID of a row (heap block << 16 | offset). In block
-// tables the TID is 0. Entries are compared as such pairs.
+// A key, which is a permuted fingerprint, and the TID of a row (heap block << 16 | offset). In
+// block tables the TID is 0. Entries are compared as such pairs.
 struct Entry {
     uint64_t key;
     uint64_t tid;

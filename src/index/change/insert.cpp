@@ -5,6 +5,7 @@
 #include "index/change/split.hpp"
 #include "index/scope.hpp"
 #include "index/search/cursor.hpp"
+#include "index/store/index_cache.hpp"
 #include "index/store/wal.hpp"
 #include "index/testing.hpp"
 

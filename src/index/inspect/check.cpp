@@ -13,6 +13,7 @@
 #include "index/inspect/level_reader.hpp"
 #include "index/inspect/open_index.hpp"
 #include "index/scope.hpp"
+#include "index/store/index_cache.hpp"
 #include "spill/sorter.hpp"
 
 namespace simhash {

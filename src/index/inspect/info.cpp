@@ -3,6 +3,7 @@
 // each page was read.
 #include "index/inspect/level_reader.hpp"
 #include "index/inspect/open_index.hpp"
+#include "index/store/index_cache.hpp"
 
 namespace simhash {
 

@@ -2,6 +2,7 @@
 #include "index/search/searched_index.hpp"
 
 #include "index/access_method.hpp"
+#include "index/store/index_cache.hpp"
 
 #include <algorithm>
 #include <new>
