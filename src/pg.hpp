@@ -5,9 +5,10 @@
 
 #include "server_headers.hpp"
 
-// PostgreSQL 16 lets input functions report bad input to a caller who asked for it; before, it is
-// an error.
+// From PostgreSQL 16 on an input function reports bad input to a caller who asks for that. Before,
+// bad input is an error.
 #if PG_VERSION_NUM < 160000
+// NOLINTNEXTLINE(readability-identifier-naming): the server's name
 #define ereturn(context, dummy_value, ...) ereport(ERROR, __VA_ARGS__)
 #endif
 
