@@ -110,8 +110,8 @@ clang=$(find_clang) || true
 cd "$source"
 check "versions and packages agree" scripts/check-metadata.sh
 check "layers of the source" "$source/scripts/check-layers.sh"
-check "headers compile alone" scripts/check-headers.sh
 check "dialect of the source" "$source/scripts/check-dialect.sh"
+check "headers compile alone" scripts/check-headers.sh
 check "drawing is what its script writes" drawing_is_current
 check "Markdown ends at 100 columns" scripts/check-columns.sh
 if command -v shellcheck >/dev/null; then

@@ -51,7 +51,7 @@ class ScopeReader {
     FmgrInfo other_function_;
 };
 
-// Raises an error unless the scope's columns can be hashed.
+// Raises an error unless the columns after the first can be hashed.
 void check_scope(Relation index);
 
 } // namespace simhash

@@ -117,8 +117,8 @@ void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
     }
 }
 
-// Merges runs. They are the leaves of a binary tree; each node above them merges batches of entries
-// of its two children into a batch of its own.
+// Merges runs. They are the leaves of a binary tree; each node above them merges batches of
+// entries of its two children into a batch of its own.
 template <typename AnyEntry>
 class Merge {
   public:
@@ -138,7 +138,7 @@ class Merge {
     }
 
     // To be called after the last run was added. The runs' buffers take about `memory` bytes in
-    // all, or more where that would leave a run fewer than kLeastBlock entries.
+    // all, or more where that would leave a run fewer than kLeastBatch entries.
     void begin(size_t memory) {
         if (run_count_ == 0)
             return;
@@ -240,7 +240,7 @@ class Merge {
         const AnyEntry* from_a = a->at;
         const AnyEntry* from_b = b->at;
         for (ptrdiff_t i = 0; i < count; i++) {
-            bool second = *from_b < *from_a;
+            bool second = comes_before(*from_b, *from_a);
             to[i] = second ? *from_b : *from_a;
             from_b += second;
             from_a += !second;

@@ -1,6 +1,6 @@
 // Sorts more entries than memory holds. Whenever the memory is full, its entries are radix-sorted
-// and written to a temporary file as a sorted run. At the end the runs are merged. The sort key of
-// an Entry is (key, value).
+// and written to a temporary file as a sorted run. At the end the runs are merged. AnyEntry is
+// Entry, or uint64_t where there is only a key.
 #pragma once
 
 #include "spill/sorted_runs.hpp"

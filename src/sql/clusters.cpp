@@ -15,8 +15,8 @@ using namespace simhash;
 namespace {
 
 // The fingerprints of a partition's rows in their order, and later the names of their clusters. If
-// they do not fit into memory, they are in a temporary file and pass through memory in blocks. The
-// file is removed with the last block, or with the memory context: a query need not ask for every
+// they do not fit into memory, they are in a temporary file and pass through memory in batches. The
+// file is removed with the last batch, or with the memory context: a query need not ask for every
 // row.
 class RowNames {
   public:
@@ -30,28 +30,28 @@ class RowNames {
     // Takes the fingerprint of the next row.
     void add(uint64_t fingerprint) {
         if (count_ == room_)
-            write_block();
+            write_batch();
         batch_[count_++] = fingerprint;
     }
 
-    // To be called after the last row was added. The clusters are released with the last block.
+    // To be called after the last row was added. The clusters are released with the last batch.
     void set_clusters(Clusters* clusters) {
         clusters_ = clusters;
         rows_ = begin_ + count_;
         if (file_.exists()) {
-            write_block();
+            write_batch();
             begin_ = 0;
-            read_block();
+            read_batch();
         }
-        name_block();
+        name_batch();
     }
 
     // Expects that rows are asked for in their order.
     uint64_t name(size_t row) {
         if (row == begin_ + count_) {
             begin_ += count_;
-            read_block();
-            name_block();
+            read_batch();
+            name_batch();
         }
         return batch_[row - begin_];
     }
@@ -59,7 +59,7 @@ class RowNames {
   private:
     static constexpr size_t kBlock = size_t{1} << 13; // rows
 
-    void write_block() {
+    void write_batch() {
         if (!file_.exists())
             create_file();
         file_.append(batch_, count_ * sizeof(uint64_t));
@@ -68,8 +68,8 @@ class RowNames {
     }
 
     void create_file() {
-        // The callback of the context closes the file, also after an error. So no resource owner may
-        // close it before.
+        // The callback of the context closes the file, also after an error. So no resource owner
+        // may close it before.
         file_ = TemporaryFile::create_unowned();
         closing_ = {close_file, this, nullptr};
         MemoryContextRegisterResetCallback(context_, &closing_);
@@ -77,12 +77,12 @@ class RowNames {
 
     static void close_file(void* names) { static_cast<RowNames*>(names)->file_.close(); }
 
-    void read_block() {
+    void read_batch() {
         count_ = std::min(room_, rows_ - begin_);
         file_.read(int64(begin_ * sizeof(uint64_t)), batch_, count_ * sizeof(uint64_t));
     }
 
-    void name_block() {
+    void name_batch() {
         clusters_->replace_by_names({batch_, count_});
         if (begin_ + count_ < rows_)
             return;

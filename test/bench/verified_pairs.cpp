@@ -1,11 +1,12 @@
-// All pairs of documents with a similarity of .8 or more, text in, pairs out: by fingerprints and by
-// MinHash, each candidate verified, both by the same number of threads.
+// All pairs of documents with a similarity of .8 or more, text in, pairs out: by fingerprints and
+// by MinHash, each candidate verified, both by the same number of threads.
 //
 //   verified_pairs THREADS DOCUMENTS BYTES CORPUS...
 //
 // A corpus is a file of documents that end in a NUL byte (the quality bench's). They are cut into
-// pieces of so many bytes: from their beginning on; then, until there are so many, from a third of a
-// piece on, and from two thirds on. Such pieces have a third or two thirds of their text in common.
+// pieces of so many bytes: from their beginning on; then, until there are so many, from a third of
+// a piece on, and from two thirds on. Such pieces have a third or two thirds of their text in
+// common.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

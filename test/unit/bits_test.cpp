@@ -1,5 +1,5 @@
-// The small things that the rest is made of: balls, their sizes, the highest bits of a word, entries,
-// and the sort and the search that others share.
+// The small things that the rest is made of: balls, their sizes, the highest bits of a word,
+// entries, and the sort and the search that others share.
 #include <gtest/gtest.h>
 
 #include "core/bits/ball.hpp"
@@ -96,6 +96,7 @@ TEST(Entry, IsComparedAsAPair) {
     for (const Entry& a : entries)
         for (const Entry& b : entries) {
             EXPECT_EQ(a < b, &a < &b);
+            EXPECT_EQ(comes_before(a, b), &a < &b);
             EXPECT_EQ(a <= b, &a <= &b);
             EXPECT_EQ(a > b, &a > &b);
             EXPECT_EQ(a >= b, &a >= &b);

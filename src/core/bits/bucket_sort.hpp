@@ -12,7 +12,8 @@
 
 namespace simhash {
 
-// Writes the keys of the values, key_of(value), to `sorted` in order. Calls `pause` between buckets.
+// Writes the keys of the values, key_of(value), to `sorted` in order. Calls `pause` between
+// buckets.
 template <typename KeyOf, typename AnyPause>
 void bucket_sort(std::span<const uint64_t> values, uint64_t* sorted, const KeyOf& key_of,
                  const AnyPause& pause) {

@@ -6,8 +6,8 @@
 
 namespace simhash {
 
-// A key, which is a permuted fingerprint, and the TID of a row (heap block << 16 | offset). In block
-// tables the TID is 0. Entries are compared as such pairs.
+// A key, which is a permuted fingerprint, and the TID of a row (heap block << 16 | offset). In
+// block tables the TID is 0. Entries are compared as such pairs.
 struct Entry {
     uint64_t key;
     uint64_t tid;
@@ -19,10 +19,14 @@ struct Entry {
 
     friend constexpr bool operator==(const Entry&, const Entry&) = default;
     friend constexpr auto operator<=>(const Entry&, const Entry&) = default;
-    // Merges and sorts cannot predict the outcome, so this one does not branch.
-    friend constexpr bool operator<(const Entry& a, const Entry& b) {
-        return (a.key < b.key) | ((a.key == b.key) & (a.tid < b.tid));
-    }
 };
+
+// Whether a comes before b, without a branch: for merges, whose next comparison nobody can predict.
+constexpr bool comes_before(const Entry& a, const Entry& b) {
+    return (a.key < b.key) | ((a.key == b.key) & (a.tid < b.tid));
+}
+constexpr bool comes_before(uint64_t a, uint64_t b) {
+    return a < b;
+}
 
 } // namespace simhash

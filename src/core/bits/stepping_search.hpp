@@ -1,5 +1,5 @@
-// A search that begins at a guess and goes on from there in growing steps. Where guesses are good it
-// looks at fewer places than halving, and at places that lie close together.
+// A search that begins at a guess and goes on from there in growing steps. Where guesses are good
+// it looks at fewer places than halving, and at places that lie close together.
 #pragma once
 
 namespace simhash {

@@ -138,7 +138,8 @@ Ranks count_ranks(const uint8_t* unary, size_t unary_words, size_t section_words
     return ranks;
 }
 
-// Entries of a damaged page may be in any order; encoding them would write outside of the packed part.
+// Entries of a damaged page may be in any order; encoding them would write outside of the packed
+// part.
 bool keys_ascend(const Entry* entries, int count) {
     bool ascend = true;
     for (int i = 1; i < count; i++)

@@ -121,7 +121,7 @@ struct PortableBits {
     }
 };
 
-// Bounds of the TIDs of a run.
+// Bounds of the TIDs of a packed part.
 struct TidBounds {
     uint32_t least_block = UINT32_MAX, greatest_block = 0, greatest_offset = 0;
 
@@ -212,8 +212,8 @@ class LeafReader {
         uint64_t key;
         int place;
     };
-    // Room that keys_within() needs: the hits, and entries of the run whose keys it does not know
-    // yet.
+    // Room that keys_within() needs: the hits, and entries of the packed part whose keys it does
+    // not know yet.
     static constexpr int kHitRoom = 2 * kMaxLeafEntries + 1;
     // The entries with low <= key <= high whose key is within `radius` bits of `target`; `hits`
     // holds kHitRoom. If the range is cut, only those in its slices. Returns their
@@ -363,8 +363,8 @@ class LeafReader {
 // Size of the packed part in bytes, header included, for these sorted entries.
 size_t bytes_when_packed(LeafKind kind, const Entry* entries, int count);
 
-// For the bulk build: the sizes of the packed parts that take the first entries of a sorted array, each in
-// nearly constant time.
+// For the bulk build: the sizes of packed parts that take the first entries of a sorted array, each
+// in nearly constant time.
 class PackedSizes {
   public:
     PackedSizes(LeafKind kind, const Entry* entries) : kind_(kind), entries_(entries) {}
@@ -394,7 +394,7 @@ size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out);
 
 // Writes a whole body at `out`: `packed` (strictly ascending) encoded, then `tail` (in any order)
 // raw. Returns its bytes. Returns 0 if it takes more than `capacity`, has more entries than a leaf
-// holds, or if `packed` does not ascend; `out` may then hold a part of it.
+// holds, or if the packed part does not ascend; `out` may then hold a part of it.
 size_t encode_body(LeafKind kind, std::span<const Entry> packed, std::span<const Entry> tail,
                    uint8_t* out, size_t capacity);
 

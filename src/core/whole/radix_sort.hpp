@@ -109,7 +109,7 @@ void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, cons
         bool ordered = true;
         uint64_t bits = radix_key(records[begin]) >> low_bit;
         for (; end < records.size() && radix_key(records[end]) >> low_bit == bits; end++)
-            ordered &= records[end - 1] < records[end];
+            ordered &= comes_before(records[end - 1], records[end]);
         auto same = records.subspan(begin, end - begin);
         if (!ordered && same.size() <= kFew)
             std::sort(same.begin(), same.end());

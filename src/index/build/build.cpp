@@ -2,7 +2,7 @@
 //
 // The table is read once. What is read becomes sorted runs, for each tree its own: of postings, and
 // for each block table of permuted fingerprints. The trees are written from them. One backend does
-// this alone here, or with workers in parallel_build.cpp. README.md's section on the build says why
+// this alone here, or with workers in parallel.cpp. README.md's section on the build says why
 // nobody else sees the pages.
 #include "index/build/build.hpp"
 #include "index/access_method.hpp"

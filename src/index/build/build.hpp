@@ -73,7 +73,7 @@ void write_merged(Merge<AnyEntry>* runs, LeafWriter* leaves, BuildProgress* prog
     }
 }
 
-// ---- parallel_build.cpp ----
+// ---- parallel.cpp ----
 
 // How many workers the build may ask for: none where an expression, a predicate or the hash
 // function of a scope's column must not run in one.

@@ -137,6 +137,7 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
 void remove_from_tables(Vacuum* vacuum) {
     if (vacuum->removed_count == 0)
         return;
+    // In the order of the posting table, which is asked leaf by leaf.
     uint64_t* removed = vacuum->removed;
     std::sort(removed, removed + vacuum->removed_count);
     size_t count = std::unique(removed, removed + vacuum->removed_count) - removed;
@@ -161,8 +162,8 @@ void remove_from_tables(Vacuum* vacuum) {
     pfree(keys);
 }
 
-// Makes room for what one leaf may have: more memory, up to the limit, and then by dealing with what
-// is remembered. Expects no lock.
+// Makes room for what one leaf may have: more memory, up to the limit, and then by dealing with
+// what is remembered. Expects no lock.
 void make_room(Vacuum* vacuum) {
     if (vacuum->removed_count + kMaxLeafEntries <= vacuum->removed_room)
         return;
