@@ -113,7 +113,8 @@ build/verified_pairs build/false_neighbours: build/%: test/bench/%.cpp build/tes
 		$(CORE_SOURCES:%.cpp=build/%.o)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) -std=c++20 -ffp-contract=off $(WARNINGS) -Isrc -Itest/quality -o $@ $^
 
-CORPORA = $(filter-out %/pieces-100 %/pieces-300 %/pieces-1000,$(wildcard build/quality/corpora/*))
+CORPORA = $(filter-out $(wildcard build/quality/corpora/pieces-* build/quality/corpora/unseen-*),\
+	$(wildcard build/quality/corpora/*))
 
 verified-pairs: build/verified_pairs
 	build/verified_pairs 2 100000 5000 $(CORPORA)

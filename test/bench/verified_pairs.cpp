@@ -194,20 +194,30 @@ void by_fingerprints(const Documents& documents) {
     }
 }
 
+// Repetitions of a shingle change no minimum: no set is made for a signature.
+Signature signature_of(const std::string& document) {
+    struct {
+        Shingles hashes;
+        void feature(const uint8_t* text, size_t bytes) {
+            hashes.push_back(hash_feature(HashKind::kXxh3, text, bytes));
+        }
+    } collected;
+    WholeText whole{document};
+    each_feature(FeatureKind::kWords, kWidth, whole.source(), collected);
+    return signature(collected.hashes);
+}
+
 void by_minhash(const Documents& documents) {
     for (const Banding& banding : {banding_for(kThreshold), Banding{16, 8}}) {
         Stopwatch watch;
         Times times;
-        std::vector<Shingles> sets(documents.size());
         std::vector<Signature> signatures(documents.size());
-        in_parallel(documents.size(), 64, [&](size_t i) {
-            sets[i] = shingles_of(documents[i]);
-            signatures[i] = signature(sets[i]);
-        });
+        in_parallel(documents.size(), 64,
+                    [&](size_t i) { signatures[i] = signature_of(documents[i]); });
         times.making = watch.seconds();
         const Pairs found = candidates(signatures, banding);
         times.searching = watch.seconds();
-        const Pairs similar = verified(sets, found);
+        const Pairs similar = verified(sets_of(documents, found), found);
         times.verifying = watch.seconds();
         times.processor = watch.processor_seconds();
         const std::string bands =

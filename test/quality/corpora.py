@@ -18,6 +18,10 @@ bytes, in UTF-8. The part of a corpus's name before the first dash is its kind.
                300 and 1000 bytes; a measure of length, not a kind of its own
   licence      /usr/share/doc/*/copyright of this machine, as they are, copies too
   mail         messages without their headers, as they are in the package, copies too
+  unseen-*     a group of its own, on which no form and no weighting was chosen; each is a kind:
+               Javadoc, style sheets, JavaScript, JSON, the kernel's headers, translation files (po),
+               prose in many languages (GNOME's help), READMEs, short texts (paragraphs of git's
+               documentation), icons (SVG) and TeX, each in three releases
 
 Where editions are put together, a page that did not change between two of them is taken once: those
 copies would be of our making, and every form finds them. Documents of less than 500 bytes are left
@@ -36,8 +40,10 @@ import sys
 
 # Bytes of a document, least and greatest, by the beginning of its corpus's name (the longest).
 SIZES = {"short": (100, 400), "pieces-100": (70, 140), "pieces-300": (210, 420),
-         "pieces-1000": (700, 1400), "changelog": (500, 200_000), "": (500, sys.maxsize)}
-GREATEST_CORPUS = 4000, 24_000_000  # documents, bytes, or a little more
+         "pieces-1000": (700, 1400), "changelog": (500, 200_000), "unseen": (500, 100_000),
+         "unseen-short": (100, 400), "": (500, sys.maxsize)}
+# Documents, bytes, or a little more, likewise.
+GREATEST_CORPUS = {"unseen": (2000, 8_000_000), "": (4000, 24_000_000)}
 RELEASES = ("bullseye", "bookworm", "trixie")  # Debian 11, 12, 13
 MIRROR = ("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
           "http://deb.debian.org/debian {} main\n")
@@ -337,6 +343,24 @@ CORPORA = {
     "pieces-100": PIECES,
     "pieces-300": PIECES,
     "pieces-1000": PIECES,
+    "unseen-javadoc": Corpus(editions("adql-java-doc", "libcommons-fileupload-java-doc",
+                                      "libcommons-lang-java-doc", "libjsoup-java-doc",
+                                      "libzookeeper-java-doc"), r"/api/.*\.html$", whole, "^$"),
+    "unseen-css": Corpus(editions("arc-theme", "breeze-gtk-theme", "dokuwiki", "greybird-gtk-theme",
+                                  "libjs-bootstrap4", "libjs-jquery-ui-theme-base",
+                                  "numix-gtk-theme"), r"\.css$", whole, "^$"),
+    "unseen-javascript": Corpus(editions("cinnamon", "libjs-codemirror", "libjs-dojo-core",
+                                         "node-lodash"), r"\.js$", whole, "^$"),
+    "unseen-json": Corpus(editions("python3-botocore"), r"\.json(\.gz)?$", whole, r"\.gz$"),
+    "unseen-kernel": Corpus(editions("linux-libc-dev"), r"/include/.*\.h$", whole, "^$"),
+    "unseen-po": Corpus(editions("python3-django"), r"/locale/(?!ja|zh|th).*\.po$", whole),
+    "unseen-prose": Corpus(editions("gnome-user-docs"), r"/help/(?!ja|zh|th).*\.page$", html_text,
+                           "^$"),
+    "unseen-readme": Corpus(editions("basic"), r"/README[^/]*$", whole),
+    "unseen-short": Corpus(editions("git-doc"), r"\.txt$", paragraphs, "^$"),
+    "unseen-svg": Corpus(editions("adwaita-icon-theme"), r"\.svg$", whole, "^$"),
+    "unseen-tex": Corpus(editions("texlive-latex-base", "texlive-latex-recommended"),
+                         r"\.(sty|cls|def|tex|ltx)$", whole, "^$"),
     "licence": Corpus([], r"/copyright$", whole),
     "mail": Corpus([], r"/data/.*\.txt$", mail_body),
 }
@@ -365,12 +389,16 @@ def pages(folder, name):
             sorted(of_page, key=lambda page: hashlib.sha256(page.encode()).digest())]
 
 
+def of_corpus(table, name):
+    return table[max(filter(name.startswith, table), key=len)]
+
+
 def documents(folder, name):
-    least, greatest = SIZES[max(filter(name.startswith, SIZES), key=len)]
+    (least, greatest), greatest_corpus = of_corpus(SIZES, name), of_corpus(GREATEST_CORPUS, name)
     copies = not CORPORA[name].packages  # stay, where they are not of our making
     seen, kept, total = set(), [], 0
     for page in pages(folder, name):
-        if not copies and (len(kept) >= GREATEST_CORPUS[0] or total >= GREATEST_CORPUS[1]):
+        if not copies and (len(kept) >= greatest_corpus[0] or total >= greatest_corpus[1]):
             break
         for path in page:
             for text in map(str.strip, CORPORA[name].documents(read(path))):

@@ -25,8 +25,8 @@ struct Corpus {
 // Documents that end in a NUL byte.
 inline Corpus read_corpus(const std::string& path) {
     const std::string name = path.substr(path.rfind('/') + 1);
-    const auto has = [&name](const char* part) { return name.find(part) != std::string::npos; };
-    Corpus corpus{name, {}, has("zh") || has("ja") || has("cjk")};
+    const bool spaceless = name.ends_with("-zh") || name.ends_with("-ja") || name.ends_with("-cjk");
+    Corpus corpus{name, {}, spaceless};
     std::ifstream file(path, std::ios::binary);
     for (std::string document; std::getline(file, document, '\0');)
         corpus.documents.push_back(document);

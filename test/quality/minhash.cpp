@@ -3,33 +3,74 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
-#include <unordered_map>
+
+#include "core/bits/simd.hpp"
 
 namespace quality {
 
 namespace {
 
-// A permutation is x -> a * x + b modulo the Mersenne prime 2^61 - 1.
-constexpr uint64_t kPrime = (uint64_t(1) << 61) - 1;
-
-struct Permutation {
-    uint64_t a, b;
-    uint32_t operator()(uint64_t x) const {
-        const unsigned __int128 product = static_cast<unsigned __int128>(a) * (x & kPrime) + b;
-        uint64_t rest = uint64_t(product & kPrime) + uint64_t(product >> 61);
-        rest = rest >= kPrime ? rest - kPrime : rest;
-        return uint32_t(rest >> 29);
-    }
+struct Permutations {
+    alignas(64) uint32_t a[kPermutations], b[kPermutations];
 };
 
-std::vector<Permutation> make_permutations() {
+Permutations make_permutations() {
     std::mt19937_64 random(1);
-    std::vector<Permutation> all;
-    for (int i = 0; i < kPermutations; i++)
-        all.push_back({random() % (kPrime - 1) + 1, random() % kPrime});
+    Permutations all;
+    for (int i = 0; i < kPermutations; i++) {
+        all.a[i] = uint32_t(random()) | 1;
+        all.b[i] = uint32_t(random());
+    }
     return all;
+}
+
+// With vectors of so many bytes. The minima of as many permutations as 4 or 8 registers hold stay
+// in these while all shingles go by.
+template <int kBytes, int kRegisters>
+[[gnu::always_inline]] inline void find_minima(const Permutations& permutations,
+                                               const Shingles& shingles, uint32_t* minima) {
+    using Lanes [[gnu::vector_size(kBytes)]] = uint32_t;
+    constexpr int kLanes = kBytes / sizeof(uint32_t);
+    for (int first = 0; first < kPermutations; first += kRegisters * kLanes) {
+        Lanes a[kRegisters], b[kRegisters], least[kRegisters];
+        std::memcpy(a, permutations.a + first, sizeof(a));
+        std::memcpy(b, permutations.b + first, sizeof(b));
+        std::memset(least, 0xFF, sizeof(least));
+        for (const uint64_t shingle : shingles) {
+            const uint32_t x = uint32_t(shingle >> 32);
+#pragma GCC unroll 8
+            for (int v = 0; v < kRegisters; v++) {
+                const Lanes value = a[v] * x + b[v];
+                least[v] = value < least[v] ? value : least[v];
+            }
+        }
+        std::memcpy(minima + first, least, sizeof(least));
+    }
+}
+
+#ifdef SIMHASH_X86
+
+[[gnu::target("avx512f")]] void find_minima_avx512(const Permutations& permutations,
+                                                   const Shingles& shingles, uint32_t* minima) {
+    find_minima<64, 4>(permutations, shingles, minima);
+}
+
+[[gnu::target("avx2")]] void find_minima_avx2(const Permutations& permutations,
+                                              const Shingles& shingles, uint32_t* minima) {
+    find_minima<32, 8>(permutations, shingles, minima);
+}
+
+#endif
+
+// Splitmix64's last steps: the hash of a band's values, one after another.
+uint64_t mixed(uint64_t hash, uint32_t value) {
+    hash = (hash ^ value) + 0x9E3779B97F4A7C15;
+    hash = (hash ^ (hash >> 30)) * 0xBF58476D1CE4E5B9;
+    hash = (hash ^ (hash >> 27)) * 0x94D049BB133111EB;
+    return hash ^ (hash >> 31);
 }
 
 // Of the probability of being a candidate: the area below the threshold, and what is missing
@@ -60,26 +101,36 @@ Banding banding_for(double threshold) {
 }
 
 Signature signature(const Shingles& shingles) {
-    static const std::vector<Permutation> permutations = make_permutations();
+    static const Permutations permutations = make_permutations();
     Signature least;
-    least.fill(std::numeric_limits<uint32_t>::max());
-    for (const uint64_t shingle : shingles)
-        for (int i = 0; i < kPermutations; i++)
-            least[i] = std::min(least[i], permutations[i](shingle));
+#ifdef SIMHASH_X86
+    static const bool has_avx512 = __builtin_cpu_supports("avx512f");
+    static const bool has_avx2 = __builtin_cpu_supports("avx2");
+    if (has_avx512 || has_avx2) {
+        (has_avx512 ? find_minima_avx512 : find_minima_avx2)(permutations, shingles, least.data());
+        return least;
+    }
+#endif
+    find_minima<16, 4>(permutations, shingles, least.data());
     return least;
 }
 
 Pairs candidates(const std::vector<Signature>& signatures, const Banding& banding) {
     Pairs found;
+    std::vector<std::pair<uint64_t, int>> order(signatures.size());
     for (int band = 0; band < banding.bands; band++) {
-        std::unordered_map<std::string, std::vector<int>> buckets;
         for (int i = 0; i < int(signatures.size()); i++) {
-            const char* first = reinterpret_cast<const char*>(&signatures[i][band * banding.rows]);
-            std::vector<int>& bucket = buckets[std::string(first, banding.rows * sizeof(uint32_t))];
-            for (const int j : bucket)
-                found.push_back({j, i});
-            bucket.push_back(i);
+            uint64_t hash = 0;
+            for (int row = 0; row < banding.rows; row++)
+                hash = mixed(hash, signatures[i][band * banding.rows + row]);
+            order[i] = {hash, i};
         }
+        std::sort(order.begin(), order.end());
+        for (size_t begin = 0, end = 0; begin < order.size(); begin = end)
+            for (end = begin + 1; end < order.size() && order[end].first == order[begin].first;
+                 end++)
+                for (size_t i = begin; i < end; i++)
+                    found.push_back({order[i].second, order[end].second});
     }
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());

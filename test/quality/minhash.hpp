@@ -4,6 +4,10 @@
 // A signature has, for each of 128 permutations of the shingles, the least value of the document's
 // shingles. Two documents agree in a permutation's value with the probability J. The values are
 // put together in bands; two documents are candidates where they agree in all values of a band.
+//
+// A permutation is x -> a * x + b modulo 2^32, with a odd, so that a vector of the processor holds
+// 4, 8 or 16 of them. This is the fast form: libraries multiply and add in 64 bits, several at once
+// or one after another.
 #pragma once
 
 #include <array>
@@ -25,6 +29,7 @@ struct Banding {
 // below the threshold, not found although above it) have the least sum: the usual choice.
 Banding banding_for(double threshold);
 
+// Repeated shingles do not change it, so they need not be a set.
 Signature signature(const Shingles& shingles);
 
 // Candidates, each pair once, the smaller number first.

@@ -7,6 +7,7 @@ Means are over kinds of documents, and in a kind over its corpora. What is chose
 weighting) is chosen for each kind by the figures of the other kinds. Intervals are of 95 %.
 """
 import collections
+import copy
 import os
 import random
 import sys
@@ -17,6 +18,7 @@ RADII = range(13)
 WIDE = (3, 6, 8, 10, 12)  # radii of which is told what they find before verification
 RECALLS = (.8, .9, .95, .99)  # of which is told what radius finds as many
 BY_LENGTH = "pieces"  # a kind that is shown by itself: paragraphs of other kinds' texts by length
+UNSEEN = "unseen"  # a group of kinds that is shown by itself, too: nothing was chosen on them
 PEERS = ("textbook", "ClickHouse", "usual")
 INK, GRID = "#333", "#ddd"
 # Forms that are best at something, for which is told what radius to choose.
@@ -45,7 +47,20 @@ class Results:
         for corpus in self.documents:
             self.kinds[corpus.split("-")[0]].append(corpus)
         self.by_length = self.kinds.pop(BY_LENGTH, [])
+        self.unseen = self.take_unseen()
         self.bounds = list(dict.fromkeys(bound for _, _, bound in self.other["length"]))
+
+    def take_unseen(self):
+        """The same results of the unseen kinds, which are taken away from these."""
+        unseen = copy.copy(self)
+        unseen.kinds = {corpus.split("-", 1)[1]: [corpus]
+                        for corpus in self.kinds.pop(UNSEEN, [])}
+        names = {corpus for corpora in unseen.kinds.values() for corpus in corpora}
+        unseen.documents = {corpus: count for corpus, count in self.documents.items()
+                            if corpus in names}
+        self.documents = {corpus: count for corpus, count in self.documents.items()
+                          if corpus not in names}
+        return unseen
 
     def take(self, what, corpus, name, *fields):
         if what == "corpus":
@@ -381,10 +396,9 @@ def length_tables(results):
 
 
 def corpora_table(results):
-    rows = [[corpus, str(results.documents[corpus]),
-             f"{results.bytes[corpus] / results.documents[corpus]:.0f}",
+    rows = [[corpus, str(count), f"{results.bytes[corpus] / count:.0f}",
              str(results.near[corpus]), str(results.between[corpus])]
-            for corpus in results.documents]
+            for corpus, count in (results.documents | results.unseen.documents).items()]
     table("The corpora:", ["corpus", "documents", "bytes, mean", "pairs with J >= .8",
                            "pairs with .5 <= J < .8"], rows)
 
@@ -537,6 +551,14 @@ def main():
     corpora_table(results)
     edit_table(results)
     bit_table(results)
+    print("\n## Unseen kinds\n\nOf documents on which no form and no weighting was chosen.")
+    scores = Scores(results.unseen, as_found)
+    kind_table(results.unseen, scores)
+    difference_table(results.unseen, scores)
+    radius_table(results.unseen, scores)
+    verified_table(results.unseen, Scores(results.unseen, verified))
+    radius_for_recall_table(results.unseen)
+    corpus_table(results.unseen)
     for plot in (plot_pairs, plot_lengths, plot_distances, plot_bits):
         plot(results, sys.argv[2])
 
