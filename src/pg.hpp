@@ -29,10 +29,19 @@ namespace simhash {
 
 // ---- pages of a relation ----
 
+#if PG_VERSION_NUM >= 160000
+// The server's macro BMR_REL names one field of three, which clang warns of.
+inline BufferManagerRelation extended_relation(Relation relation) {
+    BufferManagerRelation extended{};
+    extended.rel = relation;
+    return extended;
+}
+#endif
+
 // Adds a page to the relation; returns it pinned and exclusively locked, all zeros.
 inline Buffer extend_relation(Relation relation, ForkNumber fork = MAIN_FORKNUM) {
 #if PG_VERSION_NUM >= 160000
-    return ExtendBufferedRel(BMR_REL(relation), fork, nullptr, EB_LOCK_FIRST);
+    return ExtendBufferedRel(extended_relation(relation), fork, nullptr, EB_LOCK_FIRST);
 #else
     // Also where the relation is this transaction's own, whose parallel workers may extend it.
     LockRelationForExtension(relation, ExclusiveLock);
@@ -54,7 +63,7 @@ inline NewBlocks extend_relation_by(Relation relation, int wanted) {
     Buffer buffers[kMost];
     uint32 count;
     BlockNumber first =
-        ExtendBufferedRelBy(BMR_REL(relation), MAIN_FORKNUM, nullptr, 0,
+        ExtendBufferedRelBy(extended_relation(relation), MAIN_FORKNUM, nullptr, 0,
                             uint32(wanted < kMost ? wanted : kMost), buffers, &count);
     for (uint32 i = 0; i < count; i++)
         ReleaseBuffer(buffers[i]);
