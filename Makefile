@@ -26,7 +26,7 @@
 #   make soak            mixed load for ten minutes, then check (SECONDS=n)
 #   make format-check    fail where clang-format would change a file
 #   make tidy            fail where clang-tidy finds what is not our dialect (.clang-tidy)
-#   make dist            simhash-1.1.0.zip, of what is committed: the form in which PGXN takes it
+#   make dist            simhash-1.2.0.zip, of what is committed: the form in which PGXN takes it
 #   make release-check   what a release needs before it is tagged
 #
 # Any server: make PG_CONFIG=/path/to/pg_config

@@ -1,5 +1,6 @@
 // One bit of each of 64 minima: the definition, its forms for processors, and what a distance says.
 #include "core/text/minhash.hpp"
+#include "core/text/minhash_distance.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -276,6 +277,88 @@ TEST(Minhash, BitsDifferEachForItself) {
         for (int j = i; j < 64; j++)
             EXPECT_TRUE(near(together[i * 64 + j], i == j ? kShare : kShare * kShare))
                 << "bits " << i << " and " << j << ": " << together[i * 64 + j];
+}
+
+// By counting: pairs of random bits, each of which differs with the probability of the similarity.
+TEST(MinhashDistance, TheRadiusFindsTheShareThatIsWanted) {
+    Random random(5);
+    for (const double similarity : {0.3, 0.5, 0.8, 0.95}) {
+        int within[65] = {};
+        constexpr int kPairs = 20000;
+        for (int i = 0; i < kPairs; i++) {
+            int distance = 0;
+            for (int bit = 0; bit < 64; bit++)
+                distance += double(random.below(1 << 20)) < (1 - similarity) / 2 * (1 << 20);
+            for (int radius = distance; radius <= 64; radius++)
+                within[radius]++;
+        }
+        for (const double recall : {0.1, 0.5, 0.8, 0.9, 0.99}) {
+            const int radius = minhash_radius(similarity, recall);
+            const double error = 5 * std::sqrt(recall * (1 - recall) / kPairs);
+            EXPECT_GT(within[radius] / double(kPairs), recall - error) << similarity;
+            if (radius > 0) {
+                EXPECT_LT(within[radius - 1] / double(kPairs), recall + error) << similarity;
+            }
+        }
+    }
+}
+
+TEST(MinhashDistance, TheRadiusGrowsWithTheRecallAndWithTheDifference) {
+    EXPECT_EQ(minhash_radius(0.8, 0.8), 8);
+    EXPECT_EQ(minhash_radius(0.8, 0.9), 10);
+    EXPECT_EQ(minhash_radius(0.9, 0.99), 8);
+    EXPECT_EQ(minhash_radius(0.5, 0.95), 22);
+    for (const double recall : {0.0, 0.5, 1.0})
+        EXPECT_EQ(minhash_radius(1, recall), 0); // the same features: the same fingerprint
+    for (const double similarity : {0.0, 0.5, 0.999}) {
+        EXPECT_EQ(minhash_radius(similarity, 1), 64); // nothing less is certain
+        EXPECT_EQ(minhash_radius(similarity, 0), 0);
+    }
+    for (int similarity = 0; similarity < 100; similarity++)
+        for (int recall = 0; recall < 100; recall++) {
+            const int radius = minhash_radius(similarity / 100.0, recall / 100.0);
+            EXPECT_LE(radius, minhash_radius(similarity / 100.0, (recall + 1) / 100.0));
+            EXPECT_GE(radius, minhash_radius((similarity + 1) / 100.0, recall / 100.0));
+        }
+}
+
+TEST(MinhashDistance, TheBoundsHoldTheSimilarityAsOftenAsTheySay) {
+    for (const double confidence : {0.5, 0.9, 0.95, 0.999})
+        for (double similarity = 0; similarity <= 1; similarity += 0.03125) {
+            const double p = (1 - similarity) / 2;
+            double missed = 0;
+            for (int distance = 0; distance <= 64; distance++) {
+                const SimilarityEstimate estimate = minhash_similarity(distance, confidence);
+                const double logarithm =
+                    std::lgamma(65.0) - std::lgamma(distance + 1.0) - std::lgamma(65.0 - distance);
+                const double probability =
+                    std::exp(logarithm) * std::pow(p, distance) * std::pow(1 - p, 64 - distance);
+                if (similarity < estimate.low - 1e-12 || similarity > estimate.high + 1e-12)
+                    missed += probability;
+            }
+            EXPECT_LE(missed, 1 - confidence + 1e-9) << similarity;
+        }
+}
+
+TEST(MinhashDistance, TheEstimateFallsFromOneToZeroWithinItsBounds) {
+    EXPECT_EQ(minhash_similarity(0, 0.95).similarity, 1);
+    EXPECT_EQ(minhash_similarity(8, 0.95).similarity, 0.75);
+    EXPECT_EQ(minhash_similarity(40, 0.95).similarity, 0);
+    // Of the equations that Clopper and Pearson's bounds solve, those of 0 have a short solution.
+    EXPECT_NEAR(minhash_similarity(0, 0.95).low, 1 - 2 * (1 - std::pow(0.025, 1 / 64.0)), 1e-12);
+    EXPECT_EQ(minhash_similarity(0, 0.95).high, 1);
+    EXPECT_NEAR(minhash_similarity(8, 0.95).low, 1 - 2 * 0.231526306, 1e-8);
+    EXPECT_NEAR(minhash_similarity(8, 0.95).high, 1 - 2 * 0.055542791, 1e-8);
+    double before = 1;
+    for (int distance = 0; distance <= 64; distance++) {
+        const SimilarityEstimate estimate = minhash_similarity(distance, 0.95);
+        EXPECT_LE(estimate.similarity, before);
+        EXPECT_LE(estimate.low, estimate.similarity);
+        EXPECT_GE(estimate.high, estimate.similarity);
+        EXPECT_GE(estimate.low, 0);
+        EXPECT_LE(estimate.high, 1);
+        before = estimate.similarity;
+    }
 }
 
 } // namespace simhash::test
