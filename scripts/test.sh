@@ -107,6 +107,7 @@ check "versions and packages agree" scripts/check-metadata.sh
 check "layers of the source" "$source/scripts/check-layers.sh"
 check "drawing is what its script writes" drawing_is_current
 check "Markdown ends at 100 columns" scripts/check-columns.sh
+check "known answers by another implementation" test/known_answers.py
 if command -v shellcheck >/dev/null; then
     check "shell scripts (shellcheck)" shellcheck -x -S warning .ci/run scripts/*.sh
 fi

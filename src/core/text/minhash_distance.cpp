@@ -43,11 +43,12 @@ struct Distances {
             sum += probability[k];
         return sum;
     }
+    // Rounded sums may pass 1, which no probability does.
     double above(int distance) const {
         double sum = 0;
         for (int k = kBits; k > distance; k--)
             sum += probability[k];
-        return sum;
+        return std::min(sum, 1.0);
     }
 };
 
