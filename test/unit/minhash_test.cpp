@@ -114,8 +114,8 @@ TEST(Minhash, StaysAsItIs) {
 }
 
 TEST(Minhash, TheFactorsOfPermutationsAreOddAndDifferent) {
-    static constexpr PermutationTable<kMostMinima> table;
-    std::vector<uint32_t> factors(table.factors.begin(), table.factors.end());
+    static constexpr PermutationTable<kMostMinima> kTable;
+    std::vector<uint32_t> factors(kTable.factors.begin(), kTable.factors.end());
     for (const uint32_t factor : factors)
         EXPECT_EQ(factor % 2, 1u);
     std::sort(factors.begin(), factors.end());
@@ -123,7 +123,7 @@ TEST(Minhash, TheFactorsOfPermutationsAreOddAndDifferent) {
 }
 
 TEST(Minhash, EveryProcessorFindsTheSameMinimaWhereverTheyStand) {
-    static constexpr PermutationTable<kMostMinima> table;
+    static constexpr PermutationTable<kMostMinima> kTable;
     Random random(2);
     for (const size_t minima : {size_t(64), size_t(192), kMostMinima})
         for (const size_t count : {0, 1, 2, 7, 128, 300}) {
@@ -136,13 +136,14 @@ TEST(Minhash, EveryProcessorFindsTheSameMinimaWhereverTheyStand) {
             std::vector<uint32_t> plain = start;
             for (size_t i = 0; i < minima; i++)
                 for (const uint32_t feature : features)
-                    plain[i] = std::min(plain[i], table.factors[i] * feature + table.addends[i]);
+                    plain[i] = std::min(plain[i], kTable.factors[i] * feature + kTable.addends[i]);
             for (int level = 0; level < kSimdLevels; level++)
                 for (size_t offset = 0; offset < 4; offset++) {
                     std::vector<uint32_t> place(minima + 5, 77);
                     std::copy(start.begin(), start.end(), place.begin() + offset);
-                    lower_minima(features.data(), count, table.factors.data(), table.addends.data(),
-                                 place.data() + offset, minima, SimdLevel(level));
+                    lower_minima(features.data(), count, kTable.factors.data(),
+                                 kTable.addends.data(), place.data() + offset, minima,
+                                 SimdLevel(level));
                     EXPECT_TRUE(std::equal(plain.begin(), plain.end(), place.begin() + offset))
                         << minima << " minima of " << count << " at level " << level;
                     EXPECT_EQ(std::count(place.begin() + minima + offset, place.end(), 77),
