@@ -22,7 +22,6 @@ ENV LANG=C.UTF-8
 VOLUME /var/lib/postgresql
 EXPOSE 5432
 STOPSIGNAL SIGINT
-# The first start makes the cluster, for whoever knows POSTGRES_PASSWORD.
-CMD cd /var/lib/postgresql && { [ -e data/PG_VERSION ] || \
-    echo "$POSTGRES_PASSWORD" | initdb -D data --pwfile=/dev/stdin --auth-host=scram-sha-256 --auth-local=peer; } && \
-    exec postgres -D data -c listen_addresses='*'
+# The first start makes the cluster, for whoever knows POSTGRES_PASSWORD; it is refused without one.
+COPY scripts/image-start.sh /usr/local/bin/simhash-start
+CMD ["simhash-start"]

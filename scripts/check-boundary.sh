@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fails when the shared library needs a C++ runtime: an exception could then cross into the server, or an
-# ereport skip a destructor. NM and OBJDUMP read libraries for other machines. Weak __cxa_finalize stands in every shared
-# object and is allowed.
+# Fails when the shared library needs a C++ runtime: an exception could then cross into the server, or an ereport skip a
+# destructor. Fails also when it runs code at load, for which every session and every parallel worker would pay. For libraries of
+# other machines, NM and OBJDUMP name the tools. A weak __cxa_finalize is in every shared object and is allowed.
 set -eu
 library=$1
 symbols=$("${NM:-nm}" -D --undefined-only "$library")
@@ -12,5 +12,12 @@ needed=$(printf '%s\n' "$headers" | awk '$1 == "NEEDED" && $2 ~ /libstdc\+\+|lib
 if [ -n "$undefined$needed" ]; then
     echo "$library needs a C++ runtime (see CONTRIBUTING.md, \"The boundary\"):" >&2
     printf '%s\n' "$undefined" "$needed" | grep . >&2
+    exit 1
+fi
+
+initializers=$("${NM:-nm}" -C "$library" | grep -E ' (_GLOBAL__(sub_)?I_|__cxx_global_var_init|__static_initialization_and_destruction)' || true)
+if [ -n "$initializers" ]; then
+    echo "$library runs code when it is loaded; make what it initializes constinit:" >&2
+    printf '%s\n' "$initializers" >&2
     exit 1
 fi

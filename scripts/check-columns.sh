@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fails on a line of Markdown of more than 100 columns (characters, not bytes). Rows of tables, blocks
-# of code, and lines that are one word without a place to break (a link) may be longer.
+# Fails on a line of Markdown of more than 100 columns (characters, not bytes). Rows of tables, blocks of code, and lines that
+# cannot be broken (one word, or one link) may be longer.
 #
 #   scripts/check-columns.sh [FILE...]     without files, all of the repository
 set -euo pipefail
@@ -14,11 +14,11 @@ exec perl -CSD -ne '
     BEGIN { our ($fenced, $indented, $blank, $wrong) = (0, 0, 1, 0) }
     chomp;
     $fenced = !$fenced if /^\s*```/;
-    # A block that is indented begins after an empty line.
+    # An indented block of code begins after an empty line.
     $indented = /^(?: {4}|\t)/ && ($blank || $indented);
     $blank = /^\s*$/;
     my $is_row = /^\s*\|/;
-    # One word or one link, after the mark of a list.
+    # One word or one link, which the mark of a list may precede.
     my $is_unbreakable = /^\s*(?:(?:[-*>]|\d+\.)\s+)?(?:\S+|!?\[[^\]]*\]\([^)\s]*\)\S*)\s*$/;
     if (length > 100 && !$fenced && !$indented && !$is_row && !$is_unbreakable) {
         printf "%s:%d: %d columns\n", $ARGV, $., length;

@@ -1,13 +1,15 @@
 #!/bin/sh
-# Fails when a file of src includes what its folder must not know. Dependencies run one way:
+# Fails when a file of src includes a file that its folder must not know. Dependencies run one way:
 #
-#   core/bits < core/layout, core/leaf, core/text, core/whole     no server header
-#   pg.hpp < operators < index < planner                          each knows those before it
-#   spill                                                         knows core; index and sql know it
-#   sql                                                           knows core and operators
-#   src itself (module, handler)                                  knows all
+#   core/bits < core/layout, core/leaf, core/text, core/whole     include no server header
+#   pg.hpp < operators < index < planner                          each includes those before it, and core
+#   spill                                                         includes core; index and sql include it
+#   sql                                                           includes core, operators and spill
+#   src itself (module, handler)                                  includes anything
 #
-# A line below: the folder, and the beginnings of the paths that its files may include.
+# Only pg.hpp includes server_headers.hpp.
+#
+# Each line below has a folder, and the beginnings of the paths that its files may include.
 set -eu
 cd "$(dirname "$0")/.."
 layers='

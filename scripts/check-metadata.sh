@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fails where the places that must name the same version or the same packages do not.
+# Fails where two places that must name the same version, or the same packages, differ.
 #
-# The version is that of simhash.control, 1.0 there and 1.0.0 for PGXN and Debian; the libraries that the build needs are those of
+# The version is that of simhash.control: 1.0 there is 1.0.0 for PGXN and Debian. The libraries that the build needs are those of
 # debian/control.in.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -17,7 +17,7 @@ wrong() {
 version=$(extension_version)
 release=$(release_version)
 
-# ---- META.json: what PGXN asks for ----
+# ---- META.json, which PGXN reads ----
 
 perl -MJSON::PP -e '
     my $release = shift;
@@ -42,7 +42,7 @@ head -n 1 debian/changelog | grep " ($release-[0-9]*) " >/dev/null || wrong "deb
 
 # ---- packages ----
 
-# debian/control is made of control.in, for whichever servers are here.
+# pg_buildext makes debian/control from control.in, for the servers that are installed.
 diff <(sed 's/PGVERSION/N/g' debian/control.in) <(sed -E 's/\b(postgresql-|PostgreSQL )[0-9]+/\1N/' debian/control) ||
     wrong "debian/control differs from debian/control.in (PG_UPDATECONTROL=yes pg_buildext checkcontrol)"
 diff <(library_packages) <(grep 'apt-get install .* g++ ' README.md | grep -o '\blib[^ ]*' | sort) ||

@@ -4,7 +4,7 @@
 #   scripts/demo.sh            the licence texts in /usr/share/doc
 #   scripts/demo.sh FOLDER     every text file below FOLDER
 #
-# Installs what is missing, builds, shows, and leaves nothing behind but the installed packages and extension.
+# Installs missing packages and the extension, which stay installed. Everything else is removed at the end.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -27,7 +27,8 @@ if [ $# = 1 ]; then
     fi
 fi
 
-# The files' names, each ended by NUL. What find cannot enter (or a loop of links) is told at the end, and no reason to stop.
+# The names of the files, each ended by NUL. A folder that find cannot read, or a loop of links, is reported later and is no reason
+# to stop.
 list_files() {
     if [ -n "$folder" ]; then
         find -L "$folder" -type f -print0
@@ -37,6 +38,7 @@ list_files() {
 }
 some_file() { [ -n "$(list_files | head -c 1 | tr '\0' '.' || true)" ]; }
 
+say_postgresql
 start_workspace demo
 if [ -z "$folder" ] && ! some_file; then
     folder=$root/test/data/demo
@@ -70,7 +72,7 @@ if [ "$(run_psql -At -c "SELECT count(*) FROM docs")" = 0 ]; then
     exit 0
 fi
 
-# ---- what is to be seen ----
+# ---- what it shows ----
 
 heading() { printf '\n== %s\n\n' "$*"; }
 
@@ -100,7 +102,7 @@ run_psql -At -c "
            || CASE WHEN cardinality(lines) > 6 THEN E'\n    ... and ' || cardinality(lines) - 6 || ' more fingerprints' ELSE '' END
     FROM groups ORDER BY cardinality(lines) DESC, documents DESC, lines LIMIT 8"
 
-# The document to look for: one with the most different neighbours, or else with the most equal ones.
+# The document to search for: the one with the most different neighbours, or else with the most equal ones.
 fp=$(run_psql -At -c "
     WITH pair AS (SELECT a, b FROM simhash_pairs((SELECT array_agg(DISTINCT fp) FROM docs WHERE fp IS NOT NULL))),
     near AS (SELECT a AS fp FROM pair UNION ALL SELECT b FROM pair)
@@ -118,15 +120,21 @@ run_psql -At -c "SELECT name FROM docs WHERE fp = $fp ORDER BY name LIMIT 1" \
 echo
 run_psql -c "SELECT fp <~> $fp AS distance, name FROM docs WHERE fp <~> $fp <= 3 ORDER BY 1, 2 LIMIT 12"
 
-heading "Found by the index (with enable_seqscan off: a table may be so small that a scan is as good)"
-run_psql -At -c "SET enable_seqscan = off; SET jit = off" \
-    -c "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) SELECT name FROM docs WHERE fp <~> $fp <= 3"
-
-heading "The same query's time, by index and by sequential scan"
+# A table as small as this one is read as fast as an index is searched. So the end is a million fingerprints.
+heading "The same query among a million fingerprints: these documents' and random ones"
+run_psql -c "
+    CREATE TABLE million AS
+        SELECT name, fp FROM docs
+        UNION ALL
+        SELECT 'random ' || i, hashint8extended(i, 0) FROM generate_series(1, 1000000) i" \
+    -c "CREATE INDEX million_fp ON million USING simhash (fp)" \
+    -c "VACUUM ANALYZE million"
+# The plan with the rows that each step gave and the pages that it read, and the mean time: of runs that fit two seconds, at
+# most 1000, after one that does not count.
 run_psql -At -c "SET max_parallel_workers_per_gather = 0; SET jit = off" -c "
-    -- The mean of 1000 runs, or of as many as fit two seconds.
-    CREATE FUNCTION timed(method text) RETURNS text LANGUAGE plpgsql AS \$\$
+    CREATE FUNCTION plan_and_time(method text) RETURNS SETOF text LANGUAGE plpgsql AS \$\$
     DECLARE
+        query text := 'SELECT name FROM million WHERE fp <~> $fp <= 3';
         begun timestamptz;
         taken interval;
         runs  integer := 0;
@@ -134,15 +142,17 @@ run_psql -At -c "SET max_parallel_workers_per_gather = 0; SET jit = off" -c "
         PERFORM set_config('enable_seqscan', (method = 'scan')::text, true),
                 set_config('enable_indexscan', (method = 'index')::text, true),
                 set_config('enable_bitmapscan', (method = 'index')::text, true);
+        EXECUTE query;
+        RETURN QUERY EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query;
         begun := clock_timestamp();
         LOOP
-            EXECUTE 'SELECT count(name) FROM docs WHERE fp <~> $fp <= 3';
+            EXECUTE query;
             runs := runs + 1;
             taken := clock_timestamp() - begun;
             EXIT WHEN runs = 1000 OR taken > '2 s';
         END LOOP;
-        RETURN to_char(extract(epoch FROM taken) * 1000000 / runs, '9999990D9') || ' µs';
+        RETURN NEXT 'Time: ' || to_char(extract(epoch FROM taken) * 1000 / runs, 'FM9999990.000') || ' ms';
     END \$\$" \
-    -c "SELECT 'index:           ' || timed('index')" \
-    -c "SELECT 'sequential scan: ' || timed('scan')"
+    -c "SELECT 'By the index:'" -c "SELECT '    ' || plan_and_time('index')" \
+    -c "SELECT E'\\nBy a scan of the table:'" -c "SELECT '    ' || plan_and_time('scan')"
 echo

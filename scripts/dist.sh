@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes simhash-VERSION.zip, the form in which PGXN takes a release, of what is committed; prints its name.
+# Writes simhash-VERSION.zip, the form in which PGXN takes a release, from what is committed. Prints the file's name.
 #
 #   scripts/dist.sh [FOLDER]     into the top of the source, or into FOLDER
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/perl
-# Reads the names of files, each ended by NUL, and prints them as lines for COPY (name, body): valid UTF-8 without NUL, whatever
-# the files hold. What is not UTF-8 is taken for Latin-1, which has a character for every byte. What is no text is left out and
+# Reads the names of files, each ended by NUL, and prints the files as lines for COPY (name, body), in valid UTF-8 without NUL. A
+# file that is not UTF-8 is taken for Latin-1, which has a character for every byte. A file that is not text is left out and
 # counted. Needs no module, so that Debian's perl-base is enough.
 use strict;
 use warnings;

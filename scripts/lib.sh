@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the scripts share: installing what is missing, building, and a throwaway server.
-# To be sourced by bash with `set -euo pipefail`; sets `root`, the top of the source tree.
+# Functions that the scripts share: they install missing packages, build, and run a throwaway server. To be sourced by bash with
+# `set -euo pipefail`. Sets `root`, the top of the source tree.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # The oldest server that the code is written for, and the clang-format and clang-tidy that it is checked with.
@@ -13,36 +13,37 @@ die() {
     exit 1
 }
 
-# A new file for a command's output, in the workspace where there is one.
+# Creates a file for a command's output, in the workspace if there is one, and prints its name.
 log_file() { mktemp -p "${workspace:-${TMPDIR:-/tmp}}" log.XXXXXX; }
 
 # ---- the version ----
 
-# As SQL has it (1.0), which is where it is written, and as releases have it (1.0.0).
+# The version as SQL has it (1.0), which is written in the control file, and as releases have it (1.0.0).
 extension_version() { sed -n "s/^default_version = '\(.*\)'/\1/p" "$root/simhash.control"; }
 release_version() { extension_version | sed 's/^[0-9]*\.[0-9]*$/&.0/'; }
 
-# What CREATE EXTENSION runs, in order: the script of the first version, and those of the updates.
+# The scripts that CREATE EXTENSION runs, in order: that of the first version, and those of the updates.
 sql_scripts() { # FOLDER
     find "$1" -maxdepth 1 -name 'simhash--*.sql' -printf '%f\n' | awk -F-- '{ print NF, $0 }' | sort -k 1,1n -k 2V |
         sed "s|^[0-9]* |$1/|"
 }
 
-# ---- what is installed ----
+# ---- packages ----
 
-# The libraries that the build needs are named in one place, the Build-Depends of debian/control.in; `test` adds the tests' own.
+# The libraries that the build needs. They are named in one place, the Build-Depends of debian/control.in. `test` adds those of the
+# tests.
 library_packages() { # [test]
     awk -v purpose="${1:-}" '
         /^[^ ]/ { wanted = /^Build-Depends:/ }
         wanted && /^ lib/ && (purpose == "test" || !/<!nocheck>/) { sub(/,$/, ""); print $1 }' "$root/debian/control.in"
 }
 
-# Packages for building and running; `packages test` adds those for the tests, `packages bench` those for the speed bench,
-# `packages sqlsmith` that for random statements, `packages release` those for zip and Debian package, `packages cross` those for
-# another architecture, of GNU type CROSS_TYPE.
+# The packages for building and running. An argument adds those of a purpose: `test` for the tests, `bench` for the speed bench,
+# `sqlsmith` for random statements, `release` for the zip and the Debian package, `cross` for the architecture whose GNU type is
+# CROSS_TYPE.
 packages() {
     local list=(g++ make)
-    # Headers of the server bring the compiler of its bitcode with them. Who names a server has one.
+    # The package of the server's headers depends on the compiler of its bitcode. With PG_CONFIG a server is installed already.
     [ -n "${PG_CONFIG:-}" ] || list+=("postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR")
     case "${1:-}" in
     test) list+=(libipc-run-perl perl python3-psycopg) ;;
@@ -55,7 +56,7 @@ packages() {
     library_packages "$@"
 }
 
-# What tests can do without, and say so: not every suite offers it.
+# Packages without which the tests run, and report what they skipped: not every suite of Debian has them.
 optional_packages() {
     [ "${1:-}" = test ] || return 0
     printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR"
@@ -63,7 +64,7 @@ optional_packages() {
     command -v npm >/dev/null || echo node-pg
 }
 
-# Not grep -q, which stops reading early: the command before it would die of that, and the answer be no.
+# grep -q would stop reading early. The command before it would then die of a broken pipe, and pipefail make the answer a no.
 is_installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -x installed >/dev/null; }
 is_offered() { apt-cache policy "$1" 2>/dev/null | grep '^  Candidate: [^(]' >/dev/null; }
 missing_packages() { # [test|bench|sqlsmith|cross|release]
@@ -79,7 +80,7 @@ missing_optional_packages() {
     done
 }
 
-# The major versions in names of packages that begin with $1 and end with the version; those that the code is written for.
+# The major versions at the end of package names that begin with $1, as far as the code is written for them.
 versions_in() { sed -n "s/^$1\([0-9][0-9]*\)\( .*\)\{0,1\}$/\1/p" | awk -v oldest="$OLDEST_POSTGRESQL" '$1 >= oldest' | sort -n; }
 installed_versions() { # BEGINNING-OF-PACKAGE
     { dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$1[0-9]*" 2>/dev/null || true; } | versions_in "installed $1"
@@ -91,7 +92,7 @@ newest_installed() {
         tail -n 1
 }
 
-# Sets PG_MAJOR, unless it or PG_CONFIG is set: the newest server that is installed, or else the newest that is offered.
+# Sets PG_MAJOR to the newest server that is installed, or else offered. Leaves it where it or PG_CONFIG is set.
 choose_postgresql() {
     [ -z "${PG_CONFIG:-}${PG_MAJOR:-}" ] || return 0
     PG_MAJOR=$(newest_installed)
@@ -104,8 +105,8 @@ choose_postgresql() {
         die "this system offers no PostgreSQL from $OLDEST_POSTGRESQL on; https://wiki.postgresql.org/wiki/Apt has every version"
 }
 
-# Run as root: installs the packages named. The server's package would create and start a cluster of its own,
-# which nobody asked for: its setting says no meanwhile, and is put back.
+# A script that installs the packages named; to be run as root. The server's package would create and start a cluster, so a
+# setting forbids that during the installation, and is put back afterwards.
 installation='
     set -eu
     settings=/etc/postgresql-common/createcluster.conf
@@ -130,7 +131,7 @@ installation='
     apt-get install -y --no-install-recommends -o Dpkg::Options::=--force-confold "$@"
 '
 
-# as_root COMMAND...: runs the command quietly, as root or through sudo; its output is shown only when it fails.
+# as_root COMMAND...: runs the command as root or through sudo, and shows its output only when it fails.
 as_root() {
     local log sudo=()
     [ "$(id -u)" = 0 ] || sudo=(sudo)
@@ -151,7 +152,23 @@ refresh_package_lists() {
     as_root apt-get update || say "apt-get update failed; trying with the lists that are here"
 }
 
-# Installs what is missing, as root or through sudo; says the one command where it cannot.
+# The line that the scripts begin with: which server they take, and why. Without its minor version, as it may not be installed.
+say_postgresql() {
+    if [ -n "${PG_CONFIG:-}" ]; then
+        say "$("$PG_CONFIG" --version), which PG_CONFIG names"
+    elif [ -n "${PG_MAJOR:-}" ]; then
+        say "PostgreSQL $PG_MAJOR, which PG_MAJOR names"
+    elif ! command -v dpkg-query >/dev/null; then
+        say "PostgreSQL of $(command -v pg_config || echo 'pg_config, which is not here') (PG_CONFIG=/path/to/pg_config takes another)"
+    else
+        choose_postgresql
+        local why="the newest that is installed"
+        [ "$(newest_installed)" = "$PG_MAJOR" ] || why="the newest that is offered"
+        say "PostgreSQL $PG_MAJOR, $why (PG_MAJOR=16 takes another)"
+    fi
+}
+
+# Installs the missing packages as root or through sudo. If it cannot, prints the command and fails.
 install_missing() { # [test|bench|sqlsmith|cross|release]
     command -v dpkg-query >/dev/null || {
         say "This is not a Debian system: PostgreSQL with server headers, g++, xxHash and ICU are taken as given."
@@ -169,7 +186,7 @@ install_missing() { # [test|bench|sqlsmith|cross|release]
     as_root bash -c "$installation" installation "${missing[@]}" || die "could not install; by hand: $command"
 }
 
-# Sets PG_CONFIG, bindir, and PG_MAJOR to what that server is.
+# Sets PG_CONFIG, unless it is set, and bindir and PG_MAJOR to those of that server.
 find_pg_config() {
     if [ -z "${PG_CONFIG:-}" ]; then
         ! command -v dpkg-query >/dev/null || PG_MAJOR=${PG_MAJOR:-$(newest_installed)}
@@ -184,7 +201,7 @@ find_pg_config() {
 
 # ---- building ----
 
-# Runs make in $1 with the arguments that follow; its output is shown only when it fails.
+# Runs make in the folder $1 with the arguments that follow, and shows its output only when it fails.
 quiet_make() {
     local folder=$1 log
     shift
@@ -209,7 +226,7 @@ install_extension() {
     rm -f "$log"
 }
 
-# A copy of the sources that are wanted in a build folder: the clone is left as it is.
+# Copies the sources into the folder $1, so that the clone is not built in.
 copy_sources() {
     mkdir -p "$1"
     (cd "$root" && tar -cf - --exclude=./.git --exclude='*.o' --exclude='*.bc' --exclude='*.d' --exclude='*.so' --exclude=./build .) |
@@ -218,7 +235,7 @@ copy_sources() {
 
 # ---- the throwaway server ----
 
-# PostgreSQL refuses to run as root: these run the command as another user then.
+# PostgreSQL refuses to run as root. If this script does, the server runs as the user postgres.
 if [ "$(id -u)" = 0 ]; then
     server_user=postgres
     as_server_user() { setpriv --reuid="$server_user" --regid="$server_user" --init-groups env HOME=/tmp "$@"; }
@@ -227,7 +244,7 @@ else
     as_server_user() { "$@"; }
 fi
 
-# Makes a folder under /tmp for everything, removed at exit together with the server.
+# Makes a folder under /tmp. At exit the server in it is stopped and the folder removed.
 start_workspace() {
     workspace=$(mktemp -d "/tmp/simhash-$1.XXXXXX")
     chmod 755 "$workspace"
@@ -247,7 +264,7 @@ stop_workspace() {
     exit "$status"
 }
 
-# start_server NAME [SETTING]...: a new cluster, reached through a socket in the workspace only.
+# start_server NAME [SETTING]...: starts a server with a new cluster, which listens only on a socket in the workspace.
 start_server() {
     local name=$1 setting
     shift
@@ -263,7 +280,7 @@ start_server() {
     } | as_server_user tee -a "$data/data/postgresql.conf" >/dev/null
     (cd / && as_server_user "$bindir/pg_ctl" -D "$data/data" -l "$data/server.log" -w -s start) ||
         { cat "$data/server.log" >&2; die "the server did not start"; }
-    # Nothing that the caller has set for a server of his own reaches this one.
+    # The caller may have set these for a server of his own.
     unset PGHOSTADDR PGSERVICE PGOPTIONS PGPASSWORD PGTARGETSESSIONATTRS PGCHANNELBINDING PGSSLMODE
     export PGHOST=$data PGUSER=postgres PGDATABASE=postgres PGPORT=5432 PGCLIENTENCODING=UTF8
 }

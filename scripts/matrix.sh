@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs scripts/test.sh on every PostgreSQL that the code is written for, each in a system of its own with that system's
-# compilers, and ends with a table. Exit status 1 when a cell of the table has a failure, or is missing.
+# Runs scripts/test.sh on every PostgreSQL that the code is written for, each in a system of its own with that system's compilers,
+# and prints a table at the end. Exit status 1 when a cell of the table has a failure or is missing.
 #
 #   scripts/matrix.sh           all of them
 #   scripts/matrix.sh 17 18     these
 #
-# As root on Debian. The systems are folders in $MATRIX_SYSTEMS (/var/cache/simhash-matrix), made by debootstrap where
-# they are missing, some 2 GB each, and kept. No suite of Debian has PostgreSQL 16: install it into /opt/postgresql-16
-# of its system, postgresql-16, by hand. The output of each run is in build/matrix.
+# Needs root, on Debian. The systems are folders in $MATRIX_SYSTEMS (/var/cache/simhash-matrix), some 2 GB each. debootstrap makes
+# those that are missing, and they are kept. No suite of Debian has PostgreSQL 16: install it by hand into /opt/postgresql-16 of
+# the system postgresql-16. The output of each run is in build/matrix.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -29,7 +29,7 @@ is_in_debian() { [ "$1" != 16 ]; }
 
 # ---- the systems ----
 
-# The server's packages come from the suite experimental, all others do not.
+# Offers the suite experimental, from which only the server's packages are taken.
 offer_experimental() { # SYSTEM
     sed 's/ sid / experimental /' "$1/etc/apt/sources.list" >"$1/etc/apt/sources.list.d/experimental.list"
     printf 'Package: src:postgresql-*\nPin: release a=experimental\nPin-Priority: 990\n' >"$1/etc/apt/preferences.d/experimental"
@@ -41,7 +41,7 @@ make_system() { # MAJOR SYSTEM
     say "Making a system of Debian $suite in $2"
     rm -rf "$2.new"
     as_root debootstrap --variant=minbase "$suite" "$2.new"
-    # Lists of the suites that change daily may be older than they allow themselves to be.
+    # The package lists of a suite that changes daily expire after some days.
     echo 'Acquire::Check-Valid-Until "false";' >"$2.new/etc/apt/apt.conf.d/simhash-matrix"
     if is_experimental "$1"; then offer_experimental "$2.new"; fi
     mv "$2.new" "$2"
@@ -63,7 +63,7 @@ trap unmount_all EXIT
 
 # ---- a run ----
 
-# The system's own user of the server and clang come with the packages of the server, which this one is without.
+# Debian's packages of the server bring the user postgres and clang. A system with a server built by hand needs them, too.
 prepare_own_server() { # SYSTEM
     [ -x "$1/opt/postgresql-16/bin/pg_config" ] || die "please install PostgreSQL 16 into $1/opt/postgresql-16"
     chroot "$1" apt-get update -qq
@@ -92,7 +92,7 @@ run() { # MAJOR
 
 # ---- the table ----
 
-# cell MAJOR LABEL: how many tests passed, and how many failed, by the lines of the log that begin so.
+# cell MAJOR LABEL: how many tests passed and how many failed, by the lines of the log that begin with LABEL.
 cell() {
     sed -n "s/^$2.* \([0-9]*\) passed *\([0-9]*\) failed$/\1 \2/p" "$logs/$1.log" |
         awk '{ passed += $1; failed += $2 }
@@ -104,7 +104,7 @@ row() { # MAJOR
     for label in 'build with' 'unit tests' 'SQL tests' 'isolation tests' 'ALTER EXTENSION' 'TAP tests'; do
         cells+=("$(cell "$1" "$label")")
     done
-    # The run's own last line counts what has no column, too.
+    # The last line of the run also counts the tests that have no column.
     all=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$logs/$1.log" | tail -n 1) || all=missing
     cells+=("$all")
     printf '| %s | %s |' "${versions%%, *}" "${versions#*, }"
@@ -115,7 +115,7 @@ table() { # MAJOR...
     local major rows
     rows=$(for major in "$@"; do row "$major"; done)
     printf '| server | compilers | build | unit | SQL | isolation | update | TAP | all |\n|---|---|---|---|---|---|---|---|---|\n%s\n' "$rows"
-    # All that a run counts as failed is in the row, and so is a 0.
+    # "0 failed" is in every row, so only other numbers count.
     ! grep -qE 'missing|[1-9][0-9]* failed' <<<"$rows"
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs what a release needs before it is tagged (CONTRIBUTING.md, "Release a version"); fails where something is missing.
+# Checks what a release needs before it is tagged (CONTRIBUTING.md, "Release a version"). Fails where something is missing.
 #
 #   make release-check
 #
-# Installs what is missing. Ends with scripts/test.sh, which takes most of the time.
+# Installs the packages that it needs. scripts/test.sh comes last and takes most of the time.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -14,9 +14,8 @@ release=$(release_version)
 # The tag of the last release, if there was one.
 last_tag=$(git tag --list 'v*' --sort=-version:refname --merged HEAD | head -n 1)
 
-# ---- what must be so ----
+# ---- the checks: each prints what is wrong, and fails ----
 
-# Each says what is wrong, and fails.
 tree_is_clean() {
     local changed
     changed=$(git status --porcelain)
@@ -29,7 +28,7 @@ changelog_is_dated() {
 status_is_stable() {
     grep -q '"release_status": "stable"' META.json || { say "META.json: \"release_status\" is not \"stable\""; return 1; }
 }
-# Who has the last release can update, and what it brought is as it was.
+# There is an upgrade script from the last release, and the scripts that it contained are unchanged.
 upgrade_is_there() {
     local last script
     [ -n "$last_tag" ] || { say "no release before this one"; return 0; }
@@ -47,7 +46,7 @@ zip_builds() {
     quiet_make "$workspace/simhash-$release" DESTDIR="$workspace/installed" install
     quiet_make "$workspace/simhash-$release" clean
 }
-# The tests come at the end, for one server; the package's own build would run them for each.
+# Without the tests, which the package would run for each server: they come at the end, for one.
 package_is_faultless() {
     local log=$workspace/package.log
     (cd "$workspace/simhash-$release" &&

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing, builds with all compilers, and runs every test. Ends with the line `N passed, N failed`, and
-# `, N skipped` where something could not be run; what, stands above it.
+# Installs missing packages, builds with all compilers, and runs every test. The last line is `N passed, N failed`, with
+# `, N skipped` where some tests could not be run; the lines above it name these.
 #
 #   scripts/test.sh           everything that CI runs
 #   scripts/test.sh --quick   one build, unit tests and SQL tests
@@ -23,7 +23,7 @@ esac
 passed=0
 failed=0
 skipped=()
-# skip WHAT WHY: a test that was not run, and so has not passed.
+# skip WHAT WHY: records a test that was not run, and so has not passed.
 skip() {
     skipped+=("$1: $2")
     printf '%-44s       skipped: %s\n' "$1" "$2"
@@ -34,7 +34,7 @@ count() {
     failed=$((failed + $2))
     printf '%-44s %5d passed %5d failed\n' "$3" "$1" "$2"
 }
-# check WHAT COMMAND...: one test; its output is shown when it fails.
+# check WHAT COMMAND...: runs one test, and shows its output when it fails.
 check() {
     local what=$1 status
     shift
@@ -54,6 +54,7 @@ check() {
     fi
 }
 
+say_postgresql
 install_missing test
 find_pg_config
 start_workspace test
@@ -86,7 +87,11 @@ drawing_is_current() { scripts/block_tables.py | cmp - docs/block-tables.svg; }
 bitcode_is_there() { # where the server was built to use it
     ! "$PG_CONFIG" --configure | grep with-llvm >/dev/null || [ -s "$source/src/index/scan.bc" ]
 }
-# A tool of clang's of the version that the source is held to: another one formats, or warns, otherwise.
+bitcode_can_be_inlined() { # where there is any
+    [ ! -s "$source/src/index/scan.bc" ] || make -C "$source" PG_CONFIG="$PG_CONFIG" check-bitcode
+}
+# The name of one of clang's tools in version FORMAT_MAJOR, by which the source is checked: other versions format and warn
+# differently.
 clang_tool() { # NAME
     command -v "$1-$FORMAT_MAJOR" && return
     ! "$1" --version 2>/dev/null | grep "version $FORMAT_MAJOR\." >/dev/null || command -v "$1"
@@ -105,6 +110,7 @@ clang=$(find_clang) || true
 cd "$source"
 check "versions and packages agree" scripts/check-metadata.sh
 check "layers of the source" "$source/scripts/check-layers.sh"
+check "headers compile alone" scripts/check-headers.sh
 check "drawing is what its script writes" drawing_is_current
 check "Markdown ends at 100 columns" scripts/check-columns.sh
 check "known answers by another implementation" test/known_answers.py
@@ -117,7 +123,7 @@ if [ "$quick" = false ]; then
     clang_tidy=$(clang_tool clang-tidy) || true
     check_with "$clang_tidy" "dialect (clang-tidy)" make -C "$source" PG_CONFIG="$PG_CONFIG" CLANG_TIDY="$clang_tidy" tidy
     if [ -n "$clang" ]; then
-        # The server's own flags have some that only g++ knows.
+        # Some of the flags with which the server was built are known to g++ only.
         check "build with clang, warnings as errors" build clang with_llvm=no CC="$clang" CXX="$(sed 's|clang\([^/]*\)$|clang++\1|' <<<"$clang")" \
             EXTRA_CXXFLAGS='-Werror -Wno-unknown-warning-option' all
     else
@@ -128,6 +134,7 @@ fi
 check "build with g++ and bitcode, warnings as errors" quiet_make "$source" EXTRA_CXXFLAGS=-Werror all
 [ -e "$source/simhash.so" ] || { printf '%d passed, %d failed\n' "$passed" "$failed"; exit 1; }
 check "bitcode was built" bitcode_is_there
+check "bitcode has nothing that the server's inliner cannot take" bitcode_can_be_inlined
 install_extension "$source"
 
 # ---- unit tests ----
@@ -171,7 +178,6 @@ fi
 # ---- TAP tests ----
 
 if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
-    log=$workspace/tap.log
     # Some tests call a build of their own; they only find it up to date.
     quiet_make "$source" with_llvm=no build/testing/simhash.so build/testing/displacer.so ||
         count 0 1 "libraries for tests: build"
@@ -183,23 +189,44 @@ if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
         NODE_PATH=$workspace/npm/node_modules
     fi
     pgxs_perl=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/perl
-    (cd "$source" && mkdir -p tmp_check && chown "$server_user" tmp_check &&
-        as_server_user env -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE PATH="$bindir:$PATH" \
+    logs=$workspace/tap
+    mkdir -p "$logs" "$source/tmp_check"
+    chown "$server_user" "$source/tmp_check"
+    # tap_file FILE: runs it; output, and seconds that it took, go to files of its own. Its servers have ports and folders of their own.
+    tap_file() {
+        local name begun=$SECONDS
+        name=$(basename "$1" .pl)
+        (cd "$source" && as_server_user env -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE PATH="$bindir:$PATH" \
             PG_REGRESS="$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress" \
             TESTDATADIR="$source/tmp_check" TESTLOGDIR="$source/tmp_check/log" TESTDIR="$source" \
-            PERL5LIB="$pgxs_perl:$source/test/perl" prove -v test/t/*.pl) >"$log" 2>&1 || true
-    while IFS= read -r line; do
-        skip "TAP" "$line"
-    done < <(sed -nE 's/^ok [0-9]+ # skip //Ip; s/ *\.\. skipped: /: /p' "$log")
-    ok=$(grep -E '^ok [0-9]+' "$log" | grep -civE '^ok [0-9]+ # skip' || true)
-    bad=$(grep -cE '^not ok [0-9]+' "$log" || true)
-    if ! grep -qE '^Result: PASS' "$log"; then
-        grep -A 20 -E '^#   Failed test' "$log" | head -n 120 || true
-        tail -n 60 "$log"
-        [ "$bad" != 0 ] || bad=1
-    fi
-    grep -E '^# (measured|compared):' "$log" || true
-    count "$ok" "$bad" "TAP tests"
+            PERL5LIB="$pgxs_perl:$source/test/perl" prove -v "$1") >"$logs/$name.log" 2>&1 || true
+        echo $((SECONDS - begun)) >"$logs/$name.seconds"
+    }
+    # Two at a time: much of their time they wait. By xargs, so that Ctrl-C ends them, too.
+    export source logs server_user bindir pgxs_perl
+    export -f as_server_user tap_file
+    (cd "$source" && printf '%s\n' test/t/*.pl) | xargs -P 2 -I{} bash -c 'tap_file {}'
+    all_ok=0
+    all_bad=0
+    for log in "$logs"/*.log; do
+        name=$(basename "$log" .log)
+        while IFS= read -r line; do
+            skip "TAP" "$line"
+        done < <(sed -nE 's/^ok [0-9]+ # skip //Ip; s/ *\.\. skipped: /: /p' "$log")
+        ok=$(grep -E '^ok [0-9]+' "$log" | grep -civE '^ok [0-9]+ # skip' || true)
+        bad=$(grep -cE '^not ok [0-9]+' "$log" || true)
+        # A file that is skipped as a whole has no tests.
+        if ! grep -qE '^Result: (PASS|NOTESTS)' "$log"; then
+            grep -A 20 -E '^#   Failed test' "$log" | head -n 120 || true
+            tail -n 60 "$log"
+            [ "$bad" != 0 ] || bad=1
+        fi
+        grep -E '^# (measured|compared):' "$log" || true
+        printf '  %-42s %5d passed %5d failed %5d s\n' "$name" "$ok" "$bad" "$(cat "$logs/$name.seconds")"
+        all_ok=$((all_ok + ok))
+        all_bad=$((all_bad + bad))
+    done
+    count "$all_ok" "$all_bad" "TAP tests"
 fi
 
 printf '%s, g++ %s%s\n' "$("$PG_CONFIG" --version | cut -d ' ' -f 1,2)" "$(g++ -dumpfullversion)" \

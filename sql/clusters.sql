@@ -130,20 +130,21 @@ SELECT site, p.*
 FROM (SELECT site, simhash_pairs_agg(fp, 3) AS pairs FROM pages GROUP BY site) s, unnest(s.pairs) p
 ORDER BY site, a, b;
 -- Verified pairs, and all that are similar to one document.
-WITH document AS MATERIALIZED (
-    SELECT id, fp, simhash_shingles(body) AS shingles FROM pages WHERE fp IS NOT NULL
-), candidate AS (
-    SELECT x.id AS a, y.id AS b, x.shingles AS of_a, y.shingles AS of_b
-    FROM unnest((SELECT simhash_pairs_agg(fp, 8) FROM document)) near
-    JOIN document x ON x.fp = near.a
-    JOIN document y ON y.fp = near.b
+WITH candidate AS MATERIALIZED (
+    SELECT x.id AS a, y.id AS b
+    FROM simhash_pairs((SELECT array_agg(fp) FROM pages), 8) near
+    JOIN pages x ON x.fp = near.a
+    JOIN pages y ON y.fp = near.b
     UNION ALL
-    SELECT x.id, y.id, x.shingles, y.shingles
-    FROM document x JOIN document y ON x.fp = y.fp AND x.id < y.id
+    SELECT x.id, y.id
+    FROM pages x JOIN pages y ON x.fp = y.fp AND x.id < y.id
 )
-SELECT least(a, b) AS id, greatest(a, b) AS other, shingle_similarity(of_a, of_b) AS similarity
+SELECT least(a, b) AS id, greatest(a, b) AS other,
+       shingle_similarity(x.shingles, y.shingles) AS similarity
 FROM candidate
-WHERE shingle_similar(of_a, of_b, 0.8)
+JOIN (SELECT id, simhash_shingles(body) AS shingles FROM pages OFFSET 0) x ON x.id = a
+JOIN (SELECT id, simhash_shingles(body) AS shingles FROM pages OFFSET 0) y ON y.id = b
+WHERE shingle_similar(x.shingles, y.shingles, 0.8)
 ORDER BY id, other;
 SELECT x.id, y.id AS other, shingle_similarity(x.body, y.body) AS similarity
 FROM pages x JOIN pages y ON x.fp <~> y.fp <= 8 AND x.id < y.id AND shingle_similarity(x.body, y.body) >= 0.8 ORDER BY id, other;

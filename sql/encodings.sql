@@ -22,6 +22,17 @@ FROM simhash_features('Üben quält den größeren Zwerg', width => 3);
 -- More than one slice; features come back in the server's encoding.
 SELECT simhash(repeat('größeren Zwerg ', 100000)) IS NOT NULL AS long;
 SELECT * FROM simhash_features('Ünter ÄÖ');
+-- Normalisation makes characters of them that LATIN1 lacks: these are shown by their code points.
+SELECT c, count(feature) AS features, string_agg(feature, ',') AS shown
+FROM unnest(string_to_array('µ ´ ¸ ¯ ¨ ª º ² ½ ÿ ß', ' ')) c LEFT JOIN simhash_features('5' || c || 'm') ON true
+GROUP BY c ORDER BY c COLLATE "C";
+SELECT * FROM simhash_features('5 µm, 5 µm ± ½ ´acute', 'words', 2);
+SELECT string_agg(feature, '|') FROM simhash_features('5µ´', 'chars', 2);
+-- Whatever simhash() takes can be looked at.
+SELECT count(*) AS characters, count(*) FILTER (WHERE simhash(of_it) IS NOT NULL) AS have_fingerprints,
+       count(*) FILTER (WHERE (simhash(of_it) IS NULL) <> (shown IS NULL)) AS wrong
+FROM (SELECT of_it, (SELECT string_agg(feature, '|') FROM simhash_features(of_it)) AS shown
+      FROM (SELECT convert_from(set_byte('\x41', 0, i), 'LATIN1') AS of_it FROM generate_series(1, 255) i) t) s;
 
 \c :utf8_database
 CREATE DATABASE simhash_euc_jp ENCODING 'EUC_JP' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;

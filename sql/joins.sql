@@ -73,6 +73,62 @@ SELECT * FROM simhash_pairs_of('SELECT 1::bigint; SELECT 2::bigint');
 SELECT * FROM simhash_pairs_of('DELETE FROM docs RETURNING fp');
 SELECT * FROM simhash_pairs_of('DROP TABLE docs');
 SELECT count(*) FROM docs;
+-- So do the functions that it calls, whatever they are declared to be.
+CREATE TABLE written (fp bigint);
+CREATE SEQUENCE numbers;
+CREATE FUNCTION writes(fp bigint) RETURNS bigint VOLATILE LANGUAGE plpgsql AS 'BEGIN INSERT INTO written VALUES (fp); RETURN fp; END';
+CREATE FUNCTION pretends(fp bigint) RETURNS bigint STABLE PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN RETURN writes(fp); END';
+CREATE FUNCTION turns_on(fp bigint) RETURNS bigint VOLATILE LANGUAGE plpgsql AS
+    'BEGIN SET LOCAL transaction_read_only = off; RETURN writes(fp); END';
+CREATE FUNCTION catches(fp bigint) RETURNS bigint VOLATILE LANGUAGE plpgsql AS
+    'BEGIN BEGIN RETURN writes(fp); EXCEPTION WHEN read_only_sql_transaction THEN RETURN writes(fp + 1); END; END';
+\set VERBOSITY terse
+SELECT * FROM simhash_pairs_of('SELECT writes(fp) FROM docs');
+SELECT * FROM simhash_pairs_of('SELECT pretends(fp) FROM docs');
+SELECT * FROM simhash_pairs_of('SELECT turns_on(fp) FROM docs');
+SELECT * FROM simhash_pairs_of('SELECT catches(fp) FROM docs');
+SELECT * FROM simhash_pairs_of('SELECT nextval(''numbers'')');
+SELECT * FROM simhash_pairs_of('WITH d AS (DELETE FROM docs RETURNING fp) SELECT fp FROM d');
+SELECT * FROM simhash_join_of('SELECT 1::bigint', 'SELECT writes(fp) FROM docs');
+-- In parallel workers, too: there the server has an error of its own.
+ALTER FUNCTION writes PARALLEL SAFE;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_leader_participation = off;
+DO $$ BEGIN
+    PERFORM simhash_pairs_of('SELECT writes(fp) FROM docs');
+EXCEPTION WHEN read_only_sql_transaction OR invalid_transaction_state THEN RAISE INFO 'refused';
+END $$;
+RESET parallel_leader_participation;
+RESET max_parallel_workers_per_gather;
+RESET min_parallel_table_scan_size;
+RESET parallel_tuple_cost;
+RESET parallel_setup_cost;
+\set VERBOSITY default
+SELECT count(*) FROM written;
+-- Volatile functions that only read may be called, and the transaction may write afterwards, also after an error.
+BEGIN;
+SELECT count(*) FROM simhash_pairs_of('SELECT (random() * 0)::bigint FROM docs');
+INSERT INTO written VALUES (1);
+SAVEPOINT before;
+\set VERBOSITY sqlstate
+SELECT * FROM simhash_pairs_of('SELECT writes(fp) FROM docs');
+\set VERBOSITY default
+ROLLBACK TO before;
+INSERT INTO written VALUES (2);
+COMMIT;
+BEGIN READ ONLY;
+SELECT count(*) FROM simhash_pairs_of('SELECT fp FROM written');
+\set VERBOSITY sqlstate
+INSERT INTO written VALUES (3);
+\set VERBOSITY default
+ROLLBACK;
+SELECT fp FROM written ORDER BY fp;
+DROP TABLE written;
+DROP SEQUENCE numbers;
+DROP FUNCTION writes, pretends, turns_on, catches;
 -- It is the caller's: of what another role may read.
 CREATE ROLE simhash_test_reader;
 SET ROLE simhash_test_reader;

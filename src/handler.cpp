@@ -10,20 +10,22 @@ namespace {
 constexpr void set_properties(IndexAmRoutine* am) {
     am->amstrategies = kNear + kFingerprintBits;
     am->amsupport = kHashScope;
-    am->amcanmulticol = true; // the fingerprint and its scope
+    am->amcanmulticol = true; // the fingerprint, then the columns of its scope
     am->amcanorderbyop = true;
     am->amoptionalkey = true;
     am->amsearchnulls = true;
     set_equality<kEqual>(am);
     set_can_build_parallel(am);
-    // The list of removed fingerprints; parallel vacuum shares the memory out.
+    // VACUUM keeps a list of removed fingerprints in that memory. Parallel VACUUM divides it among
+    // its workers.
     am->amusemaintenanceworkmem = true;
     am->amparallelvacuumoptions =
         VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
 }
 
-// Index-only scans rely on vacuum's cleanup locks, which the replay of generic WAL does not take. An
-// index with scopes holds neither the scope nor the fingerprint as it is.
+// Index-only scans rely on VACUUM's cleanup locks, which the replay of generic WAL does not take:
+// on a standby there are none. An index with scopes stores neither the scope's values nor the plain
+// fingerprint, so it has nothing to return.
 bool can_return(Relation index, int) {
     return scope_columns(index) == 0 && !RecoveryInProgress();
 }
@@ -38,8 +40,9 @@ bool index_property(Oid index, int column, IndexAMProperty property, const char*
     return false;
 }
 
-// What an operator class may contain: strategy, right-hand type (InvalidOid: hamming_ball, told by
-// its operator), purpose.
+// Whether a class of fingerprints may contain the operator: by its strategy, its right-hand type
+// and its purpose. The type hamming_ball has no fixed OID, so the right-hand type of <@ is not
+// checked.
 bool operator_is_known(Form_pg_amop amop) {
     if (is_near_strategy(amop->amopstrategy))
         return amop->amoppurpose == AMOP_SEARCH && amop->amoprighttype == INT8OID;
@@ -59,7 +62,7 @@ bool operator_is_known(Form_pg_amop amop) {
     }
 }
 
-// Of a class for columns of the scope: equality alone.
+// A class for columns of the scope contains equality alone.
 bool scope_operator_is_known(Form_pg_amop amop) {
     return amop->amopstrategy == kEqual && amop->amoppurpose == AMOP_SEARCH;
 }
@@ -79,8 +82,8 @@ bool check_operator(Form_pg_amop amop, Oid type, const char* family) {
     return valid;
 }
 
-// (type, seed bigint) -> bigint. The type is not looked at: the function of another one may do, as
-// integer's for dates.
+// The support function is (type, seed bigint) -> bigint. The argument type is not checked: date may
+// use integer's hash function.
 bool check_function(Form_pg_amproc amproc, const char* family) {
     Oid* arguments;
     int count;
@@ -96,7 +99,7 @@ bool check_function(Form_pg_amproc amproc, const char* family) {
     return valid;
 }
 
-// Says so where the family lacks what a class must have.
+// Reports a member that the family must have and lacks.
 bool require_member(bool is_there, const char* family, const char* what, int number) {
     if (!is_there)
         ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
@@ -105,14 +108,15 @@ bool require_member(bool is_there, const char* family, const char* what, int num
     return is_there;
 }
 
-// A class for bigint is one of fingerprints, which may be a scope as well; any other is one of scopes.
+// A class for bigint is one of fingerprints, and may also serve a scope. Any other class is for
+// scopes.
 bool index_validate(Oid opclass) {
     HeapTuple class_tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
     if (!HeapTupleIsValid(class_tuple))
         elog(ERROR, "cache lookup failed for operator class %u", opclass);
     auto* form = reinterpret_cast<Form_pg_opclass>(GETSTRUCT(class_tuple));
     Oid family = form->opcfamily, type = form->opcintype;
-    // The family is of the same name here, and the class is what was asked for.
+    // Messages name the class that was asked for: its family has the same name.
     const char* family_name = NameStr(form->opcname);
     bool valid = true, has_ball = type != INT8OID;
     catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));

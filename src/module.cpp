@@ -1,5 +1,6 @@
-// The library as the server loads it: its magic block, and what is registered then. The planner's
-// hook is installed later, when it is first needed (planner/support.cpp).
+// The library as the server loads it: its magic block, and the storage parameters, which are
+// registered then. The planner's hook is installed when a distance is first planned
+// (planner/README.md).
 #include "index/access_method.hpp"
 
 extern "C" {

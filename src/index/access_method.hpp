@@ -17,6 +17,12 @@ char* index_build_phase_name(int64 phase);
 IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info);
 void index_build_empty(Relation index);
 
+// True for an index of this access method, also for a partitioned one, which has no pages. The
+// callback tells, as an access method may have any name in the catalogs.
+inline bool is_simhash_index(Relation index) {
+    return index->rd_indam->ambuild == index_build;
+}
+
 // ---- insert.cpp ----
 
 bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_tid, Relation heap,

@@ -8,22 +8,28 @@
 
 namespace simhash {
 
-Answers::Answers(Relation index, const Layout* layout, size_t limit)
-    : index_(index), layout_(layout), count_(0),
-      limit_(std::min(limit / kSharingLeaf, size_t{UINT32_MAX})), searches_(0) {
-    auto allocate = [&] {
-        return static_cast<Answer*>(
+void Answers::begin(size_t count) {
+    // Each answer is about one fingerprint at least, and about a leaf of its own.
+    size_t needed = std::min({count, most_, size_t{RelationGetNumberOfBlocks(index_)}});
+    forget();
+    if (needed <= limit_)
+        return;
+    free();
+    limit_ = needed;
+    for (Answer** answers : {&answers_, &earlier_})
+        *answers = static_cast<Answer*>(
             MemoryContextAllocHuge(CurrentMemoryContext, limit_ * sizeof(Answer)));
-    };
-    answers_ = allocate();
-    earlier_ = allocate();
     before_slot_ = static_cast<uint32*>(palloc0((kSlots + 1) * sizeof(uint32)));
 }
 
 void Answers::free() {
-    pfree(answers_);
-    pfree(earlier_);
-    pfree(before_slot_);
+    for (void* memory : {static_cast<void*>(answers_), static_cast<void*>(earlier_),
+                         static_cast<void*>(before_slot_)})
+        if (memory != nullptr)
+            pfree(memory);
+    answers_ = earlier_ = nullptr;
+    before_slot_ = nullptr;
+    limit_ = 0;
 }
 
 // Where there is no room, a descent will have to do.

@@ -4,6 +4,8 @@
 
 #include "index/tree.hpp"
 
+#include <algorithm>
+
 namespace simhash {
 
 // A leaf that was asked, and what it said: as long as it has this LSN, none of the fingerprints
@@ -23,8 +25,11 @@ class Answers {
     static constexpr size_t kBytesEach = 2 * sizeof(Answer) / kSharingLeaf;
 
     Answers() = default;
-    // For at most `limit` fingerprints at once. `layout` must stay.
-    Answers(Relation index, const Layout* layout, size_t limit);
+    // `most` answers at most are kept. `layout` must stay.
+    Answers(Relation index, const Layout* layout, size_t most)
+        : index_(index), layout_(layout), most_(std::min(most, size_t{UINT32_MAX})) {}
+    // Makes room for the answers about `count` fingerprints; there is no answer before.
+    void begin(size_t count);
     void free();
 
     // Asks for fingerprints, ascending and distinct: keeps those that have no posting, in order,
@@ -52,17 +57,17 @@ class Answers {
 
     Relation index_;
     const Layout* layout_;
-    Answer* answers_; // ascending; from the last call of keep_absent()
-    Answer* earlier_; // from the call before
-    size_t count_, limit_;
+    Answer* answers_ = nullptr; // [limit_] ascending; from the last call of keep_absent()
+    Answer* earlier_ = nullptr; // [limit_] from the call before
+    size_t count_ = 0, limit_ = 0, most_ = 0;
     // The leading bits of a fingerprint are its slot: how many answers begin before each slot.
     static constexpr int kSlotBits = 14;
     static constexpr int kSlots = 1 << kSlotBits;
     static int slot_of(uint64_t fingerprint) {
         return int(fingerprint >> (kFingerprintBits - kSlotBits));
     }
-    uint32* before_slot_; // [kSlots + 1]
-    size_t searches_;
+    uint32* before_slot_ = nullptr; // [kSlots + 1]
+    size_t searches_ = 0;
 };
 
 } // namespace simhash

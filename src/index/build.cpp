@@ -6,7 +6,9 @@
 // nobody else sees the pages.
 #include "index/access_method.hpp"
 #include "index/build.hpp"
+#include "index/first_column.hpp"
 #include "index/scope.hpp"
+#include "index/testing.hpp"
 
 namespace simhash {
 
@@ -33,6 +35,9 @@ void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull
         runs->add_null(tid_to_integer(*tid));
     else
         runs->add(stored_fingerprint(index, values, isnull), tid_to_integer(*tid));
+    // Seldom, so that tests stop a leader that has a share of the rows.
+    if (runs->rows() % 65536 == 0 && !IsParallelWorker())
+        pause_for_test("build-leader-reads");
 }
 
 } // namespace
@@ -152,6 +157,7 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     if (RelationGetNumberOfBlocks(index) != 0)
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
     check_columns(index);
+    warn_of_row_number(heap, index, info);
     Layout layout = layout_of_options(index);
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};
     write_first_pages(index, MAIN_FORKNUM, layout, build.fillfactor);

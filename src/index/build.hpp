@@ -1,6 +1,7 @@
 // What a build by one backend and one by several share.
 #pragma once
 
+#include "index/access_method.hpp"
 #include "index/build_runs.hpp"
 #include "index/tree_writer.hpp"
 

@@ -10,6 +10,7 @@
 // Both relations are locked against writers, so that any deviation is damage. During recovery that
 // lock cannot be taken; there replay must be paused.
 #include "core/bits/permutation.hpp"
+#include "index/index_cache.hpp"
 #include "index/level_reader.hpp"
 #include "index/open_index.hpp"
 #include "index/scope.hpp"

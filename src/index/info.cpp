@@ -1,6 +1,7 @@
 // simhash_index_info: what an index holds, in one row for the whole and one for each level of each
 // tree. Reads the whole index, beside readers and writers; the figures are of the moment at which
 // each page was read.
+#include "index/index_cache.hpp"
 #include "index/level_reader.hpp"
 #include "index/open_index.hpp"
 

@@ -3,6 +3,7 @@
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/cursor.hpp"
+#include "index/index_cache.hpp"
 #include "index/scope.hpp"
 #include "index/testing.hpp"
 #include "index/tree.hpp"

@@ -14,7 +14,7 @@ bool may_open(Oid table, IndexRight right) {
 }
 
 void refuse_other_relations(Relation index) {
-    if (index->rd_rel->relkind != RELKIND_INDEX || index->rd_indam->ambuild != index_build)
+    if (index->rd_rel->relkind != RELKIND_INDEX || !is_simhash_index(index))
         ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
                         errmsg("\"%s\" is not a simhash index", RelationGetRelationName(index))));
     if (RELATION_IS_OTHER_TEMP(index))

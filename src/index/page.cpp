@@ -1,4 +1,4 @@
-// Pages: their making and checking, the cached metapage, allocation, and pivots of internal pages.
+// Pages: how they are made, read, checked and allocated; and the metapage.
 #include "index/page.hpp"
 
 #include "index/scope.hpp"
@@ -114,10 +114,7 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
 
 } // namespace
 
-IndexCache* index_cache(Relation index) {
-    if (index->rd_amcache != nullptr)
-        return static_cast<IndexCache*>(index->rd_amcache);
-
+Layout read_layout(Relation index) {
     Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_SHARE);
     Page page = BufferGetPage(buffer);
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
@@ -126,12 +123,7 @@ IndexCache* index_cache(Relation index) {
     Layout layout = {meta->radius, meta->table_count, {}, order};
     std::copy_n(meta->masks, meta->table_count, layout.masks);
     UnlockReleaseBuffer(buffer);
-
-    auto* cache =
-        static_cast<IndexCache*>(MemoryContextAllocZero(index->rd_indexcxt, sizeof(IndexCache)));
-    cache->layout = layout;
-    index->rd_amcache = cache;
-    return cache;
+    return layout;
 }
 
 bool meta_flag(Relation index, uint8 MetaPage::*flag) {
@@ -148,12 +140,6 @@ void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value) {
     reinterpret_cast<MetaPage*>(page_body(page))->*flag = value;
     GenericXLogFinish(state);
     UnlockReleaseBuffer(buffer);
-}
-
-double estimated_entries(const Layout& layout, BlockNumber blocks) {
-    double pages = std::max(1.0, double(blocks) - tree_count(layout));
-    double bytes_per_entry = 6.0 * layout.table_count + 4;
-    return std::max(1.0, pages * kBodyCapacity / bytes_per_entry);
 }
 
 // ---- Allocation ----

@@ -1,11 +1,10 @@
-// What is on disk: the pages of an index, their fences and pivots, the metapage, and the making,
-// reading and checking of pages. README.md beside this file states the protocols.
+// What is on disk: the pages of an index, their fences and pivots, and the metapage; and how pages
+// are made, read and checked. README.md beside this file states the protocols.
 #pragma once
 
 #include "pg.hpp"
 #include "core/bits/distance.hpp"
 #include "core/layout/layout.hpp"
-#include "core/layout/probe_plan.hpp"
 #include "core/leaf/codec.hpp"
 
 namespace simhash {
@@ -13,10 +12,15 @@ namespace simhash {
 // ---- Pages ----
 
 constexpr BlockNumber kMetaBlock = 0;
-constexpr uint32 kMetaMagic = 0x53494d48;  // "SIMH"
-constexpr uint16 kFormatVersion = 3;       // that is written
-constexpr uint16 kOldestFormatVersion = 2; // that is read: its keys go on from the highest bit
-constexpr uint16 kPageId = 0xff96; // last two bytes of every page, for pg_filedump and for checks
+constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
+
+// The format that is written, and the oldest that is still read. In format 2 the bits after a
+// table's prefix follow from the highest bit on (BitOrder::kFromHighest).
+constexpr uint16 kFormatVersion = 3;
+constexpr uint16 kOldestFormatVersion = 2;
+
+// The last two bytes of every page, by which pg_filedump and our checks know it.
+constexpr uint16 kPageId = 0xff96;
 
 enum PageFlag : uint16 {
     kPageMeta = 1 << 0,
@@ -29,14 +33,20 @@ enum PageFlag : uint16 {
 using TreeKey = LeafEntry;
 constexpr uint64_t kMaxTid = 0xffffffffffff;
 
-// Special space of every page.
+// The special space of every page.
 struct PageOpaque {
-    uint64 low_key;     // fences: every key of the page is >= (low_key, low_tid) ...
-    uint64 high_key;    // ... and < (high_key, high_tid), unless the page is rightmost
-    uint64 deleted_xid; // of a deleted page: FullTransactionId that no snapshot may precede when it
-                        // is reused
+    // The fences: every key of the page is >= (low_key, low_tid) and, unless the page is rightmost,
+    // < (high_key, high_tid).
+    uint64 low_key;
+    uint64 high_key;
+
+    // FullTransactionId of a deleted page's deletion. The page is reused only when no snapshot is
+    // older than that.
+    uint64 deleted_xid;
+
     uint16 low_tid[3];
     uint16 high_tid[3];
+
     BlockNumber right; // right sibling, InvalidBlockNumber on the rightmost page
     uint16 flags;      // PageFlag
     uint8 tree;        // number of the tree
@@ -46,95 +56,111 @@ struct PageOpaque {
 };
 static_assert(sizeof(PageOpaque) == 48);
 
+// The content of block 0.
 struct MetaPage {
-    uint32 magic;
-    uint16 version;
+    uint32 magic;   // kMetaMagic
+    uint16 version; // kOldestFormatVersion to kFormatVersion
+
+    // The layout that the index was built with.
     uint8 radius;
     uint8 table_count;
-    uint8 fillfactor;      // of the build, per cent
+
+    uint8 fillfactor;      // per cent that the build filled leaves to
     uint8 removal_pending; // a removal began and did not end: block tables may hold orphans
     uint8 free_pending;    // deleted pages wait to be put into the free space map
-    uint8 scope_columns;   // columns after the fingerprint
+    uint8 scope_columns;   // number of columns after the fingerprint
     uint32 checksum;       // CRC-32C of what never changes after the build
-    uint64 masks[kMaxTables];
+
+    uint64 masks[kMaxTables]; // prefix masks of the layout; the first table_count are used
 };
 
-// A pivot of an internal page: child holds the keys from `key` up to the next pivot's.
+// An entry of an internal page: `child` holds the keys from `key` up to the next pivot's.
 struct Pivot {
     TreeKey key;
     BlockNumber child;
 };
 
-// What a backend keeps of an index (rd_amcache): the layout, and the plan of the last query.
-struct IndexCache {
-    Layout layout;
-    bool has_plan;
-    double plan_entries; // that the plan was made for
-    ProbePlan plan;
-};
+// ---- Trees of an index ----
 
 inline int null_tree(const Layout& layout) {
     return layout.table_count;
 }
+
 inline int tree_count(const Layout& layout) {
     return layout.table_count + 1;
 }
+
 inline BlockNumber root_block(int tree) {
     return BlockNumber(tree + 1);
 }
+
 // The posting table and the null table hold TIDs, the other block tables do not.
 inline LeafKind tree_kind(const Layout& layout, int tree) {
     return tree == 0 || tree == null_tree(layout) ? LeafKind::kPosting : LeafKind::kBlock;
 }
 
-// Of a leaf's tail, as many as that format's readers take.
+// The most entries that a leaf's tail may hold: readers of format 2 take half as many.
 inline int max_tail_entries(const Layout& layout) {
     return layout.order == BitOrder::kFromHighest ? kMaxTailEntries / 2 : kMaxTailEntries;
 }
+
+// ---- TIDs as integers: the block, then 16 bits of offset ----
 
 inline uint64_t tid_to_integer(const ItemPointerData& tid) {
     return uint64_t{ItemPointerGetBlockNumberNoCheck(&tid)} << 16 |
            ItemPointerGetOffsetNumberNoCheck(&tid);
 }
-// False where a damaged page gives a TID that no row can have, and that the server must not be
-// asked for.
+
+// False for a TID that no row can have. A damaged page may hold one, and the server must not be
+// asked for it.
 inline bool tid_is_possible(uint64_t tid) {
     return (tid & 0xffff) != InvalidOffsetNumber && (tid >> 16) != InvalidBlockNumber;
 }
+
 inline ItemPointerData integer_to_tid(uint64_t tid) {
     ItemPointerData result;
     ItemPointerSet(&result, BlockNumber(tid >> 16), OffsetNumber(tid & 0xffff));
     return result;
 }
 
+// ---- Header, special space and content ----
+
 inline PageOpaque* page_opaque(Page page) {
     return reinterpret_cast<PageOpaque*>(PageGetSpecialPointer(page));
 }
+
 inline bool page_is_leaf(Page page) {
     return page_opaque(page)->flags & kPageLeaf;
 }
+
 inline bool page_is_deleted(Page page) {
     return page_opaque(page)->flags & kPageDeleted;
 }
+
 inline bool page_is_rightmost(Page page) {
     return page_opaque(page)->right == InvalidBlockNumber;
 }
 
-// A page's content: from the end of the page header to pd_lower. Leaves: core/leaf/codec.hpp;
-// internal pages: pivots.
+// A page's content stands between the page header and pd_lower. core/leaf/codec.hpp describes that
+// of a leaf; an internal page holds pivots.
 inline uint8_t* page_body(Page page) {
     return reinterpret_cast<uint8_t*>(page) + MAXALIGN(SizeOfPageHeaderData);
 }
+
 inline size_t page_body_size(Page page) {
     return reinterpret_cast<PageHeader>(page)->pd_lower - MAXALIGN(SizeOfPageHeaderData);
 }
+
 inline void page_set_body_size(Page page, size_t size) {
     reinterpret_cast<PageHeader>(page)->pd_lower = uint16(MAXALIGN(SizeOfPageHeaderData) + size);
 }
+
 inline size_t page_free_bytes(Page page) {
     auto* header = reinterpret_cast<PageHeader>(page);
     return header->pd_upper - header->pd_lower;
 }
+
+// Bytes of content that fit into a page.
 constexpr size_t kBodyCapacity =
     BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageOpaque));
 
@@ -154,7 +180,7 @@ inline TreeKey page_low(Page page) {
     return {page_opaque(page)->low_key, words_to_tid(page_opaque(page)->low_tid)};
 }
 
-// Not of a rightmost page.
+// A rightmost page has no high fence: not to be called for one.
 inline TreeKey page_high(Page page) {
     return {page_opaque(page)->high_key, words_to_tid(page_opaque(page)->high_tid)};
 }
@@ -229,14 +255,11 @@ inline int find_pivot(LeafKind kind, Page page, TreeKey key) {
     return low;
 }
 
-// ---- Making, reading and checking ----
+// ---- Checks ----
 
 // Raises the error of a damaged page; `what` is its DETAIL.
 [[noreturn]] void report_corruption(Relation index, BlockNumber block, const char* what);
-// Write an empty page, leaf or metapage: into a page locked exclusively, or the caller's memory.
-void init_page(Page page, int tree, int level, uint16 flags);
-void init_leaf(Page page, int tree, LeafKind kind);
-void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_columns);
+
 // True when header and special space are of a page of this access method, so that they may be used.
 inline bool page_is_well_formed(Page page) {
     return PageGetPageSize(page) == BLCKSZ &&
@@ -244,6 +267,7 @@ inline bool page_is_well_formed(Page page) {
                BLCKSZ - MAXALIGN(sizeof(PageOpaque)) &&
            page_opaque(page)->page_id == kPageId;
 }
+
 // What is wrong with the page of this block, or nullptr.
 inline const char* page_damage(Page page, BlockNumber block) {
     auto* header = reinterpret_cast<PageHeader>(page);
@@ -261,11 +285,56 @@ inline const char* page_damage(Page page, BlockNumber block) {
         return "The page's flags do not fit its place.";
     return nullptr;
 }
-// Raises an error unless the page is well-formed; to be called on each page read, under its lock.
+
+// Raises an error unless the page is well-formed. To be called for each page that is read, under
+// its lock.
 inline void check_page(Relation index, BlockNumber block, Buffer buffer) {
     if (const char* damage = page_damage(BufferGetPage(buffer), block))
         report_corruption(index, block, damage);
 }
+
+// Raises an error unless the page, locked, is internal and holds a whole number of pivots, one at
+// least.
+void check_internal(Relation index, Buffer buffer, LeafKind kind);
+
+// ---- Making pages ----
+
+// These write an empty page, leaf or metapage: into a page that is locked exclusively, or into
+// memory of the caller.
+void init_page(Page page, int tree, int level, uint16 flags);
+void init_leaf(Page page, int tree, LeafKind kind);
+void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_columns);
+
+// Returns a page for reuse or a new one, pinned and exclusively locked; its content must be
+// replaced with a full image. May be called holding page locks.
+Buffer allocate_page(Relation index, Relation heap);
+
+// True when the page is empty, or was deleted before any scan that still runs could have found a
+// link to it. Expects it locked.
+bool page_is_recyclable(Page page, Relation heap);
+
+// ---- Reading pages ----
+
+// Pins the page that a link names, or raises an error where it cannot be one to lock: a damaged
+// link may name no page, or one that this backend has locked.
+Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
+
+// Pins the page if the buffer, a shared one, still holds it; else InvalidBuffer. Expects it not
+// locked by this backend.
+inline Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer) {
+    // The server does not count a visit by this way as a use of the buffer, and would evict the
+    // page as if nobody used it. So the way is taken only where one use more makes no difference.
+    bool usable = buffer != InvalidBuffer && use_count_is_full(buffer);
+    return usable && read_recent_buffer(index, block, buffer) ? buffer : InvalidBuffer;
+}
+
+// Pins a page by its block, locks it in `lock_mode` and checks it.
+Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode);
+
+// Opens a leaf of the given kind for reading, or raises an error. Expects it locked for as long as
+// the reader is used.
+LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
+
 // Moves a position to where the page on the right begins: to the high key of this one, which must
 // lie beyond it. False on the rightmost page of a level. Expects the page locked.
 inline bool go_right(Relation index, Buffer buffer, TreeKey* position) {
@@ -277,39 +346,16 @@ inline bool go_right(Relation index, Buffer buffer, TreeKey* position) {
     *position = page_high(page);
     return true;
 }
-// Opens a leaf of the given kind for reading, or raises an error. Expects it locked for as long as
-// the reader is used.
-LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
-// Pins the page that a link names, or raises an error where it cannot be one to lock: a damaged
-// link may name no page, or one that this backend has locked.
-Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
-// Pins the page if it still is in the buffer, shared, that held it before; else InvalidBuffer.
-// Expects it not locked by this backend.
-inline Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer) {
-    // A visit by this way does not count as use of the buffer, which would be evicted as if nobody
-    // used it. So it is taken only where one use more makes no difference.
-    bool usable = buffer != InvalidBuffer && use_count_is_full(buffer);
-    return usable && read_recent_buffer(index, block, buffer) ? buffer : InvalidBuffer;
-}
-// Pins a page by its block, locks it in `lock_mode` and checks it.
-Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode);
-// The cached metapage. Expects no page lock, leaves none: the first call reads the page.
-IndexCache* index_cache(Relation index);
-// Distinct fingerprints that an index of so many blocks holds, roughly.
-double estimated_entries(const Layout& layout, BlockNumber blocks);
-// Vacuum's flags in the metapage. Setting one is logged. Both lock the metapage meanwhile: a caller
-// may hold a leaf's lock, not the metapage's.
+
+// ---- The metapage ----
+
+// Reads the layout, and raises an error where the metapage is damaged or of another format. Expects
+// no page lock, leaves none. index_cache() keeps the result.
+Layout read_layout(Relation index);
+
+// VACUUM's flags. Setting one is logged. Both lock the metapage meanwhile: a caller may hold a
+// leaf's lock, not the metapage's.
 bool meta_flag(Relation index, uint8 MetaPage::*flag);
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
-// Returns a page for reuse or a new one, pinned and exclusively locked; its content must be
-// replaced with a full image. May be called holding page locks.
-Buffer allocate_page(Relation index, Relation heap);
-// True when the page is empty, or was deleted so long ago that no scan can come to it. Expects it
-// locked.
-bool page_is_recyclable(Page page, Relation heap);
-
-// Raises an error unless the page, locked, is internal and holds a whole number of pivots, one at
-// least.
-void check_internal(Relation index, Buffer buffer, LeafKind kind);
 
 } // namespace simhash

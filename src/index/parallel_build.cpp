@@ -143,6 +143,7 @@ void cut_tree(const Participant& self, int number) {
 }
 
 void cut_trees(const Participant& self) {
+    pause_for_test("build-cuts");
     for (int tree = 0; tree < tree_count(*self.build.layout); tree++)
         cut_tree(self, tree);
 }
@@ -231,6 +232,8 @@ int write_ranges(const Participant& self) {
             return written;
         write_range(self, tree, next - first, &progress);
         written++;
+        if (self.is_leader())
+            pause_for_test("build-leader-writes");
     }
 }
 
@@ -249,6 +252,8 @@ void take_part(const Participant& self) {
         expect_entries(*self.build.layout, self.shared->totals.index_tuples);
         enter_phase(kPhaseWrite);
     }
+    if (!self.is_leader())
+        pause_for_test("build-worker-writes");
     int written = phase <= kWriting ? write_ranges(self) : 0;
     ereport(DEBUG1, (errmsg_internal("simhash build: participant %d wrote %d key ranges",
                                      self.number, written)));
@@ -259,6 +264,7 @@ void take_part(const Participant& self) {
 
 // Writes what is above the leaves, which are all there now.
 void finish_trees(const Participant& self) {
+    pause_for_test("build-upper-levels");
     for (int tree = 0; tree < tree_count(*self.build.layout); tree++) {
         Pivots pivots;
         for (int range = 0; range < self.shared->range_counts[tree]; range++) {
@@ -427,6 +433,7 @@ void work(dsm_segment* segment, shm_toc* contents) {
     InstrStartParallelQuery();
     IndexBuild build{heap, index, info, &shared->layout, shared->fillfactor};
     fail_for_test("build-worker");
+    pause_for_test("build-worker");
     NewPages pages(index, kPagesAtOnce);
     take_part({build, shared, find_shared<ParallelTableScanDescData>(contents, kScanKey),
                ParallelWorkerNumber + 1, &pages});

@@ -2,6 +2,7 @@
 #include "index/scope.hpp"
 
 #include "index/access_method.hpp"
+#include "index/first_column.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -10,7 +11,6 @@ namespace simhash {
 
 namespace {
 
-constexpr int kFirstScopeColumn = 1; // from 0
 constexpr uint64_t kNullScope = 0x9e3779b97f4a7c15;
 
 // Memory for what hash functions leave behind, such as a copy of a numeric that is stored short. It
@@ -121,15 +121,7 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
 
 void check_columns(Relation index) {
     TupleDesc columns = RelationGetDescr(index);
-    if (index->rd_opcintype[0] != INT8OID)
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("the first column of a simhash index must be a fingerprint, of type "
-                               "bigint"),
-                        errdetail("Column \"%s\" is of type %s.",
-                                  NameStr(TupleDescAttr(columns, 0)->attname),
-                                  format_type_be(TupleDescAttr(columns, 0)->atttypid)),
-                        errhint("The fingerprint comes first, as bigint; the columns of its scope "
-                                "follow.")));
+    check_first_column(index);
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
         const char* column = NameStr(TupleDescAttr(columns, i)->attname);
         Oid type = TupleDescAttr(columns, i)->atttypid;

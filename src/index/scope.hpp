@@ -14,6 +14,8 @@
 
 namespace simhash {
 
+constexpr int kFirstScopeColumn = 1; // from 0
+
 // How many columns of the index are a scope's; 0 for most indexes.
 inline int scope_columns(Relation index) {
     return IndexRelationGetNumberOfKeyAttributes(index) - 1;

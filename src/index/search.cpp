@@ -2,6 +2,7 @@
 #include "index/search.hpp"
 
 #include "index/access_method.hpp"
+#include "index/index_cache.hpp"
 
 #include <algorithm>
 #include <new>

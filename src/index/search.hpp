@@ -4,6 +4,7 @@
 
 #include "core/bits/ball.hpp"
 #include "core/bits/permutation.hpp"
+#include "core/layout/probe_plan.hpp"
 #include "index/cursor.hpp"
 
 #include <span>

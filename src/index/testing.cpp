@@ -10,7 +10,11 @@ namespace simhash {
 void pause_for_test(const char* point) {
     const char* wanted = GetConfigOption("simhash.pause_at", true, false);
     size_t length = strlen(point);
-    if (wanted == nullptr || strncmp(wanted, point, length) != 0 || wanted[length] != '/')
+    while (wanted != nullptr && (strncmp(wanted, point, length) != 0 || wanted[length] != '/')) {
+        const char* comma = strchr(wanted, ',');
+        wanted = comma == nullptr ? nullptr : comma + 1;
+    }
+    if (wanted == nullptr)
         return;
     int64 lock = atoi(wanted + length + 1);
     DirectFunctionCall1(pg_advisory_lock_int8, Int64GetDatum(lock));

@@ -4,6 +4,7 @@
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/answers.hpp"
+#include "index/index_cache.hpp"
 #include "index/testing.hpp"
 #include "index/tree.hpp"
 
@@ -27,9 +28,8 @@ struct Vacuum {
     const Layout* layout;
     bool pending; // removal_pending is set
 
-    uint64_t* removed; // fingerprints that lost a posting, ascending within a leaf
-    size_t removed_count, removed_limit;
-    uint64_t* keys;  // [removed_limit] the same, permuted and sorted
+    uint64_t* removed; // [removed_room] fingerprints that lost a posting, ascending within a leaf
+    size_t removed_count, removed_room, removed_limit;
     Answers answers; // of the posting table, to the same
 
     LeafEntry run[kMaxLeafEntries];
@@ -147,9 +147,15 @@ void sort_permuted(const Permutation& permutation, std::span<const uint64_t> fin
 
 // Deals with the remembered fingerprints, and forgets them.
 void remove_from_tables(Vacuum* vacuum) {
-    uint64_t *removed = vacuum->removed, *keys = vacuum->keys;
+    if (vacuum->removed_count == 0)
+        return;
+    uint64_t* removed = vacuum->removed;
     std::sort(removed, removed + vacuum->removed_count);
     size_t count = std::unique(removed, removed + vacuum->removed_count) - removed;
+    vacuum->answers.begin(count);
+    // The same, permuted and sorted.
+    auto* keys = static_cast<uint64_t*>(
+        MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint64_t)));
     for (int table = 1; table < vacuum->layout->table_count; table++) {
         count = vacuum->answers.keep_absent(removed, count);
         pause_for_test(table == 1 ? "vacuum-after-answers" : "vacuum-after-later-answers");
@@ -158,6 +164,25 @@ void remove_from_tables(Vacuum* vacuum) {
     }
     vacuum->removed_count = 0;
     vacuum->answers.forget();
+    pfree(keys);
+}
+
+// Makes room for what one leaf may have: more memory, up to the limit, and then by dealing with what
+// is remembered. Expects no lock.
+void make_room(Vacuum* vacuum) {
+    if (vacuum->removed_count + kMaxLeafEntries <= vacuum->removed_room)
+        return;
+    if (vacuum->removed_room == vacuum->removed_limit) {
+        remove_from_tables(vacuum);
+        return;
+    }
+    constexpr size_t kLeast = 2 * kMaxLeafEntries;
+    vacuum->removed_room =
+        std::min(std::max(2 * vacuum->removed_room, kLeast), vacuum->removed_limit);
+    size_t bytes = vacuum->removed_room * sizeof(uint64_t);
+    vacuum->removed = static_cast<uint64_t*>(
+        vacuum->removed == nullptr ? MemoryContextAllocHuge(CurrentMemoryContext, bytes)
+                                   : repalloc_huge(vacuum->removed, bytes));
 }
 
 // Removes every entry of every block table that has no posting: after a removal that did not end.
@@ -208,8 +233,7 @@ int keep_live(Vacuum* vacuum, BlockNumber block, LeafEntry* entries, int count, 
     return kept;
 }
 
-// Removes the dead from one leaf. Expects it under a cleanup lock, and room in vacuum->removed for
-// a leaf's entries.
+// Removes the dead from one leaf. Expects it under a cleanup lock, after make_room().
 void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
     int run_count = reader.decode_run(vacuum->run), tail_count = reader.decode_tail(vacuum->tail);
@@ -239,6 +263,7 @@ Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {
 // Walks the leaves of the posting or the null table.
 void vacuum_postings(Vacuum* vacuum, int number) {
     TreeContext tree = vacuum_tree(vacuum, number);
+    make_room(vacuum);
     // The root too, whatever it is: a scan may hold its pin from when it was a leaf.
     Buffer buffer = lock_for_cleanup(vacuum, root_block(number));
     if (!page_is_leaf(BufferGetPage(buffer))) {
@@ -262,10 +287,9 @@ void vacuum_postings(Vacuum* vacuum, int number) {
         UnlockReleaseBuffer(buffer);
         if (empty && next != InvalidBlockNumber && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
-        if (vacuum->removed_count + kMaxLeafEntries > vacuum->removed_limit)
-            remove_from_tables(vacuum);
         if (next == InvalidBlockNumber)
             return;
+        make_room(vacuum);
         pause_for_test("vacuum-between-leaves");
         vacuum_delay();
         buffer = lock_for_cleanup(vacuum, next);
@@ -299,6 +323,8 @@ void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
         set_meta_flag(info->index, &MetaPage::free_pending, pending);
 }
 
+// How many fingerprints that lost a posting may be remembered at once. The memory for them grows
+// with their number: maintenance_work_mem may be far more than this index can need.
 size_t removed_limit() {
     constexpr size_t kBytes = 2 * sizeof(uint64_t) + Answers::kBytesEach;
     int kilobytes = in_autovacuum_worker() && autovacuum_work_mem != -1 ? autovacuum_work_mem
@@ -315,10 +341,8 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     vacuum->layout = &vacuum->copied_layout;
     vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
     vacuum->removed_limit = removed_limit();
-    for (uint64_t** array : {&vacuum->removed, &vacuum->keys})
-        *array = static_cast<uint64_t*>(
-            MemoryContextAllocHuge(CurrentMemoryContext, vacuum->removed_limit * sizeof(uint64_t)));
-    vacuum->answers = Answers(vacuum->index, vacuum->layout, vacuum->removed_limit);
+    vacuum->answers =
+        Answers(vacuum->index, vacuum->layout, vacuum->removed_limit / Answers::kSharingLeaf);
     return vacuum;
 }
 
@@ -326,8 +350,8 @@ void end_vacuum(Vacuum* vacuum) {
     if (vacuum->pending)
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, false);
     vacuum->answers.free();
-    pfree(vacuum->keys);
-    pfree(vacuum->removed);
+    if (vacuum->removed != nullptr)
+        pfree(vacuum->removed);
     pfree(vacuum);
 }
 

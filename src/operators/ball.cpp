@@ -1,6 +1,6 @@
-// The type hamming_ball {center, radius}: the indexable form of "within a radius of". Its text form
-// is (center,radius), for example (-42,3). <@ and @> test membership; like all predicates here they
-// never raise.
+// The type hamming_ball {center, radius}: the form of "within a radius of" that the index knows.
+// Its text form is (center,radius), for example (-42,3). The operators <@ and @> test membership,
+// and never raise an error.
 #include "operators/ball.hpp"
 
 #include "core/bits/ball.hpp"
@@ -31,7 +31,7 @@ const char* skip_space(const char* text) {
     return text;
 }
 
-// Reads one bigint and the delimiter after it; moves *text past both.
+// Reads one bigint and the delimiter after it, and moves *text past both.
 Parsed parse_number(const char** text, char delimiter, int64* number) {
     char* end;
     *text = skip_space(*text);

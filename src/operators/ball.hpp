@@ -1,6 +1,7 @@
-// The type hamming_ball: all fingerprints within a radius of a centre. It is what the index
-// searches for: fp <@ hamming_ball(query, radius).
+// The type hamming_ball: all fingerprints within a radius of a centre. The index searches for
+// fp <@ hamming_ball(query, radius).
 #pragma once
+
 #include "pg.hpp"
 
 extern "C" {
@@ -12,8 +13,8 @@ PGDLLEXPORT Datum simhash_ball_contains(PG_FUNCTION_ARGS);
 
 namespace simhash {
 
-// As stored: typlen 16, alignment double, passed by reference. The radius is any int32; whoever
-// uses it takes a negative one for "nothing" and one above 64 for "everything" (saturate_radius in
+// The stored form: typlen 16, alignment double, passed by reference. The radius is any int32: with
+// a negative one the ball is empty, and above 64 it holds every fingerprint (saturate_radius in
 // core/bits/ball.hpp).
 struct HammingBall {
     int64 center;
@@ -26,7 +27,7 @@ inline HammingBall* datum_get_ball(Datum datum) {
     return reinterpret_cast<HammingBall*>(DatumGetPointer(datum));
 }
 
-// A ball in the current memory context; a radius beyond int32 saturates.
+// Makes a ball in the current memory context. A radius beyond int32 saturates.
 HammingBall* make_ball(int64 center, int64 radius);
 
 } // namespace simhash

@@ -1,4 +1,4 @@
-// Distance of two fingerprints, as SQL sees it, and the predicates made of it.
+// The distance of two fingerprints, and the predicates that compare it, as SQL functions.
 //
 //     hamming(a, b), a <~> b           number of differing bits, 0..64
 //     hamming_within(a, b, radius)     a <~> b <= radius
@@ -8,8 +8,8 @@
 //     a ~|||||= b                      a <~> b <= 5: as many bars as bits, 1..8
 //
 // The planner's side (planner/rewrite.cpp) turns comparisons of a distance with a limit into the
-// second to fourth of these. None ever raises an error, whatever the limit, and all are LEAKPROOF:
-// without that, a table with row-level security would not use the index.
+// second to fourth of these. None raises an error, whatever the limit, and all are LEAKPROOF:
+// otherwise a table with row-level security would not use the index.
 #include "operators/distance.hpp"
 
 #include "core/bits/ball.hpp"
@@ -49,13 +49,14 @@ Datum simhash_hamming_beyond(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) > PG_GETARG_INT64(2));
 }
 
-// The radius that "distance < limit" means: one less, except that the least bigint stays as it is.
+// The radius of "distance < limit": limit - 1, or for the least bigint that number itself.
 Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
     int64 limit = PG_GETARG_INT64(0);
     PG_RETURN_INT64(limit == PG_INT64_MIN ? limit : limit - 1);
 }
 
-// The greatest radius up to a limit of any size, or below it: -1..64. NaN is above every number.
+// The greatest radius that is not above a limit of any size or, with `below`, that is below it: -1
+// to 64. NaN is above every number.
 Datum simhash_hamming_radius(PG_FUNCTION_ARGS) {
     Datum limit = PG_GETARG_DATUM(0);
     bool below = PG_GETARG_BOOL(1);
@@ -75,7 +76,7 @@ Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= kNearDuplicateRadius);
 }
 
-// An operator of an exclusion constraint has no place for a radius: one function for each.
+// The operator of an exclusion constraint takes no radius, so there is one function for each.
 #define SIMHASH_NEAR(radius)                                                                       \
     PG_FUNCTION_INFO_V1(simhash_near_##radius);                                                    \
     Datum simhash_near_##radius(PG_FUNCTION_ARGS) {                                                \

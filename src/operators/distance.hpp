@@ -1,6 +1,7 @@
-// The C entry points of the distance functions, by whose addresses the planner's side recognises
-// them.
+// The C entry points of the distance functions. The planner's side recognises the functions by
+// these addresses.
 #pragma once
+
 #include "pg.hpp"
 
 extern "C" {

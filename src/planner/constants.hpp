@@ -1,6 +1,7 @@
-// Constants in the planner's expressions. A Const may be of any type: it is looked at only where
-// its type is the wanted one.
+// Constants in the planner's expressions. A Const may be of any type, so its value is read only
+// where the type is the wanted one.
 #pragma once
+
 #include "pg.hpp"
 
 namespace simhash {

@@ -1,8 +1,16 @@
-// What an index path costs: the probe plan of the query's radius, priced.
-#include "core/bits/ball_size.hpp"
-#include "index/access_method.hpp"
-#include "index/page.hpp"
+// What an index path costs: the work of the probe plan for the query's radius, in units of the
+// planner.
+//
+// index_cost_estimate(), at the end, goes by these steps: what the path looks for (PathQuals), how
+// many rows it finds (PathEstimate), how much the searches do for that (SearchWork), and what an
+// order by distance adds.
 #include "planner/planner.hpp"
+
+#include "core/bits/ball_size.hpp"
+#include "core/layout/probe_plan.hpp"
+#include "index/access_method.hpp"
+#include "index/index_cache.hpp"
+#include "index/page.hpp"
 #include "planner/selectivity.hpp"
 
 #include <algorithm>
@@ -13,17 +21,23 @@ namespace simhash {
 
 namespace {
 
-// In units of the planner, of which a row's cpu_tuple_cost of 0.01 takes about 0.1 µs: finding a
-// range takes about 1 µs, checking a candidate a few ns.
-constexpr double kVisitCost = 0.1;
-constexpr double kCandidateCost = 0.0003;
-// A matching row is looked up in the posting table, rows of one fingerprint together.
+// The planner charges a row cpu_tuple_cost, 0.01, for about 0.1 µs of work.
+constexpr double kMicrosecondsPerUnit = 10;
+constexpr double kVisitCost = kTypicalProbeCosts.visit / kMicrosecondsPerUnit;
+constexpr double kCandidateCost = kTypicalProbeCosts.candidate / kMicrosecondsPerUnit;
+
+// A matching row is looked up in the posting table. It is less than a visit because the rows of one
+// fingerprint are looked up together.
 constexpr double kLookupCost = 0.03;
-// Of a scan ordered by distance: stages before the first row, and distances that occur.
+
+// A scan in order of distance: stages before its first row, and how many distances occur in all.
 constexpr double kStages = 3;
 constexpr double kLevels = 40;
 
+// ---- what the path looks for ----
+
 Layout layout_of(const IndexOptInfo* info) {
+    // An index that only an advisor imagines has no metapage.
     if (info->hypothetical)
         return default_layout();
     Relation index = index_open(info->indexoid, NoLock);
@@ -39,34 +53,21 @@ int radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op, Nod
                                    : radius_of_strategy(strategy);
 }
 
-// Leaf pages that the plan's probes read. The slices of a range lie the closer together the later
-// the bit that they differ in: on the range's leaves if these are few, else on their logarithm.
-double pages_of_probes(const ProbePlan& plan, double entries) {
-    constexpr double kEntryBytes = 6;
-    double pages = 0;
-    for (const Probe& probe : std::span(plan.probes, size_t(plan.probe_count))) {
-        double more = ldexp(entries, -probe.prefix_bits) * kEntryBytes / kBodyCapacity;
-        if (probe.slice_bits > 0)
-            more = std::min(more, std::log2(1 + more) + 1);
-        pages += ball_size(probe.prefix_bits, probe.threshold) * (1 + more);
-    }
-    return pages;
-}
-
 struct PathQuals {
-    List* clauses = NIL;             // RestrictInfos of the index qualifications
-    List* fingerprint_clauses = NIL; // those of them that are not of the scope
-    int radius = kFingerprintBits;
-    bool nulls_only = false;
-    double searches = 1;              // of the index, one for each element of an array
-    Bitmapset* scope_known = nullptr; // columns of the scope for which there is a value
+    List* clauses = NIL;              // RestrictInfos of the index conditions
+    List* fingerprint_clauses = NIL;  // those of them that are about the fingerprint
+    int radius = kFingerprintBits;    // the smallest of all conditions
+    bool nulls_only = false;          // fp IS NULL
+    double searches = 1;              // of the index: one for each element of an array
+    Bitmapset* scope_known = nullptr; // the columns of the scope for which there is a value
 
     bool leaves_scope_open(const IndexOptInfo* index) const {
         return bms_num_members(scope_known) < index->nkeycolumns - 1;
     }
 };
 
-// Whether `column operator value` tells a column of the scope, as ScopeReader does.
+// Whether `column operator value` gives the value of a column of the scope: as ScopeReader decides
+// when the scan begins.
 bool tells_scope(Oid opfamily, Oid op) {
     int strategy;
     Oid left, right;
@@ -74,7 +75,7 @@ bool tells_scope(Oid opfamily, Oid op) {
     return strategy == kEqual && OidIsValid(get_opfamily_proc(opfamily, right, right, kHashScope));
 }
 
-// What a clause, `column operator argument` or `column operator ANY (array)`, adds.
+// Adds a clause `column operator argument` or `column operator ANY (array)`.
 void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* clause,
                   PathQuals* quals) {
     Oid op = InvalidOid;
@@ -123,20 +124,51 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
             add_clause(root, path->indexinfo, clause->indexcol, info->clause, &quals);
         }
     }
+    // Without the whole scope no fingerprint can be searched for: the scan reads everything.
     if (quals.leaves_scope_open(path->indexinfo))
         quals.radius = kFingerprintBits;
     return quals;
 }
 
-// Of all rows, those that meet the clauses.
+// The index orders the rows of one scope by the distance of their fingerprints, and nothing else. A
+// path for another order, such as by the distance of a bigint of the scope, loses its order here.
+void give_up_other_order(IndexPath* path, const PathQuals& quals) {
+    bool is_other = quals.leaves_scope_open(path->indexinfo);
+    ListCell* cell;
+    foreach (cell, path->indexorderbycols)
+        is_other |= lfirst_int(cell) > 0;
+    if (is_other)
+        path->path.pathkeys = path->indexorderbys = path->indexorderbycols = NIL;
+}
+
+// ---- how many rows it finds ----
+
+struct PathEstimate {
+    PlannerInfo* root;
+    IndexOptInfo* index;
+    Layout layout;
+    PathQuals quals;
+    double entries;      // distinct fingerprints in the index
+    double leaf_pages;   // of one block table
+    Selectivity found;   // the share of all rows that the index finds
+    double rows;         // the number of these
+    double scope_rows;   // those of them that are of the scope
+    double fingerprints; // distinct ones among the rows
+
+    // What a page of the index costs.
+    double random_page;
+    double sequential_page;
+};
+
+// The share of all rows that meet the clauses.
 Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clauses) {
     return clauselist_selectivity(root, add_predicate_to_index_quals(info, clauses),
                                   int(info->rel->relid), JOIN_INNER, nullptr);
 }
 
-// Of all rows, those that the index finds. Rows of other scopes are among them, and are dropped when
-// the table's row has been looked at: such as lie in the ball by chance, of those that are in the
-// index at all, and all that have no fingerprint.
+// The share of all rows that the index finds. An index with scopes also finds rows of other scopes,
+// which are dropped when the table's row has been looked at: those that lie in the ball by chance,
+// and for fp IS NULL all that have no fingerprint.
 Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& quals,
                         Selectivity matching) {
     if (info->nkeycolumns == 1)
@@ -148,41 +180,101 @@ Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& 
     return std::max(matching, std::min(indexed, matching + others));
 }
 
-// The index orders rows within one scope, by the fingerprint's distances alone. A path that is meant
-// for another order, as of a bigint of the scope, becomes one without.
-void give_up_other_order(IndexPath* path, const PathQuals& quals) {
-    bool is_other = quals.leaves_scope_open(path->indexinfo);
-    ListCell* cell;
-    foreach (cell, path->indexorderbycols)
-        is_other |= lfirst_int(cell) > 0;
-    if (is_other)
-        path->path.pathkeys = path->indexorderbys = path->indexorderbycols = NIL;
+// The number of near-duplicates to be expected in any ball.
+constexpr double kFewFingerprints = 10;
+
+// Distinct fingerprints among the rows that are found: by chance, and near-duplicates.
+double expected_fingerprints(double entries, int radius, double rows) {
+    return std::min(rows, kFewFingerprints + entries * ball_share(radius));
 }
 
-// The server plans an index-only scan for a query that needs no column, as count(*), whether or not
-// the index can return any. Where it cannot, the path becomes a plain scan. What that costs beside
-// what the server charges: rows on pages whose rows all are visible to everybody.
-Cost give_up_index_only_scan(PlannerInfo* root, IndexPath* path, double rows) {
-    const IndexOptInfo* info = path->indexinfo;
+PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& quals) {
+    IndexOptInfo* info = path->indexinfo;
+    PathEstimate estimate{};
+    estimate.root = root;
+    estimate.index = info;
+    estimate.layout = layout_of(info);
+    estimate.quals = quals;
+    estimate.entries = estimated_entries(estimate.layout, info->pages);
+    estimate.leaf_pages = std::max(1.0, info->pages / double(estimate.layout.table_count));
+
+    Selectivity matching = share_of_clauses(root, info, quals.clauses);
+    estimate.scope_rows = clamp_row_est(matching * info->rel->tuples);
+    estimate.found = share_found(root, info, quals, matching);
+    estimate.rows = clamp_row_est(estimate.found * info->rel->tuples);
+    estimate.fingerprints =
+        expected_fingerprints(quals.nulls_only ? 0 : estimate.entries, quals.radius, estimate.rows);
+
+    get_tablespace_page_costs(info->reltablespace, &estimate.random_page,
+                              &estimate.sequential_page);
+    return estimate;
+}
+
+// ---- how much the searches do ----
+
+struct SearchWork {
+    double visits;      // ranges that are looked up
+    double candidates;  // fingerprints that are checked
+    double pages;       // leaf pages that the visits read
+    double page_cost;   // of one of them
+    double lookup_cost; // of a row, once it is known to match
+};
+
+// Leaf pages that the plan's probes read. Each slice of a range differs from the query in one bit.
+// The later that bit, the nearer the slice lies to the query, so slices share leaves: together they
+// are on all leaves of the range if these are few, else on about the logarithm of their number.
+double pages_of_probes(const ProbePlan& plan, double entries) {
+    constexpr double kEntryBytes = 6;
+    double pages = 0;
+    for (const Probe& probe : std::span(plan.probes, size_t(plan.probe_count))) {
+        double more = ldexp(entries, -probe.prefix_bits) * kEntryBytes / kBodyCapacity;
+        if (probe.slice_bits > 0)
+            more = std::min(more, std::log2(1 + more) + 1);
+        pages += ball_size(probe.prefix_bits, probe.threshold) * (1 + more);
+    }
+    return pages;
+}
+
+SearchWork work_of_searches(const PathEstimate& path) {
+    ProbePlan plan =
+        make_probe_plan(path.layout, path.quals.radius, path.entries, kTypicalProbeCosts);
+    // A pass over the posting table meets the TIDs with their fingerprints.
+    double lookup = plan.read_all ? 0 : kLookupCost;
+    if (path.quals.nulls_only)
+        return {1, 0, 1, path.random_page, lookup};
+    double candidates = plan.candidates + plan.slices * kCandidatesOfSlice;
+    double pages = plan.read_all ? path.leaf_pages : pages_of_probes(plan, path.entries);
+    // Leaves follow each other in a pass, but splits have moved some of them.
+    double page = plan.read_all ? (path.random_page + path.sequential_page) / 2 : path.random_page;
+    double searches = path.quals.searches;
+    return {plan.visits * searches, candidates * searches, pages * searches, page, lookup};
+}
+
+// Pages of the index that a search reads: those of its probes, and those of the posting table in
+// which its rows are looked up. A search that is repeated in a join finds some of them in memory.
+double pages_fetched(const PathEstimate& path, const SearchWork& work, double loop_count) {
+    double pages = work.pages + std::min(path.rows, path.leaf_pages);
+    return index_pages_fetched(pages * loop_count, path.index->pages, path.index->pages,
+                               path.root) /
+           loop_count;
+}
+
+// The server plans an index-only scan for a query that needs no column, such as count(*), whether
+// or not the index can return any. If it cannot, the path becomes a plain scan here. Returns the
+// cost that the server has left out: an index-only scan need not visit rows on pages that are
+// visible to everybody.
+Cost give_up_index_only_scan(IndexPath* path, const PathEstimate& estimate) {
+    const IndexOptInfo* info = estimate.index;
     if (path->path.pathtype != T_IndexOnlyScan || info->canreturn[0])
         return 0;
     path->path.pathtype = T_IndexScan;
     double table_random;
     get_tablespace_page_costs(info->rel->reltablespace, &table_random, nullptr);
     return info->rel->allvisfrac * table_random *
-           index_pages_fetched(rows, info->rel->pages, info->pages, root);
+           index_pages_fetched(estimate.rows, info->rel->pages, info->pages, estimate.root);
 }
 
-// Rows of one fingerprint, and null rows, come in the order of their places in the table: the heap
-// is read forward, if not page after page. The planner's scale of correlation has no word for that;
-// this value makes it charge about what reading every second to tenth page of a large table takes.
-constexpr double kForwardCorrelation = 0.92;
-constexpr double kFewFingerprints = 10; // near-duplicates to be expected in any ball
-
-// Distinct fingerprints among the rows that are found: by chance, and near-duplicates.
-double expected_fingerprints(double entries, int radius, double rows) {
-    return std::min(rows, kFewFingerprints + entries * ball_share(radius));
-}
+// ---- what an order by distance adds ----
 
 // How many rows of an order are read, as far as it is known.
 double rows_read_in_order(PlannerInfo* root, double rows) {
@@ -190,84 +282,67 @@ double rows_read_in_order(PlannerInfo* root, double rows) {
     return std::min(rows, is_alone && root->limit_tuples > 0 ? root->limit_tuples : 1.0);
 }
 
-// In order of distance from a fingerprint, rows of other scopes come among those of the scope. What
-// it costs until the rows are there that are read: passes over the posting table, and the rows of
-// the table that turn out to be of another scope. The server would spread that evenly over all rows
-// of the order, as if the first had nothing to wait for.
-double cost_of_other_scopes(PlannerInfo* root, const IndexOptInfo* info, double rows,
-                            double scope_rows, double entries, double leaf_pages) {
-    double met = rows * rows_read_in_order(root, scope_rows) / scope_rows;
+Cost cost_of_pass(const PathEstimate& path) {
+    return path.entries * kCandidateCost + path.leaf_pages * path.sequential_page;
+}
+
+// In order of distance from a fingerprint, rows of other scopes come between those of the scope.
+// This is what they cost until the rows have come that are read: passes over the posting table, and
+// rows of the table that turn out to be of another scope. It belongs to the startup cost, as the
+// server spreads the rest evenly over all rows of the order.
+Cost cost_of_other_scopes(const PathEstimate& path) {
+    const IndexOptInfo* info = path.index;
+    double met = path.rows * rows_read_in_order(path.root, path.scope_rows) / path.scope_rows;
     if (met <= kPassMatches)
         return 0; // the order's first stages
-    double table_random, index_sequential;
+    double table_random;
     get_tablespace_page_costs(info->rel->reltablespace, &table_random, nullptr);
-    get_tablespace_page_costs(info->reltablespace, nullptr, &index_sequential);
     double passes = 1 + std::log(met / kPassMatches) / std::log(kPassGrowth);
-    double table_pages = index_pages_fetched(met, info->rel->pages, info->pages, root);
-    return passes * (entries * kCandidateCost + leaf_pages * index_sequential) +
-           table_pages * table_random + met * (kLookupCost + cpu_tuple_cost);
+    double table_pages = index_pages_fetched(met, info->rel->pages, info->pages, path.root);
+    return passes * cost_of_pass(path) + table_pages * table_random +
+           met * (kLookupCost + cpu_tuple_cost);
 }
+
+void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
+    // The first neighbours cost a few stages.
+    *startup += path.layout.table_count * (kVisitCost + path.random_page) * kStages;
+    *startup = std::min(*startup, *total);
+    // All neighbours cost a pass over the posting table for each distance, unless a ball leaves
+    // few.
+    if (path.fingerprints > path.entries * kFewMatches)
+        *total += std::min(double(path.quals.radius + 1), kLevels) * cost_of_pass(path);
+    if (path.index->nkeycolumns > 1) {
+        Cost others = cost_of_other_scopes(path);
+        *startup += others;
+        *total += others;
+    }
+}
+
+// Rows of one fingerprint, and null rows, come in the order of their places in the table: the heap
+// is read forward, with gaps. The planner's scale of correlation does not know that. This value
+// makes it charge about as much as for every second to tenth page of a large table.
+constexpr double kForwardCorrelation = 0.92;
 
 } // namespace
 
 void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup_cost,
                          Cost* total_cost, Selectivity* selectivity, double* correlation,
                          double* pages) {
-    IndexOptInfo* info = path->indexinfo;
-    Layout layout = layout_of(info);
-
     PathQuals quals = quals_of_path(root, path);
     give_up_other_order(path, quals);
-    Selectivity matching = share_of_clauses(root, info, quals.clauses);
-    double scope_rows = clamp_row_est(matching * info->rel->tuples);
-    *selectivity = share_found(root, info, quals, matching);
-    double rows = clamp_row_est(*selectivity * info->rel->tuples);
-    double entries = estimated_entries(layout, info->pages);
-    double fingerprints = expected_fingerprints(quals.nulls_only ? 0 : entries, quals.radius, rows);
-    double leaf_pages = std::max(1.0, info->pages / double(layout.table_count));
-    ProbePlan plan = make_probe_plan(layout, quals.radius, entries, kTypicalProbeCosts);
+    PathEstimate estimate = estimate_path(root, path, quals);
+    SearchWork work = work_of_searches(estimate);
 
-    double visits = plan.visits, probed_pages = leaf_pages;
-    double candidates = plan.candidates + plan.slices * kCandidatesOfSlice;
-    if (!plan.read_all)
-        probed_pages = pages_of_probes(plan, entries);
-    visits *= quals.searches;
-    candidates *= quals.searches;
-    probed_pages *= quals.searches;
-    if (quals.nulls_only) {
-        visits = 1;
-        candidates = 0;
-        probed_pages = 1;
-    }
-    double matched_pages = std::min(rows, leaf_pages);
-    double fetched = index_pages_fetched((probed_pages + matched_pages) * loop_count, info->pages,
-                                         info->pages, root) /
-                     loop_count;
-    double spc_random, spc_sequential;
-    get_tablespace_page_costs(info->reltablespace, &spc_random, &spc_sequential);
-    double page_cost =
-        plan.read_all && !quals.nulls_only ? (spc_random + spc_sequential) / 2 : spc_random;
-
+    *pages = pages_fetched(estimate, work, loop_count);
     *startup_cost = kVisitCost;
-    *total_cost = fetched * page_cost + visits * kVisitCost + candidates * kCandidateCost +
-                  rows * (cpu_index_tuple_cost + (plan.read_all ? 0 : kLookupCost)) +
-                  give_up_index_only_scan(root, path, rows);
-    if (path->indexorderbys != NIL) {
-        // The first neighbours cost a few stages; all of them, a pass over the posting table per
-        // distance, unless a ball leaves few.
-        *startup_cost += layout.table_count * (kVisitCost + spc_random) * kStages;
-        *startup_cost = std::min(*startup_cost, *total_cost);
-        double levels = std::min(double(quals.radius + 1), kLevels);
-        if (fingerprints > entries * kFewMatches)
-            *total_cost += levels * (entries * kCandidateCost + leaf_pages * spc_sequential);
-        if (info->nkeycolumns > 1) {
-            double others = cost_of_other_scopes(root, info, rows, scope_rows, entries, leaf_pages);
-            *startup_cost += others;
-            *total_cost += others;
-        }
-    }
-    *correlation = kForwardCorrelation * (1 - fingerprints / rows);
-    *pages = fetched;
+    *total_cost = *pages * work.page_cost + work.visits * kVisitCost +
+                  work.candidates * kCandidateCost +
+                  estimate.rows * (cpu_index_tuple_cost + work.lookup_cost) +
+                  give_up_index_only_scan(path, estimate);
+    if (path->indexorderbys != NIL)
+        add_order(estimate, startup_cost, total_cost);
+    *selectivity = estimate.found;
+    *correlation = kForwardCorrelation * (1 - estimate.fingerprints / estimate.rows);
 }
 
 } // namespace simhash

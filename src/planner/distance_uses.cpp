@@ -1,14 +1,14 @@
-// What a table has that is made of a distance; see the header.
+// What a table has that contains a distance; see the header.
 #include "planner/distance_uses.hpp"
-#include "planner/planner.hpp"
+
+#include "index/access_method.hpp"
 
 namespace simhash {
 
 namespace {
 
-// The distance as the catalogs would have it: of the columns of range table entry 1.
 struct Search {
-    Node* distance;
+    Node* distance; // as the catalogs write it, with the columns of range table entry 1
     DistanceUses found;
 };
 
@@ -21,9 +21,9 @@ void look_at_expressions(Search* search, List* expressions) {
     search->found.by_others |= contains(reinterpret_cast<Node*>(expressions), search->distance);
 }
 
-// Whether an index of ours has one side of the distance as its column.
+// Whether a simhash index has one side of the distance as its column.
 bool indexes_a_side(Relation index, Node* distance) {
-    if (index->rd_indam->amcostestimate != index_cost_estimate)
+    if (!is_simhash_index(index))
         return false;
     AttrNumber column = index->rd_index->indkey.values[0];
     List* expressions = RelationGetIndexExpressions(index);
@@ -40,7 +40,7 @@ void look_at_indexes(Search* search, Relation table) {
     List* indexes = RelationGetIndexList(table);
     ListCell* cell;
     foreach (cell, indexes) {
-        // As the planner will open it in a moment.
+        // The planner is about to open it with the same lock.
         Relation index = index_open(lfirst_oid(cell), AccessShareLock);
         if (index->rd_index->indisvalid && indexes_a_side(index, search->distance))
             search->found.by_index = true;
@@ -67,8 +67,8 @@ void look_at_table(Search* search, PlannerInfo* root, Relation table) {
         look_at_expressions(search, key->partexprs);
 }
 
-// The tables below this one: all children by inheritance, but of partitions, which may be
-// thousands, only those that have partitions themselves.
+// The tables below this one whose objects count: all children by inheritance, and of partitions
+// only those that are partitioned themselves. A table may have thousands of the others.
 List* tables_below(Relation table) {
     if (table->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
         return has_subclass(RelationGetRelid(table))

@@ -1,7 +1,8 @@
-// Whether something of a table is made of the very distance that a condition compares: a B-tree on
-// the expression fp <~> 5, a partition key, a CHECK constraint. The server matches these with the
-// comparison as it was written, and with nothing else.
+// What a table has that contains the distance that a condition compares: a B-tree on the expression
+// fp <~> 5, a partition key, a CHECK constraint. The server matches these only with the comparison
+// as it was written, so the comparison must stay.
 #pragma once
+
 #include "pg.hpp"
 
 namespace simhash {
@@ -11,7 +12,7 @@ struct DistanceUses {
     bool by_index;  // an index of this access method on one of its sides
 };
 
-// `distance`: an expression of the query, a <~> b. Its table is locked, as it is being planned.
+// `distance` is an expression a <~> b of the query that is being planned. Expects its table locked.
 DistanceUses uses_of_distance(PlannerInfo* root, Node* distance);
 
 } // namespace simhash

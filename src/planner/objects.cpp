@@ -36,8 +36,8 @@ constexpr struct {
     {{"simhash_near_8", simhash_near_8}, 8},
 };
 
-// Cheap and harmless: other functions' libraries must not be loaded, nor their absence raise an
-// error, only because they stand in the same query.
+// This is asked before fmgr_info(), which would load the function's library: that of another
+// function in the same query must not be loaded, nor its absence raise an error.
 bool has_symbol(Oid function, const char* symbol) {
     HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
     if (!HeapTupleIsValid(tuple))

@@ -1,10 +1,11 @@
 // Finding this extension's own objects in the catalogs.
 //
-// The extension may live in any schema, outside the search_path, beside other people's functions of
-// the same names. So a function is ours when its C code is ours, and its siblings are looked up
-// beside it, in its schema. Whatever was renamed, moved or dropped is just not found (InvalidOid),
+// The extension may be in any schema, outside of search_path, beside other people's functions of
+// the same names. So a function is ours when its C code is ours, and the functions that belong to
+// it are looked up in its schema. One that was renamed, moved or dropped is not found (InvalidOid),
 // and then nothing is rewritten.
 #pragma once
+
 #include "pg.hpp"
 
 namespace simhash {
@@ -18,7 +19,7 @@ struct OurFunction {
 extern const OurFunction kHamming, kHammingWithin, kHammingAt, kHammingBeyond, kHammingRadiusBelow,
     kHammingRadius, kBallMake, kBallContained, kBallContains;
 
-// Whether the function of the catalogs is this one of ours, in whatever schema, by whatever name.
+// True where the function of the catalogs is this one of ours. Schema and name do not matter.
 bool is_our_function(Oid function, const OurFunction& ours);
 
 // The radius of a function that implements ~= or one of ~|= to ~||||||||=; kNoRadius for another.

@@ -1,4 +1,4 @@
-// What the planner's side gives to the rest: the access method's cost estimate.
+// What the rest of the extension needs of the planner's side: the cost estimate.
 #pragma once
 
 #include "pg.hpp"

@@ -1,4 +1,5 @@
-// Comparisons of a distance with a limit, rewritten into predicates that the index knows.
+// Comparisons of a distance with a limit, rewritten into predicates that the index knows. README.md
+// beside this file says when the planner comes here, and what is left as it was written.
 //
 // With d for a <~> b or hamming(a, b), and a limit of int2, int4 or int8, any expression:
 //
@@ -9,23 +10,21 @@
 //   d >= limit     hamming_beyond(a, b, hamming_radius_below(limit))
 //   d <> limit     NOT hamming_at(a, b, limit)
 //
-// and the same with the sides exchanged. The last three cannot use the index, but are then
-// estimated. hamming_radius_below(limit) is limit - 1 without overflow.
+// and the same with the sides exchanged. No index serves the last three; they are rewritten because
+// the planner then estimates them well. hamming_radius_below(limit) is limit - 1 without overflow.
 //
-// A limit of numeric or float8, with which the server compares d::numeric or d::float8:
+// With a limit of numeric or float8 the server compares d::numeric or d::float8:
 //
 //   d <= limit     hamming_within(a, b, hamming_radius(limit, false))     d >  limit: likewise
 //   d <  limit     hamming_within(a, b, hamming_radius(limit, true))      d >= limit: likewise
 //   d =  limit     hamming_within(a, b, hamming_radius(limit, false)) AND d = limit
 //
-// A list of constants, none of them NULL: d IN (1, 2) becomes hamming_within(a, b, 2) AND d IN (1, 2).
+// With a list of constants, none of them NULL:
 //
-// Where something of the table is made of this very distance (distance_uses.hpp), the comparison
-// stays, beside the predicate or alone. Conditions with volatile functions stay as written; so does
-// everything where the user may not call what would be written for it.
+//   d IN (1, 2)    hamming_within(a, b, 2) AND d IN (1, 2)
 //
-// What is rewritten does not match again, or gives the same once more, so a condition may be met
-// twice.
+// A comparison that was replaced does not match again, and one that stays beside a predicate gives
+// the same predicate again. So a condition may be met twice.
 #include "planner/rewrite.hpp"
 #include "planner/constants.hpp"
 #include "planner/distance_uses.hpp"
@@ -46,7 +45,8 @@ struct ComparisonFunction {
     Comparator comparator;
 };
 
-// The server's comparisons with a distance, an int4 or what it was cast to, on one side.
+// The server's comparison functions that have a distance on one side: an int4, or that cast to
+// numeric or float8.
 constexpr ComparisonFunction kComparisons[] = {
     {F_INT4LT, Comparator::kLess},        {F_INT42LT, Comparator::kLess},
     {F_INT48LT, Comparator::kLess},       {F_INT24LT, Comparator::kLess},
@@ -102,7 +102,7 @@ struct Comparison {
     Node* limit;     // of type int2, int4, int8, numeric or float8; kOneOf: a constant array
 };
 
-// Is the node a <~> b or hamming(a, b), or that cast to another type of number?
+// True where the node is a <~> b or hamming(a, b), or that cast to another type of number.
 bool take_distance(Node* node, Comparison* comparison) {
     Oid function = InvalidOid;
     List* arguments = NIL;
@@ -140,6 +140,7 @@ bool take_list_apart(ScalarArrayOpExpr* op, Comparison* comparison) {
     return take_distance(left, comparison);
 }
 
+// True where the node is a comparison of a distance with a limit, which is then in *comparison.
 bool take_apart(Node* node, Comparison* comparison) {
     if (IsA(node, ScalarArrayOpExpr))
         return take_list_apart(reinterpret_cast<ScalarArrayOpExpr*>(node), comparison);
@@ -167,8 +168,8 @@ bool take_apart(Node* node, Comparison* comparison) {
 
 // ---- rewriting one comparison ----
 
-// A call of the extension's function `name`, simplified; null where it is missing, or an argument
-// is.
+// A simplified call of the extension's function `name`, which is looked for beside the distance
+// function. Null where that function is missing, or where an argument is null because another was.
 Node* call_sibling(PlannerInfo* root, const Comparison& comparison, const char* name,
                    const OurFunction& ours, Oid result, List* arguments) {
     Oid types[3];
@@ -209,8 +210,8 @@ Node* limit_as_bigint(PlannerInfo* root, const Comparison& comparison) {
     }
 }
 
-// The greatest radius up to the limit, or, where `below`, the greatest one below it; null when the
-// function for it is missing.
+// The greatest radius that is not above the limit or, with `below`, the greatest that is below it.
+// Null where a function for it is missing.
 Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool below) {
     if (has_integer_limit(comparison)) {
         Node* limit = limit_as_bigint(root, comparison);
@@ -220,7 +221,7 @@ Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool belo
     }
     Node* limit = comparison.limit;
     if (exprType(limit) == FLOAT8OID) {
-        // Made whole first, as the cast to numeric keeps 15 digits.
+        // It is rounded first: the cast to numeric keeps 15 digits, and might round it up.
         limit = cast_to(root, below ? F_CEIL_FLOAT8 : F_FLOOR_FLOAT8, FLOAT8OID, limit);
         limit = cast_to(root, F_NUMERIC_FLOAT8, NUMERICOID, limit);
     }
@@ -228,8 +229,8 @@ Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool belo
                         list_make2(limit, makeBoolConst(below, false)));
 }
 
-// The greatest of the constants. Null where there is none, or one is NULL: the list is then true or
-// NULL, never false, which no predicate says.
+// The greatest of the constants. Null where there is none, or where one is NULL: such a list is
+// true or NULL but never false, and no predicate of ours is like that.
 Node* greatest_radius(const Comparison& comparison) {
     auto* array = DatumGetArrayTypeP(reinterpret_cast<Const*>(comparison.limit)->constvalue);
     Oid type = ARR_ELEMTYPE(array);
@@ -287,7 +288,7 @@ Node* negated(Node* predicate) {
                : reinterpret_cast<Node*>(make_notclause(reinterpret_cast<Expr*>(predicate)));
 }
 
-// A predicate that the comparison implies, or null. `exact`: it says the same.
+// A predicate that the comparison implies, or null. *exact tells whether the two always agree.
 Node* predicate_for(PlannerInfo* root, const Comparison& comparison, bool* exact) {
     *exact = true;
     switch (comparison.comparator) {
@@ -316,13 +317,17 @@ Node* predicate_for(PlannerInfo* root, const Comparison& comparison, bool* exact
     return nullptr;
 }
 
-// What stands for the comparison `node`; null where it stays as it is.
+// What replaces the comparison `node`; null where it stays as it is.
 Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& comparison) {
+    // A volatile function must be called as often as the query says.
     if (contain_volatile_functions(node))
         return nullptr;
-    root->glob->dependsOnRole = true; // on what its user may call
+    // A user may call what is written in the query, and may not be allowed to call what we would
+    // write. So the plan holds for this user only.
+    root->glob->dependsOnRole = true;
     if (!may_call(comparison.hamming))
         return nullptr;
+    // The server matches a B-tree on this distance with the comparison as it is written.
     DistanceUses uses = uses_of_distance(root, comparison.distance);
     if (uses.by_others && !uses.by_index)
         return nullptr;
@@ -349,7 +354,8 @@ bool has_comparison(Node* node, void*) {
 
 Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction);
 
-// A list of conditions that all hold, or the arguments of an AND, with those of inner ANDs.
+// A list of conditions of which all must hold, with the arguments of the ANDs in it in place of
+// these: the planner expects no AND within an AND.
 List* flattened(List* conditions) {
     List* flat = NIL;
     ListCell* cell;
@@ -364,9 +370,8 @@ List* flattened(List* conditions) {
 
 Node* rewrite_mutator(Node* node, void* context) {
     auto* root = static_cast<PlannerInfo*>(context);
-    // Placeholders are known to the planner by number, with the expression they had when they were
-    // made. What a subplan compares stays as written: the executor takes it apart, to hash its
-    // sides.
+    // The planner compares a placeholder with the expression that it had when it was made. The
+    // executor takes the comparison of a subplan apart, to hash its sides. Both stay as written.
     if (node == nullptr || IsA(node, PlaceHolderVar) || IsA(node, SubPlan))
         return node;
     if (IsA(node, RestrictInfo))
@@ -383,7 +388,8 @@ Node* rewrite_mutator(Node* node, void* context) {
     return mutated;
 }
 
-// A condition without a comparison, nearly every one, is not copied.
+// The rewritten condition. Nearly every condition has no comparison of a distance: it is returned
+// as it is, without a copy.
 Node* rewritten(PlannerInfo* root, Node* condition) {
     if (!has_comparison(condition, nullptr))
         return condition;
@@ -415,7 +421,7 @@ void rewrite_join_tree(PlannerInfo* root, Node* node) {
     }
 }
 
-// Row-level security: each element is a list of conditions by then.
+// Conditions of row-level security. When tables are opened, each element is a list of conditions.
 void rewrite_security_conditions(PlannerInfo* root) {
     ListCell* table;
     foreach (table, root->parse->rtable) {
@@ -442,13 +448,15 @@ void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* relation) {
 
 // ---- where they stand afterwards ----
 //
-// In SELECT * FROM (SELECT ... FROM a UNION ALL SELECT ... FROM b) WHERE fp <~> $1 <= 3, the
-// conditions belong to the union, no table is opened before they are distributed, and the members a
-// and b get theirs by translating the union's, each after it was opened. So when a member is
-// opened, the union's conditions are rewritten where they are by then.
+// In SELECT * FROM (SELECT ... FROM a UNION ALL SELECT ... FROM b) WHERE fp <~> $1 <= 3 the
+// conditions belong to the union, and the planner distributes them before it opens a table. It
+// opens the members a and b later, and then translates the union's conditions for each. So when a
+// member is opened, the conditions are rewritten where they stand in the union's relation.
 
 namespace {
 
+// Resets what the planner has derived from a clause that is now another one. It derives it again
+// when it is asked for.
 void forget_what_was_derived(RestrictInfo* restriction) {
     restriction->can_join = false;
     restriction->left_relids = restriction->right_relids = nullptr;
@@ -465,8 +473,8 @@ void forget_what_was_derived(RestrictInfo* restriction) {
 
 void rewrite_restriction(PlannerInfo* root, RestrictInfo* restriction) {
     Node* clause = rewrite_mutator(reinterpret_cast<Node*>(restriction->clause), root);
-    // A restriction is one condition, no AND. And where it stays as it is, so does what was derived
-    // from it.
+    // A RestrictInfo holds one condition and must not become an AND. If the condition stays, so
+    // does what was derived from it.
     if (is_andclause(clause) || equal(clause, restriction->clause))
         return;
     restriction->clause = reinterpret_cast<Expr*>(clause);
@@ -484,8 +492,9 @@ Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction) {
     return reinterpret_cast<Node*>(copy);
 }
 
-// Join conditions are shared between the relations they join and known by address: changed in
-// place. Those that belong to an equivalence class are left alone.
+// The relations of a join share its conditions and know them by their addresses, so these are
+// changed in place. A condition of an equivalence class is left alone: other conditions are derived
+// from it.
 void rewrite_join_conditions(PlannerInfo* root, RelOptInfo* relation) {
     ListCell* cell;
     foreach (cell, relation->joininfo) {

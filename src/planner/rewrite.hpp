@@ -1,20 +1,21 @@
-// Comparisons of a distance with a limit, rewritten into predicates that the index knows: where
-// they stand in a query that is being planned.
+// The places of a query that is being planned in which comparisons of a distance with a limit are
+// rewritten into predicates that the index knows.
 #pragma once
+
 #include "pg.hpp"
 
 namespace simhash {
 
-// The query's own conditions, and those of row-level security: after the planner has simplified
-// them and before it distributes them to the tables.
+// The query's own conditions and those of row-level security. To be called after the planner has
+// simplified them and before it distributes them to the tables.
 void rewrite_query_conditions(PlannerInfo* root);
 
-// The predicates of a table's partial indexes. They are compared with the query's conditions, so
-// they must look alike.
+// The predicates of a table's partial indexes. The planner compares them with the query's
+// conditions, so both must have the same form.
 void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* table);
 
-// The conditions of a UNION ALL, after they were distributed to it and before they are to its
-// member.
+// The conditions of the UNION ALL to which `member` belongs. To be called when the planner opens
+// the member: the union has its conditions by then, and the member has not.
 void rewrite_union_conditions(PlannerInfo* root, RelOptInfo* member);
 
 } // namespace simhash

@@ -2,21 +2,21 @@
 //
 // Three kinds of rows can be near a query q:
 //
-//   1. Most-common values inside the ball. The statistics list them with their frequencies: they
-//      are counted exactly. A million empty pages with one fingerprint are seen here.
+//   1. Rows of most-common values inside the ball. The statistics list these values with their
+//      frequencies, so they are counted. A million empty pages with one fingerprint are seen here.
 //
-//   2. Others that are there because q is like the documents of this table: q's own fingerprint
-//      and a few near ones. Each distinct fingerprint that is not a most-common value has
-//      rest / distinct of the rows.
+//   2. Rows of other fingerprints that are near because q is a document like those of the table: q's
+//      own fingerprint and a few near ones. Each of them is taken to have rest / distinct of the
+//      rows.
 //
-//   3. Others by chance: a ball of radius r has sum C(64, i), i = 0..r, of all 2^64 words. That is
-//      nothing for a small radius (2.4e-15 at 3), and half of everything at 32. Where documents
-//      crowd together, chance says too little; then the histogram, whose bounds are a sample of
-//      the column, has several values inside the ball, and that share is taken.
+//   3. Rows that are near by chance. A ball of radius r holds sum C(64, i), i = 0..r, of all 2^64
+//      words: next to nothing for a small radius (2.4e-15 at 3), and half of them at 32. Where
+//      documents crowd together, more rows are near than by chance. Then several values of the
+//      histogram, which is a sample of the column, lie inside the ball, and their share is taken.
 //
-// A query that is not known (a parameter in a generic plan, the other table's column in a join) is
-// taken as an average one: 1 becomes part of 2 with all distinct fingerprints alike, and 3 is taken
-// over pairs of the sample.
+// The query may be unknown: a parameter in a generic plan, the other table's column in a join. Then
+// an average query is estimated: all distinct fingerprints count alike, as in 2, and for 3 all
+// pairs of the sample are compared.
 //
 //     example: 1 000 000 rows, 10 % are the fingerprint 0, the rest distinct
 //     fp <~> 0 <= 3        100 000 rows (1) + few (2)
@@ -36,24 +36,27 @@ namespace simhash {
 
 namespace {
 
-// Distinct fingerprints, beside its own, that a small ball around a document of this kind is
-// expected to have. Cannot be seen in the statistics; near enough to nothing not to frighten the
-// planner off the index, and within 10 times of the truth for groups of up to 30 near-duplicates.
+// The number of near fingerprints that a document is expected to have beside its own. The
+// statistics do not tell it. The value is small enough that the planner uses the index, and within
+// 10 times of the truth for groups of up to 30 near-duplicates.
 constexpr double kNeighbours = 2.0;
-// ... but no more than this share of the distinct fingerprints: in a table of 20 rows most have no
-// neighbour.
+
+// The greatest number of them, as a share of the distinct fingerprints: in a table of 20 rows most
+// have no neighbour.
 constexpr double kNeighboursShare = 0.001;
-// Sample values inside the ball from which on they are no accident.
+
+// With this many values of the sample inside the ball, they are taken for more than chance.
 constexpr int kTellingHits = 3;
-// Values looked at per column where every pair is compared.
+
+// The number of values of each column that are compared where all pairs are.
 constexpr int kPairSample = 128;
 
 bool within(uint64_t a, uint64_t b, int radius) {
     return hamming_distance(a, b) <= radius;
 }
 
-// Equal fingerprints are no sign of crowding: a query is often one of the column's own, and a table
-// is often joined with itself.
+// Equal fingerprints do not show crowding: a query is often one of the column's own fingerprints,
+// and a table is often joined with itself.
 bool is_other_within(uint64_t a, uint64_t b, int radius) {
     return a != b && within(a, b, radius);
 }
@@ -87,8 +90,8 @@ double sum_of_frequencies(const AttStatsSlot& common) {
     return sum;
 }
 
-// Without statistics nearly every document is taken for different from the others, unlike what the
-// server assumes of any other column (200 values).
+// Without statistics every row is taken to have a fingerprint of its own. For any other column the
+// server assumes 200 distinct values.
 double count_distinct(VariableStatData* column, double rows) {
     bool is_default;
     double distinct = get_variable_numdistinct(column, &is_default);
@@ -123,13 +126,13 @@ uint64_t value_at(const AttStatsSlot& slot, int i) {
 
 // ---- the three kinds of rows ----
 
-// Near fingerprints expected beside the query's own, of `distinct`.
+// The expected number of near fingerprints beside the query's own, where the column has `distinct`.
 double expected_neighbours(int radius, double distinct) {
     return radius < 1 ? 0 : std::min(kNeighbours, distinct * kNeighboursShare);
 }
 
-// Share by chance, or as the sample has it: `hits` of `tries` are within the radius. Few hits say
-// only that it is not much more.
+// The share of rows that are near by chance or crowding: `hits` of `tries` values of a sample are
+// within the radius. Few hits only say that the share is not much more.
 double crowd_share(int radius, double hits, double tries) {
     double by_chance = ball_share(radius);
     if (tries <= 0)
@@ -139,8 +142,8 @@ double crowd_share(int radius, double hits, double tries) {
     return std::min(by_chance, kTellingHits / tries);
 }
 
-// Share of all rows that are most-common values inside the ball; tells whether the query is one
-// itself.
+// The share of all rows that have a most-common value inside the ball. *is_common tells whether the
+// query is such a value.
 double common_share(const AttStatsSlot& common, uint64_t query, int radius, bool* is_common) {
     double share = 0;
     *is_common = false;
@@ -166,7 +169,7 @@ double known_query_share(const ColumnStatistics& statistics, uint64_t query, int
     return share + statistics.rest * near;
 }
 
-// An even sample of the histogram's bounds, at most kPairSample of them.
+// Copies bounds of the histogram at even steps, at most kPairSample of them. Returns their number.
 int sample_of(const AttStatsSlot& slot, uint64_t* sample) {
     int count = std::min(slot.nvalues, kPairSample);
     for (int i = 0; i < count; i++)
@@ -174,8 +177,8 @@ int sample_of(const AttStatsSlot& slot, uint64_t* sample) {
     return count;
 }
 
-// Share of pairs, one of each column, within the radius by crowding or chance. A column with
-// itself: each pair of different places once.
+// The share of pairs, one value of each column, that are near by chance or crowding. Where both are
+// the `same` column, each pair of different places is compared once.
 double pair_share(const AttStatsSlot& left, const AttStatsSlot& right, bool same, int radius) {
     uint64_t a[kPairSample], b[kPairSample];
     int a_count = sample_of(left, a), b_count = sample_of(right, b);
@@ -192,8 +195,8 @@ double average_query_share(const ColumnStatistics& statistics, int radius) {
     return statistics.not_null * std::min(1.0, fingerprints / statistics.distinct + crowd);
 }
 
-// Share of the column's rows within the radius of `query`, an expression: of its value where that
-// is known, and else of an average one.
+// The share of the column's rows within the radius of `query`, an expression. If its value is not
+// known, the share for an average query.
 double column_share(VariableStatData* column, const Node* query, int radius) {
     if (radius < 0)
         return 0;
@@ -215,19 +218,20 @@ double restriction_share(const SelectivityContext& context, List* arguments, int
     VariableStatData column;
     Node* other;
     bool column_on_left;
-    // Two columns of one row, or none: nothing is known about them.
+    // The condition is about two columns of one row, or about none: the statistics do not help.
     if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
                                   &column_on_left))
         return std::max(DEFAULT_EQ_SEL, ball_share(radius));
-    double share = is_null_constant(other) ? 0 : column_share(&column, other, radius); // strict
+    // The operators are strict, so NULL finds nothing.
+    double share = is_null_constant(other) ? 0 : column_share(&column, other, radius);
     ReleaseVariableStats(column);
     return share;
 }
 
 // ---- joins ----
 
-// Share of all pairs of rows that are both most-common values and near each other. The lists are
-// sorted by frequency, so that the first ones tell.
+// The share of all pairs of rows that have two most-common values near each other. The lists are in
+// order of frequency, so their beginnings are enough.
 double common_pairs_share(const AttStatsSlot& left, const AttStatsSlot& right, int radius) {
     double share = 0;
     for (int i = 0; i < std::min(left.nvalues, kPairSample); i++)
@@ -237,7 +241,7 @@ double common_pairs_share(const AttStatsSlot& left, const AttStatsSlot& right, i
     return share;
 }
 
-// Share of all pairs of rows within the radius.
+// The share of all pairs of rows that are within the radius.
 double inner_join_share(const ColumnStatistics& left, const ColumnStatistics& right, int radius) {
     double distinct = std::max(left.rest_distinct, right.rest_distinct);
     double near = (1 + expected_neighbours(radius, distinct)) / distinct;
@@ -248,7 +252,8 @@ double inner_join_share(const ColumnStatistics& left, const ColumnStatistics& ri
            left.rest * right.rest * std::min(1.0, near) + other_pairs * crowd;
 }
 
-// Share of the outer rows that have a match: all, where a query may expect a row.
+// The share of the outer rows that have a match. It is all of them where an outer row may expect
+// one match or more.
 double semi_join_share(const ColumnStatistics& outer, const ColumnStatistics& inner, int radius) {
     double distinct = std::max(outer.distinct, inner.distinct);
     double per_pair = 1 / distinct + pair_share(outer.histogram, inner.histogram, false, radius);
@@ -274,8 +279,8 @@ double join_clause_share(const SelectivityContext& context, List* arguments, int
     VariableStatData left, right;
     bool reversed;
     get_join_variables(context.root, arguments, context.join, &left, &right, &reversed);
-    // A condition on one table's fingerprint whose radius is the other's: hamming_within(a.fp, 42,
-    // b.radius).
+    // In hamming_within(a.fp, 42, b.radius) both fingerprints are one table's, and only the radius
+    // comes from the other.
     bool one_sided = left.rel == nullptr || right.rel == nullptr;
     double share = one_sided ? restriction_share(context, arguments, radius)
                              : join_share(context.join_type, reversed ? &right : &left,
@@ -296,6 +301,23 @@ double within_selectivity(const SelectivityContext& context, Node* left, Node* r
     list_free(arguments);
     CLAMP_PROBABILITY(share);
     return share;
+}
+
+// ---- pairs of whole sets ----
+
+double expected_pairs(double fingerprints, int radius) {
+    double most = fingerprints * std::max(0.0, fingerprints - 1) / 2;
+    double neighbours = fingerprints * expected_neighbours(radius, fingerprints) / 2;
+    return std::min(most, neighbours + most * ball_share(radius));
+}
+
+// A fingerprint of the smaller set is expected to be in the larger one, as in a join by the index.
+double expected_join_pairs(double a_fingerprints, double b_fingerprints, int radius) {
+    double fewer = std::min(a_fingerprints, b_fingerprints);
+    double more = std::max(a_fingerprints, b_fingerprints);
+    double most = fewer * more;
+    double neighbours = fewer * (1 + expected_neighbours(radius, more));
+    return std::min(most, neighbours + most * ball_share(radius));
 }
 
 // ---- balls ----
@@ -322,7 +344,7 @@ BallEstimate examine_ball(PlannerInfo* root, Node* ball) {
     if (is_null_constant(value)) {
         estimate.never = true;
     } else if (IsA(value, Const)) {
-        // An operator of any types may have been declared with our estimator.
+        // Somebody may have declared an operator of other types with our estimator.
         auto* constant = reinterpret_cast<Const*>(value);
         if (is_ball_type(constant->consttype)) {
             const HammingBall* known = datum_get_ball(constant->constvalue);
@@ -349,8 +371,9 @@ double ball_operator_selectivity(const SelectivityContext& context, Node* finger
                               estimate.center != nullptr ? estimate.center : ball, estimate.radius);
 }
 
-// The operators' estimate: bigint <@ ball, ball @> bigint, bigint ~= bigint and its relatives.
-// Anybody who may call the estimators can name them for operators of his own, of whatever types.
+// The estimate for the operators: bigint <@ ball, ball @> bigint, bigint ~= bigint and its
+// relatives. A user may declare operators of other types with these estimators, so nothing is taken
+// for granted.
 double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)
         return DEFAULT_EQ_SEL;

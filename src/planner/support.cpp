@@ -1,25 +1,11 @@
-// How "WHERE fp <~> $1 <= 3" comes to use the index, with nothing to configure.
+// The planner's questions to our functions, and our hook in the planner. README.md beside this file
+// says why there is a hook, when it is called and what it may change.
 //
-// PostgreSQL matches only "column operator value" with an index. The condition is brought into that
-// form in two steps, both begun here, each where the server asks for it:
-//
-//   fp <~> $1 <= 3                         as written; <~> is a plain integer
-//       |  rewriting: rewrite.cpp, called when the planner opens a table
-//   hamming_within(fp, $1, 3)              one function call; EXPLAIN shows it as a filter
-//       |  index condition: the support function of hamming_within
-//   fp <@ hamming_ball($1, 3)              what the index searches for
-//
-// Rewriting needs a moment after the planner has simplified the conditions and before it
-// distributes them to the tables. A hook of the planner is called then, when it opens the first
-// table: get_relation_info_hook, from PostgreSQL 19 on build_simple_rel_hook. Nothing need be
-// preloaded for the hook to be there: simplifying an expression with <~> in it, which comes before,
-// calls the support function of hamming(), and that installs it.
-//
-// How many rows a predicate leaves is estimated by selectivity.cpp, what an index path costs by
-// cost.cpp.
-//
-// The rewriting keeps no memory of a run of the planner that could be stale in the next one: the hook
-// looks at the query it is called for, once, and what is rewritten does not match again.
+//   fp <~> $1 <= 3                  as the user wrote it
+//       |  the hook: rewrite_on_opening(), rewrite.cpp
+//   hamming_within(fp, $1, 3)
+//       |  the support function of hamming_within(): index_condition()
+//   fp <@ hamming_ball($1, 3)       what the index searches for
 #include "planner/planner.hpp"
 
 #include <algorithm>
@@ -36,24 +22,26 @@ namespace simhash {
 
 // ---- the hook ----
 //
-// It is taken when a distance is planned, and taken again whenever something else is found there:
-// a library that is loaded after ours may take it without calling whom it finds, as Citus does, and
-// the condition would become a sequential scan, silently. What is found there is called by us. Most
-// libraries call whom they found as well, and come back to us: such a call from within, for the
-// same table, goes on with what we found before. So every hook has its turn, and no chain is
-// endless, even where another library takes the hook back as we do.
+// Planning a distance installs the hook, and installs it again where another library has taken it:
+// some, such as Citus, set the hook without calling the one that they find, and the condition would
+// become a sequential scan in silence. We remember every hook that we find in our place and call
+// it. If that one calls the hook that it found, which may be ours, we are called from within for
+// the same table, and go on with the hook that we found before. So each hook has its turn once, and
+// no chain is endless, even where another library also takes the hook back.
 //
-// What a library that is loaded while a query is planned takes from us, that query is without.
+// If another library takes the hook between the simplification of a query and the opening of its
+// first table, that query is not rewritten.
 
 namespace {
 
-constexpr int kMostOthers = 16; // as many libraries with such a hook are not expected
+// More libraries with a hook there are not expected; beyond, the one found first is forgotten.
+constexpr int kMostOthers = 16;
 
 // The hooks that were found in the place of ours, the latest last.
 TableHook others[kMostOthers];
 int other_count = 0;
 
-// The table that the hook is being called for, and how many of the others are still to be called.
+// The table for which the hook is being called, and how many of the others are still to be called.
 struct Opening {
     const RelOptInfo* relation;
     int others_left;
@@ -61,6 +49,7 @@ struct Opening {
 Opening opening = {nullptr, 0};
 
 void add_other(TableHook other) {
+    // A hook that was found before moves to the end: its library was the last to take our place.
     auto* end = std::remove(others, others + other_count, other);
     if (end == others + kMostOthers)
         end = std::move(others + 1, end, others);
@@ -74,7 +63,8 @@ void call_next_other(const OpenedTable& table) {
 }
 
 void call_others(const OpenedTable& table) {
-    Opening outer = opening; // another hook may have queries planned
+    // Another hook may plan queries of its own, for whose tables we are called meanwhile.
+    Opening outer = opening;
     opening = {table.relation, other_count};
     PG_TRY();
     { call_next_other(table); }
@@ -83,6 +73,7 @@ void call_others(const OpenedTable& table) {
     PG_END_TRY();
 }
 
+// Whether the planner has opened no other table of this query yet.
 bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
     for (int i = 1; i < root->simple_rel_array_size; i++) {
         RelOptInfo* other = root->simple_rel_array[i];
@@ -93,26 +84,31 @@ bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
 }
 
 void rewrite_on_opening(const OpenedTable& table) {
+    // Another hook, which we are calling for this table, has called us in its turn.
     if (opening.relation == table.relation) {
         call_next_other(table);
         return;
     }
+    // The others come first: they may add to the list of indexes (as hypopg does), and we rewrite
+    // the predicates of all.
     call_others(table);
     PlannerInfo* root = table.root;
     RelOptInfo* relation = table.relation;
     if (!table.is_table())
         return;
-    // Utility commands make planner data of their own, without a query in it.
+    // Utility commands, such as CLUSTER and CREATE INDEX, make planner data without a query in it.
     if (root->parse == nullptr || root->parse->jointree == nullptr)
         return;
     rewrite_index_predicates(root, relation);
+    // The conditions of the query are rewritten once, while they are still in its join tree. A
+    // member of a UNION ALL is opened later, when they have been distributed.
     if (relation->reloptkind == RELOPT_OTHER_MEMBER_REL)
         rewrite_union_conditions(root, relation);
     else if (is_first_table(root, relation))
         rewrite_query_conditions(root);
 }
 
-// Has the conditions of queries rewritten from now on.
+// Puts our hook in its place, where it is not there.
 void install_rewriting() {
     constexpr TableHook kOurs = kTableHookTo<rewrite_on_opening>;
     if (table_hook() == kOurs)
@@ -131,6 +127,7 @@ namespace {
 // hamming(a, b) becomes a <~> b, so that ORDER BY hamming(fp, $1) matches the index's ordering
 // operator.
 Node* simplify_distance(SupportRequestSimplify* request) {
+    // The planner asks this before it opens the query's tables, so the hook is there in time.
     install_rewriting();
     Oid op = distance_operator(request->fcall->funcid);
     if (!OidIsValid(op) || list_length(request->fcall->args) != 2)
@@ -147,9 +144,9 @@ Node* simplify_distance(SupportRequestSimplify* request) {
 
 namespace {
 
-// The call without the collation that the parser gave it for its text arguments, which none of
-// these functions looks at. postgres_fdw ships a call with a collation only where the collation
-// comes from a remote column: not simhash($1), and then not fp <~> simhash($1) <= 3 either.
+// The call without the collation that the parser gave it for its text arguments. None of these
+// functions looks at it, and postgres_fdw would ship a call with a collation only if the collation
+// came from a remote column. So fp <~> simhash($1) <= 3 would not be shipped.
 Node* without_collation(const FuncExpr* call) {
     if (!OidIsValid(call->inputcollid))
         return nullptr;
@@ -163,7 +160,8 @@ Node* without_collation(const FuncExpr* call) {
 
 // ---- support function of hamming_within(), hamming_at() and hamming_beyond() ----
 
-// The ball of (center, radius): a constant where both are, else a call that the executor evaluates.
+// The ball of (center, radius): a constant where both are constants, else a call that the executor
+// evaluates.
 Expr* make_ball_expression(Oid constructor, Node* center, Node* radius) {
     Oid type = get_func_rettype(constructor);
     const Const *center_constant = bigint_constant(center),
@@ -178,8 +176,8 @@ Expr* make_ball_expression(Oid constructor, Node* center, Node* radius) {
                                                 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
 }
 
-// The index's <@ for the balls that the constructor makes, or InvalidOid when it is another kind of
-// index.
+// The operator <@ of the index for the balls that the constructor makes; InvalidOid where the index
+// is of another kind.
 Oid contained_operator(Oid opfamily, Oid constructor) {
     Oid op = get_opfamily_member(opfamily, INT8OID, get_func_rettype(constructor), kWithinBall);
     if (!OidIsValid(op))
@@ -188,13 +186,15 @@ Oid contained_operator(Oid opfamily, Oid constructor) {
     return is_our_function(function, kBallContained) && may_call(function) ? op : InvalidOid;
 }
 
-// hamming_within(fp, q, r) with fp or q the index's column: fp <@ hamming_ball(q, r). The same for
-// hamming_at, which wants the ball's rim only; hamming_beyond wants what is outside.
+// hamming_within(fp, q, r), where fp or q is the column of the index, becomes
+// fp <@ hamming_ball(q, r). So does hamming_at(), whose rows are the rim of that ball: its
+// condition is lossy, and the server checks the rows. No index finds the rows of hamming_beyond(),
+// which lie outside of the ball.
 List* index_condition(SupportRequestIndexCondition* request) {
     bool is_within = is_our_function(request->funcid, kHammingWithin);
     if (!is_within && !is_our_function(request->funcid, kHammingAt))
         return NIL;
-    // Not a bigint of the scope.
+    // The third argument is the radius. An index column after the first is a bigint of the scope.
     if (!is_funcclause(request->node) || request->indexarg > 1 || request->indexcol > 0)
         return NIL;
     List* arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
@@ -206,7 +206,8 @@ List* index_condition(SupportRequestIndexCondition* request) {
     if (!is_pseudo_constant_for_index(request->root, query, request->index) ||
         !is_pseudo_constant_for_index(request->root, radius, request->index))
         return NIL;
-    request->root->glob->dependsOnRole = true; // on what its user may call
+    // Another user may not be allowed to call these functions, and must not get this plan.
+    request->root->glob->dependsOnRole = true;
     constexpr Oid kTypes[] = {INT8OID, INT8OID};
     Oid constructor = sibling_function(request->funcid, "hamming_ball", kTypes, 2, kBallMake);
     Oid op =
@@ -221,8 +222,10 @@ List* index_condition(SupportRequestIndexCondition* request) {
     return list_make1(condition);
 }
 
-// The ball; the ball without the next smaller one; everything without the ball. Of rows that have a
-// match (EXISTS) no such difference can be taken: nearly all have one beyond any ball.
+// The share of rows of hamming_within() is that of the ball. For hamming_at() the share of the next
+// smaller ball is taken off; for hamming_beyond() the share of the ball is taken off everything. In
+// EXISTS and NOT EXISTS shares say which rows have a match, and cannot be subtracted: nearly every
+// row has a match beyond any ball.
 double predicate_share(const SelectivityContext& context, Oid function, Node* left, Node* right,
                        int64 limit) {
     bool differences = context.join_type != JOIN_SEMI && context.join_type != JOIN_ANTI;
@@ -244,7 +247,7 @@ Node* estimate_predicate(SupportRequestSelectivity* request) {
     Node* limit =
         estimate_expression_value(request->root, static_cast<Node*>(lthird(request->args)));
     const Const* known = bigint_constant(limit);
-    double share = 0; // of NULL
+    double share = 0; // a limit of NULL finds no row
     if (!is_null_constant(limit)) {
         SelectivityContext context = {request->root, request->varRelid, request->is_join,
                                       request->jointype, request->sjinfo};

@@ -1,4 +1,4 @@
-// See fingerprint_files.hpp.
+// Temporary files of fingerprints; see the header.
 #include "spill/fingerprint_files.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void write_file(void* file, const uint64_t* fingerprints, size_t count) {
     for (size_t at = 0; at < count; at += kFingerprintsPerPause) {
         CHECK_FOR_INTERRUPTS();
         BufFileWrite(buf_file(file),
-                     const_cast<uint64_t*>(fingerprints + at), // until PostgreSQL 15
+                     const_cast<uint64_t*>(fingerprints + at), // PostgreSQL 15 takes no const
                      std::min(kFingerprintsPerPause, count - at) * sizeof(uint64_t));
     }
 }

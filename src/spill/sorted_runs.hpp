@@ -1,6 +1,5 @@
-// Sorted runs in temporary files, and their merge. A file holds them one after another: of
-// each the number of entries, then the entries in order. Here a run is always a sorted run, never
-// that of a leaf.
+// Sorted runs in temporary files, and their merge. A file holds runs one after another: for each,
+// the number of entries and then the entries in order. In this file a run is always a sorted run.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +11,8 @@
 
 namespace simhash {
 
-// A temporary file, of this backend alone or of a set that several share. It is written at its end,
-// and read anywhere, in pieces that are larger than those of the server's BufFile.
+// A temporary file of this backend, or of a set that several backends share. It is written at its
+// end and read anywhere, in larger pieces than the server's BufFile uses.
 class TemporaryFile {
   public:
     TemporaryFile() = default;
@@ -21,13 +20,14 @@ class TemporaryFile {
         PrepareTempTablespaces();
         return TemporaryFile(OpenTemporaryFile(false));
     }
-    // Stays until it is closed: neither the end of a statement nor an error does that. It is in the
-    // database's own tablespace, whatever temp_tablespaces says.
+    // A file that stays until it is closed. Neither the end of a statement nor an error closes it.
+    // It is in the database's own tablespace, whatever temp_tablespaces says.
     static TemporaryFile create_unowned() { return TemporaryFile(OpenTemporaryFile(true)); }
     static TemporaryFile create(SharedFileSet* set, const char* name) {
         return TemporaryFile(FileSetCreate(&set->fs, name));
     }
-    // Of another participant: nothing where there is none of that name.
+    // Opens a file of another participant. The result does not exist() where there is none of that
+    // name.
     static TemporaryFile open(SharedFileSet* set, const char* name) {
         TemporaryFile file(FileSetOpen(&set->fs, name, O_RDONLY));
         if (file.exists() && (file.size_ = FileSize(file.file_)) < 0)
@@ -54,7 +54,7 @@ class TemporaryFile {
         read_at(file_, out, bytes, position);
     }
 
-    // Removes it, unless it is of a set.
+    // Removes the file, unless it belongs to a set.
     void close() {
         if (exists())
             FileClose(file_);
@@ -88,7 +88,7 @@ struct SortedRun {
         return entry;
     }
 
-    // How many entries stand before the first that is not less.
+    // The number of entries that are less than the bound.
     int64 count_before(const Entry& bound) const {
         int64 low = 0, high = count;
         while (low < high) {
@@ -117,8 +117,8 @@ void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
     }
 }
 
-// Merges runs, two by two: the runs are the leaves of a binary tree, and each node above them
-// merges blocks of entries of its two children into a block of its own.
+// Merges runs. They are the leaves of a binary tree; each node above them merges blocks of entries
+// of its two children into a block of its own.
 template <typename Entry>
 class Merge {
   public:
@@ -137,8 +137,8 @@ class Merge {
         runs_[run_count_++] = run;
     }
 
-    // After the last run was added. The runs' buffers take about `memory` bytes, but hold a few
-    // entries each.
+    // To be called after the last run was added. The runs' buffers take about `memory` bytes in
+    // all, or more where that would leave a run fewer than kLeastBlock entries.
     void begin(size_t memory) {
         if (run_count_ == 0)
             return;
@@ -156,7 +156,7 @@ class Merge {
         }
     }
 
-    // The next entries in order; none at the end. They stay until the next call.
+    // The next entries in order; none at the end. They are valid until the next call.
     std::span<const Entry> next() {
         if (run_count_ == 0 || !fill(0))
             return {};
@@ -234,7 +234,7 @@ class Merge {
         return to + count;
     }
 
-    // So many that neither side can run out.
+    // Merges as many entries as the shorter side has, so that neither side runs out in the loop.
     static Entry* merge_some(Node* a, Node* b, Entry* to, ptrdiff_t most) {
         ptrdiff_t count = std::min({a->end - a->at, b->end - b->at, most});
         const Entry* from_a = a->at;

@@ -1,5 +1,6 @@
-// Sorting more than memory holds: what fills the memory is radix-sorted and written to a temporary
-// file as a sorted run; these are merged. The sort key of a KeyedValue is (key, value).
+// Sorts more entries than memory holds. Whenever the memory is full, its entries are radix-sorted
+// and written to a temporary file as a sorted run. At the end the runs are merged. The sort key of
+// a KeyedValue is (key, value).
 #pragma once
 
 #include "spill/sorted_runs.hpp"
@@ -13,7 +14,7 @@ inline void sort_entries(std::span<KeyedValue> entries, std::span<KeyedValue> sc
     sort_records(entries, scratch, [] { CHECK_FOR_INTERRUPTS(); });
 }
 
-// Entries in memory, which grows up to a limit, and as much scratch to sort them.
+// Entries in memory that grows up to a limit, and as much scratch memory to sort them.
 template <typename Entry>
 class SortBuffer {
   public:
@@ -38,7 +39,7 @@ class SortBuffer {
         sort_entries(std::span<Entry>(entries_, count_), scratch());
     }
 
-    // As many entries, free to use until the next sort.
+    // Scratch memory for as many entries, free to use until the next sort.
     std::span<Entry> scratch() {
         if (scratch_capacity_ < count_) {
             if (scratch_ != nullptr)

@@ -1,5 +1,6 @@
 // simhash_agg: a fingerprint from rows of (feature, weight), for weights that are computed in SQL.
-// Sums are integers, so that the order of the rows and the number of parallel workers never matter.
+// Sums are integers, so that neither the order of the rows nor the number of parallel workers
+// changes the result.
 #include "pg.hpp"
 
 #include "core/text/votes.hpp"
@@ -25,7 +26,8 @@ Votes* new_state(MemoryContext context) {
     return votes;
 }
 
-// The state's numbers as they cross from a worker to its leader, on one machine.
+// The state as a worker sends it to its leader. Both run on one machine, so the bytes are as they
+// are in memory.
 struct Packed {
     __int128 numbers[65];
     bool any;

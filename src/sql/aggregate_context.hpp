@@ -5,7 +5,8 @@
 
 namespace simhash {
 
-// The memory that lives as long as the state of the group that this call is about.
+// The memory context of the group's state. Raises an error where the function is not called as part
+// of an aggregate.
 inline MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
     MemoryContext context;
     if (AggCheckCallContext(fcinfo, &context) == 0)

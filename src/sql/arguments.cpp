@@ -1,4 +1,4 @@
-// Options by name. See arguments.hpp.
+// Options by name, and memory; see the header.
 #include "sql/arguments.hpp"
 
 namespace simhash {
@@ -11,7 +11,7 @@ struct Name {
     Value value;
 };
 
-// The first of the names is the default.
+// The value of the option that the argument names. NULL stands for the first of the names.
 template <class Value, size_t n>
 Value named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
                   const Name<Value> (&names)[n]) {

@@ -1,4 +1,4 @@
-// What the functions on documents and features share: their options by name, their memory.
+// What the functions of documents and features share: options by name, weights, memory.
 #pragma once
 
 #include "pg.hpp"
@@ -7,14 +7,16 @@
 
 namespace simhash {
 
-// Options of a function that is not strict, by the place of the argument: NULL stands for the
-// default. Each raises an error that names the accepted values.
+// The value of an option; `argument` is its place among the function's arguments. NULL stands for
+// the default, so these functions are not strict. An unknown value raises an error that names the
+// accepted ones.
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument); // "words", "chars"
 const char* name_of(FeatureKind features);
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument);
 HashKind hash_argument(FunctionCallInfo fcinfo, int argument);
 int width_argument(FunctionCallInfo fcinfo, int argument, int default_width);
 
+// The weight as a fixed-point number. Raises an error where it is not finite or is out of range.
 __int128 weight_argument(double weight);
 
 // The elements of an array of one dimension; `what` names it in the error about another.

@@ -1,5 +1,6 @@
-// simhash_blocks: by which buckets an engine of many machines brings near fingerprints together. A
-// fingerprint goes into a bucket for each of its blocks (core/layout/blocks.hpp).
+// simhash_blocks: the buckets by which an engine of many machines brings near fingerprints
+// together. A fingerprint goes into one bucket for each of its blocks (core/layout/blocks.hpp). Two
+// that are within the radius agree in one block at least, so they meet in a bucket.
 #include "pg.hpp"
 
 #include "core/bits/distance.hpp"

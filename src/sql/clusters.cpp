@@ -1,5 +1,6 @@
-// simhash_cluster: the server's side of core/whole/clusters.hpp. It collects the fingerprints of a
-// partition, finds the memory, lets the search be cancelled, and hands the names on, row by row.
+// simhash_cluster: the server's side of core/whole/clusters.hpp. When the first row of a partition
+// is asked for, it collects the fingerprints of all its rows and searches for the clusters; then it
+// returns the name of each row's cluster. The limit of memory is that of a hash table.
 #include "pg.hpp"
 
 #include <cmath>
@@ -13,13 +14,14 @@ using namespace simhash;
 
 namespace {
 
-// The fingerprints of a partition's rows in their order, and then their names. Where there is no
-// memory for all, they pass through it in blocks, by way of a temporary file. The file is gone with
-// the last block, or with the memory context, as not every row need be asked for.
+// The fingerprints of a partition's rows in their order, and later the names of their clusters. If
+// they do not fit into memory, they are in a temporary file and pass through memory in blocks. The
+// file is removed with the last block, or with the memory context: a query need not ask for every
+// row.
 class RowNames {
   public:
     RowNames(MemoryContext context, size_t rows) : context_(context) {
-        // Beside what all of their fingerprints may need.
+        // This memory comes beside what the search needs if all fingerprints differ.
         bool fit = rows <= get_hash_memory_limit() / (kBytesPerFingerprint + sizeof(uint64_t));
         room_ = fit ? rows : std::min(rows, kBlock);
         block_ = allocate<uint64_t>(context, room_);
@@ -32,7 +34,7 @@ class RowNames {
         block_[count_++] = fingerprint;
     }
 
-    // After the last row: names are those of these clusters, which are given up with the last block.
+    // To be called after the last row was added. The clusters are released with the last block.
     void set_clusters(Clusters* clusters) {
         clusters_ = clusters;
         rows_ = begin_ + count_;
@@ -44,7 +46,7 @@ class RowNames {
         name_block();
     }
 
-    // Rows are asked for in order.
+    // Expects that rows are asked for in their order.
     uint64_t name(size_t row) {
         if (row == begin_ + count_) {
             begin_ += count_;
@@ -66,6 +68,8 @@ class RowNames {
     }
 
     void create_file() {
+        // The callback of the context closes the file, also after an error. So no resource owner may
+        // close it before.
         file_ = TemporaryFile::create_unowned();
         closing_ = {close_file, this, nullptr};
         MemoryContextRegisterResetCallback(context_, &closing_);
@@ -96,7 +100,7 @@ class RowNames {
     Clusters* clusters_ = nullptr;
 };
 
-// In the partition's local memory, which starts as zeros.
+// The server keeps this for the partition. It begins as zeros.
 struct Partition {
     bool ready;
     bool radius_is_null;
@@ -138,7 +142,8 @@ void check_row_count(int64 rows) {
                                   static_cast<long long>(rows), INT_MAX)));
 }
 
-// The first look at a fingerprint must be as good as a later one.
+// The arguments of a row are evaluated when the rows are collected and when the row is returned.
+// Both must give the same.
 void check_not_volatile(FunctionCallInfo fcinfo) {
     if (contain_volatile_functions(fcinfo->flinfo->fn_expr))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -146,7 +151,8 @@ void check_not_volatile(FunctionCallInfo fcinfo) {
                         errhint("Compute them in a subquery first.")));
 }
 
-// Reads the partition's rows.
+// Reads the partition's rows. A row whose fingerprint is NULL is in no cluster, and keeps its place
+// among the names.
 void collect_rows(WindowObject window, int64 rows, Collector* collector, RowNames* names) {
     for (int64 row = 0; row < rows; ++row) {
         bool is_null, is_out;
@@ -161,7 +167,7 @@ void collect_rows(WindowObject window, int64 rows, Collector* collector, RowName
     collector->finish();
 }
 
-// What a partition of so many distinct fingerprints needs, whatever its clusters are.
+// The HINT names the memory that this many distinct fingerprints need in the worst case.
 [[noreturn]] void report_memory(void* distinct, size_t entries) {
     size_t allowed = get_hash_memory_limit();
     double needed = double(*static_cast<size_t*>(distinct)) * kBytesPerFingerprint;
@@ -176,8 +182,8 @@ void collect_rows(WindowObject window, int64 rows, Collector* collector, RowName
                      ceil(needed / 1024 / 1024 / hash_mem_multiplier))));
 }
 
-// The clusters of collected fingerprints, in the current memory context. The table has what the
-// search leaves, of which it needs a fifth while it grows.
+// The clusters of the collected fingerprints, in the current memory context. Their table gets four
+// fifths of the memory that the search leaves. It needs the last fifth while it grows.
 Clusters* find_clusters(Collector* collector, int32 radius) {
     size_t distinct = collector->count();
     size_t most_bytes = std::min(memory_beside(*collector) / 5 * 4, Clusters::bytes_for(distinct));
@@ -190,7 +196,8 @@ Clusters* find_clusters(Collector* collector, int32 radius) {
 
 // Looks for the clusters of a partition when its first row is asked for.
 void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Partition* partition) {
-    MemoryContext context = GetMemoryChunkContext(partition); // lives as long as the partition
+    // This context lives as long as the partition.
+    MemoryContext context = GetMemoryChunkContext(partition);
     int64 rows = WinGetPartitionRowCount(window);
     int32 radius = 0;
     check_row_count(rows);

@@ -1,4 +1,4 @@
-// See collector.hpp.
+// The collecting of fingerprints, and the search among them; see the header.
 #include "sql/collector.hpp"
 
 #include "core/bits/distance.hpp"
@@ -8,7 +8,7 @@
 namespace simhash {
 namespace {
 
-// How many fingerprints are searched in memory at most.
+// The most fingerprints that a search holds in memory.
 size_t most_searched() {
     return std::min(get_hash_memory_limit() / kBytesPerFingerprint, kMaxNearPairsCount);
 }
@@ -83,7 +83,7 @@ void Collector::make_room() {
     scratch_ = resize(scratch_, capacity_);
 }
 
-// Moves what the array holds to files.
+// Moves the fingerprints of the array to files.
 void Collector::spill() {
     MemoryContext caller = MemoryContextSwitchTo(context_);
     if (spilled_ == nullptr) {
@@ -95,7 +95,8 @@ void Collector::spill() {
     MemoryContextSwitchTo(caller);
 }
 
-// How many there will be if the rest is like what came so far; of unknown rows, what came so far.
+// How many distinct ones there will be if the other rows are like those so far. If the number of
+// rows is unknown, the number so far.
 double Collector::expected_distinct() const {
     if (rows_ == kUnknownRows)
         return double(count_);

@@ -1,14 +1,14 @@
-// What simhash_cluster, simhash_pairs and simhash_join share: collecting the distinct fingerprints
-// among many within the memory of the query, and the search for near pairs (core/whole).
+// What simhash_cluster, simhash_pairs and simhash_join share: they collect the distinct
+// fingerprints among many rows, and search them for near pairs (core/whole).
 //
-// Fingerprints are compared as unsigned numbers with the sign bit turned over, which keeps the
-// order of bigint and all distances.
+// Fingerprints are compared as unsigned numbers with the sign bit flipped. That keeps the order of
+// bigint and all distances.
 //
-// Memory is what a hash table of the same query may have, work_mem times hash_mem_multiplier: at
-// most kBytesPerFingerprint for every distinct fingerprint, of which the search takes
-// kBytesOfSearch, and what it finds the rest. What simhash_cluster keeps of rows comes beside that,
-// within the same limit. Repeated ones are dropped while they are collected. More distinct
-// fingerprints than that go to temporary files, and so does the search.
+// The limit of memory is that of a hash table in the same query: work_mem times
+// hash_mem_multiplier. A distinct fingerprint takes at most kBytesPerFingerprint: the search takes
+// kBytesOfSearch of them, and its results the rest. What simhash_cluster keeps of rows is within
+// the same limit. Repeated fingerprints are dropped while they are collected. If the distinct ones
+// exceed the limit, they go to temporary files, and the search works with these.
 #pragma once
 
 #include "pg.hpp"
@@ -27,7 +27,7 @@ constexpr size_t kBytesOfSearch = 2 * sizeof(uint64_t);
 constexpr size_t kUnknownRows = SIZE_MAX;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 
-// Looks whether the query is cancelled.
+// Raises the error of a cancelled query.
 inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr};
 
 inline uint64_t to_ordered(int64 fingerprint) {
@@ -38,7 +38,7 @@ inline int64 from_ordered(uint64_t ordered) {
     return int64(ordered ^ kSignBit);
 }
 
-// Raises an error for a radius that is none.
+// Raises an error where the radius is not between 0 and 64.
 void check_radius(int32 radius);
 
 template <typename Entry>
@@ -52,12 +52,13 @@ Entry* resize(Entry* entries, size_t count) {
     return static_cast<Entry*>(repalloc_huge(entries, std::max<size_t>(count, 1) * sizeof(Entry)));
 }
 
-// The distinct fingerprints among many. Sorted and rid of repeated ones whenever the array is full;
-// it grows only where they are really different, and spills to files when it may grow no more.
+// The distinct fingerprints among many. Whenever the array is full, it is sorted and its repeated
+// fingerprints are dropped. It grows if few were repeated, and spills to files if it has the
+// greatest size that memory allows.
 class Collector {
   public:
-    // rows: how many will be added, or kUnknownRows. other: a finished set whose memory this one
-    // shares, as both are searched at once, or null.
+    // rows: how many will be added, or kUnknownRows. other: a finished set with which this one
+    // shares the memory because both are searched together, or null.
     Collector(MemoryContext context, size_t rows, const Collector* other = nullptr);
 
     void add(uint64_t fingerprint) {
@@ -70,7 +71,8 @@ class Collector {
     // Afterwards the array is sorted and has no more room than it needs.
     void finish();
 
-    // How many are collected: the distinct ones, or where they are spilled, not less than those.
+    // The number of distinct fingerprints. If some are spilled, it may be more than that: files can
+    // repeat them.
     size_t count() const { return count_ + spilled_count(); }
 
     // Whether some are in files.
@@ -79,10 +81,10 @@ class Collector {
     // The set, if it is not spilled.
     FingerprintArray array() const { return {fingerprints_, scratch_, count_}; }
 
-    // The set in files, whether it was or not; the array is given up.
+    // Moves all of the set to files and releases the array.
     SpilledSet* files();
 
-    // Gives up memory and files.
+    // Releases memory and files.
     void release();
 
   private:
@@ -104,11 +106,11 @@ class Collector {
     SpilledSet* spilled_ = nullptr; // what did not fit
 };
 
-// Finds the pairs of finished sets: within a, or where b is not null between a and b. Gives up their
-// memory and files.
+// Finds the near pairs of finished sets: within a, or, where b is not null, between a and b.
+// Releases the memory and files of both.
 void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver);
 
-// The memory for what a search finds beside these collected fingerprints.
+// The memory that a search of these sets leaves for its results, in bytes.
 size_t memory_beside(const Collector& a, const Collector* b = nullptr);
 
 } // namespace simhash

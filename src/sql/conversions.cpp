@@ -1,5 +1,5 @@
-// Fingerprints to and from what other tools print: sixteen hexadecimal digits, or an unsigned
-// number.
+// Conversions between fingerprints and the forms that other tools print: sixteen hexadecimal
+// digits, or an unsigned number.
 #include "pg.hpp"
 
 extern "C" {
@@ -19,7 +19,7 @@ int hex_digit(char c) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// 2 where the digits begin after 0x or 0X, as many programming languages print them.
+// The length of a leading 0x or 0X, which many programming languages print: 2, or 0 without one.
 int hex_prefix_length(const char* written, int length) {
     return length >= 2 && written[0] == '0' && (written[1] | 0x20) == 'x' ? 2 : 0;
 }
@@ -65,7 +65,7 @@ Datum simhash_to_unsigned(PG_FUNCTION_ARGS) {
 
 namespace {
 
-// Whole numbers only; a fraction of zeros is none.
+// False where the digits are no whole number below 2^64. A fraction of zeros is accepted.
 bool parse_unsigned(const char* digits, uint64_t* out) {
     uint64_t value = 0;
     const char* at = digits;

@@ -1,4 +1,5 @@
-// Features, as SQL sees them: what simhash() takes out of a document, and the hash of one.
+// simhash_features(), the features that simhash() takes out of a document, and simhash_hash(), the
+// hash of one feature.
 #include "pg.hpp"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 
 using namespace simhash;
 
-// The labels of one enum type, kept for the rest of the query.
+// The labels of one enum type. They are read once for a query.
 struct EnumLabels {
     Oid type;
     int count;
@@ -52,13 +53,14 @@ EnumLabels* read_enum_labels(Oid type, MemoryContext context) {
     return read;
 }
 
-// A value's hash: its ordinal, written in as few bits as any of `count` ordinals needs, and written
-// again and again until the 64 bits are full (the last time only its low bits may fit).
+// A value's hash: its ordinal is written in as few bits as any of `count` ordinals needs, and
+// repeated until the 64 bits are full. Of the last repetition only the low bits may fit.
 //
 //     three values, 2 bits:    0 -> 0000...    1 -> 0101...    2 -> 1010...
 //     two values, 1 bit:       0 -> 0000...    1 -> 1111...
 //
-// So two values differ in one bit at least of every repetition, and two values of two in all bits.
+// Two different values differ in one bit at least of every repetition. If the type has two values,
+// they differ in all 64 bits.
 uint64_t repeat_ordinal(uint64_t ordinal, int count) {
     int bits = std::max(1, int(std::bit_width(unsigned(count) - 1)));
     uint64_t repeated = 0;
@@ -84,7 +86,7 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
     each_feature(features, width, source.source(), list);
     for (size_t i = 0; i < list.count; i++) {
         const ListedFeature& feature = list.listed[i];
-        text* shown = server_text_from_utf8(list.texts + feature.begin, feature.bytes);
+        text* shown = shown_as_server_text(list.texts + feature.begin, feature.bytes);
         Datum values[] = {PointerGetDatum(shown),
                           Int32GetDatum(int(std::min(feature.frequency, uint32_t(PG_INT32_MAX))))};
         bool nulls[] = {false, false};

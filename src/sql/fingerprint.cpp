@@ -1,5 +1,5 @@
-// Fingerprints, as SQL sees them: simhash() of a document, of the caller's features, of the
-// caller's hashes.
+// simhash() in its four forms: of a document, of the caller's features, of the caller's hashes, of
+// a tsvector.
 #include "pg.hpp"
 
 #include "core/text/document.hpp"
@@ -29,7 +29,8 @@ DocumentOptions document_options(FunctionCallInfo fcinfo) {
 
 // ---- arrays ----
 
-// The weights beside `features`, or nothing where the argument is NULL: each feature then weighs 1.
+// The weights, one for each of the `features`. No elements where the argument is NULL: then every
+// feature weighs 1.
 Elements weight_elements(FunctionCallInfo fcinfo, int argument, int features) {
     if (PG_ARGISNULL(argument))
         return {nullptr, nullptr, 0};
@@ -54,7 +55,7 @@ __int128 weight_of(const Elements& weights, int i) {
     return weight_argument(DatumGetFloat8(weights.values[i]));
 }
 
-// A feature that is NULL does not vote, as in an aggregate.
+// As in an aggregate, a feature that is NULL does not vote.
 template <class HashOf>
 Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, HashOf hash_of) {
     const Elements weights = weight_elements(fcinfo, 1, features.count);
@@ -110,8 +111,8 @@ Datum simhash_hashes_array(PG_FUNCTION_ARGS) {
                              [](Datum hash) { return uint64_t(DatumGetInt64(hash)); });
 }
 
-// simhash(document tsvector) -> bigint: a lexeme weighs as much as it has positions; one without (a
-// stripped tsvector has none) weighs 1.
+// simhash(document tsvector) -> bigint. The weight of a lexeme is its number of positions, or 1
+// where it has none, as in a stripped tsvector.
 Datum simhash_tsvector(PG_FUNCTION_ARGS) {
     TSVector document = PG_GETARG_TSVECTOR(0);
     const WordEntry* lexemes = ARRPTR(document);

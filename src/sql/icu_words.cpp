@@ -1,6 +1,6 @@
-// icu_words: words by dictionary, for Chinese, Japanese, Thai and the like, as ICU's break iterator
-// finds them. Its answers depend on the ICU version, so nothing that is stored by default is made
-// of them.
+// icu_words: the words that ICU's break iterator finds by its dictionaries, for languages without
+// spaces between words, such as Chinese, Japanese and Thai. They depend on the version of ICU, so
+// simhash() does not use them by default: its results are stored.
 #include "pg.hpp"
 
 #ifdef SIMHASH_ICU
@@ -44,8 +44,8 @@ bool is_known_language(const char* language) {
     return false;
 }
 
-// ICU takes any locale and falls back to no language where it does not know it: a misspelt name
-// would give other words in silence.
+// ICU takes any locale, and uses no language in particular where it does not know it: a misspelt
+// name would silently give other words.
 void check_locale(const char* locale) {
     char language[ULOC_LANG_CAPACITY];
     const bool has_language = language_of(locale, language);
@@ -67,7 +67,7 @@ UChar* to_utf16(text* document, int32_t* length) {
     auto* units = static_cast<UChar*>(
         MemoryContextAllocHuge(CurrentMemoryContext, (size_t(bytes) + 1) * sizeof(UChar)));
     UErrorCode status = U_ZERO_ERROR;
-    // What is not UTF-8 (in a SQL_ASCII database) becomes U+FFFD.
+    // A SQL_ASCII database may hold bytes that are not UTF-8: they become U+FFFD.
     u_strFromUTF8WithSub(units, bytes + 1, length, utf8, bytes, 0xFFFD, nullptr, &status);
     check(status, "convert text to UTF-16");
     return units;
@@ -112,7 +112,7 @@ Datum icu_words(PG_FUNCTION_ARGS) {
     UBreakIterator* iterator = ubrk_open(UBRK_WORD, locale, units, length, &status);
     check(status, "open a word break iterator");
     ArrayBuildState* volatile words;
-    // The iterator is ICU's memory: it must be closed also when an error passes.
+    // ICU allocates the iterator, so no memory context frees it when an error is raised.
     PG_TRY();
     { words = collect_words(iterator, units); }
     PG_FINALLY();

@@ -1,6 +1,6 @@
-// simhash_layouts: the choice that CREATE INDEX ... WITH (radius, tables) offers, in numbers: more
-// tables take more space and leave fewer candidates to check. What it says about space is an
-// estimate for random fingerprints, 100-byte rows and the default fillfactor.
+// simhash_layouts: what CREATE INDEX ... WITH (radius, tables) would build, for each number of
+// tables. More tables take more space and leave fewer candidates to check. The space is an estimate
+// for random fingerprints, 100-byte rows and the default fillfactor.
 #include "pg.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ double rounded(double value, double steps_per_unit) {
     return rint(value * steps_per_unit) / steps_per_unit;
 }
 
-// A sorted set of n words of 64 bits takes 2 + log2(2^64 / n) bits a word by Elias-Fano; a heap TID
-// takes the bits of its block number and 8 of its offset.
+// Elias-Fano coding of a sorted set of n words of 64 bits takes 2 + log2(2^64 / n) bits a word. A
+// heap TID takes the bits of its block number and 8 of its offset.
 double bytes_per_row(const Layout& layout, double rows) {
     constexpr double kFill = 0.9;
     constexpr double kRowsPerHeapPage = 80;
@@ -39,7 +39,7 @@ double bytes_per_row(const Layout& layout, double rows) {
     return (layout.table_count * key_bits + tid_bits) / 8 / kFill;
 }
 
-// Always by probes: what a query costs that never reads the whole index.
+// The plan without the way out of reading the whole index, so that it shows the work of the probes.
 ProbePlan plan_by_probes(const Layout& layout, double rows) {
     ProbeCosts costs = kTypicalProbeCosts;
     costs.read_all_per_entry = 1e100;
@@ -64,7 +64,8 @@ Datum simhash_layouts(PG_FUNCTION_ARGS) {
         CHECK_FOR_INTERRUPTS();
         Layout layout = make_layout(radius, tables);
         int prefix_bits = shortest_prefix_bits(layout);
-        // Up to radius + 1 each table counts; beyond, only some numbers give longer prefixes.
+        // Up to radius + 1 tables, each more makes a query cheaper. Beyond that, only some numbers
+        // of tables give longer prefixes.
         if (tables > radius + 1 && prefix_bits <= longest_prefix)
             continue;
         if (tables > radius)

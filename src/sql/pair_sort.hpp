@@ -1,5 +1,5 @@
-// The pairs that a search finds, until it has found all of them: then they are given in order. They
-// are in memory as far as it lasts, and beyond on disk.
+// Collects the pairs that a search finds and returns them in order. If they do not fit into memory,
+// they are in a temporary file.
 #pragma once
 
 #include "pg.hpp"
@@ -11,15 +11,15 @@ namespace simhash {
 
 class PairSort {
   public:
-    // In the current memory context.
+    // Uses about memory_bytes at most, in the current memory context.
     explicit PairSort(size_t memory_bytes) : sorter_(memory_bytes) {}
 
     PairReceiver receiver() { return {add, nullptr, this}; }
 
-    // How many were added.
+    // The number of pairs so far.
     size_t count() const { return count_; }
 
-    // Calls give(a, b) for every pair in order, and gives up memory and files.
+    // Calls give(a, b) for every pair in order, and releases memory and files.
     template <typename Give>
     void give_in_order(const Give& give) {
         sorter_.finish();

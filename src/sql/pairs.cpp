@@ -1,5 +1,5 @@
 // simhash_pairs, simhash_join and their relatives: the server's side of core/whole/near_pairs.hpp.
-// They collect the fingerprints of arrays, of rows or of queries, and give the pairs in order.
+// They collect the fingerprints of arrays, rows or queries, and return the near pairs in order.
 #include "pg.hpp"
 
 #include <optional>
@@ -31,7 +31,8 @@ MemoryContext pairs_context() {
 
 // ---- as rows: of arrays and of queries ----
 
-// NULLs take no room in an array, whatever its dimensions: the others follow each other.
+// An array stores no bytes for a NULL, so the data of any array, of any number of dimensions, is a
+// sequence of fingerprints.
 Collector collect_array(ArrayType* array, const Collector* other = nullptr) {
     size_t elements = (ARR_SIZE(array) - ARR_DATA_OFFSET(array)) / sizeof(int64);
     const char* data = ARR_DATA_PTR(array);
@@ -54,7 +55,7 @@ Collector collect_rows_of(text* query, const Collector* other = nullptr) {
     return collector;
 }
 
-// The pairs of finished sets as the function's result.
+// Puts the near pairs of finished sets into the function's result.
 void put_pairs(FunctionCallInfo fcinfo, Collector* a, Collector* b, int32 radius) {
     auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
     PairSort pairs(memory_beside(*a, b));
@@ -66,8 +67,8 @@ void put_pairs(FunctionCallInfo fcinfo, Collector* a, Collector* b, int32 radius
     });
 }
 
-// The result of a function that returns a set: begun here, and put there by put(), in memory that
-// lasts as long as that.
+// The result of a function that returns a set: put() puts the rows there. It runs in a memory
+// context of its own, which is deleted at the end.
 template <typename Put>
 Datum pairs_result(FunctionCallInfo fcinfo, int32 radius, const Put& put) {
     check_radius(radius);
@@ -83,9 +84,9 @@ Datum pairs_result(FunctionCallInfo fcinfo, int32 radius, const Put& put) {
 // ---- as an array: of rows ----
 
 struct PairsState {
-    std::optional<int32> radius; // none: NULL
+    std::optional<int32> radius; // nullopt stands for NULL
     Collector collector;
-    bool has_shutdown; // whether files that are left will be removed
+    bool has_shutdown; // a callback will remove the files of a group that is never finished
 };
 
 // The radius of the transition's row.
@@ -105,7 +106,8 @@ PairsState* new_state(MemoryContext context, std::optional<int32> radius) {
     return state;
 }
 
-// A group that the query needs no more, after a LIMIT for example, is never finished.
+// The server does not finish a group that the query no longer needs, for example after a LIMIT. Its
+// files are then removed when the aggregate node is shut down.
 void remove_files_at_shutdown(FunctionCallInfo fcinfo, PairsState* state) {
     AggRegisterCallback(
         fcinfo,
@@ -192,7 +194,7 @@ Datum simhash_pairs_of(PG_FUNCTION_ARGS) {
     });
 }
 
-// (a bigint[], b bigint[], radius integer). The symbol simhash_join is the planner's, since 1.0.
+// (a bigint[], b bigint[], radius integer). The symbol simhash_join is a join estimator since 1.0.
 Datum simhash_join_arrays(PG_FUNCTION_ARGS) {
     int32 radius = PG_GETARG_INT32(2);
     return pairs_result(fcinfo, radius, [&] {

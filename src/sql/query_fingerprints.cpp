@@ -1,10 +1,10 @@
-// See query_fingerprints.hpp.
+// The fingerprints that a query returns; see the header.
 #include "sql/query_fingerprints.hpp"
 
 namespace simhash {
 namespace {
 
-// What the server sends the rows to.
+// The server sends the rows of the query to this.
 struct Receiver {
     DestReceiver server;
     Collector* collector;
@@ -46,7 +46,13 @@ void collect_query(const text* query, Collector* collector) {
     options.must_return_tuples = true;
     options.dest = &receiver.server;
     SPI_connect();
+    // SPI refuses a statement that writes. A volatile function that the statement calls may run
+    // statements of its own, and to these the transaction is READ ONLY meanwhile. After an error,
+    // the end of the transaction or subtransaction restores the setting.
+    const bool was_read_only = XactReadOnly;
+    XactReadOnly = true;
     SPI_execute_extended(text_to_cstring(query), &options);
+    XactReadOnly = was_read_only;
     SPI_finish();
 }
 

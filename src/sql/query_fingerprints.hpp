@@ -8,7 +8,8 @@
 
 namespace simhash {
 
-// Runs the query, which may not change data, and adds what is not null.
+// Runs the query as in a READ ONLY transaction, functions that it calls included, and adds what is
+// not null.
 void collect_query(const text* query, Collector* collector);
 
 } // namespace simhash

@@ -1,5 +1,7 @@
-// Text of the server as UTF-8. See server_text.hpp.
+// Text of the server as UTF-8; see the header.
 #include "sql/server_text.hpp"
+
+#include "core/text/unicode.hpp"
 
 namespace simhash {
 
@@ -12,7 +14,7 @@ bool needs_conversion() {
     return encoding != PG_UTF8 && encoding != PG_SQL_ASCII;
 }
 
-// As pg_do_encoding_conversion(): the text itself where there is nothing to convert.
+// As pg_do_encoding_conversion() does, returns the text itself where there is nothing to convert.
 char* convert(const char* text, size_t bytes, int from, int to) {
     auto* given = reinterpret_cast<unsigned char*>(const_cast<char*>(text));
     return reinterpret_cast<char*>(pg_do_encoding_conversion(given, int(bytes), from, to));
@@ -81,15 +83,37 @@ uint64_t hash_server_text(HashKind kind, Datum value) {
     return hash;
 }
 
-text* server_text_from_utf8(const uint8_t* utf8, size_t bytes) {
-    auto* given = reinterpret_cast<const char*>(utf8);
+text* shown_as_server_text(const uint8_t* utf8, size_t bytes) {
+    const uint8_t *at = utf8, *end = utf8 + bytes;
     if (!needs_conversion())
-        return cstring_to_text_with_len(given, int(bytes));
-    char* converted = convert(given, bytes, PG_UTF8, GetDatabaseEncoding());
-    if (converted == given)
-        return cstring_to_text_with_len(converted, int(bytes));
-    text* result = cstring_to_text(converted);
-    pfree(converted);
+        return cstring_to_text_with_len(reinterpret_cast<const char*>(at), int(bytes));
+    const int encoding = GetDatabaseEncoding();
+    const Oid conversion = FindDefaultConversionProc(PG_UTF8, encoding);
+    if (!OidIsValid(conversion)) // the words of pg_do_encoding_conversion(), which are translated
+        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+                        errmsg("default conversion function for encoding \"%s\" to \"%s\" does not "
+                               "exist",
+                               pg_encoding_to_char(PG_UTF8), pg_encoding_to_char(encoding))));
+    StringInfoData shown;
+    initStringInfo(&shown);
+    while (at < end) {
+        // The conversion stops at the first character that the encoding lacks. Its result may be
+        // MAX_CONVERSION_GROWTH times as long, and pg_do_encoding_conversion_buf() takes less of
+        // the input where there is not room for that.
+        const int room = int(end - at) * MAX_CONVERSION_GROWTH + MAX_CONVERSION_GROWTH + 1;
+        enlargeStringInfo(&shown, room);
+        auto* result = reinterpret_cast<unsigned char*>(shown.data + shown.len);
+        at += pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding,
+                                            const_cast<unsigned char*>(at), int(end - at), result,
+                                            room, true);
+        shown.len += int(strlen(reinterpret_cast<char*>(result)));
+        if (at < end) {
+            const uint32_t code_point = decode_utf8(at, end);
+            appendStringInfo(&shown, code_point > 0xFFFF ? "\\+%06x" : "\\%04x", code_point);
+        }
+    }
+    text* result = cstring_to_text_with_len(shown.data, shown.len);
+    pfree(shown.data);
     return result;
 }
 

@@ -1,8 +1,9 @@
 // A text value of the server as the core reads it: UTF-8, piece by piece.
 //
-// A fingerprint is the same in every server encoding, so text is converted; piece by piece, so that
-// a large document needs no second copy and can be interrupted. In a SQL_ASCII database nothing is
-// known about the bytes: they are read as UTF-8, and what is not UTF-8 separates words.
+// Text is converted because a fingerprint must be the same in every server encoding. It is
+// converted in pieces so that a large document needs no second copy, and so that the query can be
+// cancelled. A SQL_ASCII database does not know the encoding of its bytes: they are read as UTF-8,
+// and bytes that are not UTF-8 separate words.
 #pragma once
 
 #include "pg.hpp"
@@ -23,14 +24,16 @@ class ServerText {
 
     const char* at_;
     const char* end_;
-    char* converted_ = nullptr; // the last piece in UTF-8, where it had to be converted
+    char* converted_ = nullptr; // the last piece in UTF-8; null where it was not converted
 };
 
 // The hash of a text value, or of `length` bytes of text, as UTF-8.
 uint64_t hash_server_text(HashKind kind, Datum value);
 uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length);
 
-// `bytes` bytes of UTF-8 as text of the server.
-text* server_text_from_utf8(const uint8_t* utf8, size_t bytes);
+// `bytes` bytes of UTF-8 as text of the server. A character that the server's encoding lacks is
+// written as PostgreSQL's U&'' strings write it: backslash and hexadecimal digits, \03bc or
+// \+01f600. So the result is for people to read, and cannot fail.
+text* shown_as_server_text(const uint8_t* utf8, size_t bytes);
 
 } // namespace simhash

@@ -1,6 +1,7 @@
-// The type shingle_set: a document's set of shingles (core/text/feature_set.hpp), made once and then
-// compared with those of many documents. Its text form has the kind and width of the shingles and
-// the hash of each, for example words/3:9a1f...; and shingle_similarity, of sets and of texts.
+// The type shingle_set, and shingle_similarity() of sets and of texts. A shingle_set is a
+// document's set of shingles (core/text/feature_set.hpp): it is made once, and compared with those
+// of many documents. Its text form is the kind and width of the shingles and the hash of each, for
+// example words/3:9a1f...
 #include "pg.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ constexpr int kDefaultWidth = 3; // of shingles, where none is given
 constexpr int kHashDigits = 16;
 constexpr const char* kTypeName = "shingle_set";
 
-// As it is stored.
+// The stored form.
 struct ShingleSet {
     int32 varlena_header;
     uint16 features; // FeatureKind
@@ -54,7 +55,7 @@ ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
     return set;
 }
 
-// Of a document; the caller releases it.
+// The set of a document's features. The caller releases it.
 FeatureSet features_of(text* document, FeatureKind features, int width) {
     ServerText source(document);
     FeatureSet set(server_memory());
@@ -62,7 +63,7 @@ FeatureSet features_of(text* document, FeatureKind features, int width) {
     return set;
 }
 
-// The similarity as SQL has it: NULL where neither set has a shingle.
+// The similarity as the SQL functions return it: NULL where neither set has a shingle.
 Datum similarity_of(FunctionCallInfo fcinfo, FeatureHashes a, FeatureHashes b) {
     double similarity;
     if (!set_similarity(a, b, &similarity))
@@ -77,7 +78,8 @@ bool are_possible(int width, FeatureHashes hashes) {
            std::adjacent_find(hashes.begin(), hashes.end(), std::greater_equal()) == hashes.end();
 }
 
-// What comes after the name of a kind of features; null where the text begins with none.
+// Sets *features to the kind whose name the text begins with, and returns the text after that name;
+// null where it begins with none.
 const char* skip_name(const char* text, FeatureKind* features) {
     for (FeatureKind kind : {FeatureKind::kWords, FeatureKind::kCharacters}) {
         size_t length = strlen(name_of(kind));
@@ -88,7 +90,7 @@ const char* skip_name(const char* text, FeatureKind* features) {
     return nullptr;
 }
 
-// Null where the text is not of this form.
+// Null where the text is not the text form of a set.
 ShingleSet* parse_shingle_set(const char* text) {
     FeatureKind features;
     const char* at = skip_name(text, &features);
@@ -157,7 +159,7 @@ Datum simhash_shingle_set_out(PG_FUNCTION_ARGS) {
     PG_RETURN_CSTRING(print_shingle_set(shingle_set_argument(fcinfo, 0)));
 }
 
-// features and width, 2 bytes each, then 8 for each hash.
+// The binary form: features and width, 2 bytes each, then 8 bytes for each hash.
 Datum simhash_shingle_set_recv(PG_FUNCTION_ARGS) {
     auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
     unsigned features = pq_getmsgint(message, sizeof(uint16));

@@ -5,10 +5,11 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(build_library testing_library use_library start_node create_data compare_radii compare_nearest);
+our @EXPORT = qw(build_library testing_library use_library start_node start_conductor create_processor_clock create_data compare_radii compare_nearest);
 
 # A server with the extension in database postgres, of the same encoding wherever the tests run.
 sub start_node
@@ -46,6 +47,55 @@ sub use_library
 	my ($node, $library) = @_;
 	$node->safe_psql('postgres', "CREATE EXTENSION IF NOT EXISTS simhash");
 	$node->safe_psql('postgres', "UPDATE pg_proc SET probin = '$library' WHERE probin = '\$libdir/simhash'");
+	return;
+}
+
+# A session beside the one that is tested. It takes the advisory locks @$locks, which pause points wait for, and then runs $script. Where
+# psql is to start a statement that stops at such points, $prepare is run before: it waits until the locks are taken. What the script can
+# call: wait_until(CONDITION), which fails after three minutes; waits_at(LOCK), whether a session waits for the lock; go(LOCK), which lets
+# it go on. Returns (prepare, finish); finish->() waits for the script's end and returns its errors.
+sub start_conductor
+{
+	my ($node, $locks, $script) = @_;
+	$node->safe_psql('postgres', q{
+		CREATE OR REPLACE FUNCTION waits_at(lock integer) RETURNS boolean LANGUAGE sql AS
+			$$ SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = lock AND NOT granted) $$;
+		CREATE OR REPLACE FUNCTION is_taken(lock integer) RETURNS boolean LANGUAGE sql AS
+			$$ SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = lock AND granted) $$;
+		CREATE OR REPLACE FUNCTION go(lock integer) RETURNS boolean LANGUAGE sql AS $$ SELECT pg_advisory_unlock(lock) $$;
+		-- Each look is a transaction of its own: no snapshot is held, and activity is read again.
+		CREATE OR REPLACE PROCEDURE wait_until(condition text) LANGUAGE plpgsql AS $$
+		DECLARE
+			begun timestamptz := clock_timestamp();
+			is_met boolean;
+		BEGIN
+			LOOP
+				EXECUTE 'SELECT ' || condition INTO is_met;
+				EXIT WHEN is_met;
+				IF clock_timestamp() > begun + '3 min' THEN
+					RAISE EXCEPTION 'waited in vain until %', condition;
+				END IF;
+				COMMIT;
+				PERFORM pg_sleep(0.01);
+				COMMIT;
+			END LOOP;
+		END $$}) unless $node->{has_conductor}++;
+	# A file: IPC::Run would write to a pipe only while it is asked to.
+	my $file = PostgreSQL::Test::Utils::tempdir . '/conductor.sql';
+	PostgreSQL::Test::Utils::append_to_file($file, join('', map { "SELECT pg_advisory_lock($_);\n" } @$locks) . $script);
+	my ($output, $errors) = ('', '');
+	my $session = IPC::Run::start([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-f', $file ], '<', \undef, '>', \$output, '2>', \$errors);
+	return (join('', map { "CALL wait_until('is_taken($_)'); " } @$locks), sub { IPC::Run::finish($session); return $errors });
+}
+
+# Function processor_ms(pid): how much processor time that process has taken, ms. Other work on the machine does not count, as it would in
+# the time by the clock, which stands in where the system does not say.
+sub create_processor_clock
+{
+	my ($node) = @_;
+	my $clock = -r '/proc/self/schedstat' ? q{split_part(pg_read_file(format('/proc/%s/schedstat', pid), 0, 1000, true), ' ', 1)::numeric / 1e6}
+		: 'extract(epoch FROM clock_timestamp()) * 1000';
+	$node->safe_psql('postgres', "CREATE FUNCTION processor_ms(pid integer) RETURNS numeric LANGUAGE sql AS \$\$ SELECT $clock \$\$");
 	return;
 }
 

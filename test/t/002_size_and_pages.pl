@@ -7,23 +7,21 @@ use FindBin;
 use lib "$FindBin::RealBin/../perl";
 use SimhashTest;
 use Test::More;
-use Time::HiRes qw(time);
 
 my $rows = 100_000;
 my $hot = 6616326155283851669;
 my $node = start_node('size', conf => "max_parallel_workers_per_gather = 0\nmax_parallel_maintenance_workers = 0\njit = off\n");
+create_processor_clock($node);
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
-# Seconds and bytes of WAL of a statement.
+# Processor time, ms, and bytes of WAL of a statement.
 sub measured
 {
 	my ($statement) = @_;
-	my $before = sql('SELECT pg_current_wal_insert_lsn()');
-	my $begun = time;
-	sql($statement);
-	my $seconds = time - $begun;
-	return ($seconds, sql("SELECT pg_current_wal_insert_lsn() - '$before'"));
+	my $clock = 'SELECT pg_current_wal_insert_lsn(), processor_ms(pg_backend_pid())';
+	my ($first, $last) = map { [ split /\|/ ] } (split /\n/, sql("$clock; $statement; $clock"))[ 0, -1 ];
+	return ($last->[1] - $first->[1], sql("SELECT '$last->[0]'::pg_lsn - '$first->[0]'"));
 }
 
 # Pages that a statement touches: those found in the buffer cache and those that were not, under the plan's topmost node.
@@ -91,10 +89,9 @@ cmp_ok($pages_far, '<', 11, 'one that finds none fewer than 11');
 
 my $timed = sub {
 	my ($settings, $runs) = @_;
-	return sql("$settings DO \$\$ DECLARE begun timestamptz := clock_timestamp(); BEGIN
-		FOR i IN 1 .. $runs LOOP PERFORM id FROM docs WHERE fp <~> 5555555555555555555 <= 3; END LOOP;
-		CREATE TEMP TABLE taken AS SELECT extract(epoch FROM clock_timestamp() - begun) / $runs AS seconds; END \$\$;
-		SELECT seconds FROM taken");
+	my ($milliseconds) = measured("$settings DO \$\$ BEGIN
+		FOR i IN 1 .. $runs LOOP PERFORM id FROM docs WHERE fp <~> 5555555555555555555 <= 3; END LOOP; END \$\$");
+	return $milliseconds / $runs;
 };
 my $speedup = $timed->($by_scan, 10) / $timed->('SET enable_seqscan = off;', 1000);
 cmp_ok($speedup, '>', 20, 'a query by the index is more than 20 times as fast as by sequential scan');
@@ -158,6 +155,20 @@ sql('VACUUM inserted');
 sql("INSERT INTO inserted SELECT id, ('x' || md5('again' || id))::bit(64)::bigint FROM docs WHERE id % 2 = 0");
 my $again = sql("SELECT pg_relation_size('inserted_fp')") / $inserted;
 cmp_ok($again, '<', 1.25, 'with half of the rows deleted and as many inserted, it has grown by less than a quarter');
+
+# ---- what a session pays ----
+SKIP:
+{
+	skip('no /proc here', 3) unless -r '/proc/self/status';
+	my $anonymous = q{SELECT substring(pg_read_file('/proc/self/status') FROM 'RssAnon:\s+(\d+) kB')::integer};
+	my $join = 'SELECT count(*) FROM (SELECT fp FROM docs LIMIT 20000) q JOIN docs t ON t.fp <~> q.fp <= 3';
+	my ($before, $loaded, $searched) = grep { /^\d+$/ } split /\n/,
+		sql("$anonymous; LOAD 'simhash'; $anonymous; DO 'BEGIN PERFORM ($join); END'; $anonymous");
+	cmp_ok($loaded - $before, '<', 1000, 'loading the library takes less than 1 MB of memory of its own');
+	cmp_ok($searched, '>', $loaded, 'notes on leaves take memory as they are written');
+	cmp_ok($searched - $loaded, '<', 10_000, 'and less than there is room for');
+	note("measured: $before kB of a session's own memory, $loaded with the library, $searched after 20 000 searches");
+}
 
 note(sprintf('measured: %.1f bytes a row built, %.1f by inserts, %.2f times that after half were replaced; %.0f bytes of WAL an insert; '
 	. 'pages a query: %.1f finding rows, %.1f finding none, %.1f by inserts, times %.2f from 10 000 rows, times %.2f at a hot block; '

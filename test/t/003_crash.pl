@@ -36,15 +36,22 @@ for my $round (1 .. $rounds)
 		my $output = '';
 		IPC::Run::start([ 'pgbench', '-n', '-c', $_->[1], '-T', '60', '-f', "$dir/$_->[0].sql", $node->connstr('postgres') ], '>&', \$output)
 	} ([ 'write', 4 ], [ 'vacuum', 1 ]);
-	usleep(700_000 + int(rand(800_000)));
+	# The writers are at work, however long they took to connect.
+	my $idle = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+	$node->poll_query_until('postgres', "SELECT pg_current_wal_insert_lsn() - '$idle' > 1000000") or die 'nothing is written';
+	usleep(int(rand(800_000)));
 	my $postmaster = $node->{_pid};
 	$node->kill9;
 	IPC::Run::finish($_) for @writers;
-	# A new server does not start before the old one's last process has noticed its end.
-	my $patience = 200;
+	my $patience = 3600;
 	usleep(50_000) while kill(0, $postmaster) && --$patience;
-	usleep(500_000);
-	$node->start;
+	# A new server does not start before the old one's last process has noticed its end: then it is tried again.
+	until ($node->start(fail_ok => 1))
+	{
+		die 'the server does not start' unless --$patience > 0;
+		$node->{_pid} = undef;
+		usleep(50_000);
+	}
 	# Every invariant, every row, orphans allowed; before anything else touches the index.
 	my ($code, $found, $message) = $node->psql('postgres', q{SELECT rows, orphans FROM simhash_index_check('docs_fp', true)});
 	is($code, 0, "round $round: check right after the crash") or diag($message);

@@ -1,4 +1,4 @@
-# The SQL of README.md and of two pages of docs runs as printed, in its order, in a database of its own, and finds what the text around it says.
+# The SQL of README.md and of four pages of docs runs as printed, in its order, in a database of its own, and finds what the text around it says.
 use strict;
 use warnings;
 
@@ -59,6 +59,8 @@ is_deeply([sort grep { /^[12]\|\d+$/ } @$lines], [@$lines[0, 1]], 'two near-dupl
 like($lines->[2], qr/^[12]\|The boat house/, 'the nearest');
 is(scalar(grep { /^\d\|[A-Z]/ } @$lines), 3, 'all three in order of distance');
 like($lines->[-1], qr/^1\|2\|[0-3]$/, 'and one pair');
+like(slurp_file("$top/README.md"), qr/with April in place of March the first of these documents\nis 9 bits from itself/, 'a miss is named');
+is($node->safe_psql('postgres', q{SELECT fp <~> simhash(replace(body, 'March', 'April')) FROM docs WHERE id = 1}), 9, '... as it is');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pages'), 1, 'the near-duplicate page was not inserted');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_index WHERE indrelid = \'docs\'::regclass'), 3, 'the index with options was made');
 $lines = printed_by('SELECT id, simhash_cluster');
@@ -74,13 +76,13 @@ is($node->safe_psql('postgres', 'SELECT probes > 200, round(100 * candidates / 1
 
 # ---- pages that print what their statements print ----
 
-for my $page ('docs/fingerprints-from-elsewhere.md', 'docs/constraints.md')
+for my $page ('docs/fingerprints-from-elsewhere.md', 'docs/constraints.md', 'docs/clusters.md', 'docs/choosing.md')
 {
 	my ($database) = $page =~ m!/(.*)\.md!;
 	$node->safe_psql('postgres', qq(CREATE DATABASE "$database"));
 	$node->safe_psql($database, 'CREATE EXTENSION simhash');
 	@blocks = blocks_of($page);
-	cmp_ok(scalar(@blocks), '>=', 5, "$page has SQL");
+	cmp_ok(scalar(@blocks), '>=', 2, "$page has SQL");
 	for my $block (@blocks)
 	{
 		my ($sql, $expected) = @$block;
@@ -90,6 +92,50 @@ for my $page ('docs/fingerprints-from-elsewhere.md', 'docs/constraints.md')
 		is(plain("$output\n$errors"), plain($expected // ''), "$page: $first");
 	}
 }
+
+# ---- hashes of 256 bits: the page's statement finds what the sequential scan finds, by all four indexes ----
+
+{
+	my ($statement) = slurp_file("$top/docs/fingerprints-from-elsewhere.md") =~ /^(PREPARE photos_near.*?;\n)/ms;
+	my $database = 'fingerprints-from-elsewhere';
+	# Every tenth photo is a copy of the one before, in which up to 45 bits were changed: evenly, or in one or two words only.
+	$node->safe_psql($database, q{
+		CREATE FUNCTION some_hash(i integer) RETURNS bit(256) LANGUAGE sql IMMUTABLE AS $$
+			SELECT ('x' || md5(i::text) || md5('photo' || i))::bit(256) $$;
+		CREATE FUNCTION changed(hash bit(256), i integer) RETURNS bit(256) LANGUAGE plpgsql IMMUTABLE AS $$
+			BEGIN
+				FOR k IN 1 .. i / 10 % 46 LOOP
+					hash := hash # (1::bit(256) << (abs(hashint8extended(k, i)) % (64 << (i / 10 % 3)))::integer);
+				END LOOP;
+				RETURN hash;
+			END $$;
+		INSERT INTO photo SELECT 100 + i, CASE WHEN i % 10 = 0 THEN changed(some_hash(i - 1), i) ELSE some_hash(i) END
+			FROM generate_series(1, 4000) i;
+		ANALYZE photo});
+	my $queries = $node->safe_psql($database, 'SELECT pdq FROM photo WHERE id % 10 = 9');
+	my $found = $node->safe_psql($database, join('', "SET enable_seqscan = off;\n$statement",
+		map { "EXECUTE photos_near(b'$_');\n" } split /\n/, $queries));
+	my $expected = $node->safe_psql($database, q{
+		SET enable_indexscan = off; SET enable_bitmapscan = off;
+		SELECT p.id, bit_count(p.pdq # q.pdq) AS distance FROM photo q JOIN photo p ON bit_count(p.pdq # q.pdq) <= 31
+		WHERE q.id % 10 = 9 ORDER BY q.ctid, distance, p.id});
+	is($found, $expected, 'photos within 31 of 256 bits, as the sequential scan finds them');
+	my @distances = map { (split /\|/)[1] } split /\n/, $expected;
+	cmp_ok(scalar(grep { $_ > 20 } @distances), '>=', 30, 'some of them far');
+	my ($first) = split /\n/, $queries;
+	my $plan = $node->safe_psql($database, "$statement EXPLAIN (COSTS OFF) EXECUTE photos_near(b'$first')");
+	like($plan, qr/BitmapOr\n(\s+->  Bitmap Index Scan on photo_word\d\n\s+Index Cond: .*\n?){4}\z/, 'by a BitmapOr of four index scans');
+}
+
+# ---- beside another operator <~> a pair of literals needs a type ----
+
+$node->safe_psql('fingerprints-from-elsewhere', q{
+	CREATE FUNCTION distance_of_bits(bit, bit) RETURNS double precision LANGUAGE sql IMMUTABLE AS 'SELECT bit_count($1 # $2)::double precision';
+	CREATE OPERATOR <~> (FUNCTION = distance_of_bits, LEFTARG = bit, RIGHTARG = bit, COMMUTATOR = <~>)});
+my (undef, undef, $ambiguous) = $node->psql('fingerprints-from-elsewhere', q{SELECT '1' <~> '2'});
+like($ambiguous, qr/ERROR:  operator is not unique: unknown <~> unknown/, 'literals without a type, as the page says');
+is($node->safe_psql('fingerprints-from-elsewhere', q{SELECT '1'::bigint <~> '2', '1' <~> 2::bigint}), '2|2', 'one side has a type');
+is($node->safe_psql('postgres', q{SELECT '1' <~> '2'}), 2, 'no type is needed where there is one such operator');
 
 # Rows of a table: what is an error, its message, what is none.
 my $page = slurp_file("$top/docs/fingerprints-from-elsewhere.md");

@@ -12,6 +12,15 @@ use Time::HiRes qw(usleep);
 
 my $node = start_node('parallel_build', conf => "max_parallel_maintenance_workers = 2\nmaintenance_work_mem = 128MB\nlog_temp_files = 0\n");
 my $rows = 400_000;
+# Leader and workers stop at pause points: so it is certain who does what, however late a worker starts.
+use_library($node, testing_library());
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION workers_wait(event text) RETURNS boolean LANGUAGE sql AS
+		$$ SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND wait_event = event) $$;
+	CREATE FUNCTION workers_are_gone() RETURNS boolean LANGUAGE sql AS
+		$$ SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'parallel worker') $$;
+	CREATE FUNCTION builder_waits(event text) RETURNS boolean LANGUAGE sql AS
+		$$ SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND wait_event = event) $$});
 
 # Runs a statement with the build's messages, and returns them and the error, if any.
 sub build_messages
@@ -21,32 +30,51 @@ sub build_messages
 	return $messages;
 }
 
-# How many rows workers read, and how many key ranges they wrote; nothing where none was asked for.
-sub work_of_workers
+# The same with pause points {point => number of its lock}, beside a session that runs $script (start_conductor).
+sub conducted_messages
 {
-	my ($messages) = @_;
-	return unless $messages =~ /simhash build: \d+ of \d+ workers/;
-	my ($read, $written) = (0, 0);
-	$read += $1 while $messages =~ /participant [1-9]\d* read (\d+) rows/g;
-	$written += $1 while $messages =~ /participant [1-9]\d* wrote (\d+) key ranges/g;
-	return ($read, $written);
+	my ($points, $script, $sql, $settings) = @_;
+	my ($prepare, $finish) = start_conductor($node, [ sort values %$points ], $script);
+	my $list = join(',', map { "$_/$points->{$_}" } sort keys %$points);
+	my $messages = build_messages($sql, "$prepare SET simhash.pause_at = '$list'; " . ($settings // ''));
+	is($finish->(), '', ($sql =~ s/.*;\s*(?=CREATE)//sr) . ': leader and workers do what the test waits for');
+	return $messages;
 }
 
-# Builds until workers have done a part of all that there is: on a busy machine they may come when all is done.
+# How many rows leader and workers read, and how many key ranges they wrote: (leader, workers, leader, workers).
+sub shares
+{
+	my ($messages) = @_;
+	my ($read) = $messages =~ /participant 0 read (\d+) rows/;
+	my ($written) = $messages =~ /participant 0 wrote (\d+) key ranges/;
+	my ($workers_read, $workers_wrote) = (0, 0);
+	$workers_read += $1 while $messages =~ /participant [1-9]\d* read (\d+) rows/g;
+	$workers_wrote += $1 while $messages =~ /participant [1-9]\d* wrote (\d+) key ranges/g;
+	return ($read // 0, $workers_read, $written // 0, $workers_wrote);
+}
+
+my %points = ('build-leader-reads' => 1, 'build-leader-writes' => 2, 'build-worker' => 3, 'build-worker-writes' => 4);
+
+# Builds so that leader and workers both read rows and both write key ranges.
 sub build_with_workers
 {
-	my ($drop, $create, $settings) = @_;
-	my ($read, $written) = (0, 0);
-	for my $try (1 .. 20)
-	{
-		$node->safe_psql('postgres', $drop) if $drop;
-		my $messages = build_messages($create, $settings);
-		unlike($messages, qr/ERROR|WARNING/, "$create: no error") or last;
-		($read, $written) = work_of_workers($messages) or last;
-		last if $read && $written;
-	}
-	cmp_ok($read, '>', 0, "$create: workers read rows");
-	cmp_ok($written, '>', 0, "$create: workers wrote key ranges");
+	my ($create, $settings) = @_;
+	my $messages = conducted_messages(\%points, q{
+		CALL wait_until('waits_at(1)');                             -- the leader has a share of the rows;
+		SELECT go(3);
+		CALL wait_until($$workers_wait('ParallelCreateIndexScan')$$);  -- workers have all others;
+		SELECT go(1);
+		CALL wait_until('waits_at(2)');                             -- the leader has written a key range,
+		SELECT go(4);
+		CALL wait_until('workers_are_gone()');                      -- and workers all others.
+		SELECT go(2);
+	}, $create, $settings);
+	unlike($messages, qr/ERROR|WARNING/, "$create: no error");
+	my ($read, $workers_read, $wrote, $workers_wrote) = shares($messages);
+	cmp_ok($read, '>', 0, "$create: the leader read rows");
+	cmp_ok($workers_read, '>', 0, "$create: workers read rows");
+	cmp_ok($wrote, '>', 0, "$create: the leader wrote key ranges");
+	cmp_ok($workers_wrote, '>', 0, "$create: workers wrote key ranges");
 	return;
 }
 
@@ -83,7 +111,8 @@ for my $kind (qw(random clustered repeated))
 	# With little memory there are many runs to be merged.
 	for my $memory ('128MB', '1MB')
 	{
-		build_with_workers("DROP INDEX IF EXISTS ${kind}_fp", "CREATE INDEX ${kind}_fp ON $kind USING simhash (fp)", "SET maintenance_work_mem = '$memory'");
+		$node->safe_psql('postgres', "DROP INDEX IF EXISTS ${kind}_fp");
+		build_with_workers("CREATE INDEX ${kind}_fp ON $kind USING simhash (fp)", "SET maintenance_work_mem = '$memory'");
 		is(checked("${kind}_fp"), $alone, "$kind, $memory: as many entries as one backend writes");
 		cmp_ok($node->safe_psql('postgres', "SELECT pg_relation_size('${kind}_fp')"), '<=', 1.02 * $size, "$kind, $memory: about as large");
 	}
@@ -94,24 +123,47 @@ for my $kind (qw(random clustered repeated))
 }
 no_temporary_files('builds');
 
+# ---- workers that come late ----
+$node->safe_psql('postgres', 'DROP INDEX clustered_fp');
+my $create = 'CREATE INDEX clustered_fp ON clustered USING simhash (fp)';
+my $messages = conducted_messages({ 'build-worker' => 3, 'build-leader-writes' => 2 }, q{
+	CALL wait_until('waits_at(2)');
+	CALL wait_until($$(SELECT phase = 'building index: writing tables' FROM pg_stat_progress_create_index)$$);
+	CALL wait_until('waits_at(3)');
+	SELECT go(3);
+	CALL wait_until('workers_are_gone()');
+	SELECT go(2);
+}, $create);
+my (undef, $late_read, undef, $late_wrote) = shares($messages);
+is($late_read, 0, 'workers come when all rows are read');
+cmp_ok($late_wrote, '>', 0, 'they write key ranges');
+my $first = checked('clustered_fp');
+$node->safe_psql('postgres', 'DROP INDEX clustered_fp');
+$messages = conducted_messages({ 'build-worker' => 3 }, q{
+	CALL wait_until($$builder_waits('ParallelFinish')$$);
+	SELECT go(3);
+}, $create);
+is_deeply([ (shares($messages))[ 1, 3 ] ], [ 0, 0 ], 'workers come when all is written, and have nothing to do');
+is(checked('clustered_fp'), $first, 'as many entries');
+
 # ---- other indexes, other statements ----
-build_with_workers('DROP INDEX IF EXISTS parts', 'CREATE INDEX parts ON clustered USING simhash ((fp # 1), id) WITH (radius = 2, tables = 6, fillfactor = 70) WHERE id % 3 > 0');
+build_with_workers('CREATE INDEX parts ON clustered USING simhash ((fp # 1), id) WITH (radius = 2, tables = 6, fillfactor = 70) WHERE id % 3 > 0');
 is(checked('parts'), $node->safe_psql('postgres', 'SELECT count(*), 0, 0 FROM clustered WHERE id % 3 > 0') =~ s/\|.*//r . '|' . (checked('parts') =~ s/^\d+\|//r), 'expression, predicate and scope: every row');
 $node->safe_psql('postgres', 'DROP INDEX parts');
-build_with_workers('DROP INDEX IF EXISTS again', 'CREATE INDEX CONCURRENTLY again ON clustered USING simhash (fp)');
+build_with_workers('CREATE INDEX CONCURRENTLY again ON clustered USING simhash (fp)');
 is(checked('again'), checked('clustered_fp'), 'CONCURRENTLY');
-build_with_workers('', 'REINDEX INDEX again');
+build_with_workers('REINDEX INDEX again');
 is(checked('again'), checked('clustered_fp'), 'REINDEX');
-build_with_workers('', 'REINDEX INDEX CONCURRENTLY again');
+build_with_workers('REINDEX INDEX CONCURRENTLY again');
 is(checked('again'), checked('clustered_fp'), 'REINDEX CONCURRENTLY');
 $node->safe_psql('postgres', 'DROP INDEX again');
 $node->safe_psql('postgres', 'CREATE TABLE different WITH (parallel_workers = 2) AS SELECT DISTINCT fp FROM random');
-build_with_workers('ALTER TABLE different DROP CONSTRAINT IF EXISTS different_fp', 'ALTER TABLE different ADD CONSTRAINT different_fp EXCLUDE USING simhash (fp WITH =)');
+build_with_workers('ALTER TABLE different ADD CONSTRAINT different_fp EXCLUDE USING simhash (fp WITH =)');
 like(build_messages('INSERT INTO different SELECT * FROM different LIMIT 1'), qr/conflicting key value violates exclusion constraint/, 'a constraint');
 # What participants added to the index and did not need is little, and is used before the index grows.
 sub free_pages { return split /\|/, $node->safe_psql('postgres', "SELECT free_pages, pages FROM simhash_index_check('growing_fp')") }
 $node->safe_psql('postgres', 'CREATE TABLE growing WITH (parallel_workers = 2) AS SELECT id, fp FROM random');
-build_with_workers('DROP INDEX IF EXISTS growing_fp', 'CREATE INDEX growing_fp ON growing USING simhash (fp)');
+build_with_workers('CREATE INDEX growing_fp ON growing USING simhash (fp)');
 my ($free, $pages) = free_pages();
 cmp_ok($free, '<=', $pages / 64 + 3, "pages that are left over: $free beside $pages");
 $node->safe_psql('postgres', 'INSERT INTO growing SELECT id, fp # 4711 FROM random LIMIT 100000');
@@ -147,76 +199,101 @@ like(build_messages('CREATE INDEX small_fp ON small USING simhash (fp)', 'SET ma
 like(checked('small_fp'), qr/^20000\|/, 'no worker can be had: the leader does it all');
 
 # ---- errors ----
-# Each function fails, or waits, for row 300000 where one is in a worker, or in the leader.
+# Each function fails, or waits, for one row of 20000 where it is in a worker, or in the leader.
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION in_worker() RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE AS
 		'SELECT coalesce((SELECT leader_pid IS NOT NULL FROM pg_stat_activity WHERE pid = pg_backend_pid()), false)';
 	CREATE FUNCTION fails(fp bigint, id integer, worker boolean) RETURNS bigint LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 	BEGIN
-		IF id % 1000 = 0 AND public.in_worker() = worker THEN
+		IF id % 20000 = 0 AND public.in_worker() = worker THEN
 			RAISE EXCEPTION 'row % fails', id;
-		ELSIF id % 1000 = 0 THEN
-			PERFORM pg_sleep(0.1);
 		END IF;
 		RETURN fp;
 	END $$;
 	CREATE FUNCTION waits(fp bigint, id integer) RETURNS bigint LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 	BEGIN
-		IF id % 1000 = 0 THEN
-			PERFORM pg_sleep(CASE WHEN public.in_worker() THEN 60 ELSE 0.01 END);
+		IF id % 20000 = 0 AND public.in_worker() THEN
+			PERFORM pg_sleep(3600);
 		END IF;
 		RETURN fp;
 	END $$});
-for my $worker ('true', 'false')
-{
-	my $messages = build_messages("CREATE INDEX failed ON random USING simhash (fails(fp, id, $worker))", "SET maintenance_work_mem = '1MB'");
-	like($messages, qr/ERROR:  row \d+ fails/, "an error where in_worker() is $worker");
-	$worker eq 'true' ? like($messages, qr/(^|  )parallel worker$/m, 'it is the worker\'s') : unlike($messages, qr/(^|  )parallel worker$/m, 'it is the leader\'s');
-	no_temporary_files('an error');
-}
-my $builder = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'), '-c', 'CREATE INDEX failed ON random USING simhash (waits(fp, id))' ], '>', \my $output, '2>', \my $errors);
-my $workers = q{FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND wait_event = 'PgSleep'};
-ok($node->poll_query_until('postgres', "SELECT count(*) > 0 $workers"), 'a worker waits');
-$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) $workers LIMIT 1");
-IPC::Run::finish($builder);
-like($errors, qr/ERROR:|terminating/, 'a worker that is ended ends the build');
+my $little = "SET maintenance_work_mem = '1MB'";
+# The leader waits, with a share of the rows read, until the worker's error comes.
+my $failed = conducted_messages({ 'build-leader-reads' => 1, 'build-worker' => 3 }, q{CALL wait_until('waits_at(1)'); SELECT go(3); CALL wait_until('NOT waits_at(1)');},
+	'CREATE INDEX failed ON random USING simhash (fails(fp, id, true))', $little);
+like($failed, qr/ERROR:  row \d+ fails/, 'an error in a worker');
+like($failed, qr/(^|  )parallel worker$/m, 'it is the worker\'s');
+no_temporary_files('an error in a worker');
+# Workers wait until the leader's error ends them, and with it the session that has lock 5.
+my (undef, $finish) = start_conductor($node, [], q{
+	CALL wait_until('is_taken(5)');
+	SELECT pg_advisory_lock(3);
+	CALL wait_until('NOT is_taken(5)');
+});
+$failed = build_messages('CREATE INDEX failed ON random USING simhash (fails(fp, id, false))',
+	"SELECT pg_advisory_lock(5); CALL wait_until('is_taken(3)'); SET simhash.pause_at = 'build-worker/3'; $little");
+is($finish->(), '', 'workers waited');
+like($failed, qr/ERROR:  row \d+ fails/, 'an error in the leader');
+unlike($failed, qr/(^|  )parallel worker$/m, 'it is the leader\'s');
+no_temporary_files('an error in the leader');
+$failed = conducted_messages({ 'build-leader-reads' => 1 }, q{
+	CALL wait_until($$waits_at(1) AND workers_wait('PgSleep')$$);
+	SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND wait_event = 'PgSleep' LIMIT 1;
+	CALL wait_until('NOT waits_at(1)');
+}, 'CREATE INDEX failed ON random USING simhash (waits(fp, id))', $little);
+like($failed, qr/ERROR:|terminating/, 'a worker that is ended ends the build');
 no_temporary_files('a worker that was ended');
-$builder = IPC::Run::start([ 'psql', '-X', '-d', $node->connstr('postgres'), '-c', 'CREATE INDEX failed ON random USING simhash (waits(fp, id))' ], '>', \$output, '2>', \$errors);
-ok($node->poll_query_until('postgres', q{SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'ParallelCreateIndexScan'}), 'the leader waits for workers');
-$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'ParallelCreateIndexScan' AND backend_type = 'client backend'});
-IPC::Run::finish($builder);
-like($errors, qr/canceling statement due to user request/, 'the leader is cancelled while it waits');
-my $cancelled = 0;
-for my $moment (30, 60, 100, 150, 200, 300, 400, 600)
+
+# The leader is cancelled at each step: [step, pause points, what brings it there].
+my $cancel = q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND query LIKE 'CREATE INDEX failed%';};
+for my $moment (
+	[ 'when workers have not begun', { 'build-leader-reads' => 1, 'build-worker' => 3 }, q{CALL wait_until('waits_at(1) AND waits_at(3)');} ],
+	[ 'when workers have read', { 'build-leader-reads' => 1, 'build-worker' => 3 },
+		q{CALL wait_until('waits_at(1)'); SELECT go(3); CALL wait_until($$workers_wait('ParallelCreateIndexScan')$$);} ],
+	[ 'while key ranges are cut', { 'build-cuts' => 1 }, q{CALL wait_until('waits_at(1)');} ],
+	[ 'while key ranges are written', { 'build-leader-writes' => 1, 'build-worker-writes' => 4 }, q{CALL wait_until('waits_at(1) AND waits_at(4)');} ],
+	[ 'when workers are gone', { 'build-upper-levels' => 1 }, q{CALL wait_until('waits_at(1) AND workers_are_gone()');} ])
 {
-	my $messages = build_messages("CREATE INDEX failed ON random USING simhash (fp) WITH (tables = 12)", "SET maintenance_work_mem = '1MB'; SET statement_timeout = $moment");
-	$cancelled++ if $messages =~ /canceling statement due to statement timeout/;
-	$node->safe_psql('postgres', 'DROP INDEX IF EXISTS failed');
+	my ($when, $points, $script) = @$moment;
+	$failed = conducted_messages($points, "$script $cancel CALL wait_until('NOT waits_at(1)');",
+		'CREATE INDEX failed ON random USING simhash (fp) WITH (tables = 12)', $little);
+	like($failed, qr/canceling statement due to user request/, "cancelled $when");
+	no_temporary_files("cancelled $when");
 }
-cmp_ok($cancelled, '>', 2, 'cancelled at several moments');
-no_temporary_files('cancelled');
+# It has read its share, and waits for a worker that does not end.
+$failed = conducted_messages({ 'build-leader-reads' => 1 }, qq{
+	CALL wait_until(\$\$waits_at(1) AND workers_wait('PgSleep')\$\$);
+	SELECT go(1);
+	CALL wait_until(\$\$builder_waits('ParallelCreateIndexScan')\$\$);
+	$cancel
+	CALL wait_until(\$\$NOT builder_waits('ParallelCreateIndexScan')\$\$);
+}, 'CREATE INDEX failed ON random USING simhash (waits(fp, id))', $little);
+like($failed, qr/canceling statement due to user request/, 'the leader is cancelled while it waits');
+no_temporary_files('cancelled while it waits');
 is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname = 'failed'"), 0, 'no index is left behind');
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'parallel worker'}), 'no worker is left behind');
+ok($node->poll_query_until('postgres', 'SELECT workers_are_gone()'), 'no worker is left behind');
 
 # ---- where temporary files are ----
 for my $workers (0, 2)
 {
 	my $from = -s $node->logfile;
 	$node->safe_psql('postgres', "SET allow_in_place_tablespaces = on;\nCREATE TABLESPACE files$workers LOCATION '';\nDROP INDEX IF EXISTS random_fp");
-	build_messages('CREATE INDEX random_fp ON random USING simhash (fp)', "SET temp_tablespaces = files$workers; SET maintenance_work_mem = '1MB'; SET max_parallel_maintenance_workers = $workers");
+	my @build = ('CREATE INDEX random_fp ON random USING simhash (fp)', "SET temp_tablespaces = files$workers; $little; SET max_parallel_maintenance_workers = $workers");
+	$workers ? build_with_workers(@build) : build_messages(@build);
 	my @paths = slurp_file($node->logfile, $from) =~ /temporary file: path "([^"]*)"/g;
 	cmp_ok(scalar(@paths), '>', 0, "$workers workers: there are temporary files");
 	is_deeply([ grep { !/pg_tblspc/ } @paths ], [], "$workers workers: they are where temp_tablespaces says");
 }
 
 # ---- crashes ----
-build_with_workers('DROP INDEX IF EXISTS random_fp', 'CREATE INDEX random_fp ON random USING simhash (fp)');
+$node->safe_psql('postgres', 'DROP INDEX random_fp');
+build_with_workers('CREATE INDEX random_fp ON random USING simhash (fp)');
 my $before = checked('random_fp');
 $node->stop('immediate');
 $node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0\n");
 $node->start;
 is(checked('random_fp'), $before, 'after a crash');
-build_with_workers('DROP TABLE IF EXISTS unlogged', 'BEGIN; CREATE TABLE unlogged WITH (parallel_workers = 2) AS SELECT * FROM random; CREATE INDEX unlogged_fp ON unlogged USING simhash (fp); COMMIT');
+build_with_workers('BEGIN; CREATE TABLE unlogged WITH (parallel_workers = 2) AS SELECT * FROM random; CREATE INDEX unlogged_fp ON unlogged USING simhash (fp); COMMIT');
 $node->stop('immediate');
 $node->start;
 is(checked('unlogged_fp'), $before, 'with wal_level = minimal, after a crash');

@@ -7,7 +7,7 @@
 
 namespace simhash {
 
-// All fingerprints within a radius of a centre. Radius -1: none; 64: all.
+// All fingerprints within a radius of a centre. Radius -1 contains none, 64 all.
 struct Ball {
     uint64_t center;
     int radius;
@@ -17,13 +17,13 @@ struct Ball {
     }
 };
 
-constexpr int kNoRadius = -1; // of a ball in which nothing is
+constexpr int kNoRadius = -1; // the radius of an empty ball
 
 // The radius of ~= : the distance up to which two documents count as near-duplicates.
 constexpr int kNearDuplicateRadius = 3;
 
-// A radius is never a reason to fail: below 0 nothing matches, above 64 everything. So -1 stands
-// for all negative ones and 64 for all greater ones.
+// No radius is an error: below 0 nothing matches, above 64 everything. So -1 stands for all
+// negative radii and 64 for all greater ones.
 constexpr int saturate_radius(int64_t radius) {
     return radius < 0 ? -1 : radius > kFingerprintBits ? kFingerprintBits : int(radius);
 }

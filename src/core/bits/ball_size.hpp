@@ -1,18 +1,19 @@
-// How many words lie in a ball: the sum of C(bits, i) for i = 0 .. radius. As doubles, since there
-// are up to 2^64.
+// The number of words in a ball: the sum of C(bits, i) for i = 0 .. radius. Doubles, because it can
+// be 2^64.
 #pragma once
 
 #include "core/bits/distance.hpp"
 
 namespace simhash {
 
-// words[n][r]: words of n bits within r of one of them. share[n]: one word's share of all, 2^-n.
+// words[n][r]: number of words of n bits within r of a given one. share[n]: one word's share of
+// all, 2^-n.
 struct BallSizes {
     double words[kFingerprintBits + 1][kFingerprintBits + 1];
     double share[kFingerprintBits + 1];
 
     constexpr BallSizes() : words(), share() {
-        double row[kFingerprintBits + 1] = {1}; // of Pascal's triangle
+        double row[kFingerprintBits + 1] = {1}; // row n of Pascal's triangle
         double share_of_one = 1;
         for (int n = 0; n <= kFingerprintBits; ++n) {
             double sum = 0;
@@ -27,8 +28,8 @@ struct BallSizes {
 };
 inline constexpr BallSizes kBallSizes;
 
-// Of words of `bits` bits (0..64), those within a radius (any) of one of them: how many, and their
-// share of all.
+// The words of `bits` bits (0..64) within a radius (any integer) of a given one: their number, and
+// their share of all.
 constexpr double ball_size(int bits, int radius) {
     return radius < 0 ? 0 : kBallSizes.words[bits][radius < bits ? radius : bits];
 }

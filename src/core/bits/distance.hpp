@@ -1,4 +1,4 @@
-// Words of the field, and the few bit operations that everything else is made of.
+// The width of a fingerprint, and the distance of two.
 #pragma once
 
 #include <bit>

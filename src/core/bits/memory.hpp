@@ -1,5 +1,5 @@
-// Memory that the caller hands to src/core. Inside the server `allocate` is a palloc that may raise
-// an error and not come back, so nothing in core may rely on a destructor to give memory back.
+// Memory that the caller gives to src/core. Inside the server `allocate` is a palloc, which may
+// raise an error and not return, so nothing in core may rely on a destructor to release memory.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace simhash {
 
 struct Memory {
     void* context;
-    // Uninitialised; does not return when there is none.
+    // The memory is uninitialised. Does not return if there is none.
     void* (*allocate)(void* context, size_t bytes);
     void (*release)(void* context, void* memory);
 };

@@ -11,9 +11,9 @@
 
 namespace simhash {
 
-// The distances of sixteen words of word_bytes bytes, which stand one after another, from the word
-// that `target` repeats: a byte each. Ones are counted byte by byte, and neighbouring counts added
-// until a word has one.
+// The distances of sixteen adjacent words of word_bytes bytes from the word that `target` repeats,
+// a byte for each. Ones are counted byte by byte; neighbouring counts are added until each word has
+// one count.
 template <int word_bytes>
 [[gnu::always_inline]] inline uint8x16_t distances_of_sixteen(const uint8_t* words,
                                                               uint8x16_t target) {
@@ -24,8 +24,8 @@ template <int word_bytes>
                          distances_of_sixteen<word_bytes / 2>(words + 8 * word_bytes, target));
 }
 
-// Which of sixteen distances are within a radius (-64 .. 64, none below 0), in a mask of kMaskBits
-// bits for each, of which the lowest tells.
+// Which of sixteen distances are within a radius (-64 .. 64, none below 0). The mask has kMaskBits
+// bits for each distance; the lowest of them is set if it is within.
 constexpr int kMaskBits = 4;
 [[gnu::always_inline]] inline uint64_t mask_within(uint8x16_t distances, int radius) {
     uint8x16_t within = vcleq_s8(vreinterpretq_s8_u8(distances), vdupq_n_s8(int8_t(radius)));

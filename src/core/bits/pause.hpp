@@ -1,6 +1,6 @@
-// Long work and those who wait for it: it is done in pieces, with a pause after each, in which the
-// caller may look whether it is still wanted. A pause may leave by longjmp and not come back, so
-// nothing here or in what calls it needs to be cleaned up.
+// Long work is done in pieces, with a pause between them in which the caller can look for a
+// cancellation. A pause may leave by longjmp and not return, so neither this code nor its callers
+// hold anything that must be cleaned up.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Pause {
     void operator()() const { check(context); }
 };
 
-// Some milliseconds, or some tens where each entry waits for memory.
+// Some milliseconds of work; some tens of milliseconds if each entry waits for memory.
 constexpr size_t kEntriesPerPause = size_t{1} << 17;
 
 // Calls step(begin, end) for pieces of 0 .. size, and pause() between them.

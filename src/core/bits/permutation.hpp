@@ -1,14 +1,14 @@
-// A permutation of the 64 bits that brings the bits of a mask to the front, in their order, and the
-// others behind them: from the highest one on, or beginning after the mask's last bit and going
-// round:
+// A permutation of the 64 bits. It brings the bits of a mask to the front, in their order, and puts
+// the others after them, either from the highest one down, or from the one after the mask's last
+// bit down and round to the highest:
 //
 //     fp                     a b c d e f g h          mask   0 0 1 1 0 0 0 0
 //     key, from the highest  c d | a b e f g h
 //     key, going round       c d | e f g h a b
 //
 // A segment of adjacent bits moves as one piece, so a permutation is a few rotations, each of the
-// bits of a mask: segments that move equally far share one. The masks of layouts take one to four
-// rotations; any mask takes at most 64.
+// bits of a mask. Segments that move equally far share a rotation. The masks of layouts take one to
+// four rotations; any mask takes at most 64.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@
 
 namespace simhash {
 
-// Where the bits begin that follow those of the mask.
+// Which of the other bits comes first after those of the mask.
 enum class BitOrder : uint8_t { kFromHighest, kRound };
 
 class Permutation {

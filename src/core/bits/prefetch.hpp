@@ -1,11 +1,11 @@
-// Asking the processor to fetch memory that will be read soon.
+// Asks the processor to fetch memory that will be read soon.
 #pragma once
 
 namespace simhash {
 
-// Has the cache line at an address fetched, which need not be a valid one. The empty statement is
-// there because compilers take a function that does nothing else for one without effect, and leave
-// out its calls where they see its body (GCC with -flto does).
+// Fetches the cache line at an address, which need not be valid. Without the empty statement a
+// compiler that sees this body may take the function for one without effect and drop calls to it
+// (GCC with -flto does).
 inline void prefetch(const void* address) {
     __builtin_prefetch(address);
     asm volatile("");

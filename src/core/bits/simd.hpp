@@ -1,7 +1,7 @@
-// What the processor can do beyond the plainest code. The build asks for nothing that some of its
-// kind lack, and so stays portable: a function that uses more is compiled for it alone (x86.hpp),
-// and taken where the processor, asked at run time, has it. Every AArch64 processor has NEON
-// (neon.hpp): there nothing needs to be asked.
+// The instruction sets that the processor has beyond the baseline. The build itself uses only the
+// baseline, and so stays portable. A function that uses more is compiled for that instruction set
+// alone (x86.hpp), and chosen at run time if the processor has it. Every AArch64 processor has NEON
+// (neon.hpp), so there nothing is tested.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -12,9 +12,10 @@
 
 namespace simhash {
 
-// The levels of this kind of processor, in rising order: one that has a level has those before it.
+// The levels of this architecture, in rising order: a processor that has a level has those below
+// it.
 #if defined(SIMHASH_X86)
-// kAvx512 comes with BMI2 and with counting the ones of many words at once.
+// kAvx512 includes BMI2 and VPOPCNTDQ, which counts the ones of many words at once.
 enum class SimdLevel { kPortable, kPopcnt, kAvx2, kAvx512 };
 constexpr SimdLevel kHighestSimdLevel = SimdLevel::kAvx512;
 #elif defined(SIMHASH_NEON)
@@ -42,8 +43,8 @@ inline bool processor_has([[maybe_unused]] SimdLevel level) {
     return true;
 }
 
-// Of a function's forms, one for each level: that of the highest level, up to `highest`, which the
-// processor has.
+// `forms` has a function's form for each level. Returns the one of the highest level, at most
+// `highest`, that the processor has.
 template <class Function>
 Function best_form(SimdLevel highest, const Function (&forms)[kSimdLevels]) {
     int level = int(highest);

@@ -1,11 +1,11 @@
-// The slices of a range: of the keys that begin as a target does, those that differ from it in at
-// most one of the next few bits.
+// The slices of a range. A range holds the keys with the same prefix as a target; its slices hold
+// those of them that differ from the target in at most one of the next few bits.
 //
 //     target   0110 | 101 | ...        the range: keys that begin with 0110
 //     slices   0110 | 101, 001, 111 and 100
 //
-// A search of a large range need not look at anything else where its plan says so
-// (layout/probe_plan.hpp): with n bits, at n + 1 of 2^n equal parts.
+// If the plan says so (layout/probe_plan.hpp), the search of a large range looks only at its
+// slices: with n bits, at n + 1 of 2^n equal parts.
 #pragma once
 
 #include <algorithm>
@@ -18,21 +18,21 @@ namespace simhash {
 
 struct Slices {
     uint64_t target = 0;     // a key
-    uint8_t prefix_bits = 0; // that all keys of the range have in common with it
-    uint8_t bits = 0;        // after these, of which one may differ; 0: the range is not cut
+    uint8_t prefix_bits = 0; // bits that all keys of the range share with the target
+    uint8_t bits = 0;        // bits after these of which one may differ; 0: the range is not cut
 
     bool cut_range() const { return bits > 0; }
-    // There are as many as bits, and the target's own, number 0.
+    // One slice for each of the bits, and the target's own, number 0.
     int count() const { return bits + 1; }
     uint64_t first(int slice) const { return (target ^ flip(slice)) & mask(); }
     uint64_t last(int slice) const { return first(slice) | ~mask(); }
 
-    // Of a key of the range.
+    // Whether a key of the range is in a slice.
     bool contain(uint64_t key) const {
         uint64_t differing = (key ^ target) & mask();
         return (differing & (differing - 1)) == 0;
     }
-    // Moves a key on to the least one, from it on, that is in a slice. False where there is none.
+    // Moves a key up to the least one in a slice that is not less. False if there is none.
     bool advance(uint64_t* key) const {
         bool found = false;
         uint64_t least = 0;

@@ -1,4 +1,4 @@
-// Functions for the levels of x86 processors (simd.hpp): what marks them, and what they share.
+// For functions of the x86 levels (simd.hpp): the attributes that mark them, and shared code.
 #pragma once
 
 #include "core/bits/simd.hpp"
@@ -14,7 +14,7 @@
 
 namespace simhash {
 
-// How many ones each byte has: those of each half byte are looked up.
+// The number of ones in each byte, looked up for each half of it.
 SIMHASH_TARGET(SIMHASH_AVX2) [[gnu::always_inline]] inline __m256i ones_of_bytes(__m256i bytes) {
     const __m256i low_half = _mm256_set1_epi8(0x0f);
     const __m256i ones_of_half = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0,

@@ -1,6 +1,6 @@
-// Blocks: a word cut into disjoint parts, the first of its bits in block 0. Their lengths differ by
-// at most one bit, the longer ones first. Two words that differ in fewer bits than there are blocks
-// agree in one of them at least.
+// Blocks: a word cut into disjoint parts, with its highest bits in block 0. Their lengths differ by
+// at most one bit; the longer blocks come first. Two words that differ in fewer bits than there are
+// blocks agree in at least one block.
 #pragma once
 
 #include <algorithm>
@@ -11,19 +11,19 @@
 
 namespace simhash {
 
-// The bits before a block (0 .. count; of `count` itself, all) when word_bits bits are cut into
-// `count` blocks. Where there are more blocks than bits, the last ones are empty.
+// The number of bits before a block when word_bits bits are cut into `count` blocks; all of them
+// for block `count`. If there are more blocks than bits, the last blocks are empty.
 constexpr int bits_before_block(int word_bits, int count, int block) {
     return block * (word_bits / count) + std::min(block, word_bits % count);
 }
 
-// The bits of a block (0 .. count - 1), in a word that stands in the leading word_bits bits.
+// The bits of a block (0 .. count - 1), of a word in the leading word_bits bits.
 constexpr uint64_t block_mask(int word_bits, int count, int block) {
     return leading_mask(bits_before_block(word_bits, count, block + 1)) ^
            leading_mask(bits_before_block(word_bits, count, block));
 }
 
-// Whether the bits of a mask are adjacent, and there are any.
+// Whether a mask is not empty and its bits are adjacent.
 constexpr bool is_block(uint64_t mask) {
     int before = std::countl_zero(mask);
     return mask != 0 && mask == (leading_mask(before + std::popcount(mask)) ^ leading_mask(before));

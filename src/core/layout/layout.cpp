@@ -1,21 +1,21 @@
 // Layouts by recursive blocks (Manku, Jain, Das Sarma, WWW 2007, section 3.1).
 //
 // Cut a word into m blocks. At most `radius` of them can hold the differences of two words within
-// the radius, so some m - radius blocks are equal: one table for every choice of that many blocks,
-// C(m, radius) tables, its prefix the chosen blocks. The rest of the word can be cut again in the
-// same way, which gives every table a longer prefix and there are more of them:
+// the radius, so some m - radius blocks are equal. There is one table for each choice of m - radius
+// blocks, C(m, radius) tables, and its prefix is the chosen blocks. The rest of the word can be cut
+// again in the same way, which gives more tables with longer prefixes:
 //
 //   radius 3, m = 4       |  A 16  |  B 16  |  C 16  |  D 16  |      tables A, B, C, D: 16 bits
 //   and once more for A   |  A 16  | E 12 | F 12 | G 12 | H 12 |     tables AE, AF, AG, AH: 28 bits
 //
-// A longer prefix means fewer candidates per probe, more tables mean more space and more probes.
-// For a wanted shortest prefix P of a word of n bits, what is left over is n - P "free" bits, and
-// taking blocks into the prefix changes the word but not this number: the recursion's only
-// variables are the length of the remaining word and the free bits. So the fewest tables for each
-// length are found by dynamic programming, from short words to long ones. Choices of single blocks
-// (m = radius + 1) may be of unequal size, so that one block may be cut further and another not: 7
-// tables at radius 3 are three blocks of 19 bits and one of 7 that is cut again. The longest prefix
-// that stays within the number of tables is then found by bisection.
+// A longer prefix means fewer candidates per probe; more tables mean more space and more probes. If
+// the shortest prefix of a word of n bits is to have P bits, n - P bits are "free". Moving blocks
+// into the prefix shortens the word but does not change the number of free bits, so the recursion
+// depends only on the length of the remaining word and the free bits. Dynamic programming, from
+// short words to long ones, finds the fewest tables for each length. If a prefix takes a single
+// block (m = radius + 1), the blocks may be of unequal size, so that one may be cut further and
+// another not: 7 tables at radius 3 are three blocks of 19 bits and one of 7 that is cut again.
+// Bisection then finds the longest prefix that stays within the number of tables.
 #include "core/layout/layout.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ int choices(int n, int k) {
     return int(result);
 }
 
-// How a word of a certain length is cut: into no blocks when its table needs no more prefix.
+// How a word of a certain length is cut. It has no blocks if its table needs no longer prefix.
 struct Cut {
     int tables; // fewest tables, or kTooMany
     int block_count;
@@ -76,7 +76,7 @@ class Construction {
     // m > radius + 1 blocks, whose lengths differ by at most one bit; any m - radius of them.
     void cut_into_equal_blocks(int n) {
         if (radius_ == 0)
-            return; // there is one choice, all the blocks
+            return; // the only choice is all the blocks
         for (int m = radius_ + 2; m <= n && choices(m, radius_) < kTooMany; ++m) {
             int tables = tables_of_equal_blocks(n, m);
             if (tables >= cuts_[n].tables)
@@ -92,7 +92,7 @@ class Construction {
         int longer = n % m; // blocks of one bit more
         int chosen = m - radius_;
         int tables = 0;
-        for (int j = 0; j <= std::min(longer, chosen); ++j) { // longer ones among the chosen
+        for (int j = 0; j <= std::min(longer, chosen); ++j) { // longer blocks among the chosen
             int times = choices(longer, j) * choices(m - longer, chosen - j);
             if (times > 0)
                 tables += times * cuts_[n - chosen * (n / m) - j].tables;
@@ -102,8 +102,8 @@ class Construction {
         return tables;
     }
 
-    // radius + 1 blocks of any lengths, one of them in each prefix: a knapsack.
-    // fewest[j][s] is the fewest tables for j blocks of s bits together.
+    // radius + 1 blocks of any lengths, one of them in each prefix: a knapsack problem.
+    // fewest[j][s] is the fewest tables for j blocks of s bits in all.
     void cut_into_single_blocks(int n) {
         int m = radius_ + 1;
         if (m > n || m > kMaxTables)
@@ -131,7 +131,7 @@ class Construction {
         std::sort(cut.block_bits, cut.block_bits + m, [](int a, int b) { return a > b; });
     }
 
-    // The tables whose prefix is `prefix` and what the cuts of the remaining `word` add to it.
+    // The tables whose prefix is `prefix` and the blocks that the cuts of the remaining `word` add.
     void write_tables(uint64_t word, uint64_t prefix, Layout& layout) const {
         const Cut& cut = cuts_[std::popcount(word)];
         if (cut.block_count == 0) {
@@ -147,8 +147,8 @@ class Construction {
         write_choices(word, prefix, blocks, cut.block_count, cut.block_count - radius_, layout);
     }
 
-    // Blocks taken in another order can give the same prefix, or a longer one that finds nothing
-    // more.
+    // Blocks taken in another order can give the same prefix, or a longer one, which finds nothing
+    // that the shorter one does not.
     static void add_table(uint64_t prefix, Layout& layout) {
         for (int i = 0; i < layout.table_count; ++i)
             if ((layout.masks[i] & ~prefix) == 0)
@@ -156,7 +156,7 @@ class Construction {
         layout.masks[layout.table_count++] = prefix;
     }
 
-    // Every way to take `wanted` of the blocks, those with the leading ones first.
+    // Every choice of `wanted` blocks, those with the leading blocks first.
     void write_choices(uint64_t word, uint64_t prefix, const uint64_t* blocks, int block_count,
                        int wanted, Layout& layout) const {
         if (wanted == 0) {
@@ -173,7 +173,7 @@ class Construction {
     Cut cuts_[kFingerprintBits + 1];
 };
 
-// With fewer tables than radius + 1: a block each.
+// With fewer than radius + 1 tables, each has one block.
 Layout disjoint_blocks(int word_bits, int radius, int tables) {
     Layout layout = {radius, tables, {}};
     for (int i = 0; i < tables; ++i)
@@ -186,8 +186,8 @@ Layout disjoint_blocks(int word_bits, int radius, int tables) {
 Layout make_layout_for_width(int word_bits, int radius, int max_tables) {
     if (max_tables <= radius || word_bits <= radius)
         return disjoint_blocks(word_bits, radius, std::min(max_tables, word_bits));
-    int most = word_bits;                // free bits that certainly suffice: one empty prefix
-    for (int least = 0; least < most;) { // the smallest number that needs no more than max_tables
+    int most = word_bits;                // free bits that always suffice: one empty prefix
+    for (int least = 0; least < most;) { // find the fewest that need at most max_tables
         int middle = (least + most) / 2;
         if (Construction(word_bits, radius, middle).tables() <= max_tables)
             most = middle;

@@ -1,4 +1,4 @@
-// Layouts: which block tables an index keeps for its radius. See layout.cpp for the construction.
+// Layouts: which block tables an index keeps for its radius. layout.cpp explains the construction.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@ constexpr int kMaxTables = 64;
 constexpr int kMaxLayoutRadius = 63;
 
 struct Layout {
-    int radius;                 // the distance for which one exact probe per table finds everything
+    int radius;                 // up to this distance, one exact probe per table finds everything
     int table_count;            // 1 .. kMaxTables
     uint64_t masks[kMaxTables]; // prefix masks; masks[0] is the leading bits of the fingerprint
-    BitOrder order = BitOrder::kRound; // of the bits that follow them
+    BitOrder order = BitOrder::kRound; // of the bits after the prefix
 
     Permutation permutation(int table) const { return {masks[table], order}; }
 };
@@ -24,8 +24,8 @@ struct Layout {
 // that many disjoint blocks: a query then enumerates neighbours (probe_plan.hpp).
 Layout make_layout(int radius, int max_tables);
 
-// The same for short words, which stand in the leading word_bits (1..64) bits: small enough to be
-// proven by brute force.
+// The same for words of word_bits (1..64) bits, which are the leading ones: tests prove layouts of
+// short words by brute force.
 Layout make_layout_for_width(int word_bits, int radius, int max_tables);
 
 // Length of the shortest prefix among the layout's tables, in bits.

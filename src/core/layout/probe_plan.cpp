@@ -1,40 +1,41 @@
-// Probe plans: complete by proof, and as cheap as can be found in bounded time.
+// Probe plans: proven complete, and the cheapest that can be found in bounded time.
 //
 // A plan is a set of tables, each with an effective mask m_i (some leading bits of its permuted
 // key) and a threshold t_i. It sees a fingerprint that differs from the query in the bits x where,
-// for some i, popcount(x & m_i) <= t_i. It is complete for a radius when no x of at most `radius`
-// bits escapes all tables. The masks cut the 64 bits into atoms (bits that lie in the same masks);
-// an escaping x is described by its number of bits e_a in each atom:
+// for some i, popcount(x & m_i) <= t_i. It is complete for a radius if no x of at most `radius`
+// bits escapes all tables. The masks cut the 64 bits into atoms (an atom's bits lie in the same
+// masks). An escaping x is described by its number of bits e_a in each atom:
 //
 //     0 <= e_a <= |a|   and   for every i:  sum of e_a over the atoms of m_i  >=  t_i + 1
 //
-// so a plan is complete exactly when every solution has sum(e_a) > radius. For disjoint masks that
-// is sum(t_i + 1) > radius, the pigeonhole principle:
+// So a plan is complete if and only if every solution has sum(e_a) > radius. For disjoint masks
+// that is sum(t_i + 1) > radius, the pigeonhole principle:
 //
 //     4 disjoint blocks:  t = 0 0 0 0  complete up to 3
 //                         t = 1 0 0 0  up to 4:  5 differences would have to be placed
 //                         t = 0 0 - -  up to 1:  two probes suffice
 //
-// Disjoint blocks say more than that, if one goes round them in a circle. Give each block the
-// number e_i - (t_i + 1), or e_i where it has no probe: they sum to less than 0. Then from some
-// block on all sums are less than 0: that of this block, of it and the next, and so on (the cycle
-// lemma; Qin and Xiao search by it, VLDB 2018). So a fingerprint within the radius is still seen
-// where each probe i with t_i = 0 looks only for those that have, besides,
+// Disjoint blocks in a circle allow more than that. Give each block the number e_i - (t_i + 1), or
+// e_i if it has no probe: these sum to less than 0. Then there is a block from which all partial
+// sums round the circle are less than 0: its own number, its own plus the next, and so on (the
+// cycle lemma; Qin and Xiao search by it, VLDB 2018). So every fingerprint within the radius is
+// still seen if each probe i with t_i = 0 looks only for fingerprints that also have
 //
 //     no difference between block i and the next block with a probe, j, and
 //     at most t_j + 1 differences in block j
 //
-// As keys go round, too (Permutation), these are the bits after the probe's prefix. The first makes
-// the prefix longer; the second, where t_j = 0, cuts a large range into slices (Slices).
+// The bits of a key go round in the same way (Permutation), so these are the bits after the probe's
+// prefix. The first condition lengthens the prefix. The second, if t_j = 0, cuts a large range into
+// slices (Slices).
 //
 // For overlapping masks the sum is too large, because one differing bit counts in several tables:
-// with C(5,2) = 10 tables at t = 0 the sum says 9, the truth is 3. There a branch and bound looks
-// for an escaping x; within its budget of nodes it either finds that there is none or the plan is
-// not used.
+// with C(5,2) = 10 tables at t = 0 the sum says 9, the truth is 3. For these, branch and bound
+// looks for an escaping x. If it does not find within its budget of nodes that there is none, the
+// plan is not used.
 //
-// What is tried: table 0 alone with any prefix and threshold `radius`; families of tables whose
-// effective masks are disjoint, with the cheapest thresholds by dynamic programming; all tables
-// with one threshold, then greedily fewer tables and lower thresholds; and reading everything.
+// The planner tries table 0 alone with any prefix and threshold `radius`; families of tables with
+// disjoint effective masks, whose cheapest thresholds dynamic programming finds; all tables with
+// one threshold, then greedily fewer tables and lower thresholds; and reading everything.
 #include "core/layout/probe_plan.hpp"
 
 #include <algorithm>
@@ -54,13 +55,13 @@ constexpr double kInfinite = 1e300;
 constexpr int kPlanNodeBudget = 2500; // steps of all proofs for one plan: about two milliseconds
 constexpr int kProofNodeBudget = 500; // of one proof
 
-// The fingerprint bits that are the leading prefix_bits of the permuted key. Up to the mask's
-// length they are its own highest bits, beyond it, in table 0, those that follow them.
+// The fingerprint bits that are the leading prefix_bits of the permuted key: the mask's highest
+// bits and, for a prefix longer than the mask (table 0), the highest of the others.
 uint64_t effective_mask(uint64_t mask, int prefix_bits) {
     return highest_ones(mask, prefix_bits) | highest_ones(~mask, prefix_bits - std::popcount(mask));
 }
 
-// The cheapest prefix for each length of mask and threshold, worked out as they are asked for.
+// The cheapest prefix for each length of mask and threshold, computed on first use.
 class Prices {
   public:
     Prices(double entries, const ProbeCosts& costs) : entries_(entries), costs_(costs) {}
@@ -76,7 +77,7 @@ class Prices {
                candidates(prefix_bits, threshold) * costs_.candidate;
     }
 
-    // mask_bits: the longest prefix, 1..64. Infinite where the threshold lets every prefix through.
+    // mask_bits: the longest prefix, 1..64. Infinite if the threshold admits every prefix.
     double best_cost(int mask_bits, int threshold) {
         fill(mask_bits);
         return threshold < mask_bits ? cost_[mask_bits][threshold] : kInfinite;
@@ -86,7 +87,7 @@ class Prices {
         return prefix_[mask_bits][threshold];
     }
 
-    // Of a probe that looks at slices, which have to be found, too.
+    // For a probe that looks at slices. Its cost includes finding them.
     double slice_candidates(int prefix_bits, int slice_bits) const {
         return candidates(prefix_bits, 0) * ldexp(slice_bits + 1, -slice_bits);
     }
@@ -132,8 +133,8 @@ class Prices {
 // ---- the atom rule ----
 
 // Looks for e_a that escape all probes with a sum of at most `left`: chooses an unsatisfied probe,
-// puts one more difference in one of its atoms, and so on. After an atom was tried, it is closed
-// for the choices beside it, which thereby differ from what was tried.
+// puts one more difference into one of its atoms, and recurses. An atom that was tried is then
+// closed for its siblings, so that no combination is tried twice.
 class EscapeSearch {
   public:
     EscapeSearch(std::span<const Probe> probes, int* node_budget)
@@ -146,7 +147,7 @@ class EscapeSearch {
             add_bit(probes, bit);
     }
 
-    // True also where the budget does not suffice to know.
+    // True also if the budget runs out.
     bool may_escape(int left) {
         if (unsatisfied_ == 0)
             return true;
@@ -193,8 +194,8 @@ class EscapeSearch {
 
     bool is_open(int atom) const { return open_ >> atom & 1 && room_[atom] > 0; }
 
-    // No fewer differences than this can satisfy all probes: what the neediest one lacks, and what
-    // all lack together if every difference counted in as many probes as the widest atom has.
+    // A lower bound of the differences that satisfy all probes: what the neediest probe lacks, or
+    // what all lack together if every difference counted in as many probes as the widest atom has.
     int least_sum() const {
         int greatest = 0, total = 0, widest = 1;
         for (uint64_t rest = unsatisfied_; rest != 0; rest &= rest - 1) {
@@ -208,7 +209,7 @@ class EscapeSearch {
         return std::max(greatest, (total + widest - 1) / widest);
     }
 
-    // The unsatisfied probe with the fewest ways to go on.
+    // The unsatisfied probe with the fewest open atoms.
     int hardest_probe() const {
         int hardest = std::countr_zero(unsatisfied_), fewest = kBits + 1;
         for (uint64_t rest = unsatisfied_; rest != 0; rest &= rest - 1) {
@@ -275,7 +276,8 @@ class Planner {
         try_first_table_alone();
         if (all_masks_disjoint()) {
             try_family(all_tables(), kBits);
-            // Each goes on to the next one that is probed: the further that is, the fewer are left.
+            // A probe's prefix extends to the next probed table: with few tables that is far, and
+            // few candidates are left.
             try_family(tables_apart(radius_ + 1), kBits);
         } else {
             try_disjoint_families();
@@ -287,7 +289,7 @@ class Planner {
   private:
     uint64_t all_tables() const { return ~uint64_t{0} >> (kMaxTables - layout_.table_count); }
 
-    // So many tables, or all, as far apart as they can be.
+    // `wanted` tables, or all if there are fewer, as far apart as possible.
     uint64_t tables_apart(int wanted) const {
         int count = std::min(wanted, layout_.table_count);
         uint64_t tables = 0;
@@ -304,7 +306,8 @@ class Planner {
         return {table, prefix_bits, threshold, effective_mask(layout_.masks[table], prefix_bits)};
     }
 
-    // probes: proven complete. Taken where cheaper than the best so far.
+    // Keeps the plan if it is cheaper than the best so far. Expects probes that are proven
+    // complete.
     void offer(std::span<const Probe> probes) {
         double cost = 0, visits = 0, slices = 0, candidates = 0;
         for (const Probe& p : probes) {
@@ -327,7 +330,7 @@ class Planner {
         best_.cost = cost;
     }
 
-    // Its whole order is that of the fingerprints, so its prefix can be as long as they are.
+    // Table 0 is in the fingerprints' own order, so its prefix can have up to 64 bits.
     void try_first_table_alone() {
         Probe alone = probe(0, prices_.best_prefix(kBits, radius_), radius_);
         offer({&alone, 1});
@@ -344,8 +347,8 @@ class Planner {
     }
 
     // The cheapest thresholds with sum(t_i + 1) > radius for tables whose masks, cut to `longest`
-    // bits, are disjoint. least[s]: cost of the tables so far whose sum is s. (More than the wanted
-    // sum is never cheaper: a lower threshold costs less.)
+    // bits, are disjoint. least[s]: least cost of the tables so far with sum s. (A sum above the
+    // wanted one is never cheaper, because a lower threshold costs less.)
     void try_family(uint64_t tables, int longest) {
         int wanted = radius_ + 1;
         double least[kBits + 1];
@@ -387,7 +390,7 @@ class Planner {
         offer({probes, size_t(count)});
     }
 
-    // Leaves out what the circle of a family allows. Its masks are cut to `longest` bits.
+    // Narrows the probes of a family as the circle allows. Its masks are cut to `longest` bits.
     void narrow(std::span<Probe> probes, int longest) const {
         auto has_block = [this](const Probe& p) { return is_block(layout_.masks[p.table]); };
         if (layout_.order != BitOrder::kRound || probes.size() < 2 ||
@@ -398,7 +401,7 @@ class Planner {
             if (p.threshold > 0 || p.prefix_bits < std::popcount(mask))
                 continue;
             auto bits_up_to = [&](const Probe& to) {
-                return bits_between(mask, layout_.masks[to.table]); // to itself the most
+                return bits_between(mask, layout_.masks[to.table]); // most to itself
             };
             const Probe& next = *std::min_element(
                 probes.begin(), probes.end(),
@@ -413,8 +416,8 @@ class Planner {
         }
     }
 
-    // From every table on, those that fit beside it; also with masks cut short, which fit beside
-    // more.
+    // For each first table, the following tables whose masks are disjoint from those taken. Masks
+    // that are cut short are disjoint from more.
     void try_disjoint_families() {
         constexpr int kLengths[] = {64, 32, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8};
         for (int longest : kLengths) {
@@ -440,8 +443,8 @@ class Planner {
         return tables;
     }
 
-    // All tables with the lowest threshold that is complete, then as few and as low as stays
-    // complete.
+    // All tables with the lowest threshold that is complete; then tables are removed and thresholds
+    // lowered while the plan stays complete.
     void try_uniform_thresholds() {
         for (int t = 0; t <= radius_; ++t) {
             if (prices_.best_cost(shortest_prefix_bits(layout_), t) >= best_.cost)

@@ -1,5 +1,5 @@
 // Probe plans: which block tables a query of a certain radius probes, and how far around its own
-// prefix in each. See probe_plan.cpp for the rule that makes a plan complete.
+// prefix in each. probe_plan.cpp has the rule that makes a plan complete.
 #pragma once
 
 #include <bit>
@@ -13,10 +13,10 @@ namespace simhash {
 struct Probe {
     int table;
     int prefix_bits; // leading bits of the permuted key that the probe looks at, 1..64
-    int threshold;   // it visits the ranges whose prefix differs in at most so many bits
-    uint64_t mask;   // effective mask: the fingerprint bits that these are
-    // Where the threshold is 0, of so many bits after the prefix at most one may differ; the
-    // fingerprint bits that these are. 0: all may.
+    int threshold;   // greatest number of bits in which the prefix of a visited range may differ
+    uint64_t mask;   // effective mask: the prefix's bits, in the fingerprint
+    // If the threshold is 0: number of bits after the prefix of which at most one may differ, and
+    // these bits in the fingerprint; 0 means no restriction.
     int slice_bits = 0;
     uint64_t slice_mask = 0;
 
@@ -33,20 +33,20 @@ struct ProbePlan {
     int probe_count; // 0 with read_all: read table 0 from end to end; without: nothing matches
     bool read_all;
     Probe probes[kMaxTables]; // [probe_count], in order of table
-    double visits;            // ranges looked up
-    double slices;            // into which some of them are cut, in all
-    double candidates;        // fingerprints expected in them
+    double visits;            // ranges to look up
+    double slices;            // slices of those ranges that are cut
+    double candidates;        // fingerprints expected in the ranges or their slices
     double cost;
 };
 
-// In any one unit, say microseconds.
+// Any unit, the same for all three.
 struct ProbeCosts {
     double visit;              // find a range
     double candidate;          // decode and check a fingerprint in it
-    double read_all_per_entry; // the same when reading table 0 from end to end
+    double read_all_per_entry; // the same if table 0 is read from end to end
 };
 
-// To find a slice takes as long as to check so many candidates.
+// Finding a slice takes as long as checking this many candidates.
 constexpr double kCandidatesOfSlice = 100;
 
 constexpr ProbeCosts kTypicalProbeCosts = {1.0, 0.003, 0.003}; // microseconds, pages in memory
@@ -56,11 +56,11 @@ constexpr ProbeCosts kTypicalProbeCosts = {1.0, 0.003, 0.003}; // microseconds, 
 ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
                           const ProbeCosts& costs);
 
-// Whether the probes find everything within the radius, by the atom rule. False where the proof
-// needs more than *node_budget steps; what it used is taken off.
+// Whether the atom rule proves that the probes find everything within the radius. False if the
+// proof needs more than *node_budget steps. Subtracts the steps that it took.
 bool proven_complete(std::span<const Probe> probes, int radius, int* node_budget);
 
-// Whether an earlier probe of the plan has the candidate of probe probe_index too. Of all probes
+// Whether an earlier probe of the plan also sees the candidate of probe probe_index. Of all probes
 // that see a fingerprint, only the first reports it.
 inline bool reported_earlier(const ProbePlan& plan, int probe_index, uint64_t fp_xor_query) {
     for (int j = 0; j < probe_index; ++j)
@@ -77,7 +77,7 @@ class PrefixNeighbours {
         : prefix_(prefix), bits_(prefix_bits),
           threshold_(threshold < prefix_bits ? threshold : prefix_bits) {}
 
-    // Leaves out those within a distance of at most prefix_bits. None was asked for yet.
+    // Leaves out those within `distance`, which is at most prefix_bits. Must precede next().
     void leave_out(int distance) {
         distance_ = distance;
         flips_ = distance < 0 ? 0 : highest(distance);
@@ -105,7 +105,7 @@ class PrefixNeighbours {
     uint64_t highest(int ones) const { return ones == 0 ? 0 : lowest(ones) << (bits_ - ones); }
 
     uint64_t prefix_;
-    uint64_t flips_ = 0; // differences to prefix_, distance_ ones
+    uint64_t flips_ = 0; // bits that differ from prefix_: distance_ of them
     int bits_;
     int threshold_;
     int distance_ = -1;

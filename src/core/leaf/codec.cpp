@@ -16,7 +16,7 @@ constexpr size_t words_for(size_t bits) {
     return (bits + 63) / 64;
 }
 
-// What the header says beside the first key: the widths, from which all sizes follow.
+// The header's widths, from which all sizes follow.
 struct RunShape {
     unsigned low_bits, block_bits, offset_bits;
     size_t low_words, unary_words, tid_words;
@@ -24,8 +24,9 @@ struct RunShape {
     size_t bytes() const { return sizeof(RunHeader) + 8 * (low_words + unary_words + tid_words); }
 };
 
-// Low bits that make low and unary words fewest. Each term is no greater for a smaller count and
-// range at the same width, and so is the least sum: a part never encodes larger.
+// The number of low bits with the fewest low and unary words. At the same width, a smaller count
+// and range make neither term greater, nor the least sum: a part never encodes larger than the
+// whole.
 unsigned best_low_bits(uint64_t range, uint64_t count) {
     auto bits = [=](unsigned width) { return count * width + (range >> width); };
     auto words = [=](unsigned width) {
@@ -41,8 +42,8 @@ unsigned best_low_bits(uint64_t range, uint64_t count) {
             break;
         fewest_bits++;
     }
-    // Rounding adds less than two words, and bits rise on both sides: what has 128 more, and all
-    // beyond it, has no fewer words.
+    // Rounding adds less than two words, and the number of bits rises on both sides: a width with
+    // 128 bits more, and every width beyond it, has no fewer words.
     uint64_t limit = bits(fewest_bits) + 128;
     unsigned best = fewest_bits;
     for (unsigned width = fewest_bits; width-- > 0 && bits(width) < limit;)
@@ -134,7 +135,7 @@ Ranks count_ranks(const uint8_t* unary, size_t unary_words, size_t section_words
     return ranks;
 }
 
-// Entries that come from a damaged page may be in any order, and would be written anywhere.
+// Entries of a damaged page may be in any order; encoding them would write outside of the run.
 bool keys_ascend(const LeafEntry* entries, int count) {
     bool ascend = true;
     for (int i = 1; i < count; i++)
@@ -145,7 +146,7 @@ bool keys_ascend(const LeafEntry* entries, int count) {
 } // namespace
 
 void LeafShape::prefetch_run(const uint8_t* body, size_t size, double from, double to) const {
-    // Words before and after, as keys are never spread quite evenly.
+    // Some words before and after as well, because keys are not spread quite evenly.
     auto fetch = [&](int first_word, int words, int before, int after) {
         int from_word = std::max(first_word + int(from * words) - before, 0);
         size_t at = sizeof(RunHeader) + 8 * size_t(from_word);
@@ -262,7 +263,7 @@ size_t RunSizes::bytes(int count) {
 }
 
 int RunSizes::most_within(size_t limit, int most, int guess) {
-    int low = 0, high = most + 1; // what is looked for is in [low, high)
+    int low = 0, high = most + 1; // the answer is in [low, high)
     int at = guess;
     for (int step = 8; high - low > 1; step *= 2) {
         at = at <= low ? low + 1 : at >= high ? high - 1 : at;

@@ -13,15 +13,15 @@
 //   high parts (key >> 2)                              0    0    2    5
 //   unary: bits 0+0, 0+1, 2+2, 5+3                     1 1 0 0 1 0 0 0 1
 //
-// A probe looks through a hundred keys or more for one near its own, and the last 32 bits of a key,
-// its suffix, nearly always say already that it is not. So where low parts are at least that wide,
-// they are stored in groups of 16 entries: the suffixes of the keys themselves, one after the
-// other, so that many are compared at once, and then the bits of the low parts above them. The last
-// group has what entries are left.
+// A probe looks through a hundred keys or more for one near its own. The last 32 bits of a key, its
+// suffix, nearly always suffice to rule it out. So if low parts are at least that wide, they are
+// stored in groups of 16 entries: first the suffixes of the keys themselves, side by side, so that
+// many are compared at once, then the bits of the low parts above them. The last group has the
+// remaining entries.
 //
-// The unary words are divided into eight sections of equal size, the last ones perhaps smaller or
-// empty, and the header says how many entries stand before each, so that an eighth of the words is
-// read to find a key.
+// The unary words are divided into eight sections of equal size; the last ones may be smaller or
+// empty. The header has the number of entries before each section, so a search for a key reads only
+// an eighth of the words.
 //
 // Postings also carry a TID (48 bits: heap block << 16 | offset), stored at a fixed width relative
 // to the least heap block of the run, in an array of its own, so that keys are checked without
@@ -92,7 +92,7 @@ constexpr size_t tail_entry_bytes(LeafKind kind) {
 
 namespace leaf_detail {
 
-// `width` (0..64) bits at bit position `position` of `words`. Touches no word that holds none of
+// `width` (0..64) bits at bit position `position` of `words`. Reads only words that hold some of
 // them.
 inline uint64_t read_bits(const uint8_t* words, size_t position, unsigned width) {
     if (width == 0)
@@ -120,9 +120,9 @@ inline size_t suffix_offset(unsigned low_bits, size_t i) {
     return i / kGroupEntries * low_bits * (kGroupEntries / 8) + i % kGroupEntries * 4;
 }
 
-// What a search does with words, as any processor does it.
+// Bit operations of a search, in portable code.
 struct PortableBits {
-    // Position of the n-th set bit, n > 0; there are so many.
+    // Position of the n-th set bit, 0 < n <= number of set bits.
     [[gnu::always_inline]] static int nth_one(uint64_t bits, uint64_t n) {
         for (; n > 1; --n)
             bits &= bits - 1;
@@ -130,7 +130,7 @@ struct PortableBits {
     }
 };
 
-// What the TIDs of a run lie between.
+// Bounds of the TIDs of a run.
 struct TidBounds {
     uint32_t least_block = UINT32_MAX, greatest_block = 0, greatest_offset = 0;
 
@@ -153,15 +153,15 @@ inline uint32_t read_suffix(const uint8_t* words, size_t at) {
 
 } // namespace leaf_detail
 
-// How much of a leaf's body its low words, unary words, TID words and tail are: enough to guess
-// which of its memory a search will read.
+// The sizes of a leaf's low words, unary words, TID words and tail: enough to guess which memory a
+// search will read.
 struct LeafShape {
     uint16_t low_words = 0, unary_words = 0, tid_words = 0;
     uint16_t tail_lines = 0; // of 64 bytes, the last one perhaps not full
 
-    // Asks the processor to fetch what a search of a leaf of this shape reads that looks for keys
-    // between two fractions, 0 to 1, of its range: of the run, and of the tail. Reads nothing; the
-    // leaf at `body` may have become another.
+    // Asks the processor to fetch the memory that a search reads in a leaf of this shape, for keys
+    // between two fractions, 0 to 1, of the leaf's range. Reads nothing itself, so the leaf at
+    // `body` may have changed.
     void prefetch_run(const uint8_t* body, size_t size, double from, double to) const;
     void prefetch_tail(const uint8_t* body) const;
 
@@ -169,11 +169,11 @@ struct LeafShape {
 };
 
 // Reads one leaf body in place. open() checks, in constant time, that all sizes add up inside the
-// body; after that no content, however damaged, makes any function here read outside it or loop
-// without end.
+// body. After that no content, however damaged, makes a function here read outside the body or loop
+// forever.
 class LeafReader {
   public:
-    // False where `body` (of `size` bytes, 8-byte aligned or not) cannot be a leaf of this kind.
+    // False if `body` (of `size` bytes, of any alignment) cannot be a leaf of this kind.
     bool open(const uint8_t* body, size_t size, LeafKind kind);
 
     int run_count() const { return header_.count; }
@@ -235,8 +235,8 @@ class LeafReader {
         uint64_t key;
         int place;
     };
-    // Room for hits, as keys_within() needs it: beside those that were found, the entries of a part
-    // of the run while their keys are not known yet.
+    // Room that keys_within() needs: the hits, and entries of the run whose keys it does not know
+    // yet.
     static constexpr int kHitRoom = 2 * kMaxLeafEntries + 1;
     // The entries with low <= key <= high whose key is within `radius` bits of `target`; `hits`
     // holds kHitRoom. If the range is cut, only those in its slices. Returns their
@@ -286,7 +286,7 @@ class LeafReader {
             begin_group();
         }
 
-        // There must be one.
+        // Expects an entry to be left.
         uint64_t next() {
             if (next_ == group_end_)
                 begin_group();
@@ -326,8 +326,8 @@ class LeafReader {
         int word = 0;
         uint64_t clear_before = 0;
     };
-    // Where to begin to look for the clear bit of that number, the first being number 1: fewer
-    // stand before, unless the number is 0.
+    // Where to begin to look for clear bit `number`, counted from 1: fewer clear bits are before
+    // that place, unless the number is 0.
     UnaryPlace section_before(uint64_t number) const {
         uint64_t section_bits = header_.section_words() * 64;
         auto begins_before = [&](int i) {
@@ -350,8 +350,8 @@ class LeafReader {
         return low > header_.first_key ? (low - header_.first_key) >> header_.low_bits : 0;
     }
 
-    // Where the entries of a high part begin: how many stand before them, and the unary word of the
-    // clear bit before theirs, the high_part-th.
+    // Where the entries of a high part begin: the number of entries before them, and the unary word
+    // of the clear bit before them, the high_part-th.
     struct HighPart {
         int entries;
         UnaryPlace at;
@@ -386,13 +386,13 @@ class LeafReader {
 // Size of the encoded run in bytes, header included, for these sorted entries.
 size_t encoded_run_bytes(LeafKind kind, const LeafEntry* entries, int count);
 
-// Sizes of the runs of the first so many of some sorted entries (for the bulk build), each in nearly
-// constant time.
+// For the bulk build: the sizes of runs that take the first entries of a sorted array, each in
+// nearly constant time.
 class RunSizes {
   public:
     RunSizes(LeafKind kind, const LeafEntry* entries) : kind_(kind), entries_(entries) {}
-    // Bytes of the encoded run of the first `count`, at most kMaxLeafEntries. Never falls as the
-    // count grows.
+    // Bytes of the encoded run of the first `count` entries, at most kMaxLeafEntries. Does not fall
+    // as the count grows.
     size_t bytes(int count);
     // The greatest count up to `most` whose run takes no more than `bytes`. The nearer `guess` is
     // to it, the sooner it is found.
@@ -417,8 +417,8 @@ size_t encode_run(LeafKind kind, const LeafEntry* entries, int count, uint8_t* o
 size_t encode_tail_entry(LeafKind kind, LeafEntry entry, uint8_t* out);
 
 // Writes a whole body at `out`: `run` (strictly ascending) encoded, then `tail` (in any order) raw.
-// Returns its bytes, or 0 where it cannot be: more than `capacity`, or than a leaf holds, or a run
-// that does not ascend; `out` may hold a part of it then.
+// Returns its bytes. Returns 0 if it takes more than `capacity`, has more entries than a leaf
+// holds, or if the run does not ascend; `out` may then hold a part of it.
 size_t encode_body(LeafKind kind, std::span<const LeafEntry> run, std::span<const LeafEntry> tail,
                    uint8_t* out, size_t capacity);
 

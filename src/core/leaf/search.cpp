@@ -1,24 +1,26 @@
 // The innermost loop of every probe: which entries of a range of keys are within a radius of the
 // target's key.
 //
-// To decode every key of a range bit by bit would take most of the probe's time. So suffixes are
-// compared first, or low parts where they are narrower, and a key is decoded only where they are
+// Decoding every key of a range bit by bit would take most of the probe's time. So suffixes are
+// compared first (low parts, if they are narrower), and a key is decoded only if its suffix is
 // within the radius:
 //
-//   range  ->  its slices, if it is cut into such
+//   range  ->  its slices, if it is cut
 //          ->  the places where its first and last high part begin (unary words, by their ranks)
 //          ->  the places between them whose suffix is near the target's (many at once)
 //          ->  of these, the places whose low part is near the target's
 //          ->  the keys at these places, compared whole
 //
-// The prefix that all keys of the range share may differ from the target's. Then suffix and low part
-// must be the nearer: in the ranges of a wide radius, of which most are far off, few are.
+// The prefix that all keys of the range share may differ from the target's. These differences leave
+// less of the radius for suffix and low part. A wide radius has many ranges far from the target, in
+// which few keys pass.
 //
 // The tail's keys are compared whole, those of a block table many at once.
 //
-// Counting ones is one instruction on any x86 processor of the last 15 years, but not on the least
-// that the compiler must assume; and some count several words at once. So the search is compiled
-// for each, and the processor asked. AArch64 counts ones byte by byte, in vectors only.
+// Counting ones is one instruction on any x86 processor of the last 15 years, but not in the
+// baseline that the compiler assumes, and some processors count several words at once. So the
+// search is compiled for each level, and the level is chosen at run time. AArch64 counts ones byte
+// by byte, in vectors only.
 #include "core/leaf/codec.hpp"
 
 #include <algorithm>
@@ -52,10 +54,10 @@ struct TailKeys {
     int radius;
 };
 
-// The innermost loops of the search, as any processor runs them.
+// The innermost loops of the search, in portable code.
 struct PortableLoops : PortableBits {
     // Writes the places from begin to end (excluded) where the suffix is within the radius of the
-    // target's to `hits`, which has room for one more; returns their number.
+    // target's to `hits`, which has room for one more than there are; returns their number.
     [[gnu::always_inline]] static int near_places(const Suffixes& suffixes, int begin, int end,
                                                   LeafReader::Hit* hits) {
         // Copies, which the compiler can keep in registers while hits are written.
@@ -86,7 +88,7 @@ struct PortableLoops : PortableBits {
     }
 };
 
-// Adds the places of the ones in `found`, which has `bits_each` for each place.
+// Adds the place of each one in `found`, which has `bits_each` bits for a place.
 template <int bits_each = 1>
 [[gnu::always_inline]] inline int add_places(int first, uint64_t found, LeafReader::Hit* hits) {
     int count = 0;
@@ -223,9 +225,9 @@ class WithinRadius {
     }
 
   private:
-    // From here on what the prefix says saves more time than it takes.
+    // From this radius on, taking the prefix's differences into account saves time.
     static constexpr int kWideRadius = 6;
-    // Of random suffixes 30 % are within 14 bits: with more, decoding them all is no slower.
+    // 30 % of random suffixes are within 14 bits; beyond that, decoding all keys is no slower.
     static constexpr int kMaxSuffixRadius = 14;
 
     template <bool is_wide>
@@ -243,8 +245,8 @@ class WithinRadius {
                 });
     }
 
-    // In how many of its lowest `bits` bits a key from low to high may differ from the target's.
-    // Below 0 where the prefix alone is too far off.
+    // How many of its lowest `bits` bits may differ from the target in a key from low to high.
+    // Below 0 if the prefix alone is too far off.
     template <bool is_wide>
     [[gnu::always_inline]] int radius_left(uint64_t low, uint64_t high, unsigned bits) const {
         if constexpr (!is_wide)
@@ -319,7 +321,7 @@ class WithinRadius {
 
         uint64_t low_mask = (uint64_t{1} << low_bits) - 1;
         int low_radius = radius_left<is_wide>(low, high, low_bits);
-        // So many entries stand before the word.
+        // `entries` is the number of entries before `word`.
         int word = start.at.word, entries = int(uint64_t(word) * 64 - start.at.clear_before);
         for (int i = 0; i < near; ++i) {
             int place = hits[i].place;

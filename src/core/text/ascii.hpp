@@ -1,13 +1,12 @@
-// ASCII text, 64 characters at a time: which are letters or digits, and their folded form.
+// ASCII text, 64 characters at a time: finds the letters and digits, and folds them.
 //
-// Most text is ASCII in large part, and finding its words is then a matter of bits: letters_of()
-// gives a mask with a 1 for each letter or digit, and where neighbouring bits differ a word begins
-// or ends.
+// Most text is largely ASCII, and there words are found by bits: the mask has a 1 for each letter
+// or digit, and a word begins or ends where neighbouring bits differ.
 //
 //   "It's 5 o'clock"  ->  11010101011111        (shown from left to right)
 //
-// The ways with SSE2, which every x86-64 has, and with NEON, which every AArch64 has, give the same
-// as the portable one; a test says so.
+// The forms with SSE2, which every x86-64 processor has, and with NEON, which every AArch64
+// processor has, give the same results as the portable one; a test compares them.
 #pragma once
 
 #include <bit>
@@ -26,7 +25,7 @@ namespace simhash {
 constexpr size_t kAsciiBlock = 64; // characters
 
 // Reads kAsciiBlock ASCII characters and writes as many: letters in lower case, digits as they are,
-// anything in place of the rest. Bit i is set where character i is a letter or digit.
+// any byte for the rest. Bit i of the result is set if character i is a letter or digit.
 inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
     constexpr uint64_t kOnes = 0x0101010101010101;
     uint64_t letters = 0;
@@ -35,7 +34,7 @@ inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
         memcpy(&eight, text + i, 8);
         const uint64_t lower = eight | 0x20 * kOnes;
         memcpy(folded + i, &lower, 8);
-        // In each byte the topmost bit of c + (128 - first) is set where c >= first.
+        // In each byte the highest bit of c + (128 - first) is set if c >= first.
         const uint64_t letter =
             (lower + (128 - 'a') * kOnes) & ~(lower + (128 - ('z' + 1)) * kOnes);
         const uint64_t digit = (eight + (128 - '0') * kOnes) & ~(eight + (128 - ('9' + 1)) * kOnes);
@@ -64,7 +63,7 @@ inline uint64_t letters_of_sse2(const uint8_t* text, uint8_t* folded) {
 }
 #elif defined(SIMHASH_NEON)
 inline uint64_t letters_of_neon(const uint8_t* text, uint8_t* folded) {
-    // In place of a letter or digit the bit that it has among its eight neighbours, else 0.
+    // For a letter or digit, the bit of its place among eight neighbours; otherwise 0.
     auto bits_of_sixteen = [=](size_t i) {
         const uint8x16_t given = vld1q_u8(text + i);
         const uint8x16_t lower = vorrq_u8(given, vdupq_n_u8(0x20));
@@ -76,7 +75,7 @@ inline uint64_t letters_of_neon(const uint8_t* text, uint8_t* folded) {
         constexpr uint8x16_t kBits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
         return vandq_u8(vorrq_u8(letter, digit), kBits);
     };
-    // Sums of neighbours, until eight are one byte.
+    // Neighbours are added until eight of them are in one byte.
     uint8x16_t pairs_of_first = vpaddq_u8(bits_of_sixteen(0), bits_of_sixteen(16));
     uint8x16_t pairs_of_second = vpaddq_u8(bits_of_sixteen(32), bits_of_sixteen(48));
     uint8x16_t fours = vpaddq_u8(pairs_of_first, pairs_of_second);
@@ -94,7 +93,7 @@ inline uint64_t letters_of(const uint8_t* text, uint8_t* folded) {
 #endif
 }
 
-// Of `count` <= kAsciiBlock characters; `folded` has room for kAsciiBlock.
+// The same for `count` <= kAsciiBlock characters; `folded` has room for kAsciiBlock.
 inline uint64_t letters_of(const uint8_t* text, size_t count, uint8_t* folded) {
     if (count == kAsciiBlock)
         return letters_of(text, folded);

@@ -1,14 +1,14 @@
-// What some code points have: a row of numbers, for instance those code points into which one
+// Rows of numbers that belong to some code points, for instance the code points into which one
 // decomposes.
 //
-// Rows are written as a list. In it a negative number -n goes on by n code points, at first from
-// before U+0000; the numbers after it, none of them negative, are the row of the code point that is
-// reached:
+// Rows are written as a list. A negative number -n moves on by n code points, starting before
+// U+0000. The numbers after it, none of them negative, are the row of the code point that it
+// reaches:
 //
 //   {-66, 0x61, -1, 0x62}      U+0041 has the row 0x61, U+0042 has the row 0x62
 //
-// The compiler makes an index of the list, so that a look-up searches nothing: it goes by the code
-// point's page of 64 to the row's place in the list.
+// The compiler makes an index of the list, so that a look-up needs no search: the code point's page
+// of 64 leads to the row's place in the list.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr void each_row(const int32_t (&list)[length], Found found) {
 constexpr uint32_t kRowPage = 64;         // code points
 constexpr uint32_t kBeyondRows = 0x30000; // no code point from here on has a row
 
-// How many pages have a row.
+// Number of pages that have a row.
 template <size_t length>
 constexpr size_t row_pages(const int32_t (&list)[length]) {
     size_t count = 0;
@@ -43,7 +43,7 @@ constexpr size_t row_pages(const int32_t (&list)[length]) {
     return count;
 }
 
-// How many numbers the longest row has.
+// Length of the longest row.
 template <size_t length>
 constexpr size_t longest_row(const int32_t (&list)[length]) {
     size_t longest = 0, row = 0;
@@ -71,7 +71,7 @@ class CodePointRows {
         });
     }
 
-    // The code point's row: it ends before a negative number. No row is an empty row.
+    // The code point's row, which ends before a negative number. Without a row, an empty one.
     constexpr const int32_t* of(uint32_t code_point) const {
         if (code_point >= kBeyondRows)
             return list_;
@@ -79,7 +79,7 @@ class CodePointRows {
     }
 
   private:
-    // Page 0 is that of all code points whose page has no row; place 0 has a negative number.
+    // Page 0 stands for all pages without a row; place 0 has a negative number.
     uint8_t page_of_[kBeyondRows / kRowPage]{};
     uint16_t place_of_[1 + pages][kRowPage]{};
     int32_t list_[length + 1]{};

@@ -1,4 +1,4 @@
-// From normalised characters to features: the second half of the way.
+// From normalised characters to features: the second half of the way from a document to features.
 //
 //   WordCutter, width 2:       "The quick, brown fox"  ->  the quick | quick brown | brown fox
 //   WordCutter, width 1:       "東京都 2024年"          ->  東京 | 京都 | 2024 | 年
@@ -6,9 +6,9 @@
 //
 // A word is letters, marks and digits in a row. A script written without spaces gives overlapping
 // pairs of characters instead (a character keeps its marks), as Lucene's CJK analyzer does. A
-// pictograph is a word. A feature's text is its words with one space between, so that it can be
-// shown, weighted and hashed again from SQL. Where a document has fewer words (or characters) than
-// the width, what there is, is its feature.
+// pictograph is a word. A feature's text is its words with one space between, so that SQL can show,
+// weight and hash it. A document with fewer words (or characters) than the width is a single
+// feature.
 //
 // Everything is bounded: a word longer than kMaxWord bytes is cut (an endless base64 line becomes
 // many words), so a shingle has at most width * (kMaxWord + 1) bytes.
@@ -28,8 +28,8 @@ namespace simhash {
 constexpr int kMaxWidth = 32;
 constexpr size_t kMaxWord = 255; // bytes
 
-// The last `width` pieces (words or characters) side by side, and where each began. The buffer is
-// filled from the left; when it is full what is still needed moves to its front.
+// The last `width` pieces (words or characters) side by side, and where each begins. The buffer is
+// filled from the left. When it is full, the part that is still needed moves to the front.
 class PieceWindow {
   public:
     uint8_t bytes[4 * kMaxWidth * (kMaxWord + 1)];
@@ -37,7 +37,7 @@ class PieceWindow {
 
     explicit PieceWindow(int width) : width_(width) {}
 
-    // A piece [begin, used) is complete; hands on the feature that ends with it.
+    // The piece [begin, used) is complete. Passes on the feature that ends with it.
     template <class Consumer>
     void complete(Consumer& consumer, size_t begin) {
         begins_[pieces_++ % kMaxWidth] = begin;
@@ -47,8 +47,8 @@ class PieceWindow {
         }
     }
 
-    // Makes room for one more piece of at most kMaxWord bytes and a space; returns how far bytes
-    // moved.
+    // Makes room for one more piece of at most kMaxWord bytes and a space. Returns how far the
+    // bytes moved.
     size_t make_room() {
         if (used + kMaxWord + 1 <= sizeof(bytes))
             return 0;
@@ -61,7 +61,7 @@ class PieceWindow {
         return shift;
     }
 
-    // A document with fewer pieces than the width has one feature: all of them.
+    // A document with fewer pieces than the width is a single feature.
     template <class Consumer>
     void finish(Consumer& consumer, size_t end) {
         if (pieces_ > 0 && pieces_ < uint64_t(width_))
@@ -71,7 +71,7 @@ class PieceWindow {
   private:
     int width_;
     uint64_t pieces_ = 0;
-    size_t begins_[kMaxWidth]; // offsets of the last pieces, a ring
+    size_t begins_[kMaxWidth]; // offsets of the last pieces: a ring
 };
 
 template <class Consumer>
@@ -140,7 +140,7 @@ class WordCutter {
         window_.used += bytes;
     }
 
-    // Of ASCII characters what goes on with the word that was begun, and the separator after it.
+    // Takes the ASCII characters that continue the current word, and the separator after it.
     const uint8_t* continue_word(const uint8_t* at, const uint8_t* end) {
         while (at < end) {
             const uint8_t folded = kFoldAscii[*at++];
@@ -153,8 +153,9 @@ class WordCutter {
         return at;
     }
 
-    // For width 1, where no word is begun: the words of the first part of ASCII characters. Returns
-    // that part's length; a word that may go on after it is begun.
+    // For width 1, if there is no current word: takes the words of the first ASCII characters.
+    // Returns the number of characters. A word that may continue after them becomes the current
+    // word.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
         uint8_t folded[16 * kAsciiBlock];
         const size_t part = std::min<size_t>(end - at, sizeof(folded));
@@ -177,7 +178,7 @@ class WordCutter {
         if (inside == 0)
             return part;
         if (begin > 0 && at + part < end)
-            return begin; // it is read again with what follows
+            return begin; // the word is read again with what follows
         const size_t rest = (part - begin - 1) % kMaxWord + 1;
         long_word(folded + begin, part - begin - rest);
         memcpy(window_.bytes, folded + part - rest, rest);
@@ -196,7 +197,7 @@ class WordCutter {
     void end_word() {
         if (window_.used == word_)
             return;
-        if (single_) { // the usual case needs no window
+        if (single_) { // the usual case; it needs no window
             consumer_.feature(window_.bytes, window_.used);
             window_.used = 0;
             return;
@@ -218,7 +219,8 @@ class WordCutter {
             current_.bytes += encode_utf8(code_point, current_.text + current_.bytes);
     }
 
-    // The current cluster is complete: it makes a pair with the one before, if there is one.
+    // The current character with its marks is complete. It makes a pair with the one before, if
+    // any.
     void end_cluster() {
         if (previous_.bytes > 0)
             pair();
@@ -250,9 +252,9 @@ class WordCutter {
     Cluster previous_, current_;
 };
 
-// Character n-grams over the words: one space between two words of scripts that use spaces, nothing
-// where a script without spaces or a pictograph is on either side, so that line breaks in Chinese
-// do not matter.
+// Character n-grams over the words. There is one space between two words of scripts that use
+// spaces, and none if a script without spaces or a pictograph is on either side, so that line
+// breaks in Chinese do not matter.
 template <class Consumer>
 class CharacterCutter {
   public:
@@ -297,8 +299,8 @@ class CharacterCutter {
 
     Consumer& consumer_;
     PieceWindow window_;
-    bool gap_ = false;          // a separator since the last piece
-    bool after_spaced_ = false; // the last piece was of a script that uses spaces
+    bool gap_ = false;          // a separator was read since the last piece
+    bool after_spaced_ = false; // the last piece is of a script that uses spaces
 };
 
 } // namespace simhash

@@ -28,7 +28,7 @@ class FingerprintConsumer {
     }
 
   private:
-    // A section is complete.
+    // Called when a section is complete.
     void vote() {
         weigh(options_.weighting, counts_.features(), counts_.distinct());
         votes_.add(counts_.features(), counts_.distinct());

@@ -26,15 +26,15 @@ struct DocumentOptions {
     HashKind hash = HashKind::kXxh3;
 };
 
-// A document, piece by piece: `next` points `bytes` bytes of UTF-8, cut between characters, and
-// returns false at the end. Inside the server it is where interrupts are looked for.
+// A document, piece by piece: `next` sets `at` to `bytes` bytes of UTF-8, cut between characters,
+// and returns false at the end. Inside the server it checks for interrupts.
 struct TextSource {
     void* context;
     bool (*next)(void* context, const uint8_t** at, size_t* bytes);
 };
 
-// Reads a document to its end, words or characters, and gives its features to the consumer, in
-// order, with repetitions.
+// Reads a document to its end and gives its features, words or characters, to the consumer, in
+// order and with repetitions.
 template <class Consumer>
 void each_feature(FeatureKind features, int width, TextSource source, Consumer& consumer) {
     const auto read = [&source](auto& cutter) {
@@ -55,7 +55,7 @@ void each_feature(FeatureKind features, int width, TextSource source, Consumer& 
     }
 }
 
-// False where the document has no feature, hence no fingerprint.
+// False if the document has no feature, and so no fingerprint.
 bool document_fingerprint(const DocumentOptions& options, TextSource source, Memory memory,
                           uint64_t* fingerprint);
 

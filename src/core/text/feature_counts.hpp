@@ -1,11 +1,11 @@
 // How often each feature of a document occurs.
 //
-// The features stand in one array, in order of first appearance, and an open-addressing hash table
-// of their numbers beside it finds them. Both start in memory of their own and grow in the
-// caller's. Their size is bounded, whatever the document: at kMaxDistinct distinct features the
-// document's section ends, its features vote, and counting starts anew. That is part of what a
-// fingerprint is (frequencies are damped section by section), so that it does not depend on the
-// memory at hand.
+// One array holds the features in order of first appearance. An open-addressing hash table of their
+// numbers finds them. Both start in memory of their own and grow in the caller's. Their size is
+// bounded for any document: at kMaxDistinct distinct features the document's section ends, its
+// features vote, and counting starts again from zero. Sections are part of the fingerprint's
+// definition (frequencies are damped section by section), so it does not depend on the available
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct FeatureCount {
     uint64_t hash;
     union {
         uint32_t frequency;
-        uint32_t weight; // in the frequency's place, once that has been weighed
+        uint32_t weight; // replaces the frequency once the feature is weighed
     };
     uint16_t bytes; // of the feature's text
     uint8_t first;  // of these bytes
@@ -31,15 +31,15 @@ class FeatureCounts {
 
     explicit FeatureCounts(Memory memory) : memory_(memory) { clear(); }
 
-    // False where the section is full: not added.
+    // False if the section is full; the feature is then not added.
     bool add(uint64_t hash, const uint8_t* text, size_t bytes) {
-        if (distinct_ == room()) { // perhaps not of this one, but then soon
+        if (distinct_ == room()) { // grows also if this feature is not new: another soon will be
             if (distinct_ == kMaxDistinct)
                 return add_to_full(hash);
             grow();
         }
-        // Whether it is new is hard to foretell, so nothing branches on that: the next free entry
-        // is made its own, and an empty slot means that entry.
+        // A branch on whether the feature is new would be mispredicted. So the next free entry is
+        // filled with it in any case, and an empty slot means that entry.
         features_[distinct_] = {hash, {0}, uint16_t(bytes), text[0]};
         uint32_t at = home(hash), entry = number_at(at);
         while (features_[entry].hash != hash) {
@@ -60,7 +60,7 @@ class FeatureCounts {
         distinct_ = 0;
     }
 
-    // Gives the memory back; the table is not used after.
+    // Releases the memory. The table must not be used afterwards.
     void release() {
         if (features_ != first_features_) {
             memory_.release(memory_.context, features_);
@@ -70,14 +70,14 @@ class FeatureCounts {
 
   private:
     static constexpr uint32_t kFirstSlots = 2048;
-    static constexpr uint32_t kSlotsPerFeature = 4; // at least: the first slot tried is the one
+    static constexpr uint32_t kSlotsPerFeature = 4; // at least, so the first slot tried mostly fits
 
     uint32_t room() const { return slots_ / kSlotsPerFeature; } // features
 
-    // Multiplied, so that hashes whose low bits are poor (FNV, or a caller's) spread too.
+    // The multiplication spreads hashes with poor low bits (FNV, or a caller's), too.
     uint32_t home(uint64_t hash) const { return uint32_t((hash * 0x9E3779B97F4A7C15) >> shift_); }
 
-    // The feature that a slot names; where it is empty, the next free entry.
+    // The entry that a slot names; for an empty slot, the next free entry.
     uint32_t number_at(uint32_t slot) const {
         const uint64_t number = index_[slot];
         const uint32_t all_where_empty = uint32_t((number - 1) >> 32);

@@ -28,7 +28,7 @@ __attribute__((noinline)) inline uint64_t xxh3_of_long(const uint8_t* text, size
     return XXH3_64bits(text, bytes);
 }
 
-// XXH3's ways for up to 16 bytes, which nearly all words have, are short enough to be inlined.
+// XXH3's code for up to 16 bytes, the length of nearly all words, is short enough to be inlined.
 __attribute__((flatten)) inline uint64_t xxh3(const uint8_t* text, size_t bytes) {
     if (bytes > 16)
         return xxh3_of_long(text, bytes);

@@ -9,7 +9,7 @@ namespace simhash {
 
 namespace {
 
-// Doubles an array that the caller's memory holds until `needed` items fit.
+// Doubles an array in the caller's memory until `needed` items fit.
 template <class Item>
 void reserve(Memory memory, Item*& items, size_t used, size_t& room, size_t needed) {
     if (needed <= room)

@@ -1,5 +1,5 @@
 // A document's distinct features with their texts and frequencies, in order of first appearance.
-// Features are told apart by their 64-bit hash.
+// Features are identified by their 64-bit hash.
 #pragma once
 
 #include "core/text/document.hpp"

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kFirstRoom = 1024;
 
-// Sorts to `sorted`. Hashes are spread evenly, so their leading bits part them into buckets in which
-// little is left to sort.
+// Sorts to `sorted`. Hashes are spread evenly, so their leading bits part them into buckets in
+// which little is left to sort.
 void sort_hashes(FeatureHashes hashes, uint64_t* sorted) {
     constexpr int kMaxBits = 12;
     const int bits = std::min(int(std::bit_width(hashes.size())), kMaxBits);
@@ -31,17 +31,17 @@ void sort_hashes(FeatureHashes hashes, uint64_t* sorted) {
         std::sort(sorted + begin, sorted + ends[bucket]);
 }
 
-// The similarity of sets of these sizes with so many hashes in common. All that is said of it comes
-// from this one division, so that thresholds and similarities always agree.
+// The similarity of two sets, from their sizes and the number of hashes that they share. Thresholds
+// and similarities all come from this division, so that they agree.
 double similarity_of(size_t shared, size_t a, size_t b) {
     return double(shared) / double(a + b - shared);
 }
 
-// The fewest hashes that sets of these sizes must share for this similarity, or one more than they
-// can.
+// The fewest hashes that sets of these sizes must share to reach the threshold; if they cannot, one
+// more than they can share.
 size_t fewest_shared(size_t a, size_t b, double threshold) {
     const size_t most = std::min(a, b);
-    // shared / (a + b - shared) >= t where shared >= t * (a + b) / (1 + t), but for rounding.
+    // shared / (a + b - shared) >= t if shared >= t * (a + b) / (1 + t), apart from rounding.
     const double estimate = threshold * double(a + b) / (1 + threshold);
     size_t fewest = estimate < double(most) ? size_t(estimate) : most;
     while (fewest > 0 && similarity_of(fewest - 1, a, b) >= threshold)
@@ -51,13 +51,12 @@ size_t fewest_shared(size_t a, size_t b, double threshold) {
     return fewest;
 }
 
-// How far two sets were gone through together. The steps do not branch, as nobody could foretell
-// where.
+// A position in two sets that are merged. The steps have no branches, which would be mispredicted.
 struct Merge {
     FeatureHashes a, b;
     size_t at_a = 0, at_b = 0, shared = 0;
 
-    // Takes so many steps, if neither set ends before.
+    // Takes `steps` steps. Expects that neither set ends before.
     void advance(size_t steps) {
         size_t i = at_a, j = at_b, both = shared;
         for (; steps > 0; steps--) {
@@ -68,14 +67,14 @@ struct Merge {
         }
         at_a = i, at_b = j, shared = both;
     }
-    // What is left of the set that has less left; each step takes at most one from it.
+    // The number of hashes left in the set that has fewer left. Each step takes at most one.
     size_t left() const { return std::min(a.size() - at_a, b.size() - at_b); }
 };
 
 } // namespace
 
-// Repetitions are removed whenever the room is full, so it grows with the distinct features. As much
-// room again is there to sort into.
+// Repetitions are removed whenever the room is full, so it grows with the number of distinct
+// features. A second half of the same size is there to sort into.
 void FeatureSet::make_room() {
     finish();
     if (2 * count_ < room_)
@@ -114,7 +113,7 @@ bool set_similarity(FeatureHashes a, FeatureHashes b, double* similarity) {
 }
 
 bool is_set_similarity_at_least(FeatureHashes a, FeatureHashes b, double threshold) {
-    constexpr size_t kSteps = 64; // after which it is asked whether it can still come to that
+    constexpr size_t kSteps = 64; // between checks whether the threshold can still be reached
     const size_t fewest = fewest_shared(a.size(), b.size(), threshold);
     Merge merge{a, b};
     while (merge.shared < fewest && merge.shared + merge.left() >= fewest && merge.left() > 0)

@@ -1,5 +1,5 @@
-// A document's set of features, as the hashes of its distinct features in ascending order; and how
-// much two such sets have in common. It is made once for a document, and compared with many.
+// A document's set of features, as the hashes of its distinct features in ascending order, and the
+// similarity of two sets. A set is made once for a document, and compared with many.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace simhash {
 
 using FeatureHashes = std::span<const uint64_t>; // ascending, each once
 
-// Collects a set, as a consumer of each_feature().
+// Collects a set: a consumer of each_feature().
 class FeatureSet {
   public:
     explicit FeatureSet(Memory memory) : memory_(memory) {}
@@ -21,7 +21,7 @@ class FeatureSet {
         hashes_[count_++] = hash_feature(HashKind::kXxh3, text, bytes);
     }
 
-    // The hashes, once all features are there. They last until release().
+    // The hashes, after the last feature. They are valid until release().
     FeatureHashes finish();
     void release();
 
@@ -33,12 +33,11 @@ class FeatureSet {
     size_t count_ = 0, room_ = 0;
 };
 
-// Jaccard similarity: features that both have / that at least one has. False where neither has one.
+// Jaccard similarity: features that both have / that at least one has. False if neither has one.
 bool set_similarity(FeatureHashes a, FeatureHashes b, double* similarity);
 
-// Whether set_similarity() gives `threshold` or more, of sets of which one at least has a feature.
-// This looks no further than it must: most pairs of sets that differ are told apart by their sizes or
-// by their first hashes.
+// Whether set_similarity() is at least `threshold`. One of the sets has a feature. This stops as
+// soon as the answer is known: sizes or the first hashes rule out most pairs of sets that differ.
 bool is_set_similarity_at_least(FeatureHashes a, FeatureHashes b, double threshold);
 
 } // namespace simhash

@@ -40,7 +40,7 @@ Part part_of(uint32_t code_point) {
     return {code_point, *combining_class < 0 ? 0 : uint32_t(*combining_class)};
 }
 
-// Puts the parts of a row at `out`, or where it is empty `part` itself. Returns the end.
+// Writes the parts of a row to `out`, or `part` itself if the row is empty. Returns the end.
 Part* put_row(const int32_t* row, Part part, Part* out) {
     if (*row < 0)
         *out++ = part;
@@ -69,8 +69,8 @@ Part* fold(Part part, Part* out) {
     return put_row(kFoldingOf.of(part.code_point), part, out);
 }
 
-// Canonical order: marks in a row are sorted by combining class, equal classes keep their order.
-// There are no more than kMaxNormalisedSegment, and in practice a handful.
+// Canonical order: adjacent marks are sorted by combining class; equal classes keep their order.
+// There are at most kMaxNormalisedSegment marks, in practice a handful.
 void order_marks(Part* begin, Part* end) {
     for (Part* at = begin; at < end; at++) {
         const Part mark = *at;
@@ -83,7 +83,7 @@ void order_marks(Part* begin, Part* end) {
     }
 }
 
-// What two code points compose to; 0 where they do not.
+// The code point that two compose to; 0 if they do not compose.
 uint32_t composite(uint32_t first, uint32_t second) {
     if (first - kLeading < kLeadingCount && second - kVowels < kVowelCount)
         return kSyllables + ((first - kLeading) * kVowelCount + second - kVowels) * kTrailingCount;
@@ -96,11 +96,11 @@ uint32_t composite(uint32_t first, uint32_t second) {
     return 0;
 }
 
-// Composes a character with those after it, unless one between is in the way: it has the same
-// combining class or a higher one. Returns how many code points were written.
+// Composes a character with those after it. A code point between the two with the same or a higher
+// combining class prevents that. Returns the number of code points written.
 int compose(const Part* begin, const Part* end, uint32_t* out) {
-    int length = 0, first = -1; // first: place in `out` of what later ones may compose with
-    int highest = -1;           // combining class since then
+    int length = 0, first = -1; // first: place in `out` of the one that later ones may compose with
+    int highest = -1;           // highest combining class since then
     for (const Part* at = begin; at < end; at++) {
         const int combining_class = int(at->combining_class);
         if (first >= 0 && combining_class > highest)
@@ -119,8 +119,8 @@ int compose(const Part* begin, const Part* end, uint32_t* out) {
 } // namespace
 
 int normalise_segment(const uint32_t* segment, int length, uint32_t* out) {
-    // Twice, because folding can turn a mark into a letter (U+0345), which must not move then:
-    // equivalent spellings are equal only if the order was settled before.
+    // Sorted twice, because folding can turn a mark into a letter (U+0345), which must not move any
+    // more: equivalent spellings are equal only if the marks are in order before.
     Part decomposed[kMaxNormalisedSegment];
     Part* decomposed_end = decomposed;
     for (int i = 0; i < length; i++)

@@ -1,4 +1,4 @@
-// From bytes to normalised characters: the first half of the way from a document to its features.
+// From bytes to normalised characters: the first half of the way from a document to features.
 //
 //   "Cafe\u0301 \u2460"  ->  reader  ->  c a f é · 1        (· is a separator)
 //
@@ -6,13 +6,13 @@
 // no second copy, and reading it can be interrupted.
 //
 // Some characters join the one before them: after "e", the accent U+0301 makes "é". So a character
-// is handed on only when the next one has been read and does not join it; until then it waits, with
-// those that have joined it, in `segment_`. ASCII characters never join another: all of them but
-// the last of a row (which an accent may follow) go to the sink at once.
+// is passed on only when the next one has been read and does not join it; until then it waits in
+// `segment_` with those that have joined it. ASCII characters never join another one, so all but
+// the last of adjacent ones (which an accent may follow) go to the sink at once.
 //
-// The reader hands on to a sink, which has two functions:
+// The sink has two functions:
 //
-//   // ASCII characters in a row, as they are in the text: not folded.
+//   // Adjacent ASCII characters, as they are in the text: not folded.
 //   void ascii(const uint8_t* begin, const uint8_t* end);
 //   // Any other character, normalised and folded.
 //   void character(uint32_t code_point, CharacterKind kind);
@@ -27,7 +27,7 @@
 
 namespace simhash {
 
-// For each ASCII character its folded form where it is a letter or digit, else 0.
+// For each ASCII character its folded form if it is a letter or digit, else 0.
 constexpr std::array<uint8_t, 128> fold_ascii_table() {
     std::array<uint8_t, 128> table{};
     for (int c = '0'; c <= '9'; c++)
@@ -101,7 +101,7 @@ class TextReader {
         length_ = 0;
     }
 
-    // Apart, so that the loop around the common ways stays small.
+    // Not inlined, so that the loop of the common cases stays small.
     template <class Sink>
     __attribute__((noinline)) void hand_on_normalised(Sink& sink) {
         uint32_t normalised[kMaxNormalisedSegment];

@@ -17,8 +17,8 @@ constexpr uint32_t kClassRanges[] = {
 constexpr int kRanges = std::size(kClassRanges);
 constexpr uint32_t kPages = 0x1100; // of 256 code points
 
-// For each page the range that holds its first code point, so that a look-up searches one page's
-// ranges.
+// For each page the range that holds its first code point, so that a look-up searches the ranges of
+// one page only.
 constexpr std::array<uint16_t, kPages + 1> first_ranges() {
     std::array<uint16_t, kPages + 1> first{};
     int range = 0;

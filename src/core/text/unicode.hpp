@@ -1,8 +1,7 @@
-// Code points: decoding UTF-8, and what kind of character one is.
+// Code points: decoding and encoding UTF-8, and the kinds of characters.
 //
-// Which kind a code point is comes from a table made once from Unicode 15.0 (unicode_classes.inc)
-// and never from a library of the day: a fingerprint does not depend on the machine's Unicode
-// version.
+// A code point's kind comes from a table of Unicode 15.0 (unicode_classes.inc) and from no library,
+// so a fingerprint does not depend on the system's Unicode version.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ enum CharacterKind : uint8_t {
     kIgnored,    // invisible: joiners, soft hyphen, variation and direction marks
 };
 
-// The rest of the class says what normalisation has to do.
+// The other bits of the class say what normalisation must do.
 enum CharacterFlags : uint8_t {
     kKindMask = 0x07,
     kJoinsPrevious = 0x08, // may combine or change places with the code points before it
@@ -38,11 +37,11 @@ constexpr CharacterKind kind_of_class(CharacterClass character) {
 constexpr uint32_t kInvalidCharacter = 0xFFFD; // a separator
 
 // Decodes the code point at `at` and moves `at` past it, never beyond `end`. Bytes that are not
-// UTF-8 (truncated, overlong, surrogates, beyond U+10FFFF) are taken one by one as
-// kInvalidCharacter. Expects at < end.
+// UTF-8 (truncated, overlong, surrogates, beyond U+10FFFF) each become kInvalidCharacter. Expects
+// at < end.
 uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end);
 
-// Writes 1 to 4 bytes to `out` and returns how many.
+// Writes 1 to 4 bytes to `out` and returns their number.
 int encode_utf8(uint32_t code_point, uint8_t* out);
 
 } // namespace simhash

@@ -17,12 +17,12 @@ __int128 add_saturating(__int128 a, __int128 b) {
     return sum > kGreatestSum ? kGreatestSum : sum < -kGreatestSum ? -kGreatestSum : sum;
 }
 
-// For each bit the weights of the features whose hash has a 1 there. All weights together fit 32
-// bits.
+// For each bit, the sum of the weights of the features whose hash has a 1 there. The sum of all
+// weights fits in 32 bits.
 using AddUp = void (*)(const FeatureCount* features, size_t count, uint32_t ones[64]);
 
-// One sum in each lane of some vectors. Part of its callers, for the processors that these are made
-// for.
+// One sum in each lane of some vectors. Always inlined, so that it is compiled for its callers'
+// processors.
 template <class Vector>
 [[gnu::always_inline]] inline void add_up(const FeatureCount* features, size_t count,
                                           uint32_t ones[64]) {
@@ -116,8 +116,8 @@ bool Votes::fingerprint(uint64_t* out) const {
 bool fixed_point_weight(double weight, __int128* out) {
     if (!(weight >= -kGreatestWeight && weight <= kGreatestWeight))
         return false;
-    // 2^40 * 2^40 does not fit 64 bits: the whole part and the rest are converted one by one. All
-    // steps but the last are exact.
+    // 2^40 * 2^40 does not fit in 64 bits, so the whole part and the fraction are converted
+    // separately. All steps but the last are exact.
     const double whole = trunc(weight);
     const double rest = (weight - whole) * double(1LL << kWeightFraction);
     *out = (__int128(int64_t(whole)) << kWeightFraction) + int64_t(rint(rest));

@@ -6,8 +6,9 @@
 //   1 1 0 0                            1        +1     +1     -1     -1
 //   sum                                         +3     -1     +1     -3    ->  1 0 1 0
 //
-// Only the weights of the ones are added up, with the total beside them: the sum is 2 * ones -
-// total. Weights are integers (fixed-point from the door on), so the order of adding never matters.
+// Only the weights of the ones and the total of all weights are added up: the sum is 2 * ones -
+// total. Weights are integers (fixed-point from the start), so the order of addition does not
+// matter.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +24,9 @@
 namespace simhash {
 
 // Sums of any size, for weights that a caller gives. 128 bits hold 2^47 weights of the greatest
-// size; beyond that sums stay at the limit instead of wrapping.
+// size; beyond that a sum stays at the limit instead of wrapping around.
 struct Votes {
-    // A server's memory is aligned to 8 bytes, not to the 16 that the type would have.
+    // The server's memory is aligned to 8 bytes, not to the 16 of the plain type.
     using Sum [[gnu::aligned(8)]] = __int128;
 
     Sum ones[64] = {}; // by bit
@@ -34,15 +35,15 @@ struct Votes {
 
     void add(uint64_t hash, __int128 weight);
     void add(const Votes& other);
-    // A document's features, weighed. The hot loop, of which processors have forms of their own.
+    // A document's weighed features. The hot loop, which has a form for each SIMD level.
     void add(const FeatureCount* features, size_t count, SimdLevel highest = kHighestSimdLevel);
 
-    // False where there is no feature, which has no fingerprint.
+    // False if no feature voted: there is no fingerprint.
     bool fingerprint(uint64_t* out) const;
 };
 
 // A caller's weight as a fixed-point number with kWeightFraction bits after the point, rounded to
-// nearest, halves to even. False for NaN, infinite, and beyond +-kGreatestWeight.
+// nearest, halves to even. False if it is NaN, infinite, or beyond +-kGreatestWeight.
 constexpr int kWeightFraction = 40;
 constexpr double kGreatestWeight = 1099511627776.0; // 2^40
 bool fixed_point_weight(double weight, __int128* out);

@@ -11,7 +11,7 @@ namespace simhash {
 
 namespace {
 
-// floor(sqrt(n)), by bits: the same everywhere.
+// floor(sqrt(n)), bit by bit, in integers: the same on every machine.
 constexpr uint64_t integer_sqrt(uint64_t n) {
     uint64_t root = 0;
     for (uint64_t bit = uint64_t(1) << 31; bit != 0; bit >>= 1)
@@ -57,7 +57,7 @@ constexpr uint32_t damped(uint32_t frequency) {
     return uint32_t(product(product(log, log), root(root(log))));
 }
 
-// The square root of the bytes that count: of a feature that begins with a digit a quarter.
+// The square root of the bytes that count; of a quarter of them if the feature begins with a digit.
 constexpr uint32_t kGreatestLength = 12;
 using LengthFactors = std::array<uint32_t, kGreatestLength + 1>;
 constexpr LengthFactors length_factors(int parts) {
@@ -68,7 +68,7 @@ constexpr LengthFactors length_factors(int parts) {
 }
 constexpr LengthFactors kLengthFactors[] = {length_factors(1), length_factors(4)};
 
-// Nearly all frequencies are small.
+// Nearly all frequencies are small, so their factors are in a table.
 constexpr uint32_t kTabled = 64;
 template <uint32_t function(uint32_t frequency)>
 constexpr std::array<uint32_t, kTabled> tabled() {
@@ -88,12 +88,12 @@ uint32_t balanced_weight(const FeatureCount& feature) {
     return uint32_t(of_frequency * kLengthFactors[digit][length] >> (2 * kFraction - kWeightBits));
 }
 
-// No feature weighs more than one such share of all.
+// No feature weighs more than an eighth of all weights.
 constexpr uint32_t kLeastShare = 8;
 
-// The greatest bound that is no more than its share of all weights once the greater ones are
-// lowered to it. It is come near to from above: what is greater than a bound that is too high is
-// greater than the right one too.
+// The greatest bound that is at most its share of all weights once the greater ones are lowered to
+// it. The search comes from above: a weight above a bound that is too high is also above the right
+// one.
 uint64_t right_bound(const FeatureCount* features, size_t count, uint64_t sum) {
     for (uint64_t bound = sum / kLeastShare;;) {
         uint64_t greater = 0, rest = 0;

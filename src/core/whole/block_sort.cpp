@@ -8,8 +8,8 @@
 
 namespace simhash {
 
-// Digits are short where the data is larger than the cache, so that each digit's writes stay within
-// a page of their own.
+// Digits are short if the data is larger than the cache, so that each digit's writes stay within
+// one page.
 void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause) {
     constexpr size_t kInCache = size_t{1} << 16;
     if (array.count < 2)
@@ -36,7 +36,7 @@ void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause)
             array.count, [&](size_t i) { array.fingerprints[i] = from[i]; }, pause);
 }
 
-// Leaves in counts_ where the first of each digit goes.
+// Sets counts_ to the place of the first entry of each digit.
 void BlockSort::count_digits(const FingerprintArray& array, const BlockBits& number, int passes,
                              int digit_bits, Pause pause) {
     uint32_t digit_mask = (uint32_t{1} << digit_bits) - 1;

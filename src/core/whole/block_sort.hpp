@@ -1,5 +1,4 @@
-// Fingerprints brought into order by some of their bits, a block, so that those that agree in it
-// follow each other.
+// Sorts fingerprints by some of their bits, a block, so that those that agree in it are adjacent.
 #pragma once
 
 #include <bit>
@@ -14,12 +13,12 @@ namespace simhash {
 
 constexpr int kMaxBlockBits = 24;
 
-// A fingerprint's bits in a block of 1 .. kMaxBlockBits bits, as a number: one shift for every
+// A fingerprint's bits in a block of 1 .. kMaxBlockBits bits, as a number: one shift for each
 // segment of adjacent bits.
 class BlockBits {
   public:
     explicit BlockBits(uint64_t block) {
-        int below = 0; // bits already taken from lower segments
+        int below = 0; // bits taken from lower segments
         for (uint64_t rest = block; rest != 0; ++segment_count_) {
             int low = std::countr_zero(rest);
             int length = std::countr_one(rest >> low);

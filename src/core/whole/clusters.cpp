@@ -9,7 +9,7 @@
 namespace simhash {
 
 constexpr size_t kFirstCapacity = 64;
-constexpr size_t kGreatestCapacity = UINT32_MAX; // as place_in() needs it
+constexpr size_t kGreatestCapacity = UINT32_MAX; // required by place_in()
 
 namespace {
 
@@ -19,7 +19,7 @@ uint64_t hash_of(uint64_t fingerprint) {
     return (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
 }
 
-// The upper half of a hash scaled to 0 .. size - 1, for a size < 2^32.
+// The upper half of a hash, scaled to 0 .. size - 1. size < 2^32.
 size_t place_in(size_t size, uint64_t hash) {
     return (hash >> 32) * size >> 32;
 }
@@ -34,7 +34,7 @@ uint64_t filter_bit(uint64_t hash) {
 Clusters::Clusters(Memory memory, size_t most_bytes, Full full, Pause pause)
     : memory_(memory), most_(std::clamp(most_bytes / sizeof(Entry), size_t{2}, kGreatestCapacity)),
       full_(full), pause_(pause) {
-    size_t first = most_; // so that fourfold steps end at most_
+    size_t first = most_; // divided by 4 until small, so that fourfold growth ends at most_
     while (first > kFirstCapacity)
         first = (first + 3) / 4;
     make_table(first);
@@ -70,7 +70,7 @@ void Clusters::grow() {
     memory_.release(memory_.context, old);
 }
 
-// Has the memory of a fingerprint's entry fetched.
+// Asks the processor to fetch the memory of a fingerprint's entry.
 void Clusters::fetch(uint64_t fingerprint) const {
     prefetch(entries_ + place_in(capacity_, hash_of(fingerprint)));
 }
@@ -91,7 +91,7 @@ void Clusters::add(uint64_t fingerprint, uint64_t lesser) {
     ++count_;
 }
 
-// Halves the path on its way.
+// Halves the path to the root on its way.
 uint64_t Clusters::root_of(uint64_t fingerprint) {
     for (Entry* entry = place_of(fingerprint); !entry->is_empty();) {
         Entry* next = place_of(entry->lesser);
@@ -109,7 +109,7 @@ void Clusters::unite(Pair pair) {
         add(std::max(a, b), std::min(a, b));
 }
 
-// Links the pair whose place in the ring this one takes.
+// Puts the pair into the ring, and links the one whose place it takes.
 void Clusters::receive(uint64_t a, uint64_t b) {
     Pair& slot = waiting_[received_ % kAhead];
     fetch(a);
@@ -175,8 +175,8 @@ bool Clusters::may_have_entry(uint64_t fingerprint) const {
     return (*filter_word(hash) & filter_bit(hash)) != 0;
 }
 
-// Takes kAhead fingerprints at most: one after the other they would wait for memory, together they
-// wait at the same time.
+// Takes at most kAhead fingerprints. Looked up one after the other, each would wait for memory;
+// together they wait at the same time.
 void Clusters::replace_some_by_names(std::span<uint64_t> fingerprints) const {
     uint64_t* candidates[kAhead];
     size_t count = 0;

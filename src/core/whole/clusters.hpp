@@ -1,4 +1,4 @@
-// Clusters: the groups of fingerprints that near pairs link, directly or by way of others. A
+// Clusters: the groups of fingerprints that near pairs link, directly or through others. A
 // cluster's name is its least fingerprint.
 //
 // Only a fingerprint that is not its cluster's name has an entry here, in a hash table with linear
@@ -6,13 +6,13 @@
 // fingerprint of the cluster (union-find, where a set's root is its least member).
 //
 // The table takes 16 bytes for an entry and is filled to 2/3 at most, or to 8/9 when it cannot grow
-// any more. It grows fourfold, so that with the new table the old one takes a quarter more.
+// any more. It grows fourfold, so while it grows the old table takes only a quarter more.
 //
-// When linking has ended, a filter of a byte for an entry (a Bloom filter with one hash) answers for
-// most fingerprints that have none, and is small enough for a cache where the table is not.
+// When linking has ended, a Bloom filter with one hash and a byte for each entry rules out most
+// fingerprints without an entry. It fits into a cache that the table does not fit into.
 //
-// Each look into a large table waits for memory. So pairs wait for each other instead: a pair's
-// places are fetched when it comes, and it is linked when some more have come.
+// Each look into a large table waits for memory. So a pair's entries are fetched when it arrives,
+// and it is linked after some more pairs have arrived.
 #pragma once
 
 #include <cstddef>
@@ -27,27 +27,27 @@ namespace simhash {
 
 class Clusters {
   public:
-    // The bytes of the largest table that is needed for so many fingerprints with an entry.
+    // Bytes of the largest table that `entries` fingerprints need.
     static constexpr size_t bytes_for(size_t entries) {
         return (entries + entries / 8 + 1) * sizeof(Entry);
     }
 
-    // What is called where an entry more would not fit. Does not return.
+    // Called if another entry does not fit. Does not return.
     struct Full {
         void (*report)(void* context, size_t entries);
         void* context;
     };
 
-    // most_bytes: of the table.
+    // most_bytes: greatest size of the table.
     Clusters(Memory memory, size_t most_bytes, Full full, Pause pause);
 
     // Links the pairs that a search finds.
     PairReceiver receiver() { return {unite_pair, unite_all, this}; }
 
-    // Ends linking.
+    // Ends linking, and makes the filter.
     void finish();
 
-    // Puts their names in the place of fingerprints, when linking has ended.
+    // Replaces fingerprints by the names of their clusters. Expects that linking has ended.
     void replace_by_names(std::span<uint64_t> fingerprints) const;
 
     void release();
@@ -55,7 +55,7 @@ class Clusters {
   private:
     struct Entry {
         uint64_t fingerprint;
-        uint64_t lesser; // less than fingerprint, or the entry is empty
+        uint64_t lesser; // less than `fingerprint`, unless the entry is empty
 
         bool is_empty() const { return lesser >= fingerprint; }
     };
@@ -63,7 +63,7 @@ class Clusters {
     struct Pair {
         uint64_t a, b;
     };
-    // How many fingerprints or pairs ahead of its use memory is fetched.
+    // Memory is fetched this many fingerprints or pairs before its use.
     static constexpr size_t kAhead = 32;
 
     static void unite_pair(void* clusters, uint64_t a, uint64_t b);
@@ -90,10 +90,10 @@ class Clusters {
     size_t capacity_;
     size_t limit_; // how many are filled at most
     size_t count_ = 0;
-    Pair waiting_[kAhead]; // the pairs that came last, as many as there are, in a ring
+    Pair waiting_[kAhead]; // the last pairs: a ring
     size_t received_ = 0;
     size_t filter_words_ = 0;
-    uint64_t* filter_ = nullptr; // [filter_words_], when linking has ended
+    uint64_t* filter_ = nullptr; // [filter_words_], once linking has ended
 };
 
 } // namespace simhash

@@ -9,7 +9,7 @@
 namespace simhash {
 
 size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scratch, Pause pause) {
-    constexpr size_t kFew = 512; // where the radix sort's counters cost more than it saves
+    constexpr size_t kFew = 512; // below this, the radix sort's counters cost more than it saves
     if (fingerprints.size() <= kFew)
         std::sort(fingerprints.begin(), fingerprints.end());
     else

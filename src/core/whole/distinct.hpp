@@ -1,4 +1,4 @@
-// The distinct ones among many fingerprints, in order.
+// The distinct fingerprints among many, in order.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace simhash {
 
-// Sorts fingerprints and drops repeated ones; returns how many are left. scratch: of the same size.
+// Sorts fingerprints and drops repeated ones. Returns the number left. scratch has the same size.
 size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scratch, Pause pause);
 
 } // namespace simhash

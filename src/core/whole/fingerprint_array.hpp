@@ -1,4 +1,4 @@
-// Fingerprints in memory, with room to sort them. Belongs to the caller.
+// Fingerprints in memory, with room to sort them. The caller owns the memory.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The wide forms take some columns at a time, and first ask how near they come to any of the rows:
-// mostly none is within the radius, and there is nothing more to do. See match.hpp.
+// See match.hpp. The wide forms take several columns at a time, and first compute their least
+// distance from any of the rows. Mostly that is beyond the radius, and nothing more is to be done.
 #include "core/whole/match.hpp"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
     return these == those ? row + 1 : 0;
 }
 
-// One at a time, from column `begin` on; `found` matches stand before. Part of its callers, for the
-// processors that these are made for.
+// One column at a time, from column `begin` on; `found` matches are already there. Always inlined,
+// so that it is compiled for its callers' processors.
 [[gnu::always_inline]] inline size_t match_row(const uint64_t* these, size_t row,
                                                const uint64_t* those, size_t begin, size_t columns,
                                                int radius, Match* matches, size_t found) {
@@ -53,7 +53,7 @@ size_t match_popcnt(const uint64_t* these, size_t rows, const uint64_t* those, s
     return match_rows(these, rows, those, 0, columns, radius, matches, 0);
 }
 
-// The hits of a row, a bit each from column `begin` on.
+// The matches of a row: a bit for each column, from `begin` on.
 [[gnu::always_inline]] inline size_t add_hits(unsigned hits, const uint64_t* these, size_t row,
                                               const uint64_t* those, size_t begin, Match* matches,
                                               size_t found) {
@@ -94,7 +94,7 @@ size_t match_avx2(const uint64_t* these, size_t rows, const uint64_t* those, siz
     return match_rows(these, rows, those, begin, columns, radius, matches, found);
 }
 
-// Eight columns at once, and all rows; where there are fewer rows, the first is there repeatedly.
+// Eight columns at once, with all rows; if there are fewer rows, the first one is repeated.
 SIMHASH_TARGET(SIMHASH_AVX512)
 size_t match_avx512(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns,
                     int radius, Match* matches) {
@@ -103,7 +103,7 @@ size_t match_avx512(const uint64_t* these, size_t rows, const uint64_t* those, s
 #pragma GCC unroll 8
     for (size_t row = 0; row < kMaxMatchRows; ++row)
         row_words[row] = _mm512_set1_epi64(int64_t(these[row < rows ? row : 0]));
-    // _mm512_min_epu32 would do, but that GCC 12 warns of its inside
+    // _mm512_min_epu32 would do, but GCC 12 warns of its implementation
     constexpr __mmask16 kAll = 0xffff;
     size_t found = 0;
     for (size_t begin = 0; begin < columns; begin += 8) {

@@ -1,41 +1,39 @@
 // All pairs within a radius, by blocks (the batch problem of Manku, Jain, Das Sarma, WWW 2007).
 //
-// Cut the bits into radius + 1 blocks: two fingerprints within the radius agree in one of them at
-// least. So bring together, block by block, the fingerprints that agree in it (a group) and look
-// for pairs within each group. A pair that agrees in several blocks is taken in the first of them
-// only:
+// Cut the bits into radius + 1 blocks: two fingerprints within the radius agree in at least one.
+// So, block by block, bring the fingerprints that agree in it together (a group) and look for pairs
+// within each group. A pair that agrees in several blocks is taken only in the first of them:
 //
 //     radius 1, blocks AB and CD          a = 01 10    b = 01 11    c = 11 10
 //     groups of block AB:  {a, b}, {c}    a b differ in one bit: a pair
 //     groups of block CD:  {a, c}, {b}    a c: a pair, and they differ in block AB: not seen before
 //
 // A group is a smaller problem of the same kind. Its members agree in the group's block, so only
-// the bits in which they still differ matter. And its pairs differ in each block that came before, as
-// they would have been taken there: each of those has used up one of the differences that the
-// radius allows. So the group is searched in the bits outside of those blocks, within what is left
-// of the radius. For radius 8:
+// the bits in which they still differ matter. Its pairs differ in each earlier block, otherwise
+// they would have been taken there: each earlier block uses up one of the differences that the
+// radius allows. So the group is searched in the bits outside of the earlier blocks, within the
+// radius that is left. For radius 8:
 //
 //     groups of block   0   1   2   3   4   5   6   7   8
 //     radius left       8   7   6   5   4   3   2   1   0
 //
-// A path of nested groups carries the blocks that came before those it chose: a pair is taken where
-// it differs in every one of them. Groups are cut into blocks again, level by level, until it costs
-// less to compare all pairs of a group.
+// A path of nested groups carries the blocks before the chosen ones. A pair is taken if it differs
+// in every one of them. Groups are cut into blocks again, level by level, until comparing all pairs
+// of a group costs less.
 //
-// How many levels there will be decides how long the blocks are. For k levels and radius r the bits
-// are cut as if there were r + k blocks, in k of which a pair agrees, whichever they are. So there
-// are as many choices as there are ways to take k of r + k, and for each a fingerprint is compared
-// with those that agree with it in k blocks. More levels make smaller groups and more sorts;
-// levels() estimates what costs least. For 10 million random fingerprints and radius 3 it is one
-// level: 4 blocks of 16 bits, groups of 150. For radius 8 it is three: 11 blocks of 5 or 6 bits, 165
-// choices, groups of about 60.
+// The number of levels determines the length of the blocks. For k levels and radius r the bits are
+// cut as if there were r + k blocks: a pair agrees in some k of them. There are C(r + k, k)
+// choices, and for each one a fingerprint is compared with those that agree with it in k blocks.
+// More levels make smaller groups and more sorts; levels() estimates which number costs least. For
+// 10 million random fingerprints and radius 3 that is one level: 4 blocks of 16 bits, groups of
+// 150. For radius 8 it is three: 11 blocks of 5 or 6 bits, 165 choices, groups of about 60.
 //
-// Blocks may be cut short where fewer bits divide well enough: disjoint blocks, one more than the
-// radius that is left, are all that the rule needs.
+// A block may be cut short if fewer bits divide well enough: the rule needs only disjoint blocks,
+// one more than the radius that is left.
 //
-// Between two sets it is the same: a group has members of both, and a pair has one of each.
+// The search between two sets is the same: a group has members of both, and a pair has one of each.
 //
-// Memory for n distinct fingerprints: themselves (8 bytes), and the same again to sort into (8).
+// Each distinct fingerprint takes 16 bytes of memory: 8 for itself, and 8 to sort into.
 #include "core/whole/near_pairs.hpp"
 
 #include <algorithm>
@@ -50,7 +48,7 @@
 namespace simhash {
 namespace {
 
-constexpr size_t kFew = 48; // fingerprints that are compared sooner than looked at
+constexpr size_t kFew = 48; // fingerprints that are compared without trying to divide them
 constexpr size_t kWorkPerPause = size_t{1} << 21; // comparisons or moves
 
 // The end of the group that begins at `begin`.
@@ -134,14 +132,14 @@ uint64_t NearPairsSearch::path_bits() const {
     return bits;
 }
 
-// The number of levels that costs least. To bring a fingerprint into its group costs about as much
-// as kMove comparisons. told: how much each bit tells, from 0 to 1; a random one tells 1.
+// The number of levels that costs least. Bringing a fingerprint into its group costs about as much
+// as kMove comparisons. told: how much each bit tells, from 0 to 1; a random bit tells 1.
 int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius,
                             double told) const {
     constexpr double kMove = 64;
     double pairs = double(a_count) * (between_ ? double(b_count) : double(a_count) / 2);
     double least = pairs, moves = 0;
-    double times = 1; // that each fingerprint is in a group
+    double times = 1; // number of groups that each fingerprint is in
     int best = 0;
     for (int level = 1; radius + level <= bits && moves < least; ++level) {
         times *= double(radius + level) / level;
@@ -163,7 +161,7 @@ void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_
         uint64_t block = blocks.take();
         if (!sorted || !first)
             sort_by(block, sets);
-        // Where bits are far from random, groups may be so large that none are better.
+        // If bits are far from random, groups may be so large that comparing all is better.
         if (first && levels(sets.a.count, sets.b.count, bits, radius, told_by(block, sets)) == 0) {
             compare_all(sets);
             break;
@@ -174,8 +172,8 @@ void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_
     shorten_path(length);
 }
 
-// How much each bit of a block tells, 0 to 1, of sets that are sorted by it: by the chance that two
-// members of the larger one agree in the block.
+// How much each bit of a block tells, 0 to 1: computed from the probability that two members of the
+// larger set agree in the block. Expects sets that are sorted by it.
 double NearPairsSearch::told_by(uint64_t block, const PairSets& sets) {
     const FingerprintArray& set = sets.a.count > sets.b.count ? sets.a : sets.b;
     double squares = 0, count = double(set.count);
@@ -244,7 +242,7 @@ void NearPairsSearch::compare_all(const PairSets& sets) {
         compare_within(sets.a);
 }
 
-// In tiles, so that both sides of large groups stay in the cache.
+// Works in tiles, so that both sides of large groups stay in the cache.
 void NearPairsSearch::compare_within(const FingerprintArray& set) {
     for (size_t tile = 0; tile < set.count; tile += kMaxMatchColumns) {
         size_t end = std::min(tile + kMaxMatchColumns, set.count);
@@ -263,7 +261,7 @@ void NearPairsSearch::compare_between(const FingerprintArray& these,
                     those.fingerprints + tile, std::min(kMaxMatchColumns, those.count - tile));
 }
 
-// As many as match.hpp allows.
+// Takes at most as many as match.hpp allows.
 void NearPairsSearch::compare(const uint64_t* these, size_t rows, const uint64_t* those,
                               size_t columns) {
     size_t found = match_(these, rows, those, columns, radius_, matches_);

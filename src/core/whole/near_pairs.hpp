@@ -1,7 +1,7 @@
-// All pairs of fingerprints within a radius: of one set, or of one from each of two sets. See
-// near_pairs.cpp for the search; spilled_pairs.hpp has it for more than memory holds.
+// All pairs of fingerprints within a radius, of one set or between two sets. near_pairs.cpp
+// explains the search; spilled_pairs.hpp has it for more than memory holds.
 //
-// Nothing here allocates, and nothing here needs to be cleaned up: a `Pause` may leave by longjmp.
+// Nothing here allocates, and nothing needs to be cleaned up: a `Pause` may leave by longjmp.
 #pragma once
 
 #include <algorithm>
@@ -18,17 +18,18 @@
 
 namespace simhash {
 
-// Who hears of the pairs.
+// Receives the pairs.
 struct PairReceiver {
-    // Every pair once, in no particular order. Within one set a < b; between two, a is of the first.
+    // Called for every pair once, in no particular order. Within one set a < b; between two sets a
+    // is of the first.
     void (*pair)(void* context, uint64_t a, uint64_t b);
-    // All pairs of these fingerprints of one set are within the radius. Null: they are to be given
-    // one by one. Otherwise such pairs may be told of more than once.
+    // Called if all pairs of these fingerprints of one set are within the radius; a pair may then
+    // be reported more than once. If null, these pairs are reported one by one.
     void (*all_pairs)(void* context, const uint64_t* fingerprints, size_t count);
     void* context;
 };
 
-// What is searched: one set, and nothing in b; or two sets. None has a fingerprint twice.
+// The sets to search. b is empty if there is only one. No set has a fingerprint twice.
 struct PairSets {
     FingerprintArray a;
     FingerprintArray b = {nullptr, nullptr, 0};
@@ -36,69 +37,72 @@ struct PairSets {
 
 constexpr size_t kMaxNearPairsCount = UINT32_MAX; // in each set
 
-// Finds all pairs of different fingerprints of a sorted set within radius (0..64). Leaves it in
-// another order.
+// Finds all pairs of different fingerprints of a sorted set within radius (0..64). Changes the
+// set's order.
 void find_near_pairs(const FingerprintArray& set, int radius, const PairReceiver& receiver,
                      Pause pause);
 
-// Finds all pairs of a fingerprint of each of two sorted sets within radius (0..64), equal ones
-// also. Leaves the sets in another order.
+// Finds all pairs of a fingerprint of each of two sorted sets within radius (0..64), including
+// equal ones. Changes the sets' order.
 void find_pairs_between(const FingerprintArray& a, const FingerprintArray& b, int radius,
                         const PairReceiver& receiver, Pause pause);
 
-// The disjoint blocks that a problem's bits are cut into, from the first on. See near_pairs.cpp for
-// their number and length.
+// The disjoint blocks that a problem's bits are cut into, highest bits first. near_pairs.cpp
+// explains their number and length.
 class Blocks {
   public:
-    // None.
+    // No blocks.
     Blocks() = default;
 
-    // count: of blocks, of at most `longest` bits each. levels: of blocks within blocks, 1 or more.
+    // `count` blocks of at most `longest` bits each. levels: of blocks within blocks, 1 or more.
     Blocks(uint64_t bits, int count, int levels, int longest)
         : bits_(bits), left_(count), levels_(levels), longest_(longest) {}
 
     int left() const { return left_; }
 
-    // The next one, while some are left.
+    // The next block. Expects left() > 0.
     uint64_t take() {
         int length = std::popcount(bits_) / (--left_ + levels_);
         uint64_t block = highest_ones(bits_, std::min(length, longest_));
-        bits_ ^= highest_ones(bits_, length); // those beyond the longest are passed over
+        bits_ ^= highest_ones(bits_, length); // bits beyond `longest_` are skipped
         return block;
     }
 
   private:
-    uint64_t bits_ = 0; // that are not cut yet
+    uint64_t bits_ = 0; // bits that are not in a block yet
     int left_ = 0;
     int levels_ = 0;
     int longest_ = 0;
 };
 
-// The search, and its steps for who holds a part of the fingerprints at a time.
+// The search. Its steps are public for the search of spilled sets, which holds a part of the
+// fingerprints at a time.
 class NearPairsSearch {
   public:
-    // between: two sets; otherwise radius > 0.
+    // between: whether there are two sets. With one set, radius > 0.
     NearPairsSearch(bool between, int radius, const PairReceiver& receiver, Pause pause)
         : between_(between), radius_(radius), receiver_(receiver), pause_(pause),
           match_(best_matcher()) {}
 
-    // All pairs that differ in every block of the path. sorted: whether the sets are in order.
+    // Finds all pairs that differ in every block of the path. sorted: whether the sets are in
+    // order.
     void search(const PairSets& sets, bool sorted);
 
-    // The same, of those that agree in a block.
+    // The same for the pairs that agree in a block.
     void search_block(const PairSets& sets, uint64_t block);
 
-    // The same, by comparing each with each: of one set's fingerprints, or of these with those.
+    // The same by comparing each with each: within one set, or these with those.
     void compare_within(const FingerprintArray& set);
     void compare_between(const FingerprintArray& these, const FingerprintArray& those);
 
-    // The blocks to cut `varying` bits into; none where comparing all pairs costs no more.
+    // The blocks to cut `varying` bits into; none if comparing all pairs costs no more.
     Blocks blocks_of(size_t a_count, size_t b_count, uint64_t varying) const;
 
-    // Whether any two fingerprints that differ in these bits at most are a pair for the receiver.
+    // Whether any two fingerprints that differ only in these bits are a pair that the receiver
+    // takes in bulk.
     bool all_are_pairs(uint64_t varying) const;
 
-    // The path: pairs that agree in one of its blocks are not taken.
+    // The path. Pairs that agree in one of its blocks are not taken.
     void add_to_path(uint64_t block) { path_[path_length_++] = block; }
     int path_length() const { return path_length_; }
     void shorten_path(int length) { path_length_ = length; }

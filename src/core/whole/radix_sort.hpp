@@ -1,6 +1,6 @@
-// Radix sort of 64-bit keys, least significant digit first: a pass per byte, none for a byte that is
-// the same in all keys. Stable. The caller gives a scratch of the same size; the result ends in the
-// first array. A long sort calls `pause` now and then, which may leave by longjmp.
+// Radix sort of 64-bit keys, least significant digit first: a pass per byte, none for a byte that
+// is the same in all keys. Stable. The caller gives a scratch of the same size; the result ends in
+// the first array. A long sort calls `pause` now and then, which may leave by longjmp.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct KeyedValue {
     uint64_t key;
     uint64_t value;
 
-    // Without branches, for merges.
+    // Without branches, which merges would mispredict.
     friend bool operator<(const KeyedValue& a, const KeyedValue& b) {
         return (a.key < b.key) | ((a.key == b.key) & (a.value < b.value));
     }

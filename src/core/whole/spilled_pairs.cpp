@@ -1,21 +1,21 @@
 // The search of near_pairs.cpp, for sets that do not fit into memory.
 //
-// For each block in turn the fingerprints lie in files, divided by the first bits of that block, so
-// that a file's fingerprints fit into memory. A file is loaded, searched for the pairs that agree in
-// the block, and what it held is handed on to the files of the next block:
+// For each block in turn, the fingerprints are in files, divided by the first bits of that block so
+// that a file's fingerprints fit into memory. Each file is loaded and searched for the pairs that
+// agree in the block; then its fingerprints go to the files of the next block:
 //
 //     files by the first bits of block 0      load, search, hand on
 //         00...  01...  10...  11...          -> files by the first bits of block 1 -> ...
 //
-// So each block costs one writing and one reading of every fingerprint, and no more is on disk than
-// the fingerprints of two blocks.
+// So each block costs one write and one read of every fingerprint, and the disk holds at most the
+// fingerprints of two blocks.
 //
-// Where a file does not fit into memory, it is divided by more bits of the block. When there are no
-// more, it is a group, as in near_pairs.cpp: a smaller problem of the same kind. What can be divided
-// no further, as it would cost more than comparing all pairs, is compared piece by piece.
+// A file that does not fit into memory is divided by more bits of the block. When there are none
+// left, it is a group, as in near_pairs.cpp: a smaller problem of the same kind. If dividing it
+// further would cost more than comparing all pairs, it is compared piece by piece.
 //
-// First of all, repeated fingerprints are dropped: the set's files, which are divided by any bits,
-// are loaded one by one and sorted.
+// Before that, repeated fingerprints are dropped: the set's files, which may be divided by any
+// bits, are loaded one by one and sorted.
 #include "core/whole/spilled_pairs.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@
 namespace simhash {
 namespace {
 
-// The sets' fingerprints that were divided in the same way; of one set, in b nothing.
+// The sets' fingerprints, divided in the same way. b is empty if there is only one set.
 struct DividedSets {
     DividedFingerprints a, b;
 
@@ -40,7 +40,7 @@ struct DividedSets {
     }
 };
 
-// What belongs together in memory or in a group.
+// One part of each set: what is in memory together, or a group.
 struct SetFiles {
     FingerprintFile a, b;
 
@@ -63,7 +63,7 @@ void remove(const FingerprintFiles& files, FingerprintFile* file) {
     *file = {};
 }
 
-// Leaves the array as it is, but for its scratch.
+// Changes only the array's scratch.
 void divide(const FingerprintFiles& files, const FingerprintArray& array, Pause pause,
             DividedFingerprints* divided) {
     BlockBits part_of(divided->bits);
@@ -98,7 +98,7 @@ void SpilledSet::add(const FingerprintArray& fingerprints, Pause pause) {
     if (count_ == 0)
         first_ = fingerprints.fingerprints[0];
     varying_ |= differences(fingerprints, first_, pause);
-    if (divided_.bits == 0) // which must be some, and stay the same
+    if (divided_.bits == 0) // there must be some bits, and they must not change afterwards
         divided_.bits =
             highest_ones(varying_ == 0 ? ~uint64_t{0} : varying_, DividedFingerprints::kMaxBits);
     divide(files_, fingerprints, pause, &divided_);
@@ -140,7 +140,7 @@ class SpilledPairsSearch {
         files_.read(file.file, array.fingerprints, array.count);
     }
 
-    // A file that fits behind `kept` fingerprints of the memory.
+    // Loads a file, which must fit, behind `kept` fingerprints of the memory.
     FingerprintArray load(const FingerprintFile& file, size_t kept = 0) {
         FingerprintArray array = memory_.part(kept, kept + size_t(file.count));
         if (file.count > 0) {
@@ -150,7 +150,7 @@ class SpilledPairsSearch {
         return array;
     }
 
-    // Calls step(piece) with what the file holds, loaded into `room`.
+    // Calls step(piece) for the file's fingerprints, piece by piece, loaded into `room`.
     template <typename Step>
     void in_pieces_of(const FingerprintFile& file, const FingerprintArray& room, const Step& step) {
         if (file.count == 0)
@@ -180,18 +180,18 @@ class SpilledPairsSearch {
         remove(files_, &files->b);
     }
 
-    // The highest of these bits: as many as make parts that fit into memory, if they are equal, or
-    // as are allowed.
+    // The highest of these bits: as many as make parts that fit into memory if they are of equal
+    // size, at most kMaxBits.
     uint64_t dividing_bits(uint64_t bits, uint64_t count) const {
         uint64_t fitting = memory_.count - memory_.count / 8;
         int needed = std::bit_width(count / fitting);
         return highest_ones(bits, std::clamp(needed, 1, DividedFingerprints::kMaxBits));
     }
 
-    // No bits where none is left.
+    // 0 if no block is left.
     static uint64_t next_block(Blocks blocks) { return blocks.left() > 0 ? blocks.take() : 0; }
 
-    // Hands the distinct ones on; the files are removed.
+    // Passes the distinct fingerprints on, and removes the files.
     void drop_repeated(DividedFingerprints* from, DividedFingerprints* to) {
         for (FingerprintFile& file : from->parts) {
             if (file.count == 0)
@@ -220,9 +220,9 @@ class SpilledPairsSearch {
         drop_repeated(&smaller, to);
     }
 
-    // ---- the search; every step removes the files that it is given ----
+    // ---- the search; every step removes the files that it gets ----
 
-    // A problem whose fingerprints are divided by its first block.
+    // Searches a problem whose fingerprints are divided by its first block.
     void search_blocks(DividedSets* divided, Blocks blocks) {
         int length = search_.path_length();
         uint64_t count = 0;
@@ -239,8 +239,8 @@ class SpilledPairsSearch {
         search_.shorten_path(length);
     }
 
-    // Looks for the pairs that agree in a block, by whose bits but the undivided ones the
-    // fingerprints are divided. Hands them on to `next`, if it is not null.
+    // Looks for the pairs that agree in a block. The fingerprints are divided by all bits of the
+    // block except `undivided`. Passes them on to `next`, unless it is null.
     void search_parts(DividedSets* divided, uint64_t block, uint64_t undivided, DividedSets* next) {
         for (size_t i = 0; i < std::size(divided->a.parts); ++i)
             search_part({divided->a.parts[i], divided->b.parts[i]}, block, undivided, next);
@@ -280,7 +280,7 @@ class SpilledPairsSearch {
             search_.search_block(sets, block);
     }
 
-    // All pairs of a part that does not fit into memory.
+    // Finds all pairs of a part that does not fit into memory.
     void search_group(SetFiles group) {
         if (!has_pairs(group)) {
             remove_both(&group);
@@ -322,7 +322,8 @@ class SpilledPairsSearch {
         remove_both(&group);
     }
 
-    // Piece by piece, each with one that they all share.
+    // Reports a file whose pairs are all within the radius, piece by piece. All pieces share the
+    // file's first fingerprint, which links them to each other.
     void tell_all(const FingerprintFile& file) {
         bool any = false;
         in_pieces_of(file, memory_.part(1, memory_.count), [&](const FingerprintArray& piece) {
@@ -333,8 +334,8 @@ class SpilledPairsSearch {
         });
     }
 
-    // The first that half of the memory holds, with each other and with all that follow them; the
-    // same of those.
+    // Compares as many of the first fingerprints as half of the memory holds with each other and
+    // with all that follow; then does the same with those that follow.
     void compare_within(FingerprintFile* file) {
         while (file->count > 0) {
             size_t count = size_t(std::min<uint64_t>(file->count, memory_.count / 2));

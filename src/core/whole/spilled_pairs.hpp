@@ -1,8 +1,8 @@
 // All pairs of more fingerprints than memory holds: the search of near_pairs.hpp with its outermost
 // level in temporary files. See spilled_pairs.cpp.
 //
-// Nothing here allocates, and nothing here needs to be cleaned up: a `Pause` and the functions of
-// the files may leave by longjmp, and files that are left are the caller's to close.
+// Nothing here allocates, and nothing needs to be cleaned up: a `Pause` and the functions of the
+// files may leave by longjmp, and the caller closes files that are left.
 #pragma once
 
 #include <cstddef>
@@ -14,17 +14,17 @@
 
 namespace simhash {
 
-// Temporary files, which the caller keeps. Each is written from its beginning to its end, and then
-// read in the same way, once or more.
+// Temporary files, which the caller owns. Each is written from beginning to end, and then read from
+// beginning to end, once or more.
 struct FingerprintFiles {
     void* (*create)();
     void (*write)(void* file, const uint64_t* fingerprints, size_t count);
     void (*rewind)(void* file);
-    void (*read)(void* file, uint64_t* fingerprints, size_t count); // that many are there
+    void (*read)(void* file, uint64_t* fingerprints, size_t count); // expects that many to be left
     void (*remove)(void* file);
 };
 
-// Fingerprints in a file, or none and no file.
+// Fingerprints in a file; without fingerprints there is no file.
 struct FingerprintFile {
     void* file = nullptr;
     uint64_t count = 0;
@@ -38,7 +38,7 @@ struct DividedFingerprints {
     FingerprintFile parts[1 << kMaxBits];
 };
 
-// A set that is collected, in which a fingerprint may be repeated.
+// A set while it is collected. Fingerprints may be repeated.
 class SpilledSet {
   public:
     explicit SpilledSet(const FingerprintFiles& files) : files_(files) {}
@@ -47,7 +47,7 @@ class SpilledSet {
 
     uint64_t count() const { return count_; }
 
-    // Removes the files that are left.
+    // Removes the remaining files.
     void release();
 
   private:
@@ -58,14 +58,14 @@ class SpilledSet {
     FingerprintFiles files_;
     uint64_t count_ = 0;
     uint64_t first_ = 0;
-    uint64_t varying_ = 0; // bits in which some differ
+    uint64_t varying_ = 0; // bits in which some fingerprints differ
     DividedFingerprints divided_;
 };
 
 constexpr size_t kLeastSpilledMemory = 1024; // fingerprints
 
-// As find_near_pairs, and where b is not null as find_pairs_between. Uses up the sets' files.
-// memory: to hold as many fingerprints of both sets at a time, kLeastSpilledMemory at least.
+// As find_near_pairs, or as find_pairs_between if b is not null. Uses up the sets' files. memory
+// has room for the fingerprints of both sets that are held at a time, at least kLeastSpilledMemory.
 void find_spilled_pairs(SpilledSet* a, SpilledSet* b, const FingerprintArray& memory, int radius,
                         const PairReceiver& receiver, Pause pause);
 

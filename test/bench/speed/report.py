@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The speed bench's table and plots: report.py RESULTS.json FOLDER [PAGE.md]
+"""The speed bench's tables and plots: report.py RESULTS.json FOLDER [PAGE.md]
 
 Prints the results in Markdown, the targets first, and writes FOLDER/*.svg. The same results give the same files. With a
 page, puts what it prints between the page's lines BEGIN and END.
@@ -147,7 +147,19 @@ def print_targets(run):
     print()
 
 
-# ---- the table ----
+# ---- the tables ----
+
+# One table a question: its heading, and the measures in it by the words that they begin with. What is measured on data of another kind
+# than the clustered rows has a table of its own.
+QUESTIONS = (("Building", ("build", "size, built")),
+             ("Searching within a radius", ("probe", "pages touched")),
+             ("Finding the nearest", ("nearest",)),
+             ("Over the wire", ("wire",)),
+             ("With nothing in memory", ("cold",)),
+             ("Pairs, clusters and joins of a whole table", ("pairs", "clusters", "join")),
+             ("Inserting, deleting, vacuuming", ("insert", "size, ", "vacuum")))
+OTHER_DATA = {"hot": "Beside a hot fingerprint", "documents": "Texts of the system's documentation"}
+
 
 def row_key(record):
     shown = {key: value for key, value in record["parameters"].items() if key != "queries"}
@@ -157,22 +169,49 @@ def row_key(record):
     return record["data"], label, record["unit"]
 
 
-def print_table(run):
-    """A line for each measurement and number of rows; at the end how much simhash's grows from the fewest rows to the most."""
+def question(data, label):
+    if data in OTHER_DATA:
+        return OTHER_DATA[data]
+    return next((heading for heading, beginnings in QUESTIONS if label.startswith(beginnings)), "Other measurements")
+
+
+def measurements(run):
+    """{(data, label, unit): {rows: {method: record}}}"""
     lines = {}
     for record in run.records:
         lines.setdefault(row_key(record), {}).setdefault(record["rows"], {})[record["method"]] = record
-    print("| measured | rows | unit | " + " | ".join(run.titles[key] for key in run.methods) + " | simhash grows |")
-    print("|---|--:|---" + "|--:" * (len(run.methods) + 1) + "|")
-    for (data, label, unit), sizes in lines.items():
-        label += {"hot": " (hot set)", "documents": " (documents)"}.get(data, "")
+    return lines
+
+
+def print_tables(lines, methods, titles):
+    """A table for each question, with the methods that were measured for it."""
+    headings = {}
+    for key, sizes in lines.items():
+        headings.setdefault(question(*key[:2]), []).append((key, sizes))
+    order = [heading for heading, _ in QUESTIONS] + [*OTHER_DATA.values(), "Other measurements"]
+    for heading in sorted(headings, key=order.index):
+        print(f"### {heading}\n")
+        print_table(headings[heading], methods, titles)
+
+
+def print_table(lines, methods, titles):
+    """A line for each measurement and number of rows. The last column says how much simhash's figure grows from the fewest rows to the
+    most."""
+    measured = [key for key in methods if any(key in cells for _, sizes in lines for cells in sizes.values())]
+    growth = [growth_of(sizes) for _, sizes in lines]
+    titles = [titles[key] for key in measured] + (["simhash grows"] if any(growth) else [])
+    print("| measured | rows | unit | " + " | ".join(titles) + " |")
+    print("|---|--:|---" + "|--:" * len(titles) + "|")
+    for ((_, label, unit), sizes), grown in zip(lines, growth):
         for rows, cells in sorted(sizes.items()):
-            grown = ""
-            if rows == max(sizes) > min(sizes) and "simhash" in cells and "simhash" in sizes[min(sizes)]:
-                grown = number(cells["simhash"]["median"] / sizes[min(sizes)]["simhash"]["median"]) + " ×"
-            print(f"| {label} | {number_of_rows(rows)} | {unit} | " +
-                  " | ".join(cell(cells.get(key)) for key in run.methods) + f" | {grown} |")
+            last = [grown if rows == max(sizes) else ""] if any(growth) else []
+            print(f"| {label} | {number_of_rows(rows)} | {unit} | " + " | ".join([cell(cells.get(key)) for key in measured] + last) + " |")
     print()
+
+
+def growth_of(sizes):
+    few, many = (sizes[rows].get("simhash") for rows in (min(sizes), max(sizes)))
+    return number(many["median"] / few["median"]) + " ×" if few and many and few is not many else ""
 
 
 def number_of_rows(rows):
@@ -195,7 +234,7 @@ def print_circumstances(run):
     print("Methods:\n")
     for method in run.run["methods"]:
         print(f"- **{method['title']}**: {method['note']}")
-    print("\nEach figure is the median of interleaved rounds; fewer queries than 1 000 where more would take too long. "
+    print("\nEach figure is the median of interleaved rounds. A figure of fewer than 1 000 queries says how many. "
           "MB are 10^6 bytes.\n")
 
 
@@ -316,7 +355,7 @@ def main():
     with contextlib.redirect_stdout(printed):
         print_circumstances(run)
         print_targets(run)
-        print_table(run)
+        print_tables(measurements(run), run.methods, run.titles)
     sys.stdout.write(printed.getvalue())
     write_plots(run, sys.argv[2])
     if len(sys.argv) == 4:

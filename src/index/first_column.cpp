@@ -1,0 +1,167 @@
+// See first_column.hpp.
+#include "index/first_column.hpp"
+
+#include "core/bits/distance.hpp"
+#include "index/scope.hpp"
+
+namespace simhash {
+
+namespace {
+
+Oid column_type(Relation index, int column) {
+    return getBaseType(TupleDescAttr(RelationGetDescr(index), column)->atttypid);
+}
+
+bool is_string(Oid type) {
+    char category;
+    bool is_preferred;
+    get_type_category_preferred(type, &category, &is_preferred);
+    return category == TYPCATEGORY_STRING;
+}
+
+// A column of the index as CREATE INDEX would write it: a name, quoted where it has to be, a
+// function call, or an expression in parentheses.
+char* column_in_sql(Relation index, int column) {
+    Datum written =
+        DirectFunctionCall3(pg_get_indexdef_ext, ObjectIdGetDatum(RelationGetRelid(index)),
+                            Int32GetDatum(column + 1), BoolGetDatum(false));
+    return text_to_cstring(DatumGetTextPP(written));
+}
+
+// Where a column from the second on is a bigint, the columns may be in the wrong order.
+bool fingerprint_may_follow(Relation index) {
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+        if (index->rd_opcintype[i] == INT8OID)
+            return true;
+    return false;
+}
+
+// The first column after the fingerprint that is a text, or 0.
+int text_in_scope(Relation index) {
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+        if (is_string(column_type(index, i)))
+            return i;
+    return 0;
+}
+
+int hint_of_document(Relation index, int column) {
+    return errhint("To index documents, write USING simhash (simhash(%s)).",
+                   column_in_sql(index, column));
+}
+
+int hint_of_bits(const char* bits, int32 typmod) {
+    if (typmod > kFingerprintBits)
+        return errhint("An index has 64 bits of each row. Write USING simhash "
+                       "((substring(%s, 1, 64)::bigint)) for the first 64.",
+                       bits);
+    return errhint("Write USING simhash ((%s::bigint)), and the same in queries.", bits);
+}
+
+// What to write for a first column of another type than bigint.
+int hint_of_type(Relation index) {
+    if (fingerprint_may_follow(index))
+        return errhint("The fingerprint comes first, as bigint; the columns of its scope follow.");
+    Oid type = column_type(index, 0);
+    const char* column = column_in_sql(index, 0);
+    switch (type) {
+    case INT2OID:
+    case INT4OID:
+        return errhint("Write USING simhash ((%s::bigint)). Conditions such as %s <~> 42 <= 3 use "
+                       "that index as they are.",
+                       column, column);
+    case NUMERICOID:
+        return errhint("For numbers from 0 to 2^64 - 1, write USING simhash "
+                       "(simhash_from_unsigned(%s)).",
+                       column);
+    case BITOID:
+        return hint_of_bits(column, TupleDescAttr(RelationGetDescr(index), 0)->atttypmod);
+    case VARBITOID:
+        return errhint("Write USING simhash ((%s::bit(64)::bigint)), and the same in queries.",
+                       column);
+    case BYTEAOID:
+        return errhint("For 8 bytes in network byte order, write USING simhash "
+                       "(simhash_from_hex(encode(%s, 'hex'))).",
+                       column);
+    case TEXTARRAYOID:
+    case INT8ARRAYOID:
+        return errhint("To index lists of features, write USING simhash (simhash(%s)).", column);
+    default:
+        return is_string(type) ? hint_of_document(index, 0)
+                               : errhint("The fingerprint comes first, as bigint; the columns of "
+                                         "its scope follow.");
+    }
+}
+
+// Whether a column's values come from a sequence.
+bool is_numbered(Relation heap, AttrNumber column) {
+    if (TupleDescAttr(RelationGetDescr(heap), column - 1)->attidentity != '\0')
+        return true;
+    Node* value = build_column_default(heap, column);
+    return value != nullptr && IsA(value, FuncExpr) &&
+           reinterpret_cast<FuncExpr*>(value)->funcid == F_NEXTVAL;
+}
+
+// Whether an index of the table makes this column alone unique.
+bool is_key(Relation heap, AttrNumber column) {
+    bool found = false;
+    List* indexes = RelationGetIndexList(heap);
+    ListCell* cell;
+    foreach (cell, indexes) {
+        HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
+        if (!HeapTupleIsValid(tuple))
+            continue;
+        auto* form = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
+        found |= form->indisunique && form->indnkeyatts == 1 && form->indkey.values[0] == column &&
+                 heap_attisnull(tuple, Anum_pg_index_indpred, nullptr);
+        ReleaseSysCache(tuple);
+    }
+    list_free(indexes);
+    return found;
+}
+
+// Why a column is taken for the row's number, or nullptr. A key alone may be a fingerprint, in a
+// table of distinct ones: a scope beside it says that the table is one of documents.
+const char* reason_for_row_number(Relation heap, AttrNumber column, bool has_scope) {
+    if (TupleDescAttr(RelationGetDescr(heap), column - 1)->attgenerated != '\0')
+        return nullptr;
+    if (is_numbered(heap, column))
+        return "Its values come from a sequence.";
+    if (has_scope && is_key(heap, column))
+        return "It alone identifies a row of the table.";
+    return nullptr;
+}
+
+int hint_of_row_number(Relation index) {
+    if (int column = text_in_scope(index))
+        return hint_of_document(index, column);
+    return errhint("Write the column of fingerprints first; the columns of its scope follow it.");
+}
+
+} // namespace
+
+void check_first_column(Relation index) {
+    if (index->rd_opcintype[0] == INT8OID)
+        return;
+    const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                    errmsg("the first column of a simhash index must be a fingerprint, of type "
+                           "bigint"),
+                    errdetail("Column \"%s\" is of type %s.", NameStr(column->attname),
+                              format_type_with_typemod(column->atttypid, column->atttypmod)),
+                    hint_of_type(index)));
+}
+
+void warn_of_row_number(Relation heap, Relation index, const IndexInfo* info) {
+    AttrNumber column = info->ii_IndexAttrNumbers[0];
+    if (column <= 0 || ReindexIsProcessingIndex(RelationGetRelid(index)))
+        return; // an expression; or it was said when the index was created
+    const char* reason = reason_for_row_number(heap, column, scope_columns(index) > 0);
+    if (reason != nullptr)
+        ereport(WARNING,
+                (errmsg("index \"%s\" takes column \"%s\" as the fingerprint",
+                        RelationGetRelationName(index),
+                        NameStr(TupleDescAttr(RelationGetDescr(heap), column - 1)->attname)),
+                 errdetail_internal("%s", reason), hint_of_row_number(index)));
+}
+
+} // namespace simhash

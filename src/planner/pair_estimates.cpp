@@ -1,0 +1,189 @@
+// How many rows simhash_pairs, simhash_join and their relatives give: the planner asks for it when
+// such a function stands in FROM, and takes 1000 where it hears nothing.
+//
+// How many pairs there are depends on the number of fingerprints, which is found where they come
+// from:
+//
+//   simhash_pairs_of('SELECT fp FROM docs')               the query is planned; its rows
+//   simhash_pairs((SELECT array_agg(fp) FROM docs))       an InitPlan; the rows below its aggregate
+//   simhash_pairs(ARRAY(SELECT fp FROM docs))             an InitPlan; its rows
+//   simhash_pairs('{1,2,3}')                              a constant; its length
+//
+// unnest((SELECT simhash_pairs_agg(fp) FROM docs)) is not helped: the server asks unnest's own
+// support function, which takes an array that is not known for one of ten elements.
+#include "pg.hpp"
+
+#include <optional>
+
+#include "core/bits/ball.hpp"
+#include "planner/constants.hpp"
+#include "planner/selectivity.hpp"
+
+using namespace simhash;
+
+namespace {
+
+// ---- rows of a plan ----
+
+// The rows that an aggregate reads, where the plan ends in one; else those that the plan gives.
+// Aggregation may be split between workers, below a Gather.
+double rows_collected(const Plan* plan) {
+    double processes = 1;
+    while (plan->lefttree != nullptr &&
+           (IsA(plan, Agg) || (IsA(plan, Gather) && IsA(plan->lefttree, Agg)))) {
+        if (IsA(plan, Gather))
+            processes = reinterpret_cast<const Gather*>(plan)->num_workers + 1;
+        plan = plan->lefttree;
+    }
+    return plan->plan_rows * processes;
+}
+
+// The plan of a subquery that is run once, whose result is the parameter; or nullptr.
+const Plan* plan_of_parameter(PlannerInfo* root, const Param* parameter) {
+    if (parameter->paramkind != PARAM_EXEC)
+        return nullptr;
+    ListCell* cell;
+    foreach (cell, root->init_plans) {
+        auto* subquery = static_cast<SubPlan*>(lfirst(cell));
+        if (list_member_int(subquery->setParam, parameter->paramid))
+            return static_cast<Plan*>(list_nth(root->glob->subplans, subquery->plan_id - 1));
+    }
+    return nullptr;
+}
+
+std::optional<double> array_fingerprints(PlannerInfo* root, Node* array) {
+    Node* value = estimate_expression_value(root, array);
+    if (is_null_constant(value))
+        return 0;
+    if (!IsA(value, Param))
+        return array_length(root, value);
+    const Plan* plan = plan_of_parameter(root, reinterpret_cast<Param*>(value));
+    if (plan == nullptr)
+        return std::nullopt;
+    return rows_collected(plan);
+}
+
+// ---- rows of a query that is given as a text ----
+
+// Plans the query; raises an error where it cannot be planned.
+std::optional<double> planned_rows(const char* query) {
+    std::optional<double> rows;
+    SPI_connect();
+    SPIPlanPtr prepared = SPI_prepare(query, 0, nullptr);
+    if (prepared != nullptr) {
+        // Null unless the text is one statement.
+        if (CachedPlan* plan = SPI_plan_get_cached_plan(prepared)) {
+            if (list_length(plan->stmt_list) == 1) {
+                auto* statement = static_cast<PlannedStmt*>(linitial(plan->stmt_list));
+                if (statement->commandType == CMD_SELECT)
+                    rows = statement->planTree->plan_rows;
+            }
+            ReleaseCachedPlan(plan, nullptr);
+        }
+    }
+    SPI_finish();
+    return rows;
+}
+
+// The same where the query may be wrong: its table may be made before the function is called, so
+// nothing is said while planning. A cancelled statement ends, though. Errors are caught in a
+// subtransaction, which none can begin beside parallel workers.
+std::optional<double> rows_if_valid(const char* query) {
+    if (IsInParallelMode())
+        return std::nullopt;
+    double volatile rows = -1; // none
+    MemoryContext context = CurrentMemoryContext;
+    ResourceOwner owner = CurrentResourceOwner;
+    BeginInternalSubTransaction(nullptr);
+    PG_TRY();
+    {
+        if (std::optional<double> planned = planned_rows(query))
+            rows = *planned;
+        ReleaseCurrentSubTransaction();
+    }
+    PG_CATCH();
+    {
+        MemoryContextSwitchTo(context);
+        ErrorData* error = CopyErrorData();
+        FlushErrorState();
+        RollbackAndReleaseCurrentSubTransaction();
+        MemoryContextSwitchTo(context);
+        CurrentResourceOwner = owner;
+        if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+            ReThrowError(error);
+        FreeErrorData(error);
+    }
+    PG_END_TRY();
+    MemoryContextSwitchTo(context);
+    CurrentResourceOwner = owner;
+    return rows < 0 ? std::nullopt : std::optional<double>(rows);
+}
+
+std::optional<double> query_fingerprints(PlannerInfo* root, Node* query) {
+    Node* value = estimate_expression_value(root, query);
+    if (is_null_constant(value))
+        return 0;
+    if (!IsA(value, Const))
+        return std::nullopt;
+    char* words = TextDatumGetCString(reinterpret_cast<Const*>(value)->constvalue);
+    std::optional<double> rows = rows_if_valid(words);
+    pfree(words);
+    return rows;
+}
+
+// ---- the estimate ----
+
+std::optional<double> fingerprints_of(PlannerInfo* root, Node* argument) {
+    if (exprType(argument) == TEXTOID)
+        return query_fingerprints(root, argument);
+    if (exprType(argument) == get_array_type(INT8OID))
+        return array_fingerprints(root, argument);
+    return std::nullopt;
+}
+
+// The radius is not known where it is a parameter; NULL gives no rows.
+std::optional<int> known_radius(PlannerInfo* root, Node* argument) {
+    Node* value = estimate_expression_value(root, argument);
+    if (is_null_constant(value))
+        return std::nullopt;
+    if (!IsA(value, Const) || reinterpret_cast<Const*>(value)->consttype != INT4OID)
+        return kNearDuplicateRadius;
+    return saturate_radius(DatumGetInt32(reinterpret_cast<Const*>(value)->constvalue));
+}
+
+// The arguments: one set of fingerprints or two, and the radius.
+Node* estimate_pairs(SupportRequestRows* request) {
+    if (request->root == nullptr || request->node == nullptr || !IsA(request->node, FuncExpr))
+        return nullptr;
+    List* arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
+    int sets = list_length(arguments) - 1;
+    if (sets != 1 && sets != 2)
+        return nullptr;
+    std::optional<int> radius = known_radius(request->root, static_cast<Node*>(llast(arguments)));
+    double fingerprints[2] = {};
+    for (int i = 0; i < sets; i++) {
+        std::optional<double> found =
+            fingerprints_of(request->root, static_cast<Node*>(list_nth(arguments, i)));
+        if (!found)
+            return nullptr;
+        fingerprints[i] = *found;
+    }
+    request->rows = !radius || *radius < 0 ? 0
+                    : sets == 1            ? expected_pairs(fingerprints[0], *radius)
+                                : expected_join_pairs(fingerprints[0], fingerprints[1], *radius);
+    return reinterpret_cast<Node*>(request);
+}
+
+} // namespace
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_pairs_support);
+
+Datum simhash_pairs_support(PG_FUNCTION_ARGS) {
+    auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
+    Node* answer = nullptr;
+    if (IsA(request, SupportRequestRows))
+        answer = estimate_pairs(reinterpret_cast<SupportRequestRows*>(request));
+    PG_RETURN_POINTER(answer);
+}
+}

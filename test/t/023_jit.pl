@@ -1,0 +1,168 @@
+# Every function, operator and aggregate of the extension, and every kind of scan, in expressions that the server compiles with inlining
+# forced: the same results as interpreted. The server inlines the extension's bitcode then, which nothing else here makes it do.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use SimhashTest;
+use Test::More;
+
+my $node = start_node('jit', conf => "max_parallel_workers_per_gather = 0\n");
+if ($node->safe_psql('postgres', 'SELECT pg_jit_available()') ne 't')
+{
+	plan skip_all => 'the server has no JIT';
+}
+
+$node->safe_psql('postgres', q{
+	CREATE TYPE color AS ENUM ('red', 'green', 'blue');
+	CREATE TABLE docs AS
+	SELECT i AS id, fp, fp # (1::bigint << i % 64) AS other, simhash_to_hex(fp) AS hex, simhash_to_unsigned(fp) AS digits, i % 9 AS radius,
+		hamming_ball(fp, 3) AS ball, hamming_ball(fp, 3)::text AS ball_text, body, body || ' again' AS copy,
+		string_to_array(body, ' ') AS features, ARRAY[i, 2, 3, 4, 5]::double precision[] AS weights, ARRAY[i, i + 1, i + 2]::bigint[] AS hashes,
+		to_tsvector('simple', body) AS lexemes, simhash_shingles(body) AS shingles,
+		(ARRAY['red', 'green', 'blue'])[1 + i % 3]::color AS color, 'words'::text AS words
+	FROM (SELECT i, hashint8extended(i / 2, 42) # (i % 2) AS fp, 'one two three four ' || i AS body FROM generate_series(1, 600) i) d;
+	CREATE INDEX docs_fp ON docs USING simhash (fp);
+	CREATE INDEX docs_scope ON docs USING simhash (other, color);
+	ANALYZE docs;
+});
+
+# ---- what is called ----
+
+# For each function, an expression over a row of docs. What the server itself calls, or another function's name stands for, is given by how it
+# is reached.
+my %calls = (
+	'hamming(bigint,bigint)'                        => 'hamming(fp, other)',
+	'hamming_within(bigint,bigint,bigint)'          => 'hamming_within(fp, other, radius)',
+	'hamming_at(bigint,bigint,bigint)'              => 'hamming_at(fp, other, radius)',
+	'hamming_beyond(bigint,bigint,bigint)'          => 'hamming_beyond(fp, other, radius)',
+	'hamming_radius_below(bigint)'                  => 'hamming_radius_below(radius)',
+	'hamming_radius(numeric,boolean)'               => 'hamming_radius(radius + 0.5, id > 5)',
+	'hamming_near(bigint,bigint)'                   => 'fp ~= other',
+	'hamming_ball_in(cstring)'                      => 'ball_text::hamming_ball',
+	'hamming_ball_out(hamming_ball)'                => 'ball::text',
+	'hamming_ball_recv(internal)'                   => '',
+	'hamming_ball_send(hamming_ball)'               => 'hamming_ball_send(ball)',
+	'hamming_ball(bigint,bigint)'                   => 'hamming_ball(fp, radius)',
+	'hamming_ball_contained(bigint,hamming_ball)'   => 'other <@ ball',
+	'hamming_ball_contains(hamming_ball,bigint)'    => 'ball @> other',
+	'simhash(text,text,integer,text,text)'          => 'simhash(body, words, 1 + radius)',
+	'simhash(text[],double precision[],text)'       => 'simhash(features, weights)',
+	'simhash(bigint[],double precision[])'          => 'simhash(hashes)',
+	'simhash(tsvector)'                             => 'simhash(lexemes)',
+	'simhash_features(text,text,integer)'           => 'simhash_features(body, words, 2)',
+	'simhash_hash(text,text)'                       => 'simhash_hash(body)',
+	'simhash_hash(anyenum)'                         => 'simhash_hash(color)',
+	'shingle_similarity(text,text,text,integer)'    => 'shingle_similarity(body, copy)',
+	'shingle_set_in(cstring)'                       => 'shingles::text::shingle_set',
+	'shingle_set_out(shingle_set)'                  => 'shingles::text',
+	'shingle_set_recv(internal)'                    => '',
+	'shingle_set_send(shingle_set)'                 => 'shingle_set_send(shingles)',
+	'simhash_shingles(text,text,integer)'           => 'simhash_shingles(body, words, 2)',
+	'shingle_similarity(shingle_set,shingle_set)'   => 'shingle_similarity(shingles, simhash_shingles(copy))',
+	'shingle_similar(shingle_set,shingle_set,double precision)' => 'shingle_similar(shingles, simhash_shingles(copy), .5)',
+	'simhash_to_hex(bigint)'                        => 'simhash_to_hex(fp)',
+	'simhash_from_hex(text)'                        => 'simhash_from_hex(hex)',
+	'simhash_to_unsigned(bigint)'                   => 'simhash_to_unsigned(fp)',
+	'simhash_from_unsigned(numeric)'                => 'simhash_from_unsigned(digits)',
+	'icu_words(text,text)'                          => q{CASE WHEN icu THEN icu_words(body, 'en') END},
+	'simhash_agg(text)'                             => 'simhash_agg(body)',
+	'simhash_agg(text,double precision)'            => 'simhash_agg(body, weights[1])',
+	'simhash_cluster(bigint,integer)'               => 'simhash_cluster(fp, 3) OVER ()',
+	'simhash_pairs(bigint[],integer)'               => 'simhash_pairs(ARRAY[fp, other], radius)',
+	'simhash_pairs_agg(bigint)'                     => 'simhash_pairs_agg(fp)',
+	'simhash_pairs_agg(bigint,integer)'             => 'simhash_pairs_agg(other, 3)',
+	'simhash_blocks(bigint,integer)'                => 'simhash_blocks(fp, 3)',
+	'simhash_layouts(integer,bigint)'               => 'simhash_layouts(radius, id)',
+	'simhash_index_check(regclass,boolean)'         => q{simhash_index_check(('docs_fp' || left('', id))::regclass)},
+	'simhash_index_info(regclass)'                  => q{simhash_index_info(('docs_fp' || left('', id))::regclass)},
+	'simhash_join(bigint[],bigint[],integer)'       => 'simhash_join(ARRAY[fp], ARRAY[other], 3)',
+	'simhash_pairs_of(text,integer)'                => q{simhash_pairs_of('SELECT ' || fp || ' UNION SELECT ' || other)},
+	'simhash_join_of(text,text,integer)'            => q{simhash_join_of('SELECT ' || fp, 'SELECT ' || other)},
+);
+$calls{"hamming_near_$_(bigint,bigint)"} = 'fp ~' . '|' x $_ . '= other' for 1 .. 8;
+# Called by the planner, or by the aggregates above.
+my $internal = qr/^\w+\(internal\b|\binternal\)$/;
+
+my @functions = split /\n/, $node->safe_psql('postgres', q{
+	SELECT objid::regprocedure FROM pg_depend
+	WHERE refclassid = 'pg_extension'::regclass AND classid = 'pg_proc'::regclass AND deptype = 'e'
+		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'simhash')
+	ORDER BY 1::text});
+is_deeply([ grep { $_ !~ $internal && !exists $calls{$_} } @functions ], [], 'every function has a call here');
+
+# ---- the comparison ----
+
+my $compiled = 'SET jit = on; SET jit_above_cost = 0; SET jit_inline_above_cost = 0; SET jit_optimize_above_cost = 0;';
+
+# The statement's result is the same compiled and interpreted. Its columns are named by what they test.
+sub same_by_jit
+{
+	my ($statement, $settings) = @_;
+	$settings //= '';
+	my @names = split /\|/, ($node->psql('postgres', "SET jit = off; $settings $statement", extra_params => [ '-P', 'tuples_only=off', '-P', 'footer=off' ]))[1] =~ s/\n.*//sr;
+	my @wanted = split /\|/, $node->safe_psql('postgres', "SET jit = off; $settings $statement");
+	my ($status, $output) = $node->psql('postgres', "$compiled $settings $statement; SELECT '---'; EXPLAIN (ANALYZE, TIMING OFF) $statement");
+	if ($status != 0)
+	{
+		fail("the server goes on: $statement");
+		$node->poll_query_until('postgres', 'SELECT true');
+		return;
+	}
+	my ($found, $explained) = split /\n---\n/, $output;
+	like($explained, qr/Inlining true/, "inlined: $names[0]");
+	is_deeply([ split /\|/, $found ], \@wanted, join(', ', @names));
+	return;
+}
+
+# A column that sums up the results of an expression.
+sub column
+{
+	my ($expression, $name) = @_;
+	return qq{md5(string_agg(($expression)::text, ' ' ORDER BY id)) AS "$name"};
+}
+
+my ($without_icu) = $node->psql('postgres', q{SELECT icu_words('a', 'en')});
+my (@scalar, @others);
+for my $function (grep { $calls{$_} } sort keys %calls)
+{
+	my $call = $calls{$function} =~ s/\bicu\b/$without_icu ? 'false' : 'true'/er;
+	if ($node->safe_psql('postgres', "SELECT prokind = 'f' AND NOT proretset FROM pg_proc WHERE oid = '$function'::regprocedure") eq 't')
+	{
+		push @scalar, column($call, $function);
+	}
+	else
+	{
+		push @others, [ $function, $call ];
+	}
+}
+same_by_jit('SELECT ' . join(",\n", @scalar) . ' FROM docs WHERE id <= 40');
+for (@others)
+{
+	my ($function, $call) = @$_;
+	my $few = $function =~ /index_|layouts|_of\(/ ? 'WHERE id <= 3' : '';
+	my $groups = $function =~ /_agg\(/ ? 'GROUP BY radius' : '';
+	same_by_jit(qq{SELECT md5(string_agg(r::text, ' ' ORDER BY r::text)) AS "$function" FROM (SELECT $call AS r FROM docs $few $groups) d});
+}
+
+my $by_index = 'SET enable_seqscan = off; SET enable_bitmapscan = off;';
+my $by_bitmap = 'SET enable_seqscan = off; SET enable_indexscan = off; SET enable_indexonlyscan = off;';
+sub join_of { return qq{SELECT count(*) AS "$_[0]", sum(a.fp <~> b.fp) FROM docs a JOIN docs b ON a.fp <~> b.fp <= 3} }
+my $parallel = 'SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0;';
+same_by_jit(join_of('a scan within a radius'), $by_index);
+same_by_jit(join_of('a bitmap scan'), $by_bitmap);
+same_by_jit(join_of('a sequential scan'), 'SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;');
+same_by_jit('SELECT sum(b.fp::numeric) AS "an index-only scan" FROM docs a JOIN docs b ON b.fp <~> a.fp <= 3', $by_index);
+same_by_jit('SELECT sum(n.distance) AS "the nearest" FROM docs a, LATERAL (SELECT b.fp <~> a.fp AS distance FROM docs b ORDER BY 1 LIMIT 5) n', "$by_index SET enable_sort = off;");
+same_by_jit(q{SELECT count(*) AS "a scope" FROM docs a JOIN docs b ON a.other <~> b.other <= 3 AND a.color = b.color}, $by_index);
+same_by_jit('SELECT simhash_agg(body, weights[1]) AS "parallel workers", count(*) FILTER (WHERE fp <~> other <= radius) FROM docs', $parallel);
+same_by_jit('SELECT fp <~> other AS "a grouping", count(*) FROM docs GROUP BY 1 HAVING max(simhash(body) <~> fp) >= 0 ORDER BY 1 LIMIT 1');
+same_by_jit(q{
+	SELECT count(*) AS "verified pairs", sum(shingle_similarity(x.shingles, y.shingles))::numeric(9, 3)
+	FROM unnest((SELECT simhash_pairs_agg(fp, 8) FROM docs)) p JOIN docs x ON x.fp = p.a JOIN docs y ON y.fp = p.b
+	WHERE shingle_similar(x.shingles, y.shingles, .3)});
+is($node->safe_psql('postgres', "$compiled CREATE INDEX again ON docs USING simhash ((fp # other)) WHERE fp <~> other <= 3; SELECT rows FROM simhash_index_check('again', true)"),
+	600, 'the build of an index on an expression');
+$node->stop;
+done_testing();

@@ -1,0 +1,188 @@
+# The targets of those who change simhash: tests that are not run at every installation, benches, checks of the source. The
+# Makefile at the top includes this file, so they are called there. Tests and benches of a server need PG_CONFIG, and where they
+# do not build the extension themselves, that it is installed.
+#
+#   make tap               the TAP tests (TEST=002 for one) with the installed extension, as a user who may start a server
+#   make crash             20 rounds of kill -9 under load (ROUNDS=n)
+#   make standby           the same for a replica (ROUNDS=n)
+#   make damage            10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
+#   make recovery-targets  recovery that ends after each of 90 records of several pages (TARGETS=n)
+#   make soak              mixed load for ten minutes, then a check (SECONDS=n)
+#   make sqlsmith          random statements by SQLsmith for half an hour, then a check (SECONDS=n, SEED=n)
+#   make valgrind          the SQL tests on a server under memcheck
+#   make update-test       ALTER EXTENSION UPDATE to a version made for the test
+#   make old-snapshot      old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
+#   make old-index-data    writes an index of the present format for tests of later versions (test/data/index_format_N)
+#   make fuzz              tokenizer and leaf decoder under libFuzzer with sanitizers, FUZZ_SECONDS each (needs clang)
+#   make arm64, s390x      cross-compiles the library; runs unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation
+#
+#   make bench             the index beside its alternatives, at 1 and 10 million rows; writes docs/performance. With ROWS="n n",
+#                          PARTS= or METHODS= it writes build/bench
+#   make plan-grid         the planner's choices against the best plans (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
+#   make quality           measures fingerprints on real documents (fetches packages); writes docs/quality
+#   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
+#   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
+#   make pictures          measures perceptual hashes of pictures and of their copies (fetches packages)
+#
+#   make format-check      fails where clang-format would change a file
+#   make tidy              fails where clang-tidy finds what is not our dialect (.clang-tidy)
+#   make drawing           writes docs/block-tables.svg
+#   make dist              writes simhash-1.2.0.zip, of what is committed: the form in which PGXN takes it
+#   make release-check     what a release needs before it is tagged
+
+.PHONY: tap damage damage-sanitized crash standby recovery-targets clean-tmp-check soak sqlsmith update-test old-index-data \
+	old-snapshot valgrind fuzz arm64 s390x quality verified-pairs false-neighbours pictures bench plan-grid drawing \
+	format-check tidy dist release-check
+
+# ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
+
+TESTING_FLAGS ?=
+build/testing/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -DSIMHASH_TEST_PAUSES $(TESTING_FLAGS) -c -o $@ $<
+
+build/testing/simhash.so: $(OBJS:%=build/testing/%)
+	$(CXX) $(CXXFLAGS) $(TESTING_FLAGS) -shared -o $@ $^ $(SHLIB_LINK)
+
+# A library that takes our hook in the planner away (test/t/016_hook.pl).
+build/testing/displacer.so: test/hooks/displacer.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -shared -o $@ $<
+
+-include $(wildcard $(OBJS:%=build/testing/%.d) build/testing/*.so.d)
+
+# ---- tests by servers of their own ----
+
+SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+PROVE_ENVIRONMENT = PATH="$(shell $(PG_CONFIG) --bindir):$$PATH" PG_CONFIG=$(PG_CONFIG) TESTDIR=$(CURDIR) TESTDATADIR=$(CURDIR)/tmp_check \
+	TESTLOGDIR=$(CURDIR)/tmp_check/log PG_REGRESS=$(top_builddir)/src/test/regress/pg_regress \
+	PERL5LIB=$(top_srcdir)/src/test/perl:$(CURDIR)/test/perl
+ROUNDS ?= 20
+TRIALS ?= 10000
+TARGETS ?= 90
+
+tap damage damage-sanitized crash standby recovery-targets soak: clean-tmp-check
+clean-tmp-check:
+	rm -rf tmp_check/t_*
+
+tap: build/testing/simhash.so build/testing/displacer.so
+	$(PROVE_ENVIRONMENT) prove -v test/t/$(TEST)*.pl
+damage:
+	$(PROVE_ENVIRONMENT) SIMHASH_DAMAGE_TRIALS=$(TRIALS) prove -v test/t/010_damage.pl
+damage-sanitized:
+	rm -rf build/testing
+	$(MAKE) build/testing/simhash.so TESTING_FLAGS='$(SANITIZERS)'
+	$(PROVE_ENVIRONMENT) SIMHASH_DAMAGE_TRIALS=$(TRIALS) SIMHASH_PRELOAD=$(shell $(CXX) -print-file-name=libasan.so) \
+		prove -v test/t/010_damage.pl
+	rm -rf build/testing
+crash:
+	$(PROVE_ENVIRONMENT) SIMHASH_CRASH_ROUNDS=$(ROUNDS) prove -v test/t/003_crash.pl
+standby:
+	$(PROVE_ENVIRONMENT) SIMHASH_STANDBY_ROUNDS=$(ROUNDS) prove -v test/t/004_standby.pl
+recovery-targets:
+	$(PROVE_ENVIRONMENT) SIMHASH_RECOVERY_TARGETS=$(TARGETS) prove -v test/t/012_recovery_targets.pl
+SECONDS ?= 600
+soak:
+	PG_CONFIG=$(PG_CONFIG) test/soak.sh $(SECONDS)
+sqlsmith: SECONDS = 1800
+sqlsmith:
+	PG_CONFIG=$(PG_CONFIG) test/sqlsmith.sh $(SECONDS) $(SEED)
+update-test:
+	PG_CONFIG=$(PG_CONFIG) test/update.sh
+old-index-data:
+	PG_CONFIG=$(PG_CONFIG) test/old_index_data.sh
+old-snapshot:
+	PG_CONFIG=$(PG_CONFIG) test/old_snapshot.sh
+valgrind:
+	PG_CONFIG=$(PG_CONFIG) test/valgrind.sh
+
+# ---- the quality bench: fingerprints on real documents ----
+
+QUALITY_SOURCES = $(wildcard test/quality/*.cpp)
+
+build/measure: $(QUALITY_SOURCES:%.cpp=build/%.o) $(CORE_SOURCES:%.cpp=build/%.o)
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^
+
+quality: build/measure
+	python3 test/quality/corpora.py build/quality
+	build/measure build/quality/corpora/* > build/quality/results.tsv
+	python3 test/quality/report.py build/quality/results.tsv docs/quality >docs/quality/figures.md
+
+# Both look at the documents that `make quality` has fetched.
+build/verified_pairs build/false_neighbours: build/%: test/bench/%.cpp build/test/quality/minhash.o \
+		$(CORE_SOURCES:%.cpp=build/%.o)
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -std=c++20 -ffp-contract=off $(WARNINGS) -Isrc -Itest/quality -o $@ $^
+
+CORPORA = $(filter-out %/pieces-100 %/pieces-300 %/pieces-1000,$(wildcard build/quality/corpora/*))
+
+verified-pairs: build/verified_pairs
+	build/verified_pairs 2 100000 5000 $(CORPORA)
+
+false-neighbours: build/false_neighbours
+	build/false_neighbours $(CORPORA)
+
+# Needs python3-pil.
+pictures:
+	python3 test/quality/pictures.py build/pictures
+
+# ---- the speed bench ----
+
+# Only a run of everything replaces plots and figures in docs.
+BENCH_DOCS = $(if $(ROWS)$(PARTS)$(METHODS),,BENCH_PLOTS=docs/performance BENCH_PAGE=docs/performance.md)
+
+bench:
+	PG_CONFIG=$(PG_CONFIG) $(BENCH_DOCS) test/bench/speed/run.sh $(if $(ROWS),--rows "$(ROWS)") \
+		$(if $(PARTS),--parts "$(PARTS)") $(if $(METHODS),--methods "$(METHODS)")
+
+plan-grid:
+	PG_CONFIG=$(PG_CONFIG) test/bench/plan_grid.sh $(if $(ROWS),--rows "$(ROWS)") $(if $(KINDS),--kinds "$(KINDS)") \
+		$(if $(FORMS),--forms "$(FORMS)") $(if $(THRESHOLD),--threshold "$(THRESHOLD)")
+
+# ---- fuzzing ----
+
+FUZZ_SECONDS ?= 30
+FUZZ_CXX ?= clang++
+
+fuzz:
+	@mkdir -p build/fuzz/corpus
+	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
+		-o build/fuzz/text test/fuzz/text_fuzz.cpp $(CORE_SOURCES)
+	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
+		-o build/fuzz/leaf test/fuzz/leaf_fuzz.cpp $(wildcard src/core/leaf/*.cpp)
+	build/fuzz/text -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 build/fuzz/corpus
+	build/fuzz/leaf -max_total_time=$(FUZZ_SECONDS) -max_len=8200 -print_final_stats=1
+
+# Runs the leaf fuzzer's inputs without libFuzzer and sanitizers.
+build/replay-leaf: $(patsubst %,build/test/fuzz/%.o,driver leaf_fuzz) $(patsubst %.cpp,build/%.o,$(filter src/core/leaf/%,$(CORE_SOURCES)))
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^
+
+# ---- other kinds of processors, under emulation ----
+
+arm64 s390x:
+	PG_CONFIG=$(PG_CONFIG) test/cross.sh $@ $(FUZZ_RUNS)
+
+# ---- the checks of the source ----
+
+CLANG_FORMAT ?= clang-format
+
+format-check:
+	$(CLANG_FORMAT) --dry-run --Werror $(wildcard src/*.hpp src/*/*.?pp src/*/*/*.?pp test/*/*.?pp)
+
+CLANG_TIDY ?= clang-tidy
+TIDY_JOBS ?= $(shell nproc)
+TIDY_SOURCES = $(CORE_SOURCES) $(SERVER_SOURCES) $(wildcard test/unit/*.cpp test/fuzz/*.cpp)
+TIDY_FLAGS = $(SIMHASH_CXXFLAGS) $(filter -DSIMHASH_%,$(PREPROCESSOR_FLAGS)) -D_GNU_SOURCE -Wold-style-cast -Isrc -Itest/unit \
+	-isystem $(shell $(PG_CONFIG) --includedir-server)
+
+tidy:
+	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(TIDY_JOBS) -I{} sh -c \
+		'said=$$($(CLANG_TIDY) --quiet {} -- $(TIDY_FLAGS) 2>&1) || { printf "%s\n" "$$said"; exit 1; }'
+
+# ---- the drawing in README, and releases ----
+
+drawing:
+	scripts/block_tables.py >docs/block-tables.svg
+dist:
+	scripts/dist.sh
+release-check:
+	scripts/release-check.sh
