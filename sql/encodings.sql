@@ -1,8 +1,9 @@
 -- The same fingerprint in every server encoding that can hold the text.
 SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) AS fingerprint,
        simhash_to_hex(simhash('größer Üben', 'words')) AS words, simhash_to_hex(simhash_hash('größer')) AS hash,
-       shingle_similarity('größer als', 'GRÖSSER ALS', width => 1) AS similarity \gset utf8_
-SELECT simhash_to_hex(simhash('データベースを作る人と猫')) AS fingerprint,
+       shingle_similarity('größer als', 'GRÖSSER ALS', width => 1) AS similarity,
+       minhash('Üben quält den größeren Zwerg') AS minhash \gset utf8_
+SELECT simhash_to_hex(simhash('データベースを作る人と猫')) AS fingerprint, minhash('データベースを作る人と猫') AS minhash,
        (SELECT string_agg(feature, '|') FROM simhash_features('データベース')) AS features \gset utf8_ja_
 SELECT current_database() AS utf8_database \gset
 
@@ -14,7 +15,10 @@ SET client_encoding = 'UTF8';
 SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) = :'utf8_fingerprint' AS fingerprint,
        simhash_to_hex(simhash('größer Üben', 'words')) = :'utf8_words' AS words,
        simhash_to_hex(simhash_hash('größer')) = :'utf8_hash' AS hash,
-       shingle_similarity('größer als', 'GRÖSSER ALS', width => 1) = :'utf8_similarity' AS similarity;
+       shingle_similarity('größer als', 'GRÖSSER ALS', width => 1) = :'utf8_similarity' AS similarity,
+       minhash('Üben quält den größeren Zwerg') = :'utf8_minhash' AS minhash,
+       minhash_agg(feature) = :'utf8_minhash' AS of_features
+FROM simhash_features('Üben quält den größeren Zwerg', width => 3);
 -- More than one slice; features come back in the server's encoding.
 SELECT simhash(repeat('größeren Zwerg ', 100000)) IS NOT NULL AS long;
 SELECT * FROM simhash_features('Ünter ÄÖ');
@@ -37,6 +41,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION simhash;
 SET client_encoding = 'UTF8';
 SELECT simhash_to_hex(simhash('データベースを作る人と猫')) = :'utf8_ja_fingerprint' AS fingerprint,
+       minhash('データベースを作る人と猫') = :'utf8_ja_minhash' AS minhash,
        (SELECT string_agg(feature, '|') FROM simhash_features('データベース')) = :'utf8_ja_features' AS features,
        simhash(repeat('データベース', 100000)) IS NOT NULL AS long;
 

@@ -34,6 +34,13 @@ SELECT simhash_to_hex(simhash(string_agg(document, ' ' ORDER BY id))) AS fingerp
        simhash_to_hex(simhash(string_agg(document, ' ' ORDER BY id), 'words', 2, 'binary')) AS words,
        simhash_to_hex(simhash(array_agg(document ORDER BY id), array_agg(id / 7.0 ORDER BY id))) AS given
 FROM golden;
+SELECT id, simhash_to_hex(minhash(document)) AS shingles, simhash_to_hex(minhash(document, width => 1)) AS words,
+       simhash_to_hex(minhash(document, 'chars')) AS chars
+FROM golden ORDER BY id;
+SELECT simhash_to_hex(minhash(string_agg(document, ' ' ORDER BY id))) AS shingles,
+       simhash_to_hex(minhash(array_agg(document ORDER BY id))) AS given,
+       simhash_to_hex(minhash(array_agg(id))) AS hashes, simhash_to_hex(minhash_agg(document)) AS of_rows
+FROM (SELECT id::bigint, document FROM golden) AS golden;
 -- A code point that Unicode 15.0 did not assign: no library's newer Unicode may change it.
 SELECT simhash(U&'\+010D50\0301') AS unassigned;
 DROP TABLE golden;

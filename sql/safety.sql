@@ -36,7 +36,8 @@ EXCEPTION WHEN undefined_function OR feature_not_supported THEN RETURN true;
 END $$;
 SELECT statement, refused(statement)
 FROM unnest(ARRAY['SELECT hamming_support(NULL)', 'SELECT simhash_agg_deserialize(''\x00'', NULL)', 'SELECT simhash_agg_final(NULL)',
-    'SELECT hamming_ball_recv(NULL)', 'SELECT simhash_handler(NULL)']) statement;
+    'SELECT minhash_agg_deserialize(''\x00'', NULL)', 'SELECT minhash_agg_final(NULL)', 'SELECT hamming_ball_recv(NULL)',
+    'SELECT simhash_handler(NULL)']) statement;
 
 -- A role needs the right to call hamming, and no other, for a condition on <~>; the index is used where it may call what is written
 -- for the condition, too.

@@ -19,6 +19,14 @@ int width_argument(FunctionCallInfo fcinfo, int argument, int default_width);
 // The weight as a fixed-point number. Raises an error where it is not finite or is out of range.
 __int128 weight_argument(double weight);
 
+// The elements of an array of one dimension; `what` names it in the error about another.
+struct Elements {
+    Datum* values;
+    bool* nulls;
+    int count;
+};
+Elements array_elements(ArrayType* array, const char* what);
+
 // palloc in the current memory context, of any size.
 Memory server_memory();
 

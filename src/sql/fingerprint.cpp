@@ -29,29 +29,6 @@ DocumentOptions document_options(FunctionCallInfo fcinfo) {
 
 // ---- arrays ----
 
-struct Elements {
-    Datum* values;
-    bool* nulls;
-    int count;
-};
-
-// `what` names the array in errors.
-Elements array_elements(ArrayType* array, const char* what) {
-    if (ARR_NDIM(array) > 1)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("%s must be a one-dimensional array", what),
-                        errdetail("The array has %d dimensions.", ARR_NDIM(array)),
-                        errhint("Unnest it and aggregate the elements with array_agg().")));
-    Elements elements;
-    int16 length;
-    bool by_value;
-    char alignment;
-    get_typlenbyvalalign(ARR_ELEMTYPE(array), &length, &by_value, &alignment);
-    deconstruct_array(array, ARR_ELEMTYPE(array), length, by_value, alignment, &elements.values,
-                      &elements.nulls, &elements.count);
-    return elements;
-}
-
 // The weights, one for each of the `features`. No elements where the argument is NULL: then every
 // feature weighs 1.
 Elements weight_elements(FunctionCallInfo fcinfo, int argument, int features) {

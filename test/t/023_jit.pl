@@ -79,6 +79,13 @@ my %calls = (
 	'simhash_index_info(regclass)'                  => q{simhash_index_info(('docs_fp' || left('', id))::regclass)},
 	'simhash_join(bigint[],bigint[],integer)'       => 'simhash_join(ARRAY[fp], ARRAY[other], 3)',
 	'simhash_pairs_of(text,integer)'                => q{simhash_pairs_of('SELECT ' || fp || ' UNION SELECT ' || other)},
+	'minhash(text,text,integer)'                    => 'minhash(body, words, 1 + radius)',
+	'minhash(text[])'                               => 'minhash(features)',
+	'minhash(bigint[])'                             => 'minhash(hashes)',
+	'minhash(tsvector)'                             => 'minhash(lexemes)',
+	'minhash_agg(text)'                             => 'minhash_agg(body)',
+	'minhash_radius(double precision,double precision)'     => 'minhash_radius(1 / (1.0 + radius), .9)',
+	'minhash_similarity(integer,double precision)'          => 'minhash_similarity(hamming(fp, other))',
 	'simhash_join_of(text,text,integer)'            => q{simhash_join_of('SELECT ' || fp, 'SELECT ' || other)},
 );
 $calls{"hamming_near_$_(bigint,bigint)"} = 'fp ~' . '|' x $_ . '= other' for 1 .. 8;

@@ -1,0 +1,153 @@
+// One bit of each of 64 minima: the fingerprint whose distance tells how many features two documents
+// share, whatever the documents are (Broder 1997; Li and König, b-Bit Minwise Hashing, WWW 2010).
+//
+// Every feature is a number x of 32 bits. Permutation i of all features gives it the place
+// a_i * x + b_i mod 2^32, and the document's minimum i is the least place that one of its features has:
+//
+//   features x          place in permutation 0    in permutation 1   ...
+//   "the quick brown"               7                    4
+//   "quick brown fox"               2                    9
+//   minimum                         2                    4           ->  one bit of each: 1 0 ...
+//
+// The feature that has the least place is any of the features with the same chance. So two documents
+// have the same minimum with the probability J, the share of their features that both have (their
+// Jaccard similarity); otherwise the minima differ, and then so does the bit in one case of two:
+// each bit differs with probability (1 - J) / 2, and the distance is binomial.
+//
+// Minima are of a set: neither order nor repetition of the features matters, and those of two parts
+// of a document, the lower of each pair taken, are the document's.
+//
+// docs/fingerprints.md has the definition for other implementations. It is fixed: fingerprints are
+// stored data.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/bits/simd.hpp"
+#include "core/text/document.hpp"
+
+namespace simhash {
+
+// The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit of the result depends on every
+// bit of z, and different z have different results.
+constexpr uint64_t mix(uint64_t z) {
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+    z = (z ^ z >> 27) * 0x94D049BB133111EB;
+    return z ^ z >> 31;
+}
+
+// The number of a feature. The hash may be a poor one: callers have their own, perhaps 1, 2, 3.
+constexpr uint32_t feature_number(uint64_t hash) {
+    return uint32_t(mix(hash));
+}
+
+// The factors a_i, all odd, and the addends b_i of the first `count` permutations: the two halves of
+// the numbers that splitmix64 gives from 0 on.
+template <size_t count>
+struct PermutationTable {
+    std::array<uint32_t, count> factors{}, addends{};
+
+    constexpr PermutationTable() {
+        for (size_t i = 0; i < count; i++) {
+            uint64_t random = mix((i + 1) * 0x9E3779B97F4A7C15);
+            factors[i] = uint32_t(random >> 32) | 1;
+            addends[i] = uint32_t(random);
+        }
+    }
+};
+
+constexpr size_t kMostMinima = 1024; // that the definition goes on for
+constexpr uint32_t kNoMinimum = UINT32_MAX;
+
+// Lowers each of `minima` minima, a multiple of 64, to the least place that one of `count` features
+// has in its permutation. The hot loop, of which processors have forms of their own.
+void lower_minima(const uint32_t* numbers, size_t count, const uint32_t* factors,
+                  const uint32_t* addends, uint32_t* lowered, size_t minima,
+                  SimdLevel highest = kHighestSimdLevel);
+
+// One bit of minimum i.
+constexpr uint64_t bit_of_minimum(size_t i, uint32_t minimum) {
+    return mix(uint64_t(i) << 32 | minimum) & 1;
+}
+
+// The minima of the features that were added. A wider code begins with the words of a shorter one.
+template <size_t minima>
+class MinimaOf {
+    static_assert(minima % 64 == 0 && minima <= kMostMinima);
+    static constexpr PermutationTable<minima> kPermutations{};
+
+  public:
+    using Values = std::array<uint32_t, minima>;
+    using Words = std::array<uint64_t, minima / 64>;
+
+    MinimaOf() { values_.fill(kNoMinimum); }
+
+    void add(uint64_t hash) {
+        waiting_[waiting_count_++] = feature_number(hash);
+        if (waiting_count_ == kMostWaiting)
+            lower();
+    }
+
+    // A consumer of each_feature().
+    void feature(const uint8_t* text, size_t bytes) {
+        add(hash_feature(HashKind::kXxh3, text, bytes));
+    }
+
+    // The minima of some more features, of which there was one at least.
+    void add(const Values& others) {
+        for (size_t i = 0; i < minima; i++)
+            values_[i] = std::min(values_[i], others[i]);
+        any_ = true;
+    }
+
+    // Whether there was a feature. Without one there is neither a minimum nor a fingerprint.
+    bool any() const { return any_ || waiting_count_ > 0; }
+
+    const Values& values() {
+        lower();
+        return values_;
+    }
+
+    // Bit i of the code, the lowest bit of the first word being bit 0, is one of minimum i.
+    Words words() {
+        lower();
+        Words words{};
+        for (size_t i = 0; i < minima; i++)
+            words[i / 64] |= bit_of_minimum(i, values_[i]) << i % 64;
+        return words;
+    }
+
+  private:
+    // Features wait until there are some, as all minima of a part then stay in registers meanwhile.
+    static constexpr uint32_t kMostWaiting = 128;
+
+    void lower() {
+        if (waiting_count_ == 0)
+            return;
+        lower_minima(waiting_.data(), waiting_count_, kPermutations.factors.data(),
+                     kPermutations.addends.data(), values_.data(), minima);
+        waiting_count_ = 0;
+        any_ = true;
+    }
+
+    Values values_;
+    std::array<uint32_t, kMostWaiting> waiting_; // features whose places were not looked at yet
+    uint32_t waiting_count_ = 0;
+    bool any_ = false;
+};
+
+using Minima = MinimaOf<64>;
+
+// False where there is no feature, which has no fingerprint.
+inline bool minhash(Minima& minima, uint64_t* fingerprint) {
+    *fingerprint = minima.words()[0];
+    return minima.any();
+}
+
+// The same of a document: reader -> cutter -> hash -> minima -> bits.
+bool document_minhash(FeatureKind features, int width, TextSource source, uint64_t* fingerprint);
+
+} // namespace simhash

@@ -1,0 +1,91 @@
+// What the distance of two fingerprints of minhash() says. See minhash_distance.hpp.
+#include "core/text/minhash_distance.hpp"
+
+#include <algorithm>
+
+#include "core/bits/distance.hpp"
+#include "core/bits/standalone.hpp"
+
+namespace simhash {
+
+namespace {
+
+constexpr int kBits = kFingerprintBits;
+
+// C(64, k), a row of Pascal's triangle.
+struct Binomials {
+    double of[kBits + 1];
+
+    constexpr Binomials() : of{1} {
+        for (int n = 0; n < kBits; n++)
+            for (int k = kBits; k > 0; k--)
+                of[k] += of[k - 1];
+    }
+};
+constexpr Binomials kBinomials;
+
+// The probabilities of the distances 0..64 where each bit differs with probability p.
+struct Distances {
+    double probability[kBits + 1];
+
+    explicit Distances(double p) {
+        double power = 1;
+        for (int k = 0; k <= kBits; k++, power *= p)
+            probability[k] = kBinomials.of[k] * power;
+        power = 1;
+        for (int k = kBits; k >= 0; k--, power *= 1 - p)
+            probability[k] *= power;
+    }
+
+    double within(int distance) const {
+        double sum = 0;
+        for (int k = 0; k <= distance; k++)
+            sum += probability[k];
+        return sum;
+    }
+    // Rounded sums may pass 1, which no probability does.
+    double above(int distance) const {
+        double sum = 0;
+        for (int k = kBits; k > distance; k--)
+            sum += probability[k];
+        return std::min(sum, 1.0);
+    }
+};
+
+// The p from 0 to 1 up to which `holds` is true; it is true of 0 and of all below one that it is
+// true of.
+template <typename Holds>
+double greatest_share(Holds holds) {
+    double low = 0, high = 1;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        (holds(middle) ? low : high) = middle;
+    }
+    return low;
+}
+
+double similarity_of(double p) {
+    return std::max(0.0, 1 - 2 * p);
+}
+
+} // namespace
+
+int minhash_radius(double similarity, double recall) {
+    Distances distances((1 - similarity) / 2);
+    int radius = 0;
+    // What lies beyond the radius, which is exactly 0 only where nothing can.
+    while (radius < kBits && distances.above(radius) > 1 - recall)
+        radius++;
+    return radius;
+}
+
+SimilarityEstimate minhash_similarity(int distance, double confidence) {
+    double rare = (1 - confidence) / 2; // on each side
+    double least = greatest_share(
+        [&](double p) { return distance > 0 && Distances(p).above(distance - 1) < rare; });
+    double greatest = greatest_share(
+        [&](double p) { return distance == kBits || Distances(p).within(distance) > rare; });
+    return {similarity_of(double(distance) / kBits), similarity_of(greatest), similarity_of(least)};
+}
+
+} // namespace simhash

@@ -1,0 +1,56 @@
+# The fingerprints in test/data/known_answers.tsv, which programs elsewhere are compared with, are those of
+# this server; and a second implementation, in Python, has the same. What the server computes is left in
+# tmp_check/known_answers.tsv, to be taken over where texts or forms are added.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+my $top = "$FindBin::RealBin/../..";
+my $file = "$top/test/data/known_answers.tsv";
+my $node = start_node('known_answers', conf => "fsync = off\n");
+
+my ($heading) = slurp_file($file) =~ /\A(.*)/;
+my (undef, undef, @forms) = split /\t/, $heading;
+cmp_ok(scalar(@forms), '>=', 8, 'the file has forms');
+
+# A form, such as minhash/words/3 or simhash/words/1/balanced/xxh3, as an expression.
+sub expression
+{
+	my ($function, @arguments) = split m{/}, $_[0];
+	my ($features, $width, @rest) = @arguments;
+	return "$function(text, '$features', $width" . join('', map { ", '$_'" } @rest) . ')';
+}
+
+my $columns = join ', ', map { qq("$_" bigint) } @forms;
+my $computed = join ', ', map { expression($_) . qq( AS "$_") } @forms;
+$node->safe_psql('postgres', "CREATE TABLE known (number serial, name text, text text, $columns)");
+my $named = join ', ', 'name', 'text', map { qq("$_") } @forms;
+$node->safe_psql('postgres', "\\copy known ($named) FROM '$file' WITH (HEADER match)");
+cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM known'), '>=', 60, 'and texts');
+$node->safe_psql('postgres',
+	"\\copy (SELECT name, text, $computed FROM known ORDER BY number) TO '$PostgreSQL::Test::Utils::tmp_check/known_answers.tsv' WITH (HEADER)");
+
+for my $form (@forms)
+{
+	my $differing = $node->safe_psql('postgres',
+		qq(SELECT string_agg(name, ', ') FROM known WHERE "$form" IS DISTINCT FROM ) . expression($form));
+	is($differing, '', "$form is what the file has");
+}
+
+# The same of the features one by one.
+my $by_features = $node->safe_psql('postgres', q{
+	SELECT count(*) FROM known
+	WHERE minhash(text) IS DISTINCT FROM (SELECT minhash_agg(feature) FROM simhash_features(text, 'words', 3))});
+is($by_features, '0', 'minhash_agg of the features is minhash of the text');
+
+my ($stdout, $stderr);
+my $agrees = IPC::Run::run([ 'python3', "$top/test/known_answers.py", $file ], '>', \$stdout, '2>', \$stderr);
+ok($agrees, 'the implementation in Python agrees') or diag $stdout, $stderr;
+
+$node->stop;
+done_testing();

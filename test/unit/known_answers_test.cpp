@@ -1,0 +1,79 @@
+// The fingerprints that programs elsewhere are compared with (test/data/known_answers.tsv) are those
+// that this machine computes.
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <sstream>
+
+#include "core/text/minhash.hpp"
+#include "text_fixture.hpp"
+
+namespace simhash::test {
+
+namespace {
+
+Strings split(const std::string& text, char separator) {
+    Strings parts;
+    std::istringstream stream(text + separator);
+    for (std::string part; std::getline(stream, part, separator);)
+        parts.push_back(part);
+    return parts;
+}
+
+// A field in the text format of COPY.
+std::string unescaped(const std::string& field) {
+    const std::map<char, char> escapes = {{'n', '\n'}, {'r', '\r'}, {'t', '\t'}};
+    std::string text;
+    for (size_t i = 0; i < field.size(); i++) {
+        if (field[i] != '\\') {
+            text += field[i];
+            continue;
+        }
+        const auto escape = escapes.find(field[++i]);
+        text += escape == escapes.end() ? field[i] : escape->second;
+    }
+    return text;
+}
+
+// By a form such as minhash/words/3 or simhash/words/1/balanced/xxh3, as the file has it.
+std::string answer(const std::string& form, const std::string& document) {
+    const Strings parts = split(form, '/');
+    const std::map<std::string, Weighting> weightings = {
+        {"balanced", Weighting::kBalanced}, {"tf", Weighting::kTf}, {"binary", Weighting::kBinary}};
+    DocumentOptions options;
+    options.features = parts[1] == "words" ? FeatureKind::kWords : FeatureKind::kCharacters;
+    options.width = std::stoi(parts[2]);
+    SlicedText text{document, 100};
+    uint64_t fingerprint;
+    bool found;
+    if (parts[0] == "minhash") {
+        found = document_minhash(options.features, options.width, text.source(), &fingerprint);
+    } else {
+        options.weighting = weightings.at(parts[3]);
+        options.hash = parts[4] == "xxh3" ? HashKind::kXxh3 : HashKind::kFnv1;
+        found = document_fingerprint(options, text.source(), malloc_memory(), &fingerprint);
+    }
+    return found ? std::to_string(int64_t(fingerprint)) : "\\N";
+}
+
+} // namespace
+
+TEST(KnownAnswers, AreThoseOfThisMachine) {
+    std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "../data/known_answers.tsv");
+    std::string line;
+    ASSERT_TRUE(std::getline(file, line))
+        << "run the tests from the folder that make was called in";
+    const Strings heading = split(line, '\t');
+    size_t texts = 0;
+    for (; std::getline(file, line); texts++) {
+        const Strings fields = split(line, '\t');
+        ASSERT_EQ(fields.size(), heading.size()) << line;
+        for (size_t i = 2; i < fields.size(); i++)
+            EXPECT_EQ(answer(heading[i], unescaped(fields[1])), fields[i])
+                << fields[0] << " by " << heading[i];
+    }
+    EXPECT_GE(texts, 60u);
+}
+
+} // namespace simhash::test
