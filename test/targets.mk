@@ -20,6 +20,7 @@
 #                          PARTS= or METHODS= it writes build/bench
 #   make plan-grid         the planner's choices against the best plans (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
 #   make quality           measures fingerprints on real documents (fetches packages); writes docs/quality
+#   make quality-of        measures fingerprints on the text files in FOLDER=...
 #   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
 #   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
 #   make pictures          measures perceptual hashes of pictures and of their copies (fetches packages)
@@ -31,7 +32,7 @@
 #   make release-check     what a release needs before it is tagged
 
 .PHONY: tap damage damage-sanitized crash standby recovery-targets clean-tmp-check soak sqlsmith update-test old-index-data \
-	old-snapshot valgrind fuzz arm64 s390x quality verified-pairs false-neighbours pictures bench plan-grid drawing \
+	old-snapshot valgrind fuzz arm64 s390x quality quality-of verified-pairs false-neighbours pictures bench plan-grid drawing \
 	format-check tidy dist release-check
 
 # ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
@@ -108,6 +109,10 @@ quality: build/measure
 	build/measure build/quality/corpora/* > build/quality/results.tsv
 	python3 test/quality/report.py build/quality/results.tsv docs/quality >docs/quality/figures.md
 
+# The same of the text files in a folder, FOLDER: a table, and build/quality-of/folder.svg.
+quality-of: build/measure
+	python3 test/quality/folder.py "$(FOLDER)" build/quality-of
+
 # Both look at the documents that `make quality` has fetched.
 build/verified_pairs build/false_neighbours: build/%: test/bench/%.cpp build/test/quality/minhash.o \
 		$(CORE_SOURCES:%.cpp=build/%.o)
@@ -118,6 +123,7 @@ CORPORA = $(filter-out $(wildcard build/quality/corpora/pieces-* build/quality/c
 
 verified-pairs: build/verified_pairs
 	build/verified_pairs 2 100000 5000 $(CORPORA)
+	CXX="$(CXX)" test/bench/verified_pairs.sh $(PG_CONFIG) 100000 5000 $(CORPORA)
 
 false-neighbours: build/false_neighbours
 	build/false_neighbours $(CORPORA)

@@ -3,6 +3,8 @@
 //
 //   verified_pairs THREADS DOCUMENTS BYTES CORPUS...
 //
+// With 0 threads it prints the documents, as COPY reads them, for verified_pairs.sh.
+//
 // A corpus is a file of documents that end in a NUL byte (the quality bench's). They are cut into
 // pieces of so many bytes: from their beginning on; then, until there are so many, from a third of
 // a piece on, and from two thirds on. Such pieces have a third or two thirds of their text in
@@ -12,10 +14,12 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <initializer_list>
 #include <iterator>
 #include <thread>
 
 #include "core/text/feature_set.hpp"
+#include "core/text/minhash.hpp"
 #include "core/whole/near_pairs.hpp"
 #include "documents.hpp"
 #include "minhash.hpp"
@@ -176,21 +180,33 @@ void print_line(const char* method, const char* what, const Times& times, size_t
     fflush(stdout);
 }
 
-void by_fingerprints(const Documents& documents) {
-    for (const int radius : {3, 6, 8, 10}) {
+using MakeFingerprint = uint64_t (*)(const std::string& document);
+
+uint64_t simhash_of(const std::string& document) {
+    return fingerprint(document, {});
+}
+
+uint64_t minhash_of(const std::string& document) {
+    WholeText whole{document};
+    uint64_t result = 0;
+    document_minhash(FeatureKind::kWords, kWidth, whole.source(), &result);
+    return result;
+}
+
+void by_fingerprints(const Documents& documents, const char* name, MakeFingerprint make,
+                     std::initializer_list<int> radii) {
+    for (const int radius : radii) {
         Stopwatch watch;
         Times times;
         Fingerprints prints(documents.size());
-        in_parallel(documents.size(), 64,
-                    [&](size_t i) { prints[i] = fingerprint(documents[i], {}); });
+        in_parallel(documents.size(), 64, [&](size_t i) { prints[i] = make(documents[i]); });
         times.making = watch.seconds();
         const Pairs found = near_documents(prints, radius);
         times.searching = watch.seconds();
         const Pairs similar = verified(sets_of(documents, found), found);
         times.verifying = watch.seconds();
         times.processor = watch.processor_seconds();
-        print_line("fingerprints, radius ", std::to_string(radius).c_str(), times, found.size(),
-                   similar.size());
+        print_line(name, std::to_string(radius).c_str(), times, found.size(), similar.size());
     }
 }
 
@@ -226,6 +242,30 @@ void by_minhash(const Documents& documents) {
     }
 }
 
+// As COPY reads them.
+void print_documents(const Documents& documents) {
+    for (const std::string& document : documents) {
+        for (const char c : document)
+            switch (c) {
+            case '\\':
+                fputs("\\\\", stdout);
+                break;
+            case '\n':
+                fputs("\\n", stdout);
+                break;
+            case '\r':
+                fputs("\\r", stdout);
+                break;
+            case '\t':
+                fputs("\\t", stdout);
+                break;
+            default:
+                putchar(c);
+            }
+        putchar('\n');
+    }
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
@@ -244,11 +284,16 @@ int main(int count, char** arguments) {
         for (const Documents& corpus : corpora)
             for (const std::string& document : corpus)
                 cut(document, from, bytes, most, documents);
+    if (threads == 0) {
+        print_documents(documents);
+        return 0;
+    }
     printf("%zu documents of %zu bytes, %d threads\n\n"
            "| | make, s | search, s | verify, s | all, s | processor, s | pairs compared "
            "| pairs found |\n"
            "|---|--:|--:|--:|--:|--:|--:|--:|\n",
            documents.size(), bytes, threads);
-    by_fingerprints(documents);
+    by_fingerprints(documents, "simhash, radius ", simhash_of, {3, 6, 8, 10});
+    by_fingerprints(documents, "minhash, radius ", minhash_of, {8, 10});
     by_minhash(documents);
 }

@@ -14,6 +14,16 @@ namespace quality {
 
 using Documents = std::vector<std::string>;
 using Fingerprints = std::vector<uint64_t>;
+
+// The fingerprints of documents, of one word or of several each.
+struct Codes {
+    int words = 1;
+    std::vector<uint64_t> all; // of the documents, one after another
+
+    size_t size() const { return all.size() / words; }
+    const uint64_t* operator[](size_t document) const { return &all[document * words]; }
+};
+
 using Shingles = std::vector<uint64_t>; // hashes of features, sorted, distinct
 
 struct Corpus {

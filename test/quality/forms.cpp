@@ -9,6 +9,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "core/text/minhash.hpp"
+
 using namespace simhash;
 
 namespace quality {
@@ -117,6 +119,19 @@ const std::vector<Sums>& signs() {
     return of_byte;
 }
 
+template <size_t minima>
+Codes minhash_codes(const Documents& documents) {
+    Codes codes{minima / 64, {}};
+    for (const std::string& document : documents) {
+        MinimaOf<minima> of_document;
+        WholeText whole{document};
+        each_feature(FeatureKind::kWords, 3, whole.source(), of_document);
+        for (const uint64_t word : of_document.words())
+            codes.all.push_back(word);
+    }
+    return codes;
+}
+
 uint64_t vote(const std::vector<Word>& words, const std::vector<double>& weights) {
     Sums sums[8] = {};
     for (size_t i = 0; i < words.size(); i++)
@@ -150,7 +165,23 @@ std::vector<Form> forms() {
         {"characters 4, binary", characters(4, Weighting::kBinary)},
         {"characters 5, log", characters(5, Weighting::kLog)},
         {"characters 5, binary", characters(5, Weighting::kBinary)},
+        {"minhash", {}, 64},
+        {"minhash, 128 bits, within 2 k", {}, 128},
+        {"minhash, 256 bits, within 4 k", {}, 256},
     };
+}
+
+Codes codes(const Documents& documents, const Form& form) {
+    switch (form.minima) {
+    case 64:
+        return minhash_codes<64>(documents);
+    case 128:
+        return minhash_codes<128>(documents);
+    case 256:
+        return minhash_codes<256>(documents);
+    default:
+        return {1, fingerprints(documents, form.options)};
+    }
 }
 
 std::string Trial::name() const {

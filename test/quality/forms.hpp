@@ -10,11 +10,14 @@ namespace quality {
 
 struct Form {
     std::string name;
-    simhash::DocumentOptions options;
+    simhash::DocumentOptions options; // of a vote
+    int minima = 0;                   // or minhash() of word 3-shingles: 64, 128 or 256 bits
 };
 
-// Ours first, then what others do, each written from its description, then more of ours.
+// The default first, then what others do, each written from its description, then more of ours.
 std::vector<Form> forms();
+
+Codes codes(const Documents& documents, const Form& form);
 
 // A weighting of words that might be the default. Which of them is best is asked of all kinds of
 // documents but one, and answered with the figures of that one.

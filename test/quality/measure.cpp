@@ -8,13 +8,15 @@
 // Truth 2: copies of documents with edits of known kind (edits.hpp).
 //
 // Prints lines of fields separated by tabs, for report.py. A triple is "near,between,others": the
-// pairs that were found, by what they are in truth. Triples are by radius, 0 to 12.
+// pairs that were found, by what they are in truth. Triples are by radius, 0 to 12; in forms of 128 and
+// 256 bits by its double and its fourfold.
 //   corpus     CORPUS  documents  bytes  near  between
 //   counts     CORPUS  FORM  triples
 //   trial      CORPUS  TRIAL  HASH  triples
 //   total      CORPUS  REPLICATE  near
 //   resampled  CORPUS  FORM  REPLICATE  triples
 //   minhash    CORPUS  METHOD  signatures' seconds  triple  its replicates' triples
+//   refusals   CORPUS  FORM  RADIUS  documents refused, wrongly, admitted though near
 //   seconds    CORPUS  FORM  of all its fingerprints
 //   length     CORPUS  FORM  bytes  near of that length  near within 0 ... within 12
 //   distances  CORPUS  FORM  near at 0..64, others at 0..64
@@ -74,7 +76,11 @@ void print_distances(const char* corpus, const char* form, const Distances& dist
     printf("\n");
 }
 
-void print_bits(const char* corpus, const char* form, const Fingerprints& fps) {
+// Of codes of several words, the first.
+void print_bits(const char* corpus, const char* form, const Codes& codes) {
+    Fingerprints fps;
+    for (size_t i = 0; i < codes.size(); i++)
+        fps.push_back(*codes[i]);
     printf("ones\t%s\t%s", corpus, form);
     for (int bit = 63; bit >= 0; bit--) {
         long ones = 0;
@@ -92,7 +98,7 @@ void print_bits(const char* corpus, const char* form, const Fingerprints& fps) {
 // Near-duplicates by the bytes of the shorter document, up to each of these.
 constexpr size_t kLengths[] = {150, 400, 1000, 3000, 10000, size_t(-1)};
 
-void print_lengths(const Measured& on, const char* form, const Fingerprints& fps) {
+void print_lengths(const Measured& on, const char* form, const Codes& codes) {
     size_t least = 0;
     for (const size_t greatest : kLengths) {
         Pairs pairs;
@@ -102,7 +108,7 @@ void print_lengths(const Measured& on, const char* form, const Fingerprints& fps
             if (bytes > least && bytes <= greatest)
                 pairs.push_back({a, b});
         }
-        const Histogram of_length = histogram(fps, pairs);
+        const Histogram of_length = histogram(codes, pairs);
         printf("length\t%s\t%s\t%zu\t%zu", on.corpus.name.c_str(), form, least, pairs.size());
         long within = 0;
         for (int k = 0; k < kRadii; k++)
@@ -112,9 +118,22 @@ void print_lengths(const Measured& on, const char* form, const Fingerprints& fps
     }
 }
 
-void measure_form(const Measured& on, const char* form, const Fingerprints& fps) {
+// What is measured of a constraint: the forms and radii that one might take.
+bool is_for_constraints(const std::string& form) {
+    return form.starts_with("default") || form == "word 3-shingles, binary" || form == "minhash";
+}
+
+void print_refusals(const Measured& on, const char* form, const Codes& codes) {
+    for (int radius = 1; radius < kRadii; radius++) {
+        const Refusals counted = refusals(codes, on.truth, radius);
+        printf("refusals\t%s\t%s\t%d\t%d\t%d\t%d\n", on.corpus.name.c_str(), form, radius,
+               counted.refused, counted.wrongly, counted.admitted);
+    }
+}
+
+void measure_form(const Measured& on, const char* form, const Codes& codes) {
     const char* corpus = on.corpus.name.c_str();
-    const Distances distances(fps, on.truth);
+    const Distances distances(codes, on.truth);
     printf("counts\t%s\t%s", corpus, form);
     print_triples(distances.counts());
     printf("\n");
@@ -123,9 +142,11 @@ void measure_form(const Measured& on, const char* form, const Fingerprints& fps)
         print_triples(distances.resampled(on.replicates[r]));
         printf("\n");
     }
-    print_lengths(on, form, fps);
+    print_lengths(on, form, codes);
     print_distances(corpus, form, distances);
-    print_bits(corpus, form, fps);
+    print_bits(corpus, form, codes);
+    if (is_for_constraints(form))
+        print_refusals(on, form, codes);
 }
 
 void measure_trials(const Measured& on) {
@@ -134,7 +155,7 @@ void measure_trials(const Measured& on) {
         const std::vector<Fingerprints> fps = trial_fingerprints(on.corpus.documents, all, hash);
         for (size_t i = 0; i < all.size(); i++) {
             printf("trial\t%s\t%s\t%d", on.corpus.name.c_str(), all[i].name().c_str(), hash);
-            print_triples(Distances(fps[i], on.truth).counts());
+            print_triples(Distances({1, fps[i]}, on.truth).counts());
             printf("\n");
         }
     }
@@ -232,12 +253,13 @@ void measure_edits(const Corpus& corpus) {
 // near-duplicates, and of such pairs there are very many.
 class Strangers {
   public:
-    void add(const std::string& form, const std::string& corpus, const Fingerprints& fps) {
+    void add(const std::string& form, const std::string& corpus, const Codes& codes) {
         const std::string kind = corpus.substr(0, corpus.find('-'));
         if (kind == "pieces" || kind == "unseen") // pieces are of documents of other kinds
             return;
-        std::vector<Fingerprints>& of_form = samples_.try_emplace(form).first->second[kind];
-        of_form.emplace_back(fps.begin(), fps.begin() + std::min(fps.size(), kSample));
+        std::vector<Codes>& of_form = samples_.try_emplace(form).first->second[kind];
+        const size_t words = std::min(codes.size(), kSample) * codes.words;
+        of_form.push_back({codes.words, {codes.all.begin(), codes.all.begin() + words}});
     }
 
     void print() const {
@@ -245,8 +267,8 @@ class Strangers {
             Histogram at{};
             for (auto a = by_kind.begin(); a != by_kind.end(); a++)
                 for (auto b = by_kind.begin(); b != a; b++)
-                    for (const Fingerprints& of_a : a->second)
-                        for (const Fingerprints& of_b : b->second)
+                    for (const Codes& of_a : a->second)
+                        for (const Codes& of_b : b->second)
                             add_distances(of_a, of_b, at);
             printf("strangers\t-\t%s\t%ld", form.c_str(),
                    std::accumulate(at.begin(), at.end(), 0L));
@@ -260,7 +282,7 @@ class Strangers {
   private:
     static constexpr size_t kSample = 1000; // documents of a corpus
 
-    std::map<std::string, std::map<std::string, std::vector<Fingerprints>>> samples_;
+    std::map<std::string, std::map<std::string, std::vector<Codes>>> samples_;
 };
 
 void measure(const std::string& path, Strangers& strangers) {
@@ -277,11 +299,11 @@ void measure(const std::string& path, Strangers& strangers) {
     for (int r = 0; r < kReplicates; r++)
         printf("total\t%s\t%d\t%.0f\n", corpus.name.c_str(), r, replicates.pairs(r, truth.near));
     for (const Form& form : forms()) {
-        Fingerprints fps;
-        const double spent = seconds([&] { fps = fingerprints(corpus.documents, form.options); });
+        Codes of_corpus;
+        const double spent = seconds([&] { of_corpus = codes(corpus.documents, form); });
         printf("seconds\t%s\t%s\t%.6f\n", corpus.name.c_str(), form.name.c_str(), spent);
-        measure_form(on, form.name.c_str(), fps);
-        strangers.add(form.name, corpus.name, fps);
+        measure_form(on, form.name.c_str(), of_corpus);
+        strangers.add(form.name, corpus.name, of_corpus);
     }
     measure_minhash(on, sets);
     if (!corpus.name.starts_with("unseen")) { // no weighting is chosen on these

@@ -23,7 +23,12 @@ PEERS = ("textbook", "ClickHouse", "usual")
 INK, GRID = "#333", "#ddd"
 # Forms that are best at something, for which is told what radius to choose.
 LEADING = ("default: words, balanced", "characters 3, balanced", "words, log",
-           "word 3-shingles, binary")
+           "word 3-shingles, binary", "minhash")
+BYTES = {"minhash, 128 bits, within 2 k": 16, "minhash, 256 bits, within 4 k": 32}  # others: 8
+# What may decide alone, at which radii.
+ALONE = (("default: words, balanced", (3, 4, 6)), ("characters 3, balanced", (3,)),
+         ("word 3-shingles, binary", (9, 10)), ("minhash", (6, 7, 8, 9, 10)),
+         ("minhash, 128 bits, within 2 k", (8, 9)), ("minhash, 256 bits, within 4 k", (8, 9)))
 COLOURS = ["#c0392b", "#2471a3", "#1e8449", "#b7950b", "#7d3c98", "#5d6d7e"]
 
 
@@ -79,7 +84,7 @@ class Results:
             self.minhash[corpus, name] = triples(fields[1:])
         elif what == "seconds":
             self.seconds[corpus, name] = float(fields[0])
-        elif what in ("edit", "length"):
+        elif what in ("edit", "length", "refusals"):
             self.other[what][corpus, name, fields[0]] = [float(field) for field in fields[1:]]
         else:
             self.other[what][corpus, name] = [float(field) for field in fields]
@@ -277,7 +282,7 @@ def verified_table(results, scores):
         cells = [f"{short(scores.mean(form, k), 3)} ("
                  f"{compared(results, lambda corpus: results.counts[corpus, form][k]):.3g})"
                  for k in WIDE]
-        rows.append([form, "8", f"{spent:.0f}", *cells])
+        rows.append([form, str(BYTES.get(form, 8)), f"{spent:.0f}", *cells])
     table("After verification, mean F1 (and pairs compared for each near-duplicate), with the "
           "bytes kept of a document and the time to make them:",
           ["features, weights", "bytes", "µs", *(f"k = {k}" for k in WIDE)], rows)
@@ -298,6 +303,64 @@ def verified_table(results, scores):
     table("MinHash, 128 permutations, with locality-sensitive hashing:",
           ["method", "bytes", "µs", "F1 verified", "interval", "pairs compared",
            "F1 as found", "strictly"], rows)
+
+
+def by_kind(results, figure):
+    """What figure(corpus) gives, mean over a kind's corpora, for each kind."""
+    return [mean(map(figure, corpora)) for corpora in results.kinds.values()]
+
+
+def alone_row(results, name, size, radius, triple_of):
+    """What is found without verification; triple_of(corpus)."""
+    recalls = by_kind(results, lambda corpus: triple_of(corpus)[0] / max(results.near[corpus], 1))
+    precisions = by_kind(results, lambda corpus: precision(triple_of(corpus)))
+    scores = by_kind(results, lambda corpus: as_found(triple_of(corpus), results.near[corpus]))
+    checked = by_kind(results, lambda corpus: verified(triple_of(corpus), results.near[corpus]))
+    return [name, str(size), radius, short(mean(recalls), 3), short(mean(precisions), 3),
+            f"**{short(mean(scores), 3)}**", short(mean(checked), 3),
+            f"{compared(results, triple_of):.3g}", short(min(recalls)), short(min(precisions)),
+            short(min(scores))]
+
+
+def alone_table(results):
+    rows = [alone_row(results, form, BYTES.get(form, 8), str(k * BYTES.get(form, 8) // 8),
+                      lambda corpus: results.counts[corpus, form][k])
+            for form, radii in ALONE for k in radii]
+    for method in dict.fromkeys(name for _, name in results.minhash):
+        rows.append(alone_row(results, "MinHash, " + method, 512, "",
+                              lambda corpus: results.minhash[corpus, method][0]))
+    table("What decides alone, without verification (after it: the column *verified*); the last "
+          "three columns are of the kinds that have the least:",
+          ["form", "bytes", "radius", "recall", "precision", "F1 as found", "verified",
+           "pairs found for each near-duplicate", "least recall", "least precision", "least F1"],
+          rows)
+
+
+def alone_by_kind_table(results):
+    rows = []
+    for form, radii in ALONE:
+        for k in radii:
+            scores = by_kind(results, lambda corpus: as_found(results.counts[corpus, form][k],
+                                                              results.near[corpus]))
+            rows.append([form, str(k * BYTES.get(form, 8) // 8), *map(short, scores),
+                         f"**{short(mean(scores), 3)}**"])
+    table("F1 as found of the same, by kind:",
+          ["form", "radius", *results.kinds, "mean"], rows)
+
+
+def refusals_table(results):
+    rows = []
+    forms = dict.fromkeys(form for _, form, _ in results.other["refusals"])
+    for form in forms:
+        for radius in RADII[1:]:
+            refused, wrongly, admitted = map(sum, zip(*(
+                results.other["refusals"][corpus, form, str(radius)]
+                for corpora in results.kinds.values() for corpus in corpora)))
+            rows.append([form, str(radius), f"{refused:.0f}", f"{wrongly:.0f}",
+                         f"{100 * wrongly / max(refused, 1):.2f} %", f"{admitted:.0f}"])
+    table("What a constraint refuses, each corpus inserted in order: documents refused; of these, "
+          "wrongly, with no row of J >= .5; and documents admitted beside a row of J >= .8:",
+          ["features, weights", "radius", "refused", "wrongly", "share", "admitted"], rows)
 
 
 def radius_for_recall_table(results):
@@ -480,7 +543,7 @@ def write_panels(path, title, panels, legend):
 
 
 def plot_pairs(results, folder):
-    shown = results.forms[:6]
+    shown = ["minhash", *results.forms[:5]]
     x_labels = [(k / 12, str(k)) for k in range(0, 13, 2)]
 
     def recall(triple, total):
@@ -538,6 +601,9 @@ def main():
     print("# Figures of the quality bench\n\nWritten by `make quality`; "
           "[quality.md](../quality.md) says what they mean.")
     scores, strictly = Scores(results, as_found), Scores(results, strict)
+    alone_table(results)
+    alone_by_kind_table(results)
+    refusals_table(results)
     kind_table(results, scores)
     difference_table(results, scores)
     radius_table(results, scores)
@@ -553,6 +619,9 @@ def main():
     bit_table(results)
     print("\n## Unseen kinds\n\nOf documents on which no form and no weighting was chosen.")
     scores = Scores(results.unseen, as_found)
+    alone_table(results.unseen)
+    alone_by_kind_table(results.unseen)
+    refusals_table(results.unseen)
     kind_table(results.unseen, scores)
     difference_table(results.unseen, scores)
     radius_table(results.unseen, scores)
@@ -563,4 +632,5 @@ def main():
         plot(results, sys.argv[2])
 
 
-main()
+if __name__ == "__main__":
+    main()

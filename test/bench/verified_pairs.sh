@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# All pairs of documents with a similarity of .8 or more inside the server, text in, pairs out, beside the
+# same documents outside it (verified_pairs.cpp):
+#
+#   test/bench/verified_pairs.sh PG_CONFIG DOCUMENTS BYTES CORPUS...
+#
+# Builds simhash for that server, without installing it, and measures in a throwaway cluster on a socket of
+# its own: processor time of the one backend, no parallel workers. Called as root it drops to the user
+# postgres.
+set -euo pipefail
+# shellcheck source=scripts/lib.sh
+. "$(dirname "$0")/../../scripts/lib.sh"
+pg_config=$1
+shift
+bin=$("$pg_config" --bindir)
+work=$(mktemp -d)
+trap 'as_server "$bin/pg_ctl" -D "$work/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+as_server() { if [ "$(id -u)" = 0 ]; then setpriv --reuid postgres --regid postgres --clear-groups "$@"; else "$@"; fi; }
+
+build/verified_pairs 0 "$@" >"$work/documents"
+cp -r "$root"/Makefile "$root"/simhash* "$root"/src "$root"/scripts "$work"
+make -C "$work" -s clean PG_CONFIG="$pg_config" >/dev/null
+make -C "$work" -s -j2 PG_CONFIG="$pg_config" with_llvm=no CXX="${CXX:-g++}" >/dev/null 2>&1
+sql_scripts "$work" | xargs sed "s|MODULE_PATHNAME|$work/simhash|; /^\\\\echo/d" >"$work/install.sql"
+[ "$(id -u)" = 0 ] && chown -R postgres "$work"
+
+as_server "$bin/initdb" -D "$work/data" -E UTF8 --locale=C.UTF-8 -A trust >/dev/null
+as_server "$bin/pg_ctl" -w -D "$work/data" -l "$work/log" \
+    -o "-k $work -c listen_addresses='' -c fsync=off -c shared_buffers=1GB -c max_wal_size=4GB" start >/dev/null
+psql() { as_server "$bin/psql" -h "$work" -XqAt -v ON_ERROR_STOP=1 postgres "$@"; }
+psql -c "SET client_min_messages = warning" -f "$work/install.sql"
+psql <<SQL
+CREATE TABLE document (id bigint GENERATED ALWAYS AS IDENTITY, body text);
+\copy document (body) FROM '$work/documents'
+VACUUM ANALYZE document;
+-- Of this backend, in seconds: utime and stime, in hundredths.
+CREATE FUNCTION processor_time() RETURNS numeric LANGUAGE sql AS \$\$
+    SELECT (split_part(line, ' ', 12)::numeric + split_part(line, ' ', 13)::numeric) / 100
+    FROM (SELECT regexp_replace(pg_read_file('/proc/' || pg_backend_pid() || '/stat'), '^.*\) ', '. ')) AS stat (line)
+\$\$;
+SET max_parallel_workers_per_gather = 0;
+SET work_mem = '1GB';
+CREATE FUNCTION measure(fingerprint text, radius integer) RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+    began numeric := processor_time();
+    made numeric; near numeric; verified numeric;
+    candidates bigint; pairs bigint;
+BEGIN
+    EXECUTE format('CREATE TEMP TABLE page AS SELECT id, %s AS fp FROM document', fingerprint);
+    made := processor_time();
+    CREATE TEMP TABLE candidate AS
+        SELECT x.id AS a, y.id AS b
+        FROM unnest((SELECT simhash_pairs_agg(fp, radius) FROM page)) near
+        JOIN page x ON x.fp = near.a
+        JOIN page y ON y.fp = near.b
+        UNION ALL
+        SELECT x.id, y.id FROM page x JOIN page y ON x.fp = y.fp AND x.id < y.id;
+    near := processor_time();
+    SELECT count(*) INTO candidates FROM candidate;
+    ANALYZE candidate;
+    -- A set for each document that is in a candidate, and the sets last.
+    CREATE TEMP TABLE page_shingles AS
+        SELECT id, simhash_shingles(body) AS shingles FROM document
+        WHERE id IN (SELECT a FROM candidate UNION SELECT b FROM candidate);
+    ANALYZE page_shingles;
+    SELECT count(*) INTO pairs
+    FROM candidate JOIN page_shingles x ON x.id = a JOIN page_shingles y ON y.id = b
+    WHERE shingle_similar(x.shingles, y.shingles, 0.8);
+    verified := processor_time();
+    DROP TABLE page, candidate, page_shingles;
+    RETURN format('| %s within %s | %s | %s | %s | **%s** | %s | %s |', fingerprint, radius, round(made - began, 1),
+                  round(near - made, 1), round(verified - near, 1), round(verified - began, 1), candidates, pairs);
+END \$\$;
+\echo '| in the server | make, s | search, s | verify, s | processor, s | pairs compared | pairs found |'
+\echo '|---|--:|--:|--:|--:|--:|--:|'
+SELECT measure('minhash(body)', 8);
+SELECT measure('minhash(body)', 10);
+SELECT measure('simhash(body)', 8);
+SQL
