@@ -68,3 +68,60 @@ CREATE FUNCTION minhash_similarity(distance integer, confidence double precision
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION minhash_similarity(integer, double precision) IS
     'the similarity that a distance of two fingerprints by minhash() tells, with its bounds';
+
+-- ==== How well fingerprints find near-duplicates among documents of yours ====
+
+-- All arguments, types and schemas are written out, so that nothing of another's in the extension's
+-- schema fits better.
+CREATE FUNCTION simhash_quality(documents text[], similar_from double precision DEFAULT 0.8,
+        unlike_below double precision DEFAULT 0.5)
+    RETURNS TABLE (form text, radius integer, similar_pairs bigint, similar_found bigint,
+        neither_found bigint, strangers_found bigint, recall double precision, f1 double precision)
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+BEGIN ATOMIC
+    -- Every document is read once, and its set and its fingerprints are made once.
+    WITH document AS MATERIALIZED (
+        SELECT number, simhash_shingles(body, 'words'::text, 3) AS shingles,
+            ARRAY[minhash(body, 'words'::text, 3),
+                simhash(body, 'words'::text, 1, 'balanced'::text, 'xxh3'::text),
+                simhash(body, 'chars'::text, 3, 'balanced'::text, 'xxh3'::text),
+                simhash(body, 'words'::text, 1, 'log'::text, 'xxh3'::text),
+                simhash(body, 'words'::text, 3, 'binary'::text, 'xxh3'::text)] AS fingerprints
+        FROM pg_catalog.unnest(documents) WITH ORDINALITY AS all_of_them (body, number)
+        WHERE minhash(body, 'words'::text, 3) IS NOT NULL
+    ), pair AS ( -- by comparing sets, of which most are told apart by their first shingles
+        SELECT a.fingerprints AS of_a, b.fingerprints AS of_b,
+            shingle_similar(a.shingles, b.shingles, similar_from) AS is_similar,
+            NOT shingle_similar(a.shingles, b.shingles, unlike_below) AS is_unlike
+        FROM document a JOIN document b ON a.number < b.number
+        OFFSET 0
+    ), counted AS (
+        SELECT number, a <~> b AS distance, is_similar, is_unlike, count(*) AS pairs
+        FROM pair, unnest(of_a, of_b) WITH ORDINALITY AS of_form (a, b, number)
+        GROUP BY 1, 2, 3, 4
+    ), form AS (
+        SELECT name, number
+        FROM pg_catalog.unnest(ARRAY['minhash(body)', 'simhash(body)', 'simhash(body, ''chars'', 3)',
+            'simhash(body, ''words'', 1, ''log'')', 'simhash(body, ''words'', 3, ''binary'')'])
+            WITH ORDINALITY AS of_form (name, number)
+    ), within AS (
+        SELECT form.name, form.number, radius,
+            coalesce(sum(pairs) FILTER (WHERE is_similar), 0)::bigint AS similar_pairs,
+            coalesce(sum(pairs) FILTER (WHERE is_similar AND distance <= radius), 0)::bigint AS similar_found,
+            coalesce(sum(pairs) FILTER (WHERE NOT is_similar AND NOT is_unlike
+                AND distance <= radius), 0)::bigint AS neither_found,
+            coalesce(sum(pairs) FILTER (WHERE is_unlike AND distance <= radius), 0)::bigint AS strangers_found
+        FROM form CROSS JOIN pg_catalog.generate_series(0, 12) AS radius LEFT JOIN counted USING (number)
+        GROUP BY 1, 2, 3
+    )
+    SELECT name, within.radius, within.similar_pairs, within.similar_found, within.neither_found,
+        within.strangers_found,
+        within.similar_found::double precision / nullif(within.similar_pairs, 0)::double precision,
+        2::double precision * within.similar_found::double precision
+            / nullif(within.similar_pairs + within.similar_found + within.strangers_found,
+                     0)::double precision
+    FROM within
+    ORDER BY number, within.radius;
+END;
+COMMENT ON FUNCTION simhash_quality(text[], double precision, double precision) IS
+    'how well fingerprints of several forms find the near-duplicates among these documents, by radius, beside their exact similarity';

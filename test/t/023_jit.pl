@@ -85,6 +85,8 @@ my %calls = (
 	'minhash(tsvector)'                             => 'minhash(lexemes)',
 	'minhash_agg(text)'                             => 'minhash_agg(body)',
 	'minhash_radius(double precision,double precision)'     => 'minhash_radius(1 / (1.0 + radius), .9)',
+	'simhash_quality(text[],double precision,double precision)' =>
+		q{simhash_quality(ARRAY[body, copy, 'a b c'])},
 	'minhash_similarity(integer,double precision)'          => 'minhash_similarity(hamming(fp, other))',
 	'simhash_join_of(text,text,integer)'            => q{simhash_join_of('SELECT ' || fp, 'SELECT ' || other)},
 );
@@ -148,7 +150,7 @@ same_by_jit('SELECT ' . join(",\n", @scalar) . ' FROM docs WHERE id <= 40');
 for (@others)
 {
 	my ($function, $call) = @$_;
-	my $few = $function =~ /index_|layouts|_of\(/ ? 'WHERE id <= 3' : '';
+	my $few = $function =~ /index_|layouts|_of\(|quality/ ? 'WHERE id <= 3' : '';
 	my $groups = $function =~ /_agg\(/ ? 'GROUP BY radius' : '';
 	same_by_jit(qq{SELECT md5(string_agg(r::text, ' ' ORDER BY r::text)) AS "$function" FROM (SELECT $call AS r FROM docs $few $groups) d});
 }
