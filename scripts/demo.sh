@@ -61,7 +61,7 @@ run_psql -c "CREATE EXTENSION simhash" \
             id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             name text NOT NULL,
             body text NOT NULL,
-            fp   bigint GENERATED ALWAYS AS (simhash(body)) STORED)" \
+            fp   bigint GENERATED ALWAYS AS (minhash(body)) STORED)" \
     -c "CREATE INDEX docs_fp ON docs USING simhash (fp)"
 say "Loading"
 list_files | perl "$root/scripts/documents.pl" | run_psql -c "COPY docs (name, body) FROM STDIN"
@@ -83,7 +83,7 @@ run_psql -c "
            pg_size_pretty(pg_relation_size('docs_fp')) AS index_size
     FROM docs"
 
-heading "Groups of near-duplicates: chains of documents within 3 bits of each other, the most varied first"
+heading "Groups of near-duplicates: chains of documents within 8 bits of each other, the most varied first"
 run_psql -At -c "
     -- A line for each fingerprint: its distance from the group's first, a document, and how many more have the same.
     CREATE TABLE groups AS
@@ -92,7 +92,7 @@ run_psql -At -c "
                          CASE WHEN documents > 1 THEN ' (and ' || documents - 1 || ' with the same fingerprint)' ELSE '' END
                          ORDER BY fp <~> cluster, name) AS lines
         FROM (SELECT cluster, fp, min(name) AS name, count(*) AS documents
-              FROM (SELECT name, fp, simhash_cluster(fp) OVER () AS cluster FROM docs) clustered
+              FROM (SELECT name, fp, simhash_cluster(fp, 8) OVER () AS cluster FROM docs) clustered
               WHERE fp IS NOT NULL GROUP BY cluster, fp) fingerprints
         GROUP BY cluster HAVING sum(documents) > 1" -c "
     SELECT count(*) || ' groups, with ' || coalesce(sum(documents), 0) || ' documents.'
@@ -104,7 +104,7 @@ run_psql -At -c "
 
 # The document to search for: the one with the most different neighbours, or else with the most equal ones.
 fp=$(run_psql -At -c "
-    WITH pair AS (SELECT a, b FROM simhash_pairs((SELECT array_agg(DISTINCT fp) FROM docs WHERE fp IS NOT NULL))),
+    WITH pair AS (SELECT a, b FROM simhash_pairs((SELECT array_agg(DISTINCT fp) FROM docs WHERE fp IS NOT NULL), 8)),
     near AS (SELECT a AS fp FROM pair UNION ALL SELECT b FROM pair)
     SELECT docs.fp FROM docs LEFT JOIN (SELECT fp, count(*) AS neighbours FROM near GROUP BY fp) n ON n.fp = docs.fp
     WHERE docs.fp IS NOT NULL
@@ -116,9 +116,9 @@ fi
 
 heading "One document's neighbours"
 run_psql -At -c "SELECT name FROM docs WHERE fp = $fp ORDER BY name LIMIT 1" \
-    -c "SELECT 'has the fingerprint $fp. SELECT fp <~> $fp AS distance, name FROM docs WHERE fp <~> $fp <= 3:'"
+    -c "SELECT 'has the fingerprint $fp. SELECT fp <~> $fp AS distance, name FROM docs WHERE fp <~> $fp <= 8:'"
 echo
-run_psql -c "SELECT fp <~> $fp AS distance, name FROM docs WHERE fp <~> $fp <= 3 ORDER BY 1, 2 LIMIT 12"
+run_psql -c "SELECT fp <~> $fp AS distance, name FROM docs WHERE fp <~> $fp <= 8 ORDER BY 1, 2 LIMIT 12"
 
 # A table as small as this one is read as fast as an index is searched. So the end is a million fingerprints.
 heading "The same query among a million fingerprints: these documents' and random ones"
@@ -134,7 +134,7 @@ run_psql -c "
 run_psql -At -c "SET max_parallel_workers_per_gather = 0; SET jit = off" -c "
     CREATE FUNCTION plan_and_time(method text) RETURNS SETOF text LANGUAGE plpgsql AS \$\$
     DECLARE
-        query text := 'SELECT name FROM million WHERE fp <~> $fp <= 3';
+        query text := 'SELECT name FROM million WHERE fp <~> $fp <= 8';
         begun timestamptz;
         taken interval;
         runs  integer := 0;
