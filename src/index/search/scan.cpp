@@ -17,7 +17,7 @@ namespace {
 
 // ---- Conditions ----
 
-// What the rows are to be like.
+// Search conditions.
 struct Conditions {
     // Row fingerprints must lie in all balls; the first is the smallest.
     Ball* balls; // [ball_count]
