@@ -167,7 +167,8 @@ void remove_from_tables(Vacuum* vacuum) {
 void make_room(Vacuum* vacuum) {
     if (vacuum->removed_count + kMaxLeafEntries <= vacuum->removed_room)
         return;
-    if (vacuum->removed_room == vacuum->removed_limit) {
+    // The limit may be nearer than one leaf has entries: then to grow up to it would not do.
+    if (vacuum->removed_count + kMaxLeafEntries > vacuum->removed_limit) {
         remove_from_tables(vacuum);
         return;
     }
@@ -212,6 +213,7 @@ void remember_removed(Vacuum* vacuum, uint64_t fingerprint) {
     // Postings of one fingerprint follow one another in the packed part.
     if (vacuum->removed_count > 0 && vacuum->removed[vacuum->removed_count - 1] == fingerprint)
         return;
+    Assert(vacuum->removed_count < vacuum->removed_room);
     vacuum->removed[vacuum->removed_count++] = fingerprint;
 }
 
