@@ -4,6 +4,8 @@
 #include "core/bits/distance.hpp"
 #include "index/scope.hpp"
 
+#include <algorithm>
+
 namespace simhash {
 
 namespace {
@@ -101,8 +103,9 @@ bool is_numbered(Relation heap, AttrNumber column) {
            reinterpret_cast<FuncExpr*>(value)->funcid == F_NEXTVAL;
 }
 
-// Whether an index of the table makes this column alone unique.
-bool is_key(Relation heap, AttrNumber column) {
+// Whether test(pg_index row) is true of an index of the table.
+template <typename Test>
+bool any_index(Relation heap, const Test& test) {
     bool found = false;
     List* indexes = RelationGetIndexList(heap);
     ListCell* cell;
@@ -110,13 +113,56 @@ bool is_key(Relation heap, AttrNumber column) {
         HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
         if (!HeapTupleIsValid(tuple))
             continue;
-        auto* form = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
-        found |= form->indisunique && form->indnkeyatts == 1 && form->indkey.values[0] == column &&
-                 heap_attisnull(tuple, Anum_pg_index_indpred, nullptr);
+        found |= test(tuple);
         ReleaseSysCache(tuple);
     }
     list_free(indexes);
     return found;
+}
+
+Form_pg_index index_form(HeapTuple tuple) {
+    return reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
+}
+
+// Whether an index of the table makes this column alone unique.
+bool is_key(Relation heap, AttrNumber column) {
+    return any_index(heap, [column](HeapTuple tuple) {
+        Form_pg_index form = index_form(tuple);
+        return form->indisunique && form->indnkeyatts == 1 && form->indkey.values[0] == column &&
+               heap_attisnull(tuple, Anum_pg_index_indpred, nullptr);
+    });
+}
+
+Oid access_method_of(Oid index) {
+    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
+    if (!HeapTupleIsValid(tuple))
+        return InvalidOid;
+    Oid access_method = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relam;
+    ReleaseSysCache(tuple);
+    return access_method;
+}
+
+// Whether the table has another index of these columns, by the same access method.
+bool has_twin(Relation heap, Relation index) {
+    const int2vector& columns = index->rd_index->indkey;
+    return any_index(heap, [&](HeapTuple tuple) {
+        Form_pg_index form = index_form(tuple);
+        return form->indexrelid != RelationGetRelid(index) &&
+               std::equal(columns.values, columns.values + columns.dim1, form->indkey.values,
+                          form->indkey.values + form->indkey.dim1) &&
+               access_method_of(form->indexrelid) == index->rd_rel->relam;
+    });
+}
+
+// Whether the index is built for the first time, not by REINDEX, TRUNCATE, or the end of a
+// transaction that empties a temporary table.
+bool is_new(Relation heap, Relation index) {
+    if (ReindexIsProcessingIndex(RelationGetRelid(index)))
+        return false;
+    if (index->rd_createSubid != InvalidSubTransactionId)
+        return true;
+    // CONCURRENTLY builds in a transaction of its own. REINDEX builds a copy, beside the old index.
+    return !index->rd_index->indisvalid && !has_twin(heap, index);
 }
 
 // Why a column is taken for the row's number, or nullptr. A key alone may be a fingerprint, in a
@@ -153,7 +199,7 @@ void check_first_column(Relation index) {
 
 void warn_of_row_number(Relation heap, Relation index, const IndexInfo* info) {
     AttrNumber column = info->ii_IndexAttrNumbers[0];
-    if (column <= 0 || ReindexIsProcessingIndex(RelationGetRelid(index)))
+    if (column <= 0 || !is_new(heap, index))
         return; // an expression; or it was said when the index was created
     const char* reason = reason_for_row_number(heap, column, scope_columns(index) > 0);
     if (reason != nullptr)

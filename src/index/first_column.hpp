@@ -10,7 +10,8 @@ namespace simhash {
 void check_first_column(Relation index);
 
 // Warns where the first column is a bigint that identifies the row, as in (id, body): by its type
-// it could be a fingerprint. `info` is of the index, which is being built.
+// it could be a fingerprint. `info` is of the index, which is being built. Says nothing where the
+// index was built before.
 void warn_of_row_number(Relation heap, Relation index, const IndexInfo* info);
 
 } // namespace simhash
