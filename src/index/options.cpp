@@ -1,5 +1,5 @@
-// Storage parameters: radius, tables, fillfactor. What ALTER INDEX changes of them takes effect when
-// the index is built again.
+// Storage parameters: radius, tables, fillfactor. What ALTER INDEX changes of them takes effect
+// when the index is built again.
 #include "index/access_method.hpp"
 
 #include <algorithm>

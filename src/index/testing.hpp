@@ -5,9 +5,9 @@
 namespace simhash {
 
 #ifdef SIMHASH_TEST_PAUSES
-// Waits for advisory lock n where the session has set simhash.pause_at to 'POINT/n'. The setting may
-// name several points, with commas between them. No page may be locked: a wait under a page lock
-// could not be interrupted.
+// Waits for advisory lock n where the session has set simhash.pause_at to 'POINT/n'. The setting
+// may name several points, with commas between them. No page may be locked: a wait under a page
+// lock could not be interrupted.
 void pause_for_test(const char* point);
 // Raises an error where the session has set simhash.fail_at to 'POINT'.
 void fail_for_test(const char* point);

@@ -1,7 +1,6 @@
 // The entries of an index that is being built, on their way from the table to its trees: as sorted
 // runs, of each tree its own. They stay in memory where the memory holds all of them, and else go
-// to temporary files. In the build's files a run is always such a sorted run, but in the names of
-// the leaf's codec.
+// to temporary files. In the build's files a run is always such a sorted run.
 #pragma once
 
 #include "index/store/tree.hpp"

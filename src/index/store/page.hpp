@@ -1,5 +1,5 @@
 // What is on disk: the pages of an index, their fences and pivots, and the metapage; and how pages
-// are made, read and checked. README.md beside this file states the protocols.
+// are made, read and checked. The index's README.md states the protocols.
 #pragma once
 
 #include "pg.hpp"
