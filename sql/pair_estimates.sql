@@ -67,6 +67,26 @@ SELECT expected_rows('SELECT FROM simhash_pairs_of(''SELECT fp FROM missing'')')
 INSERT INTO arrivals VALUES (-2, 2);
 COMMIT;
 SELECT count(*) FROM arrivals WHERE id < 0;
+-- Who may not read a table is not told what the planner knows of it; who may read some columns, only of these.
+CREATE ROLE regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT expected_rows('SELECT FROM simhash_pairs_of(''SELECT fp FROM docs WHERE id <= 100'', 64)') AS of_another,
+       expected_rows('SELECT FROM simhash_join_of(''SELECT 1::bigint'', ''SELECT fp FROM docs WHERE id <= 100'', 64)') AS of_one_and_another,
+       expected_rows('SELECT FROM simhash_pairs_of(''SELECT 1::bigint WHERE EXISTS (SELECT FROM docs WHERE id <= 100)'', 64)') AS of_a_subquery;
+RESET ROLE;
+GRANT SELECT (fp) ON docs TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT expected_rows('SELECT FROM simhash_pairs_of(''SELECT fp FROM docs'')') AS of_its_column,
+       expected_rows('SELECT FROM simhash_pairs_of(''SELECT fp FROM docs WHERE id <= 100'', 64)') AS of_another_column;
+RESET ROLE;
+-- A view is read with its owner's rights.
+CREATE VIEW first_docs AS SELECT fp FROM docs WHERE id <= 100;
+GRANT SELECT ON first_docs TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT expected_rows('SELECT FROM simhash_pairs_of(''SELECT fp FROM first_docs'', 64)') AS of_a_view;
+RESET ROLE;
 
+DROP VIEW first_docs;
 DROP TABLE docs, arrivals;
 DROP FUNCTION expected_rows, pairs_of_a_new_table;
+DROP ROLE regress_simhash_reader;

@@ -48,6 +48,7 @@ extern "C" {
 #include "commands/progress.h"
 #include "commands/tablespace.h"
 #include "commands/vacuum.h"
+#include "executor/executor.h"
 #include "executor/instrument.h"
 #include "executor/spi.h"
 #include "fmgr.h"

@@ -65,7 +65,8 @@ std::optional<double> array_fingerprints(PlannerInfo* root, Node* array) {
 
 // ---- rows of a query that is given as a text ----
 
-// Plans the query; raises an error where it cannot be planned.
+// Plans the query; raises an error where it cannot be planned. A user who may not run it is told
+// nothing of its rows: EXPLAIN would show what the statistics know of tables that others may read.
 std::optional<double> planned_rows(const char* query) {
     std::optional<double> rows;
     SPI_connect();
@@ -75,7 +76,7 @@ std::optional<double> planned_rows(const char* query) {
         if (CachedPlan* plan = SPI_plan_get_cached_plan(prepared)) {
             if (list_length(plan->stmt_list) == 1) {
                 auto* statement = static_cast<PlannedStmt*>(linitial(plan->stmt_list));
-                if (statement->commandType == CMD_SELECT)
+                if (statement->commandType == CMD_SELECT && may_run(statement))
                     rows = statement->planTree->plan_rows;
             }
             ReleaseCachedPlan(plan, nullptr);
