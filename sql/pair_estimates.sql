@@ -67,6 +67,32 @@ SELECT expected_rows('SELECT FROM simhash_pairs_of(''SELECT fp FROM missing'')')
 INSERT INTO arrivals VALUES (-2, 2);
 COMMIT;
 SELECT count(*) FROM arrivals WHERE id < 0;
+-- That is also so where nothing is wrong with the query; and the planner's functions cannot write, whatever they are declared.
+CREATE FUNCTION reads_only() RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE 'transaction_read_only is %', current_setting('transaction_read_only');
+    PERFORM set_config('simhash_test.planned', 'yes', true), pg_advisory_xact_lock(1);
+    RETURN 1;
+END $$;
+CREATE FUNCTION insert_arrival() RETURNS bigint LANGUAGE sql AS 'INSERT INTO arrivals VALUES (-3, 3) RETURNING id';
+CREATE FUNCTION writes() RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN insert_arrival(); END';
+BEGIN;
+SELECT expected_rows('SELECT FROM simhash_pairs_of(''SELECT fp FROM docs WHERE id <= 100 * reads_only()'', 64)');
+SELECT current_setting('simhash_test.planned', true) AS setting, count(*) AS locks
+FROM pg_locks WHERE pid = pg_backend_pid() AND (locktype = 'advisory' OR relation = 'docs'::regclass);
+SELECT expected_rows('SELECT FROM simhash_pairs_of(''SELECT fp FROM docs WHERE id = writes()'', 64)');
+SHOW transaction_read_only;
+COMMIT;
+SELECT count(*) FROM arrivals WHERE id < 0;
+-- A query in a query is not planned: with each there may be more of them, as here.
+CREATE FUNCTION two_of(queries integer) RETURNS text STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE 'two of %', queries;
+    IF queries = 0 THEN RETURN 'SELECT fp FROM docs'; END IF;
+    RETURN format('SELECT a FROM simhash_pairs_of(two_of(%1$s)) UNION ALL SELECT a FROM simhash_pairs_of(two_of(%1$s))', queries - 1);
+END $$;
+SELECT expected_rows('SELECT FROM simhash_pairs_of(two_of(3))');
+SELECT expected_rows('SELECT FROM simhash_pairs_of(''SELECT fp FROM docs'')') AS as_before;
 -- Who may not read a table is not told what the planner knows of it; who may read some columns, only of these.
 CREATE ROLE regress_simhash_reader;
 SET ROLE regress_simhash_reader;
@@ -88,5 +114,5 @@ RESET ROLE;
 
 DROP VIEW first_docs;
 DROP TABLE docs, arrivals;
-DROP FUNCTION expected_rows, pairs_of_a_new_table;
+DROP FUNCTION expected_rows, pairs_of_a_new_table, reads_only, insert_arrival, writes, two_of;
 DROP ROLE regress_simhash_reader;

@@ -86,37 +86,47 @@ std::optional<double> planned_rows(const char* query) {
     return rows;
 }
 
+// True while a query is planned for its rows. Queries that stand in it as texts are not planned,
+// as their number may grow without end: a function may return the query in which it is called.
+bool is_planning = false;
+
 // The same where the query may be wrong: its table may be made before the function is called, so
-// nothing is said while planning. A cancelled statement ends, though. Errors are caught in a
-// subtransaction, which none can begin beside parallel workers.
+// nothing is said while planning. A cancelled statement ends, though.
+//
+// Errors are caught in a subtransaction, which none can begin beside parallel workers. It is READ
+// ONLY, as the query is when it runs, and always rolled back: the planner calls functions that are
+// declared to change nothing, and their locks, settings and messages end here, whatever they do.
 std::optional<double> rows_if_valid(const char* query) {
-    if (IsInParallelMode())
+    if (is_planning || IsInParallelMode())
         return std::nullopt;
     double volatile rows = -1; // none
+    ErrorData* volatile error = nullptr;
     MemoryContext context = CurrentMemoryContext;
     ResourceOwner owner = CurrentResourceOwner;
     BeginInternalSubTransaction(nullptr);
+    XactReadOnly = true; // until the subtransaction ends
+    is_planning = true;
     PG_TRY();
     {
         if (std::optional<double> planned = planned_rows(query))
             rows = *planned;
-        ReleaseCurrentSubTransaction();
     }
     PG_CATCH();
     {
         MemoryContextSwitchTo(context);
-        ErrorData* error = CopyErrorData();
+        error = CopyErrorData();
         FlushErrorState();
-        RollbackAndReleaseCurrentSubTransaction();
-        MemoryContextSwitchTo(context);
-        CurrentResourceOwner = owner;
+    }
+    PG_END_TRY();
+    is_planning = false;
+    RollbackAndReleaseCurrentSubTransaction();
+    MemoryContextSwitchTo(context);
+    CurrentResourceOwner = owner;
+    if (error != nullptr) {
         if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
             ReThrowError(error);
         FreeErrorData(error);
     }
-    PG_END_TRY();
-    MemoryContextSwitchTo(context);
-    CurrentResourceOwner = owner;
     return rows < 0 ? std::nullopt : std::optional<double>(rows);
 }
 
