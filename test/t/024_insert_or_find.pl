@@ -1,6 +1,6 @@
 # The functions of docs/constraints.md that insert a document or find the row of a near one, as they stand there: beside other
-# sessions each call gives the id of a row, no near-duplicates are left, and no call fails. The statements that the page calls
-# wrong are.
+# sessions each call gives the id of a row, no near-duplicates are left, and no call fails. What the page says to fail does, and
+# the statements that it calls wrong are.
 use strict;
 use warnings;
 
@@ -107,6 +107,24 @@ like(
 	qr/^could not serialize access/, 'a repeatable read ends with an error');
 my (undef, undef, $errors) = $node->psql('postgres', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT notice_id('$text')");
 like($errors, qr/ERROR:  notice_id needs the isolation level READ COMMITTED/, '... with texts compared, at once');
+
+# ---- a row that cannot be seen, and locks that stay ----
+
+$node->safe_psql('postgres', q{
+	CREATE ROLE guest;
+	GRANT ALL ON originals TO guest;
+	ALTER TABLE originals ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY insert_only ON originals FOR INSERT TO guest WITH CHECK (true);
+	CREATE POLICY of_guests ON originals FOR SELECT TO guest USING (url LIKE 'guest%')});
+# The limit of time is for a function that tries for ever.
+my $as_guest = "SET statement_timeout = '60s'; SET ROLE guest;";
+$node->safe_psql('postgres', "SELECT original_id('hidden', 6148914691236517205)");
+(undef, undef, $errors) = $node->psql('postgres', "$as_guest SELECT original_id('guest', 6148914691236517204)");
+like($errors, qr/ERROR:  no row near 6148914691236517204 can be seen, and none be inserted/, 'beside a row that cannot be seen the function ends');
+$node->safe_psql('postgres', 'ALTER TABLE originals DISABLE ROW LEVEL SECURITY; DROP OWNED BY guest; DROP ROLE guest');
+(undef, undef, $errors) =
+	$node->psql('postgres', q{SELECT count(notice_id(md5(i::text) || ' ' || md5((i + 1)::text))) FROM generate_series(1, 100000) i});
+like($errors, qr/ERROR:  out of shared memory/, 'the locks of many documents do not fit');
 
 # ---- what the page calls wrong ----
 
