@@ -2,7 +2,7 @@
 # Fails on a line of Markdown of more than 100 columns (characters, not bytes). Rows of tables, blocks of code, and lines that
 # cannot be broken (one word, or one link) may be longer.
 #
-#   scripts/check-columns.sh [FILE...]     without files, all of the repository
+#   scripts/check-columns.sh [FILE...]     without files, the whole repository
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ $# = 0 ]; then

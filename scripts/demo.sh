@@ -42,9 +42,9 @@ say_postgresql
 start_workspace demo
 if [ -z "$folder" ] && ! some_file; then
     folder=$root/test/data/demo
-    say "There are no licence texts here; taking the documents that came with the source."
+    say "/usr/share/doc has no licence texts; using the documents in $folder."
 fi
-some_file || { say "There is no file in \"$folder\"."; exit 0; }
+some_file || { say "\"$folder\" has no file."; exit 0; }
 
 # ---- set-up ----
 
@@ -68,7 +68,7 @@ list_files | perl "$root/scripts/documents.pl" | run_psql -c "COPY docs (name, b
 [ ! -s "$workspace/find.log" ] || say "  left out: $(head -n 1 "$workspace/find.log")"
 run_psql -c "VACUUM ANALYZE docs"
 if [ "$(run_psql -At -c "SELECT count(*) FROM docs")" = 0 ]; then
-    say "There is no text file in \"$folder\"."
+    say "\"$folder\" has no text file."
     exit 0
 fi
 
@@ -96,7 +96,7 @@ run_psql -At -c "
               WHERE fp IS NOT NULL GROUP BY cluster, fp) fingerprints
         GROUP BY cluster HAVING sum(documents) > 1" -c "
     SELECT count(*) || ' groups, with ' || coalesce(sum(documents), 0) || ' documents.'
-           || CASE WHEN count(*) > 0 THEN ' Before each name: its distance in bits from the first.' ELSE '' END
+           || CASE WHEN count(*) > 0 THEN ' Each name follows its distance in bits from the first.' ELSE '' END
     FROM groups" -c "
     SELECT E'\n' || documents || E' documents\n    ' || array_to_string(lines[:6], E'\n    ')
            || CASE WHEN cardinality(lines) > 6 THEN E'\n    ... and ' || cardinality(lines) - 6 || ' more fingerprints' ELSE '' END
@@ -120,7 +120,7 @@ run_psql -At -c "SELECT name FROM docs WHERE fp = $fp ORDER BY name LIMIT 1" \
 echo
 run_psql -c "SELECT fp <~> $fp AS distance, name FROM docs WHERE fp <~> $fp <= 8 ORDER BY 1, 2 LIMIT 12"
 
-# A table as small as this one is read as fast as an index is searched. So the end is a million fingerprints.
+# The sequential scan of a small table is as fast as an index. So the last query searches a million fingerprints.
 heading "The same query among a million fingerprints: these documents' and random ones"
 run_psql -c "
     CREATE TABLE million AS

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes simhash-VERSION.zip, the form in which PGXN takes a release, from what is committed. Prints the file's name.
+# Writes simhash-VERSION.zip, a release for PGXN, from the last commit. Prints the file's name.
 #
 #   scripts/dist.sh [FOLDER]     into the top of the source, or into FOLDER
 set -euo pipefail
@@ -8,6 +8,6 @@ set -euo pipefail
 
 name=simhash-$(release_version)
 zip=$(cd "${1:-$root}" && pwd)/$name.zip
-[ -z "$(git -C "$root" status --porcelain)" ] || say "what is not committed is not in it"
+[ -z "$(git -C "$root" status --porcelain)" ] || say "the zip does not contain uncommitted changes"
 git -C "$root" archive --format=zip --prefix="$name/" --output="$zip" HEAD
 printf '%s\n' "$zip"

@@ -148,30 +148,31 @@ can_be_root() {
 }
 
 refresh_package_lists() {
-    can_be_root || die "this system has no lists of packages; please run, as root: apt-get update"
-    as_root apt-get update || say "apt-get update failed; trying with the lists that are here"
+    can_be_root || die "this system has no package lists; run as root: apt-get update"
+    as_root apt-get update || say "apt-get update failed; continuing with the present package lists"
 }
 
-# The line that the scripts begin with: which server they take, and why. Without its minor version, as it may not be installed.
+# Prints the first line of each script: the server that it uses, and why. It has no minor version, since the server may not be
+# installed yet.
 say_postgresql() {
     if [ -n "${PG_CONFIG:-}" ]; then
-        say "$("$PG_CONFIG" --version), which PG_CONFIG names"
+        say "Using $("$PG_CONFIG" --version), from PG_CONFIG"
     elif [ -n "${PG_MAJOR:-}" ]; then
-        say "PostgreSQL $PG_MAJOR, which PG_MAJOR names"
+        say "Using PostgreSQL $PG_MAJOR, from PG_MAJOR"
     elif ! command -v dpkg-query >/dev/null; then
-        say "PostgreSQL of $(command -v pg_config || echo 'pg_config, which is not here') (PG_CONFIG=/path/to/pg_config takes another)"
+        say "Using PostgreSQL of $(command -v pg_config || echo 'pg_config, which was not found') (set PG_CONFIG=/path/to/pg_config for another)"
     else
         choose_postgresql
-        local why="the newest that is installed"
-        [ "$(newest_installed)" = "$PG_MAJOR" ] || why="the newest that is offered"
-        say "PostgreSQL $PG_MAJOR, $why (PG_MAJOR=16 takes another)"
+        local why="the newest installed version"
+        [ "$(newest_installed)" = "$PG_MAJOR" ] || why="the newest available version"
+        say "Using PostgreSQL $PG_MAJOR, $why (set PG_MAJOR=16 for another)"
     fi
 }
 
 # Installs the missing packages as root or through sudo. If it cannot, prints the command and fails.
 install_missing() { # [test|bench|sqlsmith|cross|release]
     command -v dpkg-query >/dev/null || {
-        say "This is not a Debian system: PostgreSQL with server headers, g++, xxHash and ICU are taken as given."
+        say "This is not a Debian system, so PostgreSQL with server headers, g++, xxHash and ICU must be installed already."
         return 0
     }
     choose_postgresql
@@ -179,11 +180,11 @@ install_missing() { # [test|bench|sqlsmith|cross|release]
     read -r -a missing <<<"$(missing_packages "$@") $(missing_optional_packages "$@")"
     [ ${#missing[@]} -gt 0 ] || return 0
     command="apt-get install --no-install-recommends ${missing[*]}"
-    can_be_root || die "please install what is missing, as root: $command"
+    can_be_root || die "packages are missing; run as root: $command"
     refresh_package_lists
     read -r -a missing <<<"$(missing_packages "$@") $(missing_optional_packages "$@")"
     say "Installing: ${missing[*]}"
-    as_root bash -c "$installation" installation "${missing[@]}" || die "could not install; by hand: $command"
+    as_root bash -c "$installation" installation "${missing[@]}" || die "could not install packages; run as root: $command"
 }
 
 # Sets PG_CONFIG, unless it is set, and bindir and PG_MAJOR to those of that server.

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs scripts/test.sh on every PostgreSQL that the code is written for, each in a system of its own with that system's compilers,
-# and prints a table at the end. Exit status 1 when a cell of the table has a failure or is missing.
+# Runs scripts/test.sh on every supported PostgreSQL version, each in its own Debian system with that system's compilers, and
+# prints a table at the end. Exits with status 1 if a cell of the table has a failure or is missing.
 #
-#   scripts/matrix.sh           all of them
-#   scripts/matrix.sh 17 18     these
+#   scripts/matrix.sh           all versions
+#   scripts/matrix.sh 17 18     these versions
 #
-# Needs root, on Debian. The systems are folders in $MATRIX_SYSTEMS (/var/cache/simhash-matrix), some 2 GB each. debootstrap makes
-# those that are missing, and they are kept. No suite of Debian has PostgreSQL 16: install it by hand into /opt/postgresql-16 of
+# Needs root, on Debian. The systems are folders in $MATRIX_SYSTEMS (/var/cache/simhash-matrix), some 2 GB each. debootstrap
+# makes missing ones, and the script keeps them. No suite of Debian has PostgreSQL 16: install it by hand into /opt/postgresql-16 of
 # the system postgresql-16. The output of each run is in build/matrix.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Checks what a release needs before it is tagged (CONTRIBUTING.md, "Release a version"). Fails where something is missing.
+# Checks that a release can be tagged (CONTRIBUTING.md, "Release a version"). Fails if something is missing.
 #
 #   make release-check
 #
-# Installs the packages that it needs. scripts/test.sh comes last and takes most of the time.
+# Installs missing packages. scripts/test.sh runs last and takes most of the time.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -19,7 +19,7 @@ last_tag=$(git tag --list 'v*' --sort=-version:refname --merged HEAD | head -n 1
 tree_is_clean() {
     local changed
     changed=$(git status --porcelain)
-    [ -z "$changed" ] || { say "not committed:" "$changed"; return 1; }
+    [ -z "$changed" ] || { say "uncommitted changes:" "$changed"; return 1; }
 }
 changelog_is_dated() {
     grep -qE "^## $release \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$" CHANGELOG.md ||

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs missing packages, builds with all compilers, and runs every test. The last line is `N passed, N failed`, with
-# `, N skipped` where some tests could not be run; the lines above it name these.
+# `, N skipped` if some tests could not run; the lines above it name these.
 #
 #   scripts/test.sh           everything that CI runs
 #   scripts/test.sh --quick   one build, unit tests and SQL tests
 #
-# The server is the newest that is installed or else offered by the system; PG_MAJOR=16 or PG_CONFIG names another.
+# Uses the newest PostgreSQL that is installed, or else the newest that the system offers. PG_MAJOR=16 or PG_CONFIG selects another.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
