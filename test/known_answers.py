@@ -1,318 +1,480 @@
 #!/usr/bin/env python3
-"""The fingerprints of docs/fingerprints.md once more, in plain Python, written from that page alone.
+"""A second implementation of simhash and minhash, written from docs/fingerprints.md alone.
 
-    test/known_answers.py [FILE]
+    known_answers.py [FILE]              compares it with test/data/known_answers.tsv, or FILE
+    known_answers.py --features TEXT     prints what it cuts a text into, by words and by characters
 
-compares them with test/data/known_answers.tsv (or FILE), and fails where one differs. The file is in
-the text format of COPY: its first line names the columns, of which the first two are a name and a
-text, and each other one is a form: function, features, width, and for simhash weighting and hash.
-The texts have no code point that Unicode came to know lately, so that any Python from 3.8 on will do.
+Fails if a fingerprint differs. Needs Python 3.9 or later, and nothing but its standard library.
+
+The fingerprints are those of Unicode 15.0, which only Python 3.12 has. Older and newer tables differ
+from it in the code points that they assign; no code point that both assign is of another kind or has
+another decomposition, combining class or folding. So
+
+  - a code point that Unicode assigned after 15.0 (LATER) is treated as one that is not assigned,
+    whatever this Python knows of it;
+  - a text with a code point that this Python does not know, but Unicode 15.0 does (RECENT), is not
+    compared; its name is printed.
 """
-import math
 import os
 import re
 import sys
 import unicodedata
 from functools import lru_cache
+from math import isqrt
 
-MASK = (1 << 64) - 1
+LOW_32 = (1 << 32) - 1
+LOW_64 = (1 << 64) - 1
 
-# ---- hashes ----
 
-P32_1, P32_2, P32_3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
-P64_1, P64_2, P64_3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
-P64_4, P64_5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
-SECRET = bytes.fromhex(
+def ranges(text):
+    """The pairs (first, last) of code points that a list such as "00AD 115F-1160" stands for."""
+    parts = (part.split("-") for part in text.split())
+    return [(int(part[0], 16), int(part[-1], 16)) for part in parts]
+
+
+def within(character, table):
+    return any(first <= ord(character) <= last for first, last in table)
+
+
+# ---- Unicode 15.0, whatever this Python has ----
+
+# New in Unicode 14.0 and 15.0, and some older ones between them: Python 3.9 and 3.10 have Unicode
+# 13.0, Python 3.11 has 14.0.
+RECENT = ranges("""
+    061D 0870-088E 0890-0891 0898-08D2 0C3C 0C5D 0CDD 0CF3 0ECE 170D-1715 171F 180F 1AC1-1ACE 1B4C
+    1B7D-1B7E 1DFA 20C0 2C2F-2C5F 2E53-2E5D 9FFD-9FFF A7C0-A7C1 A7D0-A7D1 A7D3 A7D5-A7D9 A7F2-A7F4
+    FBC2 FD40-FD4F FDCF FDFE-FDFF 10570-1057A 1057C-1058A 1058C-10592 10594-10595 10597-105A1
+    105A3-105B1 105B3-105B9 105BB-105BC 10780-10785 10787-107B0 107B2-107BA 10EFD-10EFF 10F70-10F89
+    11070-11075 110C2 1123F-11241 116B9 11740-11746 11AB0-11ABF 11B00-11B09 11F00-11F10 11F12-11F3A
+    11F3E-11F59 12F90-12FF2 1342F-13455 16A70-16ABE 16AC0-16AC9 1AFF0-1AFF3 1AFF5-1AFFB 1AFFD-1AFFE
+    1B11F-1B122 1B132 1B155 1CF00-1CF2D 1CF30-1CF46 1CF50-1CFC3 1D1E9-1D1EA 1D2C0-1D2D3 1DF00-1DF1E
+    1DF25-1DF2A 1E030-1E06D 1E08F 1E290-1E2AE 1E4D0-1E4F9 1E7E0-1E7E6 1E7E8-1E7EB 1E7ED-1E7EE
+    1E7F0-1E7FE 1F6DC-1F6DF 1F774-1F776 1F77B-1F7D9 1F7F0 1F979-1F9CC 1FA75-1FA7C 1FA87-1FA88
+    1FAA9-1FABD 1FABF-1FAC5 1FACE-1FADB 1FAE0-1FAE8 1FAF0-1FAF8 2A6DE-2A6DF 2B735-2B739
+    31350-323AF""")
+
+# New in Unicode 15.1, 16.0 and 17.0, and some between them that are not assigned.
+LATER = ranges("""
+    088F 0897 0C5C 0CDC 1ACF-1AEB 1B4E-1B4F 1B7F 1C89-1C8A 20C1 2427-2429 2B96 2FFC-2FFF 31E4-31EF
+    A7CB-A7CF A7D2 A7D4 A7DA-A7F1 FBC3-FBD2 FD90-FD91 FDC8-FDCE 105C0-105F3 10940-10959 10D40-10D8F
+    10EC2-10EFC 11380-113E2 116D0-116E3 11B60-11BF9 11DB0-11DE9 11F5A 13460-143FA 16100-16139
+    16D40-16D79 16EA0-16ED3 16FF2-16FF6 187F8-187FF 18CFF 18D09-18DF2 1CC00-1CEF0 1E5D0-1E6FF 1F6D8
+    1F777-1F77A 1F8B2-1F8D8 1FA54-1FA57 1FA89-1FA8F 1FABE 1FAC6-1FACD 1FADC-1FADF 1FAE9-1FAEF
+    1FBCB-1FBEF 1FBFA 2B73A-2B73F 2CEA2-2CEAD 2EBF0-2EE5D 323B0-33479""")
+
+
+@lru_cache(maxsize=None)
+def category(character):
+    """The general category in Unicode 15.0."""
+    return "Cn" if within(character, LATER) else unicodedata.category(character)
+
+
+def unknown(text):
+    """The code points of a text that Unicode 15.0 assigns, but this Python's Unicode does not."""
+    return sorted({character for character in text
+                   if unicodedata.category(character) == "Cn" and within(character, RECENT)})
+
+
+# ---- hashes of features ----
+
+XXH_SECRET = bytes.fromhex(
     "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671f"
     "cb79e64eccc0e578825ad07dccff7221b8084674f743248ee03590e6813a264c"
     "3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
     "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364"
     "eac5ac8334d3ebc3c581a0fffa1363eb170ddd51b7f0da49d316552629d4689e"
     "2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
+PRIME_32_1, PRIME_32_2, PRIME_32_3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+PRIME_64_1, PRIME_64_2, PRIME_64_3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+PRIME_64_4, PRIME_64_5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+PRIME_MX_1, PRIME_MX_2 = 0x165667919E3779F9, 0x9FB21C651E98DF25
 
 
-def read(data, at, size=8):
-    return int.from_bytes(data[at:at + size], "little")
+def read_32(data, at):
+    return int.from_bytes(data[at:at + 4], "little")
 
 
-def fold(a, b):
+def read_64(data, at):
+    return int.from_bytes(data[at:at + 8], "little")
+
+
+def rotate(value, bits):
+    return (value << bits | value >> (64 - bits)) & LOW_64
+
+
+def fold_product(a, b):
+    """The two halves of the product of 128 bits, by exclusive or."""
     product = a * b
-    return (product & MASK) ^ (product >> 64)
+    return (product ^ product >> 64) & LOW_64
 
 
-def avalanche(h):
-    h = (h ^ (h >> 37)) * 0x165667919E3779F9 & MASK
-    return h ^ (h >> 32)
+def avalanche(value):
+    value ^= value >> 37
+    value = value * PRIME_MX_1 & LOW_64
+    return value ^ value >> 32
 
 
-def avalanche_64(h):
-    h = (h ^ (h >> 33)) * P64_2 & MASK
-    h = (h ^ (h >> 29)) * P64_3 & MASK
-    return h ^ (h >> 32)
+def avalanche_of_xxh64(value):
+    value ^= value >> 33
+    value = value * PRIME_64_2 & LOW_64
+    value ^= value >> 29
+    value = value * PRIME_64_3 & LOW_64
+    return value ^ value >> 32
 
 
-def rotated(h, bits):
-    return (h << bits | h >> (64 - bits)) & MASK
+def mix_16_bytes(data, at, secret_at):
+    return fold_product(read_64(data, at) ^ read_64(XXH_SECRET, secret_at),
+                        read_64(data, at + 8) ^ read_64(XXH_SECRET, secret_at + 8))
 
 
-def mix_16(data, at, secret):
-    return fold(read(data, at) ^ read(SECRET, secret), read(data, at + 8) ^ read(SECRET, secret + 8))
+def xxh3_of_1_to_3(data):
+    size = len(data)
+    value = data[0] << 16 | data[size >> 1] << 24 | data[size - 1] | size << 8
+    return avalanche_of_xxh64(value ^ read_32(XXH_SECRET, 0) ^ read_32(XXH_SECRET, 4))
 
 
-def xxh3_long(data):
-    n = len(data)
-    lanes = [P32_3, P64_1, P64_2, P64_3, P64_4, P32_2, P64_5, P32_1]
+def xxh3_of_4_to_8(data):
+    size = len(data)
+    value = read_32(data, size - 4) + (read_32(data, 0) << 32)
+    value ^= read_64(XXH_SECRET, 8) ^ read_64(XXH_SECRET, 16)
+    value ^= rotate(value, 49) ^ rotate(value, 24)
+    value = value * PRIME_MX_2 & LOW_64
+    value ^= (value >> 35) + size
+    value = value * PRIME_MX_2 & LOW_64
+    return value ^ value >> 28
 
-    def accumulate(at, secret):
+
+def xxh3_of_9_to_16(data):
+    size = len(data)
+    low = read_64(XXH_SECRET, 24) ^ read_64(XXH_SECRET, 32) ^ read_64(data, 0)
+    high = read_64(XXH_SECRET, 40) ^ read_64(XXH_SECRET, 48) ^ read_64(data, size - 8)
+    swapped = int.from_bytes(low.to_bytes(8, "little"), "big")
+    return avalanche((size + swapped + high + fold_product(low, high)) & LOW_64)
+
+
+def xxh3_of_17_to_128(data):
+    size = len(data)
+    total = size * PRIME_64_1
+    for i in range((size - 1) // 32 + 1):
+        total += mix_16_bytes(data, 16 * i, 32 * i)
+        total += mix_16_bytes(data, size - 16 * (i + 1), 32 * i + 16)
+    return avalanche(total & LOW_64)
+
+
+def xxh3_of_129_to_240(data):
+    size = len(data)
+    total = size * PRIME_64_1
+    for i in range(8):
+        total += mix_16_bytes(data, 16 * i, 16 * i)
+    total = avalanche(total & LOW_64)
+    for i in range(8, size // 16):
+        total += mix_16_bytes(data, 16 * i, 16 * (i - 8) + 3)
+    total += mix_16_bytes(data, size - 16, 136 - 17)
+    return avalanche(total & LOW_64)
+
+
+def xxh3_of_more(data):
+    size = len(data)
+    lanes = [PRIME_32_3, PRIME_64_1, PRIME_64_2, PRIME_64_3, PRIME_64_4, PRIME_32_2, PRIME_64_5,
+             PRIME_32_1]
+
+    def add_stripe(at, secret_at):
         for i in range(8):
-            value = read(data, at + 8 * i)
-            key = value ^ read(SECRET, secret + 8 * i)
-            lanes[i ^ 1] = (lanes[i ^ 1] + value) & MASK
-            lanes[i] = (lanes[i] + (key & 0xFFFFFFFF) * (key >> 32)) & MASK
+            value = read_64(data, at + 8 * i)
+            keyed = value ^ read_64(XXH_SECRET, secret_at + 8 * i)
+            lanes[i ^ 1] = (lanes[i ^ 1] + value) & LOW_64
+            lanes[i] = (lanes[i] + (keyed & LOW_32) * (keyed >> 32)) & LOW_64
 
-    blocks = (n - 1) // 1024
+    stripes_in_block = (len(XXH_SECRET) - 64) // 8
+    block_size = 64 * stripes_in_block
+    blocks = (size - 1) // block_size
     for block in range(blocks):
-        for stripe in range(16):
-            accumulate(1024 * block + 64 * stripe, 8 * stripe)
-        for i in range(8):
-            lane = lanes[i] ^ (lanes[i] >> 47) ^ read(SECRET, 128 + 8 * i)
-            lanes[i] = lane * P32_1 & MASK
-    for stripe in range((n - 1 - 1024 * blocks) // 64):
-        accumulate(1024 * blocks + 64 * stripe, 8 * stripe)
-    accumulate(n - 64, 121)
-    total = n * P64_1
+        for stripe in range(stripes_in_block):
+            add_stripe(block * block_size + 64 * stripe, 8 * stripe)
+        for i, lane in enumerate(lanes):
+            lane ^= lane >> 47
+            lane ^= read_64(XXH_SECRET, len(XXH_SECRET) - 64 + 8 * i)
+            lanes[i] = lane * PRIME_32_1 & LOW_64
+    for stripe in range((size - 1 - block_size * blocks) // 64):
+        add_stripe(blocks * block_size + 64 * stripe, 8 * stripe)
+    add_stripe(size - 64, len(XXH_SECRET) - 64 - 7)
+    total = size * PRIME_64_1
     for i in range(4):
-        total += fold(lanes[2 * i] ^ read(SECRET, 11 + 16 * i), lanes[2 * i + 1] ^ read(SECRET, 19 + 16 * i))
-    return avalanche(total & MASK)
+        total += fold_product(lanes[2 * i] ^ read_64(XXH_SECRET, 11 + 16 * i),
+                              lanes[2 * i + 1] ^ read_64(XXH_SECRET, 19 + 16 * i))
+    return avalanche(total & LOW_64)
 
 
 @lru_cache(maxsize=None)
 def xxh3(data):
-    """XXH3 of 64 bits with seed 0, as the xxHash project specifies it."""
-    n = len(data)
-    if n == 0:
-        return avalanche_64(read(SECRET, 56) ^ read(SECRET, 64))
-    if n <= 3:
-        combined = data[0] << 16 | data[n >> 1] << 24 | data[n - 1] | n << 8
-        return avalanche_64(combined ^ read(SECRET, 0, 4) ^ read(SECRET, 4, 4))
-    if n <= 8:
-        h = (read(data, n - 4, 4) + (read(data, 0, 4) << 32)) ^ read(SECRET, 8) ^ read(SECRET, 16)
-        h ^= rotated(h, 49) ^ rotated(h, 24)
-        h = h * 0x9FB21C651E98DF25 & MASK
-        h = (h ^ ((h >> 35) + n)) * 0x9FB21C651E98DF25 & MASK
-        return h ^ (h >> 28)
-    if n <= 16:
-        low = read(data, 0) ^ read(SECRET, 24) ^ read(SECRET, 32)
-        high = read(data, n - 8) ^ read(SECRET, 40) ^ read(SECRET, 48)
-        swapped = int.from_bytes(low.to_bytes(8, "little"), "big")
-        return avalanche((n + swapped + high + fold(low, high)) & MASK)
-    if n <= 128:
-        total = n * P64_1
-        for i in range((n - 1) // 32 + 1):
-            total += mix_16(data, 16 * i, 32 * i) + mix_16(data, n - 16 * (i + 1), 32 * i + 16)
-        return avalanche(total & MASK)
-    if n <= 240:
-        total = n * P64_1 + sum(mix_16(data, 16 * i, 16 * i) for i in range(8))
-        total = avalanche(total & MASK)
-        total += sum(mix_16(data, 16 * i, 16 * (i - 8) + 3) for i in range(8, n // 16))
-        return avalanche((total + mix_16(data, n - 16, 119)) & MASK)
-    return xxh3_long(data)
+    """XXH3, 64 bits, seed 0, as the xxHash project specifies it. A feature has a byte at least."""
+    for greatest, function in ((3, xxh3_of_1_to_3), (8, xxh3_of_4_to_8), (16, xxh3_of_9_to_16),
+                               (128, xxh3_of_17_to_128), (240, xxh3_of_129_to_240)):
+        if len(data) <= greatest:
+            return function(data)
+    return xxh3_of_more(data)
 
 
 def fnv1(data):
-    h = 0xCBF29CE484222325
+    """FNV-1 of 64 bits: multiplies, then takes the exclusive or."""
+    value = 0xCBF29CE484222325
     for byte in data:
-        h = (h * 0x100000001B3 & MASK) ^ byte
-    return h
+        value = value * 0x100000001B3 & LOW_64 ^ byte
+    return value
 
 
-# ---- from text to normalised characters ----
+# ---- from a text to normalised characters ----
 
-IGNORED = [(0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
-           (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
-           (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
-           (0x1F3FB, 0x1F3FF), (0xE0000, 0xE0FFF)]
-SPACELESS = [(0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x1950, 0x19FF), (0x1A20, 0x1AAF),
-             (0x2E80, 0x2FDF), (0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x3035), (0x3038, 0x303C),
-             (0x3041, 0x30FF), (0x3100, 0x312F), (0x31A0, 0x31BF), (0x31F0, 0x31FF), (0x3400, 0x4DBF),
-             (0x4E00, 0x9FFF), (0xA9E0, 0xA9FF), (0xAA60, 0xAADF), (0xF900, 0xFAFF), (0xFF66, 0xFF9F),
-             (0x11700, 0x1174F), (0x16FE0, 0x18D7F), (0x1AFF0, 0x1B2FF), (0x20000, 0x3FFFD)]
-PICTOGRAPHS = [(0x2600, 0x27BF), (0x1F000, 0x1FAFF)]
-
-
-def within(character, ranges):
-    return any(first <= ord(character) <= last for first, last in ranges)
-
-
-@lru_cache(maxsize=None)
-def kind(character):
-    category = unicodedata.category(character)
-    if category[0] == "M":
-        return "mark"
-    if category[0] == "L" or category in ("Nl", "No"):
-        return "spaceless" if within(character, SPACELESS) else "letter"
-    if category == "Nd" or category in ("Cn", "Co") and ord(character) & 0xFFFE != 0xFFFE:
-        return "letter"
-    return "pictograph" if category == "So" and within(character, PICTOGRAPHS) else "separator"
-
-
-def folded(text):
-    decomposed = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFKD", "".join(c.casefold() for c in decomposed))
+INVISIBLE = ranges("""
+    00AD 034F 061C 115F-1160 17B4-17B5 180B-180F 200B-200F 202A-202E 2060-2064 2066-206F 3164
+    FE00-FE0F FEFF FFA0 1BCA0-1BCA3 1D173-1D17A 1F3FB-1F3FF E0001 E0020-E007F E0100-E01EF""")
+MOST_IN_SEGMENT = 32  # code points
 
 
 @lru_cache(maxsize=None)
 def later_parts():
-    """The code points that are the second or a later one of a canonical decomposition."""
-    return {c for i in range(0x110000) for c in unicodedata.normalize("NFD", chr(i))[1:]}
+    """The code points that are the second or a later one in some canonical decomposition."""
+    found = set()
+    for number in range(0x30000):  # no code point from there on has a decomposition of two
+        character = chr(number)
+        if category(character) not in ("Cn", "Cs"):
+            found.update(unicodedata.normalize("NFD", character)[1:])
+    return found
+
+
+def decomposed_and_folded(text):
+    # str.casefold is the full folding, statuses C and F, of each code point by itself.
+    return unicodedata.normalize("NFKD", text).casefold()
 
 
 @lru_cache(maxsize=None)
 def joins(character):
-    first = folded(character)[:1]
-    return any(unicodedata.combining(c) != 0 or c in later_parts() for c in (character, first) if c)
+    """Whether a code point goes on with the segment before it."""
+    if category(character) == "Cn":
+        return False
+    either = character, decomposed_and_folded(character)[:1]
+    return any(part and (unicodedata.combining(part) != 0 or part in later_parts()) for part in either)
+
+
+def segments(text):
+    found = []
+    for character in text:
+        if within(character, INVISIBLE):
+            continue
+        if found and joins(character) and len(found[-1]) < MOST_IN_SEGMENT:
+            found[-1] += character
+        else:
+            found.append(character)
+    return found
+
+
+def normalised_segment(segment):
+    # One that is not assigned stays as it is, and what follows has nothing to compose with.
+    if segment and category(segment[0]) == "Cn":
+        return segment[0] + normalised_segment(segment[1:])
+    return unicodedata.normalize("NFC", decomposed_and_folded(segment))
 
 
 def normalised(text):
-    segments = []
-    for character in text:
-        if within(character, IGNORED):
-            continue
-        if segments and joins(character) and len(segments[-1]) < 32:
-            segments[-1] += character
-        else:
-            segments.append(character)
-    return "".join(unicodedata.normalize("NFC", folded(segment)) for segment in segments)
+    return "".join(normalised_segment(segment) for segment in segments(text))
 
 
-# ---- from characters to features ----
+# ---- from normalised characters to features ----
 
-def size(text):
+SPACELESS = ranges("""
+    0E00-0EFF 1000-109F 1780-17FF 1950-19FF 1A20-1AAF 3005-3007 3021-3029 3031-3035 3038-303C
+    3041-30FF 3100-312F 31A0-31BF 31F0-31FF 3400-4DBF 4E00-9FFF A9E0-A9FF AA60-AADF F900-FAFF
+    11700-1174F 16FE0-18D7F 1AFF0-1B2FF 20000-3FFFD""")
+PICTOGRAPHS = ranges("2600-27BF 1F000-1FAFF")
+MOST_IN_WORD = 255  # bytes
+MARKS_UP_TO = 28  # bytes: a spaceless character that has more takes no further mark
+
+
+@lru_cache(maxsize=None)
+def kind(character):
+    of = category(character)
+    if of[0] == "M":
+        return "mark"
+    if (of[0] == "L" or of in ("Nl", "No")) and within(character, SPACELESS):
+        return "spaceless"
+    if of[0] in "LN":
+        return "letter"
+    if of in ("Cn", "Co"):
+        return "separator" if ord(character) & 0xFFFE == 0xFFFE else "letter"
+    return "pictograph" if of == "So" and within(character, PICTOGRAPHS) else "separator"
+
+
+def size_of(text):
     return len(text.encode())
 
 
 def words(text):
-    found, word, run = [], "", []
+    """The words of a normalised text."""
+    found, word, run = [], [], []
 
     def end_word():
-        nonlocal word
-        if word:
-            found.append(word)
-        word = ""
+        piece = ""
+        for character in word:
+            if size_of(piece + character) > MOST_IN_WORD:
+                found.append(piece)
+                piece = ""
+            piece += character
+        if piece:
+            found.append(piece)
+        word.clear()
 
     def end_run():
         found.extend(run if len(run) == 1 else [a + b for a, b in zip(run, run[1:])])
         run.clear()
 
-    for character in normalised(text):
-        what = kind(character)
-        if what == "spaceless":
+    for character in text:
+        of = kind(character)
+        if of == "mark" and run:
+            if size_of(run[-1]) <= MARKS_UP_TO:
+                run[-1] += character
+        elif of == "spaceless":
             end_word()
             run.append(character)
-        elif what == "mark" and run:
-            if size(run[-1]) <= 28:
-                run[-1] += character
-        else:
+        elif of in ("letter", "mark"):
             end_run()
-            if what in ("letter", "mark"):
-                if size(word + character) > 255:
-                    end_word()
-                word += character
-            else:
-                end_word()
-            if what == "pictograph":
+            word.append(character)
+        else:
+            end_word()
+            end_run()
+            if of == "pictograph":
                 found.append(character)
-    end_run()
     end_word()
+    end_run()
     return found
 
 
 def characters(text):
-    found, separated, spaced_before = [], False, False
-    for character in normalised(text):
-        what = kind(character)
-        if what == "separator":
+    """The characters of a normalised text, with a space where two words meet."""
+    found, separated = [], False
+    for character in text:
+        of = kind(character)
+        if of == "separator":
             separated = True
             continue
-        spaced = what in ("letter", "mark")
-        if separated and spaced and spaced_before:
+        if separated and found and not {kind(found[-1]), of} & {"spaceless", "pictograph"}:
             found.append(" ")
         found.append(character)
-        separated, spaced_before = False, spaced
+        separated = False
     return found
 
 
-def features(text, of, width):
-    pieces, between = (words(text), " ") if of == "words" else (characters(text), "")
-    width = min(width, len(pieces))
-    return [between.join(pieces[i:i + width]).encode() for i in range(len(pieces) - width + 1 if width else 0)]
+def features(text, pieces_of, width):
+    """All features of a text, in order and with repetitions."""
+    pieces, glue = (words, " ") if pieces_of == "words" else (characters, "")
+    pieces = pieces(normalised(text))
+    if not pieces:
+        return []
+    return [glue.join(pieces[i:i + width]) for i in range(max(1, len(pieces) - width + 1))]
 
 
 # ---- simhash ----
 
+MOST_IN_SECTION = 1 << 18  # distinct features
+
+
+def log2_fixed(number):
+    """2^16 times the logarithm, rounded down: exact, as n^(2^16) has one bit more than that."""
+    return (number ** (1 << 16)).bit_length() - 1
+
+
 @lru_cache(maxsize=None)
-def balanced(frequency, feature):
-    logarithm = ((1 + frequency) ** 65536).bit_length() - 1  # 2^16 * log2(1 + f), rounded down
-    root = math.isqrt(math.isqrt(logarithm << 16) << 16)
-    damped = (logarithm * logarithm >> 16) * root >> 16
+def balanced(feature, frequency):
+    logarithm = log2_fixed(1 + frequency)
+    damped = (logarithm ** 2 >> 16) * isqrt(isqrt(logarithm << 16) << 16) >> 16
     length = min(len(feature), 12)
-    length_root = math.isqrt(length << 30 if feature[:1].isdigit() else length << 32)
-    return damped * length_root >> 24
+    of_length = isqrt(length << 30 if feature[:1].isdigit() else length << 32)
+    return damped * of_length >> 24
 
 
-def bound_weights(weights):
+def bounded(weights):
+    """No feature has more than an eighth of all weights."""
     if len(weights) < 8:
-        return [min(weights)] * len(weights)
-    falling = sorted(weights, reverse=True)
-    for i in range(8):
-        rest = sum(falling[i:])
-        if falling[i] * (8 - i) <= rest:
-            bound = rest // (8 - i)
+        return dict.fromkeys(weights, min(weights.values()))
+    falling = sorted(weights.values(), reverse=True)
+    rest = sum(falling)
+    for i, weight in enumerate(falling, 1):
+        if weight * (9 - i) <= rest:
+            bound = rest // (9 - i)
             break
-    return [min(weight, bound) for weight in weights]
+        rest -= weight
+    return {feature: min(weight, bound) for feature, weight in weights.items()}
+
+
+def weigh(frequencies, weighting):
+    """The weights of a section's features."""
+    if weighting == "balanced":
+        return bounded({feature: balanced(feature, f) for feature, f in frequencies.items()})
+    of_frequency = {
+        "tf": lambda f: f,
+        "sqrt": lambda f: isqrt(f << 16),
+        "log": lambda f: (1 << 16) + (log2_fixed(f) * 2977044472 >> 32) >> 8,
+        "binary": lambda f: 1,
+    }[weighting]
+    return {feature: of_frequency(f) for feature, f in frequencies.items()}
 
 
 def simhash(found, weighting, hash_name):
-    frequencies = {}
+    hash_of = {"xxh3": xxh3, "fnv1": fnv1}[hash_name]
+    ones, total, frequencies = [0] * 64, 0, {}
+
+    def end_section():
+        nonlocal total
+        for feature, weight in weigh(frequencies, weighting).items():
+            value = hash_of(feature)
+            total += weight
+            for bit in range(64):
+                ones[bit] += weight * (value >> bit & 1)
+        frequencies.clear()
+
     for feature in found:
+        if feature not in frequencies and len(frequencies) == MOST_IN_SECTION:
+            end_section()
         frequencies[feature] = frequencies.get(feature, 0) + 1
-    if weighting == "balanced":
-        weights = bound_weights([balanced(f, feature) for feature, f in frequencies.items()])
-    else:
-        weights = [f if weighting == "tf" else 1 for f in frequencies.values()]
-    hashes = [(xxh3 if hash_name == "xxh3" else fnv1)(feature) for feature in frequencies]
-    total, result = sum(weights), 0
-    for bit in range(64):
-        ones = sum(weight for h, weight in zip(hashes, weights) if h >> bit & 1)
-        result |= (2 * ones > total) << bit
-    return result
+    end_section()
+    return sum(1 << bit for bit in range(64) if 2 * ones[bit] > total)
 
 
 # ---- minhash ----
 
 def mix(z):
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK
-    return z ^ (z >> 31)
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & LOW_64
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & LOW_64
+    return z ^ z >> 31
+
+
+def permutation(i):
+    """Its factor and its addend."""
+    random = mix((i + 1) * 0x9E3779B97F4A7C15 & LOW_64)
+    return random >> 32 | 1, random & LOW_32
+
+
+PERMUTATIONS = [permutation(i) for i in range(64)]
+
+
+def minhash_of_hashes(hashes):
+    numbers = {mix(value & LOW_64) & LOW_32 for value in hashes}
+    result = 0
+    for i, (factor, addend) in enumerate(PERMUTATIONS):
+        minimum = min(factor * number + addend & LOW_32 for number in numbers)
+        result |= (mix((i << 32) + minimum) & 1) << i
+    return result
 
 
 def minhash(found):
-    numbers = {mix(xxh3(feature)) & 0xFFFFFFFF for feature in found}
-    result = 0
-    for i in range(64):
-        s = mix((i + 1) * 0x9E3779B97F4A7C15 & MASK)
-        factor, addend = s >> 32 | 1, s & 0xFFFFFFFF
-        minimum = min((factor * x + addend) & 0xFFFFFFFF for x in numbers)
-        result |= (mix((i << 32) + minimum) & 1) << i
-    return result
+    return minhash_of_hashes({xxh3(feature) for feature in found})
 
 
 # ---- the comparison ----
 
 def fingerprint(form, text):
-    """By a form such as minhash/words/3 or simhash/words/1/balanced/xxh3; null: none."""
-    function, of, width, *rest = form.split("/")
-    found = features(text, of, int(width))
+    """As the file has it, by a form such as minhash/words/3 or simhash/words/1/balanced/xxh3."""
+    function, pieces_of, width, *rest = form.split("/")
+    found = [feature.encode() for feature in features(text, pieces_of, int(width))]
     if not found:
         return "\\N"
     value = minhash(found) if function == "minhash" else simhash(found, *rest)
@@ -320,23 +482,55 @@ def fingerprint(form, text):
 
 
 def unescaped(field):
-    return re.sub(r"\\(.)", lambda escape: {"n": "\n", "r": "\r", "t": "\t"}.get(escape[1], escape[1]), field)
+    """A field in COPY's text format."""
+    escapes = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
+    return re.sub(r"\\(.)", lambda match: escapes.get(match[1], match[1]), field)
+
+
+def wrong_examples():
+    """The examples of the page's definition that come out differently."""
+    examples = [
+        ("permutation 0", PERMUTATIONS[0], (0xE220A839, 0x7B1DCDAF)),
+        ("permutation 1", PERMUTATIONS[1], (0x6E789E6B, 0xA1B965F4)),
+        ("the hash 0", minhash_of_hashes([0]), 0x6A4299F077C263DE),
+        ("the hashes 1, 2 and 3", minhash_of_hashes([1, 2, 3]), 0xD28A9B144290696F),
+        ("the text a", minhash([b"a"]), 0x28B3C18985568FAA)]
+    return [name for name, here, documented in examples if here != documented]
+
+
+def compare(path):
+    """Prints what differs. Returns whether nothing does."""
+    with open(path, encoding="utf-8", newline="\n") as file:
+        heading, *rows = (line.rstrip("\n").split("\t") for line in file)
+    compared, differing, left_out = 0, len(wrong_examples()), 0
+    for name in wrong_examples():
+        print(f"the page's example of {name} differs")
+    for name, text, *answers in rows:
+        text = unescaped(text)
+        if unknown(text):
+            names = ", ".join(f"U+{ord(character):04X}" for character in unknown(text))
+            print(f"{name} is not compared: Unicode {unicodedata.unidata_version}, which this "
+                  f"Python has, does not assign {names}")
+            left_out += 1
+            continue
+        for form, answer in zip(heading[2:], answers):
+            here = fingerprint(form, text)
+            compared += 1
+            if here != answer:
+                differing += 1
+                print(f"{name}: {form} is {answer}, here {here}")
+    print(f"{len(rows) - left_out} of {len(rows)} texts, {compared} fingerprints, {differing} differ")
+    return compared > 0 and differing == 0
 
 
 def main():
-    default = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "known_answers.tsv")
-    with open(sys.argv[1] if len(sys.argv) > 1 else default, encoding="utf-8", newline="\n") as file:
-        heading, *rows = (line.rstrip("\n").split("\t") for line in file)
-    compared = differing = 0
-    for name, text, *answers in rows:
-        for form, answer in zip(heading[2:], answers):
-            ours = fingerprint(form, unescaped(text))
-            compared += 1
-            if ours != answer:
-                differing += 1
-                print(f"{name}: {form} is {answer}, here {ours}")
-    print(f"{len(rows)} texts, {compared} fingerprints, {differing} differ")
-    return 0 if compared and not differing else 1
+    if sys.argv[1:2] == ["--features"] and len(sys.argv) == 3:
+        for pieces_of, width in ("words", 1), ("words", 3), ("chars", 3):
+            print(f"{pieces_of}, {width}:", " | ".join(features(sys.argv[2], pieces_of, width)))
+        return 0
+    here = os.path.dirname(os.path.abspath(__file__))
+    path = sys.argv[1] if len(sys.argv) == 2 else os.path.join(here, "data", "known_answers.tsv")
+    return 0 if compare(path) else 1
 
 
 if __name__ == "__main__":

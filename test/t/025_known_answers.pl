@@ -16,7 +16,7 @@ my $node = start_node('known_answers', conf => "fsync = off\n");
 
 my ($heading) = slurp_file($file) =~ /\A(.*)/;
 my (undef, undef, @forms) = split /\t/, $heading;
-cmp_ok(scalar(@forms), '>=', 8, 'the file has forms');
+cmp_ok(scalar(@forms), '>=', 10, 'the file has forms');
 
 # A form, such as minhash/words/3 or simhash/words/1/balanced/xxh3, as an expression.
 sub expression
@@ -31,7 +31,7 @@ my $computed = join ', ', map { expression($_) . qq( AS "$_") } @forms;
 $node->safe_psql('postgres', "CREATE TABLE known (number serial, name text, text text, $columns)");
 my $named = join ', ', 'name', 'text', map { qq("$_") } @forms;
 $node->safe_psql('postgres', "\\copy known ($named) FROM '$file' WITH (HEADER match)");
-cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM known'), '>=', 60, 'and texts');
+cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM known'), '>=', 90, 'and texts');
 $node->safe_psql('postgres',
 	"\\copy (SELECT name, text, $computed FROM known ORDER BY number) TO '$PostgreSQL::Test::Utils::tmp_check/known_answers.tsv' WITH (HEADER)");
 
