@@ -1,6 +1,6 @@
-// Having pages brought nearer before they are read: from disk into memory, and from memory into the
-// processor's cache. What is asked for may never come, or be something else by then: nothing here
-// reads or pins a page.
+// Fetches pages before they are read: from disk into shared buffers, and from there into the
+// processor's cache. Nothing here pins a page or reads its content, so a fetch of the wrong page
+// costs time and nothing else.
 #pragma once
 
 #include "pg.hpp"
@@ -8,25 +8,25 @@
 
 namespace simhash {
 
-// Whether the server's settings are for having the relation's pages fetched before they are read.
+// True when effective_io_concurrency of the relation's tablespace allows fetching ahead.
 bool may_fetch_ahead(Relation relation);
-// Has the server bring a page from disk into memory, if there is such a page. The buffer that seems
-// to hold it already, if any.
+// Asks the server to read a page from disk, if the relation has that page. Returns the shared
+// buffer that seems to hold the page already, or InvalidBuffer.
 Buffer fetch_page_ahead(Relation relation, BlockNumber block);
-// Has the buffer's descriptor and the beginning of the page in it brought into the cache. By
-// address only: the page is not pinned, and may be another one by now.
+// Fetches the buffer's descriptor and the beginning of its page into the cache, by address. We have
+// no pin, so the buffer may hold another page by now.
 inline void prefetch_page(Buffer buffer) {
     prefetch(buffer_descriptor(buffer));
     prefetch(BufferGetPage(buffer));
 }
-// The same for the last bytes of the page.
+// Fetches the last bytes of the buffer's page, where the special space is.
 inline void prefetch_page_end(Buffer buffer) {
     prefetch(BufferGetPage(buffer) + BLCKSZ - 1);
 }
-// About how many bytes of its page a row of the table takes.
+// Estimates how many bytes of a page a row of the table takes.
 int typical_row_bytes(Relation heap);
-// Has the row's page brought nearer, and there its pointer, and the row where it lies if the rows
-// of the page are of so many bytes each.
+// Fetches the row's page, the row's line pointer there, and the place where the row starts if each
+// row of the page takes `row_bytes` bytes.
 void fetch_row_ahead(Relation heap, ItemPointerData tid, int row_bytes);
 
 } // namespace simhash

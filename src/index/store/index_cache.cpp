@@ -1,4 +1,4 @@
-// What a backend keeps of an index; see the header.
+// Caches an index's layout and its last plan. See the header.
 #include "index/store/index_cache.hpp"
 
 #include "index/store/page.hpp"
@@ -11,7 +11,8 @@ IndexCache* index_cache(Relation index) {
     if (index->rd_amcache != nullptr)
         return static_cast<IndexCache*>(index->rd_amcache);
 
-    // The metapage comes first: reading it may fail, and then nothing must be left behind.
+    // We read the metapage before we allocate: reading may raise an error, and rd_indexcxt lives as
+    // long as the relcache entry, so memory from before the error would leak.
     Layout layout = read_layout(index);
     auto* cache =
         static_cast<IndexCache*>(MemoryContextAllocZero(index->rd_indexcxt, sizeof(IndexCache)));
@@ -21,8 +22,8 @@ IndexCache* index_cache(Relation index) {
 }
 
 double estimated_entries(const Layout& layout, BlockNumber blocks) {
-    // The roots are not counted. An entry takes about 6 bytes in each table, and its TID takes
-    // another 4 in the posting table.
+    // An entry takes about 6 bytes in each table, and its TID another 4 in the posting table. The
+    // roots hold next to nothing of a large index.
     double pages = std::max(1.0, double(blocks) - tree_count(layout));
     double bytes_per_entry = 6.0 * layout.table_count + 4;
     return std::max(1.0, pages * kBodyCapacity / bytes_per_entry);

@@ -1,4 +1,4 @@
-// What a backend keeps of an index between two commands (rd_amcache).
+// The part of an index that a backend keeps between two commands (rd_amcache).
 #pragma once
 
 #include "pg.hpp"
@@ -16,11 +16,12 @@ struct IndexCache {
     ProbePlan plan;
 };
 
-// The cache of this index. Expects no page lock, leaves none: the first call reads the metapage.
-// The result is valid until the relation is invalidated, which the opening of any relation may do.
+// Returns the cache of this index. The first call reads the metapage: it expects no page lock and
+// leaves none. The result is valid until the server processes an invalidation of the relation, and
+// it may do that when it opens any relation. So whoever needs the layout for longer copies it.
 IndexCache* index_cache(Relation index);
 
-// Roughly how many distinct fingerprints an index of that many blocks holds.
+// Estimates how many distinct fingerprints an index of `blocks` blocks holds.
 double estimated_entries(const Layout& layout, BlockNumber blocks);
 
 } // namespace simhash

@@ -1,4 +1,4 @@
-// Pages: how they are made, read, checked and allocated; and the metapage.
+// Makes, reads, checks and allocates pages, and reads and writes the metapage.
 #include "index/store/page.hpp"
 
 #include "index/scope.hpp"
@@ -17,13 +17,15 @@ void report_corruption(Relation index, BlockNumber block, const char* what) {
 
 namespace {
 
-// A wrong mask would give wrong answers without any other sign of damage.
+// The layout has a checksum of its own because data checksums may be off, and a wrong mask would
+// give wrong answers without any other sign of damage. VACUUM's flags are left out: they change.
 uint32 meta_checksum(const MetaPage* meta) {
     pg_crc32c crc;
     INIT_CRC32C(crc);
     COMP_CRC32C(crc, meta, offsetof(MetaPage, removal_pending));
     COMP_CRC32C(crc, meta->masks, sizeof(meta->masks));
-    if (meta->scope_columns > 0) // indexes without scopes are older than these
+    // Indexes that are older than scopes have 0 here, and a checksum without this field.
+    if (meta->scope_columns > 0)
         COMP_CRC32C(crc, &meta->scope_columns, sizeof(meta->scope_columns));
     FIN_CRC32C(crc);
     return crc;
@@ -44,6 +46,7 @@ void init_page(Page page, int tree, int level, uint16 flags) {
 
 void init_leaf(Page page, int tree, LeafKind kind) {
     init_page(page, tree, 0, kPageLeaf);
+    // Even an empty leaf has a packed part: LeafReader expects its header.
     page_set_body_size(page, encode_packed(kind, nullptr, 0, page_body(page), kBodyCapacity));
 }
 
@@ -60,6 +63,7 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_c
     for (int i = 0; i < layout.table_count; i++)
         meta->masks[i] = layout.masks[i];
     meta->checksum = meta_checksum(meta);
+    // pd_lower lies behind the content: full-page images leave out what lies after it.
     page_set_body_size(page, sizeof(*meta));
 }
 
@@ -76,7 +80,8 @@ Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy
     if (block == InvalidBlockNumber || !block_exists(index, block))
         report_corruption(index, block, "A link names no page.");
     Buffer buffer = ReadBufferExtended(index, MAIN_FORKNUM, block, RBM_NORMAL, strategy);
-    // To lock it would wait for this backend for ever.
+    // Content locks are not reentrant and have no deadlock detection: we would wait for ourselves
+    // and could not be cancelled.
     if (page_locked_by_me(buffer))
         report_corruption(index, block, "Links form a circle.");
     return buffer;
@@ -96,6 +101,7 @@ namespace {
 void check_meta(Relation index, const MetaPage* meta, size_t size) {
     if (size < offsetof(MetaPage, masks) || meta->magic != kMetaMagic)
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
+    // The version comes before size and checksum: another format may define both differently.
     if (meta->version < kOldestFormatVersion || meta->version > kFormatVersion)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -109,6 +115,8 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
         report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
     if (meta->checksum != meta_checksum(meta))
         report_corruption(index, kMetaBlock, "The metapage's checksum is wrong.");
+    // The catalog and the metapage must agree: otherwise scans would XOR another hash than the
+    // build.
     if (meta->scope_columns != scope_columns(index))
         report_corruption(index, kMetaBlock, "The metapage's scope has other columns.");
 }
@@ -137,6 +145,7 @@ bool meta_flag(Relation index, uint8 MetaPage::*flag) {
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value) {
     Buffer buffer = read_page(index, kMetaBlock, BUFFER_LOCK_EXCLUSIVE);
     GenericXLogState* state = GenericXLogStart(index);
+    // The flag is outside of the checksum, so the checksum stays right.
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
     reinterpret_cast<MetaPage*>(page_body(page))->*flag = value;
     GenericXLogFinish(state);
@@ -146,6 +155,7 @@ void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value) {
 // ---- Allocation ----
 
 bool page_is_recyclable(Page page, Relation heap) {
+    // A crash between extension and linking leaves an all-zero page. No link can lead there.
     if (PageIsNew(page))
         return true;
     if (!page_is_well_formed(page) || !page_is_deleted(page))
@@ -159,13 +169,16 @@ Buffer allocate_page(Relation index, Relation heap) {
         BlockNumber block = GetFreeIndexPage(index);
         if (block == InvalidBlockNumber)
             break;
-        // Of a page that no WAL tells of, the map may know more than the file: after a crash of the
-        // machine, and on a standby.
+        // No WAL record tells that an unused page was added. So after a crash, or on a promoted
+        // standby, the map may name a page that the file does not have.
         if (!block_exists(index, block))
             continue;
         Buffer buffer = ReadBuffer(index, block);
-        // By conditional lock only: the map may be wrong, and the page be one that we have locked.
+        // We lock conditionally because the map is only a hint. The page may be in use: we may even
+        // hold its lock ourselves, or wait against rule 3 for somebody who does.
         if (ConditionalLockBuffer(buffer)) {
+            // We check again under the lock. The caller links the page before it releases the lock,
+            // so no second backend can take it.
             if (page_is_recyclable(BufferGetPage(buffer), heap))
                 return buffer;
             LockBuffer(buffer, BUFFER_LOCK_UNLOCK);

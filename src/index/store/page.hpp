@@ -1,5 +1,5 @@
-// What is on disk: the pages of an index, their fences and pivots, and the metapage; and how pages
-// are made, read and checked. The index's README.md states the protocols.
+// The on-disk format: pages, their fences and pivots, and the metapage. Also the functions that
+// make, read and check pages. ../README.md states the protocols.
 #pragma once
 
 #include "pg.hpp"
@@ -15,8 +15,8 @@ namespace simhash {
 constexpr BlockNumber kMetaBlock = 0;
 constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
 
-// The format that is written, and the oldest that is still read. In format 2 the bits after a
-// table's prefix follow from the highest bit on (BitOrder::kFromHighest).
+// A build writes kFormatVersion; scans and insertions also accept kOldestFormatVersion. In format 2
+// the bits after a table's prefix follow from the highest bit on (BitOrder::kFromHighest).
 constexpr uint16 kFormatVersion = 3;
 constexpr uint16 kOldestFormatVersion = 2;
 
@@ -35,12 +35,13 @@ constexpr uint64_t kMaxTid = 0xffffffffffff;
 // The special space of every page.
 struct PageOpaque {
     // The fences: every key of the page is >= (low_key, low_tid) and, unless the page is rightmost,
-    // < (high_key, high_tid).
+    // < (high_key, high_tid). A reader compares them with its key and so detects a stale link,
+    // whatever has happened to the page since the reader read that link.
     uint64 low_key;
     uint64 high_key;
 
-    // FullTransactionId of a deleted page's deletion. The page is reused only when no snapshot is
-    // older than that.
+    // The next FullTransactionId when VACUUM deleted the page. The page is reused only when no
+    // snapshot is older: a scan with an older one may still be about to follow a link to it.
     uint64 deleted_xid;
 
     uint16 low_tid[3];
@@ -68,7 +69,7 @@ struct MetaPage {
     uint8 removal_pending; // a removal began and did not end: block tables may hold orphans
     uint8 free_pending;    // deleted pages wait to be put into the free space map
     uint8 scope_columns;   // number of columns after the fingerprint
-    uint32 checksum;       // CRC-32C of what never changes after the build
+    uint32 checksum;       // CRC-32C of the fields that never change after the build
 
     uint64 masks[kMaxTables]; // prefix masks of the layout; the first table_count are used
 };
@@ -98,7 +99,8 @@ inline LeafKind tree_kind(const Layout& layout, int tree) {
     return tree == 0 || tree == null_tree(layout) ? LeafKind::kPosting : LeafKind::kBlock;
 }
 
-// The most entries that a leaf's tail may hold: readers of format 2 take half as many.
+// Returns the most entries that a leaf's tail may hold. An index of format 2 keeps the limit of
+// that format, so that the library that wrote it can still read it.
 inline int max_tail_entries(const Layout& layout) {
     return layout.order == BitOrder::kFromHighest ? kMaxTailEntries / 2 : kMaxTailEntries;
 }
@@ -110,8 +112,8 @@ inline uint64_t tid_to_integer(const ItemPointerData& tid) {
            ItemPointerGetOffsetNumberNoCheck(&tid);
 }
 
-// False for a TID that no row can have. A damaged page may hold one, and the server must not be
-// asked for it.
+// Returns false for a TID that no row can have. A damaged page may hold one. The server must never
+// get it: to ReadBuffer(), InvalidBlockNumber is a request for a new page.
 inline bool tid_is_possible(uint64_t tid) {
     return (tid & 0xffff) != InvalidOffsetNumber && (tid >> 16) != InvalidBlockNumber;
 }
@@ -140,8 +142,8 @@ inline bool page_is_rightmost(Page page) {
     return page_opaque(page)->right == InvalidBlockNumber;
 }
 
-// A page's content stands between the page header and pd_lower. core/leaf/codec.hpp describes that
-// of a leaf; an internal page holds pivots.
+// A page's content lies between the page header and pd_lower. core/leaf/codec.hpp describes the
+// content of a leaf; an internal page holds pivots.
 inline uint8_t* page_body(Page page) {
     return reinterpret_cast<uint8_t*>(page) + MAXALIGN(SizeOfPageHeaderData);
 }
@@ -179,7 +181,7 @@ inline Entry page_low(Page page) {
     return {page_opaque(page)->low_key, words_to_tid(page_opaque(page)->low_tid)};
 }
 
-// A rightmost page has no high fence: not to be called for one.
+// The caller has checked that the page is not rightmost: a rightmost page has no high fence.
 inline Entry page_high(Page page) {
     return {page_opaque(page)->high_key, words_to_tid(page_opaque(page)->high_tid)};
 }
@@ -194,6 +196,7 @@ inline void set_page_high(Page page, Entry high) {
     tid_to_words(high.tid, page_opaque(page)->high_tid);
 }
 
+// True when `key` belongs on a page further to the right.
 inline bool page_precedes(Page page, Entry key) {
     return !page_is_rightmost(page) && key >= page_high(page);
 }
@@ -231,15 +234,16 @@ inline void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot) {
     memcpy(at + pivot_bytes(kind) - 4, &pivot.child, 4);
 }
 
-// How far through a range a key lies, 0 to 1.
+// Returns how far through a range a key lies, from 0 to 1.
 inline double fraction_of_range(uint64_t low, uint64_t high, uint64_t key) {
     if (key <= low)
         return 0;
     return key >= high ? 1 : double(key - low) / double(high - low);
 }
 
-// The last pivot whose key is <= key; 0 where there is none. Keys are mostly spread evenly, so the
-// search begins where that would put it: it touches less memory than halving the page.
+// Returns the index of the last pivot whose key is <= `key`, or 0 if there is none. Keys are mostly
+// spread evenly, so the search starts at the place that an even spread gives. It touches fewer
+// cache lines than a binary search.
 inline int find_pivot(LeafKind kind, Page page, Entry key) {
     int count = pivot_count(kind, page);
     uint64_t end = page_is_rightmost(page) ? UINT64_MAX : page_high(page).key;
@@ -253,7 +257,8 @@ inline int find_pivot(LeafKind kind, Page page, Entry key) {
 // Raises the error of a damaged page; `what` is its DETAIL.
 [[noreturn]] void report_corruption(Relation index, BlockNumber block, const char* what);
 
-// True when header and special space are of a page of this access method, so that they may be used.
+// True when the page has the header and special space of this access method. Nobody may read
+// page_opaque() before this is known: a damaged pd_special would point anywhere.
 inline bool page_is_well_formed(Page page) {
     return PageGetPageSize(page) == BLCKSZ &&
            reinterpret_cast<PageHeader>(page)->pd_special ==
@@ -261,14 +266,14 @@ inline bool page_is_well_formed(Page page) {
            page_opaque(page)->page_id == kPageId;
 }
 
-// What is wrong with the page of this block, or nullptr.
+// Returns what is wrong with the page of this block, or nullptr if nothing is.
 inline const char* page_damage(Page page, BlockNumber block) {
     auto* header = reinterpret_cast<PageHeader>(page);
     if (PageIsNew(page))
         return "The page is all zeros.";
     if (!page_is_well_formed(page))
         return "The page is not one of this access method.";
-    // All of the free space is one hole: pd_upper never moves.
+    // The free space is one hole, from pd_lower to pd_upper. pd_upper never moves.
     if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) || header->pd_lower > header->pd_upper ||
         header->pd_upper != header->pd_special)
         return "The bounds of the page's free space are wrong.";
@@ -279,44 +284,46 @@ inline const char* page_damage(Page page, BlockNumber block) {
     return nullptr;
 }
 
-// Raises an error unless the page is well-formed. To be called for each page that is read, under
-// its lock.
+// Raises an error unless the page is well-formed. Every reader calls this after it has locked a
+// page and before it uses the content.
 inline void check_page(Relation index, BlockNumber block, Buffer buffer) {
     if (const char* damage = page_damage(BufferGetPage(buffer), block))
         report_corruption(index, block, damage);
 }
 
-// Raises an error unless the page, locked, is internal and holds a whole number of pivots, one at
-// least.
+// Raises an error unless the page is internal and holds one pivot or more and no part of one.
+// Expects the page locked.
 void check_internal(Relation index, Buffer buffer, LeafKind kind);
 
 // ---- Making pages ----
 
-// These write an empty page, leaf or metapage: into a page that is locked exclusively, or into
-// memory of the caller.
+// These write an empty page, leaf or metapage. `page` is a buffer that the caller has locked
+// exclusively, an image of generic WAL, or the caller's own memory.
 void init_page(Page page, int tree, int level, uint16 flags);
 void init_leaf(Page page, int tree, LeafKind kind);
 void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_columns);
 
-// Returns a page for reuse or a new one, pinned and exclusively locked; its content must be
-// replaced with a full image. May be called holding page locks.
+// Returns a recycled or a new page, pinned and locked exclusively. The caller logs it with
+// GENERIC_XLOG_FULL_IMAGE, as replay must not depend on its old content. The caller may hold page
+// locks: a new page is locked last (rule 3).
 Buffer allocate_page(Relation index, Relation heap);
 
-// True when the page is empty, or was deleted before any scan that still runs could have found a
-// link to it. Expects it locked.
+// True when the page is all zeros, or when VACUUM deleted it so long ago that no running scan can
+// have a link to it. Expects the page locked.
 bool page_is_recyclable(Page page, Relation heap);
 
 // ---- Reading pages ----
 
-// Pins the page that a link names, or raises an error where it cannot be one to lock: a damaged
-// link may name no page, or one that this backend has locked.
+// Pins the page that a link names. A damaged link may name no page, or a page that this backend has
+// locked already; both raise an error.
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
 
-// Pins the page if the buffer, a shared one, still holds it; else InvalidBuffer. Expects it not
-// locked by this backend.
+// Pins the page if the shared buffer `buffer` still holds it; otherwise returns InvalidBuffer.
+// Expects that this backend has no lock on the page.
 inline Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer) {
-    // The server does not count a visit by this way as a use of the buffer, and would evict the
-    // page as if nobody used it. So the way is taken only where one use more makes no difference.
+    // ReadRecentBuffer() does not raise the buffer's use count. If we always pinned in this way,
+    // the clock sweep would evict our hottest pages. At the maximum the count could not rise
+    // anyway.
     bool usable = buffer != InvalidBuffer && use_count_is_full(buffer);
     return usable && read_recent_buffer(index, block, buffer) ? buffer : InvalidBuffer;
 }
@@ -324,12 +331,13 @@ inline Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer) 
 // Pins a page by its block, locks it in `lock_mode` and checks it.
 Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode);
 
-// Opens a leaf of the given kind for reading, or raises an error. Expects it locked for as long as
-// the reader is used.
+// Opens a leaf of the given kind for reading, or raises an error. The LeafReader reads the page in
+// place, so the caller keeps the leaf locked while it uses the reader.
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind);
 
-// Moves a position to where the page on the right begins: to the high key of this one, which must
-// lie beyond it. False on the rightmost page of a level. Expects the page locked.
+// Moves `position` to the high key of this page, where the page to the right begins. Returns false
+// on the rightmost page of a level. Raises an error if the position would not grow: otherwise
+// damaged links could keep a scan going round. Expects the page locked.
 inline bool go_right(Relation index, Buffer buffer, Entry* position) {
     Page page = BufferGetPage(buffer);
     if (page_is_rightmost(page))
@@ -342,12 +350,13 @@ inline bool go_right(Relation index, Buffer buffer, Entry* position) {
 
 // ---- The metapage ----
 
-// Reads the layout, and raises an error where the metapage is damaged or of another format. Expects
-// no page lock, leaves none. index_cache() keeps the result.
+// Reads the layout. Raises an error if the metapage is damaged or of an unknown format. Expects no
+// page lock, leaves none. index_cache() keeps the result.
 Layout read_layout(Relation index);
 
-// VACUUM's flags. Setting one is logged. Both lock the metapage meanwhile: a caller may hold a
-// leaf's lock, not the metapage's.
+// These read and set one of VACUUM's flags. set_meta_flag() logs the change. Both lock the
+// metapage, which comes last in the order of locks (rule 3), so the caller may hold the lock of a
+// leaf.
 bool meta_flag(Relation index, uint8 MetaPage::*flag);
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
 

@@ -1,4 +1,4 @@
-// The B-link trees: the ranges of their keys, and the descent; see the header.
+// The B-link trees: the ranges of their keys, and the descent. tree.hpp has the contracts.
 #include "index/store/tree.hpp"
 
 namespace simhash {
@@ -11,8 +11,9 @@ TreeContext tree_context(Relation index, Relation heap, const Layout* layout, in
 
 namespace {
 
-// The bits of a tree's keys after the prefix of a range.
+// Returns a mask of the bits that follow the prefix in a tree's keys.
 uint64_t bits_in_range(const TreeContext& tree) {
+    // No probe reads the null table: all of it is one range.
     if (tree.number == null_tree(*tree.layout))
         return UINT64_MAX;
     int prefix_bits = std::popcount(tree.layout->masks[tree.number]);
@@ -33,13 +34,14 @@ Entry low_key_between(const TreeContext& tree, Entry before, Entry entry) {
 
 namespace {
 
-// A damaged index must not keep us going round: far more hops than any sound tree needs.
+// Damaged links may form a circle. Both limits are far beyond the needs of any sound tree.
 constexpr int kMaxHops = 1 << 16;
 constexpr int kMaxRestarts = 1000;
-// A link that was kept for long may lead to a page that was split many times since.
+// A kept link may lead to a page that was split many times since. After a few hops a descent from
+// the root is cheaper than to go on to the right.
 constexpr int kMaxHopsOfKeptLink = 4;
 
-// How old a link is: read a moment ago, or in another call.
+// The age of a link: we read it a moment ago, or keep it from an earlier call.
 enum class Link { kNew, kKept };
 
 void count_hop(Relation index, BlockNumber block, int* hops) {
@@ -49,28 +51,33 @@ void count_hop(Relation index, BlockNumber block, int* hops) {
 
 enum class Fit { kHere, kRight, kElsewhere };
 
-// Where `key` is to be looked for, seen from a page that a link led to.
+// Tells where to look for `key` from a page that a link led to: README.md, "Fences", has the table.
 Fit page_fit(const TreeContext& tree, Page page, Entry key, int level) {
     PageOpaque* opaque = page_opaque(page);
+    // Since the link was read, the page was deleted and used again, or it is a root that was pushed
+    // down, or the index was rebuilt.
     if ((opaque->flags & kPageMeta) || opaque->tree != tree.number || opaque->level != level)
         return Fit::kElsewhere;
+    // A deleted page keeps its right link for readers such as us. Its right neighbour took over its
+    // keys, so to the right is the way.
     if (page_is_deleted(page))
         return page_is_rightmost(page) ? Fit::kElsewhere : Fit::kRight;
+    // No link leads to the left, so from a page that begins after the key there is no way to it.
     if (key < page_low(page))
         return Fit::kElsewhere;
     return page_precedes(page, key) ? Fit::kRight : Fit::kHere;
 }
 
-// The child of an internal page that holds `key`.
+// Returns the child of an internal page to which `key` belongs. Expects the page locked.
 BlockNumber child_of(const TreeContext& tree, Buffer buffer, Entry key) {
     Page page = BufferGetPage(buffer);
     check_internal(tree.index, buffer, tree.kind);
     return read_pivot(tree.kind, page, find_pivot(tree.kind, page, key)).child;
 }
 
-// Goes from `block`, on `level`, right to the page that holds `key`, and locks it. Returns
-// InvalidBuffer where the link turns out to be stale, or, if it was kept, the page is not reached
-// in a few hops.
+// Goes right from `block` on `level` to the page whose fences hold `key`, and returns that page
+// locked. Returns InvalidBuffer if the link is stale, or if it was kept and a few hops do not reach
+// the page. Holds one lock at a time, and none at an interrupt.
 Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int level,
                   BufferLockMode lock_mode, Link link, int* hops) {
     int patience = link == Link::kKept ? kMaxHopsOfKeptLink : kMaxHops;
@@ -79,7 +86,8 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int lev
         Buffer buffer = pin_page(tree.index, block);
         LockBuffer(buffer, lock_mode);
         Page page = BufferGetPage(buffer);
-        // An index that was built anew may be just growing where a link into the old one leads.
+        // After REINDEX a link into the old file may lead to a page that another backend has just
+        // added to the new one. For a new link an all-zero page is damage: check_page() says so.
         if (link == Link::kKept && PageIsNew(page)) {
             UnlockReleaseBuffer(buffer);
             return InvalidBuffer;
@@ -91,8 +99,8 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int lev
         if (fit == Fit::kHere)
             return buffer;
         block = page_opaque(page)->right;
-        // Rule 1: released before the next page is locked. The right link may go out of date
-        // meanwhile, as any link may.
+        // Rule 1: we release this page before we lock the next one. The right link may go stale in
+        // between. That is harmless: the next round checks the fences again.
         UnlockReleaseBuffer(buffer);
         if (fit == Fit::kElsewhere || patience-- == 0)
             return InvalidBuffer;
@@ -100,10 +108,10 @@ Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int lev
     }
 }
 
-// One descent; InvalidBuffer where it met a stale link.
+// Descends once. Returns InvalidBuffer if it meets a stale link.
 Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode lock_mode,
                    int* hops) {
-    // Roots never move, so a descent can begin anew at any time.
+    // Roots never move, so a descent that fails can always start again from here.
     Buffer buffer = read_page(tree.index, root_block(tree.number), BUFFER_LOCK_SHARE);
     if (page_opaque(BufferGetPage(buffer))->tree != tree.number)
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
@@ -113,10 +121,12 @@ Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
                           "A root is lower than one of its pages.");
     while (at > level) {
-        // The child may be split before it is locked: move_right() looks at its fences.
+        // Rule 1: we release the parent before we lock the child. The child may be split or
+        // unlinked in between, so move_right() checks its fences.
         BlockNumber child = child_of(tree, buffer, key);
         UnlockReleaseBuffer(buffer);
-        // Levels are counted here, not read, so damaged links cannot keep the descent from ending.
+        // We count levels instead of reading them, so the descent ends even where links are
+        // damaged.
         at--;
         buffer = move_right(tree, child, key, at, at == level ? lock_mode : BUFFER_LOCK_SHARE,
                             Link::kNew, hops);
@@ -128,8 +138,8 @@ Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode
     }
     if (lock_mode == BUFFER_LOCK_SHARE)
         return buffer;
-    // The root itself is wanted, and a shared lock cannot be made exclusive. The root may be pushed
-    // down while it is unlocked.
+    // The caller wants the root itself, and a shared lock cannot be made exclusive. Another backend
+    // may push the root down while we do not hold it, so we look at its level again.
     LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
     LockBuffer(buffer, lock_mode);
     if (page_opaque(BufferGetPage(buffer))->level == level)
@@ -162,7 +172,7 @@ Buffer find_page(const TreeContext& tree, BlockNumber block, Entry key, int leve
 
 bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, Entry key) {
     Page page = BufferGetPage(buffer);
-    // An index that was built anew may be just growing there.
+    // After REINDEX the block may be a page that was just added to the new file: not damage.
     if (PageIsNew(page))
         return false;
     check_page(tree.index, block, buffer);
@@ -176,7 +186,8 @@ BlockNumber expected_leaf(const TreeContext& tree, Entry key) {
     for (int level = page_opaque(BufferGetPage(buffer))->level; level > 0; level--) {
         block = child_of(tree, buffer, key);
         UnlockReleaseBuffer(buffer);
-        if (level == 1) // the leaf itself is not read
+        // To read the leaf would be the wait that the caller wants to avoid.
+        if (level == 1)
             return block;
         buffer = move_right(tree, block, key, level - 1, BUFFER_LOCK_SHARE, Link::kKept, &hops);
         if (buffer == InvalidBuffer)
@@ -189,7 +200,8 @@ BlockNumber expected_leaf(const TreeContext& tree, Entry key) {
 bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint) {
     TreeContext postings = tree_context(index, nullptr, layout, 0);
     Entry key{fingerprint, 0};
-    // An incomplete split or a cut inside of a fingerprint's postings: they may go on to the right.
+    // A split may have cut between two postings of the fingerprint, so they may go on to the right.
+    // Splits move entries to the right only: a walk from left to right misses none.
     for (;;) {
         Buffer buffer = descend(postings, key, 0, BUFFER_LOCK_SHARE);
         LeafReader reader = open_leaf(index, buffer, postings.kind);

@@ -1,9 +1,9 @@
-// Appends to leaf tails, logged as generic WAL records built by hand.
+// Appends to leaf tails, and logs them as generic WAL records built by hand.
 //
-// The generic WAL API finds what changed by comparing whole pages, which costs several times what
-// the append itself does. Here the change is known: the entry at pd_lower, and pd_lower. The record
-// is what the generic resource manager replays (access/transam/generic_xlog.c): for each page a
-// list of fragments (uint16 offset, uint16 length, bytes). test/t replays it under
+// The generic WAL API compares whole pages to find what changed, which costs several times what
+// the append itself does. We know the change: the entry at pd_lower, and pd_lower. The record has
+// the form that the generic resource manager replays (access/transam/generic_xlog.c): for each page
+// a list of fragments (uint16 offset, uint16 length, bytes). test/t replays such records under
 // wal_consistency_checking for each PostgreSQL version.
 #include "index/store/wal.hpp"
 
@@ -20,7 +20,7 @@ int write_fragment(uint8_t* out, uint16 offset, uint16 length, const void* bytes
     return 4 + length;
 }
 
-// Applies one append to its page and describes it in `delta`; returns the description's bytes.
+// Applies one append to its page and writes the page's fragments to `delta`. Returns their bytes.
 int apply_append(const LeafAppend& append, uint8_t* delta) {
     Page page = BufferGetPage(append.buffer);
     auto* header = reinterpret_cast<PageHeader>(page);
@@ -40,19 +40,27 @@ void append_to_tails(Relation index, const LeafAppend* appends, int count) {
     Assert(count <= kMaxAppends);
     bool logged = RelationNeedsWAL(index);
 
+    // From the first changed byte to the record in WAL nothing may fail: an error between them
+    // would leave changed pages that replay does not know of. Nothing below allocates memory.
     START_CRIT_SECTION();
     int sizes[kMaxAppends];
     for (int i = 0; i < count; i++) {
         sizes[i] = apply_append(appends[i], deltas[i]);
+        // The buffer becomes dirty before XLogInsert(): a checkpoint that starts in between must
+        // write the page, as its redo point lies behind our record.
         MarkBufferDirty(appends[i].buffer);
     }
     if (logged) {
         XLogBeginInsert();
         for (int i = 0; i < count; i++) {
+            // REGBUF_STANDARD: the hole lies between pd_lower and pd_upper, so a full-page image
+            // may leave it out.
             XLogRegisterBuffer(uint8(i), appends[i].buffer, REGBUF_STANDARD);
             XLogRegisterBufData(uint8(i), reinterpret_cast<char*>(deltas[i]), sizes[i]);
         }
         XLogRecPtr lsn = XLogInsert(RM_GENERIC_ID, 0);
+        // The LSN orders the page after its WAL. Besides, VACUUM takes an unchanged LSN as proof
+        // that a leaf of the posting table is as it was (answers.hpp).
         for (int i = 0; i < count; i++)
             PageSetLSN(BufferGetPage(appends[i].buffer), lsn);
     }

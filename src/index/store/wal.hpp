@@ -1,4 +1,4 @@
-// Appends to the tails of leaves, as WAL records built by hand.
+// Appends entries to the tails of leaves, and logs them as WAL records built by hand.
 #pragma once
 
 #include "index/store/page.hpp"
@@ -10,9 +10,9 @@ struct LeafAppend {
     LeafKind kind;
     Entry entry;
 };
-constexpr int kMaxAppends = MAX_GENERIC_XLOG_PAGES; // replay's limit on pages of one record
-// Appends the entries to the tails of their leaves, as one atomic WAL record. The leaves stay
-// locked and pinned.
+constexpr int kMaxAppends = MAX_GENERIC_XLOG_PAGES; // generic_redo() takes no more pages a record
+// Appends the entries to the tails of their leaves, as one atomic WAL record. The caller has locked
+// the leaves in the order of rule 3, and releases them.
 void append_to_tails(Relation index, const LeafAppend* appends, int count);
 
 } // namespace simhash
