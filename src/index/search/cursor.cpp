@@ -1,4 +1,4 @@
-// The cursor over leaves; see the header.
+// The cursor over leaves. See the header.
 #include "index/search/cursor.hpp"
 
 #include "index/store/fetch_ahead.hpp"
@@ -9,9 +9,12 @@ SearchedTree::SearchedTree(const TreeContext& tree, BlockNumber index_blocks)
     : context(tree), notes(tree, index_blocks), fetches_pages(may_fetch_ahead(tree.index)) {}
 
 void LeafCursor::find_ahead() {
-    Assert(InterruptHoldoffCount == 0); // as it is under a page lock
+    // A content lock holds interrupts off. We may lock pages below, and replay locks all pages of a
+    // record in an order of its own: a reader with a lock could wait for replay, and replay for it
+    // (rule 1).
+    Assert(InterruptHoldoffCount == 0);
     hint_ = tree_->notes.look_up(position_.key);
-    // Without a note, or while notes are often wrong, the leaf may be on disk.
+    // If there is no note, or if notes were wrong lately, the leaf may be on disk.
     if (hint_.note == nullptr || !LeafNotes::trust()) {
         hint_.note = nullptr;
         hint_.buffer = InvalidBuffer;
@@ -26,8 +29,8 @@ void LeafCursor::find_ahead() {
     }
 }
 
-// What is to be read of the leaf that was found. Returns where that leaf ends; 0 where there is no
-// note, or at the end.
+// Fetches the parts of the found leaf that the search will read. Returns the key at which that leaf
+// ends, or 0 if there is no note or the leaf is the last one.
 uint64_t LeafCursor::prefetch_leaf() {
     LeafNotes::prefetch_tail(hint_);
     if (!slices_.cut_range())
@@ -38,7 +41,8 @@ uint64_t LeafCursor::prefetch_leaf() {
     return end;
 }
 
-// Also of the next leaf, where the range goes on there.
+// Fetches the keys that the search will read, on this leaf and, if the range goes on there, the
+// next.
 void LeafCursor::prefetch_keys() {
     uint64_t end = prefetch_leaf();
     if (end == 0 || end > last_)
@@ -53,8 +57,8 @@ void LeafCursor::prefetch_keys() {
 }
 
 void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {
-    // Each step needs what the step before has asked for. By then it has come, as the other cursors
-    // had their turn.
+    // Each step reads memory that the step before has prefetched. It has arrived by then, because
+    // all other cursors had their turn in between.
     for (int i = 0; i < count; i++)
         cursors[i].tree_->notes.prefetch_note(cursors[i].position_.key);
     for (int i = 0; i < count; i++)
@@ -68,18 +72,21 @@ void LeafCursor::fetch_ahead() {
     prefetch_leaf();
 }
 
-// The leaf of the position, pinned and locked shared.
+// Returns the leaf of the position, pinned and locked shared.
 inline Buffer LeafCursor::lock_leaf() {
     const TreeContext& tree = tree_->context;
     LeafHint hint = hint_;
     if (hint.buffer == InvalidBuffer) {
         LeafHint noted = tree_->notes.look_up(position_.key);
-        // A link that was read a moment ago is younger than a note; only its buffer is missing.
+        // The right link that go_on() read is younger than any note. So we take the note only if it
+        // names the same block, for the buffer that the link does not name.
         if (noted.note != nullptr &&
             (hint.block == InvalidBlockNumber || hint.block == noted.block))
             hint = noted;
     }
-    // The short way: the buffer that had the page, without asking the server's table of buffers.
+    // The short way goes straight to the buffer that had the page, past the server's buffer table.
+    // The server checks under the pin that the buffer still holds the block. The fences say under
+    // the lock whether the page still holds the position. So a stale hint costs time only.
     Buffer buffer = pin_recent_page(tree.index, hint.block, hint.buffer);
     if (buffer != InvalidBuffer) {
         LockBuffer(buffer, BUFFER_LOCK_SHARE);
@@ -93,25 +100,29 @@ inline Buffer LeafCursor::lock_leaf() {
 LeafReader LeafCursor::lock(Snapshot snapshot) {
     const TreeContext& tree = tree_->context;
     buffer_ = lock_leaf();
-    // Under the lock: whatever takes entries off the leaf afterwards is no concern of this reading.
+    // A removal leaves its LSN on the leaf. We test it under the lock under which we read: a
+    // removal that comes later cannot take entries from what we have read.
     test_for_old_snapshot(snapshot, tree.index, BufferGetPage(buffer_));
     LeafReader reader = open_leaf(tree.index, buffer_, tree.kind);
+    // A note names block and buffer, and we know both while we have the pin.
     tree_->notes.put(position_.key, hint_, buffer_, reader);
     return reader;
 }
 
-// After go_on(): moves the position to the next key that is in a slice, or the cursor to its end.
+// After go_on(): moves the position to the next key that is in a slice, or ends the cursor.
 void LeafCursor::pass_to_slice() {
     uint64_t key = position_.key;
     if (!slices_.advance(&key)) {
         end();
     } else if (key != position_.key) {
         position_ = {key, 0};
-        hint_ = {}; // the leaf to the right may not be the one
+        // The right link leads to the leaf of the old position. The new one may be leaves away.
+        hint_ = {};
     }
 }
 
 void LeafCursor::pass_key() {
+    // The last key of the range may be UINT64_MAX, and the position below would wrap to 0.
     if (position_.key >= last_)
         end();
     position_ = {position_.key + 1, 0};

@@ -1,4 +1,4 @@
-// Which fingerprints a part of a scan takes.
+// The test that decides which fingerprints a part of a scan takes.
 #pragma once
 
 #include "core/bits/ball.hpp"
@@ -8,14 +8,14 @@
 
 namespace simhash {
 
-// Takes the fingerprints in a ball ...
+// A fingerprint passes if it meets all four conditions.
 struct Filter {
-    Ball ball;
-    int done_radius = kNoRadius;       // ... but not within this radius of its center, ...
-    std::span<const Ball> others = {}; // ... that are in all of these balls, too, ...
-    const Probe* done_probe = nullptr; // ... and that this probe around the center does not see.
+    Ball ball;                         // it lies in this ball
+    int done_radius = kNoRadius;       // it lies outside of this radius around the ball's center
+    std::span<const Ball> others = {}; // it lies in all of these balls
+    const Probe* done_probe = nullptr; // this probe around the center does not see it; may be null
 
-    // Of a fingerprint in the ball.
+    // Tests a fingerprint that is known to lie in the ball.
     bool takes(uint64_t fingerprint) const {
         if (done_radius >= 0 && hamming_distance(fingerprint, ball.center) <= done_radius)
             return false;

@@ -1,4 +1,4 @@
-// Fingerprints to look up; see the header.
+// The list of fingerprints to look up. See the header.
 #include "index/search/matches.hpp"
 
 #include <algorithm>
@@ -19,9 +19,12 @@ void Matches::clear(bool limited) {
 }
 
 void Matches::add(std::span<const uint64_t> fingerprints) {
+    // The postings of one fingerprint may lie on several leaves of the posting table, and each leaf
+    // reports the fingerprint.
     if (count_ > 0 && fingerprints_[count_ - 1] == fingerprints.front())
         fingerprints = fingerprints.subspan(1);
     size_t count = count_ + fingerprints.size();
+    // The caller reads is_full() and goes over to a pass: a part of the matches would be of no use.
     is_full_ |= count > limit_;
     if (is_full_)
         return;
@@ -37,6 +40,8 @@ void Matches::add(std::span<const uint64_t> fingerprints) {
 }
 
 void Matches::sort_by_distance(std::span<const uint64_t> targets, int radius) {
+    // The matches beyond the radius go to the front, where they stay until clear_taken() has
+    // dropped the others.
     uint64_t* end = fingerprints_ + count_;
     Ball near = {targets[0], radius};
     uint64_t* first = std::partition(
@@ -49,6 +54,7 @@ void Matches::sort_by_distance(std::span<const uint64_t> targets, int radius) {
         }
         return a < b;
     });
+    // Equal fingerprints are adjacent only because the comparison ends with their values.
     count_ = size_t(std::unique(first, end) - fingerprints_);
     held_ = next_ = fetched_ = size_t(first - fingerprints_);
 }

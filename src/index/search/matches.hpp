@@ -1,5 +1,5 @@
-// Fingerprints that were found in block tables, to be looked up in the posting table one by one, in
-// order.
+// A list of fingerprints that a scan found in block tables. The scan looks them up in the posting
+// table one by one, in order.
 #pragma once
 
 #include "index/search/searched_index.hpp"
@@ -10,23 +10,24 @@ class Matches {
   public:
     explicit Matches(SearchedIndex* index) : index_(index) {}
 
-    // Forgets all; takes as many from now on as work_mem holds, or any number.
+    // Forgets all matches. From now on the list takes as many as fit into work_mem, or, if not
+    // `limited`, any number.
     void clear(bool limited = true);
-    // Adds nothing, and is_full() from then on, where they would be too many: they are not all
-    // there then. The first is left out where it repeats the last one there.
+    // Adds the fingerprints. If the limit would be exceeded, adds none and is_full() from then on:
+    // the list is incomplete then. Skips the first one if it repeats the last one of the list.
     void add(std::span<const uint64_t> fingerprints);
     bool is_full() const { return is_full_; }
     size_t count() const { return count_; }
-    // Has those within a radius of the first target taken, in order of distance from it, then from
-    // the next target, without repetitions. The others are held back.
+    // Sorts the matches within `radius` of the first target by distance from it, then from the next
+    // target, and drops repetitions. take() returns only these; the others are held back.
     void sort_by_distance(std::span<const uint64_t> targets, int radius = kFingerprintBits);
-    // Forgets all but those that were held back.
+    // Forgets all matches but those that are held back.
     void clear_taken() { count_ = next_ = fetched_ = held_; }
 
     bool all_taken() const { return next_ == count_; }
-    // Has the leaves of the next few fetched ahead. Expects no lock.
+    // Fetches the leaves of the next few matches ahead. Expects no lock.
     void fetch_ahead();
-    // A cursor over the postings of the next.
+    // Takes the next match and returns a cursor over its postings.
     LeafCursor take();
 
   private:
@@ -35,9 +36,9 @@ class Matches {
     SearchedIndex* index_;
     uint64_t* fingerprints_ = nullptr; // [capacity_]
     size_t count_ = 0, capacity_ = 0, limit_ = 0;
-    size_t held_ = 0;                   // so many, the first, are held back
-    size_t next_ = 0, fetched_ = 0;     // those before it are taken, or have their leaf fetched
-    LeafCursor lookups_[kLookupsAhead]; // of those fetched, by number
+    size_t held_ = 0;                   // the first held_ matches are held back
+    size_t next_ = 0, fetched_ = 0;     // matches before next_ are taken, before fetched_ fetched
+    LeafCursor lookups_[kLookupsAhead]; // of matches that are fetched; match i is at i % size
     bool is_full_ = false;
 };
 

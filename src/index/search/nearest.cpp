@@ -1,4 +1,4 @@
-// Scans ordered by distance; see the header.
+// Scans ordered by distance. See the header.
 #include "index/search/nearest.hpp"
 
 #include "core/bits/ball_size.hpp"
@@ -12,20 +12,20 @@ namespace {
 
 constexpr int kRadiusStep = 2;
 
-// Stages beyond this radius look ahead: that makes each of them dearer, and the nearer ones cost
-// too little to be saved.
+// Stages beyond this radius look ahead. That makes each of them dearer, and the nearer stages cost
+// too little to be worth saving.
 constexpr int kNearRadius = 8;
-// They look so far that so many matches are to be expected, which is enough for most limits.
+// The far radius is the least at which this many matches are expected: enough for most limits.
 constexpr double kFarMatches = 64;
 
 } // namespace
 
-// Fingerprints within a radius of the target that are to be expected by chance.
+// Returns how many fingerprints are expected within a radius of the target by chance.
 double NearestScan::expected_matches(int radius) const {
     return index_->entries() * ball_share(radius);
 }
 
-// The greatest distance from the target at which a row can lie in all balls.
+// Returns the greatest distance from the target at which a row can lie in all balls.
 int NearestScan::find_greatest_radius() const {
     int greatest = kFingerprintBits;
     for (const Ball& ball : balls_) {
@@ -36,13 +36,14 @@ int NearestScan::find_greatest_radius() const {
     return greatest;
 }
 
-// Few matches are looked up one by one; for many, a pass for each distance takes less time.
+// True when the matches are too many to look them up one by one: a pass for each distance takes
+// less time then.
 bool NearestScan::are_too_many() const {
     double few = std::max(index_->entries() * kFewMatches, 4 * kPassMatches);
     return matches_->is_full() || double(matches_->count()) > few;
 }
 
-// Adds the fingerprints of the postings of a leaf, each once.
+// Adds the fingerprints of the loaded postings to the matches, each once.
 void NearestScan::add_matches_of_leaf() {
     LeafYield* yield = index_->yield();
     size_t count = 0;
@@ -53,9 +54,10 @@ void NearestScan::add_matches_of_leaf() {
         matches_->add({yield->fingerprints, count});
 }
 
-// Has what lies within the stage's radius looked up next, in order, by a pass over the posting
-// table. False where it is too much.
+// Collects and sorts the matches of a stage by a pass over the posting table. Returns false if
+// there are too many.
 bool NearestScan::collect_by_pass() {
+    // Held-back matches go, too: the pass meets them again.
     matches_->clear();
     searched_ = nullptr;
     postings_->start(index_->all_postings(), filter(radius_));
@@ -68,11 +70,13 @@ bool NearestScan::collect_by_pass() {
     return true;
 }
 
-// The same by probes, which hold back for later stages what they meet within `far_radius`. Ranges
-// that earlier stages searched as far are not searched again.
+// Collects and sorts the matches of a stage by probes. Matches beyond the stage's radius but within
+// `far_radius` are held back for later stages. Ranges that earlier stages searched with the same
+// far radius are left out. Returns false if the matches outgrow work_mem.
 bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
     if (searched_ != nullptr && searched_radius_ == far_radius) {
-        // What was held back is what the earlier searches met within this radius.
+        // The held-back matches are all that the earlier ranges have within this radius and that
+        // was not returned yet. So the new search needs the new ranges only.
         matches_->clear_taken();
     } else {
         matches_->clear();
@@ -87,10 +91,10 @@ bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
     return true;
 }
 
-// Has the only stage look through the smallest ball, where that is cheap and around something else
-// than the target. False where it is not.
+// Begins a stage that searches the smallest ball, and is the only one. Returns false if that ball
+// is around the target itself or not cheap to search.
 bool NearestScan::begin_stage_elsewhere() {
-    // Around the target itself the stages find the same, and stop early.
+    // Around the target itself, stages find the same rows and can stop early.
     if (balls_.empty() || balls_[0].center == target())
         return false;
     const ProbePlan* plan = index_->plan_for(balls_[0].radius);
@@ -106,22 +110,25 @@ bool NearestScan::begin_stage_elsewhere() {
     return true;
 }
 
-// The radius of the next stage.
+// Returns the radius of the next stage.
 int NearestScan::next_radius() const {
-    // Where a stage repeats nothing, and some matches are to be expected, it goes one distance on.
+    // A stage within the searched radius repeats no range, so small steps are cheap there. The
+    // stage takes one distance if the next two are expected to have a match.
     bool is_short =
         done_radius_ < searched_radius_ && expected_matches(done_radius_ + kRadiusStep) >= 1;
     int radius =
         done_radius_ < 0 ? index_->layout().radius : done_radius_ + (is_short ? 1 : kRadiusStep);
     if (radius >= greatest_radius_ || !index_->plan_for(radius)->read_all)
         return radius;
+    // A pass costs the same for any radius. So its radius grows until enough matches are expected.
     double enough = std::max(kPassMatches, kPassGrowth * expected_matches(done_radius_));
     while (radius < greatest_radius_ && expected_matches(radius) < enough)
         radius++;
     return radius;
 }
 
-// Up to which distance from the target a stage keeps matches: for itself, and for later stages.
+// Returns the distance from the target up to which a stage keeps matches, for itself and for later
+// stages.
 int NearestScan::far_radius() const {
     int radius = radius_;
     if (done_radius_ >= 0 && radius_ > kNearRadius && looks_ahead_)
@@ -131,36 +138,39 @@ int NearestScan::far_radius() const {
     return radius;
 }
 
-// Has what lies within the stage's radius looked up next, in order. False where it is too much.
+// Collects and sorts the matches of the stage. Returns false if there are too many.
 bool NearestScan::collect_stage() {
     const ProbePlan* plan = index_->plan_for(radius_);
     if (plan->read_all)
         return collect_by_pass();
     if (collect_by_probes(plan, far_radius()))
         return true;
-    // The matches outgrew work_mem. Those of this stage alone may still fit.
+    // The matches outgrew work_mem. The matches of this stage alone may still fit.
     if (searched_radius_ == radius_)
         return false;
     looks_ahead_ = false;
     return collect_by_probes(plan, radius_);
 }
 
-// Begins the next stage, or the last. False where all was returned.
+// Begins the next stage, or the last one. Returns false if all rows were returned.
 bool NearestScan::begin_stage() {
     if (done_radius_ >= greatest_radius_)
         return false;
-    // The plans of stages are those of queries within their radius: what one finds is complete.
+    // A stage uses the plan of a query within its radius, so it finds every row up to there. That
+    // makes the order exact: no later stage can find a nearer row.
     int radius = next_radius();
-    // A stage that leaves one distance to the next costs nearly as much as that one.
+    // If one distance would be left for another stage, this one takes it: two stages would cost
+    // nearly twice as much.
     bool is_last = radius >= greatest_radius_ - (done_radius_ < 0 ? 0 : 1);
     radius_ = is_last ? greatest_radius_ : radius;
     step_ = Step::kStage;
     return collect_stage() || begin_last_stage();
 }
 
-// A pass over what was not yet returned, which tells its distances; then one for each of them.
+// Begins the last stage: one pass finds out which distances occur among the rows that were not yet
+// returned, and one more pass for each of these returns its rows.
 bool NearestScan::begin_last_stage() {
-    // A pass for a distance at which there is no row would be wasted.
+    // Without the first pass, a pass for a distance at which there is no row would be wasted.
     std::fill(std::begin(distance_occurs_), std::end(distance_occurs_), false);
     matches_->clear();
     postings_->start(index_->all_postings(), filter(greatest_radius_));
@@ -170,21 +180,21 @@ bool NearestScan::begin_last_stage() {
     return begin_pass(done_radius_ + 1);
 }
 
-// Begins the pass of the first distance that occurs, from `distance` on. False where there is none.
+// Begins the pass of the first distance from `distance` on that occurs. Returns false if none does.
+// A row that was inserted since the first pass is missed here; the scan's snapshot does not see it.
 bool NearestScan::begin_pass(int distance) {
     while (distance <= greatest_radius_ && !distance_occurs_[distance])
         distance++;
     if (distance > greatest_radius_)
         return false;
-    // All nearer rows were returned by earlier passes and stages, so this one takes its distance
-    // only.
+    // Earlier stages and passes returned all nearer rows, so this pass takes one distance.
     done_radius_ = distance - 1;
     radius_ = distance;
     postings_->start(index_->all_postings(), filter(radius_));
     step_ = Step::kPass;
     if (targets_.size() == 1)
         return true;
-    // Rows at one distance are still to be ordered by the next target, so all must be there,
+    // The rows at one distance must be sorted by the next target, so we need all of them at once,
     // however much memory they take.
     step_ = Step::kLookUp;
     matches_->clear(false);
@@ -201,13 +211,13 @@ bool NearestScan::begin_lookup() {
     return true;
 }
 
-// Begins the next range of postings, or goes over to another step. False at the end.
+// Begins the next range of postings, or goes over to another step. Returns false at the end.
 bool NearestScan::begin_next() {
     switch (step_) {
     case Step::kStage:
         if (begin_lookup())
             return true;
-        // All within the radius was returned, so later stages leave it out.
+        // All rows within the radius were returned, so the filter of later stages leaves them out.
         done_radius_ = radius_;
         return begin_stage();
     case Step::kLookUp:

@@ -1,29 +1,30 @@
-// Scans ordered by distance: exact nearest neighbours, lazily.
+// Scans ordered by distance: exact nearest neighbours, found as they are asked for.
 //
-// A scan goes on in stages of growing radius around the target, each like a query within that
-// radius, of which only what earlier stages have not returned is taken, sorted by distance, and
-// looked up one fingerprint at a time:
+// A scan goes on in stages of growing radius around the target. Each stage is like a query within
+// its radius. It leaves out the fingerprints that earlier stages returned, sorts the others by
+// distance, and looks them up one at a time:
 //
 //     stage      radius 3          radius 5        radius 7       ...   the last
 //     returns    distances 0..3    4..5            6..7                 the others
 //
-// So a LIMIT that is reached near by costs one cheap stage. A far one costs little more than its
-// last stage alone: stages beyond the near ones look ahead. They keep what they meet up to a far
-// radius, until its stage comes, and so no later stage need search the same ranges again.
+// So a LIMIT that is reached near by costs one cheap stage. A LIMIT that is reached far out costs
+// little more than its last stage alone, because stages beyond the near ones look ahead: they hold
+// back matches up to a far radius until the stage of these comes. No later stage has to search the
+// same ranges again.
 //
-// Where a radius would cost as much as reading the posting table from end to end, a stage is such a
-// pass instead, and its radius grows until some hundreds of matches are to be expected, and in the
-// next stage many more. Where they are too many to be looked up one by one the last stage begins:
-// one pass tells which distances occur, and each further pass returns one of them, straight from
-// the leaves. At most 65 passes return everything, whatever the size, in no memory at all; matches
-// of the earlier stages, which are few, are given up for the last stage where they outgrow
-// work_mem.
+// If a radius would cost as much as reading the posting table from end to end, the stage is a pass
+// over the table instead. Its radius grows until some hundreds of matches are to be expected; in
+// the next stage it grows until there are many more. If there are too many matches to look them up
+// one by one, the last stage begins. Its first pass finds out which distances occur. Each further
+// pass returns the rows at one distance, straight from the leaves. So at most 65 passes return
+// everything, whatever the size, without memory for matches.
 //
-// A condition on another center that is cheap to search for needs one stage only: what is in its
-// ball, sorted by distance from the target.
+// If the query has a condition on another center, and the ball around that one is cheap to search,
+// one stage is enough: it sorts the fingerprints in that ball by distance from the target.
 //
-// ORDER BY fp <~> a, fp <~> b: the stages follow the first distance, and fingerprints at the same
-// one are sorted by the next. In the last stage each pass then keeps its distance's fingerprints.
+// With ORDER BY fp <~> a, fp <~> b the stages follow the first distance. Fingerprints at the same
+// distance are sorted by the next one, so each pass of the last stage collects them before it
+// returns any.
 #pragma once
 
 #include "index/search/posting_reader.hpp"
@@ -36,17 +37,17 @@ class NearestScan {
     NearestScan(SearchedIndex* index, Matches* matches, Probes* probes, PostingReader* postings)
         : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
 
-    // Rows are ordered by the distance from targets[0], then targets[1] ...; the first of `balls`
-    // is the smallest.
+    // Begins a scan that returns rows in order of the distance from targets[0], then targets[1],
+    // and so on. The rows lie in all `balls`, of which the first is the smallest.
     void start(std::span<const uint64_t> targets, std::span<const Ball> balls);
-    // Loads the next postings, one leaf's. False at the end.
+    // Loads the postings of the next leaf. Returns false at the end.
     bool next_leaf();
 
   private:
     enum class Step {
-        kStage,  // the matches of a stage are looked up
-        kPass,   // a pass of the last stage returns one distance
-        kLookUp, // the matches of such a pass are looked up, where there are several targets
+        kStage,  // looks up the matches of a stage
+        kPass,   // returns one distance by a pass of the last stage
+        kLookUp, // looks up the matches of such a pass, if there are several targets
     };
 
     uint64_t target() const { return targets_[0]; }
@@ -74,13 +75,15 @@ class NearestScan {
     std::span<const uint64_t> targets_;
     std::span<const Ball> balls_;
     Step step_ = Step::kStage;
-    int radius_ = kNoRadius;              // of the stage, or of the pass
-    int done_radius_ = kNoRadius;         // all within it was returned
-    int greatest_radius_ = kNoRadius;     // that the balls leave
-    const ProbePlan* searched_ = nullptr; // its ranges were searched: what they have ...
-    int searched_radius_ = kNoRadius;     // ... within this radius was returned, or is held back
-    bool looks_ahead_ = true;             // until work_mem does not suffice for it
-    bool distance_occurs_[kFingerprintBits + 1]; // in the last stage
+    int radius_ = kNoRadius;          // of the stage, or of the pass
+    int done_radius_ = kNoRadius;     // all rows within it were returned
+    int greatest_radius_ = kNoRadius; // at which a row can lie in all balls
+    // The plan whose ranges were searched last, or null. The matches that they have within
+    // searched_radius_ were returned or are held back.
+    const ProbePlan* searched_ = nullptr;
+    int searched_radius_ = kNoRadius;
+    bool looks_ahead_ = true; // false once the matches of a far radius have outgrown work_mem
+    bool distance_occurs_[kFingerprintBits + 1]; // set by the first pass of the last stage
 };
 
 } // namespace simhash

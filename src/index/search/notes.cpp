@@ -1,4 +1,4 @@
-// The backend's notes on leaves; see the header.
+// The backend's notes on leaves. See the header.
 #include "index/search/notes.hpp"
 
 #include "core/bits/prefetch.hpp"
@@ -12,7 +12,8 @@ struct LeafNote {
     BlockNumber block;
     Buffer buffer; // shared
     LeafShape shape;
-    // Leading bits of its least key, and the greatest that no key after it has.
+    // All keys whose leading bits are greater than `low` and at most `high` belong on the leaf; of
+    // those with `low`, perhaps only a part.
     uint32 low, high;
 
     friend bool operator==(const LeafNote&, const LeafNote&) = default;
@@ -20,20 +21,20 @@ struct LeafNote {
 
 namespace {
 
-// The leading bits of a key are its slot; there is a note for each slot of a tree, on the leaf on
-// which the slot begins. A note takes the place of another of the same address. The system gives
-// memory to as much of them as is used: 4 MB to a backend that has searched all over an index of
-// 10 million rows, 29 MB to one of 100 million, which is the most.
+// The leading bits of a key are its slot. Each slot of a tree has one note, about the leaf on which
+// the slot begins. A new note overwrites the one at its address. Pages of the array become resident
+// only when touched: 4 MB in a backend that has searched all over an index of 10 million rows,
+// 29 MB, the whole array, for 100 million.
 constexpr int kNoteBits = 20;
-// Zeroed by the loader, not by code that runs at load: such code would write, and so make resident,
-// all 29 MB in every session and parallel worker that loads the library.
+// constinit leaves the zeros to the loader. Initialisation by code would write the array, and so
+// make all 29 MB resident in every session and parallel worker that loads the library.
 constinit LeafNote notes[1 << kNoteBits] = {};
 
-constexpr int kMinSlotBits = 11;    // as leaves beside many rows of one fingerprint are narrow
-constexpr int kMaxSlotsNoted = 256; // at once
+constexpr int kMinSlotBits = 11;    // leaves beside many rows of one fingerprint are narrow
+constexpr int kMaxSlotsNoted = 256; // by one put()
 
-// Where buffers are given to other pages all the time, what was noted must not keep leaves from
-// being fetched from disk: so many times the server is asked instead.
+// After a wrong note trust() returns false this many times. If the server evicts pages all the
+// time, notes about evicted leaves would otherwise keep us from fetching these from disk.
 constexpr int kDistrust = 256;
 
 uint32 leading_bits(uint64_t key) {
@@ -48,14 +49,14 @@ LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks) : index_
     int table_count = tree.layout->table_count;
     uint32 index_hash = RelationGetRelid(tree.index) * 40503u;
     owner_ = index_hash + uint32(tree.number);
-    uint32 leaves = index_blocks / table_count; // of a tree
+    uint32 leaves = index_blocks / table_count; // of one tree, about
     int room = kNoteBits - int(std::bit_width(uint32(table_count - 1)));
-    // Two to four a leaf, so that on nearly every leaf a slot begins. Not more than there is room
-    // for, or the tree's notes would take the places of one another.
+    // Two to four slots a leaf, so that a slot begins on nearly every leaf. The array has to hold
+    // the notes of all trees, or they would overwrite one another.
     slot_bits_ = std::min(std::max(int(std::bit_width(leaves)) + 1, kMinSlotBits), room);
     base_ = index_hash + (uint32(tree.number) << slot_bits_);
-    // A temporary index might have another's name: a shared page may have the same but for the
-    // session. Nulls are all in one place.
+    // A temporary index has no notes: its pages are in local buffers, and a shared buffer may hold
+    // a page that differs in the session only. The null table has none: all its keys are 0.
     kept_ = !RelationUsesLocalBuffers(tree.index) && tree.number != null_tree(*tree.layout);
 }
 
@@ -63,8 +64,8 @@ LeafNote* LeafNotes::note_of_slot(uint64_t slot) {
     return &notes[(base_ + slot) % (1 << kNoteBits)];
 }
 
-// The note on the leaf of a key, or nullptr. A leaf that begins within the key's slot is noted
-// under the next.
+// Returns the note on the leaf of a key, or nullptr. Looks at two slots, because a leaf that begins
+// within the key's slot is noted under the next one.
 LeafNote* LeafNotes::find(uint64_t key) {
     uint32 bits = leading_bits(key);
     for (int i = 0; i < 2; i++) {
@@ -79,14 +80,15 @@ LeafNote* LeafNotes::find(uint64_t key) {
 void LeafNotes::prefetch_note(uint64_t key) {
     const LeafNote* note = note_of_slot(slot_of(key));
     prefetch(note);
-    prefetch(note + 1); // which find() may look at, too
+    prefetch(note + 1); // find() may look at the next slot, too
 }
 
 LeafHint LeafNotes::look_up(uint64_t key) {
     LeafNote* note = kept_ ? find(key) : nullptr;
     if (note == nullptr)
         return {};
-    // An index that was built anew may be smaller than the one of the note.
+    // After REINDEX the index may be smaller than the noted one, and pin_page() would take a link
+    // beyond its end for damage.
     if (!block_exists(index_, note->block)) {
         *note = {};
         return {};
@@ -94,6 +96,8 @@ LeafHint LeafNotes::look_up(uint64_t key) {
     return {note->block, note->buffer, note};
 }
 
+// Like all prefetches of a noted page, this computes addresses from the note and reads nothing: we
+// have no pin, and the buffer may hold another page by now.
 void LeafNotes::prefetch_tail(const LeafHint& hint) {
     if (hint.note != nullptr)
         hint.note->shape.prefetch_tail(page_body(BufferGetPage(hint.buffer)));
@@ -121,26 +125,28 @@ void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const Lea
     uint64_t end = page_is_rightmost(page) ? uint64_t{1} << 32 : leading_bits(page_high(page).key);
     LeafNote found{owner_,         block_in_buffer(buffer), buffer,
                    reader.shape(), uint32(first),           uint32(end - 1)};
-    // Mostly the note led here and is still true. To compare it is cheaper than to write all slots.
+    // Mostly the note led here and is still true. A comparison is cheaper than to write all slots.
     if (hint.note != nullptr && *hint.note == found)
         return;
     if (LeafNote* note = find(key)) {
         if (*note == found)
             return;
-        // The page is where it was, in another buffer: pages are being evicted, and other notes
-        // will name buffers that have lost theirs.
+        // The same block is in another buffer now: the server is evicting pages, so other notes
+        // will name buffers that have lost their page.
         if (note->block == found.block && note->buffer != found.buffer)
             distrust_ = kDistrust;
-        // A note on this leaf is out of date, and is written again below. A note on another leaf
-        // led astray, and is dropped; but not where that leaf begins with the key's leading bits:
-        // keys with these bits may stand on both leaves, and of its other keys the note is true.
+        // If the note is on this leaf, it is out of date; we write it again below. If it is on
+        // another leaf, it led us astray, and we drop it. We keep it if that leaf begins with the
+        // key's leading bits: keys with these bits may be on both leaves, and for the other keys of
+        // its leaf the note is true.
         if (note->block == found.block || note->low != leading_bits(key))
             *note = {};
     }
-    if (first >= end) // all its keys share their leading bits: no slot can tell it from others
+    // All keys of the leaf share their leading bits: no slot can tell it from its neighbours.
+    if (first >= end)
         return;
-    // The leaf is noted under each slot that begins on it. If none does, it takes the place of the
-    // leaf on which the next slot begins: that one mostly has other slots, too.
+    // We note the leaf under each slot that begins on it. If none does, it takes the next slot from
+    // the leaf on which that slot begins: that leaf mostly has other slots, too.
     int width_bits = 32 - slot_bits_;
     uint64_t slot = (first + (uint64_t{1} << width_bits) - 1) >> width_bits;
     uint64_t last = std::max((end - 1) >> width_bits, slot);

@@ -1,4 +1,4 @@
-// Postings, leaf by leaf; see the header.
+// Reads postings leaf by leaf. See the header.
 #include "index/search/posting_reader.hpp"
 
 #include "index/testing.hpp"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kMinCapacity = 64;
 
-// Copies the postings of a leaf, which is locked, that the filter takes to `yield`; returns their
-// number.
+// Copies the postings that the filter takes from a leaf to `yield`, and returns their number.
+// Expects the leaf locked.
 int read_postings(const LeafCursor& cursor, const LeafReader& reader, const Filter& filter,
                   LeafYield* yield) {
     KeyRange range = cursor.rest();
@@ -21,8 +21,8 @@ int read_postings(const LeafCursor& cursor, const LeafReader& reader, const Filt
     int count = 0;
     for (int i = 0; i < hit_count; i++) {
         uint64_t key = yield->hits[i].key, tid = reader.tid_at(yield->hits[i].place);
-        // Before the position: the leaf has taken over the range of one that was unlinked, which is
-        // done.
+        // An entry before the position is done. The leaf may have taken over the range of an
+        // unlinked leaf, so its `low` may lie before the position.
         if (Entry{key, tid} < cursor.position() || !filter.takes(key))
             continue;
         if (!tid_is_possible(tid))
@@ -54,7 +54,8 @@ void PostingReader::stop() {
     cursor_.end();
 }
 
-// Takes over what was read of a leaf that is no longer locked.
+// Copies the postings from the backend's buffer to the scan's own memory. The leaf is unlocked by
+// now, so this may allocate.
 void PostingReader::keep(const Entry* found, int count) {
     if (count > capacity_) {
         if (postings_ != nullptr)
@@ -69,6 +70,8 @@ void PostingReader::keep(const Entry* found, int count) {
 }
 
 bool PostingReader::next_leaf() {
+    // The executor is done with the last leaf's TIDs, so the pin may go (rule 4). A pin that stayed
+    // longer would only hold up VACUUM.
     release();
     while (!cursor_.at_end()) {
         CHECK_FOR_INTERRUPTS();
@@ -77,15 +80,17 @@ bool PostingReader::next_leaf() {
         begun_ = true;
         LeafReader reader = cursor_.lock(index_->snapshot);
         int count = read_postings(cursor_, reader, filter_, index_->yield());
-        // While the leaf is locked: position and link must be of the same moment as the entries.
+        // We move the position while the leaf is locked: fence and link must be of the same moment
+        // as the entries.
         cursor_.go_on();
-        // The pin keeps VACUUM from letting the TIDs be used again (README.md, rule 4).
+        // With the pin VACUUM gets no cleanup lock on this leaf, so it cannot end, and the TIDs
+        // that we return are not recycled (rule 4).
         if (count > 0 && keeps_pin)
             pinned_ = cursor_.unlock();
         else
             cursor_.release();
-        // A leaf that ends among the postings of a fingerprint that is not wanted is, if that one
-        // has many rows, followed by more such leaves.
+        // The next leaf begins with postings of a fingerprint that we do not want. If that
+        // fingerprint has many rows, its postings fill many leaves: we go past all of them.
         if (cursor_.is_among_postings() && !filter_.matches(cursor_.position().key))
             cursor_.pass_key();
         if (count > 0) {

@@ -1,5 +1,5 @@
-// The postings of a range of keys, leaf by leaf: those of one leaf are there at a time, with the
-// pin that protects them where the snapshot alone does not (README.md, "Scans").
+// Reads the postings of a range of keys, leaf by leaf. It holds the postings of one leaf at a time,
+// and the pin that protects their TIDs where the snapshot alone does not (README.md, "Scans").
 #pragma once
 
 #include "index/search/filter.hpp"
@@ -11,18 +11,18 @@ class PostingReader {
   public:
     explicit PostingReader(SearchedIndex* index) : index_(index) {}
 
-    // Whether the leaf whose postings are there stays pinned.
+    // True when the leaf stays pinned for as long as its postings are loaded (rule 4).
     bool keeps_pin = false;
 
-    // Begins a range, of whose postings those are loaded that the filter takes.
+    // Begins to read a range. next_leaf() loads the postings that the filter takes.
     void start(const LeafCursor& cursor, const Filter& filter);
-    // Ends it: nothing is there, nothing pinned.
+    // Ends the range: drops the loaded postings and the pin.
     void stop();
-    // Loads those of the next leaf that has any. False at the range's end. Expects no lock, leaves
-    // none; the last leaf's pin goes, this one's stays if it is to.
+    // Loads the postings of the next leaf that has any. Returns false at the range's end. Expects
+    // no lock, leaves none. Drops the pin on the last leaf; keeps one on this leaf if keeps_pin.
     bool next_leaf();
 
-    // What is there and was not yet taken.
+    // The loaded postings that were not yet taken.
     std::span<const Entry> postings() const { return {postings_ + next_, size_t(count_ - next_)}; }
     bool is_empty() const { return next_ == count_; }
     const Entry& take() { return postings_[next_++]; }

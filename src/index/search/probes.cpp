@@ -1,4 +1,4 @@
-// The ranges of probes; see the header.
+// The ranges of probes. See the header.
 #include "index/search/probes.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace simhash {
 
 namespace {
 
-// The keys with a prefix, a right-aligned number.
+// Returns the range of the keys that begin with a prefix. `prefix` is right-aligned.
 KeyRange keys_with_prefix(uint64_t prefix, int prefix_bits) {
     uint64_t first = prefix << (kFingerprintBits - prefix_bits);
     return {first, first | (prefix_bits == kFingerprintBits ? 0 : UINT64_MAX >> prefix_bits)};
@@ -24,8 +24,8 @@ void Probes::start(const ProbePlan* plan, const Filter& filter, const ProbePlan*
     neighbours_ = PrefixNeighbours(0, 1, -1);
 }
 
-// The threshold with which the probe's prefixes were searched before; below 0 if they were not, or
-// only in slices, of which the probe needs more.
+// Returns the threshold with which the earlier plan searched the probe's prefixes. Returns -1 if it
+// did not search them, or searched them in fewer slices than the probe needs.
 int Probes::searched_threshold(const Probe& probe) const {
     for (int i = 0; i < searched_->probe_count; i++)
         if (const Probe& other = searched_->probes[i];
@@ -44,7 +44,7 @@ void Probes::begin_probe() {
         neighbours_.leave_out(searched_threshold(probe));
 }
 
-// The next range of the plan. False where there is none.
+// Makes the next range of the plan. Returns false if there is none.
 bool Probes::make_range(LeafCursor* range) {
     uint64_t prefix;
     while (!neighbours_.next(&prefix)) {
@@ -65,9 +65,9 @@ bool Probes::make_range(LeafCursor* range) {
     return true;
 }
 
-// Makes the next ranges and has their leaves fetched. False where there are none.
+// Makes the next ranges and fetches their leaves. Returns false if there are none.
 bool Probes::fetch_more() {
-    // A scan that is given up after its first rows shall not pay for many ranges.
+    // The first batch is small: a LIMIT may end the scan after its first rows.
     int ahead = count_ == 0 ? kFirstAhead : kAhead;
     next_ = count_ = 0;
     while (count_ < ahead && make_range(&ranges_[count_]))
@@ -83,24 +83,29 @@ void Probes::collect_leaf() {
     const Permutation& permutation = index_->permutation(range.tree().number);
     LeafYield* yield = index_->yield();
     LeafReader reader = range.lock(index_->snapshot);
-    // Distances are the same under the permutation: only matches are permuted back.
+    // A permutation of bits keeps distances, so we compare permuted keys with the permuted center
+    // and permute only the matches back.
     KeyRange keys = range.rest();
     int hit_count = reader.keys_within(keys.first, keys.last, origin.target, filter_.ball.radius,
                                        yield->hits, range.slices());
     size_t count = 0;
     for (int i = 0; i < hit_count; i++) {
         uint64_t fingerprint = permutation.invert(yield->hits[i].key);
+        // Another posting of the same fingerprint.
         if (count > 0 && yield->fingerprints[count - 1] == fingerprint)
-            continue; // another posting
+            continue;
+        // A fingerprint that several probes see is reported by the first of them only. That needs
+        // no memory of earlier matches: probe and difference of bits decide it.
         if (filter_.takes(fingerprint) &&
             !reported_earlier(*plan_, origin.probe, fingerprint ^ filter_.ball.center))
             yield->fingerprints[count++] = fingerprint;
     }
-    // Matches are added after the lock is released: that may allocate memory.
+    // Matches are added below, after the lock is released: add() may allocate memory.
     range.go_on();
     range.release();
-    // A leaf that ends among the postings of a fingerprint is, if that one has many rows, followed
-    // by more such leaves. They show nothing new, unless they are the first to show a match.
+    // The next leaf begins with postings of the fingerprint with which this one ends. If that one
+    // has many rows, its postings fill many leaves. They tell us nothing new, unless the
+    // fingerprint matches and this leaf, which ends just before its first posting, did not show it.
     if (range.is_among_postings()) {
         uint64_t key = range.position().key;
         bool was_hit = std::any_of(yield->hits, yield->hits + hit_count,

@@ -1,5 +1,5 @@
-// The ranges of keys that the probes of a plan look through, in the plan's order, with their leaves
-// fetched ahead; and the fingerprints that are collected from them.
+// Makes the ranges of keys that the probes of a plan look through, in the plan's order, fetches
+// their leaves ahead, and collects the matching fingerprints from them.
 #pragma once
 
 #include "index/search/filter.hpp"
@@ -9,34 +9,34 @@ namespace simhash {
 
 class Probes {
   public:
-    // What is collected goes to `matches`.
+    // Collected fingerprints go to `matches`.
     Probes(SearchedIndex* index, Matches* matches) : index_(index), matches_(matches) {}
 
-    // Begins with the first range of a plan around the center of the filter's ball; fingerprints
-    // are collected that the filter takes. Ranges that are also those of another plan around that
-    // center, searched before, are left out, as far as the two look at the same prefixes.
+    // Begins with the first range of `plan` around the center of the filter's ball, and collects
+    // the fingerprints that the filter takes. `searched` is a plan around the same center whose
+    // ranges were searched before, or null: ranges that both plans have are left out.
     void start(const ProbePlan* plan, const Filter& filter, const ProbePlan* searched = nullptr);
 
-    // A cursor over the range whose turn it is; null after the last.
+    // Returns a cursor over the range whose turn it is, or null after the last one.
     LeafCursor* current() {
         return current_is_fetched() || fetch_more() ? &ranges_[next_] : nullptr;
     }
-    // Whether the range whose turn it is was fetched ahead together with the one before.
+    // True when the current range was fetched ahead together with the one before.
     bool current_is_fetched() const { return next_ < count_; }
-    // Whether it is one of the posting table. There must be one.
+    // True when the current range is one of the posting table. Expects that there is a range.
     bool current_has_postings() const { return ranges_[next_].tree().number == 0; }
-    // The next range's turn.
+    // Goes on to the next range.
     void pass() { next_++; }
 
-    // Collects those fingerprints of one leaf of the current range that no earlier probe of the
-    // plan reports; after its last leaf the range is passed. Fingerprints of the posting table may
-    // be repeated. Expects no lock, leaves neither pin nor lock.
+    // Collects the fingerprints of one leaf of the current range that no earlier probe of the plan
+    // reports. After the range's last leaf, passes the range. Reports a fingerprint once for each
+    // leaf of the posting table that has it. Expects no lock, leaves neither pin nor lock.
     void collect_leaf();
-    // Collects all that is left. False where that is more than the matches hold.
+    // Collects from all ranges that are left. Returns false if the matches are full.
     bool collect();
 
   private:
-    // Ranges that are fetched before the first of them is read: at first, and from then on.
+    // The number of ranges whose leaves are fetched together: the first time, and from then on.
     static constexpr int kFirstAhead = 4;
     static constexpr int kAhead = 16;
 
@@ -53,11 +53,11 @@ class Probes {
         int probe;       // its number in the plan
         uint64_t target; // the center's key in its tree
     };
-    LeafCursor ranges_[kAhead]; // [count_], of those from next_ on it is not yet the turn
-    Origin origins_[kAhead];    // [count_], of the ranges
+    LeafCursor ranges_[kAhead]; // [count_] ranges before next_ are passed
+    Origin origins_[kAhead];    // [count_] of each range
     int count_ = 0, next_ = 0;
-    Origin origin_;                         // of the ranges that are being made, and ...
-    PrefixNeighbours neighbours_{0, 1, -1}; // ... the prefixes of those that are left
+    Origin origin_;                         // the probe whose ranges are being made
+    PrefixNeighbours neighbours_{0, 1, -1}; // the prefixes of its ranges that are not made yet
 };
 
 } // namespace simhash

@@ -1,6 +1,6 @@
-// Index scans as the server calls them: the conditions, the rows in the form that the executor
-// wants them, and the callbacks. What is found, and in what order, is the business of within.hpp
-// and nearest.hpp; rows without a fingerprint come last.
+// Index scans as the server calls them: reads the conditions, puts rows into the form that the
+// executor wants, and has the callbacks. within.hpp and nearest.hpp find the rows with a
+// fingerprint. Rows without one come last.
 #include "index/access_method.hpp"
 #include "index/scope.hpp"
 #include "index/search/nearest.hpp"
@@ -27,8 +27,8 @@ struct Conditions {
     std::span<const Ball> all_balls() const { return {balls, ball_count}; }
 };
 
-// What the rows are to be ordered by: the distances from these in turn; none where the scan is not
-// ordered.
+// Rows are ordered by the distance from the first target, then from the next. A scan without
+// targets is not ordered.
 struct Order {
     uint64_t* targets; // [count]
     size_t count = 0;
@@ -59,10 +59,11 @@ Ball ball_of_key(const ScanKeyData& key) {
 }
 
 void read_conditions(const ScanKeyData* keys, int count, Conditions* conditions) {
+    // A rescan keeps the array: the number of keys stays the same.
     *conditions = {conditions->balls};
     for (int i = 0; i < count; i++) {
         if (keys[i].sk_attno > 1)
-            continue; // of the scope
+            continue; // ScopeReader reads the keys of the scope
         if (keys[i].sk_flags & SK_SEARCHNULL) {
             conditions->want_fingerprints = false;
             continue;
@@ -70,16 +71,19 @@ void read_conditions(const ScanKeyData* keys, int count, Conditions* conditions)
         conditions->want_nulls = false;
         if (keys[i].sk_flags & SK_SEARCHNOTNULL)
             continue;
+        // All operators are strict: a comparison with NULL finds no row.
         if (keys[i].sk_flags & SK_ISNULL)
             conditions->want_fingerprints = false;
         else
             conditions->balls[conditions->ball_count++] = ball_of_key(keys[i]);
     }
+    // The smallest ball comes first, because the scan searches that one. The others only filter.
     std::sort(conditions->balls, conditions->balls + conditions->ball_count,
               [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
 }
 
-// ORDER BY fp <~> a, fp <~> b ... A distance from NULL orders nothing.
+// Reads ORDER BY fp <~> a, fp <~> b ... A distance from NULL is NULL for all rows and orders
+// nothing.
 void read_order(const ScanKeyData* order_bys, int count, Order* order) {
     order->count = 0;
     for (int i = 0; i < count; i++)
@@ -87,8 +91,9 @@ void read_order(const ScanKeyData* order_bys, int count, Order* order) {
             order->targets[order->count++] = fingerprint_of(order_bys[i].sk_argument);
 }
 
-// From fingerprints to what the index stores for them in the scope. Where the keys leave the scope
-// open, rows of any fingerprint may match; the planner asks for no order then (cost.cpp).
+// Moves conditions and order into the scope: XORs their centers with the scope's hash, as the index
+// stores fingerprints. If the keys leave the scope open, any stored fingerprint may match, so the
+// balls go; the planner asks for no order then (cost.cpp).
 void apply_scope(const KnownScope& scope, Conditions* conditions, Order* order) {
     if (scope.is_empty) {
         conditions->want_fingerprints = conditions->want_nulls = false;
@@ -107,8 +112,8 @@ void apply_scope(const KnownScope& scope, Conditions* conditions, Order* order) 
 // ---- Rows ----
 
 struct Scan {
-    // kStart: until the first row is asked for, as the executor says until then which rows it will
-    // look at.
+    // kStart lasts until the executor asks for the first row. By then it has set xs_snapshot,
+    // xs_want_itup and heapRelation; at the rescan it may not have.
     enum class Stage { kStart, kFingerprints, kNulls, kDone };
 
     explicit Scan(Relation relation, int key_count, int order_by_count)
@@ -131,9 +136,9 @@ struct Scan {
     Matches matches;
     Probes probes;
     PostingReader postings;
-    WithinScan within; // each takes over the three above when it starts
+    WithinScan within; // within and nearest use the three members above; one of them runs at a time
     NearestScan nearest;
-    Relation heap = nullptr;    // whose rows will be looked at, if they are to be fetched ahead
+    Relation heap = nullptr;    // the table, if its pages are to be fetched ahead
     IndexTuple tuple = nullptr; // of the last row, in an index-only scan
 };
 
@@ -158,7 +163,7 @@ void start_nulls(Scan* scan) {
     scan->postings.start(LeafCursor(nulls, kAllKeys), kEverything);
 }
 
-// Loads the next postings, one leaf's. False at the scan's end.
+// Loads the postings of the next leaf. Returns false at the scan's end.
 bool next_leaf(Scan* scan) {
     if (scan->stage == Scan::Stage::kStart && scan->conditions.want_fingerprints)
         start_fingerprints(scan);
@@ -189,7 +194,8 @@ void put_distances(IndexScanDesc desc, uint64_t fingerprint, bool is_null) {
 }
 
 void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_null) {
-    if (scan->is_scoped) // what the planner never asks for, but another library's plan might
+    // The planner never asks for this, as can_return() forbids it. Another library's plan might.
+    if (scan->is_scoped)
         elog(ERROR, "an index with a scope cannot return its columns");
     if (scan->tuple != nullptr)
         pfree(scan->tuple);
@@ -206,8 +212,8 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
 void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
     bool is_null = scan->stage == Scan::Stage::kNulls;
     desc->xs_heaptid = integer_to_tid(posting.tid);
-    // The index is exact but for scopes; and under a snapshot that is not MVCC the row may have
-    // changed since.
+    // A row of another scope may match by chance. Under a snapshot that is not MVCC, the TID may
+    // belong to another row by now. Otherwise the index is exact.
     desc->xs_recheck =
         scan->is_scoped || (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
     put_distances(desc, posting.key ^ scan->scope_hash, is_null);
@@ -215,13 +221,14 @@ void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
         put_tuple(desc, scan, posting.key, is_null);
 }
 
-// Under an MVCC snapshot a row that takes the place of a removed one is not visible, so the pin is
-// not needed; but an index-only scan does not look at the row.
+// True when the scan must pin the leaf whose TIDs it returns (README.md, "TIDs and the pin"). Under
+// an MVCC snapshot a row that takes the place of a removed one is not visible, so no pin is needed.
+// An index-only scan needs one, because it does not look at the row.
 bool needs_pin(IndexScanDesc desc) {
     return desc->xs_want_itup || desc->xs_snapshot == nullptr || !IsMVCCSnapshot(desc->xs_snapshot);
 }
 
-// What the executor has said by the first call.
+// Reads the fields that the executor has set by the time of the first row.
 void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
     scan->index.snapshot = desc->xs_snapshot;
     scan->postings.keeps_pin = needs_pin(desc);
@@ -237,7 +244,8 @@ void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
 
 IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count) {
     IndexScanDesc desc = RelationGetIndexScan(index, key_count, order_by_count);
-    // Of its own: exclusion constraints make a scan a row, all in the statement's memory.
+    // The scan has a memory context of its own. An exclusion constraint begins a scan for each row,
+    // all in the memory of one statement.
     MemoryContext memory =
         AllocSetContextCreate(CurrentMemoryContext, "simhash scan", ALLOCSET_DEFAULT_SIZES);
     MemoryContext caller = MemoryContextSwitchTo(memory);
@@ -254,6 +262,8 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
 void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order_bys,
                   int order_by_count) {
     Scan* scan = scan_state(desc);
+    // The pin goes now: nobody uses the last TIDs any more, and the next row may never be asked
+    // for.
     scan->postings.stop();
     if (keys != nullptr && key_count > 0)
         memmove(desc->keyData, keys, key_count * sizeof(ScanKeyData));
@@ -286,7 +296,8 @@ bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
 int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
     scan->index.snapshot = desc->xs_snapshot;
-    scan->postings.keeps_pin = false; // bitmaps give their TIDs away
+    // The server uses bitmaps under MVCC snapshots only, so their TIDs need no pin.
+    scan->postings.keeps_pin = false;
     int64 rows = 0;
     while (next_leaf(scan)) {
         constexpr size_t kChunk = 128;
@@ -295,6 +306,7 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
             size_t count = std::min(kChunk, rest.size());
             for (size_t i = 0; i < count; i++)
                 tids[i] = integer_to_tid(rest[i].tid);
+            // With a scope the server rechecks the rows: one of another scope may match by chance.
             tbm_add_tuples(bitmap, tids, int(count), scan->is_scoped);
             rest = rest.subspan(count);
             rows += int64(count);

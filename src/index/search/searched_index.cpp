@@ -1,4 +1,4 @@
-// The index as a scan sees it; see the header.
+// The index as a scan sees it. See the header.
 #include "index/search/searched_index.hpp"
 
 #include "index/access_method.hpp"
@@ -11,8 +11,8 @@ namespace simhash {
 
 namespace {
 
-// The plan of the backend's last query of this index is as good where the index has not much grown
-// or shrunk since: any plan is right.
+// Returns the plan of the backend's last query of this index if the index has not grown or shrunk
+// much since. Every plan finds everything, so an old one costs time at most.
 ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int radius) {
     IndexCache* cache = index_cache(index);
     if (cache->has_plan && cache->plan.radius == radius && entries < 1.25 * cache->plan_entries &&

@@ -1,5 +1,5 @@
-// The index as a scan sees it, which all parts of the scan share, and the room for what one leaf
-// gives.
+// The index as a scan sees it. All parts of the scan share it, and the buffers for the entries that
+// one leaf yields.
 #pragma once
 
 #include "core/bits/ball.hpp"
@@ -9,8 +9,10 @@
 
 namespace simhash {
 
-// What one leaf gives while it is locked. Nothing may be allocated then, and a leaf can give a lot
-// more than most scans ever see. So there is one for the backend; no call leaves anything in it.
+// Buffers for the entries that one leaf yields while it is locked. We must not allocate under the
+// lock: that may raise an error or take long, and others wait meanwhile. One leaf can yield far
+// more than most scans ever return, so the backend has one set of buffers instead of one a scan. No
+// call leaves anything in them.
 struct LeafYield {
     LeafReader::Hit hits[LeafReader::kHitRoom];
     Entry postings[kMaxLeafEntries];
@@ -19,21 +21,21 @@ struct LeafYield {
 
 class SearchedIndex {
   public:
-    // All memory of the scan comes from the current context.
+    // The scan takes all its memory from the current context.
     explicit SearchedIndex(Relation index);
 
     Relation relation() const { return relation_; }
     MemoryContext memory() const { return memory_; }
     const Layout& layout() const { return layout_; }
-    // Number 0 .. layout().table_count, the null table.
+    // Trees 0 .. layout().table_count; the last one is the null table.
     SearchedTree* tree(int number) { return &trees_[number]; }
     SearchedTree* posting_table() { return &trees_[0]; }
-    // A cursor over the posting table from end to end.
+    // Returns a cursor over the posting table from end to end.
     LeafCursor all_postings() { return {posting_table(), kAllKeys}; }
     const Permutation& permutation(int table) const { return permutations_[table]; }
-    // Distinct fingerprints, estimated.
+    // The estimated number of distinct fingerprints.
     double entries() const { return entries_; }
-    // The plan for a radius of -1 .. 64.
+    // Returns the plan for a radius of -1 .. 64.
     const ProbePlan* plan_for(int radius);
     LeafYield* yield() const { return &backend_yield_; }
 
@@ -42,11 +44,11 @@ class SearchedIndex {
   private:
     Relation relation_;
     MemoryContext memory_;
-    Layout layout_; // a copy: the cached one goes when the relation is invalidated
+    Layout layout_; // a copy: an invalidation of the relation frees the cached one
     SearchedTree* trees_;
     Permutation* permutations_;
     double entries_;
-    ProbePlan* plans_[kFingerprintBits + 1] = {}; // by radius, made when first needed
+    ProbePlan* plans_[kFingerprintBits + 1] = {}; // by radius, each made when first needed
     static LeafYield backend_yield_;
 };
 

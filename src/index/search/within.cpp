@@ -1,4 +1,4 @@
-// Scans within a radius; see the header.
+// Scans within a radius. See the header.
 #include "index/search/within.hpp"
 
 #include "index/store/fetch_ahead.hpp"
@@ -9,7 +9,7 @@ namespace simhash {
 
 namespace {
 
-constexpr size_t kRowsAhead = 4; // of those that one leaf gives
+constexpr size_t kRowsAhead = 4; // rows of one leaf whose pages of the table are fetched
 
 } // namespace
 
@@ -22,19 +22,22 @@ void WithinScan::start(Ball ball, std::span<const Ball> others, Relation heap) {
     step_ = Step::kProbePostings;
     matches_->clear();
     probes_->start(plan_, filter_);
-    if (plan_->read_all) // it has no probes, so this range is the only one
+    // A plan that reads everything has no probes: this range is the only one.
+    if (plan_->read_all)
         postings_->start(index_->all_postings(), filter_);
     else
         postings_->stop();
 }
 
+// Collects the matches of one leaf, and fetches the posting leaves of the first ones: they arrive
+// while the next leaves are searched.
 void WithinScan::collect_one_leaf() {
     probes_->collect_leaf();
     matches_->fetch_ahead();
 }
 
-// Searches the leaves of other probes that were fetched together with the posting table's, while
-// the rows that were just found come nearer.
+// Fetches the table's pages of the rows just found. While these arrive, searches leaves of other
+// probes, which were fetched together with the posting table's and so are near by now.
 void WithinScan::collect_meanwhile() {
     if (heap_ == nullptr)
         return;
@@ -42,8 +45,8 @@ void WithinScan::collect_meanwhile() {
     for (const Entry& posting : found.first(std::min(found.size(), kRowsAhead)))
         fetch_row_ahead(heap_, integer_to_tid(posting.tid), row_bytes_);
     const LeafCursor* range = nullptr;
-    // A range that goes on to another leaf is left for later: that leaf was not fetched, and the
-    // rows are here by then.
+    // We stop at a range that goes on to another leaf. That leaf was not fetched, so we would wait
+    // for it, and the rows are here by then.
     while (!matches_->is_full() && probes_->current_is_fetched() &&
            !probes_->current_has_postings() && probes_->current() != range) {
         range = probes_->current();
@@ -58,16 +61,17 @@ void WithinScan::collect_rest() {
     }
 }
 
-// Begins to read the posting table from end to end, as the matches are more than memory holds.
+// Begins to read the posting table from end to end, because the matches outgrew work_mem.
 void WithinScan::begin_rest() {
-    // A probe of the posting table is the plan's first. Its rows were returned, and none but its.
+    // A probe of the posting table comes first in a plan. Until now the scan has returned the rows
+    // of that probe and no others, so the filter leaves out just what that probe sees.
     if (plan_->probe_count > 0 && plan_->probes[0].table == 0)
         filter_.done_probe = &plan_->probes[0];
     step_ = Step::kReadRest;
     postings_->start(index_->all_postings(), filter_);
 }
 
-// Begins the next range of postings. False where there is none.
+// Begins the next range of postings. Returns false if there is none.
 bool WithinScan::begin_next() {
     switch (step_) {
     case Step::kProbePostings:
@@ -77,7 +81,8 @@ bool WithinScan::begin_next() {
             probes_->pass();
             return true;
         }
-        // From here on matches have no TIDs, and are looked up when all ranges are done.
+        // The other tables hold no TIDs, so their matches have to be looked up. We collect all of
+        // them first: if they do not fit, one pass replaces all look-ups.
         collect_rest();
         if (matches_->is_full()) {
             begin_rest();
@@ -88,7 +93,8 @@ bool WithinScan::begin_next() {
     case Step::kLookUp:
         if (matches_->all_taken())
             return false;
-        // The filter took the fingerprint when it was collected; all its postings are wanted.
+        // The fingerprint passed the filter when it was collected, so all its postings are wanted.
+        // It may be an orphan: then there are none, and next_leaf() goes on to the next match.
         postings_->start(matches_->take(), kEverything);
         return true;
     case Step::kReadRest:

@@ -1,6 +1,7 @@
-// A scan of all rows within a radius, in no order: first the probes of the posting table, whose
-// rows are returned as they are found; then the matches of the other probes, each looked up in the
-// posting table; or, where they outgrow work_mem, all of that table once.
+// Scans all rows within a radius, in no order. First come the probes of the posting table, whose
+// rows are returned as they are found. Then the scan collects the matches of the other probes and
+// looks each one up in the posting table. If the matches outgrow work_mem, it reads all of the
+// posting table once instead.
 #pragma once
 
 #include "index/search/posting_reader.hpp"
@@ -13,10 +14,10 @@ class WithinScan {
     WithinScan(SearchedIndex* index, Matches* matches, Probes* probes, PostingReader* postings)
         : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
 
-    // All rows in the ball and in the others. `heap`: the table whose rows will be looked at next,
-    // if they are to be fetched ahead; or null.
+    // Begins a scan of all rows that lie in `ball` and in all `others`. `heap` is the table if its
+    // rows are to be fetched ahead, or null.
     void start(Ball ball, std::span<const Ball> others, Relation heap);
-    // Loads the next postings, one leaf's. False at the end.
+    // Loads the postings of the next leaf. Returns false at the end.
     bool next_leaf();
 
   private:
@@ -33,9 +34,9 @@ class WithinScan {
     Probes* probes_;
     PostingReader* postings_;
     Relation heap_ = nullptr;
-    int row_bytes_ = 0; // that a row of it takes, typically
+    int row_bytes_ = 0; // typical size of a row of heap_
     const ProbePlan* plan_ = nullptr;
-    Filter filter_; // of postings and of matches; what was looked up has passed it
+    Filter filter_; // for postings and matches; a looked-up fingerprint has passed it before
     Step step_ = Step::kLookUp;
 };
 
