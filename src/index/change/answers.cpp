@@ -1,4 +1,4 @@
-// The posting table's answers to vacuum; see the header.
+// The posting table's answers to VACUUM. See the header.
 #include "index/change/answers.hpp"
 
 #include "index/store/fetch_ahead.hpp"
@@ -9,7 +9,8 @@
 namespace simhash {
 
 void Answers::begin(size_t count) {
-    // Each answer is about one fingerprint at least, and about a leaf of its own.
+    // Each answer is about one fingerprint or more, and about a leaf of its own, so there are no
+    // more answers than fingerprints or blocks.
     size_t needed = std::min({count, most_, size_t{RelationGetNumberOfBlocks(index_)}});
     forget();
     if (needed <= limit_)
@@ -32,29 +33,33 @@ void Answers::free() {
     limit_ = 0;
 }
 
-// Where there is no room, a descent will have to do.
+// Keeps an answer if there is room. An answer that is dropped costs a descent later, nothing else.
 void Answers::put(const Answer& answer) {
     if (count_ < limit_)
         answers_[count_++] = answer;
 }
 
-// Whether the leaf is as it was when it was asked.
+// True when the leaf is as it was when it was asked. Every logged change gives a page a new LSN,
+// and no LSN comes back while VACUUM runs, so one comparison proves that no byte has changed. The
+// page is a leaf of the posting table still: only VACUUM unlinks leaves, and it unlinks none there
+// while it has answers.
 bool Answers::holds(const Answer& answer) {
     Buffer buffer = pin_recent_page(index_, answer.block, answer.buffer);
     if (buffer == InvalidBuffer) {
         buffer = pin_page(index_, answer.block);
         searches_ += buffer != answer.buffer;
     }
+    // A writer changes page and LSN under the exclusive lock, so under ours both agree.
     LockBuffer(buffer, BUFFER_LOCK_SHARE);
     bool same = PageGetLSN(BufferGetPage(buffer)) == answer.lsn;
     UnlockReleaseBuffer(buffer);
     return same;
 }
 
-// Asks the leaf of the first of these fingerprints for all whose postings can be on no other leaf,
-// or as many as a leaf has entries. Moves those without a posting to `kept`, which may be the same
-// array, and puts down the answer. Returns how many it asked for: 0 where the postings of the first
-// one may go on to the right.
+// Asks the leaf of the first of these fingerprints about all whose postings can be on no other
+// leaf, kMaxLeafEntries at most. Moves the fingerprints without a posting to `kept`, which may be
+// the same array, and keeps the answer. Returns how many fingerprints it asked about: 0 if the
+// postings of the first one may go on to the right.
 size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* kept,
                          size_t* kept_count) {
     TreeContext postings = tree_context(index_, nullptr, layout_, 0);
@@ -64,7 +69,9 @@ size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* k
     LeafReader reader = open_leaf(index_, buffer, postings.kind);
     count = std::min(count, size_t{kMaxLeafEntries});
     size_t asked = 0;
-    // Range, LSN and the absence of postings are read under one lock: so the LSN stands for all.
+    // We read the fences, the LSN and the absence of postings under one lock, so the LSN stands for
+    // all of them. No lock on the block table is needed: remove_from_leaf() compares the LSN under
+    // that lock.
     for (; asked < count && !page_precedes(page, {fingerprints[asked], kMaxTid}); asked++) {
         last = fingerprints[asked];
         if (!reader.contains_key(last))
@@ -72,7 +79,8 @@ size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* k
     }
     Answer answer{first, last, PageGetLSN(page), BufferGetBlockNumber(buffer), buffer};
     UnlockReleaseBuffer(buffer);
-    // Pages of an index that is not logged keep their LSN when they change.
+    // The pages of an index that is not logged keep their LSN when they change, so there an LSN
+    // proves nothing.
     if (asked > 0 && RelationNeedsWAL(index_))
         put(answer);
     return asked;
@@ -86,7 +94,7 @@ size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
         while (earlier < earlier_count && earlier_[earlier].last < fingerprints[i])
             earlier++;
         const Answer* known = earlier < earlier_count ? &earlier_[earlier] : nullptr;
-        // The leaf has not changed since it was asked for the table before.
+        // The leaf has not changed since the last block table, so its answer holds for this one.
         if (known != nullptr && known->first <= fingerprints[i] && holds(*known)) {
             put(*known);
             while (i < count && fingerprints[i] <= known->last)
@@ -94,7 +102,7 @@ size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
         } else if (size_t asked = ask_leaf(fingerprints + i, count - i, fingerprints, &kept)) {
             i += asked;
         } else {
-            // Its postings may be on more than one leaf, so no one LSN tells of them.
+            // Its postings may be on more than one leaf, so no single LSN can stand for them.
             uint64_t spread = fingerprints[i++];
             if (!has_posting(index_, layout_, spread))
                 fingerprints[kept++] = spread;
@@ -104,6 +112,7 @@ size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
     return kept;
 }
 
+// Fills before_slot_ for the answers of this call.
 void Answers::count_slots() {
     for (size_t slot = 0, before = 0; slot <= kSlots; slot++) {
         while (before < count_ && slot_of(answers_[before].first) < int(slot))
@@ -128,6 +137,8 @@ const Answer* Answers::look_up(uint64_t fingerprint) const {
 bool Answers::still_absent(uint64_t fingerprint, const Answer* answer) {
     if (answer != nullptr && holds(*answer))
         return true;
+    // The leaf has changed, or there is no answer. A change need not concern this fingerprint, so
+    // we ask again.
     searches_++;
     return !has_posting(index_, layout_, fingerprint);
 }

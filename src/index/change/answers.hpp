@@ -1,5 +1,5 @@
-// What the posting table's leaves answered to vacuum, which asks them whether fingerprints that
-// lost a posting have any left. README.md, "Vacuum", says how long an answer holds.
+// VACUUM asks the leaves of the posting table which of the fingerprints that lost a posting have
+// none left. This file keeps their answers. README.md, "Vacuum", says how long an answer holds.
 #pragma once
 
 #include "index/store/tree.hpp"
@@ -8,45 +8,46 @@
 
 namespace simhash {
 
-// A leaf that was asked, and what it said: as long as it has this LSN, none of the fingerprints
-// that are asked for, from `first` to `last`, has a posting.
+// The answer of one leaf: as long as the leaf has this LSN, no remembered fingerprint from `first`
+// to `last` has a posting.
 struct Answer {
     uint64_t first, last;
     XLogRecPtr lsn;
     BlockNumber block;
-    Buffer buffer; // that held it then, shared
+    Buffer buffer; // the shared buffer that held the leaf then
 };
 
 class Answers {
   public:
-    // For so many fingerprints there is room for one answer, as they mostly share leaves ...
+    // There is one answer slot for 32 remembered fingerprints, because many of them share a leaf.
     static constexpr size_t kSharingLeaf = 32;
-    // ... which takes so many bytes for each: two answers, as earlier ones are a first guess.
+    // Bytes that the answers take for each fingerprint. There are two arrays: the answers for the
+    // last table are the first guess for the next one.
     static constexpr size_t kBytesEach = 2 * sizeof(Answer) / kSharingLeaf;
 
     Answers() = default;
-    // `most` answers at most are kept. `layout` must stay.
+    // Keeps `most` answers at most. `layout` must live as long as this object.
     Answers(Relation index, const Layout* layout, size_t most)
         : index_(index), layout_(layout), most_(std::min(most, size_t{UINT32_MAX})) {}
-    // Makes room for the answers about `count` fingerprints; there is no answer before.
+    // Drops all answers and makes room for answers about `count` fingerprints.
     void begin(size_t count);
     void free();
 
-    // Asks for fingerprints, ascending and distinct: keeps those that have no posting, in order,
-    // and returns their number. To be called again for those that it kept, or, after forget(), for
-    // others. Expects no lock.
+    // Asks for ascending, distinct fingerprints. Keeps those without a posting at the front of the
+    // array, in order, and returns their number. The next call takes the fingerprints that this one
+    // kept, or, after forget(), any others. Expects no lock.
     size_t keep_absent(uint64_t* fingerprints, size_t count);
-    // Nobody has an answer then.
+    // Drops all answers.
     void forget() { count_ = 0; }
     bool is_empty() const { return count_ == 0; }
 
-    // The answer that one of those that keep_absent() kept has, or nullptr. Has its leaf's page
-    // brought nearer.
+    // Returns the answer about a fingerprint that keep_absent() kept, or nullptr. Prefetches the
+    // page of the answer's leaf.
     const Answer* look_up(uint64_t fingerprint) const;
-    // Whether that fingerprint has no posting still. May be called holding a lock in a block table;
-    // leaves no other.
+    // True when the fingerprint still has no posting. The caller may hold the lock of a leaf of a
+    // block table: the posting table comes later in the order of locks (rule 3).
     bool still_absent(uint64_t fingerprint, const Answer* answer);
-    // How often so far still_absent() did not find the leaf where it was, or had to ask again.
+    // Counts how often still_absent() had to descend, or found the leaf in another buffer.
     size_t searches() const { return searches_; }
 
   private:
@@ -57,10 +58,11 @@ class Answers {
 
     Relation index_;
     const Layout* layout_;
-    Answer* answers_ = nullptr; // [limit_] ascending; from the last call of keep_absent()
-    Answer* earlier_ = nullptr; // [limit_] from the call before
+    Answer* answers_ = nullptr; // [limit_] ascending; of the last call of keep_absent()
+    Answer* earlier_ = nullptr; // [limit_] of the call before
     size_t count_ = 0, limit_ = 0, most_ = 0;
-    // The leading bits of a fingerprint are its slot: how many answers begin before each slot.
+    // The leading bits of a fingerprint are its slot. before_slot_ counts the answers that begin
+    // before each slot, so that a look-up searches the few answers of one slot.
     static constexpr int kSlotBits = 14;
     static constexpr int kSlots = 1 << kSlotBits;
     static int slot_of(uint64_t fingerprint) {

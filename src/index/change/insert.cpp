@@ -1,5 +1,5 @@
-// Insertion of a row, the callback aminsert: one posting, and the fingerprint in every block table
-// that lacks it.
+// Inserts a row, the callback aminsert: adds one posting, and the fingerprint to every block table
+// that lacks it. README.md, "Insertion", states the protocol.
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/change/split.hpp"
@@ -16,12 +16,14 @@ namespace simhash {
 
 namespace {
 
-// Adds one entry, and notes its leaf where there are notes. Expects no page lock, leaves none.
+// Adds one entry to a tree, and notes its leaf if `notes` is not null. Expects no page lock, leaves
+// none.
 void insert_entry(const TreeContext& tree, LeafNotes* notes, Entry entry) {
     for (bool done = false; !done;) {
         Buffer buffer = descend_for_write(tree, entry);
         LeafReader reader = open_leaf(tree.index, buffer, tree.kind);
-        // Before the leaf changes: if it is split, the note is found to be out of date.
+        // We write the note before the leaf changes, while `reader` is valid. If a split moves the
+        // key away, the fences show the next reader that the note is stale.
         if (notes != nullptr)
             notes->put(entry.key, {}, buffer, reader);
         done = insert_into_leaf(tree, buffer, reader, entry);
@@ -29,12 +31,12 @@ void insert_entry(const TreeContext& tree, LeafNotes* notes, Entry entry) {
     }
 }
 
-// What an insertion keeps from row to row of a statement.
+// The state that a statement keeps from row to row.
 struct Insertion {
     Layout layout;
     Permutation* permutations; // [layout.table_count]
     SearchedTree* trees;       // [layout.table_count]
-    int rows_left;             // until the trees' notes follow the index's size again
+    int rows_left;             // rows until we ask for the index's size again
 
     const TreeContext& tree(int table) const { return trees[table].context; }
     Entry entry(int table, Entry posting) const {
@@ -52,7 +54,7 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
     if (insertion == nullptr) {
         auto alloc = [info](Size size) { return MemoryContextAlloc(info->ii_Context, size); };
         insertion = static_cast<Insertion*>(alloc(sizeof(Insertion)));
-        // The cached one goes when the relation is invalidated.
+        // A copy, as an invalidation of the relation frees the cached one.
         insertion->layout = index_cache(index)->layout;
         int count = insertion->layout.table_count;
         insertion->permutations = static_cast<Permutation*>(alloc(count * sizeof(Permutation)));
@@ -62,7 +64,8 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
         insertion->rows_left = 0;
         info->ii_AmCache = insertion;
     }
-    // The size of the index decides how finely leaves are noted; to ask for it costs a system call.
+    // The number of notes a leaf gets depends on the size of the index. To ask for the size is a
+    // system call, so we do not ask at every row.
     if (insertion->rows_left-- == 0) {
         BlockNumber blocks = RelationGetNumberOfBlocks(index);
         for (int i = 0; i < insertion->layout.table_count; i++)
@@ -73,11 +76,12 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
     return insertion;
 }
 
-// Has the leaves of all tables brought nearer together, before the first of them is locked.
+// Fetches the leaves of all tables together, before the first of them is locked: fetching locks
+// pages above the leaves, in an order that rule 3 does not allow beside a locked leaf.
 void fetch_leaves_ahead(const Insertion& insertion, Entry posting) {
     constexpr int kMostAhead = 16;
     if (RelationUsesLocalBuffers(insertion.tree(0).index))
-        return; // there are no notes, and a descent for each would be made twice
+        return; // without notes, each table would cost a second descent
     LeafCursor leaves[kMostAhead];
     int count = std::min(insertion.layout.table_count, kMostAhead);
     for (int table = 0; table < count; table++) {
@@ -87,9 +91,9 @@ void fetch_leaves_ahead(const Insertion& insertion, Entry posting) {
     LeafCursor::fetch_ahead(leaves, count);
 }
 
-// Inserts into all tables by one WAL record where every leaf has room. Locks block tables in order
-// of number and the posting leaf last (rule 3). Returns false, with nothing done, where a leaf is
-// full.
+// Inserts into all tables by one WAL record if every leaf has room. Returns false, with nothing
+// done, if one has none. Locks the leaves of the block tables in order of number and that of the
+// posting table last (rule 3), and holds all of them until the record is written.
 bool append_everywhere(Relation index, const Insertion& insertion, Entry posting) {
     LeafAppend appends[kMaxAppends];
     Buffer locked[kMaxAppends];
@@ -97,21 +101,25 @@ bool append_everywhere(Relation index, const Insertion& insertion, Entry posting
     bool room = true;
 
     for (int i = 1; i <= table_count && room; i++) {
-        int table = i % table_count; // 1, 2, ... and the posting table, number 0, last
+        // Tables 1, 2, ... and last 0, the posting table: VACUUM asks that one while it holds a
+        // leaf of a block table, so any other order could deadlock with it.
+        int table = i % table_count;
         const TreeContext& tree = insertion.tree(table);
         Entry entry = insertion.entry(table, posting);
+        // May complete a split that another backend left incomplete: its parent comes after the
+        // leaf and before all later tables, so this keeps to rule 3, too.
         Buffer buffer = descend_for_write(tree, entry);
         locked[locked_count++] = buffer;
         LeafReader reader = open_leaf(index, buffer, tree.kind);
         insertion.trees[table].notes.put(entry.key, {}, buffer, reader);
-        // The leaf stays locked all the same, until the posting is there: otherwise VACUUM could
-        // find no posting, and remove the entry on which this insertion relies.
+        // The fingerprint is there already. We keep the leaf locked until the posting is in place:
+        // otherwise VACUUM could find no posting and remove the entry that we rely on.
         if (table != 0 && reader.contains_key(entry.key))
             continue;
         room = leaf_has_room(tree, BufferGetPage(buffer), reader);
         appends[append_count++] = LeafAppend{buffer, tree.kind, entry};
     }
-    // No page was changed yet, so where one leaf is full the tables are taken one by one.
+    // No page has changed yet, so if a leaf is full we can simply unlock all and go table by table.
     if (room)
         append_to_tails(index, appends, append_count);
     while (locked_count > 0)
@@ -126,22 +134,25 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
     const Insertion& insertion = *insertion_of(index, heap, info);
     const Layout& layout = insertion.layout;
     uint64_t tid = tid_to_integer(*heap_tid);
-    // Vacuum asks nothing of the null table, so its entry may go in alone.
+    // The entry of a NULL is in one tree alone, so no order has to be kept.
     if (isnull[0]) {
         insert_entry(tree_context(index, heap, &layout, null_tree(layout)), nullptr, {0, tid});
         return false;
     }
     Entry posting = {stored_fingerprint(index, values, isnull), tid};
-    // Most of the time goes into waiting for the leaves' memory: it is asked for at once.
+    // An insertion spends most of its time waiting for the leaves' memory. The waits overlap if we
+    // fetch all leaves first.
     fetch_leaves_ahead(insertion, posting);
     if (layout.table_count <= kMaxAppends && append_everywhere(index, insertion, posting))
         return false;
-    // The posting first. Otherwise VACUUM could remove the entry of a block table, as one without a
-    // posting, after this insertion has found it there (README.md, "Why (2) is safe").
+    // The posting goes in first. Otherwise this insertion could find its fingerprint in a block
+    // table, and VACUUM could remove that entry before the posting is there, as it removes entries
+    // without a posting (README.md, "Why (2) is safe"). An error between the posting and the block
+    // tables is harmless: the row is aborted with the statement.
     insertion.insert_one(0, posting);
     pause_for_test("insert-after-posting");
-    // Also where other rows have the fingerprint: whoever inserted them may abort before the block
-    // tables have it.
+    // We look at every block table even if other rows have the fingerprint: their inserter may not
+    // have come to the block tables yet, and may abort before it does.
     for (int table = 1; table < layout.table_count; table++)
         insertion.insert_one(table, posting);
     return false;

@@ -1,5 +1,5 @@
-// Entries added to leaves, and the splits and downlinks that make room for them. The index's
-// README.md states the protocol; here "rule n" is a rule of its section on locks.
+// Adds entries to leaves, and makes room for them by splits and downlinks. The index's README.md
+// states the protocol; here "rule n" is a rule of its section on locks.
 #include "index/change/split.hpp"
 
 #include "index/store/wal.hpp"
@@ -18,7 +18,8 @@ void finish_split(const TreeContext& tree, Buffer left);
 // Moves the content of a full root down into a new page and makes the root its parent: one record.
 // Expects the root locked exclusively; leaves it so.
 void push_down_root(const TreeContext& tree, Buffer root) {
-    // Locked last (rule 3); nobody else knows of it before the root leads to it.
+    // The new page is locked last (rule 3). Nobody else knows of it before the root leads to it. If
+    // an error comes before the record, the page stays all zeros or deleted, and VACUUM finds it.
     Buffer child = allocate_page(tree.index, tree.heap);
     BlockNumber child_block = BufferGetBlockNumber(child);
     GenericXLogState* state = GenericXLogStart(tree.index);
@@ -28,26 +29,31 @@ void push_down_root(const TreeContext& tree, Buffer root) {
     if (level >= UINT8_MAX)
         report_corruption(tree.index, BufferGetBlockNumber(root), "The tree is too high.");
 
+    // The child is the only page of its level: it has no right link, and its `low` is the least
+    // key, which is what init_page() leaves.
     init_page(child_page, tree.number, level, page_opaque(root_page)->flags);
     memcpy(page_body(child_page), page_body(root_page), page_body_size(root_page));
     page_set_body_size(child_page, page_body_size(root_page));
 
-    // The root has no fences, so its only pivot begins with the least key.
+    // The root holds all keys, so its only pivot begins with the least key.
     init_page(root_page, tree.number, level + 1, 0);
     write_pivot(tree.kind, page_body(root_page), Pivot{{0, 0}, child_block});
     page_set_body_size(root_page, pivot_bytes(tree.kind));
+    // One record for both pages: a reader finds either the old root, or the new one with its child.
     GenericXLogFinish(state);
     UnlockReleaseBuffer(child);
 }
 
-// Fences, links and flag of the two halves of a split at `cut`.
+// Sets fences, links and flag of the two halves of a split at `cut`.
 void link_halves(Page left, Page right, BlockNumber right_block, Entry cut) {
-    // The right page takes over the end of the range, and the way on from there ...
+    // The right page takes over the end of the range and the right link. Readers that hold an old
+    // link come to the left page, find their key beyond its new `high`, and go right.
     page_opaque(right)->right = page_opaque(left)->right;
     page_opaque(right)->high_key = page_opaque(left)->high_key;
     memcpy(page_opaque(right)->high_tid, page_opaque(left)->high_tid, sizeof(uint16[3]));
     set_page_low(right, cut);
-    // ... and is reached by the left page's link until it has a downlink, which the flag asks for.
+    // Until the parent has a downlink, the left page's link is the only way to the right page. The
+    // flag says that the downlink is missing.
     page_opaque(left)->right = right_block;
     set_page_high(left, cut);
     page_opaque(left)->flags |= kPageIncompleteSplit;
@@ -66,9 +72,9 @@ void clear_incomplete_split(GenericXLogState* state, Buffer left) {
     page_opaque(page)->flags &= ~kPageIncompleteSplit;
 }
 
-// Splits a full internal page, not a root, while adding `pivot`, and clears the flag of
-// `child_left`: one record. Expects parent and child_left locked exclusively; leaves the parent
-// locked and incompletely split, the child too.
+// Splits a full internal page that is no root, adds `pivot` to one of the halves, and clears the
+// flag of `child_left`, all in one record. Expects parent and child_left locked exclusively, and
+// leaves them locked. The parent is incompletely split then.
 void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, Buffer child_left) {
     Buffer right = allocate_page(tree.index, tree.heap);
     GenericXLogState* state = GenericXLogStart(tree.index);
@@ -77,7 +83,8 @@ void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, 
     size_t bytes = pivot_bytes(tree.kind);
     int count = pivot_count(tree.kind, left_page);
     int position = find_pivot(tree.kind, left_page, pivot.key) + 1;
-    // Ascending insertion leaves full pages behind; otherwise the page is halved.
+    // Keys that arrive in order never come back to the left page, so we leave it full. Otherwise we
+    // halve the page.
     bool at_end = position == count && page_is_rightmost(left_page);
     int keep = at_end ? count - 1 : count / 2;
     Entry cut = read_pivot(tree.kind, left_page, keep).key;
@@ -91,24 +98,28 @@ void split_internal(const TreeContext& tree, Buffer parent, const Pivot& pivot, 
         insert_pivot_at(tree.kind, right_page, position - keep, pivot);
     else
         insert_pivot_at(tree.kind, left_page, position, pivot);
-    // The child's split ends here: its pivot is in place, whichever half has it.
+    // This completes the child's split: one of the halves has its pivot. The flag must go in the
+    // same record. Otherwise, after a crash, an inserter would add the pivot a second time.
     clear_incomplete_split(state, child_left);
     GenericXLogFinish(state);
     UnlockReleaseBuffer(right);
 }
 
-// Gives the right half of a split its downlink, and clears the left half's flag. Expects `left`
-// locked exclusively and flagged; leaves it locked.
+// Adds the downlink of the right half of a split to the parent, and clears the left half's flag.
+// Expects `left` locked exclusively and flagged; leaves it locked.
 void insert_downlink(const TreeContext& tree, Buffer left, Entry cut, BlockNumber right) {
     int level = page_opaque(BufferGetPage(left))->level + 1;
     for (;;) {
-        // The child stays locked meanwhile, so that nobody else gives its neighbour a downlink. A
-        // parent comes after its child in the order of locks (rule 3).
+        // We look for the parent by a descent, as pages store no link upwards and the root may have
+        // been pushed down. The child stays locked, so nobody else adds this downlink meanwhile.
+        // The order of locks allows that: a parent comes after its child (rule 3).
         Buffer parent = descend(tree, cut, level, BUFFER_LOCK_EXCLUSIVE);
         check_internal(tree.index, parent, tree.kind);
         Page page = BufferGetPage(parent);
         if (page_opaque(page)->flags & kPageIncompleteSplit) {
-            // A crash or an error left it so: whoever changes the page completes it first.
+            // A crash or an error left the parent's own split incomplete. A second split of it
+            // would lose the right half that the flag stands for, so we complete the first one now.
+            // The pivot may belong to that half, so we descend again.
             finish_split(tree, parent);
         } else if (page_free_bytes(page) >= pivot_bytes(tree.kind)) {
             GenericXLogState* state = GenericXLogStart(tree.index);
@@ -120,9 +131,12 @@ void insert_downlink(const TreeContext& tree, Buffer left, Entry cut, BlockNumbe
             UnlockReleaseBuffer(parent);
             return;
         } else if (BufferGetBlockNumber(parent) == root_block(tree.number)) {
-            // Then the parent is a page below the root, with room or to be split.
+            // A root never splits: it is pushed down. The next round finds its content in a page
+            // below, as full as before, and splits that one.
             push_down_root(tree, parent);
         } else {
+            // The pivot is in place after the first call. The second one completes the parent's own
+            // split; an error in between leaves only the parent's flag.
             split_internal(tree, parent, Pivot{cut, right}, left);
             finish_split(tree, parent);
             UnlockReleaseBuffer(parent);
@@ -132,13 +146,14 @@ void insert_downlink(const TreeContext& tree, Buffer left, Entry cut, BlockNumbe
     }
 }
 
-// Completes the split of a page locked exclusively and flagged; leaves it locked.
+// Completes the split of a page. Expects the page locked exclusively and flagged; leaves it locked.
 void finish_split(const TreeContext& tree, Buffer left) {
     Page page = BufferGetPage(left);
     if (page_is_rightmost(page))
         report_corruption(tree.index, BufferGetBlockNumber(left),
                           "An incompletely split page has no sibling.");
-    // The page itself says where it was cut, and which page has no downlink.
+    // The flagged page itself tells all that is needed: its `high` is where it was cut, and its
+    // right link leads to the page without a downlink.
     insert_downlink(tree, left, page_high(page), page_opaque(page)->right);
 }
 
@@ -149,7 +164,8 @@ Buffer descend_for_write(const TreeContext& tree, Entry key) {
         Buffer buffer = descend(tree, key, 0, BUFFER_LOCK_EXCLUSIVE);
         if (!(page_opaque(BufferGetPage(buffer))->flags & kPageIncompleteSplit))
             return buffer;
-        // Before anything else: if the page were split again, its flag would stand for two pages.
+        // A crash or an error left the split incomplete. We complete it before anything else: after
+        // another split the flag would stand for two pages without a downlink.
         finish_split(tree, buffer);
         UnlockReleaseBuffer(buffer);
     }
@@ -159,9 +175,9 @@ Buffer descend_for_write(const TreeContext& tree, Entry key) {
 
 namespace {
 
-constexpr int kSpareEntries = 32; // room that a merge must leave to be worth it
+constexpr int kSpareEntries = 32; // free entries that a merge must leave to be worth its WAL
 
-// Everything of one full leaf, and the new entry.
+// All entries of one full leaf, and the new entry.
 struct LeafContent {
     Entry packed[kMaxLeafEntries];
     Entry tail[kMaxTailEntries + 1]; // sorted; with the new entry
@@ -178,7 +194,7 @@ int entries_before(std::span<const Entry> entries, Entry key) {
     return int(std::lower_bound(entries.begin(), entries.end(), key) - entries.begin());
 }
 
-// Gathers a leaf's entries and the new one. Raises an error where they are not in order.
+// Gathers a leaf's entries and the new one. Raises an error if they are not in order.
 void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, Entry entry,
             LeafContent* content) {
     content->packed_count = reader.decode_packed(content->packed);
@@ -188,7 +204,7 @@ void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, En
     std::merge(content->packed, content->packed + content->packed_count, content->tail,
                content->tail + content->tail_count, content->all);
     content->count = content->packed_count + content->tail_count;
-    // What comes from a damaged page is not written to others.
+    // We check here so that damage of one page is not copied to others by a split.
     for (int i = 1; i < content->count; i++)
         if (content->all[i - 1] >= content->all[i])
             report_corruption(tree.index, BufferGetBlockNumber(buffer),
@@ -204,12 +220,12 @@ struct LeafHalf {
     std::span<const Entry> all, packed, tail;
 };
 
-// Writes a leaf body: all entries as one packed part where that fits, else packed part and tail as
-// they were. False where neither fits.
+// Writes a leaf body: all entries as one packed part if that fits, else packed part and tail as
+// they were. Returns false if neither fits.
 bool write_body(LeafKind kind, Page page, const LeafHalf& half) {
     size_t bytes = encode_body(kind, half.all, {}, page_body(page), kBodyCapacity);
-    // Raw entries that are spread wide may take more when they are packed. As it was, a half takes
-    // no more than the whole leaf did.
+    // Entries that are spread wide may take more room packed than raw. Left as it was, a half takes
+    // no more room than the whole leaf did.
     if (bytes == 0)
         bytes = encode_body(kind, half.packed, half.tail, page_body(page), kBodyCapacity);
     if (bytes == 0)
@@ -218,10 +234,10 @@ bool write_body(LeafKind kind, Page page, const LeafHalf& half) {
     return true;
 }
 
-// Replaces packed part and tail by one packed part, where that leaves room for more. Expects the
-// leaf locked exclusively.
+// Replaces packed part and tail by one packed part if that leaves room for more entries. Otherwise
+// returns false. Expects the leaf locked exclusively.
 bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* content) {
-    // With less room the next insertions would have to merge again.
+    // With less room the next insertions would merge again, and a merge logs most of the leaf.
     if (content->count > kMaxLeafEntries - kSpareEntries)
         return false;
     size_t bytes = bytes_when_packed(tree.kind, content->all, content->count);
@@ -235,7 +251,7 @@ bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* conte
     return true;
 }
 
-// The cut next to this one at which a range begins, if there is one near.
+// Returns the cut nearest to `cut` at which a range begins, or `cut` if none is near.
 int cut_between_ranges(const TreeContext& tree, const LeafContent* content, int cut) {
     const Entry* all = content->all;
     for (int distance = 0; distance <= content->count / 8; distance++)
@@ -245,25 +261,25 @@ int cut_between_ranges(const TreeContext& tree, const LeafContent* content, int 
     return cut;
 }
 
-// The index in content->all where the right half begins, 1 .. count - 1.
+// Returns the index in content->all where the right half begins, 1 .. count - 1.
 int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, Entry entry) {
     const Entry* all = content->all;
     int count = content->count;
     int position = entries_before(content->all_entries(), entry);
     bool last = position == count - 1;
-    // What comes in order would leave every page half full if each split halved its leaf.
-    // TIDs of one fingerprint arrive in order, and so may keys at the right edge: leave a full page
-    // behind.
+    // If entries arrive in order, halving would leave every page half full. TIDs of one fingerprint
+    // do arrive in order, and keys at the right edge may. There we leave a full page behind.
     if (last && page_is_rightmost(page))
         return position;
     if (position > 0 && all[position - 1].key == entry.key &&
         (last || all[position + 1].key != entry.key)) {
-        // Only where they fill half of the leaf: otherwise the page on the right would start full.
+        // Only if they fill half of the leaf: otherwise the page on the right would start too full.
         int first = entries_before(content->all_entries(), {entry.key, 0});
         if (position - first >= count / 2)
             return position;
     }
-    // Otherwise halve the bytes: a packed entry's share of the packed part, a tail entry raw.
+    // Otherwise we halve the bytes. A packed entry counts with its share of the packed part, a tail
+    // entry with its raw size.
     double packed_share =
         content->packed_count > 0
             ? double(bytes_when_packed(tree.kind, content->packed, content->packed_count)) /
@@ -283,8 +299,9 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, E
     return cut_between_ranges(tree, content, cut);
 }
 
-// Where a full tail and the new entry all fall to one half, and do not fit encoded with its packed
-// part, they are one more than a tail holds: one of them goes to the other half.
+// Moves the cut so that it separates a full tail. Full tail and new entry are one entry more than a
+// tail holds. If all of them fell to one half and did not fit there packed, they could not stay raw
+// either. So at least one of them goes to the other half.
 int cut_within_tail(const TreeContext& tree, const LeafContent* content, int cut) {
     if (content->tail_count <= max_tail_entries(*tree.layout))
         return cut;
@@ -295,8 +312,8 @@ int cut_within_tail(const TreeContext& tree, const LeafContent* content, int cut
     return std::clamp(cut, after_first, before_last);
 }
 
-// Splits a full leaf, not a root, while adding the new entry: step (1) of the protocol. Expects the
-// leaf locked exclusively; leaves it so, incompletely split.
+// Splits a full leaf that is no root, with the new entry among its entries: step 1 of the protocol.
+// Expects the leaf locked exclusively; leaves it locked and incompletely split.
 void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content, Entry entry) {
     Buffer right = allocate_page(tree.index, tree.heap);
     GenericXLogState* state = GenericXLogStart(tree.index);
@@ -304,7 +321,8 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
     Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 
     int cut = cut_within_tail(tree, content, choose_cut(tree, left_page, content, entry));
-    // The low key of a range, not of its first entry, so that a probe of the range needs one leaf.
+    // If a range begins at the cut, the fence is the least key of the range, not its first entry.
+    // Then a probe of that range reads the right page alone.
     Entry cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
     std::span<const Entry> all = content->all_entries(), packed = content->packed_entries(),
                            tail = content->tail_entries();
@@ -317,20 +335,23 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
         !write_body(tree.kind, right_page,
                     {all.subspan(cut), packed.subspan(packed_cut), tail.subspan(tail_cut)}))
         elog(ERROR, "halves of a split leaf do not fit"); // cannot be: a part never encodes larger
+    // The new entry goes in with the split, in one record. So a crash between this and the downlink
+    // loses no entry: readers reach the right half by the left page's link.
     GenericXLogFinish(state);
     UnlockReleaseBuffer(right);
 }
 
-// Of the leaf that is locked: nothing shall be allocated then, so there is one for the backend. No
-// call leaves anything in it.
+// The content of the leaf that is locked. We must not allocate under the lock, so the backend has
+// one of these. No call leaves anything in it, so an error does no harm.
 LeafContent leaf_content;
 
-// Adds an entry to a leaf whose tail has no room for it. Expects the leaf locked exclusively.
-// Returns false where the entry must be tried again after a descent (the root was pushed down).
+// Adds an entry to a leaf that has no room for an append. Expects the leaf locked exclusively.
+// Returns false if it pushed the root down: the caller must descend again and retry.
 bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                            Entry entry) {
     gather(tree, buffer, reader, entry, &leaf_content);
-    // From the least change to the greatest: one page, two pages, two pages and their parent.
+    // We try the cheapest change first: a merge writes one page, a push-down two, and a split two
+    // pages and then their parent.
     if (merge_leaf(tree, buffer, &leaf_content))
         return true;
     if (BufferGetBlockNumber(buffer) == root_block(tree.number)) {
@@ -338,7 +359,8 @@ bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafRea
         return false;
     }
     split_leaf(tree, buffer, &leaf_content, entry);
-    // A crash or an error here leaves the entry in the tree and the flag on the page.
+    // A crash or an error here leaves the entry in the tree and the flag on the page. The next
+    // inserter that comes to the page adds the downlink.
     fail_for_test("split-before-downlink");
     finish_split(tree, buffer);
     return true;
@@ -353,7 +375,8 @@ bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader)
 
 bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                       Entry entry) {
-    // A block table has each fingerprint once: a second one would give its rows twice.
+    // A block table has each fingerprint once: with a second entry a scan would return its rows
+    // twice. The exclusive lock keeps others from adding it between this look and the append.
     if (tree.kind == LeafKind::kBlock && reader.contains_key(entry.key))
         return true;
     if (!leaf_has_room(tree, BufferGetPage(buffer), reader))

@@ -1,17 +1,18 @@
-// Adding entries to the leaves of a tree, which are merged or split where they are full.
+// Adds entries to the leaves of a tree, and merges or splits the leaves that are full.
 #pragma once
 
 #include "index/store/tree.hpp"
 
 namespace simhash {
 
-// Descends to the leaf of `key` and returns it pinned and locked exclusively, with its split
-// completed if one was met. Expects no page lock that rule 3 forbids.
+// Descends to the leaf of `key` and returns it pinned and locked exclusively. If the leaf's split
+// is incomplete, completes it first. The caller may hold page locks that rule 3 places before the
+// leaf.
 Buffer descend_for_write(const TreeContext& tree, Entry key);
-// True when the tail of a leaf, locked, takes one more entry.
+// True when the tail of a leaf takes one more entry. Expects the leaf locked.
 bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
-// Adds one entry to its leaf, which descend_for_write() gave; in block tables only if its key is
-// absent. False where it must be tried again after another descent. Leaves the leaf locked.
+// Adds one entry to the leaf that descend_for_write() returned; to a block table only if the key is
+// absent. Returns false if the caller must descend again and retry. Leaves the leaf locked.
 bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                       Entry entry);
 

@@ -1,15 +1,19 @@
-// Entries taken from leaves, and the unlinking of empty leaves. The index's README.md states the
-// protocol ("Unlinking a leaf").
+// Takes entries out of leaves, and unlinks empty leaves. The index's README.md states the protocol
+// ("Unlinking a leaf").
 #include "index/change/unlink.hpp"
 
 namespace simhash {
 
 void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> packed,
                   std::span<const Entry> tail) {
+    // Everything is written to generic WAL's copy of the page, so an error below leaves the page as
+    // it is.
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
     size_t bytes = encode_body(tree.kind, packed, tail, page_body(page), kBodyCapacity);
-    if (bytes == 0) // a part never encodes larger
+    // A part of a leaf never encodes larger than the leaf did, so it fits unless it is out of
+    // order.
+    if (bytes == 0)
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
                           "Entries of a leaf are out of order.");
     page_set_body_size(page, bytes);
@@ -20,6 +24,7 @@ void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry>
 
 namespace {
 
+// Returns the greatest entry before `key`, which is not the least one.
 Entry predecessor(Entry key) {
     return key.tid > 0 ? Entry{key.key, key.tid - 1} : Entry{key.key - 1, kMaxTid};
 }
@@ -31,6 +36,8 @@ Entry low_of_block(Relation index, BlockNumber block) {
     return low;
 }
 
+// Tests the leaf's own conditions under its lock. A rightmost leaf stays, as nobody could take over
+// its keys. An incompletely split one stays, as its right neighbour has no downlink yet.
 bool may_unlink(const TreeContext& tree, Buffer buffer) {
     Page page = BufferGetPage(buffer);
     return page_is_leaf(page) && !page_is_deleted(page) && !page_is_rightmost(page) &&
@@ -38,13 +45,16 @@ bool may_unlink(const TreeContext& tree, Buffer buffer) {
            open_leaf(tree.index, buffer, tree.kind).count() == 0;
 }
 
-// With neighbours and leaf locked: finds the parent and changes all four pages in one record.
+// Finds the parent and changes all four pages in one record. Expects leaf and neighbours locked
+// exclusively; `left` is InvalidBuffer if the leaf is leftmost.
 bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer right) {
     Entry low = page_low(BufferGetPage(buffer));
+    // The parent comes after its children in the order of locks (rule 3).
     Buffer parent = descend(tree, low, 1, BUFFER_LOCK_EXCLUSIVE);
     check_internal(tree.index, parent, tree.kind);
     Page parent_page = BufferGetPage(parent);
-    // Both pivots must be here: otherwise two parents would have to change.
+    // Both pivots must be on this page. Otherwise a second parent would have to change, and a
+    // generic record takes four pages at most. So the last child of a parent is never unlinked.
     int position = find_pivot(tree.kind, parent_page, low);
     if (position + 1 >= pivot_count(tree.kind, parent_page) ||
         read_pivot(tree.kind, parent_page, position).child != BufferGetBlockNumber(buffer) ||
@@ -52,8 +62,8 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
         UnlockReleaseBuffer(parent);
         return false;
     }
-    // The leaf's pivot leads to its right neighbour from now on, whose own pivot goes: the parent
-    // then says of that page what its new low key says.
+    // The leaf's pivot now leads to the right neighbour, and the neighbour's own pivot goes. So the
+    // pivot's key equals the neighbour's new `low`.
     GenericXLogState* state = GenericXLogStart(tree.index);
     parent_page = GenericXLogRegisterBuffer(state, parent, 0);
     uint8_t* at = page_body(parent_page) + position * pivot_bytes(tree.kind);
@@ -65,8 +75,9 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
     set_page_low(GenericXLogRegisterBuffer(state, right, 0), low);
     if (left != InvalidBuffer)
         page_opaque(GenericXLogRegisterBuffer(state, left, 0))->right = BufferGetBlockNumber(right);
-    // The page keeps its right link for those who read a link to it before. While one of them may
-    // still come it is not used again: its transaction id tells.
+    // The leaf keeps its right link for readers that have read a link to it before. They go right
+    // to the page that took over its keys. The transaction id keeps the page from being used again
+    // while one of them may still be on its way.
     PageOpaque* opaque = page_opaque(GenericXLogRegisterBuffer(state, buffer, 0));
     opaque->flags |= kPageDeleted;
     opaque->deleted_xid = U64FromFullTransactionId(ReadNextFullTransactionId());
@@ -80,14 +91,18 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
 bool unlink_leaf(const TreeContext& tree, BlockNumber block) {
     if (block == root_block(tree.number))
         return false;
-    // VACUUM alone changes the low key of a page, so this one holds until the page is locked.
+    // The low key that we read here stays true without a lock: only VACUUM changes the low key of a
+    // page, and no second VACUUM works on the index.
     Entry low = low_of_block(tree.index, block);
     Buffer left = InvalidBuffer;
     if (low > Entry{0, 0}) {
-        // There are no left links. The left neighbour is locked first: left to right (rule 3).
+        // Pages have no left links, so we descend to the key just before the leaf. We lock the left
+        // neighbour before the leaf: rule 3 goes from left to right.
         left = descend(tree, predecessor(low), 0, BUFFER_LOCK_EXCLUSIVE);
         PageOpaque* opaque = page_opaque(BufferGetPage(left));
-        // Another link: the neighbour was split since. The flag: the leaf has no downlink to take.
+        // If the neighbour's link leads elsewhere, it was split since, and is not the page to
+        // change. If it has the flag, our leaf has no downlink that could be turned over to another
+        // page.
         if (opaque->right != block || (opaque->flags & kPageIncompleteSplit)) {
             UnlockReleaseBuffer(left);
             return false;
@@ -95,10 +110,12 @@ bool unlink_leaf(const TreeContext& tree, BlockNumber block) {
     }
     bool unlinked = false;
     Buffer buffer = read_page(tree.index, block, BUFFER_LOCK_EXCLUSIVE);
-    // It was empty without a lock: an inserter may have come since.
+    // The caller saw the leaf empty under an earlier lock. An inserter may have come since.
     if (may_unlink(tree, buffer)) {
         Buffer right =
             read_page(tree.index, page_opaque(BufferGetPage(buffer))->right, BUFFER_LOCK_EXCLUSIVE);
+        // Nothing is known that would go wrong with an incompletely split right neighbour. We leave
+        // it alone as a precaution.
         if (!(page_opaque(BufferGetPage(right))->flags & kPageIncompleteSplit))
             unlinked = unlink_locked(tree, left, buffer, right);
         UnlockReleaseBuffer(right);

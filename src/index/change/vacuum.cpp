@@ -1,6 +1,6 @@
-// VACUUM: removes dead postings, then the block tables' entries of fingerprints that have none
-// left, unlinks empty leaves, and records free pages. README.md, "Vacuum", says why that is safe
-// beside readers and inserters.
+// VACUUM: removes dead postings, then the block tables' entries of fingerprints that have no
+// posting left, unlinks empty leaves, and records free pages. README.md, "Vacuum", says why that is
+// safe beside readers and inserters.
 #include "core/bits/bucket_sort.hpp"
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
@@ -15,8 +15,8 @@ namespace simhash {
 
 namespace {
 
-constexpr size_t kSearchesUnderLock = 128; // of a block-table leaf at most
-constexpr size_t kAnswersAhead = 16;       // looked up before they are used
+constexpr size_t kSearchesUnderLock = 128; // searches while one block-table leaf is locked, at most
+constexpr size_t kAnswersAhead = 16;       // answers that are looked up ahead of their use
 
 struct Vacuum {
     IndexVacuumInfo* info;
@@ -24,13 +24,13 @@ struct Vacuum {
     IndexBulkDeleteCallback callback;
     void* callback_state;
     Relation index;
-    Layout copied_layout; // the cached one goes when the relation is invalidated
+    Layout copied_layout; // an invalidation of the relation frees the cached one
     const Layout* layout;
     bool pending; // removal_pending is set
 
     uint64_t* removed; // [removed_room] fingerprints that lost a posting, ascending within a leaf
     size_t removed_count, removed_room, removed_limit;
-    Answers answers; // of the posting table, to the same
+    Answers answers; // of the posting table, about these fingerprints
 
     Entry packed[kMaxLeafEntries];
     Entry tail[kMaxTailEntries];
@@ -42,8 +42,8 @@ TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
 
 // ---- Block tables ----
 
-// Takes the entries with these keys out of a packed part; both ascend. Returns the packed part's
-// new end.
+// Takes the entries with these keys out of a packed part. Both ascend. Returns the new end of the
+// packed part.
 Entry* without(Entry* packed, const Entry* packed_end, const uint64_t* keys,
                const uint64_t* keys_end) {
     Entry* kept = packed;
@@ -56,15 +56,16 @@ Entry* without(Entry* packed, const Entry* packed_end, const uint64_t* keys,
     return kept;
 }
 
-// Finds out whether the fingerprints of keys have no posting still: moves such keys to the front,
-// `gone` of them. Returns how many it dealt with, before they took more than kSearchesUnderLock
-// searches.
+// Finds out which of the keys have a fingerprint that still has no posting, and moves these `*gone`
+// keys to the front. Stops after kSearchesUnderLock searches, because inserters and scans wait for
+// the leaf meanwhile. Returns how many keys it dealt with. Expects the keys' leaf locked
+// exclusively.
 size_t find_gone(Vacuum* vacuum, const Permutation& permutation, std::span<uint64_t> keys,
                  size_t* gone) {
     Answers& answers = vacuum->answers;
     size_t most_searches = answers.searches() + kSearchesUnderLock, done = 0;
     auto look_up = [&](size_t i) { return answers.look_up(permutation.invert(keys[i])); };
-    // Answers are looked up some keys ahead, so that their leaves come nearer meanwhile.
+    // We look answers up some keys ahead: look_up() prefetches the leaf that still_absent() locks.
     const Answer* ahead[kAnswersAhead];
     for (size_t i = 0; i < std::min(keys.size(), kAnswersAhead); i++)
         ahead[i] = look_up(i);
@@ -78,17 +79,18 @@ size_t find_gone(Vacuum* vacuum, const Permutation& permutation, std::span<uint6
     return done;
 }
 
-// Removes from one block-table leaf those of `keys` (ascending) that have no posting. Expects the
-// leaf locked exclusively. Returns how many of the keys it dealt with; overwrites these.
+// Removes those of `keys` (ascending) that have no posting from one block-table leaf. Returns how
+// many keys it dealt with, and overwrites these. Expects the leaf locked exclusively.
 size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutation& permutation,
                         Buffer buffer, std::span<uint64_t> keys) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
-    // Asked under the leaf's lock: whoever inserts one of these fingerprints has its posting first,
-    // and must lock this leaf then to see whether the entry is there.
+    // We ask under the leaf's lock. An inserter puts its posting in place before it locks this leaf
+    // to look for the entry, or holds the leaf until the posting is in place. So if we find no
+    // posting, the inserter looks after we have removed the entry, misses it, and puts it back.
     size_t gone;
     size_t done = find_gone(vacuum, permutation, keys, &gone);
     const uint64_t* gone_end = keys.data() + gone;
-    // The packed part ascends as the keys do; the tail is in order of arrival.
+    // The packed part ascends as the keys do. The tail is in order of arrival, so there we search.
     auto is_gone = [&](const Entry& entry) {
         return std::binary_search<const uint64_t*>(keys.data(), gone_end, entry.key);
     };
@@ -96,7 +98,7 @@ size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutati
     Entry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
     Entry* packed_kept = without(vacuum->packed, packed_end, keys.data(), gone_end);
     Entry* tail_kept = std::remove_if(vacuum->tail, tail_end, is_gone);
-    // Nothing to remove, nothing logged: all of them may have postings again.
+    // All keys may have postings again. Then there is nothing to log.
     if (packed_kept < packed_end || tail_kept < tail_end)
         rewrite_leaf(tree, buffer, {vacuum->packed, packed_kept}, {vacuum->tail, tail_kept});
     return done;
@@ -106,14 +108,15 @@ bool leaf_is_empty(Relation index, Buffer buffer, LeafKind kind) {
     return open_leaf(index, buffer, kind).count() == 0;
 }
 
-// Removes those of `keys` (ascending, permuted for this table) that have no posting; overwrites the
-// keys.
+// Removes those of `keys` (ascending, permuted for this table) that have no posting from a block
+// table. Overwrites the keys. Expects no lock, leaves none.
 void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     TreeContext tree = vacuum_tree(vacuum, table);
     Permutation permutation = vacuum->layout->permutation(table);
     while (!keys.empty()) {
         vacuum_delay();
-        // An incomplete split is left as it is: entries are only taken out.
+        // We leave an incomplete split as it is: the next inserter completes it, and to take
+        // entries out needs no room. A plain descend() finds the right leaf all the same.
         Buffer buffer = descend(tree, {keys[0], 0}, 0, BUFFER_LOCK_EXCLUSIVE);
         Page page = BufferGetPage(buffer);
         BlockNumber block = BufferGetBlockNumber(buffer);
@@ -121,11 +124,12 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
             return !page_precedes(page, {key, 0});
         });
         size_t done = remove_from_leaf(vacuum, tree, permutation, buffer, {keys.begin(), on_leaf});
-        // A leaf that was found by a descent holds the first key, unless its fences are damaged.
+        // A leaf that a descent returns holds the first key, unless it is a root with a right link.
         if (done == 0)
             report_corruption(vacuum->index, block, "The root has a right sibling.");
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
-        // Unlinking locks the left neighbour before the leaf (rule 3), so the leaf goes first.
+        // Unlinking has to lock the left neighbour before the leaf (rule 3), so we release the leaf
+        // first. unlink_leaf() looks again whether it is empty.
         UnlockReleaseBuffer(buffer);
         if (empty && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
@@ -133,21 +137,21 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     }
 }
 
-// Deals with the remembered fingerprints, and forgets them.
+// Removes the remembered fingerprints without a posting from all block tables, and forgets them.
 void remove_from_tables(Vacuum* vacuum) {
     if (vacuum->removed_count == 0)
         return;
-    // In the order of the posting table, which is asked leaf by leaf.
+    // In the posting table's order, so that one leaf answers for many of them.
     uint64_t* removed = vacuum->removed;
     std::sort(removed, removed + vacuum->removed_count);
     size_t count = std::unique(removed, removed + vacuum->removed_count) - removed;
     vacuum->answers.begin(count);
-    // The same, permuted and sorted.
+    // The same fingerprints, permuted for a table and in its order.
     auto* keys = static_cast<uint64_t*>(
         MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint64_t)));
     for (int table = 1; table < vacuum->layout->table_count; table++) {
-        // Other rows may have them still, or have them again: most are sorted out here, before any
-        // leaf of the block table is locked.
+        // Other rows may have these fingerprints still, or again. keep_absent() finds most of them
+        // here, without a lock on the block table. Later changes show in the LSNs.
         count = vacuum->answers.keep_absent(removed, count);
         pause_for_test(table == 1 ? "vacuum-after-answers" : "vacuum-after-later-answers");
         Permutation permutation = vacuum->layout->permutation(table);
@@ -157,13 +161,15 @@ void remove_from_tables(Vacuum* vacuum) {
         remove_from_table(vacuum, table, {keys, count});
     }
     vacuum->removed_count = 0;
-    // The walk goes on, and may unlink leaves that gave an answer.
+    // The walk goes on and may unlink leaves that gave an answer. An unlinked page may become one
+    // of another tree, and to lock that one for holds() would break rule 3.
     vacuum->answers.forget();
     pfree(keys);
 }
 
-// Makes room for what one leaf may have: more memory, up to the limit, and then by dealing with
-// what is remembered. Expects no lock.
+// Makes room to remember as many fingerprints as one leaf may have. Takes more memory up to the
+// limit; beyond that deals with the remembered ones now. Expects no lock: it allocates and
+// descends.
 void make_room(Vacuum* vacuum) {
     if (vacuum->removed_count + kMaxLeafEntries <= vacuum->removed_room)
         return;
@@ -181,9 +187,11 @@ void make_room(Vacuum* vacuum) {
                                    : repalloc_huge(vacuum->removed, bytes));
 }
 
-// Removes every entry of every block table that has no posting: after a removal that did not end.
+// Removes every entry without a posting from all block tables, after a VACUUM that did not end:
+// what that one remembered is lost, so we ask about every entry.
 void sweep_tables(Vacuum* vacuum) {
-    Assert(vacuum->answers.is_empty()); // they are about remembered fingerprints only
+    // Answers are about remembered fingerprints only, so none may be used here.
+    Assert(vacuum->answers.is_empty());
     for (int table = 1; table < vacuum->layout->table_count; table++) {
         TreeContext tree = vacuum_tree(vacuum, table);
         Permutation permutation = vacuum->layout->permutation(table);
@@ -195,7 +203,8 @@ void sweep_tables(Vacuum* vacuum) {
             int count = open_leaf(vacuum->index, buffer, tree.kind).decode_sorted(vacuum->packed);
             more = go_right(vacuum->index, buffer, &position);
             UnlockReleaseBuffer(buffer);
-            // A first guess, without a lock. remove_from_table() asks again under one.
+            // This is a first guess without a lock on the leaf: the leaf may have been split, and a
+            // fingerprint may get a posting. remove_from_table() asks again under the lock.
             int orphans = 0;
             for (int i = 0; i < count; i++)
                 if (!has_posting(vacuum->index, vacuum->layout,
@@ -210,14 +219,15 @@ void sweep_tables(Vacuum* vacuum) {
 // ---- Postings ----
 
 void remember_removed(Vacuum* vacuum, uint64_t fingerprint) {
-    // Postings of one fingerprint follow one another in the packed part.
+    // Postings of one fingerprint follow one another in the packed part, so this drops most
+    // repeats.
     if (vacuum->removed_count > 0 && vacuum->removed[vacuum->removed_count - 1] == fingerprint)
         return;
     Assert(vacuum->removed_count < vacuum->removed_room);
     vacuum->removed[vacuum->removed_count++] = fingerprint;
 }
 
-// Keeps those entries whose rows live; returns their number.
+// Keeps the entries whose rows live, and returns their number.
 int keep_live(Vacuum* vacuum, BlockNumber block, Entry* entries, int count, bool remember) {
     int kept = 0;
     for (int i = 0; i < count; i++) {
@@ -232,7 +242,8 @@ int keep_live(Vacuum* vacuum, BlockNumber block, Entry* entries, int count, bool
     return kept;
 }
 
-// Removes the dead from one leaf. Expects it under a cleanup lock, after make_room().
+// Removes the dead entries from one leaf. Expects the leaf under a cleanup lock, and room for its
+// fingerprints (make_room()), as it must not allocate under the lock.
 void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
     int packed_count = reader.decode_packed(vacuum->packed),
@@ -246,8 +257,9 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     vacuum->result->tuples_removed += removed;
     if (removed == 0)
         return;
-    // Before the first entry goes: if this vacuum does not end, block tables may keep orphans, and
-    // the next one has to sweep them.
+    // We set the flag before the first entry goes, and its record precedes the removal's in WAL. So
+    // after a crash at any point the next VACUUM knows that block tables may have orphans. The
+    // metapage is last in the order of locks, so we may lock it while we hold the leaf (rule 5).
     if (!vacuum->pending) {
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
         vacuum->pending = true;
@@ -256,6 +268,8 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
                  {vacuum->tail, size_t(tail_kept)});
 }
 
+// Pins a page and waits until nobody else has a pin on it. Expects no page lock: a scan may keep
+// its pin for long, and others would wait for us as long.
 Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {
     Buffer buffer = pin_page(vacuum->index, block, vacuum->info->strategy);
     LockBufferForCleanup(buffer);
@@ -263,11 +277,12 @@ Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {
     return buffer;
 }
 
-// Walks the leaves of the posting or the null table.
+// Walks the leaves of the posting or the null table and removes dead entries.
 void vacuum_postings(Vacuum* vacuum, int number) {
     TreeContext tree = vacuum_tree(vacuum, number);
     make_room(vacuum);
-    // The root too, whatever it is: a scan may hold its pin from when it was a leaf.
+    // The root gets a cleanup lock even if it is no leaf any more: a scan may have pinned it as a
+    // leaf before it was pushed down, and may still return TIDs from then.
     Buffer buffer = lock_for_cleanup(vacuum, root_block(number));
     if (!page_is_leaf(BufferGetPage(buffer))) {
         UnlockReleaseBuffer(buffer);
@@ -280,19 +295,23 @@ void vacuum_postings(Vacuum* vacuum, int number) {
     for (;;) {
         Page page = BufferGetPage(buffer);
         BlockNumber block = BufferGetBlockNumber(buffer), next = page_opaque(page)->right;
-        // By right links and not by block number: splits move entries to the right only, so none
-        // passes the walk by. A TID that was missed would outlive its row.
-        // Nobody else unlinks pages; a leaf that was unlinked just now has given its range to this.
+        // We follow right links, not block numbers. Splits move entries to the right only, so no
+        // entry gets past the walk. A TID that we missed would outlive its row.
+        // The link stays true while we hold no lock, as nobody else unlinks pages. If we have just
+        // unlinked the leaf before, this leaf has taken over its range, and `low` <= position.
         if (!page_is_leaf(page) || page_is_deleted(page) || page_opaque(page)->tree != number ||
             page_low(page) > position)
             report_corruption(vacuum->index, block, "A right link leads out of its tree.");
         go_right(vacuum->index, buffer, &position);
-        // Under the cleanup lock even if nothing is removed: it waits for scans that have TIDs of
-        // this leaf in hand and a pin on it (rule 4).
+        // Even a leaf without dead entries needs the cleanup lock. A scan that has it pinned may
+        // return TIDs that a split has moved to a later leaf, where we are about to remove them.
+        // The scan must be done with them before we return and the server recycles them (rule 4).
         vacuum_leaf(vacuum, tree, buffer);
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
         UnlockReleaseBuffer(buffer);
-        // Before the walk goes on, while `next` is known. The next leaf takes over its range.
+        // We unlink before we go on. `next` stays the right way: that leaf takes over the range, or
+        // the leaf was split meanwhile, and its new right half holds nothing that we have to
+        // remove.
         if (empty && next != InvalidBlockNumber && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
         if (next == InvalidBlockNumber)
@@ -304,6 +323,9 @@ void vacuum_postings(Vacuum* vacuum, int number) {
     }
 }
 
+// Records all pages that may be used again in the free space map. Also finds pages that a crash
+// left all zeros between extension and linking. No WAL is needed: allocate_page() checks each page
+// again.
 void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     BlockNumber blocks = RelationGetNumberOfBlocks(info->index);
     result->pages_deleted = result->pages_free = 0;
@@ -324,15 +346,16 @@ void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     }
     IndexFreeSpaceMapVacuum(info->index);
     result->num_pages = blocks;
-    // Pages that were unlinked just now must wait; a later vacuum that finds nothing to remove, and
-    // so would not look at the index, still has to record them.
+    // Pages that we have just unlinked must wait until no snapshot is older. The flag tells a later
+    // VACUUM to record them, even one with nothing to remove, which would not look at the index.
     bool pending = result->pages_deleted > result->pages_free;
     if (pending != meta_flag(info->index, &MetaPage::free_pending))
         set_meta_flag(info->index, &MetaPage::free_pending, pending);
 }
 
-// How many fingerprints that lost a posting may be remembered at once. The memory for them grows
-// with their number: maintenance_work_mem may be far more than this index can need.
+// Returns how many fingerprints that lost a posting may be remembered at once. This is a limit
+// only: make_room() allocates as needed, since maintenance_work_mem may be far more than an index
+// needs.
 size_t removed_limit() {
     constexpr size_t kBytes = 2 * sizeof(uint64_t) + Answers::kBytesEach;
     int kilobytes = in_autovacuum_worker() && autovacuum_work_mem != -1 ? autovacuum_work_mem
@@ -355,7 +378,8 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
 }
 
 void end_vacuum(Vacuum* vacuum) {
-    // Last of all: up to here a crash leaves the flag set.
+    // This comes last: after a crash before this point the flag is still set, and the next VACUUM
+    // sweeps.
     if (vacuum->pending)
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, false);
     vacuum->answers.free();
@@ -364,7 +388,7 @@ void end_vacuum(Vacuum* vacuum) {
     pfree(vacuum);
 }
 
-// A vacuum with nothing to remove: what an earlier one left undone.
+// Does what an earlier VACUUM left undone, when this one has nothing to remove.
 IndexBulkDeleteResult* catch_up(IndexVacuumInfo* info) {
     auto* result = static_cast<IndexBulkDeleteResult*>(palloc0(sizeof(IndexBulkDeleteResult)));
     result->num_pages = RelationGetNumberOfBlocks(info->index);
@@ -393,14 +417,15 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     Vacuum* vacuum = begin_vacuum(info, result);
     vacuum->callback = callback;
     vacuum->callback_state = state;
+    // The walk below sets `pending`, too, so we read now whether an earlier VACUUM left it set.
     bool sweep = vacuum->pending;
-    // Postings before block tables: an entry of a block table goes only when its fingerprint has no
-    // posting any more.
+    // Postings go before block tables: the entry of a block table may go only when its fingerprint
+    // has no posting left.
     vacuum_postings(vacuum, 0);
     pause_for_test("vacuum-before-tables");
     remove_from_tables(vacuum);
     vacuum_postings(vacuum, null_tree(*vacuum->layout));
-    // An earlier vacuum did not end, and nobody knows what it removed.
+    // An earlier VACUUM did not end, and nobody knows what it removed.
     if (sweep)
         sweep_tables(vacuum);
     end_vacuum(vacuum);
