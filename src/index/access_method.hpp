@@ -1,6 +1,6 @@
 // The access method `simhash` as the server calls it: callbacks, storage parameters, strategies.
 // Prototypes are grouped by the file that owns them. The callbacks are those of IndexAmRoutine, and
-// do what the server's manual says of them; they are called without page locks, and leave none.
+// the server's manual specifies them. The server calls them without page locks; they leave none.
 #pragma once
 
 #include "pg.hpp"
@@ -17,8 +17,8 @@ char* index_build_phase_name(int64 phase);
 IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info);
 void index_build_empty(Relation index);
 
-// True for an index of this access method, also for a partitioned one, which has no pages. The
-// callback tells, as an access method may have any name in the catalogs.
+// True for an index of this access method, also for a partitioned one, which has no pages. We
+// compare a callback, because an access method may have any name in the catalogs.
 inline bool is_simhash_index(Relation index) {
     return index->rd_indam->ambuild == index_build;
 }
@@ -43,21 +43,21 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
                                          IndexBulkDeleteCallback callback, void* state);
 IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result);
 
-// ---- What the cost estimate must know of scans ----
+// ---- Constants that scans and the cost estimate share ----
 
-// The share of all fingerprints up to which an ordered scan looks up matches one by one: beyond, a
-// pass over the posting table for each distance takes less time.
+// The share of all fingerprints up to which an ordered scan looks up matches one by one. For more
+// matches, a pass over the posting table for each distance takes less time.
 constexpr double kFewMatches = 1.0 / 32;
-// Of a stage of an ordered scan that takes a pass over the posting table: matches to be expected,
-// enough for most limits; and how many times as many in the stage after it, as a pass costs the same
-// each time.
+// A stage of an ordered scan may be a pass over the posting table. Its radius is the least at which
+// kPassMatches matches are expected, enough for most limits. As each pass costs the same, the next
+// stage grows to kPassGrowth times as many.
 constexpr double kPassMatches = 256;
 constexpr double kPassGrowth = 16;
 
 // ---- options.cpp ----
 
 bytea* index_options(Datum options, bool validate);
-// Has the server know them; once, when the library is loaded.
+// Registers the options with the server, once, when the library is loaded.
 void define_options();
 struct Options {
     int32 varlena_header;
@@ -65,7 +65,7 @@ struct Options {
     int tables; // -1: the default, min(radius + 1, 4)
     int fillfactor;
 };
-// What an index is to be built with: its options, or what stands for those that are not set.
+// These return what an index is to be built with: its options, or the defaults of those not set.
 Layout layout_of_options(Relation index);
 Layout default_layout();
 int fillfactor_of_options(Relation index);
@@ -88,7 +88,8 @@ inline bool is_near_strategy(int strategy) {
 // Support functions of an operator class.
 constexpr uint16 kHashScope = 1; // (type, seed bigint) -> bigint: the type's extended hash function
 
-// The radius that a strategy stands for; kNoRadius where its argument says it, or for none.
+// Returns the radius that a strategy stands for, or kNoRadius if its argument gives the radius or
+// it has none.
 inline int radius_of_strategy(int strategy) {
     if (is_near_strategy(strategy))
         return strategy - kNear;

@@ -21,7 +21,7 @@ bool is_string(Oid type) {
     return category == TYPCATEGORY_STRING;
 }
 
-// A column of the index as CREATE INDEX would write it: a name, quoted where it has to be, a
+// Returns a column of the index as CREATE INDEX would write it: a name, quoted if it has to be, a
 // function call, or an expression in parentheses.
 char* column_in_sql(Relation index, int column) {
     Datum written =
@@ -30,7 +30,7 @@ char* column_in_sql(Relation index, int column) {
     return text_to_cstring(DatumGetTextPP(written));
 }
 
-// Where a column from the second on is a bigint, the columns may be in the wrong order.
+// True when a column after the first is a bigint: then the columns may be in the wrong order.
 bool fingerprint_may_follow(Relation index) {
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
         if (index->rd_opcintype[i] == INT8OID)
@@ -38,7 +38,7 @@ bool fingerprint_may_follow(Relation index) {
     return false;
 }
 
-// The first column after the fingerprint that is a text, or 0.
+// Returns the first column after the fingerprint that is a text, or 0.
 int text_in_scope(Relation index) {
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
         if (is_string(column_type(index, i)))
@@ -59,7 +59,7 @@ int hint_of_bits(const char* bits, int32 typmod) {
     return errhint("Write USING simhash ((%s::bigint)), and the same in queries.", bits);
 }
 
-// What to write for a first column of another type than bigint.
+// Reports what to write instead of a first column that is no bigint.
 int hint_of_type(Relation index) {
     if (fingerprint_may_follow(index))
         return errhint("The fingerprint comes first, as bigint; the columns of its scope follow.");
@@ -94,7 +94,7 @@ int hint_of_type(Relation index) {
     }
 }
 
-// Whether a column's values come from a sequence.
+// True when a column's values come from a sequence.
 bool is_numbered(Relation heap, AttrNumber column) {
     if (TupleDescAttr(RelationGetDescr(heap), column - 1)->attidentity != '\0')
         return true;
@@ -103,7 +103,7 @@ bool is_numbered(Relation heap, AttrNumber column) {
            reinterpret_cast<FuncExpr*>(value)->funcid == F_NEXTVAL;
 }
 
-// Whether test(pg_index row) is true of an index of the table.
+// True when test(pg_index row) is true for some index of the table.
 template <typename Test>
 bool any_index(Relation heap, const Test& test) {
     bool found = false;
@@ -124,7 +124,7 @@ Form_pg_index index_form(HeapTuple tuple) {
     return reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
 }
 
-// Whether an index of the table makes this column alone unique.
+// True when an index of the table makes this column alone unique.
 bool is_key(Relation heap, AttrNumber column) {
     return any_index(heap, [column](HeapTuple tuple) {
         Form_pg_index form = index_form(tuple);
@@ -142,7 +142,7 @@ Oid access_method_of(Oid index) {
     return access_method;
 }
 
-// Whether the table has another index of these columns, by the same access method.
+// True when the table has another simhash index of these columns.
 bool has_twin(Relation heap, Relation index) {
     const int2vector& columns = index->rd_index->indkey;
     return any_index(heap, [&](HeapTuple tuple) {
@@ -154,8 +154,8 @@ bool has_twin(Relation heap, Relation index) {
     });
 }
 
-// Whether the index is built for the first time, not by REINDEX, TRUNCATE, or the end of a
-// transaction that empties a temporary table.
+// True when the index is built for the first time: not by REINDEX or TRUNCATE, and not because a
+// transaction's end empties a temporary table.
 bool is_new(Relation heap, Relation index) {
     if (ReindexIsProcessingIndex(RelationGetRelid(index)))
         return false;
@@ -165,8 +165,8 @@ bool is_new(Relation heap, Relation index) {
     return !index->rd_index->indisvalid && !has_twin(heap, index);
 }
 
-// Why a column is taken for the row's number, or nullptr. A key alone may be a fingerprint, in a
-// table of distinct ones: a scope beside it says that the table is one of documents.
+// Returns why we take a column for the row's number, or nullptr if we do not. A key alone may be a
+// fingerprint, in a table of distinct ones. A scope beside it says that the rows are documents.
 const char* reason_for_row_number(Relation heap, AttrNumber column, bool has_scope) {
     if (TupleDescAttr(RelationGetDescr(heap), column - 1)->attgenerated != '\0')
         return nullptr;
@@ -200,7 +200,7 @@ void check_first_column(Relation index) {
 void warn_of_row_number(Relation heap, Relation index, const IndexInfo* info) {
     AttrNumber column = info->ii_IndexAttrNumbers[0];
     if (column <= 0 || !is_new(heap, index))
-        return; // an expression; or it was said when the index was created
+        return; // an expression is computed on purpose; a rebuild need not warn again
     const char* reason = reason_for_row_number(heap, column, scope_columns(index) > 0);
     if (reason != nullptr)
         ereport(WARNING,

@@ -1,5 +1,5 @@
-// Storage parameters: radius, tables, fillfactor. What ALTER INDEX changes of them takes effect
-// when the index is built again.
+// Storage parameters: radius, tables, fillfactor. A change by ALTER INDEX takes effect with
+// REINDEX.
 #include "index/access_method.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr int kTablesByRadius = -1; // stands for min(radius + 1, kDefaultTables
 constexpr int kDefaultFillfactor = 90;
 constexpr int kMinFillfactor = 10;
 
-// PostgreSQL 18 has more members, which we leave as they are.
+// PostgreSQL 18 has more members. They stay zero.
 constexpr relopt_parse_elt int_option(const char* name, int offset) {
     relopt_parse_elt option{};
     option.optname = name;

@@ -1,4 +1,4 @@
-// Scopes; see the header.
+// Hashes scopes. See the header.
 #include "index/scope.hpp"
 
 #include "index/access_method.hpp"
@@ -12,9 +12,9 @@ namespace {
 
 constexpr uint64_t kNullScope = 0x9e3779b97f4a7c15;
 
-// Memory for what hash functions leave behind, such as a copy of a numeric that is stored short. It
-// does not wait for the end of a statement that inserts many rows. After an error it goes with the
-// caller's.
+// A memory context for the call of hash functions, which may leave memory behind, such as a copy of
+// a numeric with a short header. The context is deleted after each row, as one statement may insert
+// millions. An error deletes it together with its parent.
 class HashMemory {
   public:
     HashMemory()
@@ -48,8 +48,9 @@ uint64_t add_value(uint64_t hash, FmgrInfo* function, Oid collation, Datum value
     return mix(DatumGetUInt64(FunctionCall2Coll(function, collation, value, UInt64GetDatum(hash))));
 }
 
-// Whether the server's function for all arrays, composite types, ranges or multiranges would find how
-// to hash what is in a value of the type.
+// The server hashes all arrays with one function, and so all composite types, ranges and
+// multiranges. That function raises an error at run time if the element type has no hash. Returns
+// false for this case, so that CREATE INDEX can say it.
 bool can_hash_contents(Oid function, Oid type) {
     constexpr Oid kOfContents[] = {F_HASH_ARRAY_EXTENDED, F_HASH_RECORD_EXTENDED,
                                    F_HASH_RANGE_EXTENDED, F_HASH_MULTIRANGE_EXTENDED};
@@ -75,7 +76,7 @@ uint64_t stored_fingerprint(Relation index, const Datum* values, const bool* isn
     return fingerprint ^ hash;
 }
 
-// The hash function for values of a type that are compared with a column; nullptr where the
+// Returns the hash function for values of `type` that are compared with a column, or nullptr if the
 // column's operator family has none.
 FmgrInfo* ScopeReader::hash_function(int column, Oid type) {
     if (type == InvalidOid || type == index_->rd_opcintype[column])
@@ -112,6 +113,8 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
         }
         scope.is_known &= known;
     }
+    // SK_ISNULL alone is a comparison with NULL, which no row meets. IS NULL and IS NOT NULL have
+    // the flag, too.
     for (int k = 0; k < count; k++)
         scope.is_empty |= (keys[k].sk_flags & SK_ISNULL) != 0 &&
                           (keys[k].sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)) == 0;

@@ -1,13 +1,12 @@
 // Scopes: the columns of an index after the fingerprint.
 //
-// A query that gives a value for each of them searches within one scope. What the index stores is
-// not the fingerprint but
+// A query that gives a value for each of them searches within one scope. The index stores
 //
 //     fingerprint XOR hash(scope)
 //
-// so distances within a scope are as they were, and rows of another scope lie about anywhere. One of
-// them is met with the chance of any two random fingerprints; so whoever reads the index compares
-// the scope's columns of each row found ("recheck").
+// in place of the fingerprint. Distances within a scope stay the same, and the stored fingerprints
+// of another scope look random. A query may still meet one of them by chance, so the server
+// compares the scope's columns of each row found ("recheck").
 #pragma once
 
 #include "pg.hpp"
@@ -16,26 +15,26 @@ namespace simhash {
 
 constexpr int kFirstScopeColumn = 1; // from 0
 
-// How many columns of the index are a scope's; 0 for most indexes.
+// Returns the number of scope columns of an index; 0 for most indexes.
 inline int scope_columns(Relation index) {
     return IndexRelationGetNumberOfKeyAttributes(index) - 1;
 }
 
-// The fingerprint of a row as the index stores it. `values` are the row's for all columns of the
-// index; the fingerprint is not NULL.
+// Returns the fingerprint of a row as the index stores it. `values` has the row's values for all
+// columns of the index. The fingerprint is not NULL.
 uint64_t stored_fingerprint(Relation index, const Datum* values, const bool* isnull);
 
-// What the scan keys say of a scope.
+// The scope that the scan keys give.
 struct KnownScope {
-    bool is_known = true;  // a value for each column; always, where there are none
+    bool is_known = true;  // each column has a value; true for an index without scope columns
     bool is_empty = false; // a condition that no row meets: column = NULL
     uint64_t hash = 0;
 };
 
-// Reads the scope's columns from scan keys: `column = value` and `column IS NULL` tell a value.
+// Reads the scope from scan keys: `column = value` and `column IS NULL` give a column's value.
 class ScopeReader {
   public:
-    // `memory` lives as long as the reader.
+    // `memory` must live as long as the reader.
     ScopeReader(Relation index, MemoryContext memory) : index_(index), memory_(memory) {}
 
     KnownScope read(const ScanKeyData* keys, int count);
@@ -45,7 +44,8 @@ class ScopeReader {
 
     Relation index_;
     MemoryContext memory_;
-    // Of the last value of another type than its column's, such as integer for bigint.
+    // The hash function of the last value whose type was not its column's, such as integer for
+    // bigint.
     Oid other_type_ = InvalidOid;
     int other_column_ = 0;
     FmgrInfo other_function_;

@@ -1,4 +1,4 @@
-// What tests need inside of the server; see testing.hpp. Empty in a normal build.
+// Functions that tests need inside the server. See testing.hpp. Empty in a normal build.
 #include "index/testing.hpp"
 
 #ifdef SIMHASH_TEST_PAUSES
@@ -57,7 +57,7 @@ Datum simhash_test_write_page(PG_FUNCTION_ARGS) {
     memcpy(BufferGetPage(buffer), VARDATA_ANY(page), BLCKSZ);
     MarkBufferDirty(buffer);
     UnlockReleaseBuffer(buffer);
-    CacheInvalidateRelcache(index); // the cached metapage
+    CacheInvalidateRelcache(index); // drops every backend's cached metapage
     index_close(index, RowExclusiveLock);
     PG_RETURN_VOID();
 }

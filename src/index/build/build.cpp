@@ -1,9 +1,9 @@
-// CREATE INDEX: sort the postings and write each tree from its leaves up.
+// CREATE INDEX: sorts the postings and writes each tree from its leaves up.
 //
-// The table is read once. What is read becomes sorted runs, for each tree its own: of postings, and
-// for each block table of permuted fingerprints. The trees are written from them. One backend does
-// this alone here, or with workers in parallel.cpp. README.md's section on the build says why
-// nobody else sees the pages.
+// The build reads the table once. It turns the rows into sorted runs for each tree: postings for
+// the posting table, permuted fingerprints for each block table. Then it writes the trees from
+// these runs. Here one backend does it alone; parallel.cpp does it with workers. README.md's
+// section on the build says why nobody else sees the pages.
 #include "index/build/build.hpp"
 #include "index/access_method.hpp"
 #include "index/first_column.hpp"
@@ -35,7 +35,7 @@ void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull
         runs->add_null(tid_to_integer(*tid));
     else
         runs->add(stored_fingerprint(index, values, isnull), tid_to_integer(*tid));
-    // Seldom, so that tests stop a leader that has a share of the rows.
+    // Tests stop a leader here that has read a part of its rows.
     if (runs->rows() % 65536 == 0 && !IsParallelWorker())
         pause_for_test("build-leader-reads");
 }
@@ -45,7 +45,8 @@ void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull
 BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
                          bool reports) {
     BuildTotals totals;
-    // Alone not synchronised with other scans: TIDs come in order, and need no sorting.
+    // A scan of our own begins at block 0 instead of joining another scan. So TIDs come in order,
+    // and need no sorting. A parallel scan gives them out of order anyway.
     bool may_synchronise = scan != nullptr;
     totals.heap_tuples = table_index_build_scan(
         build.heap, build.index, build.info, may_synchronise, reports, add_heap_tuple, runs, scan);
@@ -77,7 +78,7 @@ void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgres
     runs.release();
 }
 
-// Writes a tree, from memory where its runs were not written to a file, and closes its file.
+// Writes a tree and closes its file. If its runs are in no file, writes it from memory.
 void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
                 SortedRunFiles* files, NewPages* pages, BuildProgress* progress) {
     TreeContext tree = build.tree(number);
@@ -108,20 +109,24 @@ BuildTotals build_alone(const IndexBuild& build) {
     runs.finish(false);
     enter_phase(kPhaseWrite);
     BuildProgress progress;
-    NewPages pages(build.index, 1); // with nobody to wait for
+    // One page at a time: nobody else adds pages, so there is no lock to wait for.
+    NewPages pages(build.index, 1);
+    // The block tables come from the last to the first, as block_keys() asks for.
     for (int tree = null_tree(*build.layout); tree >= 0; tree--)
         write_tree(build, tree, &runs, &files, &pages, &progress);
     runs.release();
     return totals;
 }
 
-// Writes the metapage and empty roots into blocks 0 .. of an empty fork.
+// Writes the metapage and the empty roots into the first blocks of an empty fork. An index without
+// rows is complete with these; a build with rows overwrites the roots.
 void write_first_pages(Relation index, ForkNumber fork, const Layout& layout, int fillfactor) {
     for (BlockNumber block = 0; block <= BlockNumber(tree_count(layout)); block++) {
         Buffer buffer = extend_relation(index, fork);
         if (BufferGetBlockNumber(buffer) != block)
             elog(ERROR, "unexpected block %u in new index \"%s\"", BufferGetBlockNumber(buffer),
                  RelationGetRelationName(index));
+        // Between the change of the page and its WAL nothing may fail.
         START_CRIT_SECTION();
         Page page = BufferGetPage(buffer);
         if (block == kMetaBlock)
@@ -129,6 +134,8 @@ void write_first_pages(Relation index, ForkNumber fork, const Layout& layout, in
         else
             init_leaf(page, int(block) - 1, tree_kind(layout, int(block) - 1));
         MarkBufferDirty(buffer);
+        // The init fork of an unlogged index is logged, because after a crash or a promotion the
+        // server copies it over the main fork.
         if (fork == INIT_FORKNUM || RelationNeedsWAL(index))
             log_newpage_buffer(buffer, true);
         END_CRIT_SECTION();
@@ -163,6 +170,7 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};
     write_first_pages(index, MAIN_FORKNUM, layout, build.fillfactor);
 
+    // If no worker can be started, this backend builds alone.
     BuildTotals totals;
     int workers = build_workers(build);
     if (workers == 0 || !build_with_workers(build, workers, &totals))

@@ -1,4 +1,4 @@
-// What a build by one backend and one by several share.
+// The parts that a build by one backend and one by several share.
 #pragma once
 
 #include "index/access_method.hpp"
@@ -16,16 +16,16 @@ struct IndexBuild {
     TreeContext tree(int number) const { return tree_context(index, nullptr, layout, number); }
 };
 
-// Of one participant, or of all.
+// The totals of one participant, or of all.
 struct BuildTotals {
     double heap_tuples, index_tuples;
     bool broken_hot_chain;
 };
 
-// How many entries were written, in all trees, for pg_stat_progress_create_index.
+// Counts the entries written in all trees, for pg_stat_progress_create_index.
 class BuildProgress {
   public:
-    // Counts for other participants, too, where `shared` is given; only a leader reports.
+    // If `shared` is not null, counts together with the other participants. Only a leader reports.
     explicit BuildProgress(pg_atomic_uint64* shared = nullptr, bool reports = true)
         : shared_(shared), reports_(reports) {}
     void add(uint64_t entries);
@@ -37,16 +37,17 @@ class BuildProgress {
 };
 
 void enter_phase(BuildPhase phase);
-// Says how many entries all trees are to get, at most.
+// Reports the greatest number of entries that all trees may get.
 void expect_entries(const Layout& layout, double rows);
 
-// Reads the table, or with `scan` a share of it, into sorted runs.
+// Reads the table into sorted runs, or with `scan` a share of it.
 BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
                          bool reports);
 
 // ---- From sorted runs, of entries or of the keys of a block table, to leaves ----
 
-// Adds entries to the leaves of a tree, a fingerprint of two runs once. `last` is the one before.
+// Adds entries to the leaves of a tree. `last` is the entry before. Several runs may have the same
+// fingerprint for a block table; it follows itself in the merge, and goes in once.
 template <typename AnyEntry>
 void add_entries(std::span<const AnyEntry> entries, LeafWriter* leaves, Entry* last) {
     for (const AnyEntry& entry : entries) {
@@ -57,10 +58,10 @@ void add_entries(std::span<const AnyEntry> entries, LeafWriter* leaves, Entry* l
     }
 }
 
-// No entry equals this one.
+// No entry equals this one, as a TID has 48 bits.
 constexpr Entry kNoEntry = {0, UINT64_MAX};
 
-// Writes the leaves of a range from what the runs give.
+// Merges the runs and writes the leaves of a range.
 template <typename AnyEntry>
 void write_merged(Merge<AnyEntry>* runs, LeafWriter* leaves, BuildProgress* progress) {
     Entry last = kNoEntry;
@@ -75,10 +76,10 @@ void write_merged(Merge<AnyEntry>* runs, LeafWriter* leaves, BuildProgress* prog
 
 // ---- parallel.cpp ----
 
-// How many workers the build may ask for: none where an expression, a predicate or the hash
-// function of a scope's column must not run in one.
+// Returns how many workers the build may ask for: 0 if an expression, the predicate or the hash
+// function of a scope's column is not parallel safe.
 int build_workers(const IndexBuild& build);
-// Builds all trees together with workers. False, with nothing done, where none could be had.
+// Builds all trees together with workers. Returns false, with nothing done, if it got no worker.
 bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* totals);
 
 } // namespace simhash

@@ -1,7 +1,8 @@
 // CREATE INDEX by several backends: a leader, which runs the statement, and its workers. All of
-// them read the table together, each into sorted runs of its own. Then the trees are cut into key
-// ranges; whoever is free takes the next range, merges it from all runs, and writes its leaves. The
-// leader writes the levels above. README.md's section on the build states the protocol.
+// them read the table together, each into sorted runs of its own. Then one of them cuts the trees
+// into key ranges. A participant that is free takes the next range, merges it from all runs, and
+// writes its leaves. The leader writes the levels above. README.md's section on the build states
+// the protocol.
 #include "index/access_method.hpp"
 #include "index/build/build.hpp"
 #include "index/testing.hpp"
@@ -11,17 +12,17 @@ namespace simhash {
 namespace {
 
 constexpr int kMaxRanges = 32;             // of a tree
-constexpr int kRangesPerParticipant = 4;   // so that none waits long for another
+constexpr int kRangesPerParticipant = 4;   // several, so that all end at about the same time
 constexpr int64 kEntriesOfRange = 1 << 17; // a tree with fewer is one range
 constexpr int kPagesAtOnce = 64;           // that a participant adds to the index, at most
 
-// What the barrier's phases are.
+// The phases of the barrier.
 enum Phase { kScanning, kPlanning, kWriting };
 
 // Keys in the table of contents of the shared memory.
 enum SharedKey : uint64 { kBuildKey = 1, kScanKey, kQueryKey, kBufferUsageKey, kWalUsageKey };
 
-// Where a range begins; the first one of a tree has no block yet.
+// The beginning of a range. The first range of a tree has no block yet.
 struct RangeStart {
     Entry low;
     BlockNumber block;
@@ -29,23 +30,24 @@ struct RangeStart {
 
 // In shared memory, for leader and workers.
 struct SharedBuild {
-    Size size; // of this, by which a worker knows that it has loaded the leader's version
+    Size size; // of this struct: a worker that has loaded another version sees another size
     Oid heap, index;
     bool concurrent;
     Layout layout;
     int fillfactor;
-    int participants; // that there may be: the workers asked for, and the leader
+    int participants; // at most: the workers that were asked for, and the leader
     SharedFileSet files;
     Barrier barrier;
 
-    slock_t mutex;      // protects
-    BuildTotals totals; // of those that have read their share
+    slock_t mutex;      // protects totals
+    BuildTotals totals; // of the participants that have read their share
 
-    // Written while kPlanning, by one participant; read afterwards.
+    // One participant writes these in kPlanning. All read them in kWriting, without a lock, as the
+    // barrier lies between.
     int range_counts[kMaxTrees];
     RangeStart ranges[kMaxTrees][kMaxRanges];
 
-    pg_atomic_uint32 next_range; // to be written, counted through all trees
+    pg_atomic_uint32 next_range; // number of the next range to write, counted through all trees
     pg_atomic_uint64 entries_written;
 };
 
@@ -76,7 +78,7 @@ struct OpenFiles {
             count += files[count].exists();
         }
     }
-    // Calls visit(run) for all runs, which can be read until the files are closed.
+    // Calls visit(run) for all runs. They can be read until the files are closed.
     template <typename AnyEntry, typename Visit>
     void visit(const Visit& visit) const {
         for (int i = 0; i < count; i++)
@@ -90,7 +92,7 @@ struct OpenFiles {
 
 // ---- Planning: where ranges begin ----
 
-// Entries of a tree's runs, evenly spaced, in order.
+// Evenly spaced entries of a tree's runs, in order.
 struct Samples {
     Entry* entries;
     int count = 0;
@@ -107,10 +109,12 @@ Samples take_samples(const OpenFiles& files) {
         runs++;
     });
     int64 step = samples.total / kSamples + 1;
-    uint32 fraction = 0; // of a step, at which a run's samples begin: others than its neighbours'
+    // Runs of the same size have about the same keys at the same places. So each run's samples
+    // begin at another fraction of a step.
+    uint32 fraction = 0;
     samples.entries = static_cast<Entry*>(palloc(size_t(kSamples + runs) * sizeof(Entry)));
     files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
-        fraction += 0x9e3779b9; // the golden ratio's: such fractions are spread evenly
+        fraction += 0x9e3779b9; // multiples of the golden ratio have evenly spread fractions
         for (int64 i = int64(uint64(fraction) * uint64(std::min(step, run.count)) >> 32);
              i < run.count; i += step)
             samples.entries[samples.count++] = Entry(run[i]);
@@ -119,8 +123,8 @@ Samples take_samples(const OpenFiles& files) {
     return samples;
 }
 
-// Cuts a tree into ranges of about the same size. A range begins where one of a probe does, as
-// leaves do.
+// Cuts a tree into ranges of about the same size. A range begins where a probe's range begins, as
+// leaves do, so that the probe reads one leaf.
 void cut_tree(const Participant& self, int number) {
     TreeContext tree = self.build.tree(number);
     OpenFiles files(self.shared, number);
@@ -137,7 +141,8 @@ void cut_tree(const Participant& self, int number) {
         Entry sample = samples.entries[i * samples.count / wanted];
         // Many rows of one fingerprint may make samples equal: then there are fewer ranges.
         if (before < sample)
-            // The page of its first leaf is added now, as the leaf before it must link to it.
+            // We add the page of its first leaf now, because the leaf before it must link to it,
+            // and another participant may write that one first.
             ranges[count++] = {low_key_between(tree, before, sample), self.pages->take()};
     }
     self.shared->range_counts[number] = samples.total == 0 ? 0 : count;
@@ -159,12 +164,12 @@ void read_share(const Participant& self) {
         self.build, &runs, begin_parallel_scan(self.build.heap, self.scan), self.is_leader());
     if (self.is_leader())
         enter_phase(kPhaseSort);
-    // All to files, and closed before the barrier: the others read them after it.
+    // We write all runs to files and close these before the barrier: the others read them after it.
     runs.finish(true);
     runs.release();
     files.close();
 
-    // Before the barrier, so that all totals are there after it.
+    // This comes before the barrier, so that the totals are complete after it.
     SpinLockAcquire(&self.shared->mutex);
     self.shared->totals.heap_tuples += totals.heap_tuples;
     self.shared->totals.index_tuples += totals.index_tuples;
@@ -190,7 +195,7 @@ void merge_range(const Participant& self, int tree, const LeafRange& range, Leaf
     files.close();
 }
 
-// Where the pivots of a range's leaves stand until the leader reads them.
+// The name of the file that keeps the pivots of a range's leaves until the leader reads them.
 SharedFileName pivot_file_name(int tree, int range) {
     return SharedFileName("pivots", tree, range);
 }
@@ -219,13 +224,14 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
     pivots.release();
 }
 
-// Writes ranges while there are any to take; returns how many.
+// Takes and writes ranges until none is left. Returns how many it wrote.
 int write_ranges(const Participant& self) {
     BuildProgress progress(&self.shared->entries_written, self.is_leader());
     int written = 0;
     int tree = 0, first = 0; // the number of the tree's first range
     for (;;) {
-        // The number alone is shared: who draws it has the range.
+        // The atomic counter gives each number to one participant, so a range has one writer and
+        // needs no lock.
         auto next = int(pg_atomic_fetch_add_u32(&self.shared->next_range, 1));
         while (tree < tree_count(*self.build.layout) &&
                next >= first + self.shared->range_counts[tree])
@@ -239,13 +245,14 @@ int write_ranges(const Participant& self) {
     }
 }
 
-// A participant may come at any time, and does what is left to do then.
+// Does the work of one participant. It may come late, and then does what is left to do.
 void take_part(const Participant& self) {
     Barrier* barrier = &self.shared->barrier;
     int phase = BarrierAttach(barrier);
     if (phase == kScanning) {
         read_share(self);
-        // True for one participant. The others wait for it below.
+        // All runs are in files now. The barrier returns true to one participant, which cuts the
+        // trees; the others wait for it below.
         if (BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN))
             cut_trees(self);
     }
@@ -257,6 +264,8 @@ void take_part(const Participant& self) {
     }
     if (!self.is_leader())
         pause_for_test("build-worker-writes");
+    // The phase ends when the last participant has left. A worker that comes later finds a later
+    // phase, and nothing to do.
     int written = phase <= kWriting ? write_ranges(self) : 0;
     ereport(DEBUG1, (errmsg_internal("simhash build: participant %d wrote %d key ranges",
                                      self.number, written)));
@@ -265,7 +274,7 @@ void take_part(const Participant& self) {
 
 // ---- The leader ----
 
-// Writes what is above the leaves, which are all there now.
+// Writes the levels above the leaves. All leaves are written by now.
 void finish_trees(const Participant& self) {
     pause_for_test("build-upper-levels");
     for (int tree = 0; tree < tree_count(*self.build.layout); tree++) {
@@ -287,7 +296,8 @@ void finish_trees(const Participant& self) {
     }
 }
 
-// The library that the index's access method is in, as pg_proc names it: workers load the same one.
+// Returns the library of the index's access method as pg_proc names it, so that workers load the
+// same file as the leader.
 char* library_name(Relation index) {
     HeapTuple handler = SearchSysCache1(PROCOID, ObjectIdGetDatum(index->rd_amhandler));
     if (!HeapTupleIsValid(handler))
@@ -326,14 +336,16 @@ void init_shared_build(SharedBuild* shared, const IndexBuild& build, ParallelCon
     shared->fillfactor = build.fillfactor;
     shared->participants = context->nworkers + 1;
     SharedFileSetInit(&shared->files, context->seg);
-    BarrierInit(&shared->barrier, 0); // participants join as they come, so none is waited for
+    // Participants join as they come, so nobody waits at the barrier for a worker that never
+    // starts.
+    BarrierInit(&shared->barrier, 0);
     SpinLockInit(&shared->mutex);
     shared->totals = {};
     pg_atomic_init_u32(&shared->next_range, 0);
     pg_atomic_init_u64(&shared->entries_written, 0);
 }
 
-// Makes the shared memory. False where there is none.
+// Makes the shared memory. Returns false if the server has none to give.
 bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* context,
                  SharedParts* parts) {
     Size scan_size = table_parallelscan_estimate(build.heap, snapshot);
@@ -359,7 +371,7 @@ bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* co
     return true;
 }
 
-// With the workers that could be had; false where none could.
+// Builds with the workers that could be started. Returns false if there are none.
 bool lead_workers(const IndexBuild& build, ParallelContext* context, const SharedParts& parts,
                   BuildTotals* totals) {
     LaunchParallelWorkers(context);
@@ -372,12 +384,13 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
     Participant leader{build, parts.build, parts.scan, 0, &pages};
     enter_phase(kPhaseScan);
     take_part(leader);
-    // Only then all leaves are written, and all pivots in their files.
+    // A worker may still write its last range. After this call all leaves are written, and all
+    // pivots are in files. It raises an error if a worker failed or did not start.
     WaitForParallelWorkersToFinish(context);
     for (int i = 0; i < context->nworkers_launched; i++)
         InstrAccumParallelQuery(&parts.buffer_usage[i], &parts.wal_usage[i]);
     finish_trees(leader);
-    // After the levels above: they take pages, too.
+    // The levels above take pages, too, so the leader returns its spare ones only now.
     pages.release();
     *totals = parts.build->totals;
     build.info->ii_BrokenHotChain = totals->broken_hot_chain;
@@ -400,7 +413,8 @@ bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* total
     ParallelContext* context =
         CreateParallelContext(library_name(build.index), "simhash_build_worker", workers);
     bool concurrent = build.info->ii_Concurrent;
-    // As in a serial build: what a new snapshot sees, or all that some snapshot may.
+    // As in a serial build: CONCURRENTLY reads the rows that a new snapshot sees, and otherwise the
+    // server picks the rows that any snapshot may see.
     Snapshot snapshot = concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
     SharedParts parts{};
     bool built = share_build(build, snapshot, context, &parts) &&
@@ -423,13 +437,14 @@ void work(dsm_segment* segment, shm_toc* contents) {
     debug_query_string = static_cast<char*>(shm_toc_lookup(contents, kQueryKey, true));
     pgstat_report_activity(STATE_RUNNING, debug_query_string);
     auto* shared = find_shared<SharedBuild>(contents, kBuildKey);
-    if (shared->size != sizeof(SharedBuild)) // the library was updated since the leader loaded it
+    // The library file may have been replaced since the leader loaded it.
+    if (shared->size != sizeof(SharedBuild))
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("simhash was updated during this session"),
                         errhint("Reconnect and try again.")));
     SharedFileSetAttach(&shared->files, segment);
 
-    // The locks that the leader has.
+    // We take the locks that the leader has. They do not conflict within a lock group.
     LOCKMODE heap_lock = shared->concurrent ? ShareUpdateExclusiveLock : ShareLock;
     LOCKMODE index_lock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
     Relation heap = table_open(shared->heap, heap_lock);

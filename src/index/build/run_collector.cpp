@@ -1,4 +1,4 @@
-// The runs of an index that is being built; see the header.
+// Turns rows into sorted runs. See the header.
 #include "index/build/run_collector.hpp"
 
 #include <bit>
@@ -48,7 +48,7 @@ void SortedRunCollector::finish(bool write_all) {
 
 namespace {
 
-// Puts the distinct fingerprints of sorted postings to `keys`; returns their number.
+// Copies the distinct fingerprints of sorted postings to `keys`, and returns their number.
 size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
     size_t count = 0;
     for (size_t i = 0; i < postings.size(); i++)
@@ -59,9 +59,9 @@ size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
 
 } // namespace
 
-// Each table's keys are made from those of the one after it; the last one's from the postings,
-// which are in the order of the first. Where those are in the order of the bits that follow the
-// table's prefix, they need to be sorted by the prefix only.
+// Makes each table's keys from the keys of the table after it, and the last table's from the
+// postings, which are in the order of the first table. If the source is in the order of the bits
+// that follow the table's prefix, a sort by the prefix alone is enough.
 std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     std::span<Entry> room = postings_.scratch();
     static_assert(sizeof(Entry) == 2 * sizeof(uint64_t));
@@ -77,6 +77,7 @@ std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     uint64_t mask = layout_->masks[tree];
     if (is_block(mask) && is_block(layout_->masks[after]) &&
         bits_between(mask, layout_->masks[after]) == 0)
+        // A radix sort is stable: within a prefix the keys keep the order that they came in.
         radix_sort(keys, scratch, pause, unsigned(kFingerprintBits - std::popcount(mask)));
     else
         sort_records(keys, scratch, pause);
@@ -88,8 +89,7 @@ void SortedRunCollector::write_postings() {
         return;
     postings_.sort();
     write_sorted_run(files_->file_to_write(0), postings_.entries());
-    // From the last table to the first: each table's keys are made from those of the table after
-    // it.
+    // From the last table to the first, as block_keys() asks for.
     for (int tree = layout_->table_count - 1; tree > 0; tree--)
         write_sorted_run(files_->file_to_write(tree), block_keys(tree));
     postings_.clear();

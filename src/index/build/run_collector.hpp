@@ -1,6 +1,6 @@
-// The entries of an index that is being built, on their way from the table to its trees: as sorted
-// runs, of each tree its own. They stay in memory where the memory holds all of them, and else go
-// to temporary files. In the build's files a run is always such a sorted run.
+// Turns the rows that a build reads into sorted runs for each tree. The runs stay in memory if it
+// holds all of them, and go to temporary files otherwise. In the files of the build, a run is
+// always a sorted run.
 #pragma once
 
 #include "index/store/tree.hpp"
@@ -17,22 +17,22 @@ struct SharedFileName {
     char text[32];
 };
 
-// What one participant's runs are written to: a file for each tree, made when it is needed.
+// The files of one participant's runs: one for each tree, made when it is needed.
 class SortedRunFiles {
   public:
-    // Files of this backend alone.
+    // Makes files for this backend alone.
     SortedRunFiles() = default;
-    // Files that other participants read once they are closed.
+    // Makes files that other participants can read once they are closed.
     SortedRunFiles(SharedFileSet* shared, int participant)
         : shared_(shared), participant_(participant) {}
 
-    // The tree's file, to be written.
+    // Returns the tree's file for writing, and makes it if needed.
     TemporaryFile* file_to_write(int tree);
-    // The tree's file, which does not exist where nothing was written.
+    // Returns the tree's file. It does not exist() if nothing was written.
     const TemporaryFile& file(int tree) const { return files_[tree]; }
     void close(int tree) { files_[tree].close(); }
     void close();
-    // A participant's file of a tree, which does not exist where it wrote none.
+    // Opens a participant's file of a tree. It does not exist() if the participant wrote none.
     static TemporaryFile open(SharedFileSet* shared, int participant, int tree);
 
   private:
@@ -41,8 +41,8 @@ class SortedRunFiles {
     TemporaryFile files_[kMaxTrees];
 };
 
-// Takes the rows that one participant reads. Whenever the memory is full, its postings are sorted,
-// and from them their fingerprints once for each block table: a run for each tree.
+// Takes the rows that one participant reads. Whenever its memory is full, it writes a run for each
+// tree: it sorts the postings, and makes the keys of each block table from them.
 class SortedRunCollector {
   public:
     SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files)
@@ -63,15 +63,16 @@ class SortedRunCollector {
     }
 
     uint64_t rows() const { return rows_; }
-    // Ends the input. What is in memory is sorted, and also written where other runs were, or
-    // where all is to be.
+    // Ends the input: sorts the entries in memory. Also writes them to files if `write_all` is set
+    // or if earlier runs of the tree were written.
     void finish(bool write_all);
-    // After finish(), what was not written: the postings of the posting table or the null table ...
+    // After finish(): the postings of the posting table or the null table that were not written.
     std::span<const Entry> postings(int tree) const {
         return tree == 0 ? postings_.entries() : nulls_.entries();
     }
-    // ... and the keys of a block table, in memory that is used again for the next table's. To be
-    // asked for from the last table to the first.
+    // After finish(): the keys of a block table, in order, if they were not written. Must be called
+    // from the last table to the first: each call makes its keys in place from those of the last
+    // call, which are gone then.
     std::span<const uint64_t> block_keys(int tree);
     void release() {
         postings_.release();

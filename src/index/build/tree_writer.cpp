@@ -1,4 +1,4 @@
-// Writing new trees; see the header.
+// Writes new trees. See the header.
 #include "index/build/tree_writer.hpp"
 
 #include <algorithm>
@@ -7,11 +7,13 @@ namespace simhash {
 
 namespace {
 
-// Puts an image into a page, and into WAL. Expects the page pinned; releases it.
+// Copies an image into a page and logs it whole. Expects the page pinned; releases it. Holds the
+// lock of this page only, so rules 1 to 3 hold.
 void write_page(Relation index, Buffer buffer, Page image) {
     LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
     auto* header = reinterpret_cast<PageHeader>(image);
-    // WAL leaves out the hole; so that the page on disk is the same as after replay it is zeros.
+    // WAL leaves the hole out, and replay fills it with zeros. We do the same, so that both pages
+    // are equal.
     memset(image + header->pd_lower, 0, header->pd_upper - header->pd_lower);
     START_CRIT_SECTION();
     memcpy(BufferGetPage(buffer), image, BLCKSZ);
@@ -38,7 +40,7 @@ BlockNumber NewPages::take() {
 void NewPages::release() {
     if (next_ == end_)
         return;
-    // They are all zeros. Insertions take them.
+    // The pages are all zeros, and no link leads there, so insertions may take them.
     while (next_ < end_)
         RecordFreeIndexPage(index_, next_++);
     IndexFreeSpaceMapVacuum(index_);
@@ -71,7 +73,8 @@ LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange&
       buffer_(range.block == InvalidBlockNumber ? InvalidBuffer
                                                 : ReadBuffer(tree.index, range.block)) {}
 
-// Writes leaves while it is known that they end, and makes room in the window.
+// Writes leaves and makes room in the window. Stops when the entries left could all fit into one
+// leaf: entries to come decide where that leaf ends.
 void LeafWriter::write_full_leaves() {
     while (end_ - begin_ > kMaxPacked)
         write_leaf(entries_of_leaf(window_ + begin_, end_ - begin_));
@@ -84,16 +87,19 @@ Pivots LeafWriter::finish() {
     while (begin_ < end_)
         write_leaf(entries_of_leaf(window_ + begin_, end_ - begin_));
     bool is_whole_tree = range_.is_last && range_.block == InvalidBlockNumber;
+    // A range without entries still writes an empty leaf, because the range before it links to its
+    // first page. An empty tree is done: write_first_pages() has written its root.
     if (last_count_ == 0 && !is_whole_tree)
-        write_leaf(0); // the ranges beside it lead here
+        write_leaf(0);
     pfree(window_);
     pfree(page_);
     return pivots_;
 }
 
-// How many of these entries, which are all that are left or more than fit, the next leaf is to
-// have. It ends where a range of a probe ends, so that one leaf holds the range: at the end that is
-// nearest to its target, if one is within its slack; and else at its target.
+// Returns how many of these entries go to the next leaf. The entries are all that are left, or more
+// than fit. The leaf should end where a range of a probe ends, so that one leaf holds the range. It
+// ends at the range's end nearest to its target size if one is within the slack, else at the
+// target.
 int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
     PackedSizes sizes(tree_.kind, entries);
     int most = std::min(count, kMaxPacked);
@@ -104,11 +110,13 @@ int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
     if (fitting == count)
         return count;
     size_t limit = target_ + slack_;
-    int range_end = 0; // after so many a range ends, near enough to the target; 0: there is none
+    // We look for the end of a range before the target first, then behind it as far as one would be
+    // nearer.
+    int range_end = 0; // entries up to the end of a range near the target; 0: there is none
     for (int i = fitting, least = most_within(target_ - slack_ - 1, fitting); i > least; i--)
         if (begins_range(tree_, entries[i - 1], entries[i])) {
             range_end = i;
-            limit = target_ + (target_ - sizes.bytes(i)); // beyond that no end is nearer
+            limit = target_ + (target_ - sizes.bytes(i)); // no end beyond this is nearer
             break;
         }
     int longest = most_within(limit, fitting);
@@ -120,7 +128,7 @@ int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
     return range_end > 0 ? range_end : fitting;
 }
 
-// Writes a leaf of the window's first so many entries.
+// Writes a leaf of the window's first `count` entries.
 void LeafWriter::write_leaf(int count) {
     CHECK_FOR_INTERRUPTS();
     const Entry* entries = window_ + begin_;
@@ -130,9 +138,11 @@ void LeafWriter::write_leaf(int count) {
     init_page(page_, tree_.number, 0, kPageLeaf);
     size_t bytes = encode_packed(tree_.kind, entries, count, page_body(page_), kBodyCapacity);
     if (bytes == 0)
-        elog(ERROR, "entries of a leaf do not fit"); // cannot be: they have been counted
+        elog(ERROR, "entries of a leaf do not fit"); // cannot be: entries_of_leaf() counted them
     page_set_body_size(page_, bytes);
     set_page_low(page_, low_);
+    // A tree's only leaf is its root. That is known only now, so the first leaf of a tree gets its
+    // page here. All other leaves got theirs when the leaf before them was written.
     bool is_root = is_last && range_.is_last && buffer_ == InvalidBuffer;
     if (buffer_ == InvalidBuffer)
         buffer_ =
@@ -142,12 +152,13 @@ void LeafWriter::write_leaf(int count) {
 
     Buffer next = InvalidBuffer;
     if (!is_last) {
-        // The next leaf's page is taken now, as this one must link to it.
+        // We take the next leaf's page now, because this leaf must link to it.
         low_ = low_key_between(tree_, entries[count - 1], entries[count]);
         next = pages_->take_pinned();
         page_opaque(page_)->right = BufferGetBlockNumber(next);
         set_page_high(page_, low_);
     } else if (!range_.is_last) {
+        // The page of the next range's first leaf exists already, even if it is not written yet.
         page_opaque(page_)->right = range_.next_block;
         set_page_high(page_, range_.high);
     }
@@ -161,6 +172,7 @@ void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) 
     for (int level = 1; !below.all().empty(); level++) {
         std::span<const Pivot> pivots = below.all();
         Pivots above;
+        // The last level fits into one page, and that page is the root, whose block is fixed.
         bool is_root = pivots.size() <= pivots_of_page;
         Buffer buffer =
             is_root ? ReadBuffer(tree.index, root_block(tree.number)) : pages->take_pinned();

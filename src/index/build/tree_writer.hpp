@@ -1,6 +1,6 @@
-// Writes new trees, from their leaves up: the leaves of one key range from its sorted entries, and
+// Writes new trees from their leaves up: the leaves of one key range from its sorted entries, and
 // the levels above from the leaves' pivots. README.md's section on the build says who may write
-// what.
+// which page.
 #pragma once
 
 #include "index/store/tree.hpp"
@@ -19,39 +19,41 @@ class Pivots {
     size_t count_ = 0, capacity_ = 0;
 };
 
-// The pages of new trees. They come from the end of the index, the more at once the more were
-// taken, so that participants seldom wait for each other there.
+// Adds pages to the end of the index for new trees. It adds them in batches that grow as the build
+// proceeds, so that participants seldom wait for each other's extension lock.
 class NewPages {
   public:
     NewPages(Relation index, int most_at_once) : index_(index), most_at_once_(most_at_once) {}
 
     BlockNumber take();
-    // Takes a page; returns it pinned.
+    // Takes a page and returns it pinned.
     Buffer take_pinned() { return ReadBuffer(index_, take()); }
     // Records the pages that were added and not taken as free.
     void release();
 
   private:
-    static constexpr int kTakenForOneMore = 64; // so that hardly more than one of so many is left
+    // After this many taken pages a batch grows by one page. So hardly more than 1 page in 64 is
+    // left over at the end.
+    static constexpr int kTakenForOneMore = 64;
 
     Relation index_;
     int most_at_once_;
     int64 taken_ = 0;
-    BlockNumber next_ = 0; // added, and not taken yet: next_ .. end_ - 1
+    BlockNumber next_ = 0; // blocks next_ .. end_ - 1 are added and not taken yet
     BlockNumber end_ = 0;
 };
 
 // A part of a tree's leaf level.
 struct LeafRange {
     Entry low = {0, 0};
-    BlockNumber block = InvalidBlockNumber; // of its first leaf; none: the tree begins here
+    BlockNumber block = InvalidBlockNumber; // of its first leaf; invalid if the tree begins here
     bool is_last = true;
     Entry high = {0, 0};                         // unless it is the last one
     BlockNumber next_block = InvalidBlockNumber; // of the first leaf after it
 };
 
-// Writes the leaves of a range, given its entries in ascending order. Takes no notice of what other
-// ranges hold.
+// Writes the leaves of a range from its entries, which come in ascending order. Reads no page and
+// depends on no other range, so participants can write ranges side by side.
 class LeafWriter {
   public:
     LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range, NewPages* pages);
@@ -62,8 +64,8 @@ class LeafWriter {
         window_[end_++] = entry;
     }
 
-    // Writes what is left. Returns the pivots of all leaves; none where the tree's only leaf was
-    // written, which is the root.
+    // Writes the entries that are left, and returns the pivots of all leaves. Returns none if the
+    // range is a whole tree of one leaf: that leaf is the root.
     Pivots finish();
 
   private:
@@ -77,18 +79,18 @@ class LeafWriter {
     TreeContext tree_;
     LeafRange range_;
     NewPages* pages_;
-    size_t target_, slack_; // bytes of a leaf's body, and by how much it may miss them
-    Entry* window_;         // entries that are not written yet are begin_ .. end_ - 1
+    size_t target_, slack_; // bytes that a leaf's body should have, and by how much it may differ
+    Entry* window_;         // entries begin_ .. end_ - 1 are not written yet
     int begin_ = 0, end_ = 0;
     int last_count_ = 0; // entries of the leaf before
     Page page_;          // image of the leaf being written
     Entry low_;          // of that leaf
-    Buffer buffer_;      // for it, pinned, once the tree has more than one leaf
+    Buffer buffer_;      // its page, pinned, once the tree has more than one leaf
     Pivots pivots_;
 };
 
-// Writes the levels above the leaves, whose pivots these are, and releases them. No pivots: there
-// is one leaf at most, the root.
+// Writes the levels above the leaves. `below` are the leaves' pivots, which it releases. Writes
+// nothing if there are none: then the tree's only leaf is the root.
 void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages);
 
 } // namespace simhash

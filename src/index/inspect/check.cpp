@@ -1,14 +1,16 @@
 // simhash_index_check: proves an index's invariants, as amcheck does for B-trees.
 //
-// First the structure, tree by tree and level by level from the root: each page's header, fences,
-// links and entries, and that exactly the downlinks of the level above lead to the pages of a level
-// (an incompletely split page's sibling has none). Then the content: each tree of postings against
-// the rule that no TID occurs twice; each block table against the posting table, as two streams in
-// the table's order; and, where asked for, the table's rows against the postings. Streams that are
-// not in the wanted order are sorted within maintenance_work_mem.
+// It checks the structure first, tree by tree and level by level from the root: the header, fences,
+// links and entries of each page. The downlinks of a level must lead to exactly the pages of the
+// level below; only the right sibling of an incompletely split page has none.
 //
-// Both relations are locked against writers, so that any deviation is damage. During recovery that
-// lock cannot be taken; there replay must be paused.
+// Then it checks the content. No TID may occur twice in the trees of postings. Each block table
+// must agree with the posting table: the check compares two streams in the table's order. With
+// heapallindexed, every row of the table must have its posting. The check sorts streams that are in
+// another order within maintenance_work_mem.
+//
+// It locks both relations against writers, so that any deviation is damage. During recovery nobody
+// can take that lock, so there replay must be paused.
 #include "core/bits/permutation.hpp"
 #include "index/inspect/level_reader.hpp"
 #include "index/inspect/open_index.hpp"
@@ -24,7 +26,7 @@ struct Check {
     Relation heap, index;
     const Layout* layout;
     BlockNumber blocks, heap_blocks;
-    uint8* reached; // [blocks / 8 + 1] pages that were met
+    uint8* reached; // [blocks / 8 + 1] one bit for each page that a link leads to
     Entry* entries; // [kMaxLeafEntries] of one leaf
 
     int64 rows;         // postings, those of the null table included
@@ -70,7 +72,7 @@ void check_flags(Check* check, const LevelReader& pages, int level) {
                           "The page is incompletely split, but has no right sibling.");
 }
 
-// `low` and `expected` are what the left neighbour says: its high key and right link.
+// `low` and `expected` are the left neighbour's high key and right link.
 void check_fences(Check* check, const LevelReader& pages, Entry low, BlockNumber expected) {
     Page page = pages.page();
     if (expected != InvalidBlockNumber && pages.block() != expected)
@@ -264,7 +266,7 @@ void check_tids(Check* check) {
 }
 
 // True when a row of this fingerprint was committed and may still be visible to someone. An aborted
-// insertion may leave a posting and no entry in a block table.
+// insertion may leave a posting and no entry in a block table: the posting goes in first.
 bool has_committed_row(Check* check, uint64_t fingerprint) {
     SnapshotData snapshot;
     InitNonVacuumableSnapshot(snapshot, GlobalVisTestFor(check->heap));
@@ -286,7 +288,8 @@ void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int t
                      static_cast<long long>(fingerprint), table));
 }
 
-// Adds the distinct fingerprints of the posting table, permuted; returns their number.
+// Adds the permuted distinct fingerprints of the posting table to `sorter`, if it is not null.
+// Returns their number.
 int64 add_fingerprints(Check* check, const Permutation& permutation,
                        ExternalSorter<uint64_t>* sorter) {
     EntryReader postings(checked_tree(check, 0));
@@ -316,6 +319,7 @@ void check_block_table(Check* check, int table) {
     bool have_entry = entries.next(&entry), have_expected = sorter.next(&expected);
     while (have_entry || have_expected) {
         if (!have_expected || (have_entry && entry.key < expected)) {
+            // An orphan is no damage: a VACUUM that did not end leaves some.
             check->orphans++;
             have_entry = entries.next(&entry);
         } else if (!have_entry || entry.key > expected) {
@@ -344,9 +348,9 @@ void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
         rows->fingerprints->add({stored_fingerprint(index, values, isnull), tid_to_integer(*tid)});
 }
 
-// A snapshot for which the index has every row. A new one is: rows that only older snapshots see
-// may be missing, as CREATE INDEX leaves out what broken HOT chains hide, and CREATE INDEX
-// CONCURRENTLY what was deleted before its second scan.
+// Returns a snapshot for which the index has every row. That must be a new one. Rows that only
+// older snapshots see may be missing: CREATE INDEX leaves out rows that broken HOT chains hide, and
+// CREATE INDEX CONCURRENTLY leaves out rows that were deleted before its second scan.
 Snapshot snapshot_of_rows(Relation index) {
     Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
     TransactionId made = HeapTupleHeaderGetXmin(index->rd_indextuple->t_data);
@@ -364,7 +368,8 @@ Snapshot snapshot_of_rows(Relation index) {
 // Reads the rows that the index must have: those that a new snapshot sees.
 void read_rows(Check* check, Rows* rows) {
     IndexInfo* info = BuildIndexInfo(check->index);
-    info->ii_Concurrent = true; // an MVCC snapshot
+    // The scan uses our MVCC snapshot, as CONCURRENTLY does, and tests no constraint.
+    info->ii_Concurrent = true;
     info->ii_Unique = false;
     info->ii_ExclusionOps = nullptr;
     info->ii_ExclusionProcs = nullptr;
@@ -466,7 +471,8 @@ Datum simhash_index_check(PG_FUNCTION_ARGS) {
     LOCKMODE mode = check_lock();
     open_index(PG_GETARG_OID(0), mode, &heap, &index);
 
-    // An index on an expression runs its owner's functions: with the owner's rights, as REINDEX.
+    // An index on an expression calls functions that the owner chose. We run them with the owner's
+    // rights, as REINDEX does: otherwise the owner could act with the caller's.
     Oid user;
     int security;
     GetUserIdAndSecContext(&user, &security);

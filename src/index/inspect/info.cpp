@@ -1,6 +1,6 @@
-// simhash_index_info: what an index holds, in one row for the whole and one for each level of each
-// tree. Reads the whole index, beside readers and writers; the figures are of the moment at which
-// each page was read.
+// simhash_index_info: returns one row about the whole index and one for each level of each tree. It
+// reads the whole index while others read and write it, so the figures of a page are those of the
+// moment at which it was read.
 #include "index/inspect/level_reader.hpp"
 #include "index/inspect/open_index.hpp"
 #include "index/store/index_cache.hpp"
@@ -97,7 +97,7 @@ void put_level(Info* info, const LevelInfo& level) {
     put_row(info, values, absent);
 }
 
-// The row of the whole index, from its leaves' figures.
+// Puts the row of the whole index, from its leaves' figures.
 void put_whole(Info* info, const LevelInfo* leaves) {
     const Layout& layout = *info->layout;
     int64 pages = RelationGetNumberOfBlocks(info->index);

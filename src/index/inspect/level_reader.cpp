@@ -1,4 +1,4 @@
-// Reading an index from end to end; see the header.
+// Reads an index from end to end. See the header.
 #include "index/inspect/level_reader.hpp"
 
 namespace simhash {
@@ -11,6 +11,9 @@ bool LevelReader::next() {
     CHECK_FOR_INTERRUPTS();
     if (ended_)
         return false;
+    // We copy the page, because the caller may raise errors, allocate and wait while it looks at
+    // it: nobody may do that under a page lock. The position is moved under the same lock, as in a
+    // scan.
     Buffer buffer = find_page(tree_, next_, position_, level_);
     memcpy(page_, BufferGetPage(buffer), BLCKSZ);
     block_ = BufferGetBlockNumber(buffer);
@@ -40,6 +43,7 @@ bool EntryReader::next(Entry* entry) {
             position_ = 0;
         }
         *entry = entries_[position_++];
+        // The first leaf may begin before the wanted entry.
     } while (*entry < first_);
     return true;
 }

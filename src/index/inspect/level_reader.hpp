@@ -1,20 +1,21 @@
-// Reading an index from end to end, for those who look at all of it (check.cpp, info.cpp): pages of
-// one level from left to right, and entries of one tree in order.
+// Reads an index from end to end, for check.cpp and info.cpp: the pages of one level from left to
+// right, or the entries of one tree in order.
 #pragma once
 
 #include "index/store/tree.hpp"
 
 namespace simhash {
 
-// The pages of one level of a tree, each copied under its shared lock; no lock or pin is held
-// between calls. Splits and unlinking meanwhile do no harm: no entry is left out or met twice.
+// Reads the pages of one level of a tree, and copies each under its shared lock. Holds no lock or
+// pin between calls. Splits and unlinking meanwhile do no harm, because the position tells where to
+// go on: the reader leaves out no entry and meets none twice.
 class LevelReader {
   public:
-    // From the page that holds `first` on.
+    // Begins with the page that holds `first`.
     LevelReader(const TreeContext& tree, int level, Entry first = {0, 0});
     LevelReader(const LevelReader&) = delete;
     ~LevelReader() { pfree(page_); }
-    // Goes to the next page; false at the level's end.
+    // Goes to the next page. Returns false at the level's end.
     bool next();
     Page page() const { return page_; }
     BlockNumber block() const { return block_; }
@@ -25,14 +26,14 @@ class LevelReader {
   private:
     TreeContext tree_;
     int level_;
-    Entry position_;   // pages before it are done
-    BlockNumber next_; // where `position_` is expected; InvalidBlockNumber: descend
+    Entry position_;   // the next page begins here
+    BlockNumber next_; // the block where we expect that page, or InvalidBlockNumber
     bool ended_ = false;
     Page page_; // [BLCKSZ] copy
     BlockNumber block_ = InvalidBlockNumber;
 };
 
-// The entries of a tree in order.
+// Reads the entries of a tree in order.
 class EntryReader {
   public:
     explicit EntryReader(const TreeContext& tree, Entry first = {0, 0});
@@ -49,7 +50,7 @@ class EntryReader {
     int count_ = 0, position_ = 0;
 };
 
-// The level of a tree's root.
+// Returns the level of a tree's root.
 int root_level(const TreeContext& tree);
 
 } // namespace simhash

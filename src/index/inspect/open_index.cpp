@@ -1,4 +1,4 @@
-// The opening of an index that SQL names; see the header.
+// Opens an index that SQL names. See the header.
 #include "index/inspect/open_index.hpp"
 
 #include "index/access_method.hpp"
@@ -7,7 +7,7 @@ namespace simhash {
 
 namespace {
 
-// Who may maintain the table may do everything; a member of pg_monitor may look.
+// A user who may maintain the table may do everything. A member of pg_monitor may look.
 bool may_open(Oid table, IndexRight right) {
     return may_maintain(table) ||
            (right == IndexRight::kMonitor && has_privs_of_role(GetUserId(), ROLE_PG_MONITOR));
@@ -34,7 +34,9 @@ void refuse_other_relations(Relation index) {
 } // namespace
 
 void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index, IndexRight right) {
-    // The table first, as everyone does; the index's identity is settled when both are locked.
+    // We lock the table before the index, as the whole server does: the other order could deadlock.
+    // Until both are locked, the OID may become another index. So we look and check rights first,
+    // in order not to lock other users' tables, and check again afterwards.
     Oid table = IndexGetRelation(oid, true);
     if (!OidIsValid(table) || get_rel_relkind(oid) != RELKIND_INDEX) {
         char* name = get_rel_name(oid);
