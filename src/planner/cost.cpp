@@ -1,5 +1,5 @@
-// What an index path costs: the work of the probe plan for the query's radius, in units of the
-// planner.
+// Estimates what an index path costs: the work of the probe plan for the query's radius, in units
+// of the planner.
 //
 // index_cost_estimate(), at the end, goes by these steps: what the path looks for (PathQuals), how
 // many rows it finds (PathEstimate), how much the searches do for that (SearchWork), and what an
@@ -276,7 +276,7 @@ Cost give_up_index_only_scan(IndexPath* path, const PathEstimate& estimate) {
 
 // ---- what an order by distance adds ----
 
-// How many rows of an order are read, as far as it is known.
+// Returns how many rows of an order will be read, as far as the planner knows.
 double rows_read_in_order(PlannerInfo* root, double rows) {
     bool is_alone = bms_membership(root->all_baserels) == BMS_SINGLETON;
     return std::min(rows, is_alone && root->limit_tuples > 0 ? root->limit_tuples : 1.0);
@@ -287,9 +287,9 @@ Cost cost_of_pass(const PathEstimate& path) {
 }
 
 // In order of distance from a fingerprint, rows of other scopes come between those of the scope.
-// This is what they cost until the rows have come that are read: passes over the posting table, and
-// rows of the table that turn out to be of another scope. It belongs to the startup cost, as the
-// server spreads the rest evenly over all rows of the order.
+// Returns what they cost until the scan has returned the rows that will be read: passes over the
+// posting table, and look-ups of table rows of other scopes. This is startup cost, as the server
+// spreads the rest evenly over all rows of the order.
 Cost cost_of_other_scopes(const PathEstimate& path) {
     const IndexOptInfo* info = path.index;
     double met = path.rows * rows_read_in_order(path.root, path.scope_rows) / path.scope_rows;

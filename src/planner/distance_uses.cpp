@@ -1,4 +1,4 @@
-// What a table has that contains a distance; see the header.
+// Looks for the objects of a table that contain a distance. See the header.
 #include "planner/distance_uses.hpp"
 
 #include "index/access_method.hpp"
@@ -21,7 +21,7 @@ void look_at_expressions(Search* search, List* expressions) {
     search->found.by_others |= contains(reinterpret_cast<Node*>(expressions), search->distance);
 }
 
-// Whether a simhash index has one side of the distance as its column.
+// True when a simhash index has one side of the distance as its column.
 bool indexes_a_side(Relation index, Node* distance) {
     if (!is_simhash_index(index))
         return false;

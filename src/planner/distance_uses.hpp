@@ -1,6 +1,6 @@
-// What a table has that contains the distance that a condition compares: a B-tree on the expression
-// fp <~> 5, a partition key, a CHECK constraint. The server matches these only with the comparison
-// as it was written, so the comparison must stay.
+// Looks for the objects of a table that contain the distance of a condition: a B-tree on the
+// expression fp <~> 5, a partition key, a CHECK constraint. The server matches these only with the
+// comparison as it was written, so the comparison must stay.
 #pragma once
 
 #include "pg.hpp"

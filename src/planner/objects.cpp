@@ -1,4 +1,4 @@
-// Finding this extension's own objects in the catalogs; see the header.
+// Finds this extension's own objects in the catalogs. See the header.
 #include "planner/objects.hpp"
 
 #include "core/bits/ball.hpp"

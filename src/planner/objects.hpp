@@ -1,4 +1,4 @@
-// Finding this extension's own objects in the catalogs.
+// Finds this extension's own objects in the catalogs.
 //
 // The extension may be in any schema, outside of search_path, beside other people's functions of
 // the same names. So a function is ours when its C code is ours, and the functions that belong to

@@ -1,16 +1,16 @@
-// How many rows simhash_pairs, simhash_join and their relatives give: the planner asks for it when
-// such a function stands in FROM, and takes 1000 where it hears nothing.
+// Estimates how many rows simhash_pairs, simhash_join and their relatives return. The planner asks
+// when one of these functions stands in FROM, and assumes 1000 rows if it gets no answer.
 //
-// How many pairs there are depends on the number of fingerprints, which is found where they come
-// from:
+// The number of pairs depends on the number of fingerprints. This file finds that number where the
+// fingerprints come from:
 //
 //   simhash_pairs_of('SELECT fp FROM docs')               the query is planned; its rows
 //   simhash_pairs((SELECT array_agg(fp) FROM docs))       an InitPlan; the rows below its aggregate
 //   simhash_pairs(ARRAY(SELECT fp FROM docs))             an InitPlan; its rows
 //   simhash_pairs('{1,2,3}')                              a constant; its length
 //
-// unnest((SELECT simhash_pairs_agg(fp) FROM docs)) is not helped: the server asks unnest's own
-// support function, which takes an array that is not known for one of ten elements.
+// It cannot help unnest((SELECT simhash_pairs_agg(fp) FROM docs)): the server asks unnest's own
+// support function, which assumes ten elements if it does not know the array.
 #include "pg.hpp"
 
 #include <optional>
@@ -25,8 +25,8 @@ namespace {
 
 // ---- rows of a plan ----
 
-// The rows that an aggregate reads, where the plan ends in one; else those that the plan gives.
-// Aggregation may be split between workers, below a Gather.
+// Returns the rows that the aggregate reads if the plan ends in one, else the rows that the plan
+// returns. The aggregation may be split between workers, below a Gather.
 double rows_collected(const Plan* plan) {
     double processes = 1;
     while (plan->lefttree != nullptr &&
@@ -38,7 +38,7 @@ double rows_collected(const Plan* plan) {
     return plan->plan_rows * processes;
 }
 
-// The plan of a subquery that is run once, whose result is the parameter; or nullptr.
+// Returns the plan of the subquery that runs once and sets the parameter, or nullptr.
 const Plan* plan_of_parameter(PlannerInfo* root, const Param* parameter) {
     if (parameter->paramkind != PARAM_EXEC)
         return nullptr;
@@ -65,8 +65,8 @@ std::optional<double> array_fingerprints(PlannerInfo* root, Node* array) {
 
 // ---- rows of a query that is given as a text ----
 
-// Plans the query; raises an error where it cannot be planned. A user who may not run it is told
-// nothing of its rows: EXPLAIN would show what the statistics know of tables that others may read.
+// Plans the query. Raises an error if it cannot be planned. Gives no answer to a user who may not
+// run it: EXPLAIN would show what the statistics know of tables that others may read.
 std::optional<double> planned_rows(const char* query) {
     std::optional<double> rows;
     SPI_connect();
@@ -86,20 +86,20 @@ std::optional<double> planned_rows(const char* query) {
     return rows;
 }
 
-// True while a query is planned for its rows. Queries that stand in it as texts are not planned,
-// as their number may grow without end: a function may return the query in which it is called.
+// True while a query is planned for its rows. Queries inside it as texts are not planned: a function
+// may return the query that calls it, and their number would grow without end.
 bool is_planning = false;
 
-// The same where the query may be wrong: its table may be made before the function is called, so
-// nothing is said while planning. A cancelled statement ends, though.
+// Does the same for a query that may be wrong. Its table may be created before the function is
+// called, so an error while planning counts as no answer; only a cancelled statement ends.
 //
-// Errors are caught in a subtransaction, which none can begin beside parallel workers. It is READ
+// A subtransaction catches the errors. Beside parallel workers nobody can begin one. It is READ
 // ONLY, as the query is when it runs, and always rolled back: the planner calls functions that are
 // declared to change nothing, and their locks, settings and messages end here, whatever they do.
 std::optional<double> rows_if_valid(const char* query) {
     if (is_planning || IsInParallelMode())
         return std::nullopt;
-    double volatile rows = -1; // none
+    double volatile rows = -1; // no answer
     ErrorData* volatile error = nullptr;
     MemoryContext context = CurrentMemoryContext;
     ResourceOwner owner = CurrentResourceOwner;
@@ -152,7 +152,7 @@ std::optional<double> fingerprints_of(PlannerInfo* root, Node* argument) {
     return std::nullopt;
 }
 
-// The radius is not known where it is a parameter; NULL gives no rows.
+// The radius is unknown if it is a parameter. NULL gives no rows.
 std::optional<int> known_radius(PlannerInfo* root, Node* argument) {
     Node* value = estimate_expression_value(root, argument);
     if (is_null_constant(value))

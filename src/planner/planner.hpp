@@ -1,4 +1,4 @@
-// What the rest of the extension needs of the planner's side: the cost estimate.
+// The part of the planner's side that the rest of the extension calls: the cost estimate.
 #pragma once
 
 #include "pg.hpp"

@@ -1,5 +1,5 @@
-// Comparisons of a distance with a limit, rewritten into predicates that the index knows. README.md
-// beside this file says when the planner comes here, and what is left as it was written.
+// Rewrites comparisons of a distance with a limit into predicates that the index knows. README.md
+// beside this file says when the planner calls this, and which comparisons stay as written.
 //
 // With d for a <~> b or hamming(a, b), and a limit of int2, int4 or int8, any expression:
 //
@@ -317,7 +317,7 @@ Node* predicate_for(PlannerInfo* root, const Comparison& comparison, bool* exact
     return nullptr;
 }
 
-// What replaces the comparison `node`; null where it stays as it is.
+// Returns the expression that replaces the comparison `node`, or null if the comparison stays.
 Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& comparison) {
     // A volatile function must be called as often as the query says.
     if (contain_volatile_functions(node))

@@ -1,5 +1,5 @@
-// The places of a query that is being planned in which comparisons of a distance with a limit are
-// rewritten into predicates that the index knows.
+// Rewrites comparisons of a distance with a limit into predicates that the index knows, at each
+// place of a query where the planner keeps conditions.
 #pragma once
 
 #include "pg.hpp"

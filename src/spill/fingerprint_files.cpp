@@ -1,4 +1,4 @@
-// Temporary files of fingerprints; see the header.
+// Writes and reads temporary files of fingerprints. See the header.
 #include "spill/fingerprint_files.hpp"
 
 #include <algorithm>

@@ -117,7 +117,7 @@ void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
     }
 }
 
-// Merges runs. They are the leaves of a binary tree; each node above them merges batches of
+// Merges runs. The runs are the leaves of a binary tree. Each node above them merges batches of
 // entries of its two children into a batch of its own.
 template <typename AnyEntry>
 class Merge {
@@ -137,8 +137,8 @@ class Merge {
         runs_[run_count_++] = run;
     }
 
-    // To be called after the last run was added. The runs' buffers take about `memory` bytes in
-    // all, or more where that would leave a run fewer than kLeastBatch entries.
+    // Must be called after the last run was added. The runs' buffers take about `memory` bytes in
+    // all, or more if a run would get fewer than kLeastBatch entries.
     void begin(size_t memory) {
         if (run_count_ == 0)
             return;
@@ -156,7 +156,7 @@ class Merge {
         }
     }
 
-    // The next entries in order; none at the end. They are valid until the next call.
+    // Returns the next entries in order, or none at the end. They are valid until the next call.
     std::span<const AnyEntry> next() {
         if (run_count_ == 0 || !fill(0))
             return {};
@@ -176,7 +176,7 @@ class Merge {
 
   private:
     static constexpr size_t kBatch = 512;      // entries of a node above the runs
-    static constexpr size_t kLeastBatch = 512; // and of a run's buffer
+    static constexpr size_t kLeastBatch = 512; // entries of a run's buffer, at least
     static constexpr size_t kGreatestBatch = 1 << 16;
 
     struct Node {
@@ -187,7 +187,7 @@ class Merge {
 
     bool has_entries(int node) { return nodes_[node].at < nodes_[node].end || fill(node); }
 
-    // Fills the node's empty buffer; false where nothing is left.
+    // Fills the node's empty buffer. Returns false if nothing is left.
     bool fill(int node) {
         int inner = run_count_ - 1;
         if (node < inner)

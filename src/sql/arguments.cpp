@@ -1,4 +1,4 @@
-// Options by name, and memory; see the header.
+// Reads options by name, and allocates memory. See the header.
 #include "sql/arguments.hpp"
 
 namespace simhash {

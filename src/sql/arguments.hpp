@@ -1,4 +1,4 @@
-// What the functions of documents and features share: options by name, weights, memory.
+// Helpers that the functions of documents and features share: options by name, weights, memory.
 #pragma once
 
 #include "pg.hpp"

@@ -1,4 +1,4 @@
-// The collecting of fingerprints, and the search among them; see the header.
+// Collects fingerprints and searches them for near pairs. See the header.
 #include "sql/collector.hpp"
 
 #include "core/bits/distance.hpp"
@@ -95,8 +95,8 @@ void Collector::spill() {
     MemoryContextSwitchTo(caller);
 }
 
-// How many distinct ones there will be if the other rows are like those so far. If the number of
-// rows is unknown, the number so far.
+// Estimates how many distinct fingerprints there will be if the other rows are like those so far.
+// If the number of rows is unknown, returns the number so far.
 double Collector::expected_distinct() const {
     if (rows_ == kUnknownRows)
         return double(count_);

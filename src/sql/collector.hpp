@@ -1,4 +1,4 @@
-// What simhash_cluster, simhash_pairs and simhash_join share: they collect the distinct
+// The part that simhash_cluster, simhash_pairs and simhash_join share: they collect the distinct
 // fingerprints among many rows, and search them for near pairs (core/whole).
 //
 // Fingerprints are compared as unsigned numbers with the sign bit flipped. That keeps the order of
@@ -75,7 +75,7 @@ class Collector {
     // repeat them.
     size_t count() const { return count_ + spilled_count(); }
 
-    // Whether some are in files.
+    // True when some fingerprints are in files.
     bool is_spilled() const { return spilled_ != nullptr; }
 
     // The set, if it is not spilled.

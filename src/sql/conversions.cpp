@@ -65,7 +65,7 @@ Datum simhash_to_unsigned(PG_FUNCTION_ARGS) {
 
 namespace {
 
-// False where the digits are no whole number below 2^64. A fraction of zeros is accepted.
+// Returns false if the digits are no whole number below 2^64. Accepts a fraction of zeros.
 bool parse_unsigned(const char* digits, uint64_t* out) {
     uint64_t value = 0;
     const char* at = digits;

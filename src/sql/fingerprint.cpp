@@ -29,8 +29,8 @@ DocumentOptions document_options(FunctionCallInfo fcinfo) {
 
 // ---- arrays ----
 
-// The weights, one for each of the `features`. No elements where the argument is NULL: then every
-// feature weighs 1.
+// Returns the weights, one for each of the `features`. Returns no elements if the argument is NULL:
+// then every feature weighs 1.
 Elements weight_elements(FunctionCallInfo fcinfo, int argument, int features) {
     if (PG_ARGISNULL(argument))
         return {nullptr, nullptr, 0};

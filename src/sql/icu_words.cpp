@@ -32,7 +32,8 @@ bool language_of(const char* locale, char (&language)[ULOC_LANG_CAPACITY]) {
     return U_SUCCESS(status) && status != U_STRING_NOT_TERMINATED_WARNING;
 }
 
-// Whether ICU has data for the language; "", "root" and "und" stand for no language in particular.
+// True when ICU has data for the language. "", "root" and "und" stand for no language in
+// particular.
 bool is_known_language(const char* language) {
     if (*language == '\0' || strcmp(language, "root") == 0 || strcmp(language, "und") == 0)
         return true;

@@ -1,6 +1,7 @@
-// minhash(), fingerprints of one bit of each of 64 minima (core/text/minhash.hpp): of a document, of
-// the caller's features or hashes, of a tsvector, of the features in the rows of a group; and what a
-// distance of two of them says of the documents' similarity.
+// minhash(), whose fingerprint has one bit of each of 64 minima (core/text/minhash.hpp). It takes a
+// document, the caller's features or hashes, or a tsvector; minhash_agg() takes the features in the
+// rows of a group. minhash_radius() and minhash_similarity() tell how distance and similarity
+// relate.
 #include "pg.hpp"
 
 #include "core/bits/distance.hpp"
@@ -30,7 +31,7 @@ using namespace simhash;
 
 constexpr int kDefaultWidth = 3;
 
-// NULL where there was no feature.
+// Returns the fingerprint, or NULL if there was no feature.
 Datum minhash_datum(FunctionCallInfo fcinfo, Minima& minima) {
     uint64_t fingerprint;
     if (!minhash(minima, &fingerprint))
@@ -38,7 +39,7 @@ Datum minhash_datum(FunctionCallInfo fcinfo, Minima& minima) {
     PG_RETURN_INT64(int64(fingerprint));
 }
 
-// A feature that is NULL is none.
+// Returns the fingerprint of the features that are not NULL.
 template <typename HashOf>
 Datum array_minhash(FunctionCallInfo fcinfo, const char* what, HashOf hash_of) {
     Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), what);
@@ -54,9 +55,9 @@ Datum array_minhash(FunctionCallInfo fcinfo, const char* what, HashOf hash_of) {
 
 // ---- the aggregate ----
 
-// Features wait in a state until some have come, and a call that reads its minima looks at them. The
-// set of features stays the same, so that final and combine functions may do this to a state that
-// goes on, as in a window.
+// The state holds features back and adds them to its minima in batches. A call that reads the
+// minima adds the waiting features first. The state stands for the same set of features before and
+// after, so final and combine functions may do this to a state that is used again, as in a window.
 
 Minima* new_state(MemoryContext context) {
     auto* minima = static_cast<Minima*>(MemoryContextAlloc(context, sizeof(Minima)));
@@ -68,7 +69,7 @@ Minima* state_argument(FunctionCallInfo fcinfo, int argument) {
     return reinterpret_cast<Minima*>(PG_GETARG_POINTER(argument));
 }
 
-// ---- what a distance says ----
+// ---- distance and similarity ----
 
 // `what` names the parameter in the error.
 double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
@@ -138,8 +139,8 @@ Datum simhash_minhash_agg_combine(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(minima);
 }
 
-// The minima, as they cross from a worker to its leader on one machine; none where there was no
-// feature.
+// The minima as a worker sends them to its leader on the same machine. The array is empty if there
+// was no feature.
 Datum simhash_minhash_agg_serialize(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
     Minima* minima = state_argument(fcinfo, 0);
@@ -150,7 +151,7 @@ Datum simhash_minhash_agg_serialize(PG_FUNCTION_ARGS) {
     PG_RETURN_BYTEA_P(serialized);
 }
 
-// Any minima are possible ones, so only their number can be wrong.
+// All values of minima are possible, so only their number can be wrong.
 Datum simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
     const bytea* serialized = PG_GETARG_BYTEA_PP(0);

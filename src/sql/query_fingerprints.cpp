@@ -1,10 +1,10 @@
-// The fingerprints that a query returns; see the header.
+// Collects the fingerprints that a query returns. See the header.
 #include "sql/query_fingerprints.hpp"
 
 namespace simhash {
 namespace {
 
-// The server sends the rows of the query to this.
+// The receiver to which the server sends the rows of the query.
 struct Receiver {
     DestReceiver server;
     Collector* collector;

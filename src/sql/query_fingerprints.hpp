@@ -1,5 +1,5 @@
-// The fingerprints that a query returns, which is given as a text: read row by row, so that they
-// need not be anywhere at once.
+// Adds the fingerprints that a query returns to a collector. The query is a text. Streams the rows
+// instead of materialising them.
 #pragma once
 
 #include "pg.hpp"
@@ -8,8 +8,8 @@
 
 namespace simhash {
 
-// Runs the query as in a READ ONLY transaction, functions that it calls included, and adds what is
-// not null.
+// Runs the query, with the functions that it calls, as in a READ ONLY transaction. Adds each
+// fingerprint that is not null.
 void collect_query(const text* query, Collector* collector);
 
 } // namespace simhash

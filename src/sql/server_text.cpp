@@ -1,4 +1,4 @@
-// Text of the server as UTF-8; see the header.
+// Converts text of the server to UTF-8. See the header.
 #include "sql/server_text.hpp"
 
 #include "core/text/unicode.hpp"

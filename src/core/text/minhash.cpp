@@ -13,9 +13,10 @@ namespace {
 using LowerMinima = void (*)(const uint32_t* numbers, size_t count, const uint32_t* factors,
                              const uint32_t* addends, uint32_t* lowered, size_t minima);
 
-// A minimum in each lane of some vectors, with its factor and its addend: four vectors of each fit
-// the registers of every processor. Part of its callers, for the processors that these are made for.
-// Nothing is aligned to more than its own 4 bytes, so vectors are copied in and out.
+// Each lane of a vector has one minimum. Four vectors of minima, of factors and of addends each fit
+// the registers of every processor. The function is inlined into its callers, each of which is
+// compiled for one kind of processor. The arrays are aligned to 4 bytes only, so it copies vectors
+// in and out.
 template <typename Vector>
 [[gnu::always_inline]] inline void lower_in(const uint32_t* numbers, size_t count,
                                             const uint32_t* factors, const uint32_t* addends,

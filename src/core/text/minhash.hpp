@@ -1,21 +1,23 @@
-// One bit of each of 64 minima: the fingerprint whose distance tells how many features two documents
-// share, whatever the documents are (Broder 1997; Li and König, b-Bit Minwise Hashing, WWW 2010).
+// One bit of each of 64 minima: the fingerprint whose distance tells how many features two
+// documents share, whatever the documents are (Broder 1997; Li and König, b-Bit Minwise Hashing,
+// WWW 2010).
 //
 // Every feature is a number x of 32 bits. Permutation i of all features gives it the place
-// a_i * x + b_i mod 2^32, and the document's minimum i is the least place that one of its features has:
+// a_i * x + b_i mod 2^32, and the document's minimum i is the least place that one of its features
+// has:
 //
 //   features x          place in permutation 0    in permutation 1   ...
 //   "the quick brown"               7                    4
 //   "quick brown fox"               2                    9
 //   minimum                         2                    4           ->  one bit of each: 1 0 ...
 //
-// The feature that has the least place is any of the features with the same chance. So two documents
-// have the same minimum with the probability J, the share of their features that both have (their
-// Jaccard similarity); otherwise the minima differ, and then so does the bit in one case of two:
-// each bit differs with probability (1 - J) / 2, and the distance is binomial.
+// Each feature has the same chance to have the least place. So two documents have the same minimum
+// with the probability J, the share of their features that both have (their Jaccard similarity). If
+// the minima differ, their bits differ in one case of two. So each bit differs with probability
+// (1 - J) / 2, and the distance is binomial.
 //
-// Minima are of a set: neither order nor repetition of the features matters, and those of two parts
-// of a document, the lower of each pair taken, are the document's.
+// Minima depend on the set of features: neither order nor repetition matters. To combine two parts
+// of a document, take the lower of each pair of minima.
 //
 // docs/fingerprints.md has the definition for other implementations. It is fixed: fingerprints are
 // stored data.
@@ -44,8 +46,8 @@ constexpr uint32_t feature_number(uint64_t hash) {
     return uint32_t(mix(hash));
 }
 
-// The factors a_i, all odd, and the addends b_i of the first `count` permutations: the two halves of
-// the numbers that splitmix64 gives from 0 on.
+// The factors a_i, all odd, and the addends b_i of the first `count` permutations: the two halves
+// of the numbers that splitmix64 gives from 0 on.
 template <size_t count>
 struct PermutationTable {
     std::array<uint32_t, count> factors{}, addends{};
@@ -59,11 +61,11 @@ struct PermutationTable {
     }
 };
 
-constexpr size_t kMostMinima = 1024; // that the definition goes on for
+constexpr size_t kMostMinima = 1024; // the definition has no more
 constexpr uint32_t kNoMinimum = UINT32_MAX;
 
 // Lowers each of `minima` minima, a multiple of 64, to the least place that one of `count` features
-// has in its permutation. The hot loop, of which processors have forms of their own.
+// has in its permutation. This is the hot loop, compiled once for each kind of processor.
 void lower_minima(const uint32_t* numbers, size_t count, const uint32_t* factors,
                   const uint32_t* addends, uint32_t* lowered, size_t minima,
                   SimdLevel highest = kHighestSimdLevel);
@@ -73,7 +75,8 @@ constexpr uint64_t bit_of_minimum(size_t i, uint32_t minimum) {
     return mix(uint64_t(i) << 32 | minimum) & 1;
 }
 
-// The minima of the features that were added. A wider code begins with the words of a shorter one.
+// Keeps the minima of the features that were added. A wider code begins with the words of a shorter
+// one.
 template <size_t minima>
 class MinimaOf {
     static_assert(minima % 64 == 0 && minima <= kMostMinima);
@@ -96,7 +99,7 @@ class MinimaOf {
         add(hash_feature(HashKind::kXxh3, text, bytes));
     }
 
-    // The minima of some more features, of which there was one at least.
+    // Adds the minima of one feature or more that were computed elsewhere.
     void add(const Values& others) {
         for (size_t i = 0; i < minima; i++)
             values_[i] = std::min(values_[i], others[i]);
@@ -121,7 +124,7 @@ class MinimaOf {
     }
 
   private:
-    // Features wait until there are some, as all minima of a part then stay in registers meanwhile.
+    // Features wait until there is a batch of them: then the minima stay in registers for a batch.
     static constexpr uint32_t kMostWaiting = 128;
 
     void lower() {
@@ -134,7 +137,7 @@ class MinimaOf {
     }
 
     Values values_;
-    std::array<uint32_t, kMostWaiting> waiting_; // features whose places were not looked at yet
+    std::array<uint32_t, kMostWaiting> waiting_; // features that are not in the minima yet
     uint32_t waiting_count_ = 0;
     bool any_ = false;
 };
@@ -147,7 +150,7 @@ inline bool minhash(Minima& minima, uint64_t* fingerprint) {
     return minima.any();
 }
 
-// The same of a document: reader -> cutter -> hash -> minima -> bits.
+// Does the same for a document: reader -> cutter -> hash -> minima -> bits.
 bool document_minhash(FeatureKind features, int width, TextSource source, uint64_t* fingerprint);
 
 } // namespace simhash

@@ -1,4 +1,4 @@
-// What the distance of two fingerprints of minhash() says. See minhash_distance.hpp.
+// Relates the distance of two fingerprints of minhash() to similarity. See minhash_distance.hpp.
 #include "core/text/minhash_distance.hpp"
 
 #include <algorithm>
@@ -52,8 +52,8 @@ struct Distances {
     }
 };
 
-// The p from 0 to 1 up to which `holds` is true; it is true of 0 and of all below one that it is
-// true of.
+// Returns the greatest p from 0 to 1 for which `holds` is true. It must be true for 0, and for
+// every number below one for which it is true.
 template <typename Holds>
 double greatest_share(Holds holds) {
     double low = 0, high = 1;
@@ -73,7 +73,8 @@ double similarity_of(double p) {
 int minhash_radius(double similarity, double recall) {
     Distances distances((1 - similarity) / 2);
     int radius = 0;
-    // What lies beyond the radius, which is exactly 0 only where nothing can.
+    // We compute the probability beyond the radius: unlike the one within, it is exactly 0 only if
+    // no distance can be greater.
     while (radius < kBits && distances.above(radius) > 1 - recall)
         radius++;
     return radius;

@@ -1,7 +1,8 @@
-// What the distance of two fingerprints of minhash() says. Each of the 64 bits differs, each for
-// itself, with probability (1 - J) / 2, where J is the documents' similarity; so the distance has
-// the binomial distribution, and all here is computed from that. Only sums, products and quotients
-// are used, no library's functions: the results are the same on every machine.
+// Relates the distance of two fingerprints of minhash() to the documents' similarity J. Each of the
+// 64 bits differs with probability (1 - J) / 2, independently of the others. So the distance has
+// the binomial distribution, from which everything here is computed. The code uses only sums,
+// products and quotients, and no function of a library, so the results are the same on every
+// machine.
 #pragma once
 
 namespace simhash {
