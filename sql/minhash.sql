@@ -92,7 +92,12 @@ SET parallel_leader_participation = off;
 SELECT mixed_up(feature) FROM feature;
 RESET ALL;
 DROP AGGREGATE mixed_up(text);
-SELECT minhash_agg_transition(NULL, 'a');
+-- No query can call what takes an internal state; which error it is depends on the server's version.
+DO $$ BEGIN
+    PERFORM minhash_agg_transition(NULL, 'a');
+    RAISE 'it was called';
+EXCEPTION WHEN undefined_function OR feature_not_supported THEN
+END $$;
 DROP TABLE feature;
 
 -- ---- what a distance says ----
