@@ -66,8 +66,8 @@ struct PathQuals {
     }
 };
 
-// Whether `column operator value` gives the value of a column of the scope: as ScopeReader decides
-// when the scan begins.
+// True when `column operator value` gives the value of a column of the scope. ScopeReader decides
+// likewise when the scan begins.
 bool tells_scope(Oid opfamily, Oid op) {
     int strategy;
     Oid left, right;
@@ -155,7 +155,7 @@ struct PathEstimate {
     double scope_rows;   // those of them that are of the scope
     double fingerprints; // distinct ones among the rows
 
-    // What a page of the index costs.
+    // The cost of a page of the index.
     double random_page;
     double sequential_page;
 };

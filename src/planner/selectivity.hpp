@@ -6,7 +6,7 @@
 
 namespace simhash {
 
-// What is known of a predicate's ball while the query is planned.
+// The part of a predicate's ball that is known while the query is planned.
 struct BallEstimate {
     Node* center; // the query fingerprint, an expression; null where the whole ball is a parameter
     int radius;   // -1..64; where it is not known, the radius of ~= is assumed

@@ -73,7 +73,7 @@ void call_others(const OpenedTable& table) {
     PG_END_TRY();
 }
 
-// Whether the planner has opened no other table of this query yet.
+// True when the planner has opened no other table of this query yet.
 bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
     for (int i = 1; i < root->simple_rel_array_size; i++) {
         RelOptInfo* other = root->simple_rel_array[i];

@@ -1,4 +1,4 @@
-// Where an aggregate keeps its state.
+// Finds the memory context in which an aggregate keeps its state.
 #pragma once
 
 #include "pg.hpp"

@@ -106,7 +106,7 @@ class MinimaOf {
         any_ = true;
     }
 
-    // Whether there was a feature. Without one there is neither a minimum nor a fingerprint.
+    // True when there was a feature. Without one there is neither a minimum nor a fingerprint.
     bool any() const { return any_ || waiting_count_ > 0; }
 
     const Values& values() {

@@ -474,7 +474,7 @@ void work(dsm_segment* segment, shm_toc* contents) {
 extern "C" {
 PGDLLEXPORT void simhash_build_worker(dsm_segment* segment, shm_toc* contents);
 
-// What a worker runs.
+// The server calls this in each worker.
 void simhash_build_worker(dsm_segment* segment, shm_toc* contents) {
     simhash::work(segment, contents);
 }

@@ -87,8 +87,9 @@ Pivots LeafWriter::finish() {
     while (begin_ < end_)
         write_leaf(entries_of_leaf(window_ + begin_, end_ - begin_));
     bool is_whole_tree = range_.is_last && range_.block == InvalidBlockNumber;
-    // A range without entries still writes an empty leaf, because the range before it links to its
-    // first page. An empty tree is done: write_first_pages() has written its root.
+    // A range without entries still writes an empty leaf: every key needs a leaf, and the range
+    // before this one links to its first page. An empty tree is done: write_first_pages() has
+    // written its root.
     if (last_count_ == 0 && !is_whole_tree)
         write_leaf(0);
     pfree(window_);

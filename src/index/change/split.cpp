@@ -189,7 +189,7 @@ struct LeafContent {
     std::span<const Entry> all_entries() const { return {all, size_t(count)}; }
 };
 
-// How many of these sorted entries are less than `key`.
+// Returns how many of these sorted entries are less than `key`.
 int entries_before(std::span<const Entry> entries, Entry key) {
     return int(std::lower_bound(entries.begin(), entries.end(), key) - entries.begin());
 }

@@ -78,8 +78,8 @@ inline Buffer LeafCursor::lock_leaf() {
     LeafHint hint = hint_;
     if (hint.buffer == InvalidBuffer) {
         LeafHint noted = tree_->notes.look_up(position_.key);
-        // The right link that go_on() read is younger than any note. So we take the note only if it
-        // names the same block, for the buffer that the link does not name.
+        // A link that we have just read, from the left or from above, is younger than a note. So we
+        // take the note only if it names the same block, for the buffer that the link lacks.
         if (noted.note != nullptr &&
             (hint.block == InvalidBlockNumber || hint.block == noted.block))
             hint = noted;

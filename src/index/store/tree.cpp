@@ -77,7 +77,7 @@ BlockNumber child_of(const TreeContext& tree, Buffer buffer, Entry key) {
 
 // Goes right from `block` on `level` to the page whose fences hold `key`, and returns that page
 // locked. Returns InvalidBuffer if the link is stale, or if it was kept and a few hops do not reach
-// the page. Holds one lock at a time, and none at an interrupt.
+// the page. Takes one lock at a time.
 Buffer move_right(const TreeContext& tree, BlockNumber block, Entry key, int level,
                   BufferLockMode lock_mode, Link link, int* hops) {
     int patience = link == Link::kKept ? kMaxHopsOfKeptLink : kMaxHops;
