@@ -151,7 +151,16 @@ SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE near('to be');
 EXPLAIN (COSTS OFF) EXECUTE as_near('to be', 0.9, 0.8);
 RESET plan_cache_mode;
-EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM page a JOIN page b ON a.fp <~> b.fp <= minhash_radius(0.9);
+-- Without what PostgreSQL says of disabled nodes from 18 on.
+CREATE FUNCTION plan_of(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        IF line NOT LIKE '%Disabled: true' THEN RETURN NEXT line; END IF;
+    END LOOP;
+END $$;
+SELECT plan_of('SELECT a.id, b.id FROM page a JOIN page b ON a.fp <~> b.fp <= minhash_radius(0.9)');
+DROP FUNCTION plan_of;
 -- The same rows as without the index.
 CREATE FUNCTION answers() RETURNS TABLE (question integer, rows bigint, ids bigint) LANGUAGE sql AS $$
     SELECT q.id, count(*), sum(p.id) FROM (SELECT id, body FROM page WHERE id % 300 = 7) q, page p
