@@ -32,7 +32,7 @@ uint64_t filter_bit(uint64_t hash) {
 } // namespace
 
 Clusters::Clusters(Memory memory, size_t most_bytes, Full full, Pause pause)
-    : memory_(memory), most_(std::clamp(most_bytes / sizeof(Entry), size_t{2}, kGreatestCapacity)),
+    : memory_(memory), most_(std::clamp(most_bytes / sizeof(Link), size_t{2}, kGreatestCapacity)),
       full_(full), pause_(pause) {
     size_t first = most_; // divided by 4 until small, so that fourfold growth ends at most_
     while (first > kFirstCapacity)
@@ -43,11 +43,11 @@ Clusters::Clusters(Memory memory, size_t most_bytes, Full full, Pause pause)
 void Clusters::make_table(size_t capacity) {
     capacity_ = capacity;
     limit_ = capacity < most_ ? capacity / 3 * 2 : capacity - (capacity + 8) / 9;
-    entries_ = static_cast<Entry*>(memory_.allocate(memory_.context, capacity * sizeof(Entry)));
+    links_ = static_cast<Link*>(memory_.allocate(memory_.context, capacity * sizeof(Link)));
     in_pieces(
         capacity,
         [&](size_t begin, size_t end) {
-            std::fill(entries_ + begin, entries_ + end, Entry{0, 0});
+            std::fill(links_ + begin, links_ + end, Link{0, 0});
         },
         pause_);
 }
@@ -55,7 +55,7 @@ void Clusters::make_table(size_t capacity) {
 void Clusters::grow() {
     if (capacity_ == most_)
         full_.report(full_.context, count_);
-    Entry* old = entries_;
+    Link* old = links_;
     size_t old_capacity = capacity_;
     make_table(std::min(capacity_ * 4, most_));
     one_by_one(
@@ -70,18 +70,18 @@ void Clusters::grow() {
     memory_.release(memory_.context, old);
 }
 
-// Asks the processor to fetch the memory of a fingerprint's entry.
+// Asks the processor to fetch the memory of a fingerprint's link.
 void Clusters::fetch(uint64_t fingerprint) const {
-    prefetch(entries_ + place_in(capacity_, hash_of(fingerprint)));
+    prefetch(links_ + place_in(capacity_, hash_of(fingerprint)));
 }
 
-// The fingerprint's entry, or the empty one where it belongs.
-Clusters::Entry* Clusters::place_of(uint64_t fingerprint) const {
-    Entry* entry = entries_ + place_in(capacity_, hash_of(fingerprint));
-    while (!entry->is_empty() && entry->fingerprint != fingerprint)
-        if (++entry == entries_ + capacity_)
-            entry = entries_;
-    return entry;
+// The fingerprint's link, or the empty one where it belongs.
+Clusters::Link* Clusters::place_of(uint64_t fingerprint) const {
+    Link* link = links_ + place_in(capacity_, hash_of(fingerprint));
+    while (!link->is_empty() && link->fingerprint != fingerprint)
+        if (++link == links_ + capacity_)
+            link = links_;
+    return link;
 }
 
 void Clusters::add(uint64_t fingerprint, uint64_t lesser) {
@@ -93,12 +93,12 @@ void Clusters::add(uint64_t fingerprint, uint64_t lesser) {
 
 // Halves the path to the root on its way.
 uint64_t Clusters::root_of(uint64_t fingerprint) {
-    for (Entry* entry = place_of(fingerprint); !entry->is_empty();) {
-        Entry* next = place_of(entry->lesser);
+    for (Link* link = place_of(fingerprint); !link->is_empty();) {
+        Link* next = place_of(link->lesser);
         if (next->is_empty())
-            return entry->lesser;
-        fingerprint = entry->lesser = next->lesser;
-        entry = place_of(fingerprint);
+            return link->lesser;
+        fingerprint = link->lesser = next->lesser;
+        link = place_of(fingerprint);
     }
     return fingerprint;
 }
@@ -136,9 +136,9 @@ void Clusters::finish() {
         capacity_,
         [&](size_t i) {
             if (i + kAhead < capacity_)
-                fetch(entries_[i + kAhead].lesser);
-            if (!entries_[i].is_empty())
-                entries_[i].lesser = root_of(entries_[i].fingerprint);
+                fetch(links_[i + kAhead].lesser);
+            if (!links_[i].is_empty())
+                links_[i].lesser = root_of(links_[i].fingerprint);
         },
         pause_);
     make_filter();
@@ -153,15 +153,15 @@ void Clusters::make_filter() {
     one_by_one(
         capacity_,
         [&](size_t i) {
-            uint64_t hash = hash_of(entries_[i].fingerprint);
-            if (!entries_[i].is_empty())
+            uint64_t hash = hash_of(links_[i].fingerprint);
+            if (!links_[i].is_empty())
                 filter_[place_in(filter_words_, hash)] |= filter_bit(hash);
         },
         pause_);
 }
 
 void Clusters::release() {
-    memory_.release(memory_.context, entries_);
+    memory_.release(memory_.context, links_);
     if (filter_ != nullptr)
         memory_.release(memory_.context, filter_);
 }
@@ -170,7 +170,7 @@ const uint64_t* Clusters::filter_word(uint64_t hash) const {
     return filter_ + place_in(filter_words_, hash);
 }
 
-bool Clusters::may_have_entry(uint64_t fingerprint) const {
+bool Clusters::may_have_link(uint64_t fingerprint) const {
     uint64_t hash = hash_of(fingerprint);
     return (*filter_word(hash) & filter_bit(hash)) != 0;
 }
@@ -184,13 +184,13 @@ void Clusters::replace_some_by_names(std::span<uint64_t> fingerprints) const {
         prefetch(filter_word(hash_of(fingerprint)));
     for (uint64_t& fingerprint : fingerprints) {
         candidates[count] = &fingerprint;
-        count += may_have_entry(fingerprint);
+        count += may_have_link(fingerprint);
     }
     for (size_t i = 0; i < count; i++)
         fetch(*candidates[i]);
     for (size_t i = 0; i < count; i++)
-        if (const Entry* entry = place_of(*candidates[i]); !entry->is_empty())
-            *candidates[i] = entry->lesser;
+        if (const Link* link = place_of(*candidates[i]); !link->is_empty())
+            *candidates[i] = link->lesser;
 }
 
 void Clusters::replace_by_names(std::span<uint64_t> fingerprints) const {

@@ -1,17 +1,17 @@
 // Clusters: the groups of fingerprints that near pairs link, directly or through others. A
 // cluster's name is its least fingerprint.
 //
-// Only a fingerprint that is not its cluster's name has an entry here, in a hash table with linear
-// probing: most fingerprints have no near one, and cost nothing. The entry leads to a lesser
+// Only a fingerprint that is not its cluster's name has a link here, in a hash table with linear
+// probing: most fingerprints have no near one, and cost nothing. The link leads to a lesser
 // fingerprint of the cluster (union-find, where a set's root is its least member).
 //
-// The table takes 16 bytes for an entry and is filled to 2/3 at most, or to 8/9 when it cannot grow
+// The table takes 16 bytes for a link and is filled to 2/3 at most, or to 8/9 when it cannot grow
 // any more. It grows fourfold, so while it grows the old table takes only a quarter more.
 //
-// When linking has ended, a Bloom filter with one hash and a byte for each entry rules out most
-// fingerprints without an entry. It fits into a cache that the table does not fit into.
+// When linking has ended, a Bloom filter with one hash and a byte for each link rules out most
+// fingerprints without a link. It fits into a cache that the table does not fit into.
 //
-// Each look into a large table waits for memory. So a pair's entries are fetched when it arrives,
+// Each look into a large table waits for memory. So a pair's links are fetched when it arrives,
 // and it is linked after some more pairs have arrived.
 #pragma once
 
@@ -27,14 +27,14 @@ namespace simhash {
 
 class Clusters {
   public:
-    // Bytes of the largest table that `entries` fingerprints need.
-    static constexpr size_t bytes_for(size_t entries) {
-        return (entries + entries / 8 + 1) * sizeof(Entry);
+    // Bytes of the largest table that `links` fingerprints need.
+    static constexpr size_t bytes_for(size_t links) {
+        return (links + links / 8 + 1) * sizeof(Link);
     }
 
-    // Called if another entry does not fit. Does not return.
+    // Called if another link does not fit. Does not return.
     struct Full {
-        void (*report)(void* context, size_t entries);
+        void (*report)(void* context, size_t links);
         void* context;
     };
 
@@ -53,9 +53,9 @@ class Clusters {
     void release();
 
   private:
-    struct Entry {
+    struct Link {
         uint64_t fingerprint;
-        uint64_t lesser; // less than `fingerprint`, unless the entry is empty
+        uint64_t lesser; // less than `fingerprint`, unless the link is empty
 
         bool is_empty() const { return lesser >= fingerprint; }
     };
@@ -73,20 +73,20 @@ class Clusters {
     void unite(Pair pair);
     uint64_t root_of(uint64_t fingerprint);
     void fetch(uint64_t fingerprint) const;
-    Entry* place_of(uint64_t fingerprint) const;
+    Link* place_of(uint64_t fingerprint) const;
     void make_filter();
     const uint64_t* filter_word(uint64_t hash) const;
-    bool may_have_entry(uint64_t fingerprint) const;
+    bool may_have_link(uint64_t fingerprint) const;
     void replace_some_by_names(std::span<uint64_t> fingerprints) const;
     void add(uint64_t fingerprint, uint64_t lesser);
     void make_table(size_t capacity);
     void grow();
 
     Memory memory_;
-    size_t most_; // entries in the table
+    size_t most_; // links in the table
     Full full_;
     Pause pause_;
-    Entry* entries_; // [capacity_]
+    Link* links_; // [capacity_]
     size_t capacity_;
     size_t limit_; // how many are filled at most
     size_t count_ = 0;
