@@ -584,6 +584,7 @@ class Bench:
             say(f"only {rows} documents: left out")
             return
         self.server.run("VACUUM ANALYZE documents")
+        self.methods = self.chosen(having=lambda m: m.documents)
         distinct, = [self.server.value("SELECT count(DISTINCT fp) FROM documents")]
         self.results.add("distinct fingerprints", "simhash", "", [distinct], rows, "documents")
         self.build("documents", rows, data="documents")
@@ -706,15 +707,17 @@ def main():
     server.run(*{m.setup: None for m in methods if m.setup})
     bench = Bench(server, results, methods, options)
     begun = time.time()
-    bench.run()
-    report = dict(
-        format=FORMAT, date=datetime.date.today().isoformat(), seconds=round(time.time() - begun), machine=machine(),
-        versions=dict(simhash=options.version, postgresql=server.value("SELECT current_setting('server_version')")),
-        settings=settings_of(server), methods=[dict(key=m.key, title=m.title, note=m.note, any_radius=m.radii != RADII) for m in methods],
-        rows=options.rows, parts=options.parts, results=results.records)
-    with open(options.output, "w", encoding="utf-8") as file:
-        json.dump(report, file, indent=1, ensure_ascii=False)
-        file.write("\n")
+    try:
+        bench.run()
+    finally:    # what was measured until an error, too
+        report = dict(
+            format=FORMAT, date=datetime.date.today().isoformat(), seconds=round(time.time() - begun), machine=machine(),
+            versions=dict(simhash=options.version, postgresql=server.value("SELECT current_setting('server_version')")),
+            settings=settings_of(server), methods=[dict(key=m.key, title=m.title, note=m.note, any_radius=m.radii != RADII) for m in methods],
+            rows=options.rows, parts=options.parts, results=results.records)
+        with open(options.output, "w", encoding="utf-8") as file:
+            json.dump(report, file, indent=1, ensure_ascii=False)
+            file.write("\n")
 
 
 main()

@@ -29,6 +29,7 @@ class Method:
     counts: tuple = (1, 10, 100)    # of nearest rows to measure with
     most_rows: int = 0      # where more take too long; 0 for no limit
     on_demand: bool = False # measured only where --methods names it
+    documents: bool = True  # takes part in the measurements of fingerprints of texts
     grow: bool = False      # takes part in the measurements of an index grown to the table's size by inserts
 
     def index_names(self, table):
@@ -116,7 +117,7 @@ METHODS = [
         note="this extension, an index with a scope that all rows share; `fp <~> q <= radius AND (id & 0) = 0`",
         indexes={"scope": "CREATE INDEX {name} ON {table} USING simhash (fp, (id & 0))"},
         within=lambda radius: f"SELECT o.id FROM {{table}} o WHERE o.fp <~> {{q}} <= {radius} AND (o.id & 0) = 0",
-        settings=INDEX_ONLY, insert=False, radii=(3,)),
+        settings=INDEX_ONLY, insert=False, documents=False, radii=(3,)),
     Method(
         key="pk", title="primary key",
         note="lookup of one row by its unique `id`: other work, for scale",
