@@ -9,14 +9,14 @@
 #include <functional>
 
 #include "core/text/feature_set.hpp"
+#include "core/text/minhash_distance.hpp"
 #include "sql/arguments.hpp"
-#include "sql/server_text.hpp"
+#include "sql/document_features.hpp"
 
 namespace simhash {
 
 namespace {
 
-constexpr int kDefaultWidth = 3; // of shingles, where none is given
 constexpr int kHashDigits = 16;
 constexpr const char* kTypeName = "shingle_set";
 
@@ -52,14 +52,6 @@ ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
     SET_VARSIZE(set, bytes);
     set->features = uint16(features);
     set->width = uint16(width);
-    return set;
-}
-
-// The set of a document's features. The caller releases it.
-FeatureSet features_of(text* document, FeatureKind features, int width) {
-    ServerText source(document);
-    FeatureSet set(server_memory());
-    each_feature(features, width, source.source(), set);
     return set;
 }
 
@@ -141,6 +133,7 @@ PG_FUNCTION_INFO_V1(simhash_shingle_set_send);
 PG_FUNCTION_INFO_V1(simhash_shingles);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_similarity);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_similar);
+PG_FUNCTION_INFO_V1(simhash_shingle_sets_alike);
 PG_FUNCTION_INFO_V1(shingle_similarity);
 
 Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
@@ -190,7 +183,7 @@ Datum simhash_shingle_set_send(PG_FUNCTION_ARGS) {
 // simhash_shingles(document text, features text, width integer) -> shingle_set
 Datum simhash_shingles(PG_FUNCTION_ARGS) {
     FeatureKind features = features_argument(fcinfo, 1);
-    int width = width_argument(fcinfo, 2, kDefaultWidth);
+    int width = width_argument(fcinfo, 2, kShingleWidth);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     FeatureSet collected = features_of(PG_GETARG_TEXT_PP(0), features, width);
@@ -231,10 +224,23 @@ Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(similar);
 }
 
+// shingle_sets_alike(a shingle_set, b shingle_set) -> boolean, the operator ~~=. An exclusion
+// constraint calls it, and takes no NULL: sets without a shingle are not alike.
+Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS) {
+    ShingleSet* a = shingle_set_argument(fcinfo, 0);
+    ShingleSet* b = shingle_set_argument(fcinfo, 1);
+    check_comparable(a, b);
+    bool any = !a->span().empty() || !b->span().empty();
+    bool alike = any && is_set_similarity_at_least(a->span(), b->span(), kAlikeSimilarity);
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    PG_RETURN_BOOL(alike);
+}
+
 // shingle_similarity(a text, b text, features text, width integer) -> double precision
 Datum shingle_similarity(PG_FUNCTION_ARGS) {
     FeatureKind features = features_argument(fcinfo, 2);
-    int width = width_argument(fcinfo, 3, kDefaultWidth);
+    int width = width_argument(fcinfo, 3, kShingleWidth);
     if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
         PG_RETURN_NULL();
     text* a = PG_GETARG_TEXT_PP(0);
