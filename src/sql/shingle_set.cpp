@@ -8,15 +8,13 @@
 #include <charconv>
 #include <functional>
 
-#include "core/text/feature_set.hpp"
 #include "sql/arguments.hpp"
-#include "sql/server_text.hpp"
+#include "sql/document_features.hpp"
 
 namespace simhash {
 
 namespace {
 
-constexpr int kDefaultWidth = 3; // of shingles, where none is given
 constexpr int kHashDigits = 16;
 constexpr const char* kTypeName = "shingle_set";
 
@@ -52,14 +50,6 @@ ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
     SET_VARSIZE(set, bytes);
     set->features = uint16(features);
     set->width = uint16(width);
-    return set;
-}
-
-// The set of a document's features. The caller releases it.
-FeatureSet features_of(text* document, FeatureKind features, int width) {
-    ServerText source(document);
-    FeatureSet set(server_memory());
-    each_feature(features, width, source.source(), set);
     return set;
 }
 
@@ -190,7 +180,7 @@ Datum simhash_shingle_set_send(PG_FUNCTION_ARGS) {
 // simhash_shingles(document text, features text, width integer) -> shingle_set
 Datum simhash_shingles(PG_FUNCTION_ARGS) {
     FeatureKind features = features_argument(fcinfo, 1);
-    int width = width_argument(fcinfo, 2, kDefaultWidth);
+    int width = width_argument(fcinfo, 2, kShingleWidth);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     FeatureSet collected = features_of(PG_GETARG_TEXT_PP(0), features, width);
@@ -234,7 +224,7 @@ Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
 // shingle_similarity(a text, b text, features text, width integer) -> double precision
 Datum shingle_similarity(PG_FUNCTION_ARGS) {
     FeatureKind features = features_argument(fcinfo, 2);
-    int width = width_argument(fcinfo, 3, kDefaultWidth);
+    int width = width_argument(fcinfo, 3, kShingleWidth);
     if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
         PG_RETURN_NULL();
     text* a = PG_GETARG_TEXT_PP(0);

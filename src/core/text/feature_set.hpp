@@ -21,8 +21,10 @@ class FeatureSet {
         hashes_[count_++] = hash_feature(HashKind::kXxh3, text, bytes);
     }
 
-    // The hashes, after the last feature. They are valid until release().
+    // The hashes, after the last feature. They are valid until clear() or release().
     FeatureHashes finish();
+    // Takes out all features, and keeps the room for those of another document.
+    void clear() { count_ = 0; }
     void release();
 
   private:

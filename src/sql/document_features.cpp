@@ -1,0 +1,24 @@
+// Makes a document's set of features and its fingerprint. See the header.
+#include "sql/document_features.hpp"
+
+#include "core/text/minhash.hpp"
+#include "sql/arguments.hpp"
+#include "sql/server_text.hpp"
+
+namespace simhash {
+
+FeatureSet features_of(text* document, FeatureKind features, int width) {
+    ServerText source(document);
+    FeatureSet set(server_memory());
+    each_feature(features, width, source.source(), set);
+    return set;
+}
+
+bool minhash_of(FeatureHashes hashes, uint64_t* fingerprint) {
+    Minima minima;
+    for (uint64_t hash : hashes)
+        minima.add(hash);
+    return minhash(minima, fingerprint);
+}
+
+} // namespace simhash

@@ -1,0 +1,21 @@
+// The features by which near_duplicate() and its relatives compare documents, and what is made of
+// them: a set, and a fingerprint.
+#pragma once
+
+#include "pg.hpp"
+
+#include "core/text/feature_set.hpp"
+
+namespace simhash {
+
+// The features by which near-duplicates are told: shingles of three words.
+constexpr FeatureKind kShingles = FeatureKind::kWords;
+constexpr int kShingleWidth = 3;
+
+// The set of a document's features. The caller releases it.
+FeatureSet features_of(text* document, FeatureKind features, int width);
+
+// The fingerprint by minhash() of a set. False if it is empty.
+bool minhash_of(FeatureHashes hashes, uint64_t* fingerprint);
+
+} // namespace simhash
