@@ -31,21 +31,26 @@ bool is_text(Oid type) {
     return IsBinaryCoercible(type, TEXTOID);
 }
 
-[[noreturn]] void report_columns(const char* detail) {
-    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                    errmsg("query must return two columns, an id and a text"),
-                    errdetail_internal("%s", detail),
-                    errhint("Write a query such as SELECT id, body FROM pages.")));
+void check_text_column(TupleDesc columns) {
+    constexpr const char* kHint = "Write a query such as SELECT id, body FROM pages.";
+    if (columns->natts != 2)
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("query must return two columns, an id and a text"),
+                        errdetail_plural("It returns %d column.", "It returns %d columns.",
+                                         columns->natts, columns->natts),
+                        errhint("%s", kHint)));
+    Oid type = TupleDescAttr(columns, 1)->atttypid;
+    if (!is_text(type))
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("query must return an id and a text"),
+                 errdetail("The second column is of type %s.", format_type_be(type)),
+                 errhint("%s", kHint)));
 }
 
 } // namespace
 
 void Documents::begin(void* documents, TupleDesc columns) {
-    if (columns->natts != 2)
-        report_columns(psprintf("It returns %d.", columns->natts));
-    Oid text_type = TupleDescAttr(columns, 1)->atttypid;
-    if (!is_text(text_type))
-        report_columns(psprintf("The second is of type %s.", format_type_be(text_type)));
+    check_text_column(columns);
     static_cast<Documents*>(documents)->check_id_column(TupleDescAttr(columns, 0));
 }
 
