@@ -1,13 +1,15 @@
-// Estimates how many rows simhash_pairs, simhash_join and their relatives return. The planner asks
-// when one of these functions stands in FROM, and assumes 1000 rows if it gets no answer.
+// Estimates how many rows simhash_pairs, simhash_join, near_duplicate_pairs, near_duplicate_groups
+// and their relatives return. The planner asks when one of these functions stands in FROM, and
+// assumes 1000 rows if it gets no answer.
 //
-// The number of pairs depends on the number of fingerprints. This file finds that number where the
-// fingerprints come from:
+// The number of pairs depends on the number of fingerprints, or of documents. This file finds that
+// number where they come from:
 //
 //   simhash_pairs_of('SELECT fp FROM docs')               the query is planned; its rows
 //   simhash_pairs((SELECT array_agg(fp) FROM docs))       an InitPlan; the rows below its aggregate
 //   simhash_pairs(ARRAY(SELECT fp FROM docs))             an InitPlan; its rows
 //   simhash_pairs('{1,2,3}')                              a constant; its length
+//   near_duplicate_pairs('SELECT id, body FROM docs')     the query is planned; its rows
 //
 // It cannot help unnest((SELECT simhash_pairs_agg(fp) FROM docs)): the server asks unnest's own
 // support function, which assumes ten elements if it does not know the array.
@@ -130,7 +132,7 @@ std::optional<double> rows_if_valid(const char* query) {
     return rows < 0 ? std::nullopt : std::optional<double>(rows);
 }
 
-std::optional<double> query_fingerprints(PlannerInfo* root, Node* query) {
+std::optional<double> rows_of_query(PlannerInfo* root, Node* query) {
     Node* value = estimate_expression_value(root, query);
     if (is_null_constant(value))
         return 0;
@@ -146,7 +148,7 @@ std::optional<double> query_fingerprints(PlannerInfo* root, Node* query) {
 
 std::optional<double> fingerprints_of(PlannerInfo* root, Node* argument) {
     if (exprType(argument) == TEXTOID)
-        return query_fingerprints(root, argument);
+        return rows_of_query(root, argument);
     if (exprType(argument) == get_array_type(INT8OID))
         return array_fingerprints(root, argument);
     return std::nullopt;
@@ -185,16 +187,65 @@ Node* estimate_pairs(SupportRequestRows* request) {
     return reinterpret_cast<Node*>(request);
 }
 
+// The number of documents of near_duplicate_pairs(query [, id_type], similarity) or of its relative.
+// NULL as a query or a similarity gives no rows.
+std::optional<double> documents_of(SupportRequestRows* request) {
+    if (request->root == nullptr || request->node == nullptr || !IsA(request->node, FuncExpr))
+        return std::nullopt;
+    List* arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
+    auto* similarity = static_cast<Node*>(llast(arguments));
+    if (is_null_constant(estimate_expression_value(request->root, similarity)))
+        return 0;
+    return rows_of_query(request->root, static_cast<Node*>(linitial(arguments)));
+}
+
+Node* answer_rows(SupportRequestRows* request, std::optional<double> rows) {
+    if (!rows)
+        return nullptr;
+    request->rows = *rows;
+    return reinterpret_cast<Node*>(request);
+}
+
+// As many pairs as of fingerprints that are searched within the usual radius. A greater radius,
+// which a lower similarity has, would add strangers to these, and the documents are compared.
+Node* estimate_near_duplicate_pairs(SupportRequestRows* request) {
+    std::optional<double> documents = documents_of(request);
+    if (documents)
+        documents = expected_pairs(*documents, kNearDuplicateRadius);
+    return answer_rows(request, documents);
+}
+
+// One row for each document.
+Node* estimate_near_duplicate_groups(SupportRequestRows* request) {
+    return answer_rows(request, documents_of(request));
+}
+
+// The support function's answer to a question of the planner, if it is about rows.
+template <Node* (*estimate)(SupportRequestRows*)>
+Datum answer(FunctionCallInfo fcinfo) {
+    auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
+    Node* answer = nullptr;
+    if (IsA(request, SupportRequestRows))
+        answer = estimate(reinterpret_cast<SupportRequestRows*>(request));
+    PG_RETURN_POINTER(answer);
+}
+
 } // namespace
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_pairs_support);
+PG_FUNCTION_INFO_V1(simhash_near_duplicate_pairs_support);
+PG_FUNCTION_INFO_V1(simhash_near_duplicate_groups_support);
 
 Datum simhash_pairs_support(PG_FUNCTION_ARGS) {
-    auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
-    Node* answer = nullptr;
-    if (IsA(request, SupportRequestRows))
-        answer = estimate_pairs(reinterpret_cast<SupportRequestRows*>(request));
-    PG_RETURN_POINTER(answer);
+    return answer<estimate_pairs>(fcinfo);
+}
+
+Datum simhash_near_duplicate_pairs_support(PG_FUNCTION_ARGS) {
+    return answer<estimate_near_duplicate_pairs>(fcinfo);
+}
+
+Datum simhash_near_duplicate_groups_support(PG_FUNCTION_ARGS) {
+    return answer<estimate_near_duplicate_groups>(fcinfo);
 }
 }

@@ -11,8 +11,8 @@
 
 namespace simhash {
 
-// A temporary file of this backend, or of a set that several backends share. It is written at its
-// end and read anywhere, in larger pieces than the server's BufFile uses.
+// A temporary file of this backend, or of a set that several backends share. It is read and written
+// anywhere, in larger pieces than the server's BufFile uses.
 class TemporaryFile {
   public:
     TemporaryFile() = default;
@@ -48,6 +48,12 @@ class TemporaryFile {
             at += piece;
             size_ += int64(piece);
         }
+    }
+
+    // Writes over what is there, or beyond the end.
+    void write(int64 position, const void* data, size_t bytes) {
+        write_at(file_, data, bytes, position);
+        size_ = std::max(size_, position + int64(bytes));
     }
 
     void read(int64 position, void* out, size_t bytes) const {

@@ -8,9 +8,9 @@
 namespace simhash {
 namespace {
 
-// The most fingerprints that a search holds in memory.
-size_t most_searched() {
-    return std::min(get_hash_memory_limit() / kBytesPerFingerprint, kMaxNearPairsCount);
+// The most fingerprints that a search holds in this memory, where each takes so many bytes.
+size_t searched_within(size_t bytes, size_t bytes_of_each) {
+    return std::clamp(bytes / bytes_of_each, kLeastSpilledMemory, kMaxNearPairsCount);
 }
 
 } // namespace
@@ -24,7 +24,8 @@ void check_radius(int32 radius) {
 
 Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
     : context_(context), rows_(rows),
-      most_(get_hash_memory_limit() / kBytesOfSearch - (other == nullptr ? 0 : other->capacity_)) {
+      most_(get_hash_memory_limit() / kBytesOfSearch - (other == nullptr ? 0 : other->capacity_)),
+      most_searched_(searched_within(get_hash_memory_limit(), kBytesPerFingerprint)) {
     constexpr size_t kFirstCapacity = size_t{1} << 20;
     constexpr size_t kCapacityOfSmallGroup = 16;
     size_t first = rows == kUnknownRows ? kCapacityOfSmallGroup : std::min(rows, kFirstCapacity);
@@ -33,9 +34,15 @@ Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
     scratch_ = allocate<uint64_t>(context, capacity_);
 }
 
+Collector Collector::within(MemoryContext context, size_t bytes) {
+    Collector collector(context, kUnknownRows);
+    collector.most_ = collector.most_searched_ = searched_within(bytes, kBytesOfSearch);
+    return collector;
+}
+
 void Collector::finish() {
     drop_repeated();
-    if (is_spilled() || count_ > most_searched())
+    if (is_spilled() || count_ > most_searched_)
         spill();
     if (count_ < capacity_) {
         capacity_ = count_;
@@ -107,11 +114,11 @@ namespace {
 
 bool fit_into_memory(const Collector& a, const Collector* b) {
     return !a.is_spilled() &&
-           (b == nullptr || (!b->is_spilled() && a.count() + b->count() <= most_searched()));
+           (b == nullptr || (!b->is_spilled() && a.count() + b->count() <= a.most_searched()));
 }
 
-void find_pairs_by_files(SpilledSet* a, SpilledSet* b, int32 radius, const PairReceiver& receiver) {
-    size_t room = most_searched();
+void find_pairs_by_files(SpilledSet* a, SpilledSet* b, size_t room, int32 radius,
+                         const PairReceiver& receiver) {
     FingerprintArray memory = {allocate<uint64_t>(CurrentMemoryContext, room),
                                allocate<uint64_t>(CurrentMemoryContext, room), room};
     find_spilled_pairs(a, b, memory, radius, receiver, kPause);
@@ -123,7 +130,8 @@ void find_pairs_by_files(SpilledSet* a, SpilledSet* b, int32 radius, const PairR
 
 void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver) {
     if (!fit_into_memory(*a, b))
-        find_pairs_by_files(a->files(), b == nullptr ? nullptr : b->files(), radius, receiver);
+        find_pairs_by_files(a->files(), b == nullptr ? nullptr : b->files(), a->most_searched(),
+                            radius, receiver);
     else if (b == nullptr)
         find_near_pairs(a->array(), radius, receiver, kPause);
     else
@@ -134,7 +142,7 @@ void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& re
 }
 
 size_t memory_beside(const Collector& a, const Collector* b) {
-    size_t count = std::min(a.count() + (b == nullptr ? 0 : b->count()), most_searched());
+    size_t count = std::min(a.count() + (b == nullptr ? 0 : b->count()), a.most_searched());
     return get_hash_memory_limit() - count * kBytesOfSearch;
 }
 

@@ -61,6 +61,10 @@ class Collector {
     // shares the memory because both are searched together, or null.
     Collector(MemoryContext context, size_t rows, const Collector* other = nullptr);
 
+    // A set that is collected and searched in about this memory, in bytes. The caller keeps the
+    // results elsewhere.
+    static Collector within(MemoryContext context, size_t bytes);
+
     void add(uint64_t fingerprint) {
         if (count_ == capacity_)
             make_room();
@@ -87,6 +91,9 @@ class Collector {
     // Releases memory and files.
     void release();
 
+    // The most fingerprints that a search of the set holds in memory.
+    size_t most_searched() const { return most_searched_; }
+
   private:
     size_t spilled_count() const { return spilled_ == nullptr ? 0 : size_t(spilled_->count()); }
     void drop_repeated();
@@ -102,12 +109,13 @@ class Collector {
     size_t count_ = 0;
     size_t added_ = 0;
     size_t rows_;
-    size_t most_;                   // capacity that the memory allows
+    size_t most_; // capacity that the memory allows
+    size_t most_searched_;
     SpilledSet* spilled_ = nullptr; // what did not fit
 };
 
-// Finds the near pairs of finished sets: within a, or, where b is not null, between a and b.
-// Releases the memory and files of both.
+// Finds the near pairs of finished sets: within a, or, where b is not null, between a and b. Takes
+// the memory of a. Releases the memory and files of both.
 void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver);
 
 // The memory that a search of these sets leaves for its results, in bytes.

@@ -1,4 +1,4 @@
-// Makes sets of features, and their fingerprints. See the header.
+// Makes a document's set of features and its fingerprint. See the header.
 #include "sql/document_features.hpp"
 
 #include "core/text/minhash.hpp"

@@ -1,5 +1,5 @@
-// A document's set of features, and the fingerprint that minhash() makes of it: a text is cut once
-// where both are needed.
+// The features by which near_duplicate() and its relatives compare documents, and what is made of
+// them: a set, and a fingerprint.
 #pragma once
 
 #include "pg.hpp"

@@ -94,6 +94,12 @@ my %calls = (
 	'document_words(text)'                          => 'document_words(body)',
 	'shingle_sets_alike(shingle_set,shingle_set)'   => 'shingles ~~= simhash_shingles(copy)',
 	'minhash_similarity(integer,double precision)'          => 'minhash_similarity(hamming(fp, other))',
+	'near_duplicate_pairs(text,double precision)'   => q{near_duplicate_pairs(format('VALUES (1, %L), (2, %L)', body, copy), .3)},
+	'near_duplicate_pairs(text,anyelement,double precision)'  =>
+		q{near_duplicate_pairs(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), hex, .3)},
+	'near_duplicate_groups(text,double precision)'  => q{near_duplicate_groups(format('VALUES (1, %L), (2, %L)', body, copy), .3)},
+	'near_duplicate_groups(text,anyelement,double precision)' =>
+		q{near_duplicate_groups(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), hex, .3)},
 	'simhash_join_of(text,text,integer)'            => q{simhash_join_of('SELECT ' || fp, 'SELECT ' || other)},
 );
 $calls{"hamming_near_$_(bigint,bigint)"} = 'fp ~' . '|' x $_ . '= other' for 1 .. 8;
@@ -156,7 +162,7 @@ same_by_jit('SELECT ' . join(",\n", @scalar) . ' FROM docs WHERE id <= 40');
 for (@others)
 {
 	my ($function, $call) = @$_;
-	my $few = $function =~ /index_|layouts|_of\(|quality/ ? 'WHERE id <= 3' : '';
+	my $few = $function =~ /index_|layouts|_of\(|quality|near_duplicate_/ ? 'WHERE id <= 3' : '';
 	my $groups = $function =~ /_agg\(/ ? 'GROUP BY radius' : '';
 	same_by_jit(qq{SELECT md5(string_agg(r::text, ' ' ORDER BY r::text)) AS "$function" FROM (SELECT $call AS r FROM docs $few $groups) d});
 }

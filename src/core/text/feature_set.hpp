@@ -26,8 +26,10 @@ class FeatureSet {
         hashes_[count_++] = hash;
     }
 
-    // The hashes, after the last feature. They are valid until release().
+    // The hashes, after the last feature. They are valid until clear() or release().
     FeatureHashes finish();
+    // Takes out all features, and keeps the room for those of another document.
+    void clear() { count_ = 0; }
     void release();
 
   private:

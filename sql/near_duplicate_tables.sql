@@ -1,0 +1,234 @@
+-- near_duplicate_pairs and near_duplicate_groups: equal to the definition, by a self-join and by
+-- connected components; ids of every kind; little memory; what is refused; what is left behind.
+
+-- Families of texts that share more or fewer of their words, copies, texts of few words and of none.
+CREATE FUNCTION word(seed bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
+    $$ SELECT 'w' || (hashint8extended(seed, 5) & 4095) $$;
+CREATE FUNCTION made_text(family bigint, variant bigint, words bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(word(family * 1000 + i + CASE WHEN i % 97 < variant % 6 * 2 THEN variant * 100000 ELSE 0 END), ' ' ORDER BY i)
+    FROM generate_series(1, words) i
+$$;
+CREATE TABLE page AS
+SELECT i AS id, hashint8extended(i, 3) AS place, made_text(i / 8, i % 8, 40 + i / 8 * 2) AS body FROM generate_series(1, 400) i
+UNION ALL SELECT 1000 + i, hashint8extended(i, 4), made_text(7, 3, 90) FROM generate_series(1, 30) i
+UNION ALL SELECT 2000 + i, hashint8extended(i, 6), 'short text ' || i % 5 FROM generate_series(1, 20) i
+UNION ALL SELECT 3000 + i, hashint8extended(i, 7), (ARRAY['', '...', NULL])[1 + i % 3] FROM generate_series(1, 9) i
+-- Most of these have the fingerprint of another: one word of hundreds differs.
+UNION ALL SELECT 4000 + i, hashint8extended(i, 8), made_text(500, 0, 600) || ' ' || word(i) FROM generate_series(1, 40) i
+-- A chain in which each differs from the next by one word of thousands. The fingerprints of many are equal.
+UNION ALL SELECT 5000 + i, hashint8extended(i, 9), (SELECT string_agg(word(2000000 + j + CASE WHEN j <= 3000 - 60 * i THEN 0 ELSE (j % 60 = 0)::int * 50000 END), ' ' ORDER BY j)
+                                                    FROM generate_series(1, 3000) j)
+    FROM generate_series(1, 40) i;
+ALTER TABLE page ADD PRIMARY KEY (id);
+CREATE TABLE made AS
+SELECT id, rank() OVER (ORDER BY place) AS place, minhash(body) AS fp, simhash_shingles(body) AS shingles FROM page;
+SELECT count(*), count(fp), count(DISTINCT fp) AS fingerprints, count(DISTINCT shingles::text) AS sets FROM made;
+
+CREATE TABLE pair AS
+SELECT a.place AS a, b.place AS b, a.fp <~> b.fp AS distance, shingle_similarity(a.shingles, b.shingles) AS similarity
+FROM made a JOIN made b ON a.place < b.place WHERE a.fp IS NOT NULL AND b.fp IS NOT NULL;
+CREATE FUNCTION defined_pairs(wanted double precision)
+RETURNS TABLE (id bigint, other bigint, similarity double precision) LANGUAGE sql AS $$
+    SELECT x.id, y.id, pair.similarity
+    FROM pair JOIN made x ON x.place = a JOIN made y ON y.place = b
+    WHERE distance <= minhash_radius(wanted) AND pair.similarity >= wanted ORDER BY a, b
+$$;
+CREATE FUNCTION defined_groups(wanted double precision) RETURNS TABLE (id bigint, original bigint) LANGUAGE sql AS $$
+    WITH RECURSIVE edge AS MATERIALIZED (
+        SELECT a, b FROM pair WHERE distance <= minhash_radius(wanted) AND similarity >= wanted
+    ), both_ways AS MATERIALIZED (TABLE edge UNION ALL SELECT b, a FROM edge), reached AS (
+        SELECT place, place AS other FROM made UNION SELECT place, b FROM reached JOIN both_ways ON other = a
+    ), first AS (SELECT place, min(other) AS other FROM reached GROUP BY place)
+    SELECT x.id, y.id FROM first JOIN made x USING (place) JOIN made y ON y.place = other ORDER BY x.place
+$$;
+-- What is different in order, number or value.
+CREATE FUNCTION compare(wanted double precision, OUT pairs bigint, OUT pairs_are_equal boolean,
+                        OUT linked bigint, OUT groups_are_equal boolean) LANGUAGE plpgsql AS $$
+DECLARE
+    query text := 'SELECT id, body FROM page ORDER BY place';
+BEGIN
+    SELECT count(*), array_agg(p) IS NOT DISTINCT FROM (SELECT array_agg(d) FROM defined_pairs(wanted) d)
+    INTO pairs, pairs_are_equal FROM near_duplicate_pairs(query, wanted) p;
+    IF wanted < 0.3 THEN RETURN; END IF; -- too many for the recursive query; all are linked
+    SELECT count(*) FILTER (WHERE g.id <> original), array_agg(g) IS NOT DISTINCT FROM (SELECT array_agg(d) FROM defined_groups(wanted) d)
+    INTO linked, groups_are_equal FROM near_duplicate_groups(query, wanted) g;
+END $$;
+SELECT similarity, c.* FROM unnest('{0.3,0.5,0.8,0.9,0.99,0.997,1}'::double precision[]) similarity, compare(similarity) c;
+-- By default the similarity is .8.
+SELECT count(*) AS pairs FROM near_duplicate_pairs('SELECT id, body FROM page');
+SELECT count(*) AS groups FROM (SELECT DISTINCT original FROM near_duplicate_groups('SELECT id, body FROM page')) g;
+-- Groups are what pairs link, also where the definition is not in question.
+SELECT count(*) FILTER (WHERE x.original <> y.original) AS pairs_across_groups
+FROM near_duplicate_pairs('SELECT id, body FROM page', 0.6) p
+    JOIN near_duplicate_groups('SELECT id, body FROM page', 0.6) x ON x.id = p.id
+    JOIN near_duplicate_groups('SELECT id, body FROM page', 0.6) y ON y.id = p.other;
+
+-- With as little memory as can be set: the same, by temporary files, which are gone afterwards.
+CREATE FUNCTION temporary_files() RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%'
+$$;
+CREATE TABLE all_pairs AS SELECT * FROM near_duplicate_pairs('SELECT id, body FROM page ORDER BY place', 0);
+SELECT count(*), count(*) = (SELECT count(*) FROM defined_pairs(0)) AS equal,
+       (SELECT count(*) FROM (SELECT * FROM all_pairs EXCEPT SELECT * FROM defined_pairs(0)) e) AS wrong FROM all_pairs;
+SET hash_mem_multiplier = 1;
+SET work_mem = '64kB';
+SELECT similarity, c.* FROM unnest('{0.5,0.8,0.997}'::double precision[]) similarity, compare(similarity) c;
+SELECT count(*), count(*) FILTER (WHERE (p.id, p.other, p.similarity) IS DISTINCT FROM (q.id, q.other, q.similarity)) AS wrong
+FROM (SELECT row_number() OVER () AS n, * FROM all_pairs) q
+FULL JOIN (SELECT row_number() OVER () AS n, * FROM near_duplicate_pairs('SELECT id, body FROM page ORDER BY place', 0)) p USING (n);
+SELECT temporary_files();
+-- More documents than memory sorts, most of them alone. The oracle is the pairs of fingerprints, verified.
+CREATE TABLE many AS
+SELECT i AS id, CASE i % 20 WHEN 0 THEN made_text(i / 400, i % 8, 30) ELSE word(i) || ' ' || word(-i) || ' ' || word(3 * i) || ' ' || word(i / 5) END AS body
+FROM generate_series(1, 20000) i;
+SELECT count(*) AS pairs, sum(similarity)::numeric(9, 3) AS similarity, md5(string_agg(p.id || '-' || other, ' ')) AS ids
+FROM near_duplicate_pairs('SELECT id, body FROM many ORDER BY id') p;
+SELECT count(*) FILTER (WHERE id <> original) AS copies, md5(string_agg(id || '-' || original, ' ')) AS ids FROM near_duplicate_groups('SELECT id, body FROM many ORDER BY id');
+SELECT temporary_files();
+RESET work_mem;
+SELECT count(*) AS pairs, sum(similarity)::numeric(9, 3) AS similarity, md5(string_agg(p.id || '-' || other, ' ')) AS ids
+FROM near_duplicate_pairs('SELECT id, body FROM many ORDER BY id') p;
+SELECT count(*) FILTER (WHERE id <> original) AS copies, md5(string_agg(id || '-' || original, ' ')) AS ids FROM near_duplicate_groups('SELECT id, body FROM many ORDER BY id');
+RESET hash_mem_multiplier;
+WITH m AS MATERIALIZED (SELECT id, minhash(body) AS fp, simhash_shingles(body) AS shingles FROM many)
+SELECT count(*) AS pairs, sum(similarity)::numeric(9, 3) AS similarity, md5(string_agg(a || '-' || b, ' ' ORDER BY a, b)) AS ids
+FROM (SELECT least(x.id, y.id) AS a, greatest(x.id, y.id) AS b, shingle_similarity(x.shingles, y.shingles) AS similarity
+      FROM simhash_pairs((SELECT array_agg(fp) FROM m), 8) p JOIN m x ON x.fp = p.a JOIN m y ON y.fp = p.b
+      UNION ALL SELECT x.id, y.id, shingle_similarity(x.shingles, y.shingles) FROM m x JOIN m y ON x.fp = y.fp AND x.id < y.id) c
+WHERE similarity >= 0.8;
+-- A thousand documents with one fingerprint and a thousand copies of one: groups compare each a few times, not with each other.
+CREATE TABLE alike AS
+SELECT i AS id, made_text(9, 0, 3000) || ' ' || word(i) AS body FROM generate_series(1, 1000) i
+UNION ALL SELECT 5000 + i, made_text(10, 0, 30) FROM generate_series(1, 1000) i;
+SELECT original, count(*) FROM near_duplicate_groups('SELECT id, body FROM alike ORDER BY id') GROUP BY original ORDER BY original;
+SELECT count(*) FROM near_duplicate_pairs('SELECT id, body FROM alike WHERE id > 900', 1);
+
+-- Ids of other types, short and long.
+CREATE TABLE ids AS
+SELECT id, place, body, id::smallint AS small, id::integer AS plain, md5(id::text)::uuid AS uuid, 'name ' || id AS name,
+       repeat(md5(id::text), 300) AS long, (id || '.50')::numeric AS exact, ('2000-01-01'::date + id::integer) AS day, id % 2 = 0 AS even,
+       ARRAY[id, -id]::bigint[] AS ends, ('n' || id)::name AS "named", ('c' || id)::char(12) AS padded, (id / 7.0)::double precision AS real
+FROM page WHERE id < 400 OR id BETWEEN 2000 AND 5000;
+ALTER TABLE ids ALTER long SET STORAGE EXTERNAL;
+UPDATE ids SET long = long || '.', body = body || ' ';
+CREATE FUNCTION wrong_ids(id_column text, id_type text) RETURNS TABLE (rows bigint, wrong_pairs bigint, wrong_groups bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format($q$
+        SELECT (SELECT count(*) FROM near_duplicate_pairs('SELECT %1$I, body FROM ids ORDER BY place', NULL::%2$s, 0.8)),
+            (SELECT count(*) FROM (SELECT row_number() OVER () AS n, * FROM near_duplicate_pairs('SELECT %1$I, body FROM ids ORDER BY place', id_type => NULL::%2$s)) p
+             FULL JOIN (SELECT row_number() OVER () AS n, * FROM near_duplicate_pairs('SELECT id, body FROM ids ORDER BY place')) q USING (n)
+             LEFT JOIN ids x ON x.id = q.id LEFT JOIN ids y ON y.id = q.other
+             WHERE (p.id, p.other, p.similarity) IS DISTINCT FROM (x.%1$I, y.%1$I, q.similarity)),
+            (SELECT count(*) FROM (SELECT row_number() OVER () AS n, * FROM near_duplicate_groups('SELECT %1$I, body FROM ids ORDER BY place', id_type => NULL::%2$s)) p
+             FULL JOIN (SELECT row_number() OVER () AS n, * FROM near_duplicate_groups('SELECT id, body FROM ids ORDER BY place')) q USING (n)
+             LEFT JOIN ids x ON x.id = q.id LEFT JOIN ids y ON y.id = q.original
+             WHERE (p.id, p.original) IS DISTINCT FROM (x.%1$I, y.%1$I))$q$, id_column, id_type);
+END $$;
+CREATE FUNCTION wrong_ids_of_all() RETURNS TABLE (id_column text, id_type text, rows bigint, wrong_pairs bigint, wrong_groups bigint) LANGUAGE sql AS $$
+    SELECT v.*, w.* FROM (VALUES ('small', 'bigint'), ('small', 'smallint'), ('plain', 'bigint'), ('plain', 'integer'), ('uuid', 'uuid'), ('name', 'text'),
+        ('long', 'text'), ('exact', 'numeric'), ('day', 'date'), ('even', 'boolean'), ('ends', 'bigint[]'), ('named', 'name'), ('padded', 'char(12)'),
+        ('real', 'double precision')) v, wrong_ids(column1, column2) w
+$$;
+SELECT * FROM wrong_ids_of_all();
+SET work_mem = '64kB';
+SELECT * FROM wrong_ids_of_all() WHERE wrong_pairs + wrong_groups > 0;
+RESET work_mem;
+CREATE TYPE place_of_page AS (book text, page numeric);
+CREATE DOMAIN number AS integer CHECK (VALUE > 0);
+CREATE DOMAIN document AS varchar(100);
+SELECT * FROM near_duplicate_pairs($$VALUES (('a', 1)::place_of_page, 'x y z'), (('b', repeat('7', 90)::numeric)::place_of_page, 'X, Y; Z')$$, id_type => NULL::place_of_page);
+SELECT * FROM near_duplicate_groups($$SELECT i::number, 'one text'::document FROM generate_series(1, 2) i$$);
+SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text'::varchar FROM generate_series(1, 2) i$$, id_type => NULL::number);
+SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text' FROM generate_series(1, 2) i$$, id_type => NULL::integer);
+SELECT * FROM near_duplicate_groups($$SELECT 'id'::varchar, 'a text'$$, id_type => NULL::text);
+SELECT near_duplicate_pairs('VALUES (1, ''a b c d''), (2, ''a b c d''), (3, ''a b c d'')') LIMIT 2;
+
+-- Documents without a feature are alone; ids may be repeated, and must not be null.
+SELECT * FROM near_duplicate_groups($$VALUES (1, NULL), (2, ''), (3, '?!'), (4, NULL::text)$$);
+SELECT * FROM near_duplicate_groups($$VALUES (1, 'a b c'), (1, 'a b c')$$);
+SELECT * FROM near_duplicate_pairs($$VALUES (1, 'a b c'), (1, 'a b c')$$);
+SELECT * FROM near_duplicate_pairs('SELECT 1, ''a'' WHERE false');
+SELECT * FROM near_duplicate_groups('SELECT 1, ''a'' WHERE false');
+SELECT * FROM near_duplicate_groups('SELECT NULL::bigint, ''a''');
+SELECT count(*) FROM near_duplicate_pairs(NULL);
+SELECT count(*) FROM near_duplicate_groups('SELECT 1, ''a''', NULL::double precision);
+
+-- What is refused.
+SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''', 1.01);
+SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', 'NaN'::double precision);
+SELECT * FROM near_duplicate_pairs('SELECT id FROM page');
+SELECT * FROM near_duplicate_pairs('SELECT id, body, place FROM page');
+SELECT * FROM near_duplicate_pairs('SELECT id, place FROM page');
+SELECT * FROM near_duplicate_pairs('SELECT id, body::char(20) FROM page');
+SELECT * FROM near_duplicate_pairs('SELECT uuid, body FROM ids');
+SELECT * FROM near_duplicate_groups('SELECT id::bigint, body FROM page', id_type => NULL::integer);
+SELECT * FROM near_duplicate_groups('SELECT plain, body FROM ids', id_type => NULL::number);
+SELECT * FROM near_duplicate_groups('SELECT id, body FROM page', id_type => NULL);
+SELECT * FROM near_duplicate_pairs('SELECT id, body FROM missing');
+SELECT * FROM near_duplicate_pairs('');
+SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''; SELECT 2, ''b''');
+SELECT * FROM near_duplicate_groups('DELETE FROM page RETURNING id, body');
+CREATE FUNCTION writes() RETURNS text VOLATILE LANGUAGE plpgsql AS 'BEGIN DELETE FROM page; RETURN ''a''; END';
+SELECT * FROM near_duplicate_groups('SELECT 1, writes()');
+CREATE ROLE regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SELECT * FROM near_duplicate_groups('SELECT id, body FROM page');
+RESET ROLE;
+
+-- A READ ONLY transaction; a query in the query; the statement that removes copies.
+BEGIN READ ONLY;
+SELECT count(*) FROM near_duplicate_pairs('SELECT id, body FROM page');
+COMMIT;
+SELECT count(*) FROM near_duplicate_groups($$SELECT p.id, body FROM near_duplicate_groups('SELECT id, body FROM page') p JOIN page USING (id) WHERE p.id = original$$);
+BEGIN;
+DELETE FROM page USING near_duplicate_groups('SELECT id, body FROM page ORDER BY place') g WHERE page.id = g.id AND g.id <> g.original;
+SELECT count(*), count(*) = (SELECT count(DISTINCT original) FROM defined_groups(0.8)) AS equal FROM page;
+ROLLBACK;
+
+-- Nothing is left after an error, a limit, a cancelled statement.
+SET work_mem = '64kB';
+SELECT count(*) FROM near_duplicate_pairs('SELECT id, body || 1 / (19990 - id) FROM many');
+SELECT temporary_files();
+SET temp_file_limit = '512kB';
+\set VERBOSITY sqlstate
+SELECT count(*) FROM near_duplicate_pairs('SELECT id, body FROM page', 0);
+SELECT count(*) FROM near_duplicate_groups('SELECT id, body FROM many');
+\set VERBOSITY default
+RESET temp_file_limit;
+SELECT temporary_files();
+SELECT id FROM near_duplicate_pairs('SELECT id, body FROM page', 0) LIMIT 1 OFFSET 3;
+SELECT near_duplicate_pairs('SELECT id, body FROM page ORDER BY id', 0.9) IS NULL LIMIT 1;
+SELECT temporary_files();
+SET statement_timeout = '300ms';
+SELECT count(*) FROM near_duplicate_groups('SELECT id, body FROM many', 0.1);
+RESET statement_timeout;
+SELECT temporary_files();
+DO $$ BEGIN
+    PERFORM near_duplicate_pairs('SELECT id, body || 1 / (19990 - id) FROM many');
+EXCEPTION WHEN division_by_zero THEN RAISE INFO 'caught, % files', temporary_files();
+END $$;
+RESET work_mem;
+
+-- How many rows the planner expects.
+CREATE FUNCTION expected_rows(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
+END $$;
+ANALYZE page, many;
+SELECT expected_rows('SELECT FROM near_duplicate_groups(''SELECT id, body FROM many'')') AS groups,
+       expected_rows('SELECT FROM near_duplicate_pairs(''SELECT id, body FROM many'')') AS pairs,
+       expected_rows('SELECT FROM near_duplicate_pairs(''SELECT id, body FROM many'', .5)') AS pairs_of_half,
+       expected_rows('SELECT FROM near_duplicate_groups(''SELECT id, body FROM many'', NULL::float8)') AS of_null,
+       expected_rows('SELECT FROM near_duplicate_groups(NULL)') AS of_no_query,
+       expected_rows('SELECT FROM near_duplicate_groups(''SELECT id, body FROM missing'')') AS of_missing;
+SET ROLE regress_simhash_reader;
+SELECT expected_rows('SELECT FROM near_duplicate_groups(''SELECT id, body FROM many'')') AS of_another;
+RESET ROLE;
+
+DROP ROLE regress_simhash_reader;
+DROP TABLE page, made, pair, all_pairs, many, alike, ids;
+DROP TYPE place_of_page;
+DROP DOMAIN number, document;
+DROP FUNCTION word, made_text, defined_pairs, defined_groups, compare, temporary_files, wrong_ids, wrong_ids_of_all, writes, expected_rows;

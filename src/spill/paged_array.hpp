@@ -1,0 +1,155 @@
+// Arrays that may be larger than memory. An array is cut into pages. A pool has room for some of
+// the pages of several arrays; the others are in temporary files, one for each array:
+//
+//   array a    page 0    page 1    page 2    page 3          array b    page 0    page 1
+//                |                   |                                    |
+//   pool       frame 0   frame 1 (unused)  frame 2                      frame 3
+//
+// A page that is asked for comes into a frame. When all frames are taken, it takes that of a page
+// that was not used lately (the clock algorithm), which is written to its file first if it changed.
+// An array that fits into the pool has no file.
+#pragma once
+
+#include "spill/sorted_runs.hpp"
+
+namespace simhash {
+
+class PagedFile;
+
+class PagePool {
+  public:
+    static constexpr size_t kPageBytes = 8192;
+
+    // Uses about this memory at most, in a memory context that outlives the arrays.
+    PagePool(MemoryContext context, size_t memory_bytes)
+        : context_(context), most_(std::max(memory_bytes / kPageBytes, kLeastFrames)) {}
+
+    size_t memory_bytes() const { return most_ * kPageBytes; }
+
+  private:
+    friend class PagedFile;
+
+    static constexpr size_t kLeastFrames = 16;
+
+    struct Frame {
+        char* bytes;      // [kPageBytes]
+        PagedFile* owner; // null if the frame is unused
+        size_t page;      // of the owner
+        bool used;        // since the hand of the clock came by
+        bool changed;     // and not yet written
+    };
+
+    // A frame for a page of the owner. Its contents are undefined.
+    uint32 take(PagedFile* owner, size_t page);
+    uint32 free_frame();
+    void add_frame();
+
+    MemoryContext context_;
+    size_t most_; // frames
+    size_t count_ = 0, capacity_ = 0;
+    size_t hand_ = 0;
+    Frame* frames_ = nullptr; // [capacity_], of which count_ have memory
+};
+
+// The pages of one array. Pages are added in their order.
+class PagedFile {
+  public:
+    explicit PagedFile(PagePool* pool) : pool_(pool) {}
+    PagedFile(const PagedFile&) = delete; // its frames point to it
+    PagedFile& operator=(const PagedFile&) = delete;
+
+    // The bytes of a page, which is one of the array, or the next. They are valid until another
+    // page of the pool is asked for.
+    const char* read(size_t page) { return frame_of(page).bytes; }
+    char* change(size_t page) {
+        PagePool::Frame& frame = frame_of(page);
+        frame.changed = true;
+        return frame.bytes;
+    }
+
+    // Releases the memory and the file. The array is empty afterwards.
+    void close();
+
+  private:
+    friend class PagePool;
+
+    static constexpr uint32 kOut = UINT32_MAX; // the page is in the file
+
+    PagePool::Frame& frame_of(size_t page) {
+        uint32 frame = page < count_ ? frames_[page] : kOut;
+        if (frame == kOut)
+            frame = bring(page);
+        PagePool::Frame& found = pool_->frames_[frame];
+        found.used = true;
+        return found;
+    }
+
+    uint32 bring(size_t page);
+    void add_page(uint32 frame);
+    void write(const PagePool::Frame& frame);
+
+    PagePool* pool_;
+    TemporaryFile file_;
+    size_t count_ = 0, capacity_ = 0; // pages
+    uint32* frames_ = nullptr;        // [capacity_]: where each page is
+};
+
+// An array of records, each in one page.
+template <typename Record>
+class PagedArray {
+  public:
+    explicit PagedArray(PagePool* pool) : file_(pool) {}
+
+    size_t size() const { return count_; }
+
+    void add(const Record& record) {
+        memcpy(file_.change(count_ / kPerPage) + offset(count_), &record, sizeof(Record));
+        count_++;
+    }
+
+    Record operator[](size_t i) {
+        Record record;
+        memcpy(&record, file_.read(i / kPerPage) + offset(i), sizeof(Record));
+        return record;
+    }
+
+    void set(size_t i, const Record& record) {
+        memcpy(file_.change(i / kPerPage) + offset(i), &record, sizeof(Record));
+    }
+
+    void close() {
+        file_.close();
+        count_ = 0;
+    }
+
+  private:
+    static constexpr size_t kPerPage = PagePool::kPageBytes / sizeof(Record);
+
+    static size_t offset(size_t i) { return i % kPerPage * sizeof(Record); }
+
+    PagedFile file_;
+    size_t count_ = 0;
+};
+
+// A sequence of bytes.
+class PagedBytes {
+  public:
+    explicit PagedBytes(PagePool* pool) : file_(pool) {}
+
+    // Where the next bytes will be.
+    uint64_t size() const { return size_; }
+
+    void append(const void* data, size_t bytes);
+    void read(uint64_t position, void* out, size_t bytes);
+
+    void close() {
+        file_.close();
+        size_ = 0;
+    }
+
+  private:
+    PagedFile file_;
+    uint64_t size_ = 0;
+};
+
+} // namespace simhash

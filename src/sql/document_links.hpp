@@ -1,0 +1,48 @@
+// The groups that pairs of documents link, directly or through others (union-find). The first
+// document of a group in the query's order is its original.
+#pragma once
+
+#include "pg.hpp"
+
+#include "spill/paged_array.hpp"
+#include "sql/documents.hpp"
+
+namespace simhash {
+
+class DocumentLinks {
+  public:
+    // Each document is in a group of its own.
+    DocumentLinks(PagePool* pool, size_t documents) : earlier_(pool) {
+        for (size_t number = 0; number < documents; number++)
+            earlier_.add(DocumentNumber(number));
+    }
+
+    // Halves the path to the original on its way.
+    DocumentNumber original_of(DocumentNumber number) {
+        for (;;) {
+            DocumentNumber earlier = earlier_[number];
+            if (earlier == number)
+                return number;
+            DocumentNumber before = earlier_[earlier];
+            if (before == earlier)
+                return earlier;
+            earlier_.set(number, before);
+            number = before;
+        }
+    }
+
+    bool are_linked(DocumentNumber a, DocumentNumber b) { return original_of(a) == original_of(b); }
+
+    void link(DocumentNumber a, DocumentNumber b) {
+        DocumentNumber of_a = original_of(a), of_b = original_of(b);
+        if (of_a != of_b)
+            earlier_.set(std::max(of_a, of_b), std::min(of_a, of_b));
+    }
+
+    void release() { earlier_.close(); }
+
+  private:
+    PagedArray<DocumentNumber> earlier_; // one of the same group; an original has itself
+};
+
+} // namespace simhash

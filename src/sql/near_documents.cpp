@@ -1,0 +1,395 @@
+// The near-duplicates among documents: pairs whose fingerprints lie within the radius of the
+// similarity and whose sets of features are at least that similar.
+//
+//   documents --by set--> models --by fingerprint--> fingerprints --near pairs--> candidates
+//                         (copies are linked)        (each once)                  --sets--> pairs
+//
+// 1. Documents with equal sets come together by a hash of the set; then the sets are compared. The
+//    first of them is the model, and only models are searched, however many copies they have.
+// 2. The distinct fingerprints of the models are searched for near pairs (core/whole). Two models
+//    with near or equal fingerprints are a candidate, unless their sizes alone exclude the
+//    similarity.
+// 3. Candidates are collected up to a limit of memory and then verified in an order in which their
+//    sets are read nearly in sequence: by the parts of the file in which the sets of the two are,
+//    where some parts fit into memory together.
+//
+// For groups a candidate whose documents are linked already is dropped, and so are all candidates
+// of two fingerprints at once where the documents of each are linked. Without that, thousands of
+// documents that are all similar would cost a number of steps that grows with its square.
+#include "sql/near_documents.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/bits/distance.hpp"
+#include "core/text/minhash_distance.hpp"
+#include "sql/collector.hpp"
+
+namespace simhash {
+namespace {
+
+// The models that have a certain fingerprint. If there is only one, its number stands in the place of
+// where they are.
+struct FingerprintModels {
+    uint64_t fingerprint;
+    uint32_t first; // among the models in order of their fingerprints
+    uint32_t count : 31;
+    uint32_t are_linked : 1; // all of them to each other, as far as that was noted
+};
+
+// The models whose sets have a certain hash: as good as always one.
+struct ModelsOfHash {
+    struct Model {
+        DocumentNumber number, last_copy;
+    };
+
+    uint64_t hash = 0;
+    size_t count = 0, capacity = 4;
+    Model* models = allocate<Model>(CurrentMemoryContext, capacity);
+
+    void add(DocumentNumber number) {
+        if (count == capacity)
+            models = resize(models, capacity *= 2);
+        models[count++] = {number, number};
+    }
+};
+
+class Search {
+  public:
+    // links is null where all pairs are wanted.
+    Search(Documents* documents, PagePool* pool, size_t memory, double similarity,
+           DocumentLinks* links, const NearDocumentsReceiver& receiver)
+        : documents_(*documents), links_(links), receiver_(receiver), memory_(memory),
+          similarity_(similarity), radius_(minhash_radius(similarity, kRecall)),
+          part_bytes_(pool->memory_bytes() / 4), models_(pool), fingerprints_(pool),
+          collector_(Collector::within(CurrentMemoryContext, memory / 2)),
+          candidates_(memory / 3), set_a_{CurrentMemoryContext}, set_b_{CurrentMemoryContext} {}
+
+    void run() {
+        ExternalSorter<Entry> by_fingerprint(memory_ / 3);
+        find_models(&by_fingerprint);
+        group_by_fingerprint(&by_fingerprint);
+        if (similarity_ < 1) { // else only copies are near-duplicates
+            make_directory();
+            search_equal_fingerprints();
+            find_pairs(&collector_, nullptr, radius_, {receive_pair, nullptr, this});
+            verify_candidates();
+        }
+        collector_.release();
+        candidates_.release();
+        fingerprints_.close();
+        models_.close();
+    }
+
+  private:
+    static constexpr double kRecall = 0.8;    // the default of minhash_radius() in SQL
+    static constexpr uint64_t kFewPairs = 64; // pairs of models that are looked at one by one
+
+    // ---- models and copies ----
+
+    void find_models(ExternalSorter<Entry>* by_fingerprint);
+    bool add_to_copies(DocumentNumber number, ModelsOfHash* of_hash);
+    bool have_equal_sets(DocumentNumber a, DocumentNumber b);
+    void group_by_fingerprint(ExternalSorter<Entry>* by_fingerprint);
+    void add_fingerprint(uint64_t fingerprint, size_t first);
+
+    // ---- candidates ----
+
+    void make_directory();
+    size_t place_of(uint64_t fingerprint);
+    DocumentNumber model(const FingerprintModels& of, size_t i) {
+        return of.count == 1 ? of.first : models_[of.first + i];
+    }
+    void search_equal_fingerprints();
+    template <typename Step>
+    void each_shared_fingerprint(const Step& step);
+    void search_among(const FingerprintModels& of);
+    void link_to_first(const FingerprintModels& of);
+    void link_among(size_t place, FingerprintModels of);
+    DocumentNumber frequent_original(const FingerprintModels& of);
+    bool note_whether_linked(size_t place, FingerprintModels* of);
+    static void receive_pair(void* search, uint64_t a, uint64_t b);
+    void search_between(size_t place_a, size_t place_b);
+    void add_candidate(DocumentNumber a, DocumentNumber b);
+
+    // ---- verification ----
+
+    bool are_linked(DocumentNumber a, DocumentNumber b) {
+        return links_ != nullptr && links_->are_linked(a, b);
+    }
+    void verify_candidates();
+    void verify(DocumentNumber a, DocumentNumber b);
+
+    Documents& documents_;
+    DocumentLinks* links_;
+    NearDocumentsReceiver receiver_;
+    size_t memory_;
+    double similarity_;
+    int radius_;
+    size_t part_bytes_;                          // of the sets, several of which fit into memory
+    PagedArray<DocumentNumber> models_;          // in order of their fingerprints
+    PagedArray<FingerprintModels> fingerprints_; // in order
+    Collector collector_;                        // the fingerprints, for their search
+    SortBuffer<Entry> candidates_;               // (parts of the sets of a and b, a and b)
+    SetBuffer set_a_, set_b_;
+    int directory_bits_ = 0;
+    uint32_t* directory_ = nullptr; // for each beginning, where its fingerprints begin; and the end
+};
+
+// ---- models and copies ----
+
+void Search::find_models(ExternalSorter<Entry>* by_fingerprint) {
+    ExternalSorter<Entry>& by_set = documents_.by_set();
+    ModelsOfHash of_hash;
+    by_set.finish();
+    for (Entry entry{}; by_set.next(&entry);) {
+        CHECK_FOR_INTERRUPTS();
+        auto number = DocumentNumber(entry.tid);
+        if (entry.key != of_hash.hash)
+            of_hash.count = 0;
+        of_hash.hash = entry.key;
+        if (add_to_copies(number, &of_hash))
+            continue;
+        of_hash.add(number);
+        by_fingerprint->add({documents_[number].fingerprint, number});
+    }
+    by_set.release();
+}
+
+// Adds the document to the copies of the model whose set it has. False if there is none.
+bool Search::add_to_copies(DocumentNumber number, ModelsOfHash* of_hash) {
+    for (size_t i = 0; i < of_hash->count; i++) {
+        ModelsOfHash::Model& model = of_hash->models[i];
+        if (!have_equal_sets(model.number, number))
+            continue;
+        documents_.set_next_copy(model.last_copy, number);
+        model.last_copy = number;
+        if (links_ != nullptr)
+            links_->link(model.number, number);
+        return true;
+    }
+    return false;
+}
+
+bool Search::have_equal_sets(DocumentNumber a, DocumentNumber b) {
+    FeatureHashes of_a = documents_.set(a, &set_a_), of_b = documents_.set(b, &set_b_);
+    return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
+}
+
+void Search::group_by_fingerprint(ExternalSorter<Entry>* by_fingerprint) {
+    uint64_t fingerprint = 0;
+    size_t first = 0;
+    by_fingerprint->finish();
+    for (Entry entry{}; by_fingerprint->next(&entry);) {
+        CHECK_FOR_INTERRUPTS();
+        if (entry.key != fingerprint && models_.size() > first) {
+            add_fingerprint(fingerprint, first);
+            first = models_.size();
+        }
+        fingerprint = entry.key;
+        models_.add(DocumentNumber(entry.tid));
+    }
+    if (models_.size() > first)
+        add_fingerprint(fingerprint, first);
+    by_fingerprint->release();
+    collector_.finish();
+}
+
+// Its models are those from `first` on.
+void Search::add_fingerprint(uint64_t fingerprint, size_t first) {
+    size_t count = models_.size() - first;
+    uint32_t where = count == 1 ? models_[first] : uint32_t(first);
+    fingerprints_.add({fingerprint, where, uint32_t(count), count == 1});
+    collector_.add(fingerprint);
+}
+
+// ---- candidates ----
+
+void Search::make_directory() {
+    constexpr int kMostBits = 18;
+    constexpr size_t kShare = 16; // of the memory
+    size_t entries = std::min(fingerprints_.size(), memory_ / kShare / sizeof(uint32_t));
+    directory_bits_ = std::clamp(int(std::bit_width(entries)) - 1, 1, kMostBits);
+    size_t beginnings = size_t{1} << directory_bits_, filled = 0;
+    directory_ = allocate<uint32_t>(CurrentMemoryContext, beginnings + 1);
+    for (size_t i = 0; i < fingerprints_.size(); i++) {
+        CHECK_FOR_INTERRUPTS();
+        size_t beginning = fingerprints_[i].fingerprint >> (kFingerprintBits - directory_bits_);
+        while (filled <= beginning)
+            directory_[filled++] = uint32_t(i);
+    }
+    while (filled <= beginnings)
+        directory_[filled++] = uint32_t(fingerprints_.size());
+}
+
+// The place of a fingerprint, which is there, among all of them.
+size_t Search::place_of(uint64_t fingerprint) {
+    size_t beginning = fingerprint >> (kFingerprintBits - directory_bits_);
+    size_t low = directory_[beginning], high = directory_[beginning + 1];
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        (fingerprints_[middle].fingerprint <= fingerprint ? low : high) = middle;
+    }
+    return low;
+}
+
+// Calls step(place, models) for the fingerprints of more than one model.
+template <typename Step>
+void Search::each_shared_fingerprint(const Step& step) {
+    for (size_t place = 0; place < fingerprints_.size(); place++) {
+        CHECK_FOR_INTERRUPTS();
+        FingerprintModels of = fingerprints_[place];
+        if (of.count > 1)
+            step(place, of);
+    }
+}
+
+// For groups, a comparison of each model with the first of its fingerprint is mostly all.
+void Search::search_equal_fingerprints() {
+    if (links_ == nullptr) {
+        each_shared_fingerprint([&](size_t, const FingerprintModels& of) { search_among(of); });
+        return;
+    }
+    each_shared_fingerprint([&](size_t, const FingerprintModels& of) { link_to_first(of); });
+    verify_candidates();
+    each_shared_fingerprint(
+        [&](size_t place, const FingerprintModels& of) { link_among(place, of); });
+}
+
+void Search::search_among(const FingerprintModels& of) {
+    for (size_t i = 0; i < of.count; i++)
+        for (size_t j = i + 1; j < of.count; j++)
+            add_candidate(model(of, i), model(of, j));
+}
+
+void Search::link_to_first(const FingerprintModels& of) {
+    for (size_t i = 1; i < of.count; i++)
+        add_candidate(model(of, 0), model(of, i));
+}
+
+// Compares the models that are outside of the largest group with all. Where most are in that group,
+// as after link_to_first(), these are few. A document does not leave the group. So one that is
+// outside now was outside before, and has been compared with those that follow it.
+void Search::link_among(size_t place, FingerprintModels of) {
+    if (note_whether_linked(place, &of))
+        return;
+    DocumentNumber frequent = frequent_original(of);
+    for (size_t i = 0; i < of.count; i++) {
+        DocumentNumber a = model(of, i);
+        if (are_linked(a, frequent))
+            continue;
+        for (size_t j = 0; j < of.count; j++) {
+            DocumentNumber b = model(of, j);
+            if (j > i || (j < i && are_linked(b, frequent)))
+                add_candidate(a, b);
+        }
+    }
+}
+
+// The original of more than half of the models, if there is one; else of some of them (the majority
+// vote of Boyer and Moore).
+DocumentNumber Search::frequent_original(const FingerprintModels& of) {
+    DocumentNumber frequent = kNoDocument;
+    for (size_t i = 0, votes = 0; i < of.count; i++) {
+        DocumentNumber original = links_->original_of(model(of, i));
+        if (votes == 0)
+            frequent = original;
+        original == frequent ? votes++ : votes--;
+    }
+    return frequent;
+}
+
+// Whether all models of the fingerprint are linked. If so, that is noted.
+bool Search::note_whether_linked(size_t place, FingerprintModels* of) {
+    if (of->are_linked)
+        return true;
+    for (size_t i = 1; i < of->count; i++)
+        if (!are_linked(model(*of, 0), model(*of, i)))
+            return false;
+    of->are_linked = true;
+    fingerprints_.set(place, *of);
+    return true;
+}
+
+void Search::receive_pair(void* search, uint64_t a, uint64_t b) {
+    auto* self = static_cast<Search*>(search);
+    self->search_between(self->place_of(a), self->place_of(b));
+}
+
+void Search::search_between(size_t place_a, size_t place_b) {
+    FingerprintModels a = fingerprints_[place_a], b = fingerprints_[place_b];
+    if (links_ != nullptr && uint64_t(a.count) * b.count > kFewPairs) {
+        note_whether_linked(place_a, &a);
+        note_whether_linked(place_b, &b);
+        if (!b.are_linked)
+            std::swap(a, b);
+        if (a.are_linked && b.are_linked && are_linked(model(a, 0), model(b, 0)))
+            return;
+    }
+    for (size_t i = 0; i < a.count; i++) {
+        DocumentNumber of_a = model(a, i);
+        if (b.are_linked && b.count > 1 && are_linked(of_a, model(b, 0)))
+            continue;
+        for (size_t j = 0; j < b.count; j++)
+            add_candidate(of_a, model(b, j));
+    }
+}
+
+void Search::add_candidate(DocumentNumber a, DocumentNumber b) {
+    CHECK_FOR_INTERRUPTS();
+    if (are_linked(a, b))
+        return;
+    Document of_a = documents_[a], of_b = documents_[b];
+    // The similarity is at most the size of the smaller set divided by that of the larger one.
+    double fewer = std::min(of_a.features, of_b.features);
+    double more = std::max(of_a.features, of_b.features);
+    if (fewer / more < similarity_)
+        return;
+    if (candidates_.is_full())
+        verify_candidates();
+    if (a > b) {
+        std::swap(a, b);
+        std::swap(of_a, of_b);
+    }
+    candidates_.add({of_a.set / part_bytes_ << 32 | of_b.set / part_bytes_, uint64_t(a) << 32 | b});
+}
+
+// ---- verification ----
+
+void Search::verify_candidates() {
+    candidates_.sort();
+    for (const Entry& candidate : candidates_.entries()) {
+        CHECK_FOR_INTERRUPTS();
+        verify(DocumentNumber(candidate.tid >> 32), DocumentNumber(candidate.tid));
+    }
+    candidates_.clear();
+}
+
+void Search::verify(DocumentNumber a, DocumentNumber b) {
+    if (are_linked(a, b))
+        return;
+    FeatureHashes of_a = documents_.set(a, &set_a_), of_b = documents_.set(b, &set_b_);
+    if (!is_set_similarity_at_least(of_a, of_b, similarity_))
+        return;
+    if (links_ != nullptr) {
+        links_->link(a, b);
+        return;
+    }
+    double similarity;
+    set_similarity(of_a, of_b, &similarity);
+    receiver_.pair(receiver_.context, a, b, similarity);
+}
+
+} // namespace
+
+void find_near_documents(Documents* documents, PagePool* pool, size_t memory, double similarity,
+                         const NearDocumentsReceiver& receiver) {
+    Search(documents, pool, memory, similarity, nullptr, receiver).run();
+}
+
+void link_near_documents(Documents* documents, PagePool* pool, size_t memory, double similarity,
+                         DocumentLinks* links) {
+    Search(documents, pool, memory, similarity, links, {}).run();
+}
+
+} // namespace simhash
