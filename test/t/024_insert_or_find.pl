@@ -97,17 +97,19 @@ isnt($other, $one, 'after a rollback the row is inserted');
 is($node->safe_psql('postgres', "SELECT url, fp, id = $other FROM originals WHERE fp <~> 2000 <= 3"), 'b|2001|t', '... once');
 
 my $text = 'The boat house is closed from the first to the fifteenth of March for repairs of the roof';
+my $other_text = 'Wash three hundred grams of brown lentils, and let them simmer with a bay leaf for twenty five minutes';
+my $third_text = 'Trains to the coast leave from platform nine until further notice, as a bridge is being built over the old line';
 ($one, $other) = race("SELECT id, inserted FROM notice('$text.');", "SELECT id, inserted FROM notice('$text!');", 'COMMIT;');
 is($other, $one =~ s/t$/f/mr, 'documents: the row of a session that committed is found');
-($one, $other) = race("SELECT * FROM notice('Another: $text.');", "SELECT * FROM notice('Another: $text!');", 'ROLLBACK;');
+($one, $other) = race("SELECT * FROM notice('$other_text.');", "SELECT * FROM notice('$other_text!');", 'ROLLBACK;');
 like($other, qr/^\d+\|t\|$/, '... and after a rollback the row is inserted');
 like(
 	(race("SELECT original_id('a', 1099511627775);",
 			"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT original_id('b', 1099511627774); ROLLBACK;", 'COMMIT;'))[1],
 	qr/^could not serialize access/, 'a repeatable read ends with an error');
 like(
-	(race("SELECT notice('Once more: $text.');",
-			"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT notice('Once more: $text!'); ROLLBACK;", 'COMMIT;'))[1],
+	(race("SELECT notice('$third_text.');",
+			"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT notice('$third_text!'); ROLLBACK;", 'COMMIT;'))[1],
 	qr/^could not serialize access/, '... and of documents, too');
 
 # ---- a row that cannot be seen ----
