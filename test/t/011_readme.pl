@@ -35,7 +35,7 @@ sub plain
 # ---- README.md ----
 
 my @blocks = blocks_of('README.md');
-cmp_ok(scalar(@blocks), '>=', 5, 'README has SQL');
+cmp_ok(scalar(@blocks), '>=', 4, 'README has SQL');
 
 # What the statements of a block print.
 my %printed;
