@@ -69,10 +69,12 @@ class PairsInOrder {
 
     // The documents that have equal sets.
     void add_copies() {
-        for (size_t number = 0; number < documents_.count(); number++)
+        for (size_t number = 0; number < documents_.count(); number++) {
+            CHECK_FOR_INTERRUPTS();
             for (DocumentNumber copy = documents_[DocumentNumber(number)].next_copy;
                  copy != kNoDocument; copy = documents_[copy].next_copy)
                 add(DocumentNumber(number), copy, 1);
+        }
     }
 
     void give(ResultRows* rows) {
@@ -102,19 +104,21 @@ class PairsInOrder {
     ExternalSorter<Entry> sorter_; // (both numbers, similarity)
 };
 
-void put_pairs(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, double similarity) {
-    PairsInOrder pairs(documents, Shares().results);
+void put_pairs(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, const Shares& shares,
+               double similarity) {
+    PairsInOrder pairs(documents, shares.results);
     ResultRows rows(fcinfo, documents);
-    find_near_documents(documents, pool, Shares().search, similarity, pairs.receiver());
+    find_near_documents(documents, pool, shares.search, similarity, pairs.receiver());
     documents->release_sets();
     pairs.add_copies();
     pairs.give(&rows);
 }
 
-void put_groups(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, double similarity) {
+void put_groups(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, const Shares& shares,
+                double similarity) {
     DocumentLinks links(pool, documents->count());
     ResultRows rows(fcinfo, documents);
-    link_near_documents(documents, pool, Shares().search, similarity, &links);
+    link_near_documents(documents, pool, shares.search, similarity, &links);
     documents->release_sets();
     for (size_t i = 0; i < documents->count(); i++)
         rows.put(DocumentNumber(i), links.original_of(DocumentNumber(i)));
@@ -136,10 +140,11 @@ Datum near_duplicates(FunctionCallInfo fcinfo, const Put& put) {
     MemoryContext context =
         AllocSetContextCreate(CurrentMemoryContext, "near duplicates", ALLOCSET_DEFAULT_SIZES);
     MemoryContext caller = MemoryContextSwitchTo(context);
-    PagePool pool(context, Shares().pages);
-    Documents documents(&pool, id_type, Shares().sort);
+    Shares shares;
+    PagePool pool(context, shares.pages);
+    Documents documents(&pool, id_type, shares.sort);
     documents.read_query(query);
-    put(fcinfo, &documents, &pool, similarity);
+    put(fcinfo, &documents, &pool, shares, similarity);
     documents.release();
     MemoryContextSwitchTo(caller);
     MemoryContextDelete(context);
