@@ -63,6 +63,12 @@ FROM near_duplicate_pairs('SELECT id, body FROM page', 0.6) p
     JOIN near_duplicate_groups('SELECT id, body FROM page', 0.6) x ON x.id = p.id
     JOIN near_duplicate_groups('SELECT id, body FROM page', 0.6) y ON y.id = p.other;
 
+-- The definition is near_duplicate().
+SELECT count(*) FILTER (WHERE p.id IS NOT NULL) AS pairs, count(*) FILTER (WHERE (p.id IS NOT NULL) <> coalesce(near_duplicate(x.body, y.body, 0.7), false)) AS wrong
+FROM page x JOIN page y ON x.id < y.id
+    LEFT JOIN near_duplicate_pairs('SELECT id, body FROM page WHERE id % 4 = 0 ORDER BY id', 0.7) p ON p.id = x.id AND p.other = y.id
+WHERE x.id % 4 = 0 AND y.id % 4 = 0;
+
 -- With as little memory as can be set: the same, by temporary files, which are gone afterwards.
 CREATE FUNCTION temporary_files() RETURNS bigint LANGUAGE sql AS $$
     SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%'

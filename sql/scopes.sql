@@ -208,7 +208,6 @@ INSERT INTO guarded VALUES (7, 3);
 UPDATE guarded SET tenant = 1 WHERE tenant = 3;
 
 -- What cannot be a scope, or its fingerprint.
-CREATE INDEX ON docs USING simhash (lang, fp);
 CREATE INDEX ON docs USING simhash (id);
 CREATE TABLE points (fp bigint, place point);
 CREATE INDEX ON points USING simhash (fp, place);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr void set_properties(IndexAmRoutine* am) {
     am->amstrategies = kNear + kFingerprintBits;
-    am->amsupport = kHashScope;
+    am->amsupport = kValueWords;
     am->amcanmulticol = true; // the fingerprint, then the columns of its scope
     am->amcanorderbyop = true;
     am->amoptionalkey = true;
@@ -24,26 +24,45 @@ constexpr void set_properties(IndexAmRoutine* am) {
 }
 
 // Index-only scans rely on VACUUM's cleanup locks, which the replay of generic WAL does not take:
-// on a standby there are none. An index with scopes stores neither the scope's values nor the plain
-// fingerprint, so it has nothing to return.
+// on a standby there are none. An index with a scope, or of a type that has words, does not store
+// its columns, so it has nothing to return.
 bool can_return(Relation index, int) {
-    return scope_columns(index) == 0 && !RecoveryInProgress();
+    return !needs_recheck(index) && !RecoveryInProgress();
 }
 
 bool index_property(Oid index, int column, IndexAMProperty property, const char*, bool* result,
                     bool* is_null) {
-    if (property == AMPROP_DISTANCE_ORDERABLE && column == 1 && OidIsValid(index)) {
-        *result = true;
-        *is_null = false;
-        return true;
-    }
-    return false;
+    if (property != AMPROP_DISTANCE_ORDERABLE || column != 1 || !OidIsValid(index))
+        return false;
+    Oid family, type;
+    *is_null = !get_opclass_opfamily_and_input_type(get_index_column_opclass(index, column),
+                                                    &family, &type);
+    *result = !*is_null && OidIsValid(get_opfamily_member(family, type, INT8OID, kDistance));
+    return true;
+}
+
+// What an operator class is for.
+enum class ClassKind {
+    kFingerprints, // of bigint: the word is the value; may also serve a scope
+    kWords,        // computes words; may also serve a scope
+    kScope,        // columns after the first that are compared by =
+    kRecheck,      // columns after the first of which nothing is stored
+};
+
+ClassKind kind_of_class(Oid family, Oid type) {
+    if (type == INT8OID)
+        return ClassKind::kFingerprints;
+    if (OidIsValid(get_opfamily_proc(family, type, type, kValueWords)))
+        return ClassKind::kWords;
+    bool compares_alike = OidIsValid(get_opfamily_member(family, type, type, kAlike));
+    bool has_hash = OidIsValid(get_opfamily_proc(family, type, type, kHashScope));
+    return compares_alike && !has_hash ? ClassKind::kRecheck : ClassKind::kScope;
 }
 
 // Whether a class of fingerprints may contain the operator: by its strategy, its right-hand type
 // and its purpose. The type hamming_ball has no fixed OID, so the right-hand type of <@ is not
 // checked.
-bool operator_is_known(Form_pg_amop amop) {
+bool is_fingerprint_operator(Form_pg_amop amop) {
     if (is_near_strategy(amop->amopstrategy))
         return amop->amoppurpose == AMOP_SEARCH && amop->amoprighttype == INT8OID;
     switch (amop->amopstrategy) {
@@ -62,14 +81,26 @@ bool operator_is_known(Form_pg_amop amop) {
     }
 }
 
-// A class for columns of the scope contains equality alone.
-bool scope_operator_is_known(Form_pg_amop amop) {
-    return amop->amopstrategy == kEqual && amop->amoppurpose == AMOP_SEARCH;
+bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
+    bool is_search = amop->amoppurpose == AMOP_SEARCH;
+    bool has_same_types = amop->amoplefttype == amop->amoprighttype;
+    switch (kind) {
+    case ClassKind::kFingerprints:
+        return is_fingerprint_operator(amop);
+    case ClassKind::kWords:
+        // The words of the right-hand value are computed by the class, so it is of the same type.
+        return is_search && (amop->amopstrategy == kWithinBall ||
+                             (is_value_strategy(amop->amopstrategy) && has_same_types));
+    case ClassKind::kScope:
+        return is_search && amop->amopstrategy == kEqual;
+    case ClassKind::kRecheck:
+        return is_search && amop->amopstrategy == kAlike;
+    }
+    pg_unreachable();
 }
 
-bool check_operator(Form_pg_amop amop, Oid type, const char* family) {
-    bool valid = amop->amoplefttype == type &&
-                 (type == INT8OID ? operator_is_known(amop) : scope_operator_is_known(amop));
+bool check_operator(Form_pg_amop amop, Oid type, ClassKind kind, const char* family) {
+    bool valid = amop->amoplefttype == type && operator_is_known(amop, kind);
     Oid result = get_op_rettype(amop->amopopr);
     valid &= result == (amop->amoppurpose == AMOP_ORDER ? INT4OID : BOOLOID);
     if (!valid)
@@ -82,13 +113,15 @@ bool check_operator(Form_pg_amop amop, Oid type, const char* family) {
     return valid;
 }
 
-// The support function is (type, seed bigint) -> bigint. The argument type is not checked: date may
-// use integer's hash function.
+// The support functions are (type, seed bigint) -> bigint and (type) -> bigint[]. The argument type
+// is not checked: date may use integer's hash function.
 bool check_function(Form_pg_amproc amproc, const char* family) {
     Oid* arguments;
     int count;
     Oid result = get_func_signature(amproc->amproc, &arguments, &count);
-    bool valid = result == INT8OID && count == 2 && arguments[1] == INT8OID;
+    bool valid = amproc->amprocnum == kValueWords
+                     ? result == INT8ARRAYOID && count == 1
+                     : result == INT8OID && count == 2 && arguments[1] == INT8OID;
     if (!valid)
         ereport(
             INFO,
@@ -108,8 +141,6 @@ bool require_member(bool is_there, const char* family, const char* what, int num
     return is_there;
 }
 
-// A class for bigint is one of fingerprints, and may also serve a scope. Any other class is for
-// scopes.
 bool index_validate(Oid opclass) {
     HeapTuple class_tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
     if (!HeapTupleIsValid(class_tuple))
@@ -118,11 +149,12 @@ bool index_validate(Oid opclass) {
     Oid family = form->opcfamily, type = form->opcintype;
     // Messages name the class that was asked for: its family has the same name.
     const char* family_name = NameStr(form->opcname);
-    bool valid = true, has_ball = type != INT8OID;
+    ClassKind kind = kind_of_class(family, type);
+    bool valid = true, has_ball = false;
     catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
     for (int i = 0; i < operators->n_members; i++) {
         auto* amop = reinterpret_cast<Form_pg_amop>(GETSTRUCT(&operators->members[i]->tuple));
-        valid &= check_operator(amop, type, family_name);
+        valid &= check_operator(amop, type, kind, family_name);
         has_ball |= amop->amopstrategy == kWithinBall;
     }
     ReleaseSysCacheList(operators);
@@ -132,11 +164,14 @@ bool index_validate(Oid opclass) {
             reinterpret_cast<Form_pg_amproc>(GETSTRUCT(&functions->members[i]->tuple)),
             family_name);
     ReleaseSysCacheList(functions);
-    valid &= require_member(has_ball, family_name, "operator <@, strategy", kWithinBall);
-    valid &= require_member(OidIsValid(get_opfamily_member(family, type, type, kEqual)),
-                            family_name, "operator =, strategy", kEqual);
-    valid &= require_member(OidIsValid(get_opfamily_proc(family, type, type, kHashScope)),
-                            family_name, "support function", kHashScope);
+    if (kind == ClassKind::kFingerprints || kind == ClassKind::kWords)
+        valid &= require_member(has_ball, family_name, "operator <@, strategy", kWithinBall);
+    if (kind != ClassKind::kRecheck) {
+        valid &= require_member(OidIsValid(get_opfamily_member(family, type, type, kEqual)),
+                                family_name, "operator =, strategy", kEqual);
+        valid &= require_member(OidIsValid(get_opfamily_proc(family, type, type, kHashScope)),
+                                family_name, "support function", kHashScope);
+    }
     ReleaseSysCache(class_tuple);
     return valid;
 }

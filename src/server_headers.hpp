@@ -35,6 +35,7 @@ extern "C" {
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"

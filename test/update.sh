@@ -25,6 +25,42 @@ CREATE OR REPLACE FUNCTION hamming_within(fp bigint, query bigint, radius bigint
 SQL
 
 start_server update
+# A table of the first version, with an index whose scope is a text: both go through all updates.
+run_psql -d template1 -At >"$workspace/out" 2>&1 <<'SQL' || { cat "$workspace/out"; die "failed"; }
+CREATE DATABASE early;
+\c early
+CREATE EXTENSION simhash VERSION '1.0';
+CREATE TABLE docs AS SELECT i AS id, simhash(md5((i / 3)::text)) AS fp, 'lang ' || i % 5 AS lang, 'document ' || md5((i / 3)::text) || ' a b' AS body
+    FROM generate_series(1, 3000) i;
+CREATE INDEX docs_fp ON docs USING simhash (fp, lang);
+CREATE TABLE answers AS SELECT id, (SELECT array_agg(d.id ORDER BY d.id) FROM docs d WHERE d.fp <~> q.fp <= 3 AND d.lang = q.lang) AS ids
+    FROM docs q WHERE id < 50;
+SQL
+for update in "UPDATE TO '1.1'" UPDATE; do
+    run_psql -d early -At >"$workspace/out" 2>&1 <<SQL || { cat "$workspace/out"; die "failed"; }
+ALTER EXTENSION simhash $update;
+SET enable_seqscan = off;
+INSERT INTO docs SELECT id, fp, lang || ' new', body FROM docs WHERE id < 50;
+SELECT 'the answers of a scope of text' FROM answers a JOIN docs q USING (id)
+WHERE lang NOT LIKE '% new' AND ids IS DISTINCT FROM
+    (SELECT array_agg(d.id ORDER BY d.id) FROM docs d WHERE d.fp <~> q.fp <= 3 AND d.lang = q.lang);
+SELECT 'the index with a scope of text' FROM simhash_index_check('docs_fp', true) WHERE rows <> (SELECT count(*) FROM docs);
+SQL
+    [ ! -s "$workspace/out" ] || { cat "$workspace/out"; die "wrong after $update"; }
+done
+run_psql -d early -At >"$workspace/out" 2>&1 <<'SQL' || { cat "$workspace/out"; die "failed"; }
+CREATE INDEX docs_body ON docs USING simhash (body, lang);
+REINDEX INDEX docs_fp;
+SET enable_seqscan = off;
+SELECT what FROM (VALUES
+    ('an index on texts', (SELECT count(*) FROM docs a JOIN docs b ON a.body ~~= b.body AND a.lang = b.lang WHERE a.id = 7)
+        = (SELECT sum(same * same) FROM (SELECT count(*) AS same FROM docs WHERE id = 7 GROUP BY lang) d)),
+    ('its content', (SELECT rows FROM simhash_index_check('docs_body', true)) = (SELECT count(*) FROM docs)),
+    ('the rebuilt index', (SELECT rows FROM simhash_index_check('docs_fp', true)) = (SELECT count(*) FROM docs)),
+    ('the operator classes', (SELECT bool_and(amvalidate(c.oid)) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod WHERE amname = 'simhash'))) v (what, holds)
+WHERE holds IS NOT TRUE;
+SQL
+[ ! -s "$workspace/out" ] || { cat "$workspace/out"; die "wrong after the update"; }
 run_psql -At -v next="$next" >"$workspace/out" 2>&1 <<'SQL' || { cat "$workspace/out"; die "failed"; }
 CREATE EXTENSION simhash;
 CREATE TABLE docs (id integer, body text, fp bigint GENERATED ALWAYS AS (simhash(body)) STORED);

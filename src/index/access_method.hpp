@@ -6,6 +6,7 @@
 #include "pg.hpp"
 #include "core/bits/ball.hpp"
 #include "core/layout/layout.hpp"
+#include "core/text/minhash_distance.hpp"
 
 namespace simhash {
 
@@ -78,6 +79,7 @@ enum Strategy : uint16 {
     kEqual = 2,         // fp = bigint, integer, smallint
     kNearDuplicate = 3, // fp ~= bigint
     kDistance = 4,      // ORDER BY fp <~> bigint
+    kAlike = 5,         // body ~~= text, shingles ~~= shingle_set
     kNear = 100,        // + radius: fp ~|||= bigint
 };
 
@@ -85,15 +87,33 @@ inline bool is_near_strategy(int strategy) {
     return kNear <= strategy && strategy <= kNear + kFingerprintBits;
 }
 
+// True for `value = value` and `value ~~= value`, whose argument is of the column's type: a class
+// that computes words computes those of the argument, too.
+inline bool is_value_strategy(int strategy) {
+    return strategy == kEqual || strategy == kAlike;
+}
+
 // Support functions of an operator class.
-constexpr uint16 kHashScope = 1; // (type, seed bigint) -> bigint: the type's extended hash function
+enum SupportFunction : uint16 {
+    kHashScope = 1,  // (type, seed bigint) -> bigint: the type's extended hash function
+    kValueWords = 2, // (type) -> bigint[]: the words of a value (words.hpp)
+};
 
 // Returns the radius that a strategy stands for, or kNoRadius if its argument gives the radius or
 // it has none.
 inline int radius_of_strategy(int strategy) {
     if (is_near_strategy(strategy))
         return strategy - kNear;
-    return strategy == kEqual ? 0 : strategy == kNearDuplicate ? kNearDuplicateRadius : kNoRadius;
+    switch (strategy) {
+    case kEqual:
+        return 0;
+    case kNearDuplicate:
+        return kNearDuplicateRadius;
+    case kAlike:
+        return kAlikeRadius;
+    default:
+        return kNoRadius;
+    }
 }
 
 } // namespace simhash

@@ -32,7 +32,7 @@ char* column_in_sql(Relation index, int column) {
 
 // True when a column after the first is a bigint: then the columns may be in the wrong order.
 bool fingerprint_may_follow(Relation index) {
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
         if (index->rd_opcintype[i] == INT8OID)
             return true;
     return false;
@@ -40,15 +40,18 @@ bool fingerprint_may_follow(Relation index) {
 
 // Returns the first column after the fingerprint that is a text, or 0.
 int text_in_scope(Relation index) {
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
         if (is_string(column_type(index, i)))
             return i;
     return 0;
 }
 
+// The operator class of text computes words. For other strings a function makes the fingerprint.
 int hint_of_document(Relation index, int column) {
-    return errhint("To index documents, write USING simhash (simhash(%s)).",
-                   column_in_sql(index, column));
+    const char* written = column_in_sql(index, column);
+    if (OidIsValid(index_getprocid(index, AttrNumber(column + 1), kValueWords)))
+        return errhint("To index documents, write USING simhash (%s).", written);
+    return errhint("To index documents, write USING simhash (minhash(%s)).", written);
 }
 
 int hint_of_bits(const char* bits, int32 typmod) {
@@ -86,7 +89,7 @@ int hint_of_type(Relation index) {
                        column);
     case TEXTARRAYOID:
     case INT8ARRAYOID:
-        return errhint("To index lists of features, write USING simhash (simhash(%s)).", column);
+        return errhint("To index lists of features, write USING simhash (minhash(%s)).", column);
     default:
         return is_string(type) ? hint_of_document(index, 0)
                                : errhint("The fingerprint comes first, as bigint; the columns of "
@@ -154,17 +157,6 @@ bool has_twin(Relation heap, Relation index) {
     });
 }
 
-// True when the index is built for the first time: not by REINDEX or TRUNCATE, and not because a
-// transaction's end empties a temporary table.
-bool is_new(Relation heap, Relation index) {
-    if (ReindexIsProcessingIndex(RelationGetRelid(index)))
-        return false;
-    if (index->rd_createSubid != InvalidSubTransactionId)
-        return true;
-    // CONCURRENTLY builds in a transaction of its own. REINDEX builds a copy, beside the old index.
-    return !index->rd_index->indisvalid && !has_twin(heap, index);
-}
-
 // Returns why we take a column for the row's number, or nullptr if we do not. A key alone may be a
 // fingerprint, in a table of distinct ones. A scope beside it says that the rows are documents.
 const char* reason_for_row_number(Relation heap, AttrNumber column, bool has_scope) {
@@ -185,13 +177,22 @@ int hint_of_row_number(Relation index) {
 
 } // namespace
 
+bool is_new_index(Relation heap, Relation index) {
+    if (ReindexIsProcessingIndex(RelationGetRelid(index)))
+        return false;
+    if (index->rd_createSubid != InvalidSubTransactionId)
+        return true;
+    // CONCURRENTLY builds in a transaction of its own. REINDEX builds a copy, beside the old index.
+    return !index->rd_index->indisvalid && !has_twin(heap, index);
+}
+
 void check_first_column(Relation index) {
-    if (index->rd_opcintype[0] == INT8OID)
+    if (index->rd_opcintype[0] == INT8OID || computes_words(index))
         return;
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                     errmsg("the first column of a simhash index must be a fingerprint, of type "
-                           "bigint"),
+                           "bigint, or a document, of type text"),
                     errdetail("Column \"%s\" is of type %s.", NameStr(column->attname),
                               format_type_with_typemod(column->atttypid, column->atttypmod)),
                     hint_of_type(index)));
@@ -199,9 +200,9 @@ void check_first_column(Relation index) {
 
 void warn_of_row_number(Relation heap, Relation index, const IndexInfo* info) {
     AttrNumber column = info->ii_IndexAttrNumbers[0];
-    if (column <= 0 || !is_new(heap, index))
+    if (column <= 0 || !is_new_index(heap, index))
         return; // an expression is computed on purpose; a rebuild need not warn again
-    const char* reason = reason_for_row_number(heap, column, scope_columns(index) > 0);
+    const char* reason = reason_for_row_number(heap, column, later_columns(index) > 0);
     if (reason != nullptr)
         ereport(WARNING,
                 (errmsg("index \"%s\" takes column \"%s\" as the fingerprint",

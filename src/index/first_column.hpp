@@ -1,12 +1,17 @@
-// Checks that the first column of an index holds fingerprints. If not, raises an error or a warning
-// that says what to write instead.
+// Checks that the first column of an index holds fingerprints, or values that have words. If not,
+// raises an error or a warning that says what to write instead.
 #pragma once
 
 #include "pg.hpp"
 
 namespace simhash {
 
-// Raises an error unless the index's first column is of type bigint.
+// True when the index is built for the first time: not by REINDEX or TRUNCATE, and not because a
+// transaction's end empties a temporary table.
+bool is_new_index(Relation heap, Relation index);
+
+// Raises an error unless the index's first column is of type bigint, or its operator class computes
+// words.
 void check_first_column(Relation index);
 
 // Warns if the first column is a bigint that identifies the row, as in (id, body): its type alone

@@ -1,7 +1,7 @@
 // Hashes scopes. See the header.
 #include "index/scope.hpp"
 
-#include "index/access_method.hpp"
+#include "index/call_memory.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -11,26 +11,6 @@ namespace simhash {
 namespace {
 
 constexpr uint64_t kNullScope = 0x9e3779b97f4a7c15;
-
-// A memory context for the call of hash functions, which may leave memory behind, such as a copy of
-// a numeric with a short header. The context is deleted after each row, as one statement may insert
-// millions. An error deletes it together with its parent.
-class HashMemory {
-  public:
-    HashMemory()
-        : memory_(AllocSetContextCreate(CurrentMemoryContext, "simhash scope hash",
-                                        ALLOCSET_SMALL_SIZES)),
-          caller_(MemoryContextSwitchTo(memory_)) {}
-    ~HashMemory() {
-        MemoryContextSwitchTo(caller_);
-        MemoryContextDelete(memory_);
-    }
-    HashMemory(const HashMemory&) = delete;
-    HashMemory& operator=(const HashMemory&) = delete;
-
-  private:
-    MemoryContext memory_, caller_;
-};
 
 // The finaliser of MurmurHash3, by which every bit of the argument changes half of the result's.
 uint64_t mix(uint64_t hash) {
@@ -61,19 +41,38 @@ bool can_hash_contents(Oid function, Oid type) {
         lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc);
 }
 
+bool has_equality(Relation index, int column) {
+    Oid type = index->rd_opcintype[column];
+    return OidIsValid(get_opfamily_member(index->rd_opfamily[column], type, type, kEqual));
+}
+
 } // namespace
 
-uint64_t stored_fingerprint(Relation index, const Datum* values, const bool* isnull) {
-    auto fingerprint = uint64_t(DatumGetInt64(values[0]));
-    if (scope_columns(index) == 0)
-        return fingerprint;
-    HashMemory memory;
+int scope_columns(Relation index) {
+    int count = 0;
+    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
+        count += is_scope_column(index, i);
+    return count;
+}
+
+bool stored_fingerprint(Relation index, const Datum* values, const bool* isnull,
+                        uint64_t* fingerprint) {
+    if (isnull[0])
+        return false;
+    if (!needs_recheck(index))
+        return word_of_value(index, values[0], fingerprint);
+    CallMemory memory;
+    if (!word_of_value(index, values[0], fingerprint))
+        return false;
     uint64_t hash = 0;
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
-        hash = isnull[i] ? add_null(hash)
-                         : add_value(hash, index_getprocinfo(index, AttrNumber(i + 1), kHashScope),
-                                     index->rd_indcollation[i], values[i]);
-    return fingerprint ^ hash;
+    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
+        if (is_scope_column(index, i))
+            hash = isnull[i]
+                       ? add_null(hash)
+                       : add_value(hash, index_getprocinfo(index, AttrNumber(i + 1), kHashScope),
+                                   index->rd_indcollation[i], values[i]);
+    *fingerprint ^= hash;
+    return true;
 }
 
 // Returns the hash function for values of `type` that are compared with a column, or nullptr if the
@@ -94,7 +93,9 @@ FmgrInfo* ScopeReader::hash_function(int column, Oid type) {
 
 KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
     KnownScope scope;
-    for (int i = kFirstScopeColumn; i <= scope_columns(index_); i++) {
+    for (int i = kFirstLaterColumn; i <= later_columns(index_); i++) {
+        if (!is_scope_column(index_, i))
+            continue;
         bool known = false;
         for (int k = 0; k < count && !known; k++) {
             const ScanKeyData& key = keys[k];
@@ -123,10 +124,13 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
 
 void check_scope(Relation index) {
     TupleDesc columns = RelationGetDescr(index);
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
+    for (int i = kFirstLaterColumn; i <= later_columns(index); i++) {
         const char* column = NameStr(TupleDescAttr(columns, i)->attname);
         Oid type = TupleDescAttr(columns, i)->atttypid;
         Oid function = index_getprocid(index, AttrNumber(i + 1), kHashScope);
+        // Without an equality either, it is a class of columns that are only rechecked.
+        if (!OidIsValid(function) && !has_equality(index, i))
+            continue;
         if (!OidIsValid(function))
             ereport(ERROR,
                     (errcode(ERRCODE_UNDEFINED_FUNCTION),
@@ -143,6 +147,24 @@ void check_scope(Relation index) {
                             errdetail("What the type is made of has no extended hash function."),
                             errhint("Use a column of another type.")));
     }
+}
+
+void check_exclusion(Relation index, const IndexInfo* info) {
+    if (info->ii_ExclusionOps == nullptr)
+        return;
+    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
+        if (is_scope_column(index, i) && info->ii_ExclusionStrats[i] != kEqual)
+            ereport(
+                ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("column \"%s\" of exclusion constraint \"%s\" can only be compared by =",
+                        NameStr(TupleDescAttr(RelationGetDescr(index), i)->attname),
+                        RelationGetRelationName(index)),
+                 errdetail("Operator %s would make each insertion read the whole index.",
+                           format_operator(info->ii_ExclusionOps[i])),
+                 errhint("Write the column that is searched first. After it, = makes a scope, "
+                         "and a column of shingle_set, such as simhash_shingles(body), WITH "
+                         "~~= compares the documents.")));
 }
 
 } // namespace simhash

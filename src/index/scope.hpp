@@ -1,4 +1,4 @@
-// Scopes: the columns of an index after the fingerprint.
+// Scopes: the columns of an index after the first.
 //
 // A query that gives a value for each of them searches within one scope. The index stores
 //
@@ -7,26 +7,47 @@
 // in place of the fingerprint. Distances within a scope stay the same, and the stored fingerprints
 // of another scope look random. A query may still meet one of them by chance, so the server
 // compares the scope's columns of each row found ("recheck").
+//
+// A column whose operator class has neither an equality nor a hash function, such as that of
+// shingle_set, is no part of the scope: nothing is stored of it, and its conditions are only
+// rechecked.
 #pragma once
 
 #include "pg.hpp"
 
+#include "index/words.hpp"
+
 namespace simhash {
 
-constexpr int kFirstScopeColumn = 1; // from 0
+constexpr int kFirstLaterColumn = 1; // from 0
 
-// Returns the number of scope columns of an index; 0 for most indexes.
-inline int scope_columns(Relation index) {
+// Returns the number of columns after the first; 0 for most indexes.
+inline int later_columns(Relation index) {
     return IndexRelationGetNumberOfKeyAttributes(index) - 1;
 }
 
-// Returns the fingerprint of a row as the index stores it. `values` has the row's values for all
-// columns of the index. The fingerprint is not NULL.
-uint64_t stored_fingerprint(Relation index, const Datum* values, const bool* isnull);
+// True when the column, from kFirstLaterColumn on, is part of the scope.
+inline bool is_scope_column(Relation index, int column) {
+    return OidIsValid(index_getprocid(index, AttrNumber(column + 1), kHashScope));
+}
+
+// Returns the number of scope columns of an index.
+int scope_columns(Relation index);
+
+// True when rows that the index finds must be compared with the query again: it stores neither the
+// values of a class that computes words, nor those of the columns after the first.
+inline bool needs_recheck(Relation index) {
+    return later_columns(index) > 0 || computes_words(index);
+}
+
+// Sets *fingerprint to that of a row as the index stores it. `values` has the row's values for all
+// columns of the index. Returns false if the row has none, and belongs into the null table.
+bool stored_fingerprint(Relation index, const Datum* values, const bool* isnull,
+                        uint64_t* fingerprint);
 
 // The scope that the scan keys give.
 struct KnownScope {
-    bool is_known = true;  // each column has a value; true for an index without scope columns
+    bool is_known = true;  // each scope column has a value; true if there are none
     bool is_empty = false; // a condition that no row meets: column = NULL
     uint64_t hash = 0;
 };
@@ -51,7 +72,11 @@ class ScopeReader {
     FmgrInfo other_function_;
 };
 
-// Raises an error unless the columns after the first can be hashed.
+// Raises an error unless the columns after the first can be hashed, or are only rechecked.
 void check_scope(Relation index);
+
+// Raises an error where an exclusion constraint, which is being made, compares a column of the
+// scope by another operator than =: each insertion would read the whole index.
+void check_exclusion(Relation index, const IndexInfo* info);
 
 } // namespace simhash

@@ -46,23 +46,49 @@ Layout layout_of(const IndexOptInfo* info) {
     return layout;
 }
 
+// The function of the index's class that computes words of values; InvalidOid where values are
+// words.
+Oid words_function(const IndexOptInfo* index) {
+    return get_opfamily_proc(index->opfamily[0], index->opcintype[0], index->opcintype[0],
+                             kValueWords);
+}
+
+bool is_scope_column(const IndexOptInfo* index, int column) {
+    return OidIsValid(get_opfamily_proc(index->opfamily[column], index->opcintype[column],
+                                        index->opcintype[column], kHashScope));
+}
+
+int scope_columns(const IndexOptInfo* index) {
+    int count = 0;
+    for (int i = 1; i < index->nkeycolumns; i++)
+        count += is_scope_column(index, i);
+    return count;
+}
+
 // The radius that an operator of the index searches, with this argument.
 int radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op, Node* argument) {
     int strategy = get_op_opfamily_strategy(op, index->opfamily[0]);
-    return strategy == kWithinBall ? examine_ball(root, argument).radius
-                                   : radius_of_strategy(strategy);
+    if (strategy == kWithinBall)
+        return examine_ball(root, argument).radius;
+    // Of values that are equal by such a collation the scan looks at every row.
+    Oid collation = index->indexcollations[0];
+    if (strategy == kEqual && OidIsValid(collation) && !get_collation_isdeterministic(collation))
+        return kFingerprintBits;
+    return radius_of_strategy(strategy);
 }
 
 struct PathQuals {
-    List* clauses = NIL;              // RestrictInfos of the index conditions
+    List* all_clauses = NIL;          // RestrictInfos of the index conditions
+    List* clauses = NIL;              // those of them that are not only rechecked
     List* fingerprint_clauses = NIL;  // those of them that are about the fingerprint
+    int computed_words = 0;           // arguments of which the scan computes the words
     int radius = kFingerprintBits;    // the smallest of all conditions
     bool nulls_only = false;          // fp IS NULL
     double searches = 1;              // of the index: one for each element of an array
     Bitmapset* scope_known = nullptr; // the columns of the scope for which there is a value
 
     bool leaves_scope_open(const IndexOptInfo* index) const {
-        return bms_num_members(scope_known) < index->nkeycolumns - 1;
+        return bms_num_members(scope_known) < scope_columns(index);
     }
 };
 
@@ -92,10 +118,13 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
         return;
     }
     auto* argument = static_cast<Node*>(lsecond(arguments));
-    if (column == 0)
+    if (column == 0) {
         quals->radius = std::min(quals->radius, radius_of_operator(root, index, op, argument));
-    else if (tells_scope(index->opfamily[column], op))
+        quals->computed_words +=
+            is_value_strategy(get_op_opfamily_strategy(op, index->opfamily[0]));
+    } else if (tells_scope(index->opfamily[column], op)) {
         quals->scope_known = bms_add_member(quals->scope_known, column);
+    }
 }
 
 void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* clause,
@@ -105,7 +134,7 @@ void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* 
     } else if (reinterpret_cast<NullTest*>(clause)->nulltesttype == IS_NULL) {
         if (column == 0)
             quals->nulls_only = true;
-        else
+        else if (is_scope_column(index, column))
             quals->scope_known = bms_add_member(quals->scope_known, column);
     }
 }
@@ -118,7 +147,9 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
         ListCell* inner;
         foreach (inner, clause->indexquals) {
             auto* info = lfirst_node(RestrictInfo, inner);
-            quals.clauses = lappend(quals.clauses, info);
+            quals.all_clauses = lappend(quals.all_clauses, info);
+            if (clause->indexcol == 0 || is_scope_column(path->indexinfo, clause->indexcol))
+                quals.clauses = lappend(quals.clauses, info);
             if (clause->indexcol == 0)
                 quals.fingerprint_clauses = lappend(quals.fingerprint_clauses, info);
             add_clause(root, path->indexinfo, clause->indexcol, info->clause, &quals);
@@ -171,7 +202,7 @@ Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clause
 // and for fp IS NULL all that have no fingerprint.
 Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& quals,
                         Selectivity matching) {
-    if (info->nkeycolumns == 1)
+    if (scope_columns(info) == 0)
         return matching;
     if (quals.nulls_only)
         return share_of_clauses(root, info, quals.fingerprint_clauses);
@@ -274,6 +305,28 @@ Cost give_up_index_only_scan(IndexPath* path, const PathEstimate& estimate) {
            index_pages_fetched(estimate.rows, info->rel->pages, info->pages, estimate.root);
 }
 
+// ---- what a type that has words adds ----
+
+// The server charges nothing for comparing a row again that the index has found by its own
+// operators. To compare documents costs more than to find them, so it is charged here.
+Cost cost_of_recheck(const PathEstimate& path) {
+    if (path.index->nkeycolumns == 1 && !OidIsValid(words_function(path.index)))
+        return 0;
+    QualCost recheck;
+    cost_qual_eval(&recheck, path.quals.all_clauses, path.root);
+    return recheck.startup + recheck.per_tuple * path.rows;
+}
+
+// The words of the arguments, which the scan computes when it begins.
+Cost cost_of_words(const PathEstimate& path) {
+    Oid function = words_function(path.index);
+    if (!OidIsValid(function))
+        return 0;
+    QualCost call = {0, 0};
+    add_function_cost(path.root, function, nullptr, &call);
+    return call.startup + call.per_tuple * path.quals.computed_words * path.quals.searches;
+}
+
 // ---- what an order by distance adds ----
 
 // Returns how many rows of an order will be read, as far as the planner knows.
@@ -311,7 +364,7 @@ void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // few.
     if (path.fingerprints > path.entries * kFewMatches)
         *total += std::min(double(path.quals.radius + 1), kLevels) * cost_of_pass(path);
-    if (path.index->nkeycolumns > 1) {
+    if (scope_columns(path.index) > 0) {
         Cost others = cost_of_other_scopes(path);
         *startup += others;
         *total += others;
@@ -334,9 +387,9 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     SearchWork work = work_of_searches(estimate);
 
     *pages = pages_fetched(estimate, work, loop_count);
-    *startup_cost = kVisitCost;
-    *total_cost = *pages * work.page_cost + work.visits * kVisitCost +
-                  work.candidates * kCandidateCost +
+    *startup_cost = kVisitCost + cost_of_words(estimate);
+    *total_cost = cost_of_words(estimate) + cost_of_recheck(estimate) + *pages * work.page_cost +
+                  work.visits * kVisitCost + work.candidates * kCandidateCost +
                   estimate.rows * (cpu_index_tuple_cost + work.lookup_cost) +
                   give_up_index_only_scan(path, estimate);
     if (path->indexorderbys != NIL)

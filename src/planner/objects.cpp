@@ -5,6 +5,16 @@
 #include "operators/ball.hpp"
 #include "operators/distance.hpp"
 
+// These are in src/sql, whose headers the planner does not know.
+extern "C" {
+PGDLLEXPORT Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_documents_alike(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_document_in_ball(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_minhash_document(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_minhash_radius(PG_FUNCTION_ARGS);
+}
+
 namespace simhash {
 
 const OurFunction kHamming = {"simhash_hamming", simhash_hamming};
@@ -17,6 +27,13 @@ const OurFunction kHammingRadius = {"simhash_hamming_radius", simhash_hamming_ra
 const OurFunction kBallMake = {"simhash_ball_make", simhash_ball_make};
 const OurFunction kBallContained = {"simhash_ball_contained", simhash_ball_contained};
 const OurFunction kBallContains = {"simhash_ball_contains", simhash_ball_contains};
+const OurFunction kNearDuplicateDocuments = {"simhash_near_duplicate_documents",
+                                             simhash_near_duplicate_documents};
+const OurFunction kDocumentsAlike = {"simhash_documents_alike", simhash_documents_alike};
+const OurFunction kDocumentInBall = {"simhash_document_in_ball", simhash_document_in_ball};
+const OurFunction kShingleSetsAlike = {"simhash_shingle_sets_alike", simhash_shingle_sets_alike};
+const OurFunction kMinhashDocument = {"simhash_minhash_document", simhash_minhash_document};
+const OurFunction kMinhashRadius = {"simhash_minhash_radius", simhash_minhash_radius};
 
 namespace {
 
@@ -89,6 +106,16 @@ Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
                                    ObjectIdGetDatum(get_func_namespace(beside)));
     bool usable = OidIsValid(function) && is_our_function(function, ours) && may_call(function);
     return usable ? function : InvalidOid;
+}
+
+Oid alike_operator(Oid near_duplicate) {
+    Oid alike = GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum("~~="),
+                                ObjectIdGetDatum(TEXTOID), ObjectIdGetDatum(TEXTOID),
+                                ObjectIdGetDatum(get_func_namespace(near_duplicate)));
+    if (!OidIsValid(alike))
+        return InvalidOid;
+    Oid function = get_opcode(alike);
+    return is_our_function(function, kDocumentsAlike) && may_call(function) ? alike : InvalidOid;
 }
 
 Oid distance_operator(Oid hamming) {

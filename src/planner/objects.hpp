@@ -17,7 +17,8 @@ struct OurFunction {
 };
 
 extern const OurFunction kHamming, kHammingWithin, kHammingAt, kHammingBeyond, kHammingRadiusBelow,
-    kHammingRadius, kBallMake, kBallContained, kBallContains;
+    kHammingRadius, kBallMake, kBallContained, kBallContains, kNearDuplicateDocuments,
+    kDocumentsAlike, kDocumentInBall, kShingleSetsAlike, kMinhashDocument, kMinhashRadius;
 
 // True where the function of the catalogs is this one of ours. Schema and name do not matter.
 bool is_our_function(Oid function, const OurFunction& ours);
@@ -32,6 +33,10 @@ bool is_ball_type(Oid type);
 // InvalidOid also where the user may not call it.
 Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
                      const OurFunction& ours);
+
+// The operator ~~=(text, text) in the schema of the function `near_duplicate`. InvalidOid also where
+// the user may not call its function.
+Oid alike_operator(Oid near_duplicate);
 
 // The operator <~>(bigint, bigint) in the schema of the function `hamming`, which implements it.
 Oid distance_operator(Oid hamming);

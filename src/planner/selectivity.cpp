@@ -26,6 +26,7 @@
 
 #include "core/bits/ball.hpp"
 #include "core/bits/ball_size.hpp"
+#include "core/text/minhash_distance.hpp"
 #include "operators/ball.hpp"
 #include "planner/constants.hpp"
 #include "planner/objects.hpp"
@@ -303,6 +304,49 @@ double within_selectivity(const SelectivityContext& context, Node* left, Node* r
     return share;
 }
 
+// ---- texts ----
+
+namespace {
+
+bool is_text(Oid type) {
+    Oid base = getBaseType(type);
+    return base == TEXTOID || base == VARCHAROID;
+}
+
+// The share of rows whose text equals a known one, as the server estimates it: it lists common
+// texts, such as an empty page, unless they are long.
+double equal_texts_share(const SelectivityContext& context, List* arguments) {
+    VariableStatData column;
+    Node* other;
+    bool column_on_left;
+    if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
+                                  &column_on_left))
+        return 0;
+    double share = 0;
+    if (IsA(other, Const) && is_text(column.vartype) &&
+        is_text(reinterpret_cast<Const*>(other)->consttype)) {
+        auto* text = reinterpret_cast<Const*>(other);
+        share = var_eq_const(&column, TextEqualOperator, C_COLLATION_OID, text->constvalue,
+                             text->constisnull, column_on_left, false);
+    }
+    ReleaseVariableStats(column);
+    return share;
+}
+
+} // namespace
+
+double document_selectivity(const SelectivityContext& context, Node* left, Node* right,
+                            int radius) {
+    // A column of texts has no statistics of fingerprints: an average query is estimated.
+    double share = within_selectivity(context, left, right, radius);
+    if (!context.is_join && share > 0) {
+        List* arguments = list_make2(left, right);
+        share = std::max(share, equal_texts_share(context, arguments));
+        list_free(arguments);
+    }
+    return share;
+}
+
 // ---- pairs of whole sets ----
 
 double expected_pairs(double fingerprints, int radius) {
@@ -363,6 +407,7 @@ BallEstimate examine_ball(PlannerInfo* root, Node* ball) {
 
 namespace {
 
+// The left side is a fingerprint, or a text.
 double ball_operator_selectivity(const SelectivityContext& context, Node* fingerprint, Node* ball) {
     BallEstimate estimate = examine_ball(context.root, ball);
     if (estimate.never)
@@ -372,7 +417,7 @@ double ball_operator_selectivity(const SelectivityContext& context, Node* finger
 }
 
 // The estimate for the operators: bigint <@ ball, ball @> bigint, bigint ~= bigint and its
-// relatives. A user may declare operators of other types with these estimators, so nothing is taken
+// relatives, text <@ ball, and ~~= of texts and of sets of shingles. A user may declare operators of other types with these estimators, so nothing is taken
 // for granted.
 double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)
@@ -387,6 +432,12 @@ double operator_selectivity(const SelectivityContext& context, Oid op, List* arg
         return ball_operator_selectivity(context, left, right);
     if (is_our_function(function, kBallContains))
         return ball_operator_selectivity(context, right, left);
+    if (is_our_function(function, kDocumentsAlike))
+        return document_selectivity(context, left, right, kAlikeRadius);
+    if (is_our_function(function, kDocumentInBall))
+        return ball_operator_selectivity(context, left, right);
+    if (is_our_function(function, kShingleSetsAlike))
+        return within_selectivity(context, left, right, kAlikeRadius);
     return DEFAULT_EQ_SEL;
 }
 

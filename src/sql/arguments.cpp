@@ -83,6 +83,15 @@ __int128 weight_argument(double weight) {
     return fixed;
 }
 
+double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
+    double share = PG_GETARG_FLOAT8(argument);
+    if (!(share >= 0 && share <= 1))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is out of range", what),
+                 errdetail("The %s is %g.", what, share), errhint("Use a number from 0 to 1.")));
+    return share;
+}
+
 Elements array_elements(ArrayType* array, const char* what) {
     if (ARR_NDIM(array) > 1)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

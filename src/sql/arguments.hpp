@@ -19,6 +19,9 @@ int width_argument(FunctionCallInfo fcinfo, int argument, int default_width);
 // The weight as a fixed-point number. Raises an error where it is not finite or is out of range.
 __int128 weight_argument(double weight);
 
+// A number from 0 to 1. Raises an error where it is another; `what` names the parameter in it.
+double share_argument(FunctionCallInfo fcinfo, int argument, const char* what);
+
 // The elements of an array of one dimension; `what` names it in the error about another.
 struct Elements {
     Datum* values;

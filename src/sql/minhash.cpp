@@ -69,18 +69,6 @@ Minima* state_argument(FunctionCallInfo fcinfo, int argument) {
     return reinterpret_cast<Minima*>(PG_GETARG_POINTER(argument));
 }
 
-// ---- distance and similarity ----
-
-// `what` names the parameter in the error.
-double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
-    double share = PG_GETARG_FLOAT8(argument);
-    if (!(share >= 0 && share <= 1))
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is out of range", what),
-                 errdetail("The %s is %g.", what, share), errhint("Use a number from 0 to 1.")));
-    return share;
-}
-
 } // namespace
 
 // minhash(document text, features text, width integer) -> bigint

@@ -66,7 +66,7 @@ class Search {
     Search(Documents* documents, PagePool* pool, size_t memory, double similarity,
            DocumentLinks* links, const NearDocumentsReceiver& receiver)
         : documents_(*documents), links_(links), receiver_(receiver), memory_(memory),
-          similarity_(similarity), radius_(minhash_radius(similarity, kRecall)),
+          similarity_(similarity), radius_(minhash_radius(similarity, kAlikeRecall)),
           part_bytes_(pool->memory_bytes() / 4), models_(pool), fingerprints_(pool),
           collector_(Collector::within(CurrentMemoryContext, memory / 2)),
           candidates_(memory / 3), set_a_{CurrentMemoryContext}, set_b_{CurrentMemoryContext} {}
@@ -88,7 +88,6 @@ class Search {
     }
 
   private:
-    static constexpr double kRecall = 0.8;    // the default of minhash_radius() in SQL
     static constexpr uint64_t kFewPairs = 64; // pairs of models that are looked at one by one
 
     // ---- models and copies ----

@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "spill/sorter.hpp"
+#include "sql/arguments.hpp"
 #include "sql/near_documents.hpp"
 
 using namespace simhash;
@@ -24,16 +25,6 @@ struct Shares {
     size_t search = memory / 8 * 3;
     size_t results = memory / 8;
 };
-
-double similarity_argument(FunctionCallInfo fcinfo) {
-    double similarity = PG_GETARG_FLOAT8(PG_NARGS() - 1);
-    if (!(similarity >= 0 && similarity <= 1))
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("similarity is out of range"),
-                 errdetail("The similarity is %g.", similarity),
-                 errhint("Use a number from 0 to 1.")));
-    return similarity;
-}
 
 // The rows of a function whose first two columns are ids.
 class ResultRows {
@@ -133,7 +124,7 @@ Datum near_duplicates(FunctionCallInfo fcinfo, const Put& put) {
     InitMaterializedSRF(fcinfo, 0);
     if (PG_ARGISNULL(0) || PG_ARGISNULL(PG_NARGS() - 1))
         return Datum(0);
-    double similarity = similarity_argument(fcinfo);
+    double similarity = share_argument(fcinfo, PG_NARGS() - 1, "similarity");
     Oid id_type =
         TupleDescAttr(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)->setDesc, 0)->atttypid;
     text* query = PG_GETARG_TEXT_PP(0);

@@ -8,6 +8,8 @@
 #include <charconv>
 #include <functional>
 
+#include "core/text/feature_set.hpp"
+#include "core/text/minhash_distance.hpp"
 #include "sql/arguments.hpp"
 #include "sql/document_features.hpp"
 
@@ -131,6 +133,7 @@ PG_FUNCTION_INFO_V1(simhash_shingle_set_send);
 PG_FUNCTION_INFO_V1(simhash_shingles);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_similarity);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_similar);
+PG_FUNCTION_INFO_V1(simhash_shingle_sets_alike);
 PG_FUNCTION_INFO_V1(shingle_similarity);
 
 Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
@@ -219,6 +222,19 @@ Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
     if (!any)
         PG_RETURN_NULL();
     PG_RETURN_BOOL(similar);
+}
+
+// shingle_sets_alike(a shingle_set, b shingle_set) -> boolean, the operator ~~=. An exclusion
+// constraint calls it, and takes no NULL: sets without a shingle are not alike.
+Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS) {
+    ShingleSet* a = shingle_set_argument(fcinfo, 0);
+    ShingleSet* b = shingle_set_argument(fcinfo, 1);
+    check_comparable(a, b);
+    bool any = !a->span().empty() || !b->span().empty();
+    bool alike = any && is_set_similarity_at_least(a->span(), b->span(), kAlikeSimilarity);
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    PG_RETURN_BOOL(alike);
 }
 
 // shingle_similarity(a text, b text, features text, width integer) -> double precision

@@ -95,6 +95,10 @@ INSERT INTO texts
         int4range(i, i + 3), int4multirange(int4range(i, i + 2))
     FROM generate_series(1, 600) i;
 CREATE INDEX texts_fp ON texts USING simhash (fp);
+CREATE INDEX texts_body ON texts USING simhash (body);
+CREATE TABLE distinct_texts (id integer, body text, shingles shingle_set GENERATED ALWAYS AS (simhash_shingles(body)) STORED,
+    EXCLUDE USING simhash (body WITH ~~=), EXCLUDE USING simhash (minhash(body) WITH ~||||||||=, shingles WITH ~~=));
+INSERT INTO distinct_texts SELECT i, document(i) FROM generate_series(1, 600) i ON CONFLICT DO NOTHING;
 
 CREATE TABLE distinct_docs (
     id integer,

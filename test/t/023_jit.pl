@@ -25,6 +25,7 @@ $node->safe_psql('postgres', q{
 	FROM (SELECT i, hashint8extended(i / 2, 42) # (i % 2) AS fp, 'one two three four ' || i AS body FROM generate_series(1, 600) i) d;
 	CREATE INDEX docs_fp ON docs USING simhash (fp);
 	CREATE INDEX docs_scope ON docs USING simhash (other, color);
+	CREATE INDEX docs_body ON docs USING simhash (body);
 	ANALYZE docs;
 });
 
@@ -87,6 +88,11 @@ my %calls = (
 	'minhash_radius(double precision,double precision)'     => 'minhash_radius(1 / (1.0 + radius), .9)',
 	'simhash_quality(text[],double precision,double precision)' =>
 		q{simhash_quality(ARRAY[body, copy, 'a b c'])},
+	'near_duplicate(text,text,double precision)'    => 'near_duplicate(body, copy, .1 * radius)',
+	'documents_alike(text,text)'                    => 'body ~~= copy',
+	'document_in_ball(text,hamming_ball)'           => 'body <@ hamming_ball(minhash(copy), 10)',
+	'document_words(text)'                          => 'document_words(body)',
+	'shingle_sets_alike(shingle_set,shingle_set)'   => 'shingles ~~= simhash_shingles(copy)',
 	'minhash_similarity(integer,double precision)'          => 'minhash_similarity(hamming(fp, other))',
 	'near_duplicate_pairs(text,double precision)'   => q{near_duplicate_pairs(format('VALUES (1, %L), (2, %L)', body, copy), .3)},
 	'near_duplicate_pairs(text,anyelement,double precision)'  =>
@@ -171,6 +177,7 @@ same_by_jit(join_of('a sequential scan'), 'SET enable_indexscan = off; SET enabl
 same_by_jit('SELECT sum(b.fp::numeric) AS "an index-only scan" FROM docs a JOIN docs b ON b.fp <~> a.fp <= 3', $by_index);
 same_by_jit('SELECT sum(n.distance) AS "the nearest" FROM docs a, LATERAL (SELECT b.fp <~> a.fp AS distance FROM docs b ORDER BY 1 LIMIT 5) n', "$by_index SET enable_sort = off;");
 same_by_jit(q{SELECT count(*) AS "a scope" FROM docs a JOIN docs b ON a.other <~> b.other <= 3 AND a.color = b.color}, $by_index);
+same_by_jit('SELECT count(*) AS "an index on texts" FROM docs a JOIN docs b ON near_duplicate(a.body, b.body, .1) AND a.id % 50 = 0', $by_index);
 same_by_jit('SELECT simhash_agg(body, weights[1]) AS "parallel workers", count(*) FILTER (WHERE fp <~> other <= radius) FROM docs', $parallel);
 same_by_jit('SELECT fp <~> other AS "a grouping", count(*) FROM docs GROUP BY 1 HAVING max(simhash(body) <~> fp) >= 0 ORDER BY 1 LIMIT 1');
 same_by_jit(q{

@@ -16,9 +16,14 @@ class FeatureSet {
     explicit FeatureSet(Memory memory) : memory_(memory) {}
 
     void feature(const uint8_t* text, size_t bytes) {
+        add(hash_feature(HashKind::kXxh3, text, bytes));
+    }
+
+    // Adds one feature by its hash.
+    void add(uint64_t hash) {
         if (count_ == room_)
             make_room();
-        hashes_[count_++] = hash_feature(HashKind::kXxh3, text, bytes);
+        hashes_[count_++] = hash;
     }
 
     // The hashes, after the last feature. They are valid until clear() or release().

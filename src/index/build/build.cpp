@@ -31,10 +31,11 @@ namespace {
 void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
                     void* opaque) {
     auto* runs = static_cast<SortedRunCollector*>(opaque);
-    if (isnull[0])
-        runs->add_null(tid_to_integer(*tid));
+    uint64_t fingerprint;
+    if (stored_fingerprint(index, values, isnull, &fingerprint))
+        runs->add(fingerprint, tid_to_integer(*tid));
     else
-        runs->add(stored_fingerprint(index, values, isnull), tid_to_integer(*tid));
+        runs->add_null(tid_to_integer(*tid));
     // Tests stop a leader here that has read a part of its rows.
     if (runs->rows() % 65536 == 0 && !IsParallelWorker())
         pause_for_test("build-leader-reads");
@@ -165,6 +166,9 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
     check_first_column(index);
     check_scope(index);
+    // One that is there already, and slow, can be rebuilt, and goes through pg_upgrade.
+    if (is_new_index(heap, index) && !IsBinaryUpgrade)
+        check_exclusion(index, info);
     warn_of_row_number(heap, index, info);
     Layout layout = layout_of_options(index);
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};

@@ -401,10 +401,12 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
 
 int build_workers(const IndexBuild& build) {
     // The server looks at expressions and at the predicate, but not at support functions.
-    for (int i = 1; i < IndexRelationGetNumberOfKeyAttributes(build.index); i++)
-        if (func_parallel(index_getprocid(build.index, AttrNumber(i + 1), kHashScope)) !=
-            PROPARALLEL_SAFE)
+    for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(build.index); i++) {
+        Oid function =
+            index_getprocid(build.index, AttrNumber(i + 1), i == 0 ? kValueWords : kHashScope);
+        if (OidIsValid(function) && func_parallel(function) != PROPARALLEL_SAFE)
             return 0;
+    }
     return planned_build_workers(build.heap, build.index, build.info);
 }
 

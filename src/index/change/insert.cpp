@@ -134,12 +134,13 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
     const Insertion& insertion = *insertion_of(index, heap, info);
     const Layout& layout = insertion.layout;
     uint64_t tid = tid_to_integer(*heap_tid);
-    // The entry of a NULL is in one tree alone, so no order has to be kept.
-    if (isnull[0]) {
+    uint64_t fingerprint;
+    // The entry of a row without one is in one tree alone, so no order has to be kept.
+    if (!stored_fingerprint(index, values, isnull, &fingerprint)) {
         insert_entry(tree_context(index, heap, &layout, null_tree(layout)), nullptr, {0, tid});
         return false;
     }
-    Entry posting = {stored_fingerprint(index, values, isnull), tid};
+    Entry posting = {fingerprint, tid};
     // An insertion spends most of its time waiting for the leaves' memory. The waits overlap if we
     // fetch all leaves first.
     fetch_leaves_ahead(insertion, posting);

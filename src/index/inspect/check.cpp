@@ -342,10 +342,11 @@ struct Rows {
 
 void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
     auto* rows = static_cast<Rows*>(opaque);
-    if (isnull[0])
-        rows->nulls->add({0, tid_to_integer(*tid)});
+    uint64_t fingerprint;
+    if (stored_fingerprint(index, values, isnull, &fingerprint))
+        rows->fingerprints->add({fingerprint, tid_to_integer(*tid)});
     else
-        rows->fingerprints->add({stored_fingerprint(index, values, isnull), tid_to_integer(*tid)});
+        rows->nulls->add({0, tid_to_integer(*tid)});
 }
 
 // Returns a snapshot for which the index has every row. That must be a new one. Rows that only

@@ -2,6 +2,7 @@
 // executor wants, and has the callbacks. within.hpp and nearest.hpp find the rows with a
 // fingerprint. Rows without one come last.
 #include "index/access_method.hpp"
+#include "index/call_memory.hpp"
 #include "index/scope.hpp"
 #include "index/search/nearest.hpp"
 #include "index/search/within.hpp"
@@ -58,7 +59,27 @@ Ball ball_of_key(const ScanKeyData& key) {
     return {fingerprint_of(key.sk_argument), radius};
 }
 
-void read_conditions(const ScanKeyData* keys, int count, Conditions* conditions) {
+// Reads a condition `value = value` or `value ~~= value` of a class that computes words. Values that
+// meet it have words within the radius of its strategy.
+void read_value_condition(Relation index, const ScanKeyData& key, Conditions* conditions) {
+    bool is_equality = key.sk_strategy == kEqual;
+    // Values that such a collation calls equal may have different words, so every row is looked at.
+    if (is_equality && OidIsValid(key.sk_collation) &&
+        !get_collation_isdeterministic(key.sk_collation))
+        return;
+    CallMemory memory;
+    uint64_t word;
+    if (word_of_value(index, key.sk_argument, &word)) {
+        conditions->want_nulls = false;
+        conditions->balls[conditions->ball_count++] = {word, radius_of_strategy(key.sk_strategy)};
+    } else {
+        // A value without a word is equal only to others without one, and resembles none.
+        conditions->want_fingerprints = false;
+        conditions->want_nulls &= is_equality;
+    }
+}
+
+void read_conditions(Relation index, const ScanKeyData* keys, int count, Conditions* conditions) {
     // A rescan keeps the array: the number of keys stays the same.
     *conditions = {conditions->balls};
     for (int i = 0; i < count; i++) {
@@ -67,6 +88,15 @@ void read_conditions(const ScanKeyData* keys, int count, Conditions* conditions)
         if (keys[i].sk_flags & SK_SEARCHNULL) {
             conditions->want_fingerprints = false;
             continue;
+        }
+        if (computes_words(index)) {
+            // Values without a word are in the null table, too.
+            if (keys[i].sk_flags & SK_SEARCHNOTNULL)
+                continue;
+            if (!(keys[i].sk_flags & SK_ISNULL) && is_value_strategy(keys[i].sk_strategy)) {
+                read_value_condition(index, keys[i], conditions);
+                continue;
+            }
         }
         conditions->want_nulls = false;
         if (keys[i].sk_flags & SK_SEARCHNOTNULL)
@@ -117,7 +147,8 @@ struct Scan {
     enum class Stage { kStart, kFingerprints, kNulls, kDone };
 
     explicit Scan(Relation relation, int key_count, int order_by_count)
-        : index(relation), scopes(relation, index.memory()), is_scoped(scope_columns(relation) > 0),
+        : index(relation), scopes(relation, index.memory()),
+          has_later_columns(later_columns(relation) > 0), is_rechecked(needs_recheck(relation)),
           matches(&index), probes(&index, &matches), postings(&index),
           within(&index, &matches, &probes, &postings),
           nearest(&index, &matches, &probes, &postings) {
@@ -128,7 +159,8 @@ struct Scan {
 
     SearchedIndex index;
     ScopeReader scopes;
-    const bool is_scoped;
+    const bool has_later_columns;
+    const bool is_rechecked;
     uint64_t scope_hash = 0;
     Conditions conditions;
     Order order;
@@ -195,8 +227,8 @@ void put_distances(IndexScanDesc desc, uint64_t fingerprint, bool is_null) {
 
 void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_null) {
     // The planner never asks for this, as can_return() forbids it. Another library's plan might.
-    if (scan->is_scoped)
-        elog(ERROR, "an index with a scope cannot return its columns");
+    if (scan->is_rechecked)
+        elog(ERROR, "an index whose rows are rechecked cannot return its columns");
     if (scan->tuple != nullptr)
         pfree(scan->tuple);
     MemoryContext caller = MemoryContextSwitchTo(scan->index.memory());
@@ -212,10 +244,11 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
 void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
     bool is_null = scan->stage == Scan::Stage::kNulls;
     desc->xs_heaptid = integer_to_tid(posting.tid);
-    // A row of another scope may match by chance. Under a snapshot that is not MVCC, the TID may
-    // belong to another row by now. Otherwise the index is exact.
+    // A row of another scope may match by chance, and a word does not tell its value. Under a
+    // snapshot that is not MVCC, the TID may belong to another row by now. Otherwise the index is
+    // exact.
     desc->xs_recheck =
-        scan->is_scoped || (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
+        scan->is_rechecked || (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
     put_distances(desc, posting.key ^ scan->scope_hash, is_null);
     if (desc->xs_want_itup)
         put_tuple(desc, scan, posting.key, is_null);
@@ -269,9 +302,9 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
         memmove(desc->keyData, keys, key_count * sizeof(ScanKeyData));
     if (order_bys != nullptr && order_by_count > 0)
         memmove(desc->orderByData, order_bys, order_by_count * sizeof(ScanKeyData));
-    read_conditions(desc->keyData, desc->numberOfKeys, &scan->conditions);
+    read_conditions(desc->indexRelation, desc->keyData, desc->numberOfKeys, &scan->conditions);
     read_order(desc->orderByData, desc->numberOfOrderBys, &scan->order);
-    if (scan->is_scoped) {
+    if (scan->has_later_columns) {
         KnownScope scope = scan->scopes.read(desc->keyData, desc->numberOfKeys);
         apply_scope(scope, &scan->conditions, &scan->order);
         scan->scope_hash = scope.hash;
@@ -306,8 +339,7 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
             size_t count = std::min(kChunk, rest.size());
             for (size_t i = 0; i < count; i++)
                 tids[i] = integer_to_tid(rest[i].tid);
-            // With a scope the server rechecks the rows: one of another scope may match by chance.
-            tbm_add_tuples(bitmap, tids, int(count), scan->is_scoped);
+            tbm_add_tuples(bitmap, tids, int(count), scan->is_rechecked);
             rest = rest.subspan(count);
             rows += int64(count);
         }

@@ -1,0 +1,201 @@
+// The planner's questions to near_duplicate() and to ~~= of texts.
+//
+//   near_duplicate(body, $1)           becomes body ~~= $1, which the index knows
+//   near_duplicate(body, $1, .9)       is searched for by
+//   body <@ hamming_ball(minhash($1), minhash_radius(.9))
+//
+// The ball finds more than the near-duplicates, so the server calls the function on the rows found.
+#include "planner/planner.hpp"
+
+#include "core/text/minhash_distance.hpp"
+#include "index/access_method.hpp"
+#include "planner/objects.hpp"
+#include "planner/selectivity.hpp"
+
+namespace simhash {
+
+namespace {
+
+const Const* similarity_constant(const Node* node) {
+    auto* constant = reinterpret_cast<const Const*>(node);
+    bool is_known = IsA(node, Const) && constant->consttype == FLOAT8OID && !constant->constisnull;
+    return is_known ? constant : nullptr;
+}
+
+// ---- simplification ----
+
+// near_duplicate(a, b, .8) becomes a ~~= b. Any other call loses its collation, which the function
+// does not look at: postgres_fdw ships a call with a collation only where a remote column gave it.
+Node* simplify_near_duplicate(PlannerInfo* root, const FuncExpr* call) {
+    if (!is_our_function(call->funcid, kNearDuplicateDocuments) || list_length(call->args) != 3)
+        return nullptr;
+    const Const* similarity = similarity_constant(static_cast<Node*>(lthird(call->args)));
+    if (similarity != nullptr && DatumGetFloat8(similarity->constvalue) == kAlikeSimilarity) {
+        // A user who may not call the operator's function gets another plan.
+        if (root != nullptr)
+            root->glob->dependsOnRole = true;
+        Oid op = root != nullptr ? alike_operator(call->funcid) : InvalidOid;
+        if (OidIsValid(op)) {
+            auto* alike = reinterpret_cast<OpExpr*>(make_opclause(
+                op, BOOLOID, false, static_cast<Expr*>(linitial(call->args)),
+                static_cast<Expr*>(lsecond(call->args)), InvalidOid, call->inputcollid));
+            alike->opfuncid = get_opcode(op);
+            return reinterpret_cast<Node*>(alike);
+        }
+    }
+    if (!OidIsValid(call->inputcollid))
+        return nullptr;
+    auto* copy = makeNode(FuncExpr);
+    *copy = *call;
+    copy->inputcollid = InvalidOid;
+    return reinterpret_cast<Node*>(copy);
+}
+
+// ---- index conditions ----
+
+// A condition that is asked about, taken apart.
+struct Condition {
+    Oid function;
+    Node *column, *query, *similarity;
+};
+
+bool take_apart(const SupportRequestIndexCondition* request, Condition* condition) {
+    List* arguments = NIL;
+    if (is_funcclause(request->node))
+        arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
+    else if (IsA(request->node, OpExpr))
+        arguments = reinterpret_cast<OpExpr*>(request->node)->args;
+    bool has_similarity = is_our_function(request->funcid, kNearDuplicateDocuments);
+    if (!has_similarity && !is_our_function(request->funcid, kDocumentsAlike))
+        return false;
+    if (request->indexarg > 1 || list_length(arguments) != (has_similarity ? 3 : 2))
+        return false;
+    condition->function = request->funcid;
+    condition->column = static_cast<Node*>(list_nth(arguments, request->indexarg));
+    condition->query = static_cast<Node*>(list_nth(arguments, 1 - request->indexarg));
+    condition->similarity =
+        has_similarity ? static_cast<Node*>(lthird(arguments))
+                       : reinterpret_cast<Node*>(
+                             makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
+                                       Float8GetDatum(kAlikeSimilarity), false, FLOAT8PASSBYVAL));
+    return true;
+}
+
+// A similarity that is known to be out of range is left to the function, which raises an error for
+// the first row: planning it would raise one even where there is no row.
+bool is_possible_similarity(const Node* node) {
+    const Const* similarity = similarity_constant(node);
+    if (similarity == nullptr)
+        return true;
+    double value = DatumGetFloat8(similarity->constvalue);
+    return value >= 0 && value <= 1;
+}
+
+Expr* call(Oid function, Oid result, List* arguments) {
+    return reinterpret_cast<Expr*>(
+        makeFuncExpr(function, result, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
+}
+
+// hamming_ball(minhash(query), minhash_radius(similarity)); null where one of these functions is
+// missing. *constructor is hamming_ball().
+Node* ball_around(PlannerInfo* root, const Condition& condition, Oid* constructor) {
+    constexpr Oid kOfMinhash[] = {TEXTOID, TEXTOID, INT4OID};
+    constexpr Oid kOfRadius[] = {FLOAT8OID, FLOAT8OID};
+    constexpr Oid kOfBall[] = {INT8OID, INT8OID};
+    Oid beside = condition.function;
+    Oid minhash = sibling_function(beside, "minhash", kOfMinhash, 3, kMinhashDocument);
+    Oid radius = sibling_function(beside, "minhash_radius", kOfRadius, 2, kMinhashRadius);
+    *constructor = sibling_function(beside, "hamming_ball", kOfBall, 2, kBallMake);
+    if (!OidIsValid(minhash) || !OidIsValid(radius) || !OidIsValid(*constructor))
+        return nullptr;
+    // The shingles that near_duplicate() compares: the defaults of minhash().
+    Const* words =
+        makeConst(TEXTOID, -1, InvalidOid, -1, CStringGetTextDatum("words"), false, false);
+    Const* width = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(3), false, true);
+    Expr* center = call(minhash, INT8OID, list_make3(condition.query, words, width));
+    Const* recall = makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
+                              Float8GetDatum(kAlikeRecall), false, FLOAT8PASSBYVAL);
+    Expr* bits = call(F_INT8_INT4, INT8OID,
+                      list_make1(call(radius, INT4OID, list_make2(condition.similarity, recall))));
+    Expr* ball = call(*constructor, get_func_rettype(*constructor), list_make2(center, bits));
+    return eval_const_expressions(root, reinterpret_cast<Node*>(ball));
+}
+
+// The operator text <@ hamming_ball of the index; InvalidOid where the index is of another kind.
+Oid in_ball_operator(Oid opfamily, Oid constructor) {
+    Oid op = get_opfamily_member(opfamily, TEXTOID, get_func_rettype(constructor), kWithinBall);
+    if (!OidIsValid(op))
+        return InvalidOid;
+    Oid function = get_opcode(op);
+    return is_our_function(function, kDocumentInBall) && may_call(function) ? op : InvalidOid;
+}
+
+List* index_condition(SupportRequestIndexCondition* request) {
+    Condition condition;
+    // In a column after the first a text is part of the scope.
+    if (request->indexcol > 0 || !take_apart(request, &condition) ||
+        !is_pseudo_constant_for_index(request->root, condition.query, request->index) ||
+        !is_pseudo_constant_for_index(request->root, condition.similarity, request->index) ||
+        !is_possible_similarity(condition.similarity))
+        return NIL;
+    // Another user may not be allowed to call these functions, and must not get this plan.
+    request->root->glob->dependsOnRole = true;
+    Oid constructor;
+    Node* ball = ball_around(request->root, condition, &constructor);
+    Oid op = ball == nullptr ? InvalidOid : in_ball_operator(request->opfamily, constructor);
+    if (!OidIsValid(op))
+        return NIL;
+    auto* within = reinterpret_cast<OpExpr*>(
+        make_opclause(op, BOOLOID, false, reinterpret_cast<Expr*>(condition.column),
+                      reinterpret_cast<Expr*>(ball), InvalidOid, InvalidOid));
+    set_opfuncid(within);
+    request->lossy = true;
+    return list_make1(within);
+}
+
+// ---- selectivity ----
+
+Node* estimate_near_duplicate(SupportRequestSelectivity* request) {
+    int count = list_length(request->args);
+    if (count != 2 && count != 3)
+        return nullptr;
+    int radius = kAlikeRadius;
+    if (count == 3) {
+        Node* known =
+            estimate_expression_value(request->root, static_cast<Node*>(lthird(request->args)));
+        const Const* similarity = similarity_constant(known);
+        if (similarity != nullptr && is_possible_similarity(known))
+            radius = minhash_radius(DatumGetFloat8(similarity->constvalue), kAlikeRecall);
+    }
+    SelectivityContext context = {request->root, request->varRelid, request->is_join,
+                                  request->jointype, request->sjinfo};
+    request->selectivity =
+        document_selectivity(context, static_cast<Node*>(linitial(request->args)),
+                             static_cast<Node*>(lsecond(request->args)), radius);
+    return reinterpret_cast<Node*>(request);
+}
+
+} // namespace
+
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_near_duplicate_support);
+
+Datum simhash_near_duplicate_support(PG_FUNCTION_ARGS) {
+    auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
+    Node* answer = nullptr;
+    if (IsA(request, SupportRequestSimplify)) {
+        auto* simplify = reinterpret_cast<SupportRequestSimplify*>(request);
+        answer = simplify_near_duplicate(simplify->root, simplify->fcall);
+    } else if (IsA(request, SupportRequestIndexCondition)) {
+        answer = reinterpret_cast<Node*>(
+            index_condition(reinterpret_cast<SupportRequestIndexCondition*>(request)));
+    } else if (IsA(request, SupportRequestSelectivity)) {
+        answer = estimate_near_duplicate(reinterpret_cast<SupportRequestSelectivity*>(request));
+    }
+    PG_RETURN_POINTER(answer);
+}
+}

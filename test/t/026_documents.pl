@@ -1,0 +1,249 @@
+# An index on texts is an index: its answers equal brute force through changes, VACUUM, crashes, on a standby, in a dump and a base
+# backup; built by workers, concurrently and anew under load; with damaged pages it gives an error or an answer. Short forms of what
+# the other tests do with fingerprints.
+use strict;
+use warnings;
+
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $rows = 6_000;
+my $node = start_node('documents', init => { allows_streaming => 1 },
+	conf => "wal_consistency_checking = 'all'\nlog_statement = none\nmax_parallel_maintenance_workers = 2\nrestart_after_crash = off\n");
+my $dir = PostgreSQL::Test::Utils::tempdir;
+
+# document(group, changed): 30 words, of which the first `changed` are others. Five documents of each group, some equal ones, some
+# without a feature, some NULL, some that are stored out of line.
+$node->safe_psql('postgres', qq{
+	CREATE FUNCTION document(of_group integer, changed integer) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS \$\$
+		SELECT string_agg(left(md5(of_group || ' ' || w || CASE WHEN w <= changed THEN ' ' || changed ELSE '' END), 6), ' ' ORDER BY md5(w::text))
+		FROM generate_series(1, 30) w \$\$;
+	CREATE TABLE docs (id integer, body text);
+	INSERT INTO docs SELECT i, CASE WHEN i % 50 = 0 THEN '...' WHEN i % 51 = 0 THEN NULL WHEN i % 500 = 7 THEN repeat(document(i, 0), 300)
+		ELSE document(i / 5, i % 5 % 4) END FROM generate_series(1, $rows) i});
+
+# The pairs that the index finds, beside those of the fingerprints by brute force with the texts compared. Each is a number and a
+# checksum, over some of the documents.
+my $pairs = 'SELECT count(*), sum(hashint8(a.id::bigint * 1000003 + b.id)::numeric)';
+sub compare
+{
+	my ($what, $on) = @_;
+	$on //= $node;
+	my $output = $on->safe_psql('postgres', qq{
+		SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off;
+		EXPLAIN (COSTS OFF) $pairs FROM docs b JOIN docs a ON a.body ~~= b.body WHERE b.id % 7 = 3;
+		$pairs FROM docs b JOIN docs a ON a.body ~~= b.body WHERE b.id % 7 = 3;
+		$pairs FROM docs b JOIN docs a ON near_duplicate(b.body, a.body, .5) WHERE b.id % 50 = 3;
+		SELECT count(*) FROM docs WHERE body IS NOT NULL;
+		SELECT count(*) FROM docs WHERE body = '...'});
+	like($output, qr/Index Scan using docs_body on docs a\n\s+Index Cond: \(body ~~= b\.body\)/, "$what: by the index");
+	my $brute = $on->safe_psql('postgres', qq{
+		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash(body) AS fp FROM docs)
+		$pairs FROM fingerprint a JOIN fingerprint b ON bit_count((a.fp # b.fp)::bit(64)) <= 8
+		WHERE b.id % 7 = 3 AND shingle_similarity(a.body, b.body) >= .8;
+		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash(body) AS fp FROM docs)
+		$pairs FROM fingerprint a JOIN fingerprint b ON bit_count((a.fp # b.fp)::bit(64)) <= minhash_radius(.5)
+		WHERE b.id % 50 = 3 AND shingle_similarity(a.body, b.body) >= .5;
+		SELECT count(*) FILTER (WHERE body IS NOT NULL) FROM docs;
+		SELECT count(*) FILTER (WHERE body = '...') FROM docs});
+	is(join("\n", (split /\n/, $output)[ -4 .. -1 ]), $brute, "$what: the pairs are those of brute force");
+	return;
+}
+
+# The index holds every row.
+sub sound
+{
+	my ($what, $on) = @_;
+	my ($code, $found, $message) = ($on // $node)->psql('postgres', q{SELECT rows = (SELECT count(*) FROM docs) FROM simhash_index_check('docs_body', true)});
+	is($code, 0, "$what: check") or diag($message);
+	return $found;
+}
+
+# ---- built, grown, changed ----
+
+$node->safe_psql('postgres', 'CREATE INDEX docs_body ON docs USING simhash (body)');
+compare('built');
+my $built = $node->safe_psql('postgres', q{SELECT rows, fingerprints FROM simhash_index_check('docs_body', true)});
+# The pages are those of an index on the fingerprints.
+$node->safe_psql('postgres', q{CREATE EXTENSION pageinspect; CREATE INDEX docs_minhash ON docs USING simhash (minhash(body))});
+is($node->safe_psql('postgres', q{
+		SELECT count(*) > 20, count(*) FILTER (WHERE substring(get_raw_page('docs_body', block), 9) <> substring(get_raw_page('docs_minhash', block), 9)),
+			pg_relation_size('docs_body') = pg_relation_size('docs_minhash')
+		FROM generate_series(0, (pg_relation_size('docs_body') / 8192)::integer - 1) block}),
+	't|0|t', 'it is built as one on minhash(body)');
+$node->safe_psql('postgres', q{
+	DROP INDEX docs_minhash, docs_body;
+	CREATE TABLE loaded AS TABLE docs;
+	TRUNCATE docs;
+	CREATE INDEX docs_body ON docs USING simhash (body);
+	INSERT INTO docs SELECT * FROM loaded ORDER BY hashint4(id)});
+compare('grown');
+is($node->safe_psql('postgres', q{SELECT rows, fingerprints FROM simhash_index_check('docs_body', true)}), $built, 'grown: as many entries as built');
+$node->safe_psql('postgres', q{
+	DELETE FROM docs WHERE id % 9 = 0;
+	UPDATE docs SET body = document(id / 5, 7) WHERE id % 11 = 0;
+	UPDATE docs SET body = CASE WHEN body IS NULL THEN '...' END WHERE id % 50 = 0 OR body IS NULL;
+	VACUUM docs});
+compare('after changes and VACUUM');
+is(sound('after changes and VACUUM'), 't', 'it has each row once');
+
+# ---- built by workers ----
+
+$node->safe_psql('postgres', 'DROP INDEX docs_body; ALTER TABLE docs SET (parallel_workers = 2)');
+my (undef, undef, $messages) = $node->psql('postgres', q{
+	SET client_min_messages = debug1; SET maintenance_work_mem = '128MB';
+	CREATE INDEX docs_body ON docs USING simhash (body)});
+like($messages, qr/simhash build: 2 of 2 workers/, 'workers take part in the build');
+compare('built by workers');
+$node->safe_psql('postgres', q{ALTER FUNCTION document_words(text) PARALLEL UNSAFE});
+(undef, undef, $messages) = $node->psql('postgres', 'SET client_min_messages = debug1; CREATE INDEX alone ON docs USING simhash (body); DROP INDEX alone');
+unlike($messages, qr/workers/, 'no workers where the words are not parallel safe');
+$node->safe_psql('postgres', q{ALTER FUNCTION document_words(text) PARALLEL SAFE});
+
+# ---- a standby, under load; concurrent builds ----
+
+$node->backup('base');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'base', has_streaming => 1);
+$standby->start;
+append_to_file("$dir/write.sql", <<'SQL');
+\set i random(1, 100000)
+\set old random(1, 6000)
+INSERT INTO docs SELECT 100000 + :i, document(:i / 3, :i % 3);
+INSERT INTO docs VALUES (200000 + :i, '...'), (200000 + :i, NULL);
+UPDATE docs SET body = document(:old, 2) WHERE id = :old;
+DELETE FROM docs WHERE id = :old + 1;
+SQL
+append_to_file("$dir/vacuum.sql", "VACUUM docs;\n");
+$node->safe_psql('postgres', 'CREATE INDEX ON docs (id)');
+
+sub start_load
+{
+	my ($seconds) = @_;
+	my @runs;
+	for ([ 'write', 3 ], [ 'vacuum', 1 ])
+	{
+		my $output = '';
+		my $run = IPC::Run::start([ 'pgbench', '-n', '-c', $_->[1], '-T', $seconds, '-f', "$dir/$_->[0].sql", $node->connstr('postgres') ], '>&', \$output);
+		push @runs, { run => $run, output => \$output };
+	}
+	return @runs;
+}
+my @load = start_load(5);
+$node->safe_psql('postgres', 'DROP INDEX docs_body');
+$node->safe_psql('postgres', 'CREATE INDEX CONCURRENTLY docs_body ON docs USING simhash (body)');
+sound('CREATE INDEX CONCURRENTLY under load');
+$node->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY docs_body');
+sound('REINDEX CONCURRENTLY under load');
+IPC::Run::finish($_->{run}) for @load;
+unlike(join('', map { ${ $_->{output} } } @load), qr/ERROR/, 'no error under load');
+$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) docs');
+compare('after load');
+$node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
+compare('on the standby', $standby);
+$standby->promote;
+is(sound('promoted', $standby), 't', 'the promoted standby has each row');
+$standby->safe_psql('postgres', 'DELETE FROM docs WHERE id % 3 = 0; VACUUM docs');
+compare('the promoted standby goes on', $standby);
+unlike(slurp_file($standby->logfile), qr/inconsistent page found|PANIC/, 'every replayed page equals the primary\'s');
+$standby->stop;
+
+# ---- crashes ----
+
+srand(31);
+for my $round (1 .. 2)
+{
+	@load = start_load(60);
+	my $idle = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+	$node->poll_query_until('postgres', "SELECT pg_current_wal_insert_lsn() - '$idle' > 500000") or die 'nothing is written';
+	usleep(int(rand(300_000)));
+	my $postmaster = $node->{_pid};
+	$node->kill9;
+	IPC::Run::finish($_->{run}) for @load;
+	my $patience = 3600;
+	usleep(50_000) while kill(0, $postmaster) && --$patience;
+	until ($node->start(fail_ok => 1))
+	{
+		die 'the server does not start' unless --$patience > 0;
+		$node->{_pid} = undef;
+		usleep(50_000);
+	}
+	sound("crash $round");
+	compare("crash $round");
+}
+
+# ---- tables rewritten, unlogged, dumped ----
+
+$node->safe_psql('postgres', 'VACUUM FULL docs; ALTER TABLE docs ALTER body TYPE varchar USING body');
+is(sound('rewritten, of another type'), 't', '... with each row');
+$node->safe_psql('postgres', 'ALTER TABLE docs ALTER body TYPE text; ALTER TABLE docs SET UNLOGGED; INSERT INTO docs SELECT * FROM loaded LIMIT 100');
+is(sound('unlogged'), 't', '... with each row');
+$node->safe_psql('postgres', 'ALTER TABLE docs SET LOGGED; CREATE TABLE kept (body text, CONSTRAINT no_copies EXCLUDE USING simhash (body WITH ~~=));
+	INSERT INTO kept SELECT body FROM loaded ON CONFLICT DO NOTHING;
+	CREATE TABLE verified (fp bigint, shingles shingle_set, EXCLUDE USING simhash (fp WITH ~||||||||=, shingles WITH ~~=))');
+$node->safe_psql('postgres', 'CREATE DATABASE copy');
+system_or_bail('sh', '-c', sprintf(q{pg_dump '%s' | psql -q -X -v ON_ERROR_STOP=1 -d '%s' >/dev/null}, $node->connstr('postgres'), $node->connstr('copy')));
+is($node->safe_psql('copy', q{SELECT rows = (SELECT count(*) FROM docs), orphans FROM simhash_index_check('docs_body', true)}), 't|0', 'dump and restore');
+my $constraints = q{SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'x' ORDER BY 1};
+is($node->safe_psql('copy', $constraints), $node->safe_psql('postgres', $constraints), 'the constraints are restored');
+is($node->safe_psql('copy', q{SELECT count(*) FROM kept a JOIN kept b ON a.body ~~= b.body AND a.ctid <> b.ctid}), 0, 'and hold');
+
+# ---- eight writers ----
+
+append_to_file("$dir/keep.sql", <<'SQL');
+\set group random(1, 300)
+\set changed random(0, 3)
+INSERT INTO kept VALUES (document(100000 + :group, :changed)) ON CONFLICT DO NOTHING;
+SQL
+my $output = '';
+IPC::Run::run([ 'pgbench', '-n', '-c', 8, '-j', 2, '-t', 200, '--random-seed=31', '-f', "$dir/keep.sql", $node->connstr('postgres') ], '>&', \$output);
+like($output, qr/processed: 1600\/1600/, 'eight writers: no call failed') or diag($output);
+is($node->safe_psql('postgres', q{
+	WITH fingerprint AS MATERIALIZED (SELECT ctid AS place, body, minhash(body) AS fp FROM kept)
+	SELECT count(*) FROM fingerprint a JOIN fingerprint b ON a.place < b.place AND bit_count((a.fp # b.fp)::bit(64)) <= 8
+	WHERE shingle_similarity(a.body, b.body) >= .8}), 0, 'eight writers: no near-duplicates are left');
+cmp_ok($node->safe_psql('postgres', q{SELECT count(DISTINCT g) FROM generate_series(1, 300) g JOIN kept ON body ~~= document(100000 + g, 0)}), '>', 250,
+	'eight writers: of each group there is one');
+
+# ---- damage ----
+
+my $library = testing_library();
+use_library($node, $library);
+$node->safe_psql('postgres', qq{
+	CREATE FUNCTION read_page(regclass, integer) RETURNS bytea AS '$library', 'simhash_test_read_page' LANGUAGE C STRICT;
+	CREATE FUNCTION write_page(regclass, integer, bytea) RETURNS void AS '$library', 'simhash_test_write_page' LANGUAGE C STRICT;
+	TRUNCATE docs;
+	INSERT INTO docs SELECT * FROM loaded;
+	VACUUM docs;
+	CREATE TABLE pristine AS SELECT block, read_page('docs_body', block) AS page
+		FROM generate_series(0, (pg_relation_size('docs_body') / 8192)::integer - 1) block});
+my $blocks = $node->safe_psql('postgres', 'SELECT count(*) FROM pristine');
+my $script = "\\set VERBOSITY verbose\nSET statement_timeout = '30s'; SET enable_seqscan = off; SET client_min_messages = error;\n";
+for my $trial (1 .. 60)
+{
+	my $block = int(rand($blocks));
+	my $page = "read_page('docs_body', $block)";
+	$page = "set_byte($page, " . int(rand(8192)) . ', ' . int(rand(256)) . ')' for 1 .. 1 + int(rand(8));
+	$script .= "\\echo trial $trial\nSELECT write_page('docs_body', $block, $page);\n";
+	$script .= 'SET enable_bitmapscan = ' . (rand() < 0.5 ? 'on' : 'off') . ";\n";
+	$script .= "SELECT count(*) FROM docs WHERE body ~~= document($_, 0);\n" for $trial, int(rand(1200));
+	$script .= "SELECT count(*) FROM docs WHERE near_duplicate(body, document($trial, 0), .3);\nSELECT count(*) FROM docs WHERE body IS NOT NULL;\n"
+		. "SELECT count(*) FROM docs WHERE body = '...';\nINSERT INTO docs SELECT -1, document(i, 0) FROM generate_series($trial, $trial + 9) i;\n"
+		. "DELETE FROM docs WHERE id = -1;\nVACUUM (INDEX_CLEANUP ON) docs;\nSELECT simhash_index_check('docs_body', true);\n"
+		. "SELECT count(write_page('docs_body', block, page)) FROM pristine;\n"
+		. "SELECT count(write_page('docs_body', block::integer, decode(repeat('00', 8192), 'hex'))) FROM generate_series($blocks, pg_relation_size('docs_body') / 8192 - 1) block;\n";
+}
+append_to_file("$dir/damage.sql", $script . "VACUUM (INDEX_CLEANUP ON) docs;\nSELECT 'sound', rows FROM simhash_index_check('docs_body', true);\n");
+my ($status, $printed, $errors) = $node->psql('postgres', '', extra_params => [ '-f', "$dir/damage.sql" ], on_error_stop => 0);
+is($status, 0, 'damage: the connection lasted');
+unlike($errors, qr/server closed|ERROR:  57014|ERROR:  53200/, 'damage: nothing hung or took all memory');
+like($errors, qr/ERROR:  XX002/, 'damage was noticed');
+like($printed, qr/^sound\|$rows$/m, 'the restored index is sound');
+$node->stop;
+done_testing();
