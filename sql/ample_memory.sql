@@ -31,6 +31,8 @@ RESET enable_seqscan;
 SELECT count(*) AS pairs FROM simhash_pairs_of('SELECT fp FROM docs', 2);
 SELECT cardinality(simhash_pairs_agg(fp, 2)) AS pairs FROM docs;
 SELECT count(DISTINCT cluster) AS clusters FROM (SELECT simhash_cluster(fp, 2) OVER () AS cluster FROM docs) c;
+SELECT count(*) AS pairs, count(DISTINCT p.id) AS documents FROM near_duplicate_pairs('SELECT id, ''a text of '' || id / 40 FROM docs') p;
+SELECT count(DISTINCT original) AS groups FROM near_duplicate_groups('SELECT id, ''a text of '' || id / 40 FROM docs');
 DELETE FROM docs WHERE id > 3;
 VACUUM docs;
 SELECT rows, fingerprints, orphans FROM simhash_index_check('docs_fp', true);

@@ -19,6 +19,7 @@ SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden gr�
        minhash('Üben quält den größeren Zwerg') = :'utf8_minhash' AS minhash,
        minhash_agg(feature) = :'utf8_minhash' AS of_features
 FROM simhash_features('Üben quält den größeren Zwerg', width => 3);
+SELECT * FROM near_duplicate_pairs($$VALUES (1, 'Üben quält den größeren Zwerg'), (2, 'ÜBEN QUÄLT DEN GRÖSSEREN ZWERG!'), (3, 'Uben')$$);
 -- More than one slice; features come back in the server's encoding.
 SELECT simhash(repeat('größeren Zwerg ', 100000)) IS NOT NULL AS long;
 SELECT * FROM simhash_features('Ünter ÄÖ');

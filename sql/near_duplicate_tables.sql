@@ -63,6 +63,12 @@ FROM near_duplicate_pairs('SELECT id, body FROM page', 0.6) p
     JOIN near_duplicate_groups('SELECT id, body FROM page', 0.6) x ON x.id = p.id
     JOIN near_duplicate_groups('SELECT id, body FROM page', 0.6) y ON y.id = p.other;
 
+-- The definition is near_duplicate().
+SELECT count(*) FILTER (WHERE p.id IS NOT NULL) AS pairs, count(*) FILTER (WHERE (p.id IS NOT NULL) <> coalesce(near_duplicate(x.body, y.body, 0.7), false)) AS wrong
+FROM page x JOIN page y ON x.id < y.id
+    LEFT JOIN near_duplicate_pairs('SELECT id, body FROM page WHERE id % 4 = 0 ORDER BY id', 0.7) p ON p.id = x.id AND p.other = y.id
+WHERE x.id % 4 = 0 AND y.id % 4 = 0;
+
 -- With as little memory as can be set: the same, by temporary files, which are gone afterwards.
 CREATE FUNCTION temporary_files() RETURNS bigint LANGUAGE sql AS $$
     SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%'
@@ -103,6 +109,13 @@ UNION ALL SELECT 5000 + i, made_text(10, 0, 30) FROM generate_series(1, 1000) i;
 SELECT original, count(*) FROM near_duplicate_groups('SELECT id, body FROM alike ORDER BY id') GROUP BY original ORDER BY original;
 SELECT count(*) FROM near_duplicate_pairs('SELECT id, body FROM alike WHERE id > 900', 1);
 
+-- Just as similar as asked for: the one is the beginning of the other, with half of its shingles.
+SELECT * FROM near_duplicate_pairs($$VALUES (1, 'a b c d e f'), (2, 'a b c d e f g h i j')$$, 0.5);
+-- Pages of one template: thousands of near fingerprints, nearly all of whose pairs are linked already.
+SELECT original, count(*) FROM near_duplicate_groups($$
+    SELECT i, made_text(11, 0, 150) || ' ' || word(i) || ' ' || word(7 * i) || ' ' || word(13 * i) || ' ' || word(17 * i) || ' ' || made_text(12, 0, 100)
+    FROM generate_series(1, 3000) i$$) GROUP BY original;
+
 -- Ids of other types, short and long.
 CREATE TABLE ids AS
 SELECT id, place, body, id::smallint AS small, id::integer AS plain, md5(id::text)::uuid AS uuid, 'name ' || id AS name,
@@ -141,6 +154,10 @@ SELECT * FROM near_duplicate_groups($$SELECT i::number, 'one text'::document FRO
 SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text'::varchar FROM generate_series(1, 2) i$$, id_type => NULL::number);
 SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text' FROM generate_series(1, 2) i$$, id_type => NULL::integer);
 SELECT * FROM near_duplicate_groups($$SELECT 'id'::varchar, 'a text'$$, id_type => NULL::text);
+-- An array that a function has built is in memory in a form of its own.
+CREATE FUNCTION ends_of(id integer) RETURNS integer[] LANGUAGE plpgsql AS
+    $$ DECLARE ends integer[]; BEGIN ends[1] := id; ends[2] := -id; RETURN ends; END $$;
+SELECT * FROM near_duplicate_groups('SELECT ends_of(i), ''one text'' FROM generate_series(1, 3) i', id_type => NULL::integer[]);
 SELECT near_duplicate_pairs('VALUES (1, ''a b c d''), (2, ''a b c d''), (3, ''a b c d'')') LIMIT 2;
 
 -- Documents without a feature are alone; ids may be repeated, and must not be null.
@@ -231,4 +248,4 @@ DROP ROLE regress_simhash_reader;
 DROP TABLE page, made, pair, all_pairs, many, alike, ids;
 DROP TYPE place_of_page;
 DROP DOMAIN number, document;
-DROP FUNCTION word, made_text, defined_pairs, defined_groups, compare, temporary_files, wrong_ids, wrong_ids_of_all, writes, expected_rows;
+DROP FUNCTION word, made_text, defined_pairs, defined_groups, compare, temporary_files, wrong_ids, wrong_ids_of_all, ends_of, writes, expected_rows;

@@ -1,4 +1,4 @@
-// Makes a document's set of features and its fingerprint. See the header.
+// Makes sets of features, and their fingerprints. See the header.
 #include "sql/document_features.hpp"
 
 #include "core/text/minhash.hpp"

@@ -1,5 +1,5 @@
-// The features by which near_duplicate() and its relatives compare documents, and what is made of
-// them: a set, and a fingerprint.
+// A document's set of features, and the fingerprint that minhash() makes of it: a text is cut once
+// where both are needed.
 #pragma once
 
 #include "pg.hpp"

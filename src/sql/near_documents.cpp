@@ -14,8 +14,7 @@
 //    where some parts fit into memory together.
 //
 // For groups a candidate whose documents are linked already is dropped, and so are all candidates
-// of two fingerprints at once where the documents of each are linked. Without that, thousands of
-// documents that are all similar would cost a number of steps that grows with its square.
+// of two fingerprints at once where the documents of each are linked.
 #include "sql/near_documents.hpp"
 
 #include <algorithm>
@@ -35,6 +34,13 @@ struct FingerprintModels {
     uint32_t first; // among the models in order of their fingerprints
     uint32_t count : 31;
     uint32_t are_linked : 1; // all of them to each other, as far as that was noted
+};
+
+// A document to which all models of a fingerprint were linked when that was noted. They still are, as
+// groups only grow.
+struct LinkedFingerprint {
+    uint64_t fingerprint;
+    DocumentNumber document;
 };
 
 // The models whose sets have a certain hash: as good as always one.
@@ -60,7 +66,7 @@ class Search {
     Search(Documents* documents, PagePool* pool, size_t memory, double similarity,
            DocumentLinks* links, const NearDocumentsReceiver& receiver)
         : documents_(*documents), links_(links), receiver_(receiver), memory_(memory),
-          similarity_(similarity), radius_(minhash_radius(similarity, kRecall)),
+          similarity_(similarity), radius_(minhash_radius(similarity, kAlikeRecall)),
           part_bytes_(pool->memory_bytes() / 4), models_(pool), fingerprints_(pool),
           collector_(Collector::within(CurrentMemoryContext, memory / 2)),
           candidates_(memory / 3), set_a_{CurrentMemoryContext}, set_b_{CurrentMemoryContext} {}
@@ -82,7 +88,6 @@ class Search {
     }
 
   private:
-    static constexpr double kRecall = 0.8;    // the default of minhash_radius() in SQL
     static constexpr uint64_t kFewPairs = 64; // pairs of models that are looked at one by one
 
     // ---- models and copies ----
@@ -109,6 +114,9 @@ class Search {
     DocumentNumber frequent_original(const FingerprintModels& of);
     bool note_whether_linked(size_t place, FingerprintModels* of);
     static void receive_pair(void* search, uint64_t a, uint64_t b);
+    LinkedFingerprint* noted_link(uint64_t fingerprint);
+    bool are_noted_as_linked(uint64_t a, uint64_t b);
+    bool are_linked_by_models(const FingerprintModels& a, const FingerprintModels& b);
     void search_between(size_t place_a, size_t place_b);
     void add_candidate(DocumentNumber a, DocumentNumber b);
 
@@ -134,6 +142,7 @@ class Search {
     SetBuffer set_a_, set_b_;
     int directory_bits_ = 0;
     uint32_t* directory_ = nullptr; // for each beginning, where its fingerprints begin; and the end
+    LinkedFingerprint* noted_links_ = nullptr; // [1 << directory_bits_], by a hash; for groups
 };
 
 // ---- models and copies ----
@@ -220,6 +229,10 @@ void Search::make_directory() {
     }
     while (filled <= beginnings)
         directory_[filled++] = uint32_t(fingerprints_.size());
+    if (links_ == nullptr)
+        return;
+    noted_links_ = allocate<LinkedFingerprint>(CurrentMemoryContext, beginnings);
+    std::fill_n(noted_links_, beginnings, LinkedFingerprint{0, kNoDocument});
 }
 
 // The place of a fingerprint, which is there, among all of them.
@@ -313,7 +326,29 @@ bool Search::note_whether_linked(size_t place, FingerprintModels* of) {
 
 void Search::receive_pair(void* search, uint64_t a, uint64_t b) {
     auto* self = static_cast<Search*>(search);
-    self->search_between(self->place_of(a), self->place_of(b));
+    if (!self->are_noted_as_linked(a, b))
+        self->search_between(self->place_of(a), self->place_of(b));
+}
+
+LinkedFingerprint* Search::noted_link(uint64_t fingerprint) {
+    constexpr uint64_t kSpread = 0x9E3779B97F4A7C15; // near fingerprints have different hashes
+    return noted_links_ + (fingerprint * kSpread >> (kFingerprintBits - directory_bits_));
+}
+
+// Answers for most pairs of a large group, whose number grows with the square of its size.
+bool Search::are_noted_as_linked(uint64_t a, uint64_t b) {
+    if (links_ == nullptr)
+        return false;
+    const LinkedFingerprint *of_a = noted_link(a), *of_b = noted_link(b);
+    return of_a->fingerprint == a && of_b->fingerprint == b && of_a->document == of_b->document;
+}
+
+// Whether the models of two fingerprints are all linked. Expects that those of each are.
+bool Search::are_linked_by_models(const FingerprintModels& a, const FingerprintModels& b) {
+    DocumentNumber of_a = links_->original_of(model(a, 0)), of_b = links_->original_of(model(b, 0));
+    *noted_link(a.fingerprint) = {a.fingerprint, of_a};
+    *noted_link(b.fingerprint) = {b.fingerprint, of_b};
+    return of_a == of_b;
 }
 
 void Search::search_between(size_t place_a, size_t place_b) {
@@ -323,9 +358,9 @@ void Search::search_between(size_t place_a, size_t place_b) {
         note_whether_linked(place_b, &b);
         if (!b.are_linked)
             std::swap(a, b);
-        if (a.are_linked && b.are_linked && are_linked(model(a, 0), model(b, 0)))
-            return;
     }
+    if (links_ != nullptr && a.are_linked && b.are_linked && are_linked_by_models(a, b))
+        return;
     for (size_t i = 0; i < a.count; i++) {
         DocumentNumber of_a = model(a, i);
         if (b.are_linked && b.count > 1 && are_linked(of_a, model(b, 0)))

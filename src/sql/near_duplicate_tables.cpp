@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "spill/sorter.hpp"
+#include "sql/arguments.hpp"
 #include "sql/near_documents.hpp"
 
 using namespace simhash;
@@ -24,16 +25,6 @@ struct Shares {
     size_t search = memory / 8 * 3;
     size_t results = memory / 8;
 };
-
-double similarity_argument(FunctionCallInfo fcinfo) {
-    double similarity = PG_GETARG_FLOAT8(PG_NARGS() - 1);
-    if (!(similarity >= 0 && similarity <= 1))
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("similarity is out of range"),
-                 errdetail("The similarity is %g.", similarity),
-                 errhint("Use a number from 0 to 1.")));
-    return similarity;
-}
 
 // The rows of a function whose first two columns are ids.
 class ResultRows {
@@ -69,10 +60,12 @@ class PairsInOrder {
 
     // The documents that have equal sets.
     void add_copies() {
-        for (size_t number = 0; number < documents_.count(); number++)
+        for (size_t number = 0; number < documents_.count(); number++) {
+            CHECK_FOR_INTERRUPTS();
             for (DocumentNumber copy = documents_[DocumentNumber(number)].next_copy;
                  copy != kNoDocument; copy = documents_[copy].next_copy)
                 add(DocumentNumber(number), copy, 1);
+        }
     }
 
     void give(ResultRows* rows) {
@@ -102,19 +95,21 @@ class PairsInOrder {
     ExternalSorter<Entry> sorter_; // (both numbers, similarity)
 };
 
-void put_pairs(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, double similarity) {
-    PairsInOrder pairs(documents, Shares().results);
+void put_pairs(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, const Shares& shares,
+               double similarity) {
+    PairsInOrder pairs(documents, shares.results);
     ResultRows rows(fcinfo, documents);
-    find_near_documents(documents, pool, Shares().search, similarity, pairs.receiver());
+    find_near_documents(documents, pool, shares.search, similarity, pairs.receiver());
     documents->release_sets();
     pairs.add_copies();
     pairs.give(&rows);
 }
 
-void put_groups(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, double similarity) {
+void put_groups(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, const Shares& shares,
+                double similarity) {
     DocumentLinks links(pool, documents->count());
     ResultRows rows(fcinfo, documents);
-    link_near_documents(documents, pool, Shares().search, similarity, &links);
+    link_near_documents(documents, pool, shares.search, similarity, &links);
     documents->release_sets();
     for (size_t i = 0; i < documents->count(); i++)
         rows.put(DocumentNumber(i), links.original_of(DocumentNumber(i)));
@@ -129,17 +124,18 @@ Datum near_duplicates(FunctionCallInfo fcinfo, const Put& put) {
     InitMaterializedSRF(fcinfo, 0);
     if (PG_ARGISNULL(0) || PG_ARGISNULL(PG_NARGS() - 1))
         return Datum(0);
-    double similarity = similarity_argument(fcinfo);
+    double similarity = share_argument(fcinfo, PG_NARGS() - 1, "similarity");
     Oid id_type =
         TupleDescAttr(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)->setDesc, 0)->atttypid;
     text* query = PG_GETARG_TEXT_PP(0);
     MemoryContext context =
         AllocSetContextCreate(CurrentMemoryContext, "near duplicates", ALLOCSET_DEFAULT_SIZES);
     MemoryContext caller = MemoryContextSwitchTo(context);
-    PagePool pool(context, Shares().pages);
-    Documents documents(&pool, id_type, Shares().sort);
+    Shares shares;
+    PagePool pool(context, shares.pages);
+    Documents documents(&pool, id_type, shares.sort);
     documents.read_query(query);
-    put(fcinfo, &documents, &pool, similarity);
+    put(fcinfo, &documents, &pool, shares, similarity);
     documents.release();
     MemoryContextSwitchTo(caller);
     MemoryContextDelete(context);

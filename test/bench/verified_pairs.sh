@@ -76,4 +76,22 @@ END \$\$;
 SELECT measure('minhash(body)', 8);
 SELECT measure('minhash(body)', 10);
 SELECT measure('simhash(body)', 8);
+-- In one call.
+CREATE FUNCTION measure_call(name text, call text, memory text) RETURNS text LANGUAGE plpgsql AS \$\$
+DECLARE
+    began numeric := processor_time();
+    ended numeric; found bigint;
+BEGIN
+    PERFORM set_config('work_mem', memory, true);
+    EXECUTE 'SELECT count(*) FROM ' || call INTO found;
+    ended := processor_time();
+    RETURN format('| %s | %s | **%s** | %s |', name, memory, round(ended - began, 1), found);
+END \$\$;
+\echo
+\echo '| in one call | work_mem | processor, s | found |'
+\echo '|---|--:|--:|--:|'
+SELECT measure_call('near_duplicate_pairs: pairs', \$\$near_duplicate_pairs('SELECT id, body FROM document')\$\$, '64MB');
+SELECT measure_call('near_duplicate_groups: copies', \$\$near_duplicate_groups('SELECT id, body FROM document') g WHERE g.id <> original\$\$, '64MB');
+SELECT measure_call('near_duplicate_pairs: pairs', \$\$near_duplicate_pairs('SELECT id, body FROM document')\$\$, '1GB');
+SELECT measure_call('near_duplicate_groups: copies', \$\$near_duplicate_groups('SELECT id, body FROM document') g WHERE g.id <> original\$\$, '1GB');
 SQL

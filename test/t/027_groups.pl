@@ -78,18 +78,15 @@ UPDATE notices SET body = text_of($row) WHERE id = :id;
 \\endif
 SQL
 PostgreSQL::Test::Utils::append_to_file("$dir/refresh.sql", "SELECT refresh_originals();\n");
-my ($output, $errors, $output_of_calls, $errors_of_calls) = ('') x 4;
-my $calls = IPC::Run::start(
-	[ 'pgbench', '-n', '-c', '1', '-t', '30', '-f', "$dir/refresh.sql", $node->connstr('postgres') ],
-	'>', \$output_of_calls, '2>', \$errors_of_calls);
+my ($output, $errors) = ('', '');
 ok( IPC::Run::run(
 		[
-			'pgbench', '-n', '-c', '4', '-j', '2', '-t', $changes / 4, '--random-seed=26', '-f', "$dir/write.sql", $node->connstr('postgres')
+			'pgbench', '-n', '-c', '4', '-j', '2', '-t', $changes / 4, '--random-seed=26',
+			'-f', "$dir/write.sql\@99", '-f', "$dir/refresh.sql\@1", $node->connstr('postgres')
 		],
 		'>', \$output, '2>', \$errors),
-	"four writers: $changes changes");
-ok($calls->finish, 'calls beside them');
-unlike("$output$errors$output_of_calls$errors_of_calls", qr/ERROR|aborted/, 'no error') or diag("$errors$errors_of_calls");
+	"four writers: $changes changes and calls");
+unlike("$output$errors", qr/ERROR|aborted/, 'no error') or diag($errors);
 $node->safe_psql('postgres', 'SELECT refresh_originals()');
 is($node->safe_psql('postgres', $wrong), 0, 'what is kept up equals the whole computed anew');
 is($node->safe_psql('postgres', $pairs_apart), 0, '... and no near-duplicates are apart');
