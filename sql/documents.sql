@@ -17,7 +17,7 @@ CREATE FUNCTION document(of_group int, changed int) RETURNS text LANGUAGE sql IM
     FROM generate_series(1, 40) w
 $$;
 CREATE TABLE pages (id int PRIMARY KEY, body text, tenant int, lang text);
-INSERT INTO pages SELECT i, document(i / 6, i % 6), i % 3, (ARRAY['de', 'en', NULL])[1 + i % 3] FROM generate_series(1, 1200) i;
+INSERT INTO pages SELECT i, document(i / 6, i % 6), i % 3, (ARRAY['de', 'en', NULL])[1 + i % 3] FROM generate_series(1, 600) i;
 -- Documents without a feature, equal ones, short ones, one that is toasted, NULL.
 INSERT INTO pages VALUES (2001, '', 0, 'de'), (2002, '...', 1, 'de'), (2003, ' - ', 0, 'de'), (2004, NULL, 0, 'de'), (2005, '...', 0, NULL),
     (2006, 'Thank you!', 0, 'de'), (2007, 'thank, YOU', 1, 'en'), (2008, 'Thank you!', 0, 'de'), (2009, 'you thank', 0, 'de');
@@ -31,7 +31,7 @@ WHERE a.id % 41 = 3 OR a.id > 2000 AND a.body IS NOT NULL AND b.body IS NOT NULL
 SELECT similarity, count(*) FILTER (WHERE near) AS near, count(*) FILTER (WHERE near <> near_duplicate(a.body, b.body, similarity)) AS wrong
 FROM pages a CROSS JOIN pages b, unnest('{0, 0.3, 0.5, 0.79, 0.8, 0.81, 0.9, 1}'::double precision[]) similarity,
      LATERAL (SELECT defined(a.body, b.body, similarity) AS near) d
-WHERE a.id IN (7, 8, 700, 2001, 2006, 2011) AND b.body IS NOT NULL
+WHERE a.id IN (7, 8, 350, 2001, 2006, 2011) AND b.body IS NOT NULL
 GROUP BY similarity ORDER BY similarity;
 -- Whatever the calls before it were, each is answered for itself.
 SELECT bool_and(near_duplicate(a, b, s) = defined(a, b, s)) AS alone
@@ -100,7 +100,7 @@ INSERT INTO conditions
                  "near_duplicate(body, %s, 0)", "near_duplicate(body, %s, 1)", body = %s, "body <@ hamming_ball(minhash(%s), 12)",
                  "body ~~= %1$s AND body = %1$s", "body ~~= ANY (ARRAY[%s, ''Thank you''])", NOT body ~~= %s,
                  "body ~~= %s AND body IS NOT NULL", "body = %s OR body IS NULL"}'::text[]) form
-    WHERE id IN (1, 700, 2002, 2006, 2009, 2011);
+    WHERE id IN (1, 350, 2002, 2006, 2009, 2011);
 INSERT INTO conditions VALUES ('body IS NULL'), ('body IS NOT NULL'), ('body ~~= NULL'), ('body = NULL'), ('body IS NULL AND body IS NOT NULL'),
     ('near_duplicate(body, NULL, .9)'), ('near_duplicate(body, ''a'', NULL)'), ('body <@ hamming_ball(0, -1)'), ('body <@ hamming_ball(0, 64)'),
     ('body <@ NULL'), ('body = ''...'' AND body IS NOT NULL'), ('body = ''...'' AND body ~~= ''...'''), ('true');
@@ -158,6 +158,23 @@ SELECT count(*) AS by_definition FROM pages a JOIN pages b ON hamming(minhash(a.
 SELECT count(*) AS with_a_near_one FROM pages a WHERE EXISTS (SELECT FROM pages b WHERE a.body ~~= b.body AND a.id <> b.id);
 SELECT plan('SELECT count(*) FROM pages a JOIN pages b ON near_duplicate(a.body, b.body, .9)');
 
+-- A role that may not call what the index needs gets the same answer without it.
+CREATE ROLE regress_simhash_reader;
+GRANT SELECT ON pages TO regress_simhash_reader;
+REVOKE EXECUTE ON FUNCTION documents_alike(text, text), document_in_ball(text, hamming_ball) FROM PUBLIC;
+SET enable_seqscan = off;
+SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'')');
+SET ROLE regress_simhash_reader;
+SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'')');
+SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'', .9)');
+SELECT array_agg(id ORDER BY id) FROM pages WHERE near_duplicate(body, 'Thank you');
+SELECT id FROM pages WHERE body ~~= 'Thank you';
+RESET ROLE;
+RESET enable_seqscan;
+GRANT EXECUTE ON FUNCTION documents_alike(text, text), document_in_ball(text, hamming_ball) TO PUBLIC;
+DROP OWNED BY regress_simhash_reader;
+DROP ROLE regress_simhash_reader;
+
 -- Scopes, partial indexes, expressions; types that are texts.
 CREATE INDEX pages_tenant ON pages USING simhash (body, tenant);
 CREATE INDEX pages_lang ON pages USING simhash (body, lang, tenant);
@@ -176,6 +193,9 @@ CREATE INDEX pages_partial ON pages USING simhash (lower(body)) WHERE tenant = 0
 SELECT plan('SELECT id FROM pages WHERE lower(body) ~~= ''Thank you'' AND tenant = 0');
 SET enable_seqscan = off;
 SELECT array_agg(id ORDER BY id) FROM pages WHERE lower(body) ~~= 'Thank you' AND tenant = 0;
+CREATE INDEX pages_near ON pages USING simhash (body) WHERE near_duplicate(body, 'Thank you', 0.5) AND near_duplicate(body, 'Thank you');
+SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'', 0.5) AND near_duplicate(body, ''Thank you'') AND body ~~= ''Thank you''');
+DROP INDEX pages_near;
 CREATE DOMAIN letter AS text;
 CREATE TABLE kinds_of_text (v varchar(30), d letter, n text COLLATE ignore_accents);
 INSERT INTO kinds_of_text VALUES ('The boat house', 'The boat house', 'The boat house'), ('the boat, house', 'the boat, house', 'THE BOAT HOUSE'), ('...', '...', '...'), (NULL, NULL, NULL);
@@ -194,8 +214,8 @@ SELECT plan('SELECT FROM kinds_of_text WHERE n = ''resume''');
 SELECT count(*) AS equal, count(*) FILTER (WHERE n ~~= 'resume') AS alike FROM kinds_of_text WHERE n = 'resume';
 RESET enable_seqscan;
 CREATE TABLE parted (id int, body text) PARTITION BY RANGE (id);
-CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (600);
-CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (600) TO (9999);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (300);
+CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (300) TO (9999);
 CREATE INDEX ON parted USING simhash (body);
 INSERT INTO parted SELECT id, body FROM pages;
 ANALYZE parted;
@@ -268,6 +288,9 @@ SELECT (SELECT array_agg(id) FROM verified WHERE fp <~> simhash(document(1, 1)) 
        (SELECT count(*) FROM verified WHERE fp <~> 42 <= 64 AND shingles ~~= NULL) AS never,
        (SELECT count(*) FROM (SELECT FROM verified ORDER BY fp <~> 42) v) AS in_order;
 RESET enable_seqscan;
+SELECT simhash_shingles('a b c') ~~= simhash_shingles('a, B c') AS alike, simhash_shingles('a b c d') ~~= simhash_shingles('b c d e') AS unlike,
+       simhash_shingles('') ~~= simhash_shingles('?') AS both_empty, simhash_shingles('') ~~= simhash_shingles('a') AS one_empty;
+SELECT simhash_shingles('a') ~~= simhash_shingles('a', 'chars') AS of_other_kinds;
 SELECT rows FROM simhash_index_check('no_verified_copies', true);
 \set VERBOSITY default
 CREATE TABLE wrong (fp bigint, body text, tenant bigint, shingles shingle_set);

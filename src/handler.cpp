@@ -120,7 +120,7 @@ bool check_function(Form_pg_amproc amproc, const char* family) {
     int count;
     Oid result = get_func_signature(amproc->amproc, &arguments, &count);
     bool valid = amproc->amprocnum == kValueWords
-                     ? result == INT8ARRAYOID && count == 1
+                     ? result == INT8ARRAYOID && count == 1 && amproc->amproclefttype != INT8OID
                      : result == INT8OID && count == 2 && arguments[1] == INT8OID;
     if (!valid)
         ereport(

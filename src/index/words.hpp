@@ -15,7 +15,7 @@ namespace simhash {
 
 // True when the operator class of the first column computes the words of its values.
 inline bool computes_words(Relation index) {
-    return OidIsValid(index_getprocid(index, 1, kValueWords));
+    return index->rd_opcintype[0] != INT8OID && OidIsValid(index_getprocid(index, 1, kValueWords));
 }
 
 // Sets *word to the word of a value of the first column's type, which is not NULL. Returns false if

@@ -49,8 +49,9 @@ Layout layout_of(const IndexOptInfo* info) {
 // The function of the index's class that computes words of values; InvalidOid where values are
 // words.
 Oid words_function(const IndexOptInfo* index) {
-    return get_opfamily_proc(index->opfamily[0], index->opcintype[0], index->opcintype[0],
-                             kValueWords);
+    Oid type = index->opcintype[0];
+    return type == INT8OID ? InvalidOid
+                           : get_opfamily_proc(index->opfamily[0], type, type, kValueWords);
 }
 
 bool is_scope_column(const IndexOptInfo* index, int column) {

@@ -1,8 +1,8 @@
-// The planner's questions to near_duplicate() and to ~~= of texts.
+// The planner's questions to near_duplicate() and to the function of ~~= of texts. An index on texts
+// is searched for
 //
-//   near_duplicate(body, $1)           becomes body ~~= $1, which the index knows
-//   near_duplicate(body, $1, .9)       is searched for by
-//   body <@ hamming_ball(minhash($1), minhash_radius(.9))
+//   near_duplicate(body, $1)         by  body ~~= $1
+//   near_duplicate(body, $1, .9)     by  body <@ hamming_ball(minhash($1), minhash_radius(.9))
 //
 // The ball finds more than the near-duplicates, so the server calls the function on the rows found.
 #include "planner/planner.hpp"
@@ -22,27 +22,9 @@ const Const* similarity_constant(const Node* node) {
     return is_known ? constant : nullptr;
 }
 
-// ---- simplification ----
-
-// near_duplicate(a, b, .8) becomes a ~~= b. Any other call loses its collation, which the function
-// does not look at: postgres_fdw ships a call with a collation only where a remote column gave it.
-Node* simplify_near_duplicate(PlannerInfo* root, const FuncExpr* call) {
-    if (!is_our_function(call->funcid, kNearDuplicateDocuments) || list_length(call->args) != 3)
-        return nullptr;
-    const Const* similarity = similarity_constant(static_cast<Node*>(lthird(call->args)));
-    if (similarity != nullptr && DatumGetFloat8(similarity->constvalue) == kAlikeSimilarity) {
-        // A user who may not call the operator's function gets another plan.
-        if (root != nullptr)
-            root->glob->dependsOnRole = true;
-        Oid op = root != nullptr ? alike_operator(call->funcid) : InvalidOid;
-        if (OidIsValid(op)) {
-            auto* alike = reinterpret_cast<OpExpr*>(make_opclause(
-                op, BOOLOID, false, static_cast<Expr*>(linitial(call->args)),
-                static_cast<Expr*>(lsecond(call->args)), InvalidOid, call->inputcollid));
-            alike->opfuncid = get_opcode(op);
-            return reinterpret_cast<Node*>(alike);
-        }
-    }
+// The call without its collation, which the function does not look at: postgres_fdw ships a call with
+// a collation only where a remote column gave it.
+Node* without_collation(const FuncExpr* call) {
     if (!OidIsValid(call->inputcollid))
         return nullptr;
     auto* copy = makeNode(FuncExpr);
@@ -121,13 +103,23 @@ Node* ball_around(PlannerInfo* root, const Condition& condition, Oid* constructo
     return eval_const_expressions(root, reinterpret_cast<Node*>(ball));
 }
 
-// The operator text <@ hamming_ball of the index; InvalidOid where the index is of another kind.
-Oid in_ball_operator(Oid opfamily, Oid constructor) {
-    Oid op = get_opfamily_member(opfamily, TEXTOID, get_func_rettype(constructor), kWithinBall);
+// The operator of the index for this strategy, if its function is this one of ours and the user may
+// call it; otherwise InvalidOid.
+Oid operator_of_index(Oid opfamily, Oid right_type, int strategy, const OurFunction& ours) {
+    Oid op = get_opfamily_member(opfamily, TEXTOID, right_type, int16(strategy));
     if (!OidIsValid(op))
         return InvalidOid;
     Oid function = get_opcode(op);
-    return is_our_function(function, kDocumentInBall) && may_call(function) ? op : InvalidOid;
+    return is_our_function(function, ours) && may_call(function) ? op : InvalidOid;
+}
+
+List* make_condition(const SupportRequestIndexCondition* request, Oid op, Node* column,
+                     Node* argument) {
+    auto* condition = reinterpret_cast<OpExpr*>(make_opclause(
+        op, BOOLOID, false, reinterpret_cast<Expr*>(column), reinterpret_cast<Expr*>(argument),
+        InvalidOid, request->index->indexcollations[request->indexcol]));
+    set_opfuncid(condition);
+    return list_make1(condition);
 }
 
 List* index_condition(SupportRequestIndexCondition* request) {
@@ -140,17 +132,24 @@ List* index_condition(SupportRequestIndexCondition* request) {
         return NIL;
     // Another user may not be allowed to call these functions, and must not get this plan.
     request->root->glob->dependsOnRole = true;
+    const Const* similarity = similarity_constant(condition.similarity);
+    if (similarity != nullptr && DatumGetFloat8(similarity->constvalue) == kAlikeSimilarity) {
+        Oid alike = operator_of_index(request->opfamily, TEXTOID, kAlike, kDocumentsAlike);
+        if (OidIsValid(alike)) {
+            request->lossy = false;
+            return make_condition(request, alike, condition.column, condition.query);
+        }
+    }
     Oid constructor;
     Node* ball = ball_around(request->root, condition, &constructor);
-    Oid op = ball == nullptr ? InvalidOid : in_ball_operator(request->opfamily, constructor);
-    if (!OidIsValid(op))
+    if (ball == nullptr)
         return NIL;
-    auto* within = reinterpret_cast<OpExpr*>(
-        make_opclause(op, BOOLOID, false, reinterpret_cast<Expr*>(condition.column),
-                      reinterpret_cast<Expr*>(ball), InvalidOid, InvalidOid));
-    set_opfuncid(within);
+    Oid in_ball = operator_of_index(request->opfamily, get_func_rettype(constructor), kWithinBall,
+                                    kDocumentInBall);
+    if (!OidIsValid(in_ball))
+        return NIL;
     request->lossy = true;
-    return list_make1(within);
+    return make_condition(request, in_ball, condition.column, ball);
 }
 
 // ---- selectivity ----
@@ -188,8 +187,7 @@ Datum simhash_near_duplicate_support(PG_FUNCTION_ARGS) {
     auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
     Node* answer = nullptr;
     if (IsA(request, SupportRequestSimplify)) {
-        auto* simplify = reinterpret_cast<SupportRequestSimplify*>(request);
-        answer = simplify_near_duplicate(simplify->root, simplify->fcall);
+        answer = without_collation(reinterpret_cast<SupportRequestSimplify*>(request)->fcall);
     } else if (IsA(request, SupportRequestIndexCondition)) {
         answer = reinterpret_cast<Node*>(
             index_condition(reinterpret_cast<SupportRequestIndexCondition*>(request)));

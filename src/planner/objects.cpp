@@ -108,16 +108,6 @@ Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
     return usable ? function : InvalidOid;
 }
 
-Oid alike_operator(Oid near_duplicate) {
-    Oid alike = GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum("~~="),
-                                ObjectIdGetDatum(TEXTOID), ObjectIdGetDatum(TEXTOID),
-                                ObjectIdGetDatum(get_func_namespace(near_duplicate)));
-    if (!OidIsValid(alike))
-        return InvalidOid;
-    Oid function = get_opcode(alike);
-    return is_our_function(function, kDocumentsAlike) && may_call(function) ? alike : InvalidOid;
-}
-
 Oid distance_operator(Oid hamming) {
     Oid distance = GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum("<~>"),
                                    ObjectIdGetDatum(INT8OID), ObjectIdGetDatum(INT8OID),

@@ -34,10 +34,6 @@ bool is_ball_type(Oid type);
 Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
                      const OurFunction& ours);
 
-// The operator ~~=(text, text) in the schema of the function `near_duplicate`. InvalidOid also where
-// the user may not call its function.
-Oid alike_operator(Oid near_duplicate);
-
 // The operator <~>(bigint, bigint) in the schema of the function `hamming`, which implements it.
 Oid distance_operator(Oid hamming);
 

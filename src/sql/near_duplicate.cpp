@@ -150,7 +150,6 @@ Threshold threshold_of(double similarity) {
 
 bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold& threshold) {
     if (site != nullptr) {
-        // The document that was cut for the last call is not needed if the other has no feature.
         Document* a = kept_document(fcinfo, 0, &site->arguments[0]);
         Document* b = kept_document(fcinfo, 1, &site->arguments[1]);
         return are_near_duplicates(a, b, threshold);

@@ -306,6 +306,7 @@ TEST(MinhashDistance, TheRadiusFindsTheShareThatIsWanted) {
 
 TEST(MinhashDistance, TheRadiusGrowsWithTheRecallAndWithTheDifference) {
     EXPECT_EQ(minhash_radius(0.8, 0.8), 8);
+    EXPECT_EQ(minhash_radius(kAlikeSimilarity, kAlikeRecall), kAlikeRadius);
     EXPECT_EQ(minhash_radius(0.8, 0.9), 10);
     EXPECT_EQ(minhash_radius(0.9, 0.99), 8);
     EXPECT_EQ(minhash_radius(0.5, 0.95), 22);

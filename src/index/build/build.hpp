@@ -76,8 +76,8 @@ void write_merged(Merge<AnyEntry>* runs, LeafWriter* leaves, BuildProgress* prog
 
 // ---- parallel.cpp ----
 
-// Returns how many workers the build may ask for: 0 if an expression, the predicate or the hash
-// function of a scope's column is not parallel safe.
+// Returns how many workers the build may ask for: 0 if an expression, the predicate or a support
+// function of an operator class is not parallel safe.
 int build_workers(const IndexBuild& build);
 // Builds all trees together with workers. Returns false, with nothing done, if it got no worker.
 bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* totals);

@@ -79,7 +79,8 @@ void read_value_condition(Relation index, const ScanKeyData& key, Conditions* co
     }
 }
 
-void read_conditions(Relation index, const ScanKeyData* keys, int count, Conditions* conditions) {
+void read_conditions(Relation index, bool has_words, const ScanKeyData* keys, int count,
+                     Conditions* conditions) {
     // A rescan keeps the array: the number of keys stays the same.
     *conditions = {conditions->balls};
     for (int i = 0; i < count; i++) {
@@ -89,7 +90,7 @@ void read_conditions(Relation index, const ScanKeyData* keys, int count, Conditi
             conditions->want_fingerprints = false;
             continue;
         }
-        if (computes_words(index)) {
+        if (has_words) {
             // Values without a word are in the null table, too.
             if (keys[i].sk_flags & SK_SEARCHNOTNULL)
                 continue;
@@ -147,7 +148,7 @@ struct Scan {
     enum class Stage { kStart, kFingerprints, kNulls, kDone };
 
     explicit Scan(Relation relation, int key_count, int order_by_count)
-        : index(relation), scopes(relation, index.memory()),
+        : index(relation), scopes(relation, index.memory()), has_words(computes_words(relation)),
           has_later_columns(later_columns(relation) > 0), is_rechecked(needs_recheck(relation)),
           matches(&index), probes(&index, &matches), postings(&index),
           within(&index, &matches, &probes, &postings),
@@ -159,6 +160,7 @@ struct Scan {
 
     SearchedIndex index;
     ScopeReader scopes;
+    const bool has_words; // the class of the first column computes them
     const bool has_later_columns;
     const bool is_rechecked;
     uint64_t scope_hash = 0;
@@ -302,7 +304,8 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
         memmove(desc->keyData, keys, key_count * sizeof(ScanKeyData));
     if (order_bys != nullptr && order_by_count > 0)
         memmove(desc->orderByData, order_bys, order_by_count * sizeof(ScanKeyData));
-    read_conditions(desc->indexRelation, desc->keyData, desc->numberOfKeys, &scan->conditions);
+    read_conditions(desc->indexRelation, scan->has_words, desc->keyData, desc->numberOfKeys,
+                    &scan->conditions);
     read_order(desc->orderByData, desc->numberOfOrderBys, &scan->order);
     if (scan->has_later_columns) {
         KnownScope scope = scan->scopes.read(desc->keyData, desc->numberOfKeys);
