@@ -5,7 +5,7 @@
 CREATE FUNCTION near_duplicate_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_support'
     LANGUAGE C STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION near_duplicate_support(internal) IS 'planner support of near_duplicate and ~~= of texts';
+COMMENT ON FUNCTION near_duplicate_support(internal) IS 'planner support of near_duplicate and =~~ of texts';
 
 CREATE FUNCTION near_duplicate(a text, b text, similarity double precision DEFAULT 0.8) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_documents'
@@ -16,13 +16,13 @@ COMMENT ON FUNCTION near_duplicate(text, text, double precision) IS
 CREATE FUNCTION documents_alike(text, text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_documents_alike'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_duplicate_support;
-COMMENT ON FUNCTION documents_alike(text, text) IS 'implementation of ~~= of texts';
+COMMENT ON FUNCTION documents_alike(text, text) IS 'implementation of =~~ of texts';
 
-CREATE OPERATOR ~~= (
-    FUNCTION = documents_alike, LEFTARG = text, RIGHTARG = text, COMMUTATOR = ~~=,
+CREATE OPERATOR =~~ (
+    FUNCTION = documents_alike, LEFTARG = text, RIGHTARG = text, COMMUTATOR = =~~,
     RESTRICT = hamming_restrict, JOIN = hamming_join
 );
-COMMENT ON OPERATOR ~~= (text, text) IS 'near-duplicates: whether two documents have a similarity of at least .8';
+COMMENT ON OPERATOR =~~ (text, text) IS 'near-duplicates: whether two documents have a similarity of at least .8';
 
 CREATE FUNCTION document_in_ball(text, hamming_ball) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_document_in_ball'
@@ -38,18 +38,18 @@ COMMENT ON OPERATOR <@ (text, hamming_ball) IS 'whether the document''s fingerpr
 CREATE FUNCTION shingle_sets_alike(shingle_set, shingle_set) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_shingle_sets_alike'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION shingle_sets_alike(shingle_set, shingle_set) IS 'implementation of ~~= of sets of shingles';
+COMMENT ON FUNCTION shingle_sets_alike(shingle_set, shingle_set) IS 'implementation of =~~ of sets of shingles';
 
-CREATE OPERATOR ~~= (
-    FUNCTION = shingle_sets_alike, LEFTARG = shingle_set, RIGHTARG = shingle_set, COMMUTATOR = ~~=,
+CREATE OPERATOR =~~ (
+    FUNCTION = shingle_sets_alike, LEFTARG = shingle_set, RIGHTARG = shingle_set, COMMUTATOR = =~~,
     RESTRICT = hamming_restrict, JOIN = hamming_join
 );
-COMMENT ON OPERATOR ~~= (shingle_set, shingle_set) IS 'whether two sets of shingles have a similarity of at least .8';
+COMMENT ON OPERATOR =~~ (shingle_set, shingle_set) IS 'whether two sets of shingles have a similarity of at least .8';
 
 COMMENT ON FUNCTION hamming_restrict(internal, oid, internal, integer) IS
-    'restriction selectivity of <@, @>, ~= and ~~=';
+    'restriction selectivity of <@, @>, ~= and =~~';
 COMMENT ON FUNCTION hamming_join(internal, oid, internal, smallint, internal) IS
-    'join selectivity of <@, @>, ~= and ~~=';
+    'join selectivity of <@, @>, ~= and =~~';
 
 -- ==== Indexes on texts (src/index/words.hpp) ====
 
@@ -63,14 +63,14 @@ ALTER OPERATOR CLASS text_scope_ops USING simhash RENAME TO text_ops;
 ALTER OPERATOR FAMILY text_scope_ops USING simhash RENAME TO text_ops;
 ALTER OPERATOR FAMILY text_ops USING simhash ADD
     OPERATOR 1 <@ (text, hamming_ball),
-    OPERATOR 5 ~~= (text, text),
+    OPERATOR 5 =~~ (text, text),
     FUNCTION 2 (text, text) document_words (text);
 COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'documents, and scopes of text';
 COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'documents, and scopes of text';
 
 -- Of these columns nothing is stored: rows are rechecked.
 CREATE OPERATOR CLASS shingle_set_ops DEFAULT FOR TYPE shingle_set USING simhash AS
-    OPERATOR 5 ~~= (shingle_set, shingle_set);
+    OPERATOR 5 =~~ (shingle_set, shingle_set);
 COMMENT ON OPERATOR CLASS shingle_set_ops USING simhash IS 'sets of shingles, after a fingerprint';
 COMMENT ON OPERATOR FAMILY shingle_set_ops USING simhash IS 'sets of shingles, after a fingerprint';
 

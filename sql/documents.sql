@@ -1,4 +1,4 @@
--- Documents: near_duplicate(), ~~= and indexes on texts. The oracle is the definition, written in SQL, in a sequential scan.
+-- Documents: near_duplicate(), =~~ and indexes on texts. The oracle is the definition, written in SQL, in a sequential scan.
 SET jit = off;
 SET client_min_messages = warning;
 CREATE COLLATION ignore_accents (provider = icu, locale = 'und-u-ks-level1', deterministic = false);
@@ -24,8 +24,8 @@ INSERT INTO pages VALUES (2001, '', 0, 'de'), (2002, '...', 1, 'de'), (2003, ' -
 INSERT INTO pages SELECT 2010 + i, string_agg(document(500 + g, 0), E'\n' ORDER BY g) || i, 0, 'de'
     FROM generate_series(1, 2) i, generate_series(1, 100) g GROUP BY i;
 SELECT count(*) FILTER (WHERE near) AS near, count(*) AS pairs,
-       count(*) FILTER (WHERE near <> (a.body ~~= b.body) OR near <> near_duplicate(a.body, b.body)
-                           OR near <> (b.body ~~= a.body) OR near <> near_duplicate(b.body, a.body, 0.8)) AS wrong
+       count(*) FILTER (WHERE near <> (a.body =~~ b.body) OR near <> near_duplicate(a.body, b.body)
+                           OR near <> (b.body =~~ a.body) OR near <> near_duplicate(b.body, a.body, 0.8)) AS wrong
 FROM pages a CROSS JOIN pages b, LATERAL (SELECT defined(a.body, b.body, 0.8) AS near) d
 WHERE a.id % 41 = 3 OR a.id > 2000 AND a.body IS NOT NULL AND b.body IS NOT NULL;
 SELECT similarity, count(*) FILTER (WHERE near) AS near, count(*) FILTER (WHERE near <> near_duplicate(a.body, b.body, similarity)) AS wrong
@@ -37,17 +37,17 @@ GROUP BY similarity ORDER BY similarity;
 SELECT bool_and(near_duplicate(a, b, s) = defined(a, b, s)) AS alone
 FROM (SELECT document(i / 3, i / 5 % 4) AS a, document(i / 4, i / 7 % 3) AS b, (ARRAY[0.5, 0.8])[1 + i / 9 % 2] AS s
       FROM generate_series(1, 200) i) d;
-SELECT near_duplicate(NULL, 'a'), near_duplicate('a', NULL), near_duplicate('a', 'a', NULL), NULL ~~= 'a'::text AS operator;
-SELECT near_duplicate('', ''), '...'::text ~~= '...' AS no_feature, near_duplicate('', '', 0) AS at_all, near_duplicate('a b', '', 0) AS one,
-       'Thank you!'::text ~~= 'thank YOU' AS normalised;
+SELECT near_duplicate(NULL, 'a'), near_duplicate('a', NULL), near_duplicate('a', 'a', NULL), NULL =~~ 'a'::text AS operator;
+SELECT near_duplicate('', ''), '...'::text =~~ '...' AS no_feature, near_duplicate('', '', 0) AS at_all, near_duplicate('a b', '', 0) AS one,
+       'Thank you!'::text =~~ 'thank YOU' AS normalised;
 SELECT near_duplicate('a', 'a', 1.01);
 SELECT near_duplicate('a', 'a', -0.01);
 SELECT near_duplicate('a', 'a', 'NaN');
-SELECT 'Thank you!'::varchar(20) ~~= 'thank you' AS varchar, document_words('Thank you!') = ARRAY[minhash('Thank you!')] AS words,
+SELECT 'Thank you!'::varchar(20) =~~ 'thank you' AS varchar, document_words('Thank you!') = ARRAY[minhash('Thank you!')] AS words,
        document_words('...') AS none, document_words(NULL) AS of_null,
        text 'Thank you!' <@ hamming_ball(minhash('thank you'), 0) AS in_ball, text '...' <@ hamming_ball(0, 64) AS without;
--- The name is PostGIS's, too, for geometries; the types tell them apart.
-SELECT oprname, oprleft::regtype, oprright::regtype, oprcom = o.oid AS commutes FROM pg_operator o WHERE oprname = '~~=' ORDER BY 2;
+-- Both commute.
+SELECT oprname, oprleft::regtype, oprright::regtype, oprcom = o.oid AS commutes FROM pg_operator o WHERE oprname = '=~~' ORDER BY 2;
 
 -- ---- the index ----
 
@@ -62,21 +62,21 @@ BEGIN
         IF line !~ '^ *Disabled: true$' THEN RETURN NEXT line; END IF;
     END LOOP;
 END $$;
-SELECT plan('SELECT id FROM pages WHERE body ~~= ''Thank you''');
-SELECT plan('SELECT id FROM pages WHERE ''Thank you'' ~~= body');
+SELECT plan('SELECT id FROM pages WHERE body =~~ ''Thank you''');
+SELECT plan('SELECT id FROM pages WHERE ''Thank you'' =~~ body');
 SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'')');
 SELECT plan('SELECT id FROM pages WHERE near_duplicate(''Thank you'', body, .9)');
 SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''...'', .9)');
 SELECT plan('SELECT id FROM pages WHERE body <@ hamming_ball(42, 3)');
 SELECT plan('SELECT id FROM pages WHERE body = ''Thank you!''');
-SELECT plan('SELECT a.id FROM pages a JOIN pages b ON a.body ~~= b.body WHERE b.id = 7');
+SELECT plan('SELECT a.id FROM pages a JOIN pages b ON a.body =~~ b.body WHERE b.id = 7');
 SELECT plan('SELECT a.id FROM pages a JOIN pages b ON near_duplicate(a.body, b.body, .5 + b.tenant::float8 / 10) WHERE b.id = 7');
 -- A similarity of the row itself is no index condition; one that is out of range is the function's error.
 SET enable_seqscan = off;
 SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'', id::float8)');
 SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'', 2)');
 -- It has neither an order nor columns to return.
-SELECT plan('SELECT body FROM pages WHERE body ~~= ''Thank you''');
+SELECT plan('SELECT body FROM pages WHERE body =~~ ''Thank you''');
 SELECT pg_index_column_has_property('pages_body', 1, 'distance_orderable') AS ordered, pg_index_column_has_property('pages_body', 1, 'returnable') AS returned;
 RESET enable_seqscan;
 SELECT near_duplicate(body, 'Thank you', 2) FROM pages LIMIT 1;
@@ -96,14 +96,14 @@ END $$;
 CREATE TABLE conditions (condition text);
 INSERT INTO conditions
     SELECT format(form, quote_literal(coalesce(body, 'NULL'))) FROM pages,
-        unnest('{body ~~= %s, %s ~~= body, "near_duplicate(body, %s)", "near_duplicate(%s, body, 0.9)", "near_duplicate(body, %s, 0.4)",
+        unnest('{body =~~ %s, %s =~~ body, "near_duplicate(body, %s)", "near_duplicate(%s, body, 0.9)", "near_duplicate(body, %s, 0.4)",
                  "near_duplicate(body, %s, 0)", "near_duplicate(body, %s, 1)", body = %s, "body <@ hamming_ball(minhash(%s), 12)",
-                 "body ~~= %1$s AND body = %1$s", "body ~~= ANY (ARRAY[%s, ''Thank you''])", NOT body ~~= %s,
-                 "body ~~= %s AND body IS NOT NULL", "body = %s OR body IS NULL"}'::text[]) form
+                 "body =~~ %1$s AND body = %1$s", "body =~~ ANY (ARRAY[%s, ''Thank you''])", NOT body =~~ %s,
+                 "body =~~ %s AND body IS NOT NULL", "body = %s OR body IS NULL"}'::text[]) form
     WHERE id IN (1, 350, 2002, 2006, 2009, 2011);
-INSERT INTO conditions VALUES ('body IS NULL'), ('body IS NOT NULL'), ('body ~~= NULL'), ('body = NULL'), ('body IS NULL AND body IS NOT NULL'),
+INSERT INTO conditions VALUES ('body IS NULL'), ('body IS NOT NULL'), ('body =~~ NULL'), ('body = NULL'), ('body IS NULL AND body IS NOT NULL'),
     ('near_duplicate(body, NULL, .9)'), ('near_duplicate(body, ''a'', NULL)'), ('body <@ hamming_ball(0, -1)'), ('body <@ hamming_ball(0, 64)'),
-    ('body <@ NULL'), ('body = ''...'' AND body IS NOT NULL'), ('body = ''...'' AND body ~~= ''...'''), ('true');
+    ('body <@ NULL'), ('body = ''...'' AND body IS NOT NULL'), ('body = ''...'' AND body =~~ ''...'''), ('true');
 CREATE FUNCTION wrong_answers() RETURNS TABLE (queries bigint, with_answers bigint, wrong bigint) LANGUAGE sql AS $$
     SELECT count(*), count(*) FILTER (WHERE expected <> 'none'),
            count(*) FILTER (WHERE found <> expected OR found_by_bitmap <> expected)
@@ -136,7 +136,7 @@ SELECT * FROM wrong_answers();
 -- Parameters, also those that turn out to be NULL, to have no feature, or to be out of range.
 SET enable_seqscan = off;
 SET plan_cache_mode = force_generic_plan;
-PREPARE alike(text) AS SELECT count(*) FROM pages WHERE body ~~= $1;
+PREPARE alike(text) AS SELECT count(*) FROM pages WHERE body =~~ $1;
 PREPARE near(text, float8) AS SELECT count(*) FROM pages WHERE near_duplicate($1, body, $2);
 EXPLAIN (COSTS OFF) EXECUTE near('a', .9);
 EXECUTE alike('thank you');
@@ -153,9 +153,9 @@ RESET plan_cache_mode;
 RESET enable_seqscan;
 
 -- A cursor's rescans, and joins.
-SELECT count(*) AS by_index FROM pages a JOIN pages b ON a.body ~~= b.body;
+SELECT count(*) AS by_index FROM pages a JOIN pages b ON a.body =~~ b.body;
 SELECT count(*) AS by_definition FROM pages a JOIN pages b ON hamming(minhash(a.body), minhash(b.body)) <= 8 AND shingle_similarity(a.body, b.body) >= 0.8;
-SELECT count(*) AS with_a_near_one FROM pages a WHERE EXISTS (SELECT FROM pages b WHERE a.body ~~= b.body AND a.id <> b.id);
+SELECT count(*) AS with_a_near_one FROM pages a WHERE EXISTS (SELECT FROM pages b WHERE a.body =~~ b.body AND a.id <> b.id);
 SELECT plan('SELECT count(*) FROM pages a JOIN pages b ON near_duplicate(a.body, b.body, .9)');
 
 -- A role that may not call what the index needs gets the same answer without it.
@@ -168,7 +168,7 @@ SET ROLE regress_simhash_reader;
 SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'')');
 SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'', .9)');
 SELECT array_agg(id ORDER BY id) FROM pages WHERE near_duplicate(body, 'Thank you');
-SELECT id FROM pages WHERE body ~~= 'Thank you';
+SELECT id FROM pages WHERE body =~~ 'Thank you';
 RESET ROLE;
 RESET enable_seqscan;
 GRANT EXECUTE ON FUNCTION documents_alike(text, text), document_in_ball(text, hamming_ball) TO PUBLIC;
@@ -180,8 +180,8 @@ CREATE INDEX pages_tenant ON pages USING simhash (body, tenant);
 CREATE INDEX pages_lang ON pages USING simhash (body, lang, tenant);
 DROP INDEX pages_body;
 ANALYZE pages;
-SELECT plan('SELECT id FROM pages WHERE body ~~= ''Thank you'' AND tenant = 0');
-SELECT plan('SELECT id FROM pages WHERE body ~~= ''Thank you'' AND tenant = 0 AND lang IS NULL');
+SELECT plan('SELECT id FROM pages WHERE body =~~ ''Thank you'' AND tenant = 0');
+SELECT plan('SELECT id FROM pages WHERE body =~~ ''Thank you'' AND tenant = 0 AND lang IS NULL');
 UPDATE conditions SET condition = '(' || condition || ') AND tenant = 0';
 SELECT * FROM wrong_answers();
 DROP INDEX pages_tenant;
@@ -190,11 +190,11 @@ SELECT * FROM wrong_answers();
 SELECT rows = (SELECT count(*) FROM pages) AS all_rows FROM simhash_index_check('pages_lang', true);
 DROP INDEX pages_lang;
 CREATE INDEX pages_partial ON pages USING simhash (lower(body)) WHERE tenant = 0;
-SELECT plan('SELECT id FROM pages WHERE lower(body) ~~= ''Thank you'' AND tenant = 0');
+SELECT plan('SELECT id FROM pages WHERE lower(body) =~~ ''Thank you'' AND tenant = 0');
 SET enable_seqscan = off;
-SELECT array_agg(id ORDER BY id) FROM pages WHERE lower(body) ~~= 'Thank you' AND tenant = 0;
+SELECT array_agg(id ORDER BY id) FROM pages WHERE lower(body) =~~ 'Thank you' AND tenant = 0;
 CREATE INDEX pages_near ON pages USING simhash (body) WHERE near_duplicate(body, 'Thank you', 0.5) AND near_duplicate(body, 'Thank you');
-SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'', 0.5) AND near_duplicate(body, ''Thank you'') AND body ~~= ''Thank you''');
+SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''Thank you'', 0.5) AND near_duplicate(body, ''Thank you'') AND body =~~ ''Thank you''');
 DROP INDEX pages_near;
 CREATE DOMAIN letter AS text;
 CREATE TABLE kinds_of_text (v varchar(30), d letter, n text COLLATE ignore_accents);
@@ -202,16 +202,16 @@ INSERT INTO kinds_of_text VALUES ('The boat house', 'The boat house', 'The boat 
 CREATE INDEX ON kinds_of_text USING simhash (v);
 CREATE INDEX ON kinds_of_text USING simhash (d);
 CREATE INDEX ON kinds_of_text USING simhash (n);
-SELECT plan('SELECT FROM kinds_of_text WHERE v ~~= ''the boat house''');
-SELECT plan('SELECT FROM kinds_of_text WHERE d ~~= ''the boat house''');
-SELECT plan('SELECT FROM kinds_of_text WHERE n ~~= ''the boat house''');
-SELECT plan('SELECT FROM kinds_of_text WHERE n ~~= ''the boat house'' COLLATE "C"');
-SELECT (SELECT count(*) FROM kinds_of_text WHERE v ~~= 'the boat house') AS v, (SELECT count(*) FROM kinds_of_text WHERE d ~~= 'the boat house') AS d,
-       (SELECT count(*) FROM kinds_of_text WHERE n ~~= 'the boat house') AS n, (SELECT count(*) FROM kinds_of_text WHERE n ~~= 'the boat house' COLLATE "C") AS c;
+SELECT plan('SELECT FROM kinds_of_text WHERE v =~~ ''the boat house''');
+SELECT plan('SELECT FROM kinds_of_text WHERE d =~~ ''the boat house''');
+SELECT plan('SELECT FROM kinds_of_text WHERE n =~~ ''the boat house''');
+SELECT plan('SELECT FROM kinds_of_text WHERE n =~~ ''the boat house'' COLLATE "C"');
+SELECT (SELECT count(*) FROM kinds_of_text WHERE v =~~ 'the boat house') AS v, (SELECT count(*) FROM kinds_of_text WHERE d =~~ 'the boat house') AS d,
+       (SELECT count(*) FROM kinds_of_text WHERE n =~~ 'the boat house') AS n, (SELECT count(*) FROM kinds_of_text WHERE n =~~ 'the boat house' COLLATE "C") AS c;
 -- Texts that a collation calls equal are found, whatever their words are.
 INSERT INTO kinds_of_text (n) VALUES ('résumé'), ('RESUME');
 SELECT plan('SELECT FROM kinds_of_text WHERE n = ''resume''');
-SELECT count(*) AS equal, count(*) FILTER (WHERE n ~~= 'resume') AS alike FROM kinds_of_text WHERE n = 'resume';
+SELECT count(*) AS equal, count(*) FILTER (WHERE n =~~ 'resume') AS alike FROM kinds_of_text WHERE n = 'resume';
 RESET enable_seqscan;
 CREATE TABLE parted (id int, body text) PARTITION BY RANGE (id);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (300);
@@ -232,25 +232,25 @@ BEGIN
 END $$;
 CREATE TABLE notes AS SELECT i AS id, CASE WHEN i % 4 = 0 THEN 'page not found' WHEN i % 10 > 0 THEN 'note number ' || i END AS body FROM generate_series(1, 10000) i;
 ANALYZE notes;
-SELECT estimated('SELECT FROM notes WHERE body ~~= ''note number 7''') < 20 AS few,
-       estimated('SELECT FROM notes WHERE body ~~= ''page not found''') BETWEEN 2000 AND 3000 AS common,
+SELECT estimated('SELECT FROM notes WHERE body =~~ ''note number 7''') < 20 AS few,
+       estimated('SELECT FROM notes WHERE body =~~ ''page not found''') BETWEEN 2000 AND 3000 AS common,
        estimated('SELECT FROM notes WHERE near_duplicate(body, ''page not found'', .9)') BETWEEN 2000 AND 3000 AS common_by_function,
-       estimated('SELECT FROM notes WHERE body ~~= NULL') AS never,
-       estimated('SELECT FROM notes a JOIN notes b ON a.body ~~= b.body') BETWEEN 5000 AND 50000 AS joined,
-       estimated('SELECT FROM notes WHERE body ~~= body') > 0 AS itself,
-       estimated('SELECT FROM notes WHERE ''a'' ~~= ''b''') AS constants,
+       estimated('SELECT FROM notes WHERE body =~~ NULL') AS never,
+       estimated('SELECT FROM notes a JOIN notes b ON a.body =~~ b.body') BETWEEN 5000 AND 50000 AS joined,
+       estimated('SELECT FROM notes WHERE body =~~ body') > 0 AS itself,
+       estimated('SELECT FROM notes WHERE ''a'' =~~ ''b''') AS constants,
        estimated('SELECT FROM notes WHERE near_duplicate(body, body, id::float8)') > 0 AS odd;
 CREATE TABLE empty (body text);
-SELECT estimated('SELECT FROM empty WHERE body ~~= ''a''') > 0 AS empty, estimated('SELECT FROM empty a JOIN empty b ON a.body ~~= b.body') > 0 AS joined;
+SELECT estimated('SELECT FROM empty WHERE body =~~ ''a''') > 0 AS empty, estimated('SELECT FROM empty a JOIN empty b ON a.body =~~ b.body') > 0 AS joined;
 -- The index is preferred to comparing every document.
 CREATE INDEX notes_body ON notes USING simhash (body);
-SELECT plan('SELECT FROM notes WHERE body ~~= ''note number 7''');
+SELECT plan('SELECT FROM notes WHERE body =~~ ''note number 7''');
 
 -- ---- constraints ----
 
 \set VERBOSITY terse
 
-CREATE TABLE originals (id int, body text, CONSTRAINT no_copies EXCLUDE USING simhash (body WITH ~~=));
+CREATE TABLE originals (id int, body text, CONSTRAINT no_copies EXCLUDE USING simhash (body WITH =~~));
 INSERT INTO originals VALUES (1, document(1, 0));
 INSERT INTO originals VALUES (2, document(1, 1));
 INSERT INTO originals VALUES (2, document(1, 1)) ON CONFLICT DO NOTHING;
@@ -260,41 +260,41 @@ SELECT id FROM originals ORDER BY id;
 SELECT count(*) AS near_by_fingerprint FROM originals WHERE minhash(body) <~> minhash(document(1, 2)) <= 12;
 UPDATE originals SET body = document(1, 1) WHERE id = 3;
 BEGIN;
-ALTER TABLE originals DROP CONSTRAINT no_copies, ADD CONSTRAINT no_copies EXCLUDE USING simhash (body WITH ~~=) DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE originals DROP CONSTRAINT no_copies, ADD CONSTRAINT no_copies EXCLUDE USING simhash (body WITH =~~) DEFERRABLE INITIALLY DEFERRED;
 INSERT INTO originals VALUES (8, document(1, 1));
 DELETE FROM originals WHERE id = 1;
 COMMIT;
 BEGIN;
 INSERT INTO originals VALUES (9, document(1, 0));
 COMMIT;
-CREATE TABLE of_tenants (body text, tenant int, EXCLUDE USING simhash (body WITH ~~=, tenant WITH =) WHERE (length(body) > 20));
+CREATE TABLE of_tenants (body text, tenant int, EXCLUDE USING simhash (body WITH =~~, tenant WITH =) WHERE (length(body) > 20));
 INSERT INTO of_tenants VALUES (document(1, 0), 1), (document(1, 0), 2), ('short', 1), ('short', 1);
 INSERT INTO of_tenants VALUES (document(1, 1), 1);
 -- Fingerprints of another form, with the shingles compared: the second column is not stored.
 CREATE TABLE verified (id int, body text, fp bigint GENERATED ALWAYS AS (simhash(body)) STORED,
     shingles shingle_set GENERATED ALWAYS AS (simhash_shingles(body)) STORED,
-    CONSTRAINT no_verified_copies EXCLUDE USING simhash (fp WITH ~||||||||=, shingles WITH ~~=));
+    CONSTRAINT no_verified_copies EXCLUDE USING simhash (fp WITH ~||||||||=, shingles WITH =~~));
 INSERT INTO verified VALUES (1, document(1, 0));
 INSERT INTO verified VALUES (2, document(1, 1));
 INSERT INTO verified SELECT 10 + i, 'x' || i FROM generate_series(1, 300) i;
 SELECT count(*) FROM verified;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname IN ('text_ops', 'shingle_set_ops') AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'simhash');
 SET enable_seqscan = off;
-SELECT plan('SELECT id FROM verified WHERE fp <~> simhash(''a'') <= 8 AND shingles ~~= simhash_shingles(''a'')');
+SELECT plan('SELECT id FROM verified WHERE fp <~> simhash(''a'') <= 8 AND shingles =~~ simhash_shingles(''a'')');
 SELECT plan('SELECT id FROM verified ORDER BY fp <~> 42 LIMIT 3');
 SELECT plan('SELECT id FROM verified WHERE shingles IS NULL AND fp = 42');
-SELECT (SELECT array_agg(id) FROM verified WHERE fp <~> simhash(document(1, 1)) <= 64 AND shingles ~~= simhash_shingles(document(1, 1))) AS both,
+SELECT (SELECT array_agg(id) FROM verified WHERE fp <~> simhash(document(1, 1)) <= 64 AND shingles =~~ simhash_shingles(document(1, 1))) AS both,
        (SELECT count(*) FROM verified WHERE fp IS NOT NULL AND shingles IS NOT NULL) AS not_null,
-       (SELECT count(*) FROM verified WHERE fp <~> 42 <= 64 AND shingles ~~= NULL) AS never,
+       (SELECT count(*) FROM verified WHERE fp <~> 42 <= 64 AND shingles =~~ NULL) AS never,
        (SELECT count(*) FROM (SELECT FROM verified ORDER BY fp <~> 42) v) AS in_order;
 RESET enable_seqscan;
-SELECT simhash_shingles('a b c') ~~= simhash_shingles('a, B c') AS alike, simhash_shingles('a b c d') ~~= simhash_shingles('b c d e') AS unlike,
-       simhash_shingles('') ~~= simhash_shingles('?') AS both_empty, simhash_shingles('') ~~= simhash_shingles('a') AS one_empty;
-SELECT simhash_shingles('a') ~~= simhash_shingles('a', 'chars') AS of_other_kinds;
+SELECT simhash_shingles('a b c') =~~ simhash_shingles('a, B c') AS alike, simhash_shingles('a b c d') =~~ simhash_shingles('b c d e') AS unlike,
+       simhash_shingles('') =~~ simhash_shingles('?') AS both_empty, simhash_shingles('') =~~ simhash_shingles('a') AS one_empty;
+SELECT simhash_shingles('a') =~~ simhash_shingles('a', 'chars') AS of_other_kinds;
 SELECT rows FROM simhash_index_check('no_verified_copies', true);
 \set VERBOSITY default
 CREATE TABLE wrong (fp bigint, body text, tenant bigint, shingles shingle_set);
-ALTER TABLE wrong ADD EXCLUDE USING simhash (fp WITH ~=, body WITH ~~=);
+ALTER TABLE wrong ADD EXCLUDE USING simhash (fp WITH ~=, body WITH =~~);
 ALTER TABLE wrong ADD EXCLUDE USING simhash (fp WITH ~=, tenant WITH ~=);
 CREATE INDEX ON wrong USING simhash (shingles);
 -- A class that computes several words, or none that can be hashed.

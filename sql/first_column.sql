@@ -44,8 +44,8 @@ BEGIN
     RETURN plan || ' ' || found;
 END $$;
 SELECT written, found_by(written, condition) FROM (VALUES
-    ('body', 'body ~~= ''A, b'''), ('"Odd name"', '"Odd name" ~~= ''A, b'''), ('folded', 'folded ~~= ''A, b'''),
-    ('(body || code)', 'body || code ~~= ''a ba'''), ('minhash(code)', 'minhash(code) <~> minhash(''A'') <= 8'),
+    ('body', 'body =~~ ''A, b'''), ('"Odd name"', '"Odd name" =~~ ''A, b'''), ('folded', 'folded =~~ ''A, b'''),
+    ('(body || code)', 'body || code =~~ ''a ba'''), ('minhash(code)', 'minhash(code) <~> minhash(''A'') <= 8'),
     ('simhash_from_unsigned(n)', 'simhash_from_unsigned(n) <~> 4 <= 3'), ('(i::bigint)', 'i <~> 4 <= 3'), ('(s::bigint)', 's <~> 4 <= 3'),
     ('(bits::bigint)', 'bits::bigint <~> 4 <= 3'), ('(few::bigint)', 'few::bigint <~> 4 <= 3'),
     ('(substring(many, 1, 64)::bigint)', 'substring(many, 1, 64)::bigint <~> 4 <= 3'),

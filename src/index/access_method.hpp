@@ -79,7 +79,7 @@ enum Strategy : uint16 {
     kEqual = 2,         // fp = bigint, integer, smallint
     kNearDuplicate = 3, // fp ~= bigint
     kDistance = 4,      // ORDER BY fp <~> bigint
-    kAlike = 5,         // body ~~= text, shingles ~~= shingle_set
+    kAlike = 5,         // body =~~ text, shingles =~~ shingle_set
     kNear = 100,        // + radius: fp ~|||= bigint
 };
 
@@ -87,7 +87,7 @@ inline bool is_near_strategy(int strategy) {
     return kNear <= strategy && strategy <= kNear + kFingerprintBits;
 }
 
-// True for `value = value` and `value ~~= value`, whose argument is of the column's type: a class
+// True for `value = value` and `value =~~ value`, whose argument is of the column's type: a class
 // that computes words computes those of the argument, too.
 inline bool is_value_strategy(int strategy) {
     return strategy == kEqual || strategy == kAlike;

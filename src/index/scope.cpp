@@ -167,7 +167,7 @@ void check_exclusion(Relation index, const IndexInfo* info) {
                            format_operator(info->ii_ExclusionOps[i])),
                  errhint("Write the column that is searched first. After it, = makes a scope, "
                          "and a column of shingle_set, such as simhash_shingles(body), WITH "
-                         "~~= compares the documents.")));
+                         "=~~ compares the documents.")));
 }
 
 } // namespace simhash

@@ -1,7 +1,7 @@
-// The planner's questions to near_duplicate() and to the function of ~~= of texts. An index on texts
+// The planner's questions to near_duplicate() and to the function of =~~ of texts. An index on texts
 // is searched for
 //
-//   near_duplicate(body, $1)         by  body ~~= $1
+//   near_duplicate(body, $1)         by  body =~~ $1
 //   near_duplicate(body, $1, .9)     by  body <@ hamming_ball(minhash($1), minhash_radius(.9))
 //
 // The ball finds more than the near-duplicates, so the server calls the function on the rows found.

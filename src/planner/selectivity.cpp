@@ -417,7 +417,7 @@ double ball_operator_selectivity(const SelectivityContext& context, Node* finger
 }
 
 // The estimate for the operators: bigint <@ ball, ball @> bigint, bigint ~= bigint and its
-// relatives, text <@ ball, and ~~= of texts and of sets of shingles. A user may declare operators of other types with these estimators, so nothing is taken
+// relatives, text <@ ball, and =~~ of texts and of sets of shingles. A user may declare operators of other types with these estimators, so nothing is taken
 // for granted.
 double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)

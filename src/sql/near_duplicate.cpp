@@ -1,4 +1,4 @@
-// near_duplicate() and the operator ~~= of texts: whether two documents are near-duplicates. They
+// near_duplicate() and the operator =~~ of texts: whether two documents are near-duplicates. They
 // are where
 //
 //   - the distance of their fingerprints, minhash(a) <~> minhash(b), is at most
@@ -193,7 +193,7 @@ Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(compare_arguments(fcinfo, site, site->threshold));
 }
 
-// documents_alike(a text, b text) -> boolean, the operator ~~=
+// documents_alike(a text, b text) -> boolean, the operator =~~
 Datum simhash_documents_alike(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(compare_arguments(fcinfo, call_site(fcinfo), {kAlikeSimilarity, kAlikeRadius}));
 }

@@ -224,7 +224,7 @@ Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(similar);
 }
 
-// shingle_sets_alike(a shingle_set, b shingle_set) -> boolean, the operator ~~=. An exclusion
+// shingle_sets_alike(a shingle_set, b shingle_set) -> boolean, the operator =~~. An exclusion
 // constraint calls it, and takes no NULL: sets without a shingle are not alike.
 Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);

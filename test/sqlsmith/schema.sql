@@ -97,7 +97,7 @@ INSERT INTO texts
 CREATE INDEX texts_fp ON texts USING simhash (fp);
 CREATE INDEX texts_body ON texts USING simhash (body);
 CREATE TABLE distinct_texts (id integer, body text, shingles shingle_set GENERATED ALWAYS AS (simhash_shingles(body)) STORED,
-    EXCLUDE USING simhash (body WITH ~~=), EXCLUDE USING simhash (minhash(body) WITH ~||||||||=, shingles WITH ~~=));
+    EXCLUDE USING simhash (body WITH =~~), EXCLUDE USING simhash (minhash(body) WITH ~||||||||=, shingles WITH =~~));
 INSERT INTO distinct_texts SELECT i, document(i) FROM generate_series(1, 600) i ON CONFLICT DO NOTHING;
 
 CREATE TABLE distinct_docs (

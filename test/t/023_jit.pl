@@ -89,10 +89,10 @@ my %calls = (
 	'simhash_quality(text[],double precision,double precision)' =>
 		q{simhash_quality(ARRAY[body, copy, 'a b c'])},
 	'near_duplicate(text,text,double precision)'    => 'near_duplicate(body, copy, .1 * radius)',
-	'documents_alike(text,text)'                    => 'body ~~= copy',
+	'documents_alike(text,text)'                    => 'body =~~ copy',
 	'document_in_ball(text,hamming_ball)'           => 'body <@ hamming_ball(minhash(copy), 10)',
 	'document_words(text)'                          => 'document_words(body)',
-	'shingle_sets_alike(shingle_set,shingle_set)'   => 'shingles ~~= simhash_shingles(copy)',
+	'shingle_sets_alike(shingle_set,shingle_set)'   => 'shingles =~~ simhash_shingles(copy)',
 	'minhash_similarity(integer,double precision)'          => 'minhash_similarity(hamming(fp, other))',
 	'near_duplicate_pairs(text,double precision)'   => q{near_duplicate_pairs(format('VALUES (1, %L), (2, %L)', body, copy), .3)},
 	'near_duplicate_pairs(text,anyelement,double precision)'  =>

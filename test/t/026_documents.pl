@@ -37,12 +37,12 @@ sub compare
 	$on //= $node;
 	my $output = $on->safe_psql('postgres', qq{
 		SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off;
-		EXPLAIN (COSTS OFF) $pairs FROM docs b JOIN docs a ON a.body ~~= b.body WHERE b.id % 7 = 3;
-		$pairs FROM docs b JOIN docs a ON a.body ~~= b.body WHERE b.id % 7 = 3;
+		EXPLAIN (COSTS OFF) $pairs FROM docs b JOIN docs a ON a.body =~~ b.body WHERE b.id % 7 = 3;
+		$pairs FROM docs b JOIN docs a ON a.body =~~ b.body WHERE b.id % 7 = 3;
 		$pairs FROM docs b JOIN docs a ON near_duplicate(b.body, a.body, .5) WHERE b.id % 50 = 3;
 		SELECT count(*) FROM docs WHERE body IS NOT NULL;
 		SELECT count(*) FROM docs WHERE body = '...'});
-	like($output, qr/Index Scan using docs_body on docs a\n\s+Index Cond: \(body ~~= b\.body\)/, "$what: by the index");
+	like($output, qr/Index Scan using docs_body on docs a\n\s+Index Cond: \(body =~~ b\.body\)/, "$what: by the index");
 	my $brute = $on->safe_psql('postgres', qq{
 		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash(body) AS fp FROM docs)
 		$pairs FROM fingerprint a JOIN fingerprint b ON bit_count((a.fp # b.fp)::bit(64)) <= 8
@@ -184,15 +184,15 @@ $node->safe_psql('postgres', 'VACUUM FULL docs; ALTER TABLE docs ALTER body TYPE
 is(sound('rewritten, of another type'), 't', '... with each row');
 $node->safe_psql('postgres', 'ALTER TABLE docs ALTER body TYPE text; ALTER TABLE docs SET UNLOGGED; INSERT INTO docs SELECT * FROM loaded LIMIT 100');
 is(sound('unlogged'), 't', '... with each row');
-$node->safe_psql('postgres', 'ALTER TABLE docs SET LOGGED; CREATE TABLE kept (body text, CONSTRAINT no_copies EXCLUDE USING simhash (body WITH ~~=));
+$node->safe_psql('postgres', 'ALTER TABLE docs SET LOGGED; CREATE TABLE kept (body text, CONSTRAINT no_copies EXCLUDE USING simhash (body WITH =~~));
 	INSERT INTO kept SELECT body FROM loaded ON CONFLICT DO NOTHING;
-	CREATE TABLE verified (fp bigint, shingles shingle_set, EXCLUDE USING simhash (fp WITH ~||||||||=, shingles WITH ~~=))');
+	CREATE TABLE verified (fp bigint, shingles shingle_set, EXCLUDE USING simhash (fp WITH ~||||||||=, shingles WITH =~~))');
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
 system_or_bail('sh', '-c', sprintf(q{pg_dump '%s' | psql -q -X -v ON_ERROR_STOP=1 -d '%s' >/dev/null}, $node->connstr('postgres'), $node->connstr('copy')));
 is($node->safe_psql('copy', q{SELECT rows = (SELECT count(*) FROM docs), orphans FROM simhash_index_check('docs_body', true)}), 't|0', 'dump and restore');
 my $constraints = q{SELECT conrelid::regclass, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'x' ORDER BY 1};
 is($node->safe_psql('copy', $constraints), $node->safe_psql('postgres', $constraints), 'the constraints are restored');
-is($node->safe_psql('copy', q{SELECT count(*) FROM kept a JOIN kept b ON a.body ~~= b.body AND a.ctid <> b.ctid}), 0, 'and hold');
+is($node->safe_psql('copy', q{SELECT count(*) FROM kept a JOIN kept b ON a.body =~~ b.body AND a.ctid <> b.ctid}), 0, 'and hold');
 
 # ---- eight writers ----
 
@@ -208,7 +208,7 @@ is($node->safe_psql('postgres', q{
 	WITH fingerprint AS MATERIALIZED (SELECT ctid AS place, body, minhash(body) AS fp FROM kept)
 	SELECT count(*) FROM fingerprint a JOIN fingerprint b ON a.place < b.place AND bit_count((a.fp # b.fp)::bit(64)) <= 8
 	WHERE shingle_similarity(a.body, b.body) >= .8}), 0, 'eight writers: no near-duplicates are left');
-cmp_ok($node->safe_psql('postgres', q{SELECT count(DISTINCT g) FROM generate_series(1, 300) g JOIN kept ON body ~~= document(100000 + g, 0)}), '>', 250,
+cmp_ok($node->safe_psql('postgres', q{SELECT count(DISTINCT g) FROM generate_series(1, 300) g JOIN kept ON body =~~ document(100000 + g, 0)}), '>', 250,
 	'eight writers: of each group there is one');
 
 # ---- damage ----
@@ -232,7 +232,7 @@ for my $trial (1 .. 60)
 	$page = "set_byte($page, " . int(rand(8192)) . ', ' . int(rand(256)) . ')' for 1 .. 1 + int(rand(8));
 	$script .= "\\echo trial $trial\nSELECT write_page('docs_body', $block, $page);\n";
 	$script .= 'SET enable_bitmapscan = ' . (rand() < 0.5 ? 'on' : 'off') . ";\n";
-	$script .= "SELECT count(*) FROM docs WHERE body ~~= document($_, 0);\n" for $trial, int(rand(1200));
+	$script .= "SELECT count(*) FROM docs WHERE body =~~ document($_, 0);\n" for $trial, int(rand(1200));
 	$script .= "SELECT count(*) FROM docs WHERE near_duplicate(body, document($trial, 0), .3);\nSELECT count(*) FROM docs WHERE body IS NOT NULL;\n"
 		. "SELECT count(*) FROM docs WHERE body = '...';\nINSERT INTO docs SELECT -1, document(i, 0) FROM generate_series($trial, $trial + 9) i;\n"
 		. "DELETE FROM docs WHERE id = -1;\nVACUUM (INDEX_CLEANUP ON) docs;\nSELECT simhash_index_check('docs_body', true);\n"

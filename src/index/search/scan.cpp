@@ -59,7 +59,7 @@ Ball ball_of_key(const ScanKeyData& key) {
     return {fingerprint_of(key.sk_argument), radius};
 }
 
-// Reads a condition `value = value` or `value ~~= value` of a class that computes words. Values that
+// Reads a condition `value = value` or `value =~~ value` of a class that computes words. Values that
 // meet it have words within the radius of its strategy.
 void read_value_condition(Relation index, const ScanKeyData& key, Conditions* conditions) {
     bool is_equality = key.sk_strategy == kEqual;
