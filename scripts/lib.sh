@@ -60,6 +60,8 @@ packages() {
 optional_packages() {
     [ "${1:-}" = test ] || return 0
     printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR"
+    # JIT is a package of its own from PostgreSQL 18 on.
+    [ -n "${PG_CONFIG:-}" ] || echo "postgresql-$PG_MAJOR-jit"
     # node-postgres comes from npm where Node.js is not Debian's own.
     command -v npm >/dev/null || echo node-pg
 }
