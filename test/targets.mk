@@ -22,6 +22,7 @@
 #   make quality           measures fingerprints on real documents (fetches packages); writes docs/quality
 #   make quality-of        measures fingerprints on the text files in FOLDER=...
 #   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
+#   make document-search   one document among a million by an index on texts (ROWS=n; OTHERS="gin gist": beside pg_trgm)
 #   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
 #   make pictures          measures perceptual hashes of pictures and of their copies (fetches packages)
 #
@@ -32,7 +33,7 @@
 #   make release-check     what a release needs before it is tagged
 
 .PHONY: tap damage damage-sanitized crash standby recovery-targets clean-tmp-check soak sqlsmith update-test old-index-data \
-	old-snapshot valgrind fuzz arm64 s390x quality quality-of verified-pairs false-neighbours pictures bench plan-grid drawing \
+	old-snapshot valgrind fuzz arm64 s390x quality quality-of verified-pairs document-search false-neighbours pictures bench plan-grid drawing \
 	format-check tidy dist release-check
 
 # ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
@@ -124,6 +125,9 @@ CORPORA = $(filter-out $(wildcard build/quality/corpora/pieces-* build/quality/c
 verified-pairs: build/verified_pairs
 	build/verified_pairs 2 100000 5000 $(CORPORA)
 	CXX="$(CXX)" test/bench/verified_pairs.sh $(PG_CONFIG) 100000 5000 $(CORPORA)
+
+document-search:
+	CXX="$(CXX)" test/bench/document_search.sh $(PG_CONFIG) $(or $(ROWS),1000000) $(OTHERS)
 
 false-neighbours: build/false_neighbours
 	build/false_neighbours $(CORPORA)

@@ -72,6 +72,9 @@ ALTER DATABASE postgres SET pg_trgm.similarity_threshold = 0.8;
 SQL
 printf '| %s documents, method | build | size | queries | median | 90 %% | 99 %% | rows |\n|---|--:|--:|--:|--:|--:|--:|--:|\n' "$documents"
 method() { psql -c "CALL method('$1', '$2', $3)" 2>&1 | sed -n 's/^INFO:  //p'; }
-method 'body =~~ $1' 'simhash (body)' 1000
-method 'near_duplicate(body, $1, 0.9)' 'simhash (body)' 1000
-for other in "$@"; do method 'body % $1' "$other (body ${other}_trgm_ops)" 20; done
+# shellcheck disable=SC2016 # $1 is the query's parameter
+{
+    method 'body =~~ $1' 'simhash (body)' 1000
+    method 'near_duplicate(body, $1, 0.9)' 'simhash (body)' 1000
+    for other in "$@"; do method 'body % $1' "$other (body ${other}_trgm_ops)" 20; done
+}
