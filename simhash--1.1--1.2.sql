@@ -58,12 +58,15 @@ CREATE FUNCTION document_words(text) RETURNS bigint[]
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION document_words(text) IS 'the words by which an index finds a text: its fingerprint by minhash(), or none';
 
--- In a first column the class is for documents, after it for scopes.
-ALTER OPERATOR CLASS text_scope_ops USING simhash RENAME TO text_ops;
-ALTER OPERATOR FAMILY text_scope_ops USING simhash RENAME TO text_ops;
-ALTER OPERATOR FAMILY text_ops USING simhash ADD
+-- In a first column the class is for documents, after it for scopes. It is a new one: a session that
+-- has used text_scope_ops before this update does not look for new functions of it.
+UPDATE pg_catalog.pg_opclass SET opcdefault = false
+WHERE opcname = 'text_scope_ops' AND opcmethod = (SELECT oid FROM pg_catalog.pg_am WHERE amname = 'simhash');
+CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING simhash AS
     OPERATOR 1 <@ (text, hamming_ball),
+    OPERATOR 2 = (text, text),
     OPERATOR 5 =~~ (text, text),
+    FUNCTION 1 (text, text) hashtextextended (text, bigint),
     FUNCTION 2 (text, text) document_words (text);
 COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'documents, and scopes of text';
 COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'documents, and scopes of text';
@@ -92,7 +95,7 @@ COMMENT ON FUNCTION near_duplicate_groups_support(internal) IS
 CREATE FUNCTION near_duplicate_pairs(query text, similarity double precision DEFAULT 0.8)
     RETURNS TABLE (id bigint, other bigint, similarity double precision)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_pairs'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_pairs_support;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_pairs_support;
 COMMENT ON FUNCTION near_duplicate_pairs(text, double precision) IS
     'every pair of near-duplicates among the documents that the query returns as (id, text), once, with their exact similarity';
 CREATE FUNCTION near_duplicate_pairs(query text, id_type anyelement, similarity double precision DEFAULT 0.8)
@@ -104,7 +107,7 @@ COMMENT ON FUNCTION near_duplicate_pairs(text, anyelement, double precision) IS
 CREATE FUNCTION near_duplicate_groups(query text, similarity double precision DEFAULT 0.8)
     RETURNS TABLE (id bigint, original bigint)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_groups'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_groups_support;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_groups_support;
 COMMENT ON FUNCTION near_duplicate_groups(text, double precision) IS
     'for every document that the query returns as (id, text), the first document of its group of near-duplicates';
 CREATE FUNCTION near_duplicate_groups(query text, id_type anyelement, similarity double precision DEFAULT 0.8)

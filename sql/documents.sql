@@ -309,3 +309,15 @@ DROP TABLE pages, loaded, conditions, kinds_of_text, parted, notes, empty, origi
 DROP FUNCTION wrong_answers, plan, answer, estimated, document, defined, two_words;
 DROP DOMAIN letter;
 DROP COLLATION ignore_accents;
+-- An equality of another type, which somebody has added: a scope hashes its values, an index on the texts looks at every row.
+ALTER OPERATOR FAMILY text_ops USING simhash ADD OPERATOR 2 = (text, name), FUNCTION 1 (name, name) hashnameextended (name, bigint);
+CREATE TABLE names (fp bigint, body text COLLATE "C");
+INSERT INTO names SELECT i, 'the boat house ' || i FROM generate_series(1, 50) i;
+CREATE INDEX names_body ON names USING simhash (body);
+CREATE INDEX names_fp ON names USING simhash (fp, body);
+SET enable_seqscan = off;
+SELECT * FROM names WHERE body = 'the boat house 7'::name;
+SELECT * FROM names WHERE body = 'the boat house 7'::name AND fp = 7;
+RESET enable_seqscan;
+ALTER OPERATOR FAMILY text_ops USING simhash DROP OPERATOR 2 (text, name), FUNCTION 1 (name, name);
+DROP TABLE names;

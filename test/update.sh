@@ -48,6 +48,23 @@ SELECT 'the index with a scope of text' FROM simhash_index_check('docs_fp', true
 SQL
     [ ! -s "$workspace/out" ] || { cat "$workspace/out"; die "wrong after $update"; }
 done
+# One session that has used an index with a scope of text before the update, and an index on texts after it.
+run_psql -d template1 -At >"$workspace/out" 2>&1 <<'SQL' || { cat "$workspace/out"; die "failed"; }
+CREATE DATABASE one_session;
+\c one_session
+CREATE EXTENSION simhash VERSION '1.1';
+CREATE TABLE docs AS SELECT i AS id, i::bigint AS fp, 'lang ' || i % 5 AS lang, 'document ' || md5((i / 3)::text) || ' a b' AS body
+    FROM generate_series(1, 300) i;
+CREATE INDEX docs_fp ON docs USING simhash (fp, lang);
+ALTER EXTENSION simhash UPDATE;
+CREATE INDEX docs_body ON docs USING simhash (body, lang);
+INSERT INTO docs SELECT id + 300, fp, lang, body FROM docs;
+SET enable_seqscan = off;
+SELECT 'an index on texts in the session that updated' FROM docs q
+WHERE id = 7 AND 2 <> (SELECT count(*) FROM docs d WHERE d.body =~~ q.body AND d.lang = q.lang);
+SELECT 'its content' FROM simhash_index_check('docs_body', true) WHERE rows <> 600;
+SQL
+[ ! -s "$workspace/out" ] || { cat "$workspace/out"; die "wrong in the session that updated"; }
 run_psql -d early -At >"$workspace/out" 2>&1 <<'SQL' || { cat "$workspace/out"; die "failed"; }
 CREATE INDEX docs_body ON docs USING simhash (body, lang);
 REINDEX INDEX docs_fp;

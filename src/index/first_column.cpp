@@ -187,7 +187,7 @@ bool is_new_index(Relation heap, Relation index) {
 }
 
 void check_first_column(Relation index) {
-    if (index->rd_opcintype[0] == INT8OID || computes_words(index))
+    if (index->rd_opcintype[0] == INT8OID || OidIsValid(index_getprocid(index, 1, kValueWords)))
         return;
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 namespace simhash {
 
@@ -95,6 +96,8 @@ FmgrInfo* ScopeReader::hash_function(int column, Oid type) {
 }
 
 KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
+    // A hash function may copy a value that is passed by reference.
+    std::optional<CallMemory> call_memory;
     KnownScope scope;
     for (int i = kFirstLaterColumn; i <= later_columns(index_); i++) {
         if (!is_scope_column(index_, i))
@@ -110,6 +113,8 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
             } else if (!(key.sk_flags & SK_ISNULL) && key.sk_strategy == kEqual) {
                 FmgrInfo* function = hash_function(i, key.sk_subtype);
                 known = function != nullptr;
+                if (!call_memory && !TupleDescAttr(RelationGetDescr(index_), i)->attbyval)
+                    call_memory.emplace();
                 if (known)
                     scope.hash = add_value(scope.hash, function, index_->rd_indcollation[i],
                                            key.sk_argument);
@@ -152,22 +157,20 @@ void check_scope(Relation index) {
     }
 }
 
-void check_exclusion(Relation index, const IndexInfo* info) {
+void warn_of_exclusion(Relation index, const IndexInfo* info) {
     if (info->ii_ExclusionOps == nullptr)
         return;
     for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
         if (is_scope_column(index, i) && info->ii_ExclusionStrats[i] != kEqual)
-            ereport(
-                ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("column \"%s\" of exclusion constraint \"%s\" can only be compared by =",
-                        NameStr(TupleDescAttr(RelationGetDescr(index), i)->attname),
-                        RelationGetRelationName(index)),
-                 errdetail("Operator %s would make each insertion read the whole index.",
-                           format_operator(info->ii_ExclusionOps[i])),
-                 errhint("Write the column that is searched first. After it, = makes a scope, "
-                         "and a column of shingle_set, such as simhash_shingles(body), WITH "
-                         "=~~ compares the documents.")));
+            ereport(WARNING,
+                    (errmsg("exclusion constraint \"%s\" reads the whole index at each insertion",
+                            RelationGetRelationName(index)),
+                     errdetail("Column \"%s\" is compared by %s.",
+                               NameStr(TupleDescAttr(RelationGetDescr(index), i)->attname),
+                               format_operator(info->ii_ExclusionOps[i])),
+                     errhint("Write the column that is searched first. After it, = makes a scope, "
+                             "and a column of shingle_set, such as simhash_shingles(body), WITH "
+                             "=~~ compares the documents.")));
 }
 
 } // namespace simhash

@@ -75,8 +75,8 @@ class ScopeReader {
 // Raises an error unless the columns after the first can be hashed, or are only rechecked.
 void check_scope(Relation index);
 
-// Raises an error where an exclusion constraint, which is being made, compares a column of the
-// scope by another operator than =: each insertion would read the whole index.
-void check_exclusion(Relation index, const IndexInfo* info);
+// Warns where an exclusion constraint, which is being made, compares a column of the scope by another
+// operator than =: each insertion reads the whole index. It is no error, as dumps may have such a one.
+void warn_of_exclusion(Relation index, const IndexInfo* info);
 
 } // namespace simhash

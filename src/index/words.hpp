@@ -13,9 +13,10 @@
 
 namespace simhash {
 
-// True when the operator class of the first column computes the words of its values.
+// True when the operator class of the first column computes the words of its values. No index has
+// another type than bigint without that (check_first_column()).
 inline bool computes_words(Relation index) {
-    return index->rd_opcintype[0] != INT8OID && OidIsValid(index_getprocid(index, 1, kValueWords));
+    return index->rd_opcintype[0] != INT8OID;
 }
 
 // Sets *word to the word of a value of the first column's type, which is not NULL. Returns false if

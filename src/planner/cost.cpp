@@ -203,11 +203,15 @@ Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clause
 // and for fp IS NULL all that have no fingerprint.
 Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& quals,
                         Selectivity matching) {
+    double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
+    // A condition that gives no ball, as an equality by a collation that is not deterministic: every
+    // row is rechecked.
+    if (!quals.nulls_only && quals.radius == kFingerprintBits && OidIsValid(words_function(info)))
+        return std::max(matching, indexed);
     if (scope_columns(info) == 0)
         return matching;
     if (quals.nulls_only)
         return share_of_clauses(root, info, quals.fingerprint_clauses);
-    double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
     double others = quals.searches * ball_share(quals.radius) * indexed;
     return std::max(matching, std::min(indexed, matching + others));
 }

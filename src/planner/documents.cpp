@@ -132,6 +132,8 @@ List* index_condition(SupportRequestIndexCondition* request) {
         return NIL;
     // Another user may not be allowed to call these functions, and must not get this plan.
     request->root->glob->dependsOnRole = true;
+    if (!may_call(request->funcid))
+        return NIL;
     const Const* similarity = similarity_constant(condition.similarity);
     if (similarity != nullptr && DatumGetFloat8(similarity->constvalue) == kAlikeSimilarity) {
         Oid alike = operator_of_index(request->opfamily, TEXTOID, kAlike, kDocumentsAlike);

@@ -92,8 +92,22 @@ std::optional<double> planned_rows(const char* query) {
 // may return the query that calls it, and their number would grow without end.
 bool is_planning = false;
 
+// True for an error that tells of the query, which the function itself will raise. Any other one ends
+// the statement now: to plan on would wait for the same lock again.
+bool is_about_query(int sqlstate) {
+    switch (sqlstate) {
+    case ERRCODE_QUERY_CANCELED:
+    case ERRCODE_LOCK_NOT_AVAILABLE:
+    case ERRCODE_T_R_DEADLOCK_DETECTED:
+    case ERRCODE_T_R_SERIALIZATION_FAILURE:
+        return false;
+    default:
+        return ERRCODE_TO_CATEGORY(sqlstate) != ERRCODE_INSUFFICIENT_RESOURCES;
+    }
+}
+
 // Does the same for a query that may be wrong. Its table may be created before the function is
-// called, so an error while planning counts as no answer; only a cancelled statement ends.
+// called, so an error while planning counts as no answer.
 //
 // A subtransaction catches the errors. Beside parallel workers nobody can begin one. It is READ
 // ONLY, as the query is when it runs, and always rolled back: the planner calls functions that are
@@ -115,6 +129,7 @@ std::optional<double> rows_if_valid(const char* query) {
     }
     PG_CATCH();
     {
+        is_planning = false; // at once: to copy the error may fail
         MemoryContextSwitchTo(context);
         error = CopyErrorData();
         FlushErrorState();
@@ -125,7 +140,7 @@ std::optional<double> rows_if_valid(const char* query) {
     MemoryContextSwitchTo(context);
     CurrentResourceOwner = owner;
     if (error != nullptr) {
-        if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+        if (!is_about_query(error->sqlerrcode))
             ReThrowError(error);
         FreeErrorData(error);
     }

@@ -35,7 +35,10 @@ $node->safe_psql('postgres', q{
 			WHEN place = 58 THEN '...' WHEN place = 59 THEN 'notice ' || notice % 7 END $$});
 my $row = q{floor(400 * random())::integer, floor(61 * random())::integer, floor(120 * random())::integer};
 $node->safe_psql('postgres', qq{SELECT setseed(0.26);
-	INSERT INTO notices (id, body) SELECT i, text_of($row) FROM generate_series(1, 2000) i; $whole $recipe});
+	INSERT INTO notices (id, body) SELECT i, text_of($row) FROM generate_series(1, 2000) i; $whole});
+# What changes before the trigger is there.
+$node->safe_psql('postgres', qq{SELECT setseed(0.27);
+	UPDATE notices SET body = text_of($row) WHERE id % 10 = 0; DELETE FROM notices WHERE id % 10 = 1; $recipe SELECT compute_originals()});
 
 # What differs from the whole computed anew.
 my $wrong = q{
@@ -56,6 +59,8 @@ for my $change (
 	'UPDATE notices SET id = -id WHERE id = (SELECT max(id) FROM notices WHERE id <> original)',
 	'INSERT INTO notices (id, body) SELECT -100000 - id, body FROM notices WHERE id % 50 = 3',
 	'UPDATE notices SET original = original WHERE id < 10',
+	q{BEGIN; SET LOCAL search_path = pg_catalog;
+		INSERT INTO public.notices (id, body) SELECT -200000 - id, body FROM public.notices WHERE id % 50 = 7; COMMIT},
 	'DELETE FROM notices WHERE id < 0')
 {
 	$node->safe_psql('postgres', $change);
@@ -78,11 +83,12 @@ UPDATE notices SET body = text_of($row) WHERE id = :id;
 \\endif
 SQL
 PostgreSQL::Test::Utils::append_to_file("$dir/refresh.sql", "SELECT refresh_originals();\n");
+PostgreSQL::Test::Utils::append_to_file("$dir/compute.sql", "SELECT compute_originals();\n");
 my ($output, $errors) = ('', '');
 ok( IPC::Run::run(
 		[
 			'pgbench', '-n', '-c', '4', '-j', '2', '-t', $changes / 4, '--random-seed=26',
-			'-f', "$dir/write.sql\@99", '-f', "$dir/refresh.sql\@1", $node->connstr('postgres')
+			'-f', "$dir/write.sql\@990", '-f', "$dir/refresh.sql\@9", '-f', "$dir/compute.sql\@1", $node->connstr('postgres')
 		],
 		'>', \$output, '2>', \$errors),
 	"four writers: $changes changes and calls");

@@ -166,9 +166,8 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
     check_first_column(index);
     check_scope(index);
-    // One that is there already, and slow, can be rebuilt, and goes through pg_upgrade.
-    if (is_new_index(heap, index) && !IsBinaryUpgrade)
-        check_exclusion(index, info);
+    if (is_new_index(heap, index))
+        warn_of_exclusion(index, info);
     warn_of_row_number(heap, index, info);
     Layout layout = layout_of_options(index);
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};

@@ -63,9 +63,12 @@ Ball ball_of_key(const ScanKeyData& key) {
 // meet it have words within the radius of its strategy.
 void read_value_condition(Relation index, const ScanKeyData& key, Conditions* conditions) {
     bool is_equality = key.sk_strategy == kEqual;
-    // Values that such a collation calls equal may have different words, so every row is looked at.
+    // Values that such a collation calls equal may have different words, and of a value of another
+    // type, which somebody has added to the family, we know none: every row is looked at.
     if (is_equality && OidIsValid(key.sk_collation) &&
         !get_collation_isdeterministic(key.sk_collation))
+        return;
+    if (OidIsValid(key.sk_subtype) && key.sk_subtype != index->rd_opcintype[0])
         return;
     CallMemory memory;
     uint64_t word;
