@@ -59,9 +59,11 @@ CREATE FUNCTION document_words(text) RETURNS bigint[]
 COMMENT ON FUNCTION document_words(text) IS 'the words by which an index finds a text: its fingerprint by minhash(), or none';
 
 -- In a first column the class is for documents, after it for scopes. It is a new one: a session that
--- has used text_scope_ops before this update does not look for new functions of it.
+-- has used text_scope_ops before this update does not look for new functions of it. No command takes
+-- the default from a class. The operators are qualified, as in every expression that a script evaluates.
 UPDATE pg_catalog.pg_opclass SET opcdefault = false
-WHERE opcname = 'text_scope_ops' AND opcmethod = (SELECT oid FROM pg_catalog.pg_am WHERE amname = 'simhash');
+WHERE opcname OPERATOR(pg_catalog.=) 'text_scope_ops'::pg_catalog.name AND opcmethod OPERATOR(pg_catalog.=)
+    (SELECT oid FROM pg_catalog.pg_am WHERE amname OPERATOR(pg_catalog.=) 'simhash'::pg_catalog.name);
 CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING simhash AS
     OPERATOR 1 <@ (text, hamming_ball),
     OPERATOR 2 = (text, text),
