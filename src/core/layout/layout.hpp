@@ -15,6 +15,7 @@ struct Layout {
     int table_count;            // 1 .. kMaxTables
     uint64_t masks[kMaxTables]; // prefix masks; masks[0] is the leading bits of the fingerprint
     BitOrder order = BitOrder::kRound; // of the bits after the prefix
+    int word_count = 1;                // of a value: an index has these tables for each of its words
 
     Permutation permutation(int table) const { return {masks[table], order}; }
 };
