@@ -118,3 +118,134 @@ CREATE FUNCTION near_duplicate_groups(query text, id_type anyelement, similarity
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_groups_support;
 COMMENT ON FUNCTION near_duplicate_groups(text, anyelement, double precision) IS
     'for every document that the query returns as (id, text), the first document of its group, with ids of any type';
+
+-- ==== Wide codes (src/operators/code.cpp, src/operators/bit_ball.cpp, src/planner) ====
+
+-- Bit strings of different lengths are an error, so none of these functions is leakproof.
+CREATE FUNCTION hamming(bit, bit) RETURNS integer
+    AS 'MODULE_PATHNAME', 'simhash_code_hamming'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT hamming_support;
+COMMENT ON FUNCTION hamming(bit, bit) IS
+    'Hamming distance of two codes, bit strings of the same length: the number of differing bits';
+
+CREATE OPERATOR <~~> (FUNCTION = hamming, LEFTARG = bit, RIGHTARG = bit, COMMUTATOR = <~~>);
+COMMENT ON OPERATOR <~~> (bit, bit) IS
+    'Hamming distance of two codes, bit strings of the same length: the number of differing bits';
+
+CREATE FUNCTION hamming_within(code bit, query bit, radius bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_code_hamming_within'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT hamming_within_support;
+COMMENT ON FUNCTION hamming_within(bit, bit, bigint) IS
+    'whether the Hamming distance of two codes is at most radius';
+
+CREATE FUNCTION hamming_at(code bit, query bit, distance bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_code_hamming_at'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT hamming_within_support;
+COMMENT ON FUNCTION hamming_at(bit, bit, bigint) IS
+    'whether the Hamming distance of two codes is exactly distance; the planner writes code <~~> query = distance so';
+
+CREATE FUNCTION hamming_beyond(code bit, query bit, radius bigint) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_code_hamming_beyond'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT hamming_within_support;
+COMMENT ON FUNCTION hamming_beyond(bit, bit, bigint) IS
+    'whether the Hamming distance of two codes is more than radius; the planner writes code <~~> query > radius so';
+
+CREATE FUNCTION hamming_radius_of_codes("limit" numeric, below boolean) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_code_hamming_radius'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_radius_of_codes(numeric, boolean) IS
+    'greatest radius of codes of any length, -1 or more, up to a limit, or below it; the planner writes code <~~> query <= 3.5 with it';
+
+CREATE FUNCTION codes_alike(bit, bit) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_codes_alike'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION codes_alike(bit, bit) IS 'implementation of =~~ of codes';
+
+CREATE OPERATOR =~~ (
+    FUNCTION = codes_alike, LEFTARG = bit, RIGHTARG = bit, COMMUTATOR = =~~,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR =~~ (bit, bit) IS
+    'whether two codes are near: within a radius that follows from their length, 31 for 256 bits';
+
+CREATE TYPE bit_ball;
+
+CREATE FUNCTION bit_ball_in(cstring) RETURNS bit_ball
+    AS 'MODULE_PATHNAME', 'simhash_bit_ball_in'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_ball_in(cstring) IS 'input of bit_ball';
+
+CREATE FUNCTION bit_ball_out(bit_ball) RETURNS cstring
+    AS 'MODULE_PATHNAME', 'simhash_bit_ball_out'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_ball_out(bit_ball) IS 'output of bit_ball';
+
+CREATE FUNCTION bit_ball_recv(internal) RETURNS bit_ball
+    AS 'MODULE_PATHNAME', 'simhash_bit_ball_recv'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_ball_recv(internal) IS 'binary input of bit_ball';
+
+CREATE FUNCTION bit_ball_send(bit_ball) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'simhash_bit_ball_send'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_ball_send(bit_ball) IS 'binary output of bit_ball';
+
+CREATE TYPE bit_ball (
+    INPUT = bit_ball_in, OUTPUT = bit_ball_out, RECEIVE = bit_ball_recv, SEND = bit_ball_send,
+    INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = extended
+);
+COMMENT ON TYPE bit_ball IS 'all codes within a radius of a center; written (center,radius)';
+
+CREATE FUNCTION hamming_ball(center bit, radius bigint) RETURNS bit_ball
+    AS 'MODULE_PATHNAME', 'simhash_bit_ball_make'
+    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
+COMMENT ON FUNCTION hamming_ball(bit, bigint) IS 'all codes within radius of center';
+
+CREATE FUNCTION bit_ball_contained(bit, bit_ball) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_bit_ball_contained'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_ball_contained(bit, bit_ball) IS 'implementation of <@ of codes';
+
+CREATE FUNCTION bit_ball_contains(bit_ball, bit) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_bit_ball_contains'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_ball_contains(bit_ball, bit) IS 'implementation of @> of codes';
+
+CREATE OPERATOR <@ (
+    FUNCTION = bit_ball_contained, LEFTARG = bit, RIGHTARG = bit_ball, COMMUTATOR = @>,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR <@ (bit, bit_ball) IS 'whether the code is within the ball';
+
+CREATE OPERATOR @> (
+    FUNCTION = bit_ball_contains, LEFTARG = bit_ball, RIGHTARG = bit, COMMUTATOR = <@,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
+);
+COMMENT ON OPERATOR @> (bit_ball, bit) IS 'whether the ball has the code';
+
+CREATE FUNCTION bit_words(bit) RETURNS bigint[]
+    AS 'MODULE_PATHNAME', 'simhash_code_words'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_words(bit) IS 'the words by which an index finds a code: its bits, dealt to words of 64 by turns';
+
+-- Null where the type modifier, that of bit(n), gives no length.
+CREATE FUNCTION bit_word_layout(type_modifier integer) RETURNS integer[]
+    AS 'MODULE_PATHNAME', 'simhash_code_word_layout'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION bit_word_layout(integer) IS
+    'what an index is to know of a column of bit(n): the number of words of a code, and the radius of =~~';
+
+-- As with texts: in a first column the class is for codes, after it for scopes.
+UPDATE pg_catalog.pg_opclass SET opcdefault = false
+WHERE opcname OPERATOR(pg_catalog.=) 'bit_scope_ops'::pg_catalog.name AND opcmethod OPERATOR(pg_catalog.=)
+    (SELECT oid FROM pg_catalog.pg_am WHERE amname OPERATOR(pg_catalog.=) 'simhash'::pg_catalog.name);
+CREATE OPERATOR CLASS bit_ops DEFAULT FOR TYPE bit USING simhash AS
+    OPERATOR 1 <@ (bit, bit_ball),
+    OPERATOR 2 = (bit, bit),
+    OPERATOR 4 <~~> (bit, bit) FOR ORDER BY pg_catalog.integer_ops,
+    OPERATOR 5 =~~ (bit, bit),
+    FUNCTION 1 (bit, bit) hashvarlenaextended (internal, bigint),
+    FUNCTION 2 (bit, bit) bit_words (bit),
+    FUNCTION 3 (bit, bit) bit_word_layout (integer);
+COMMENT ON OPERATOR CLASS bit_ops USING simhash IS 'codes, as many bits as a bit(n) has, and scopes of bit';
+COMMENT ON OPERATOR FAMILY bit_ops USING simhash IS 'codes, as many bits as a bit(n) has, and scopes of bit';

@@ -115,6 +115,7 @@ extern "C" {
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 #include "utils/typcache.h"
+#include "utils/varbit.h"
 #include "utils/wait_event.h"
 #include "windowapi.h"
 #if PG_VERSION_NUM >= 160000

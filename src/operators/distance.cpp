@@ -14,6 +14,23 @@
 
 #include "core/bits/ball.hpp"
 
+namespace simhash {
+
+int64 radius_of_numeric(Datum limit, bool below, int most) {
+    auto is_less = [limit](int64 number) {
+        Datum other = NumericGetDatum(int64_to_numeric(number));
+        return DatumGetBool(DirectFunctionCall2(numeric_lt, limit, other));
+    };
+    if (is_less(0))
+        return kNoRadius;
+    if (!is_less(int64(most) + 1))
+        return most;
+    Datum whole = DirectFunctionCall1(below ? numeric_ceil : numeric_floor, limit);
+    return DatumGetInt64(DirectFunctionCall1(numeric_int8, whole)) - below;
+}
+
+} // namespace simhash
+
 using namespace simhash;
 
 namespace {
@@ -58,18 +75,7 @@ Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
 // The greatest radius that is not above a limit of any size or, with `below`, that is below it: -1
 // to 64. NaN is above every number.
 Datum simhash_hamming_radius(PG_FUNCTION_ARGS) {
-    Datum limit = PG_GETARG_DATUM(0);
-    bool below = PG_GETARG_BOOL(1);
-    auto is_less = [limit](int64 number) {
-        Datum other = NumericGetDatum(int64_to_numeric(number));
-        return DatumGetBool(DirectFunctionCall2(numeric_lt, limit, other));
-    };
-    if (is_less(0))
-        PG_RETURN_INT64(kNoRadius);
-    if (!is_less(kFingerprintBits + 1))
-        PG_RETURN_INT64(kFingerprintBits);
-    Datum whole = DirectFunctionCall1(below ? numeric_ceil : numeric_floor, limit);
-    PG_RETURN_INT64(DatumGetInt64(DirectFunctionCall1(numeric_int8, whole)) - below);
+    PG_RETURN_INT64(radius_of_numeric(PG_GETARG_DATUM(0), PG_GETARG_BOOL(1), kFingerprintBits));
 }
 
 Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {

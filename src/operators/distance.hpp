@@ -21,3 +21,10 @@ PGDLLEXPORT Datum simhash_near_6(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_near_7(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_near_8(PG_FUNCTION_ARGS);
 }
+
+namespace simhash {
+
+// The greatest radius that is not above a limit, a numeric, or that is below it: -1 to `most`.
+int64 radius_of_numeric(Datum limit, bool below, int most);
+
+} // namespace simhash
