@@ -9,7 +9,7 @@ namespace {
 
 constexpr void set_properties(IndexAmRoutine* am) {
     am->amstrategies = kNear + kFingerprintBits;
-    am->amsupport = kValueWords;
+    am->amsupport = kWordLayout;
     am->amcanmulticol = true; // the fingerprint, then the columns of its scope
     am->amcanorderbyop = true;
     am->amoptionalkey = true;
@@ -37,7 +37,7 @@ bool index_property(Oid index, int column, IndexAMProperty property, const char*
     Oid family, type;
     *is_null = !get_opclass_opfamily_and_input_type(get_index_column_opclass(index, column),
                                                     &family, &type);
-    *result = !*is_null && OidIsValid(get_opfamily_member(family, type, INT8OID, kDistance));
+    *result = !*is_null && OidIsValid(get_opfamily_member(family, type, type, kDistance));
     return true;
 }
 
@@ -89,6 +89,8 @@ bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
         return is_fingerprint_operator(amop);
     case ClassKind::kWords:
         // The words of the right-hand value are computed by the class, so it is of the same type.
+        if (amop->amopstrategy == kDistance)
+            return !is_search && has_same_types;
         return is_search && (amop->amopstrategy == kWithinBall ||
                              (is_value_strategy(amop->amopstrategy) && has_same_types));
     case ClassKind::kScope:
@@ -113,15 +115,26 @@ bool check_operator(Form_pg_amop amop, Oid type, ClassKind kind, const char* fam
     return valid;
 }
 
-// The support functions are (type, seed bigint) -> bigint and (type) -> bigint[]. The argument type
-// is not checked: date may use integer's hash function.
-bool check_function(Form_pg_amproc amproc, const char* family) {
+// The argument type of the first two is not checked: date may use integer's hash function.
+bool has_signature_of(const FormData_pg_amproc& amproc) {
     Oid* arguments;
     int count;
-    Oid result = get_func_signature(amproc->amproc, &arguments, &count);
-    bool valid = amproc->amprocnum == kValueWords
-                     ? result == INT8ARRAYOID && count == 1 && amproc->amproclefttype != INT8OID
-                     : result == INT8OID && count == 2 && arguments[1] == INT8OID;
+    Oid result = get_func_signature(amproc.amproc, &arguments, &count);
+    bool is_bigint = amproc.amproclefttype == INT8OID;
+    switch (amproc.amprocnum) {
+    case kHashScope: // (type, seed bigint) -> bigint
+        return result == INT8OID && count == 2 && arguments[1] == INT8OID;
+    case kValueWords: // (type) -> bigint[]
+        return result == INT8ARRAYOID && count == 1 && !is_bigint;
+    case kWordLayout: // (type modifier integer) -> integer[]
+        return result == INT4ARRAYOID && count == 1 && arguments[0] == INT4OID && !is_bigint;
+    default:
+        return false;
+    }
+}
+
+bool check_function(Form_pg_amproc amproc, const char* family) {
+    bool valid = has_signature_of(*amproc);
     if (!valid)
         ereport(
             INFO,

@@ -67,7 +67,7 @@ struct Options {
     int fillfactor;
 };
 // These return what an index is to be built with: its options, or the defaults of those not set.
-Layout layout_of_options(Relation index);
+Layout layout_of_options(Relation index); // expects that check_first_column() raised no error
 Layout default_layout();
 int fillfactor_of_options(Relation index);
 
@@ -97,10 +97,11 @@ inline bool is_value_strategy(int strategy) {
 enum SupportFunction : uint16 {
     kHashScope = 1,  // (type, seed bigint) -> bigint: the type's extended hash function
     kValueWords = 2, // (type) -> bigint[]: the words of a value (words.hpp)
+    kWordLayout = 3, // (type modifier integer) -> integer[]: their number, and the radius of =~~
 };
 
 // Returns the radius that a strategy stands for, or kNoRadius if its argument gives the radius or
-// it has none.
+// it has none. For =~~ it is that of values of one word (WordLayout::near_radius).
 inline int radius_of_strategy(int strategy) {
     if (is_near_strategy(strategy))
         return strategy - kNear;

@@ -3,6 +3,7 @@
 
 #include "core/bits/distance.hpp"
 #include "index/scope.hpp"
+#include "index/words.hpp"
 
 #include <algorithm>
 
@@ -54,12 +55,29 @@ int hint_of_document(Relation index, int column) {
     return errhint("To index documents, write USING simhash (minhash(%s)).", written);
 }
 
-int hint_of_bits(const char* bits, int32 typmod) {
-    if (typmod > kFingerprintBits)
-        return errhint("An index has 64 bits of each row. Write USING simhash "
-                       "((substring(%s, 1, 64)::bigint)) for the first 64.",
-                       bits);
-    return errhint("Write USING simhash ((%s::bigint)), and the same in queries.", bits);
+int hint_of_length(const char* bits) {
+    return errhint("For codes of 256 bits, write USING simhash ((%s::bit(256))), and the same in "
+                   "queries.",
+                   bits);
+}
+
+// Raises an error unless the index can keep the words of the first column's values.
+void check_word_count(Relation index) {
+    const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
+    const char* type = format_type_with_typemod(column->atttypid, column->atttypmod);
+    int count = word_layout(index).count;
+    if (count < 1)
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("the first column of a simhash index must have values of one length"),
+                 errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
+                 hint_of_length(column_in_sql(index, 0))));
+    if (count > kMaxWords)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a simhash index cannot keep values of more than %d bits",
+                               kMaxWords * kFingerprintBits),
+                        errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
+                        errhint("Index a part of the values, such as their first 1024 bits.")));
 }
 
 // Reports what to write instead of a first column that is no bigint.
@@ -79,10 +97,8 @@ int hint_of_type(Relation index) {
                        "(simhash_from_unsigned(%s)).",
                        column);
     case BITOID:
-        return hint_of_bits(column, TupleDescAttr(RelationGetDescr(index), 0)->atttypmod);
     case VARBITOID:
-        return errhint("Write USING simhash ((%s::bit(64)::bigint)), and the same in queries.",
-                       column);
+        return hint_of_length(column);
     case BYTEAOID:
         return errhint("For 8 bytes in network byte order, write USING simhash "
                        "(simhash_from_hex(encode(%s, 'hex'))).",
@@ -187,12 +203,16 @@ bool is_new_index(Relation heap, Relation index) {
 }
 
 void check_first_column(Relation index) {
-    if (index->rd_opcintype[0] == INT8OID || OidIsValid(index_getprocid(index, 1, kValueWords)))
+    if (index->rd_opcintype[0] == INT8OID)
         return;
+    if (OidIsValid(index_getprocid(index, 1, kValueWords))) {
+        check_word_count(index);
+        return;
+    }
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                     errmsg("the first column of a simhash index must be a fingerprint, of type "
-                           "bigint, or a document, of type text"),
+                           "bigint or bit, or a document, of type text"),
                     errdetail("Column \"%s\" is of type %s.", NameStr(column->attname),
                               format_type_with_typemod(column->atttypid, column->atttypmod)),
                     hint_of_type(index)));

@@ -1,6 +1,7 @@
 // Storage parameters: radius, tables, fillfactor. A change by ALTER INDEX takes effect with
 // REINDEX.
 #include "index/access_method.hpp"
+#include "index/words.hpp"
 
 #include <algorithm>
 
@@ -10,9 +11,10 @@ namespace {
 
 relopt_kind option_kind;
 
-constexpr int kDefaultRadius = 3;
+constexpr int kDefaultRadius = 3;   // of values of one word
+constexpr int kRadiusByValues = -1; // stands for kDefaultRadius, or the radius of =~~
 constexpr int kDefaultTables = 4;   // at most; a radius below 3 needs fewer
-constexpr int kTablesByRadius = -1; // stands for min(radius + 1, kDefaultTables)
+constexpr int kTablesByRadius = -1; // stands for min(a word's radius + 1, kDefaultTables)
 constexpr int kDefaultFillfactor = 90;
 constexpr int kMinFillfactor = 10;
 
@@ -32,9 +34,9 @@ void define_options() {
     add_int_reloption(option_kind, "radius",
                       "Hamming distance that the block tables are laid out for, if there are more "
                       "tables than that",
-                      kDefaultRadius, 0, kMaxLayoutRadius, AccessExclusiveLock);
+                      kRadiusByValues, 0, kMaxLayoutRadius, AccessExclusiveLock);
     add_int_reloption(option_kind, "tables",
-                      "Greatest number of block tables (default: radius + 1, at most 4)",
+                      "Greatest number of block tables of a word (default: radius + 1, at most 4)",
                       kTablesByRadius, 1, kMaxTables, AccessExclusiveLock);
     add_int_reloption(option_kind, "fillfactor", "Per cent of a leaf that the build fills",
                       kDefaultFillfactor, kMinFillfactor, 100, ShareUpdateExclusiveLock);
@@ -56,9 +58,18 @@ Layout default_layout() {
 
 Layout layout_of_options(Relation index) {
     auto* options = reinterpret_cast<Options*>(index->rd_options);
-    int radius = options != nullptr ? options->radius : kDefaultRadius;
-    int tables = options != nullptr ? options->tables : 0;
-    return make_layout(radius, tables > 0 ? tables : std::min(radius + 1, kDefaultTables));
+    int radius = options != nullptr ? options->radius : kRadiusByValues;
+    int tables = options != nullptr ? options->tables : kTablesByRadius;
+    WordLayout words = word_layout(index);
+    if (radius == kRadiusByValues)
+        radius = words.count == 1 ? kDefaultRadius : words.near_radius;
+    // What is laid out is the greatest radius within which a word is searched.
+    radius = std::min(word_radius(radius, words.count, 0), kMaxLayoutRadius);
+    if (tables == kTablesByRadius)
+        tables = std::min(radius + 1, kDefaultTables);
+    Layout layout = make_layout(radius, std::min(tables, (kMaxTrees - 1) / words.count));
+    layout.word_count = words.count;
+    return layout;
 }
 
 int fillfactor_of_options(Relation index) {

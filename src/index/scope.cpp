@@ -56,17 +56,17 @@ int scope_columns(Relation index) {
     return count;
 }
 
-bool stored_fingerprint(Relation index, const Datum* values, const bool* isnull,
-                        uint64_t* fingerprint) {
+bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,
+                         std::span<uint64_t> fingerprints) {
     if (isnull[0])
         return false;
     // Most indexes: no function is called.
     if (!needs_recheck(index)) {
-        *fingerprint = uint64_t(DatumGetInt64(values[0]));
+        fingerprints[0] = uint64_t(DatumGetInt64(values[0]));
         return true;
     }
     CallMemory memory;
-    if (!word_of_value(index, values[0], fingerprint))
+    if (!words_of_value(index, values[0], fingerprints))
         return false;
     uint64_t hash = 0;
     for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
@@ -75,7 +75,8 @@ bool stored_fingerprint(Relation index, const Datum* values, const bool* isnull,
                        ? add_null(hash)
                        : add_value(hash, index_getprocinfo(index, AttrNumber(i + 1), kHashScope),
                                    index->rd_indcollation[i], values[i]);
-    *fingerprint ^= hash;
+    for (uint64_t& fingerprint : fingerprints)
+        fingerprint ^= hash;
     return true;
 }
 

@@ -40,10 +40,11 @@ inline bool needs_recheck(Relation index) {
     return later_columns(index) > 0 || computes_words(index);
 }
 
-// Sets *fingerprint to that of a row as the index stores it. `values` has the row's values for all
-// columns of the index. Returns false if the row has none, and belongs into the null table.
-bool stored_fingerprint(Relation index, const Datum* values, const bool* isnull,
-                        uint64_t* fingerprint);
+// Sets `fingerprints`, one for each word of a value, to those of a row as the index stores them.
+// `values` has the row's values for all columns of the index. Returns false if the row has none, and
+// belongs into the null table.
+bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,
+                         std::span<uint64_t> fingerprints);
 
 // The scope that the scan keys give.
 struct KnownScope {

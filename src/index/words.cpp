@@ -1,37 +1,61 @@
 // Computes the words of values. See the header.
 #include "index/words.hpp"
 
+#include <algorithm>
+
 namespace simhash {
 
 namespace {
 
-// Returns the word in the array, which has one at most for now.
-bool word_in_array(Relation index, Datum datum, uint64_t* word) {
-    ArrayType* array = DatumGetArrayTypeP(datum);
+// Returns the elements of an array that a support function has returned.
+template <typename Element>
+std::span<const Element> elements(ArrayType* array, Oid type, int function) {
     int count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
-    if (count == 0)
-        return false;
-    if (ARR_ELEMTYPE(array) != INT8OID || ARR_HASNULL(array))
-        elog(ERROR, "support function %d of index \"%s\" returned no array of words", kValueWords,
-             RelationGetRelationName(index));
-    if (count > 1)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("index \"%s\" cannot keep several words of a value",
-                               RelationGetRelationName(index)),
-                        errdetail("The operator class of its first column computes %d.", count),
-                        errhint("Use an operator class whose support function %d returns one word.",
-                                kValueWords)));
-    int64 first;
-    memcpy(&first, ARR_DATA_PTR(array), sizeof(first));
-    *word = uint64_t(first);
-    return true;
+    if (count > 0 && (ARR_ELEMTYPE(array) != type || ARR_HASNULL(array)))
+        elog(ERROR, "support function %d of a simhash operator class returned no array of numbers",
+             function);
+    return {reinterpret_cast<const Element*>(ARR_DATA_PTR(array)), size_t(count)};
 }
 
 } // namespace
 
-bool word_of_value(Relation index, Datum value, uint64_t* word) {
+WordLayout word_layout(Oid opfamily, Oid type, int32 typmod) {
+    Oid function = get_opfamily_proc(opfamily, type, type, kWordLayout);
+    if (!OidIsValid(function))
+        return {1, kAlikeRadius};
+    // Not OidFunctionCall1(), for which NULL is an error: here it says that there is no length.
+    FmgrInfo found;
+    fmgr_info(function, &found);
+    LOCAL_FCINFO(call, 1);
+    InitFunctionCallInfoData(*call, &found, 1, InvalidOid, nullptr, nullptr);
+    call->args[0].value = Int32GetDatum(typmod);
+    call->args[0].isnull = false;
+    Datum result = FunctionCallInvoke(call);
+    if (call->isnull)
+        return {0, kNoRadius};
+    auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kWordLayout);
+    if (numbers.size() != 2 || numbers[0] < 1)
+        elog(ERROR, "support function %d of a simhash operator class returned no layout of words",
+             kWordLayout);
+    return {numbers[0], numbers[1]};
+}
+
+int32 value_typmod(Relation index) {
+    const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
+    int32 typmod = column->atttypmod;
+    // The modifier of another type, such as bit varying, says something else.
+    return getBaseTypeAndTypmod(column->atttypid, &typmod) == index->rd_opcintype[0] ? typmod : -1;
+}
+
+WordLayout word_layout(Relation index) {
+    if (!computes_words(index))
+        return {1, kAlikeRadius};
+    return word_layout(index->rd_opfamily[0], index->rd_opcintype[0], value_typmod(index));
+}
+
+bool words_of_value(Relation index, Datum value, std::span<uint64_t> words) {
     if (!computes_words(index)) {
-        *word = uint64_t(DatumGetInt64(value));
+        words[0] = uint64_t(DatumGetInt64(value));
         return true;
     }
     // Not FunctionCall1Coll(), for which NULL is an error: here it says that there is no word.
@@ -40,8 +64,24 @@ bool word_of_value(Relation index, Datum value, uint64_t* word) {
                              index->rd_indcollation[0], nullptr, nullptr);
     call->args[0].value = value;
     call->args[0].isnull = false;
-    Datum words = FunctionCallInvoke(call);
-    return !call->isnull && word_in_array(index, words, word);
+    Datum result = FunctionCallInvoke(call);
+    if (call->isnull)
+        return false;
+    auto found = elements<uint64_t>(DatumGetArrayTypeP(result), INT8OID, kValueWords);
+    if (found.empty())
+        return false;
+    if (found.size() != words.size())
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("a value has another number of words than index \"%s\" keeps",
+                               RelationGetRelationName(index)),
+                        errdetail("The operator class computes %zu; the index keeps %zu.",
+                                  found.size(), words.size()),
+                        errhint("Support function %d of the operator class must tell how many "
+                                "words its support function %d computes.",
+                                kWordLayout, kValueWords)));
+    // The array may stand at an address that is no multiple of 8.
+    memcpy(words.data(), found.data(), words.size_bytes());
+    return true;
 }
 
 } // namespace simhash

@@ -9,13 +9,14 @@ namespace simhash {
 
 constexpr int kMaxTables = 64;
 constexpr int kMaxLayoutRadius = 63;
+constexpr int kMaxTrees = 255; // of an index; each page has the number of its tree in a byte
 
 struct Layout {
     int radius;                 // up to this distance, one exact probe per table finds everything
     int table_count;            // 1 .. kMaxTables
     uint64_t masks[kMaxTables]; // prefix masks; masks[0] is the leading bits of the fingerprint
     BitOrder order = BitOrder::kRound; // of the bits after the prefix
-    int word_count = 1;                // of a value: an index has these tables for each of its words
+    int word_count = 1; // of a value: an index has these tables for each of its words
 
     Permutation permutation(int table) const { return {masks[table], order}; }
 };

@@ -23,7 +23,7 @@ void enter_phase(BuildPhase phase) {
 }
 
 void expect_entries(const Layout& layout, double rows) {
-    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(rows * layout.table_count));
+    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(rows * null_tree(layout)));
 }
 
 namespace {
@@ -31,9 +31,10 @@ namespace {
 void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
                     void* opaque) {
     auto* runs = static_cast<SortedRunCollector*>(opaque);
-    uint64_t fingerprint;
-    if (stored_fingerprint(index, values, isnull, &fingerprint))
-        runs->add(fingerprint, tid_to_integer(*tid));
+    uint64_t words[kMaxWords];
+    std::span<uint64_t> fingerprints(words, size_t(runs->word_count()));
+    if (stored_fingerprints(index, values, isnull, fingerprints))
+        runs->add(fingerprints, tid_to_integer(*tid));
     else
         runs->add_null(tid_to_integer(*tid));
     // Tests stop a leader here that has read a part of its rows.

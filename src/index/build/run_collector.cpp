@@ -2,6 +2,7 @@
 #include "index/build/run_collector.hpp"
 
 #include <bit>
+#include <new>
 
 #include "core/bits/permutation.hpp"
 #include "core/layout/blocks.hpp"
@@ -31,12 +32,23 @@ TemporaryFile SortedRunFiles::open(SharedFileSet* shared, int participant, int t
     return TemporaryFile::open(shared, SharedFileName("runs", participant, tree).text);
 }
 
+SortedRunCollector::SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files)
+    : layout_(layout), files_(files), nulls_(memory / 8) {
+    size_t words = size_t(word_count());
+    postings_ = static_cast<SortBuffer<Entry>*>(palloc(words * sizeof(SortBuffer<Entry>)));
+    for (size_t word = 0; word < words; word++)
+        new (&postings_[word]) SortBuffer<Entry>(memory / 8 * 7 / words);
+}
+
 void SortedRunCollector::finish(bool write_all) {
-    if (write_all || files_->file(0).exists()) {
+    bool written = write_all || files_->file(0).exists();
+    if (written)
         write_postings();
-        postings_.release(); // the merge needs the memory
-    } else {
-        postings_.sort();
+    for (int word = 0; word < word_count(); word++) {
+        if (written)
+            postings_[word].release(); // the merge needs the memory
+        else
+            postings_[word].sort();
     }
     if (write_all || files_->file(null_tree(*layout_)).exists()) {
         write_nulls();
@@ -44,6 +56,12 @@ void SortedRunCollector::finish(bool write_all) {
     } else {
         nulls_.sort();
     }
+}
+
+void SortedRunCollector::release() {
+    for (int word = 0; word < word_count(); word++)
+        postings_[word].release();
+    nulls_.release();
 }
 
 namespace {
@@ -63,18 +81,19 @@ size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
 // postings, which are in the order of the first table. If the source is in the order of the bits
 // that follow the table's prefix, a sort by the prefix alone is enough.
 std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
-    std::span<Entry> room = postings_.scratch();
+    SortBuffer<Entry>& postings = postings_of(tree);
+    std::span<Entry> room = postings.scratch();
     static_assert(sizeof(Entry) == 2 * sizeof(uint64_t));
     auto* memory = reinterpret_cast<uint64_t*>(room.data());
-    int after = (tree + 1) % layout_->table_count;
+    int table = table_of_tree(*layout_, tree), after = (table + 1) % layout_->table_count;
     if (after == 0)
-        key_count_ = put_distinct(postings_.entries(), memory);
+        key_count_ = put_distinct(postings.entries(), memory);
     std::span keys(memory, key_count_), scratch(memory + room.size(), key_count_);
-    Permutation permutation = layout_->permutation(tree), last = layout_->permutation(after);
+    Permutation permutation = layout_->permutation(table), last = layout_->permutation(after);
     for (uint64_t& key : keys)
         key = permutation.apply(last.invert(key));
     auto pause = [] { CHECK_FOR_INTERRUPTS(); };
-    uint64_t mask = layout_->masks[tree];
+    uint64_t mask = layout_->masks[table];
     if (is_block(mask) && is_block(layout_->masks[after]) &&
         bits_between(mask, layout_->masks[after]) == 0)
         // A radix sort is stable: within a prefix the keys keep the order that they came in.
@@ -85,14 +104,17 @@ std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
 }
 
 void SortedRunCollector::write_postings() {
-    if (postings_.count() == 0)
+    if (postings_[0].count() == 0)
         return;
-    postings_.sort();
-    write_sorted_run(files_->file_to_write(0), postings_.entries());
-    // From the last table to the first, as block_keys() asks for.
-    for (int tree = layout_->table_count - 1; tree > 0; tree--)
-        write_sorted_run(files_->file_to_write(tree), block_keys(tree));
-    postings_.clear();
+    for (int word = 0; word < word_count(); word++) {
+        int first = tree_of_table(*layout_, word, 0);
+        postings_[word].sort();
+        write_sorted_run(files_->file_to_write(first), postings_[word].entries());
+        // From the last table to the first, as block_keys() asks for.
+        for (int tree = first + layout_->table_count - 1; tree > first; tree--)
+            write_sorted_run(files_->file_to_write(tree), block_keys(tree));
+        postings_[word].clear();
+    }
 }
 
 void SortedRunCollector::write_nulls() {

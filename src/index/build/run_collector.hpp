@@ -3,12 +3,11 @@
 // always a sorted run.
 #pragma once
 
+#include "core/layout/word_radii.hpp"
 #include "index/store/tree.hpp"
 #include "spill/sorter.hpp"
 
 namespace simhash {
-
-constexpr int kMaxTrees = kMaxTables + 1;
 
 // The name of a file that participants share.
 struct SharedFileName {
@@ -42,16 +41,20 @@ class SortedRunFiles {
 };
 
 // Takes the rows that one participant reads. Whenever its memory is full, it writes a run for each
-// tree: it sorts the postings, and makes the keys of each block table from them.
+// tree: for each word it sorts the postings, and makes the keys of each block table from them.
 class SortedRunCollector {
   public:
-    SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files)
-        : layout_(layout), files_(files), postings_(memory / 8 * 7), nulls_(memory / 8) {}
+    SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files);
 
-    void add(uint64_t fingerprint, uint64_t tid) {
-        if (postings_.is_full())
+    int word_count() const { return layout_->word_count; }
+
+    // `fingerprints` has one for each word.
+    void add(std::span<const uint64_t> fingerprints, uint64_t tid) {
+        // All words have as many postings.
+        if (postings_[0].is_full())
             write_postings();
-        postings_.add({fingerprint, tid});
+        for (size_t word = 0; word < fingerprints.size(); word++)
+            postings_[word].add({fingerprints[word], tid});
         rows_++;
     }
 
@@ -66,26 +69,28 @@ class SortedRunCollector {
     // Ends the input: sorts the entries in memory. Also writes them to files if `write_all` is set
     // or if earlier runs of the tree were written.
     void finish(bool write_all);
-    // After finish(): the postings of the posting table or the null table that were not written.
+    // After finish(): the postings of a posting table or the null table that were not written.
     std::span<const Entry> postings(int tree) const {
-        return tree == 0 ? postings_.entries() : nulls_.entries();
+        return tree == null_tree(*layout_) ? nulls_.entries() : postings_of(tree).entries();
     }
     // After finish(): the keys of a block table, in order, if they were not written. Must be called
-    // from the last table to the first: each call makes its keys in place from those of the last
-    // call, which are gone then.
+    // from the last table of a word to its first: each call makes its keys in place from those of
+    // the last call, which are gone then.
     std::span<const uint64_t> block_keys(int tree);
-    void release() {
-        postings_.release();
-        nulls_.release();
-    }
+    void release();
 
   private:
+    // The postings of the word that a tree belongs to.
+    SortBuffer<Entry>& postings_of(int tree) const {
+        return postings_[tree / layout_->table_count];
+    }
     void write_postings();
     void write_nulls();
 
     const Layout* layout_;
     SortedRunFiles* files_;
-    SortBuffer<Entry> postings_, nulls_;
+    SortBuffer<Entry>* postings_; // [word_count()]
+    SortBuffer<Entry> nulls_;
     size_t key_count_ = 0; // of the last block_keys()
     uint64_t rows_ = 0;
 };

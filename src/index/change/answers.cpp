@@ -11,7 +11,7 @@ namespace simhash {
 void Answers::begin(size_t count) {
     // Each answer is about one fingerprint or more, and about a leaf of its own, so there are no
     // more answers than fingerprints or blocks.
-    size_t needed = std::min({count, most_, size_t{RelationGetNumberOfBlocks(index_)}});
+    size_t needed = std::min({count, most_, size_t{RelationGetNumberOfBlocks(postings_.index)}});
     forget();
     if (needed <= limit_)
         return;
@@ -44,9 +44,9 @@ void Answers::put(const Answer& answer) {
 // page is a leaf of the posting table still: only VACUUM unlinks leaves, and it unlinks none there
 // while it has answers.
 bool Answers::holds(const Answer& answer) {
-    Buffer buffer = pin_recent_page(index_, answer.block, answer.buffer);
+    Buffer buffer = pin_recent_page(postings_.index, answer.block, answer.buffer);
     if (buffer == InvalidBuffer) {
-        buffer = pin_page(index_, answer.block);
+        buffer = pin_page(postings_.index, answer.block);
         searches_ += buffer != answer.buffer;
     }
     // A writer changes page and LSN under the exclusive lock, so under ours both agree.
@@ -62,11 +62,10 @@ bool Answers::holds(const Answer& answer) {
 // postings of the first one may go on to the right.
 size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* kept,
                          size_t* kept_count) {
-    TreeContext postings = tree_context(index_, nullptr, layout_, 0);
     uint64_t first = fingerprints[0], last = first;
-    Buffer buffer = descend(postings, {first, 0}, 0, BUFFER_LOCK_SHARE);
+    Buffer buffer = descend(postings_, {first, 0}, 0, BUFFER_LOCK_SHARE);
     Page page = BufferGetPage(buffer);
-    LeafReader reader = open_leaf(index_, buffer, postings.kind);
+    LeafReader reader = open_leaf(postings_.index, buffer, postings_.kind);
     count = std::min(count, size_t{kMaxLeafEntries});
     size_t asked = 0;
     // We read the fences, the LSN and the absence of postings under one lock, so the LSN stands for
@@ -81,7 +80,7 @@ size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* k
     UnlockReleaseBuffer(buffer);
     // The pages of an index that is not logged keep their LSN when they change, so there an LSN
     // proves nothing.
-    if (asked > 0 && RelationNeedsWAL(index_))
+    if (asked > 0 && RelationNeedsWAL(postings_.index))
         put(answer);
     return asked;
 }
@@ -104,7 +103,7 @@ size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
         } else {
             // Its postings may be on more than one leaf, so no single LSN can stand for them.
             uint64_t spread = fingerprints[i++];
-            if (!has_posting(index_, layout_, spread))
+            if (!has_posting(postings_, spread))
                 fingerprints[kept++] = spread;
         }
     }
@@ -140,7 +139,7 @@ bool Answers::still_absent(uint64_t fingerprint, const Answer* answer) {
     // The leaf has changed, or there is no answer. A change need not concern this fingerprint, so
     // we ask again.
     searches_++;
-    return !has_posting(index_, layout_, fingerprint);
+    return !has_posting(postings_, fingerprint);
 }
 
 } // namespace simhash

@@ -1,5 +1,5 @@
-// VACUUM asks the leaves of the posting table which of the fingerprints that lost a posting have
-// none left. This file keeps their answers. README.md, "Vacuum", says how long an answer holds.
+// VACUUM asks the leaves of a posting table which of the fingerprints that lost a posting have none
+// left. This file keeps their answers. README.md, "Vacuum", says how long an answer holds.
 #pragma once
 
 #include "index/store/tree.hpp"
@@ -26,9 +26,13 @@ class Answers {
     static constexpr size_t kBytesEach = 2 * sizeof(Answer) / kSharingLeaf;
 
     Answers() = default;
-    // Keeps `most` answers at most. `layout` must live as long as this object.
-    Answers(Relation index, const Layout* layout, size_t most)
-        : index_(index), layout_(layout), most_(std::min(most, size_t{UINT32_MAX})) {}
+    // Keeps `most` answers at most.
+    explicit Answers(size_t most) : most_(std::min(most, size_t{UINT32_MAX})) {}
+    // Asks this posting table from now on. Expects that there is no answer of another one.
+    void set_posting_table(const TreeContext& postings) {
+        Assert(is_empty());
+        postings_ = postings;
+    }
     // Drops all answers and makes room for answers about `count` fingerprints.
     void begin(size_t count);
     void free();
@@ -56,8 +60,7 @@ class Answers {
     size_t ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* kept, size_t* kept_count);
     void count_slots();
 
-    Relation index_;
-    const Layout* layout_;
+    TreeContext postings_;
     Answer* answers_ = nullptr; // [limit_] ascending; of the last call of keep_absent()
     Answer* earlier_ = nullptr; // [limit_] of the call before
     size_t count_ = 0, limit_ = 0, most_ = 0;

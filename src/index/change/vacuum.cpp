@@ -28,9 +28,10 @@ struct Vacuum {
     const Layout* layout;
     bool pending; // removal_pending is set
 
+    int word;          // whose trees are being worked on
     uint64_t* removed; // [removed_room] fingerprints that lost a posting, ascending within a leaf
     size_t removed_count, removed_room, removed_limit;
-    Answers answers; // of the posting table, about these fingerprints
+    Answers answers; // of the word's posting table, about these fingerprints
 
     Entry packed[kMaxLeafEntries];
     Entry tail[kMaxTailEntries];
@@ -38,6 +39,11 @@ struct Vacuum {
 
 TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
     return tree_context(vacuum->index, vacuum_heap(vacuum->info), vacuum->layout, tree);
+}
+
+// A tree of the word that is being worked on.
+TreeContext vacuum_table(const Vacuum* vacuum, int table) {
+    return vacuum_tree(vacuum, tree_of_table(*vacuum->layout, vacuum->word, table));
 }
 
 // ---- Block tables ----
@@ -111,7 +117,7 @@ bool leaf_is_empty(Relation index, Buffer buffer, LeafKind kind) {
 // Removes those of `keys` (ascending, permuted for this table) that have no posting from a block
 // table. Overwrites the keys. Expects no lock, leaves none.
 void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
-    TreeContext tree = vacuum_tree(vacuum, table);
+    TreeContext tree = vacuum_table(vacuum, table);
     Permutation permutation = vacuum->layout->permutation(table);
     while (!keys.empty()) {
         vacuum_delay();
@@ -137,7 +143,8 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     }
 }
 
-// Removes the remembered fingerprints without a posting from all block tables, and forgets them.
+// Removes the remembered fingerprints without a posting from the word's block tables, and forgets
+// them.
 void remove_from_tables(Vacuum* vacuum) {
     if (vacuum->removed_count == 0)
         return;
@@ -145,6 +152,7 @@ void remove_from_tables(Vacuum* vacuum) {
     uint64_t* removed = vacuum->removed;
     std::sort(removed, removed + vacuum->removed_count);
     size_t count = std::unique(removed, removed + vacuum->removed_count) - removed;
+    vacuum->answers.set_posting_table(vacuum_table(vacuum, 0));
     vacuum->answers.begin(count);
     // The same fingerprints, permuted for a table and in its order.
     auto* keys = static_cast<uint64_t*>(
@@ -187,13 +195,14 @@ void make_room(Vacuum* vacuum) {
                                    : repalloc_huge(vacuum->removed, bytes));
 }
 
-// Removes every entry without a posting from all block tables, after a VACUUM that did not end:
-// what that one remembered is lost, so we ask about every entry.
-void sweep_tables(Vacuum* vacuum) {
+// Removes every entry without a posting from the word's block tables, after a VACUUM that did not
+// end: what that one remembered is lost, so we ask about every entry.
+void sweep_tables_of_word(Vacuum* vacuum) {
     // Answers are about remembered fingerprints only, so none may be used here.
-    Assert(vacuum->answers.is_empty());
+    vacuum->answers.set_posting_table(vacuum_table(vacuum, 0));
+    TreeContext postings = vacuum_table(vacuum, 0);
     for (int table = 1; table < vacuum->layout->table_count; table++) {
-        TreeContext tree = vacuum_tree(vacuum, table);
+        TreeContext tree = vacuum_table(vacuum, table);
         Permutation permutation = vacuum->layout->permutation(table);
         auto* keys = static_cast<uint64_t*>(palloc(kMaxLeafEntries * sizeof(uint64_t)));
         Entry position{0, 0};
@@ -207,13 +216,17 @@ void sweep_tables(Vacuum* vacuum) {
             // fingerprint may get a posting. remove_from_table() asks again under the lock.
             int orphans = 0;
             for (int i = 0; i < count; i++)
-                if (!has_posting(vacuum->index, vacuum->layout,
-                                 permutation.invert(vacuum->packed[i].key)))
+                if (!has_posting(postings, permutation.invert(vacuum->packed[i].key)))
                     keys[orphans++] = vacuum->packed[i].key;
             remove_from_table(vacuum, table, {keys, size_t(orphans)});
         }
         pfree(keys);
     }
+}
+
+void sweep_tables(Vacuum* vacuum) {
+    for (vacuum->word = 0; vacuum->word < vacuum->layout->word_count; vacuum->word++)
+        sweep_tables_of_word(vacuum);
 }
 
 // ---- Postings ----
@@ -248,13 +261,16 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
     int packed_count = reader.decode_packed(vacuum->packed),
         tail_count = reader.decode_tail(vacuum->tail);
-    bool remember = tree.number == 0;
+    bool is_null_table = tree.number == null_tree(*vacuum->layout), remember = !is_null_table;
     BlockNumber block = BufferGetBlockNumber(buffer);
     int packed_kept = keep_live(vacuum, block, vacuum->packed, packed_count, remember);
     int tail_kept = keep_live(vacuum, block, vacuum->tail, tail_count, remember);
     int removed = packed_count - packed_kept + tail_count - tail_kept;
-    vacuum->result->num_index_tuples += packed_kept + tail_kept;
-    vacuum->result->tuples_removed += removed;
+    // Each row with a fingerprint has a posting for each word; it counts once.
+    if (vacuum->word == 0 || is_null_table) {
+        vacuum->result->num_index_tuples += packed_kept + tail_kept;
+        vacuum->result->tuples_removed += removed;
+    }
     if (removed == 0)
         return;
     // We set the flag before the first entry goes, and its record precedes the removal's in WAL. So
@@ -277,7 +293,7 @@ Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {
     return buffer;
 }
 
-// Walks the leaves of the posting or the null table and removes dead entries.
+// Walks the leaves of a posting table or the null table and removes dead entries.
 void vacuum_postings(Vacuum* vacuum, int number) {
     TreeContext tree = vacuum_tree(vacuum, number);
     make_room(vacuum);
@@ -372,8 +388,7 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     vacuum->layout = &vacuum->copied_layout;
     vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
     vacuum->removed_limit = removed_limit();
-    vacuum->answers =
-        Answers(vacuum->index, vacuum->layout, vacuum->removed_limit / Answers::kSharingLeaf);
+    vacuum->answers = Answers(vacuum->removed_limit / Answers::kSharingLeaf);
     return vacuum;
 }
 
@@ -419,11 +434,13 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     vacuum->callback_state = state;
     // The walk below sets `pending`, too, so we read now whether an earlier VACUUM left it set.
     bool sweep = vacuum->pending;
-    // Postings go before block tables: the entry of a block table may go only when its fingerprint
-    // has no posting left.
-    vacuum_postings(vacuum, 0);
-    pause_for_test("vacuum-before-tables");
-    remove_from_tables(vacuum);
+    for (vacuum->word = 0; vacuum->word < vacuum->layout->word_count; vacuum->word++) {
+        // Postings go before block tables: the entry of a block table may go only when its
+        // fingerprint has no posting left.
+        vacuum_postings(vacuum, tree_of_table(*vacuum->layout, vacuum->word, 0));
+        pause_for_test("vacuum-before-tables");
+        remove_from_tables(vacuum);
+    }
     vacuum_postings(vacuum, null_tree(*vacuum->layout));
     // An earlier VACUUM did not end, and nobody knows what it removed.
     if (sweep)

@@ -18,6 +18,8 @@
 #include "index/store/index_cache.hpp"
 #include "spill/sorter.hpp"
 
+#include <new>
+
 namespace simhash {
 
 namespace {
@@ -29,8 +31,9 @@ struct Check {
     uint8* reached; // [blocks / 8 + 1] one bit for each page that a link leads to
     Entry* entries; // [kMaxLeafEntries] of one leaf
 
-    int64 rows;         // postings, those of the null table included
-    int64 fingerprints; // distinct
+    int word;           // whose trees are being checked
+    int64 rows;         // postings of the first word, and those of the null table
+    int64 fingerprints; // distinct ones of the first word
     int64 orphans;      // entries of block tables without a posting
     int64 pages;        // in use
     int64 free_pages;
@@ -42,6 +45,11 @@ size_t sort_memory() {
 
 TreeContext checked_tree(const Check* check, int number) {
     return tree_context(check->index, nullptr, check->layout, number);
+}
+
+// A tree of the word that is being checked.
+TreeContext checked_table(const Check* check, int table) {
+    return checked_tree(check, tree_of_table(*check->layout, check->word, table));
 }
 
 // ---- Structure ----
@@ -153,7 +161,9 @@ void check_leaf(Check* check, const LevelReader& pages) {
         if (postings)
             check_posting(check, pages, entry);
     }
-    if (postings)
+    // Each row with a fingerprint has a posting for each word; it counts once.
+    int number = pages.tree().number;
+    if (number == 0 || number == null_tree(*check->layout))
         check->rows += count;
 }
 
@@ -245,9 +255,11 @@ void check_unreached(Check* check) {
 
 // ---- Content ----
 
+// No TID may occur twice among the postings of a word and those of the null table.
 void check_tids(Check* check) {
     ExternalSorter<uint64_t> tids(sort_memory());
-    for (int number : {0, null_tree(*check->layout)}) {
+    TreeContext posting_table = checked_table(check, 0);
+    for (int number : {posting_table.number, null_tree(*check->layout)}) {
         EntryReader postings(checked_tree(check, number));
         Entry entry;
         while (postings.next(&entry))
@@ -257,7 +269,7 @@ void check_tids(Check* check) {
     uint64_t previous = 0, tid; // 0 is no TID: its offset is invalid
     while (tids.next(&tid)) {
         if (tid == previous)
-            report_corruption(check->index, root_block(0),
+            report_corruption(check->index, root_block(posting_table.number),
                               psprintf("Two postings of this tree point to (%u,%u).",
                                        unsigned(tid >> 16), unsigned(tid & 0xffff)));
         previous = tid;
@@ -270,7 +282,7 @@ void check_tids(Check* check) {
 bool has_committed_row(Check* check, uint64_t fingerprint) {
     SnapshotData snapshot;
     InitNonVacuumableSnapshot(snapshot, GlobalVisTestFor(check->heap));
-    EntryReader postings(checked_tree(check, 0), {fingerprint, 0});
+    EntryReader postings(checked_table(check, 0), {fingerprint, 0});
     Entry entry;
     while (postings.next(&entry) && entry.key == fingerprint) {
         ItemPointerData tid = integer_to_tid(entry.tid);
@@ -285,14 +297,15 @@ void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int t
         report_corruption(
             check->index, block,
             psprintf("Stored fingerprint %lld has rows, but is not in block table %d.",
-                     static_cast<long long>(fingerprint), table));
+                     static_cast<long long>(fingerprint),
+                     tree_of_table(*check->layout, check->word, table)));
 }
 
-// Adds the permuted distinct fingerprints of the posting table to `sorter`, if it is not null.
+// Adds the permuted distinct fingerprints of the word's posting table to `sorter`, if it is not null.
 // Returns their number.
 int64 add_fingerprints(Check* check, const Permutation& permutation,
                        ExternalSorter<uint64_t>* sorter) {
-    EntryReader postings(checked_tree(check, 0));
+    EntryReader postings(checked_table(check, 0));
     int64 count = 0;
     uint64_t previous = 0;
     Entry entry;
@@ -313,7 +326,7 @@ void check_block_table(Check* check, int table) {
     add_fingerprints(check, permutation, &sorter);
     sorter.finish();
 
-    EntryReader entries(checked_tree(check, table));
+    EntryReader entries(checked_table(check, table));
     Entry entry;
     uint64_t expected;
     bool have_entry = entries.next(&entry), have_expected = sorter.next(&expected);
@@ -336,15 +349,17 @@ void check_block_table(Check* check, int table) {
 // ---- Rows ----
 
 struct Rows {
-    ExternalSorter<Entry>* fingerprints;
+    std::span<ExternalSorter<Entry>> fingerprints; // of each word
     ExternalSorter<Entry>* nulls;
 };
 
 void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
     auto* rows = static_cast<Rows*>(opaque);
-    uint64_t fingerprint;
-    if (stored_fingerprint(index, values, isnull, &fingerprint))
-        rows->fingerprints->add({fingerprint, tid_to_integer(*tid)});
+    uint64_t words[kMaxWords];
+    std::span<uint64_t> fingerprints(words, rows->fingerprints.size());
+    if (stored_fingerprints(index, values, isnull, fingerprints))
+        for (size_t word = 0; word < fingerprints.size(); word++)
+            rows->fingerprints[word].add({fingerprints[word], tid_to_integer(*tid)});
     else
         rows->nulls->add({0, tid_to_integer(*tid)});
 }
@@ -390,21 +405,27 @@ void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
         while (posting < row && postings.next(&posting))
             ;
         if (posting != row)
-            report_corruption(
-                check->index, postings.block(),
-                psprintf("Row (%u,%u), stored fingerprint %s, has no posting.",
-                         unsigned(row.tid >> 16), unsigned(row.tid & 0xffff),
-                         number == 0 ? psprintf("%lld", static_cast<long long>(row.key)) : "null"));
+            report_corruption(check->index, postings.block(),
+                              psprintf("Row (%u,%u), stored fingerprint %s, has no posting.",
+                                       unsigned(row.tid >> 16), unsigned(row.tid & 0xffff),
+                                       number == null_tree(*check->layout)
+                                           ? "null"
+                                           : psprintf("%lld", static_cast<long long>(row.key))));
     }
     rows->release();
 }
 
 void check_rows(Check* check) {
-    ExternalSorter<Entry> fingerprints(sort_memory());
+    auto words = size_t(check->layout->word_count);
+    auto* sorters =
+        static_cast<ExternalSorter<Entry>*>(palloc(words * sizeof(ExternalSorter<Entry>)));
+    for (size_t word = 0; word < words; word++)
+        new (&sorters[word]) ExternalSorter<Entry>(sort_memory() / words);
     ExternalSorter<Entry> nulls(sort_memory() / 8);
-    Rows rows{&fingerprints, &nulls};
+    Rows rows{{sorters, words}, &nulls};
     read_rows(check, &rows);
-    require_rows(check, 0, &fingerprints);
+    for (size_t word = 0; word < words; word++)
+        require_rows(check, tree_of_table(*check->layout, int(word), 0), &sorters[word]);
     require_rows(check, null_tree(*check->layout), &nulls);
 }
 
@@ -415,11 +436,14 @@ void check_index(Check* check, bool rows) {
     for (int number = 0; number < tree_count(*check->layout); number++)
         check_tree(check, number);
     check_unreached(check);
-    check_tids(check);
     Permutation natural(0, BitOrder::kFromHighest);
+    check->word = 0;
     check->fingerprints = add_fingerprints(check, natural, nullptr);
-    for (int table = 1; table < check->layout->table_count; table++)
-        check_block_table(check, table);
+    for (; check->word < check->layout->word_count; check->word++) {
+        check_tids(check);
+        for (int table = 1; table < check->layout->table_count; table++)
+            check_block_table(check, table);
+    }
     if (rows)
         check_rows(check);
 }

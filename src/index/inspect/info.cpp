@@ -51,9 +51,9 @@ LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
 }
 
 const char* tree_name(const Layout& layout, int tree) {
-    if (tree == 0)
-        return "postings";
-    return tree == null_tree(layout) ? "nulls" : "block table";
+    if (tree == null_tree(layout))
+        return "nulls";
+    return table_of_tree(layout, tree) == 0 ? "postings" : "block table";
 }
 
 double rounded(double value) {
@@ -71,7 +71,8 @@ void put_row(Info* info, Datum* values, const bool* absent) {
 
 void put_level(Info* info, const LevelInfo& level) {
     bool postings_or_table = level.tree != null_tree(*info->layout);
-    uint64_t mask = postings_or_table ? info->layout->masks[level.tree] : 0;
+    uint64_t mask =
+        postings_or_table ? info->layout->masks[table_of_tree(*info->layout, level.tree)] : 0;
     bool leaf = level.level == 0;
     double bytes = double(level.pages) * BLCKSZ;
     Datum values[kColumns] = {
@@ -109,7 +110,7 @@ void put_whole(Info* info, const LevelInfo* leaves) {
     Datum values[kColumns] = {CStringGetTextDatum("index"),
                               Datum(0),
                               Datum(0),
-                              Int32GetDatum(layout.radius),
+                              Int32GetDatum(layout.word_count * (layout.radius + 1) - 1),
                               Int32GetDatum(shortest_prefix_bits(layout)),
                               Datum(0),
                               Int64GetDatum(pages),

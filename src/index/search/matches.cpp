@@ -13,8 +13,7 @@ constexpr size_t kMinCapacity = 1024;
 
 void Matches::clear(bool limited) {
     count_ = next_ = fetched_ = held_ = 0;
-    limit_ =
-        limited ? std::max(size_t(work_mem) * 1024 / sizeof(uint64_t), kMinCapacity) : SIZE_MAX;
+    limit_ = limited ? std::max(index_->work_memory() / sizeof(uint64_t), kMinCapacity) : SIZE_MAX;
     is_full_ = false;
 }
 

@@ -25,6 +25,8 @@ class Matches {
     void clear_taken() { count_ = next_ = fetched_ = held_; }
 
     bool all_taken() const { return next_ == count_; }
+    // The next match. Expects that not all are taken.
+    uint64_t next() const { return fingerprints_[next_]; }
     // Fetches the leaves of the next few matches ahead. Expects no lock.
     void fetch_ahead();
     // Takes the next match and returns a cursor over its postings.

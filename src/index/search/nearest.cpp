@@ -207,6 +207,7 @@ bool NearestScan::begin_pass(int distance) {
 bool NearestScan::begin_lookup() {
     if (matches_->all_taken())
         return false;
+    looked_up_ = hamming_distance(matches_->next(), target());
     postings_->start(matches_->take(), kEverything);
     return true;
 }
@@ -243,12 +244,31 @@ void NearestScan::start(std::span<const uint64_t> targets, std::span<const Ball>
     }
 }
 
+NearestScan::Progress NearestScan::go_on() {
+    if (postings_->next_leaf())
+        return Progress::kLoaded;
+    return begin_next() ? Progress::kSearched : Progress::kEnded;
+}
+
 bool NearestScan::next_leaf() {
-    do {
-        if (postings_->next_leaf())
-            return true;
-    } while (begin_next());
-    return false;
+    for (;;)
+        if (Progress progress = go_on(); progress != Progress::kSearched)
+            return progress == Progress::kLoaded;
+}
+
+int NearestScan::frontier() const {
+    if (step_ != Step::kStage)
+        return radius_;
+    if (postings_->is_reading())
+        return looked_up_;
+    return matches_->all_taken() ? radius_ + 1 : hamming_distance(matches_->next(), target());
+}
+
+bool NearestScan::is_at_pass() {
+    if (step_ != Step::kStage)
+        return true;
+    bool is_at_stage = matches_->all_taken() && !postings_->is_reading();
+    return is_at_stage && radius_ < greatest_radius_ && index_->plan_for(radius_ + 1)->read_all;
 }
 
 } // namespace simhash

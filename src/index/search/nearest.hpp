@@ -40,8 +40,20 @@ class NearestScan {
     // Begins a scan that returns rows in order of the distance from targets[0], then targets[1],
     // and so on. The rows lie in all `balls`, of which the first is the smallest.
     void start(std::span<const uint64_t> targets, std::span<const Ball> balls);
-    // Loads the postings of the next leaf. Returns false at the end.
+    // Loads the postings of the next leaf, all at one distance. Returns false at the end.
     bool next_leaf();
+
+    enum class Progress {
+        kLoaded,   // the postings of a leaf are loaded
+        kSearched, // a stage was searched, or a match is about to be looked up
+        kEnded,    // all rows were returned
+    };
+    // Takes one step towards the next leaf. Expects that the loaded postings were taken.
+    Progress go_on();
+    // No row that was not returned yet is nearer than this.
+    int frontier() const;
+    // True when the next step is a pass over the posting table, or belongs to one.
+    bool is_at_pass();
 
   private:
     enum class Step {
@@ -76,6 +88,7 @@ class NearestScan {
     std::span<const Ball> balls_;
     Step step_ = Step::kStage;
     int radius_ = kNoRadius;          // of the stage, or of the pass
+    int looked_up_ = 0;               // distance of the match that was looked up last
     int done_radius_ = kNoRadius;     // all rows within it were returned
     int greatest_radius_ = kNoRadius; // at which a row can lie in all balls
     // The plan whose ranges were searched last, or null. The matches that they have within

@@ -54,6 +54,11 @@ void PostingReader::stop() {
     cursor_.end();
 }
 
+void PostingReader::load(std::span<const Entry> postings) {
+    stop();
+    keep(postings.data(), int(postings.size()));
+}
+
 // Copies the postings from the backend's buffer to the scan's own memory. The leaf is unlocked by
 // now, so this may allocate.
 void PostingReader::keep(const Entry* found, int count) {

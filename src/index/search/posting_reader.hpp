@@ -5,6 +5,8 @@
 #include "index/search/filter.hpp"
 #include "index/search/searched_index.hpp"
 
+#include <algorithm>
+
 namespace simhash {
 
 class PostingReader {
@@ -21,6 +23,18 @@ class PostingReader {
     // Loads the postings of the next leaf that has any. Returns false at the range's end. Expects
     // no lock, leaves none. Drops the pin on the last leaf; keeps one on this leaf if keeps_pin.
     bool next_leaf();
+
+    // Loads these postings, which the scan has from elsewhere, and ends the range.
+    void load(std::span<const Entry> postings);
+    // Keeps the loaded postings for which wanted(posting) is true. Expects that none was taken.
+    template <typename Wanted>
+    void keep_if(const Wanted& wanted) {
+        Entry* end = std::remove_if(postings_, postings_ + count_,
+                                    [&](const Entry& posting) { return !wanted(posting); });
+        count_ = int(end - postings_);
+    }
+    // False when all postings of the range were loaded and taken.
+    bool is_reading() const { return !cursor_.at_end() || !is_empty(); }
 
     // The loaded postings that were not yet taken.
     std::span<const Entry> postings() const { return {postings_ + next_, size_t(count_ - next_)}; }

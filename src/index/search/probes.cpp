@@ -58,9 +58,9 @@ bool Probes::make_range(LeafCursor* range) {
     if (probe.slice_bits > 0) {
         Slices slices = {origin_.target, uint8_t(probe.prefix_bits), uint8_t(probe.slice_bits)};
         slices.advance(&keys.first);
-        *range = LeafCursor(index_->tree(probe.table), keys, slices);
+        *range = LeafCursor(index_->table(probe.table), keys, slices);
     } else {
-        *range = LeafCursor(index_->tree(probe.table), keys);
+        *range = LeafCursor(index_->table(probe.table), keys);
     }
     return true;
 }
@@ -80,7 +80,7 @@ bool Probes::fetch_more() {
 void Probes::collect_leaf() {
     LeafCursor& range = ranges_[next_];
     Origin origin = origins_[next_];
-    const Permutation& permutation = index_->permutation(range.tree().number);
+    const Permutation& permutation = index_->permutation(table_of(origin));
     LeafYield* yield = index_->yield();
     LeafReader reader = range.lock(index_->snapshot);
     // A permutation of bits keeps distances, so we compare permuted keys with the permuted center

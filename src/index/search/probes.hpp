@@ -24,7 +24,7 @@ class Probes {
     // True when the current range was fetched ahead together with the one before.
     bool current_is_fetched() const { return next_ < count_; }
     // True when the current range is one of the posting table. Expects that there is a range.
-    bool current_has_postings() const { return ranges_[next_].tree().number == 0; }
+    bool current_has_postings() const { return table_of(origins_[next_]) == 0; }
     // Goes on to the next range.
     void pass() { next_++; }
 
@@ -53,6 +53,8 @@ class Probes {
         int probe;       // its number in the plan
         uint64_t target; // the center's key in its tree
     };
+    int table_of(const Origin& origin) const { return plan_->probes[origin.probe].table; }
+
     LeafCursor ranges_[kAhead]; // [count_] ranges before next_ are passed
     Origin origins_[kAhead];    // [count_] of each range
     int count_ = 0, next_ = 0;

@@ -1,13 +1,10 @@
-// Index scans as the server calls them: reads the conditions, puts rows into the form that the
-// executor wants, and has the callbacks. within.hpp and nearest.hpp find the rows with a
-// fingerprint. Rows without one come last.
+// Index scans as the server calls them: has the callbacks, and puts rows into the form that the
+// executor wants. conditions.hpp reads the scan keys. within.hpp and nearest.hpp find the rows with
+// a fingerprint, wide.hpp those whose value has several words. Rows without one come last.
 #include "index/access_method.hpp"
-#include "index/call_memory.hpp"
-#include "index/scope.hpp"
-#include "index/search/nearest.hpp"
-#include "index/search/within.hpp"
+#include "index/search/conditions.hpp"
+#include "index/search/wide.hpp"
 #include "index/store/fetch_ahead.hpp"
-#include "operators/ball.hpp"
 
 #include <algorithm>
 #include <new>
@@ -16,218 +13,137 @@ namespace simhash {
 
 namespace {
 
-// ---- Conditions ----
-
-// Search conditions.
-struct Conditions {
-    // Row fingerprints must lie in all balls; the first is the smallest.
-    Ball* balls; // [ball_count]
-    size_t ball_count = 0;
-    bool want_fingerprints = true, want_nulls = true;
-
-    std::span<const Ball> all_balls() const { return {balls, ball_count}; }
-};
-
-// Rows are ordered by the distance from the first target, then from the next. A scan without
-// targets is not ordered.
-struct Order {
-    uint64_t* targets; // [count]
-    size_t count = 0;
-};
-
-uint64_t fingerprint_of(Datum datum) {
-    return uint64_t(DatumGetInt64(datum));
-}
-
-Ball ball_of_key(const ScanKeyData& key) {
-    int radius = radius_of_strategy(key.sk_strategy);
-    switch (key.sk_strategy) {
-    case kWithinBall: {
-        auto* ball = reinterpret_cast<HammingBall*>(DatumGetPointer(key.sk_argument));
-        return {uint64_t(ball->center), saturate_radius(ball->radius)};
-    }
-    case kEqual:
-        if (key.sk_subtype == INT2OID)
-            return {uint64_t(int64(DatumGetInt16(key.sk_argument))), radius};
-        if (key.sk_subtype == INT4OID)
-            return {uint64_t(int64(DatumGetInt32(key.sk_argument))), radius};
-        break;
-    default:
-        if (radius == kNoRadius)
-            elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
-    }
-    return {fingerprint_of(key.sk_argument), radius};
-}
-
-// Reads a condition `value = value` or `value =~~ value` of a class that computes words. Values that
-// meet it have words within the radius of its strategy.
-void read_value_condition(Relation index, const ScanKeyData& key, Conditions* conditions) {
-    bool is_equality = key.sk_strategy == kEqual;
-    // Values that such a collation calls equal may have different words, and of a value of another
-    // type, which somebody has added to the family, we know none: every row is looked at.
-    if (is_equality && OidIsValid(key.sk_collation) &&
-        !get_collation_isdeterministic(key.sk_collation))
-        return;
-    if (OidIsValid(key.sk_subtype) && key.sk_subtype != index->rd_opcintype[0])
-        return;
-    CallMemory memory;
-    uint64_t word;
-    if (word_of_value(index, key.sk_argument, &word)) {
-        conditions->want_nulls = false;
-        conditions->balls[conditions->ball_count++] = {word, radius_of_strategy(key.sk_strategy)};
-    } else {
-        // A value without a word is equal only to others without one, and resembles none.
-        conditions->want_fingerprints = false;
-        conditions->want_nulls &= is_equality;
-    }
-}
-
-void read_conditions(Relation index, bool has_words, const ScanKeyData* keys, int count,
-                     Conditions* conditions) {
-    // A rescan keeps the array: the number of keys stays the same.
-    *conditions = {conditions->balls};
-    for (int i = 0; i < count; i++) {
-        if (keys[i].sk_attno > 1)
-            continue; // ScopeReader reads the keys of the scope
-        if (keys[i].sk_flags & SK_SEARCHNULL) {
-            conditions->want_fingerprints = false;
-            continue;
-        }
-        if (has_words) {
-            // Values without a word are in the null table, too.
-            if (keys[i].sk_flags & SK_SEARCHNOTNULL)
-                continue;
-            if (!(keys[i].sk_flags & SK_ISNULL) && is_value_strategy(keys[i].sk_strategy)) {
-                read_value_condition(index, keys[i], conditions);
-                continue;
-            }
-        }
-        conditions->want_nulls = false;
-        if (keys[i].sk_flags & SK_SEARCHNOTNULL)
-            continue;
-        // All operators are strict: a comparison with NULL finds no row.
-        if (keys[i].sk_flags & SK_ISNULL)
-            conditions->want_fingerprints = false;
-        else
-            conditions->balls[conditions->ball_count++] = ball_of_key(keys[i]);
-    }
-    // The smallest ball comes first, because the scan searches that one. The others only filter.
-    std::sort(conditions->balls, conditions->balls + conditions->ball_count,
-              [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
-}
-
-// Reads ORDER BY fp <~> a, fp <~> b ... A distance from NULL is NULL for all rows and orders
-// nothing.
-void read_order(const ScanKeyData* order_bys, int count, Order* order) {
-    order->count = 0;
-    for (int i = 0; i < count; i++)
-        if (!(order_bys[i].sk_flags & SK_ISNULL))
-            order->targets[order->count++] = fingerprint_of(order_bys[i].sk_argument);
-}
-
-// Moves conditions and order into the scope: XORs their centers with the scope's hash, as the index
-// stores fingerprints. If the keys leave the scope open, any stored fingerprint may match, so the
-// balls go; the planner asks for no order then (cost.cpp).
-void apply_scope(const KnownScope& scope, Conditions* conditions, Order* order) {
-    if (scope.is_empty) {
-        conditions->want_fingerprints = conditions->want_nulls = false;
-        return;
-    }
-    if (!scope.is_known && order->count > 0)
-        elog(ERROR, "simhash indexes order rows within one scope only");
-    if (!scope.is_known)
-        conditions->ball_count = 0;
-    for (size_t i = 0; i < conditions->ball_count; i++)
-        conditions->balls[i].center ^= scope.hash;
-    for (size_t i = 0; i < order->count; i++)
-        order->targets[i] ^= scope.hash;
-}
-
-// ---- Rows ----
-
 struct Scan {
     // kStart lasts until the executor asks for the first row. By then it has set xs_snapshot,
     // xs_want_itup and heapRelation; at the rescan it may not have.
     enum class Stage { kStart, kFingerprints, kNulls, kDone };
 
-    explicit Scan(Relation relation, int key_count, int order_by_count)
-        : index(relation), scopes(relation, index.memory()), has_words(computes_words(relation)),
-          has_later_columns(later_columns(relation) > 0), is_rechecked(needs_recheck(relation)),
-          matches(&index), probes(&index, &matches), postings(&index),
-          within(&index, &matches, &probes, &postings),
-          nearest(&index, &matches, &probes, &postings) {
-        conditions.balls = static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)));
-        order.targets =
-            static_cast<uint64_t*>(palloc(std::max(order_by_count, 1) * sizeof(uint64_t)));
+    Scan(Relation relation, int key_count, int order_by_count)
+        : conditions(relation, key_count, order_by_count), is_rechecked(needs_recheck(relation)),
+          is_exact(!computes_words(relation)), memory(CurrentMemoryContext),
+          word(SearchedIndex(relation)), words(all_words()) {
+        if (words.size() > 1)
+            wide = new (palloc(sizeof(WideScan))) WideScan(words, memory);
     }
 
-    SearchedIndex index;
-    ScopeReader scopes;
-    const bool has_words; // the class of the first column computes them
-    const bool has_later_columns;
-    const bool is_rechecked;
-    uint64_t scope_hash = 0;
+    // Makes the scans of the other words of a value.
+    std::span<WordScan*> all_words() {
+        auto count = size_t(conditions.word_count());
+        auto** scans = static_cast<WordScan**>(palloc(count * sizeof(WordScan*)));
+        scans[0] = &word;
+        for (size_t i = 1; i < count; i++)
+            scans[i] = new (palloc(sizeof(WordScan))) WordScan(word.index.of_word(int(i)));
+        return {scans, count};
+    }
+    // Drops the loaded rows, and the pins.
+    void stop() {
+        for (WordScan* scan : words)
+            scan->postings.stop();
+    }
+
     Conditions conditions;
-    Order order;
+    const bool is_rechecked;
+    const bool is_exact; // distances of stored fingerprints are those of the values
+    MemoryContext memory;
     Stage stage = Stage::kDone;
-    Matches matches;
-    Probes probes;
-    PostingReader postings;
-    WithinScan within; // within and nearest use the three members above; one of them runs at a time
-    NearestScan nearest;
-    Relation heap = nullptr;    // the table, if its pages are to be fetched ahead
-    IndexTuple tuple = nullptr; // of the last row, in an index-only scan
+    WordScan word;                            // the first, and mostly the only one
+    std::span<WordScan*> words;               // all; the first one is `word`
+    WideScan* wide = nullptr;                 // if values have several words
+    PostingReader* postings = &word.postings; // what has the rows that are loaded
+    Relation heap = nullptr;                  // the table, if its pages are to be fetched ahead
+    IndexTuple tuple = nullptr;               // of the last row, in an index-only scan
 };
 
 Scan* scan_state(IndexScanDesc desc) {
     return static_cast<Scan*>(desc->opaque);
 }
 
+// ---- Finding rows ----
+
+// Begins a scan of values of several words.
+void start_wide(Scan* scan) {
+    const Conditions& conditions = scan->conditions;
+    bool has_ball = conditions.radius() != Conditions::kEverywhere;
+    bool is_same = std::equal(conditions.center().begin(), conditions.center().end(),
+                              conditions.targets().begin(), conditions.targets().end());
+    if (!conditions.is_ordered())
+        scan->wide->start_within(conditions.center(), conditions.radius());
+    else if (has_ball && !is_same)
+        // The rows within the radius of another value: in no order, and the server sorts them.
+        scan->wide->start_within(conditions.center(), conditions.radius());
+    else
+        scan->wide->start_nearest(conditions.targets(), conditions.radius());
+}
+
 void start_fingerprints(Scan* scan) {
-    std::span<const Ball> balls = scan->conditions.all_balls();
     scan->stage = Scan::Stage::kFingerprints;
-    if (scan->order.count > 0) {
-        scan->nearest.start({scan->order.targets, scan->order.count}, balls);
+    std::span<const Ball> balls = scan->conditions.balls();
+    if (scan->wide != nullptr) {
+        start_wide(scan);
+    } else if (scan->conditions.is_ordered()) {
+        scan->word.nearest.start(scan->conditions.targets(), balls);
     } else {
         Ball ball = balls.empty() ? kEverything.ball : balls[0];
-        scan->within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap);
+        scan->word.within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap);
     }
+}
+
+bool next_leaf_of_fingerprints(Scan* scan) {
+    if (scan->wide == nullptr)
+        return scan->conditions.is_ordered() ? scan->word.nearest.next_leaf()
+                                             : scan->word.within.next_leaf();
+    bool found = scan->wide->next_leaf();
+    scan->postings = scan->wide->postings();
+    return found;
 }
 
 void start_nulls(Scan* scan) {
     scan->stage = Scan::Stage::kNulls;
-    SearchedTree* nulls = scan->index.tree(null_tree(scan->index.layout()));
-    scan->postings.start(LeafCursor(nulls, kAllKeys), kEverything);
+    scan->postings = &scan->word.postings;
+    scan->postings->start(LeafCursor(scan->word.index.null_table(), kAllKeys), kEverything);
 }
 
 // Loads the postings of the next leaf. Returns false at the scan's end.
 bool next_leaf(Scan* scan) {
-    if (scan->stage == Scan::Stage::kStart && scan->conditions.want_fingerprints)
+    if (scan->stage == Scan::Stage::kStart && scan->conditions.want_fingerprints())
         start_fingerprints(scan);
-    if (scan->stage == Scan::Stage::kFingerprints &&
-        (scan->order.count > 0 ? scan->nearest.next_leaf() : scan->within.next_leaf()))
+    if (scan->stage == Scan::Stage::kFingerprints && next_leaf_of_fingerprints(scan))
         return true;
     if (scan->stage != Scan::Stage::kNulls && scan->stage != Scan::Stage::kDone &&
-        scan->conditions.want_nulls)
+        scan->conditions.want_nulls())
         start_nulls(scan);
-    if (scan->stage == Scan::Stage::kNulls && scan->postings.next_leaf())
+    if (scan->stage == Scan::Stage::kNulls && scan->postings->next_leaf())
         return true;
     scan->stage = Scan::Stage::kDone;
-    scan->postings.stop();
+    scan->stop();
     return false;
 }
 
-void put_distances(IndexScanDesc desc, uint64_t fingerprint, bool is_null) {
+// ---- Rows ----
+
+// Returns a lower bound of the distance of a row's value from the first target, where words do not
+// tell the value. It never falls from row to row.
+int least_distance(const Scan& scan, uint64_t word) {
+    if (scan.wide != nullptr)
+        return scan.wide->bound();
+    return scan.conditions.is_ordered() ? hamming_distance(word, scan.conditions.targets()[0]) : 0;
+}
+
+// Puts the distance of a row from each target, or a bound, and then the server computes it.
+void put_distances(IndexScanDesc desc, Scan* scan, uint64_t word, bool is_null) {
+    uint64_t fingerprint = word ^ scan->conditions.scope_hash();
     for (int i = 0; i < desc->numberOfOrderBys; i++) {
         const ScanKeyData& key = desc->orderByData[i];
         bool no_distance = is_null || (key.sk_flags & SK_ISNULL);
+        int distance = 0;
+        if (scan->is_exact && !no_distance)
+            distance = hamming_distance(fingerprint, uint64_t(DatumGetInt64(key.sk_argument)));
+        else if (i == 0 && !no_distance)
+            distance = least_distance(*scan, word);
         desc->xs_orderbynulls[i] = no_distance;
-        desc->xs_orderbyvals[i] =
-            no_distance
-                ? Datum(0)
-                : Int32GetDatum(hamming_distance(fingerprint, fingerprint_of(key.sk_argument)));
+        desc->xs_orderbyvals[i] = Int32GetDatum(distance);
     }
-    desc->xs_recheckorderby = false;
+    desc->xs_recheckorderby = !scan->is_exact && !is_null;
 }
 
 void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_null) {
@@ -236,7 +152,7 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
         elog(ERROR, "an index whose rows are rechecked cannot return its columns");
     if (scan->tuple != nullptr)
         pfree(scan->tuple);
-    MemoryContext caller = MemoryContextSwitchTo(scan->index.memory());
+    MemoryContext caller = MemoryContextSwitchTo(scan->memory);
     Datum value = Int64GetDatum(int64(fingerprint));
     scan->tuple = index_form_tuple(RelationGetDescr(desc->indexRelation), &value, &is_null);
     MemoryContextSwitchTo(caller);
@@ -254,7 +170,7 @@ void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
     // exact.
     desc->xs_recheck =
         scan->is_rechecked || (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
-    put_distances(desc, posting.key ^ scan->scope_hash, is_null);
+    put_distances(desc, scan, posting.key, is_null);
     if (desc->xs_want_itup)
         put_tuple(desc, scan, posting.key, is_null);
 }
@@ -266,11 +182,18 @@ bool needs_pin(IndexScanDesc desc) {
     return desc->xs_want_itup || desc->xs_snapshot == nullptr || !IsMVCCSnapshot(desc->xs_snapshot);
 }
 
+void prepare_words(Scan* scan, Snapshot snapshot, bool keeps_pin) {
+    for (WordScan* word : scan->words) {
+        word->index.snapshot = snapshot;
+        word->postings.keeps_pin = keeps_pin;
+    }
+}
+
 // Reads the fields that the executor has set by the time of the first row.
 void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
-    scan->index.snapshot = desc->xs_snapshot;
-    scan->postings.keeps_pin = needs_pin(desc);
-    Relation heap = scan->postings.keeps_pin ? nullptr : desc->heapRelation;
+    bool keeps_pin = needs_pin(desc);
+    prepare_words(scan, desc->xs_snapshot, keeps_pin);
+    Relation heap = keeps_pin ? nullptr : desc->heapRelation;
     bool fetched = heap != nullptr && heap->rd_rel->relam == HEAP_TABLE_AM_OID;
     if (heap != scan->heap)
         scan->heap = fetched && may_fetch_ahead(heap) ? heap : nullptr;
@@ -302,19 +225,13 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
     Scan* scan = scan_state(desc);
     // The pin goes now: nobody uses the last TIDs any more, and the next row may never be asked
     // for.
-    scan->postings.stop();
+    scan->stop();
     if (keys != nullptr && key_count > 0)
         memmove(desc->keyData, keys, key_count * sizeof(ScanKeyData));
     if (order_bys != nullptr && order_by_count > 0)
         memmove(desc->orderByData, order_bys, order_by_count * sizeof(ScanKeyData));
-    read_conditions(desc->indexRelation, scan->has_words, desc->keyData, desc->numberOfKeys,
-                    &scan->conditions);
-    read_order(desc->orderByData, desc->numberOfOrderBys, &scan->order);
-    if (scan->has_later_columns) {
-        KnownScope scope = scan->scopes.read(desc->keyData, desc->numberOfKeys);
-        apply_scope(scope, &scan->conditions, &scan->order);
-        scan->scope_hash = scope.hash;
-    }
+    scan->conditions.read({desc->keyData, size_t(desc->numberOfKeys)},
+                          {desc->orderByData, size_t(desc->numberOfOrderBys)});
     scan->stage = Scan::Stage::kStart;
     count_index_search(desc);
 }
@@ -325,23 +242,24 @@ bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
         elog(ERROR, "simhash indexes do not support backward scans");
     if (scan->stage == Scan::Stage::kStart)
         read_snapshot_and_heap(desc, scan);
-    while (scan->postings.is_empty())
+    while (scan->postings->is_empty())
         if (!next_leaf(scan))
             return false;
-    put_row(desc, scan, scan->postings.take());
+    put_row(desc, scan, scan->postings->take());
     return true;
 }
 
 int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
-    scan->index.snapshot = desc->xs_snapshot;
     // The server uses bitmaps under MVCC snapshots only, so their TIDs need no pin.
-    scan->postings.keeps_pin = false;
+    prepare_words(scan, desc->xs_snapshot, false);
+    if (scan->wide != nullptr)
+        scan->wide->may_repeat = true;
     int64 rows = 0;
     while (next_leaf(scan)) {
         constexpr size_t kChunk = 128;
         ItemPointerData tids[kChunk];
-        for (std::span<const Entry> rest = scan->postings.postings(); !rest.empty();) {
+        for (std::span<const Entry> rest = scan->postings->postings(); !rest.empty();) {
             size_t count = std::min(kChunk, rest.size());
             for (size_t i = 0; i < count; i++)
                 tids[i] = integer_to_tid(rest[i].tid);
@@ -355,10 +273,10 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
 
 void index_end_scan(IndexScanDesc desc) {
     Scan* scan = scan_state(desc);
-    scan->postings.stop();
+    scan->stop();
     if (scan->tuple != nullptr)
         pfree(scan->tuple);
-    MemoryContextDelete(scan->index.memory());
+    MemoryContextDelete(scan->memory);
 }
 
 } // namespace simhash

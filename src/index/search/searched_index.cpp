@@ -5,24 +5,25 @@
 #include "index/store/index_cache.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 namespace simhash {
 
 namespace {
 
-// Returns the plan of the backend's last query of this index if the index has not grown or shrunk
-// much since. Every plan finds everything, so an old one costs time at most.
+// Returns the plan of one of the backend's last queries of this index if the index has not grown or
+// shrunk much since. Every plan finds everything, so an old one costs time at most.
 ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int radius) {
     IndexCache* cache = index_cache(index);
-    if (cache->has_plan && cache->plan.radius == radius && entries < 1.25 * cache->plan_entries &&
-        cache->plan_entries < 1.25 * entries)
-        return cache->plan;
+    for (const CachedPlan& cached : cache->plans)
+        if (cached.entries > 0 && cached.plan.radius == radius && entries < 1.25 * cached.entries &&
+            cached.entries < 1.25 * entries)
+            return cached.plan;
     ProbePlan plan = make_probe_plan(layout, radius, entries, kTypicalProbeCosts);
     plan.radius = radius;
-    cache->has_plan = true;
-    cache->plan_entries = entries;
-    cache->plan = plan;
+    CachedPlan* oldest = &cache->plans[cache->next_plan++ % std::size(cache->plans)];
+    *oldest = {entries, plan};
     return plan;
 }
 
@@ -31,16 +32,26 @@ ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int 
 LeafYield SearchedIndex::backend_yield_;
 
 SearchedIndex::SearchedIndex(Relation index)
-    : relation_(index), memory_(CurrentMemoryContext), layout_(index_cache(index)->layout) {
+    : relation_(index), memory_(CurrentMemoryContext),
+      layout_(static_cast<Layout*>(palloc(sizeof(Layout)))) {
+    *layout_ = index_cache(index)->layout;
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
-    int count = tree_count(layout_);
-    trees_ = static_cast<SearchedTree*>(palloc(count * sizeof(SearchedTree)));
+    int count = tree_count(*layout_);
+    tables_ = static_cast<SearchedTree*>(palloc(count * sizeof(SearchedTree)));
     for (int i = 0; i < count; i++)
-        new (&trees_[i]) SearchedTree(tree_context(index, nullptr, &layout_, i), blocks);
-    permutations_ = static_cast<Permutation*>(palloc(layout_.table_count * sizeof(Permutation)));
-    for (int i = 0; i < layout_.table_count; i++)
-        new (&permutations_[i]) Permutation(layout_.permutation(i));
-    entries_ = estimated_entries(layout_, blocks);
+        new (&tables_[i]) SearchedTree(tree_context(index, nullptr, layout_, i), blocks);
+    null_table_ = &tables_[null_tree(*layout_)];
+    permutations_ = static_cast<Permutation*>(palloc(layout_->table_count * sizeof(Permutation)));
+    for (int i = 0; i < layout_->table_count; i++)
+        new (&permutations_[i]) Permutation(layout_->permutation(i));
+    entries_ = estimated_entries(*layout_, blocks);
+    plans_ = static_cast<ProbePlan**>(palloc0((kFingerprintBits + 1) * sizeof(ProbePlan*)));
+}
+
+SearchedIndex SearchedIndex::of_word(int word) const {
+    SearchedIndex other = *this;
+    other.tables_ += tree_of_table(*layout_, word, 0);
+    return other;
 }
 
 const ProbePlan* SearchedIndex::plan_for(int radius) {
@@ -49,7 +60,7 @@ const ProbePlan* SearchedIndex::plan_for(int radius) {
         plan = static_cast<ProbePlan*>(MemoryContextAlloc(memory_, sizeof(ProbePlan)));
     else if (plan->radius == radius)
         return plan;
-    *plan = cached_plan(relation_, layout_, entries_, radius);
+    *plan = cached_plan(relation_, *layout_, entries_, radius);
     return plan;
 }
 

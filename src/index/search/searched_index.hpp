@@ -1,5 +1,5 @@
-// The index as a scan sees it. All parts of the scan share it, and the buffers for the entries that
-// one leaf yields.
+// One word's part of the index as a scan sees it. All parts of the scan of that word share it, and
+// the buffers for the entries that one leaf yields.
 #pragma once
 
 #include "core/bits/ball.hpp"
@@ -21,19 +21,24 @@ struct LeafYield {
 
 class SearchedIndex {
   public:
-    // The scan takes all its memory from the current context.
+    // Is about the first word. The scan takes all its memory from the current context.
     explicit SearchedIndex(Relation index);
+    // Returns the same index for another word. The first one must outlive it.
+    SearchedIndex of_word(int word) const;
 
     Relation relation() const { return relation_; }
     MemoryContext memory() const { return memory_; }
-    const Layout& layout() const { return layout_; }
-    // Trees 0 .. layout().table_count; the last one is the null table.
-    SearchedTree* tree(int number) { return &trees_[number]; }
-    SearchedTree* posting_table() { return &trees_[0]; }
+    // Bytes that each word's matches may take.
+    size_t work_memory() const { return size_t(work_mem) * 1024 / size_t(layout_->word_count); }
+    const Layout& layout() const { return *layout_; }
+    // Tables 0 .. layout().table_count - 1 of the word.
+    SearchedTree* table(int number) { return &tables_[number]; }
+    SearchedTree* posting_table() { return &tables_[0]; }
+    SearchedTree* null_table() { return null_table_; }
     // Returns a cursor over the posting table from end to end.
     LeafCursor all_postings() { return {posting_table(), kAllKeys}; }
     const Permutation& permutation(int table) const { return permutations_[table]; }
-    // The estimated number of distinct fingerprints.
+    // The estimated number of distinct fingerprints of a word.
     double entries() const { return entries_; }
     // Returns the plan for a radius of -1 .. 64.
     const ProbePlan* plan_for(int radius);
@@ -44,11 +49,12 @@ class SearchedIndex {
   private:
     Relation relation_;
     MemoryContext memory_;
-    Layout layout_; // a copy: an invalidation of the relation frees the cached one
-    SearchedTree* trees_;
+    Layout* layout_;       // a copy: an invalidation of the relation frees the cached one
+    SearchedTree* tables_; // [layout_->table_count]
+    SearchedTree* null_table_;
     Permutation* permutations_;
     double entries_;
-    ProbePlan* plans_[kFingerprintBits + 1] = {}; // by radius, each made when first needed
+    ProbePlan** plans_; // [kFingerprintBits + 1] by radius, each made when first needed
     static LeafYield backend_yield_;
 };
 

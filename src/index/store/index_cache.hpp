@@ -7,13 +7,18 @@
 
 namespace simhash {
 
+struct CachedPlan {
+    double entries; // that the plan was made for; 0: there is none
+    ProbePlan plan;
+};
+
 struct IndexCache {
     Layout layout;
 
-    // The plan of the last query, and the number of entries that it was made for.
-    bool has_plan;
-    double plan_entries;
-    ProbePlan plan;
+    // Plans of the last queries: two, as the words of a value are searched within two radii at
+    // most.
+    CachedPlan plans[2];
+    unsigned next_plan; // the place that the next one takes
 };
 
 // Returns the cache of this index. The first call reads the metapage: it expects no page lock and

@@ -15,10 +15,12 @@ namespace simhash {
 constexpr BlockNumber kMetaBlock = 0;
 constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
 
-// A build writes kFormatVersion; scans and insertions also accept kOldestFormatVersion. In format 2
-// the bits after a table's prefix follow from the highest bit on (BitOrder::kFromHighest).
-constexpr uint16 kFormatVersion = 3;
+// A build writes kFormatVersion, or kWordsFormatVersion where a value has several words; scans and
+// insertions also accept kOldestFormatVersion. In format 2 the bits after a table's prefix follow
+// from the highest bit on (BitOrder::kFromHighest).
 constexpr uint16 kOldestFormatVersion = 2;
+constexpr uint16 kFormatVersion = 3;
+constexpr uint16 kWordsFormatVersion = 4;
 
 // The last two bytes of every page, by which pg_filedump and our checks know it.
 constexpr uint16 kPageId = 0xff96;
@@ -59,7 +61,7 @@ static_assert(sizeof(PageOpaque) == 48);
 // The content of block 0.
 struct MetaPage {
     uint32 magic;   // kMetaMagic
-    uint16 version; // kOldestFormatVersion to kFormatVersion
+    uint16 version; // kOldestFormatVersion to kWordsFormatVersion
 
     // The layout that the index was built with.
     uint8 radius;
@@ -72,6 +74,9 @@ struct MetaPage {
     uint32 checksum;       // CRC-32C of the fields that never change after the build
 
     uint64 masks[kMaxTables]; // prefix masks of the layout; the first table_count are used
+
+    // From here on in format kWordsFormatVersion only.
+    uint64 word_count; // words of a value; each has trees of its own
 };
 
 // An entry of an internal page: `child` holds the keys from `key` up to the next pivot's.
@@ -80,23 +85,33 @@ struct Pivot {
     BlockNumber child;
 };
 
-// ---- Trees of an index ----
+// ---- Trees of an index: for each word its posting table and block tables; then the null table ----
 
 inline int null_tree(const Layout& layout) {
-    return layout.table_count;
+    return layout.word_count * layout.table_count;
 }
 
 inline int tree_count(const Layout& layout) {
-    return layout.table_count + 1;
+    return null_tree(layout) + 1;
+}
+
+inline int tree_of_table(const Layout& layout, int word, int table) {
+    return word * layout.table_count + table;
+}
+
+// Returns the number that a tree's table has in the layout. Expects another tree than the null table.
+inline int table_of_tree(const Layout& layout, int tree) {
+    return tree % layout.table_count;
 }
 
 inline BlockNumber root_block(int tree) {
     return BlockNumber(tree + 1);
 }
 
-// The posting table and the null table hold TIDs, the other block tables do not.
+// A posting table and the null table hold TIDs, the other block tables do not.
 inline LeafKind tree_kind(const Layout& layout, int tree) {
-    return tree == 0 || tree == null_tree(layout) ? LeafKind::kPosting : LeafKind::kBlock;
+    bool has_tids = tree == null_tree(layout) || table_of_tree(layout, tree) == 0;
+    return has_tids ? LeafKind::kPosting : LeafKind::kBlock;
 }
 
 // Returns the most entries that a leaf's tail may hold. An index of format 2 keeps the limit of

@@ -16,7 +16,7 @@ uint64_t bits_in_range(const TreeContext& tree) {
     // No probe reads the null table: all of it is one range.
     if (tree.number == null_tree(*tree.layout))
         return UINT64_MAX;
-    int prefix_bits = std::popcount(tree.layout->masks[tree.number]);
+    int prefix_bits = std::popcount(tree.layout->masks[table_of_tree(*tree.layout, tree.number)]);
     return prefix_bits == kFingerprintBits ? 0 : UINT64_MAX >> prefix_bits;
 }
 
@@ -197,16 +197,15 @@ BlockNumber expected_leaf(const TreeContext& tree, Entry key) {
     return block;
 }
 
-bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint) {
-    TreeContext postings = tree_context(index, nullptr, layout, 0);
+bool has_posting(const TreeContext& postings, uint64_t fingerprint) {
     Entry key{fingerprint, 0};
     // A split may have cut between two postings of the fingerprint, so they may go on to the right.
     // Splits move entries to the right only: a walk from left to right misses none.
     for (;;) {
         Buffer buffer = descend(postings, key, 0, BUFFER_LOCK_SHARE);
-        LeafReader reader = open_leaf(index, buffer, postings.kind);
+        LeafReader reader = open_leaf(postings.index, buffer, postings.kind);
         bool found = reader.contains_key(fingerprint);
-        bool more = go_right(index, buffer, &key) && key.key == fingerprint;
+        bool more = go_right(postings.index, buffer, &key) && key.key == fingerprint;
         UnlockReleaseBuffer(buffer);
         if (found || !more)
             return found;

@@ -36,8 +36,9 @@ bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, Entry
 // was stale. The caller fetches that leaf ahead, so a wrong answer costs time only. Expects no
 // lock.
 BlockNumber expected_leaf(const TreeContext& tree, Entry key);
-// True when the posting table holds an entry for the fingerprint. The caller may hold the lock of a
-// leaf of a block table: the posting table comes later in the order of locks (rule 3).
-bool has_posting(Relation index, const Layout* layout, uint64_t fingerprint);
+// True when a posting table holds an entry for the fingerprint. The caller may hold the lock of a
+// leaf of a block table of the same word: the posting table comes later in the order of locks
+// (rule 3).
+bool has_posting(const TreeContext& postings, uint64_t fingerprint);
 
 } // namespace simhash

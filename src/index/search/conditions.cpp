@@ -1,0 +1,188 @@
+// Reads scan keys. See the header.
+#include "index/search/conditions.hpp"
+
+#include "index/access_method.hpp"
+#include "index/call_memory.hpp"
+#include "operators/ball.hpp"
+#include "operators/bit_ball.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+uint64_t fingerprint_of(Datum datum) {
+    return uint64_t(DatumGetInt64(datum));
+}
+
+Ball ball_of_key(const ScanKeyData& key) {
+    int radius = radius_of_strategy(key.sk_strategy);
+    switch (key.sk_strategy) {
+    case kWithinBall: {
+        auto* ball = reinterpret_cast<HammingBall*>(DatumGetPointer(key.sk_argument));
+        return {uint64_t(ball->center), saturate_radius(ball->radius)};
+    }
+    case kEqual:
+        if (key.sk_subtype == INT2OID)
+            return {uint64_t(int64(DatumGetInt16(key.sk_argument))), radius};
+        if (key.sk_subtype == INT4OID)
+            return {uint64_t(int64(DatumGetInt32(key.sk_argument))), radius};
+        break;
+    default:
+        if (radius == kNoRadius)
+            elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
+    }
+    return {fingerprint_of(key.sk_argument), radius};
+}
+
+uint64_t* allocate_words(int count) {
+    return static_cast<uint64_t*>(palloc0(std::max(count, 1) * sizeof(uint64_t)));
+}
+
+} // namespace
+
+Conditions::Conditions(Relation index, int key_count, int order_by_count)
+    : index_(index), scopes_(index, CurrentMemoryContext), computes_words_(computes_words(index)),
+      has_later_columns_(later_columns(index) > 0), words_(word_layout(index)),
+      typmod_(value_typmod(index)),
+      balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
+      center_(allocate_words(words_.count)),
+      targets_(allocate_words(std::max(order_by_count, words_.count))) {}
+
+void Conditions::clear() {
+    want_fingerprints_ = want_nulls_ = true;
+    scope_hash_ = 0;
+    ball_count_ = target_count_ = 0;
+    radius_ = kEverywhere;
+}
+
+// True when a value of an operator class that computes words can be compared with those of the
+// column: of bit only values of one length can.
+bool Conditions::has_length_of_column(Datum value) const {
+    return index_->rd_opcintype[0] != BITOID || VARBITLEN(DatumGetVarBitP(value)) == typmod_;
+}
+
+// Adds the condition that rows lie within `radius` of a value.
+void Conditions::add_value(Datum value, int radius, bool is_equality) {
+    uint64_t words[kMaxWords];
+    if (!has_length_of_column(value)) {
+        // Every row is looked at, and the operator raises its error; but none is equal.
+        want_fingerprints_ &= !is_equality;
+        return;
+    }
+    if (!words_of_value(index_, value, {words, size_t(words_.count)})) {
+        // A value without words is equal only to others without any, and resembles none.
+        want_fingerprints_ = false;
+        want_nulls_ &= is_equality;
+        return;
+    }
+    want_nulls_ = false;
+    if (words_.count == 1) {
+        balls_[ball_count_++] = {words[0], saturate_radius(radius)};
+    } else if (radius < radius_) {
+        // The scan searches within the smallest radius. The server compares rows with the others.
+        radius_ = std::max(radius, kNoRadius);
+        std::copy_n(words, words_.count, center_);
+    }
+}
+
+// Reads a condition of a class that computes words whose argument is a value, or a ball around one.
+void Conditions::read_value(const ScanKeyData& key) {
+    CallMemory memory;
+    if (key.sk_strategy == kWithinBall) {
+        BitBall* ball = datum_get_bit_ball(key.sk_argument);
+        add_value(VarBitPGetDatum(simhash::center(ball)), ball->radius, false);
+        return;
+    }
+    bool is_equality = key.sk_strategy == kEqual;
+    // Values that such a collation calls equal may have different words, and of a value of another
+    // type, which somebody has added to the family, we know none: every row is looked at.
+    if (is_equality && OidIsValid(key.sk_collation) &&
+        !get_collation_isdeterministic(key.sk_collation))
+        return;
+    if (OidIsValid(key.sk_subtype) && key.sk_subtype != index_->rd_opcintype[0])
+        return;
+    add_value(key.sk_argument, is_equality ? 0 : words_.near_radius, is_equality);
+}
+
+void Conditions::read_key(const ScanKeyData& key) {
+    if (key.sk_flags & SK_SEARCHNULL) {
+        want_fingerprints_ = false;
+        return;
+    }
+    // Values without a word are in the null table, too.
+    if (key.sk_flags & SK_SEARCHNOTNULL) {
+        want_nulls_ &= computes_words_;
+        return;
+    }
+    // All operators are strict: a comparison with NULL finds no row.
+    if (key.sk_flags & SK_ISNULL) {
+        want_fingerprints_ = want_nulls_ = false;
+        return;
+    }
+    bool has_value = is_value_strategy(key.sk_strategy) || index_->rd_opcintype[0] == BITOID;
+    if (computes_words_ && has_value) {
+        read_value(key);
+        return;
+    }
+    want_nulls_ = false;
+    balls_[ball_count_++] = ball_of_key(key);
+}
+
+// Reads ORDER BY fp <~> a, fp <~> b ... A distance from NULL is NULL for all rows and orders
+// nothing.
+void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
+    for (const ScanKeyData& key : order_bys) {
+        if (key.sk_flags & SK_ISNULL)
+            continue;
+        if (!computes_words_) {
+            targets_[target_count_++] = fingerprint_of(key.sk_argument);
+            continue;
+        }
+        CallMemory memory;
+        if (!has_length_of_column(key.sk_argument))
+            elog(ERROR, "no order by the distance from a value of another length");
+        if (words_of_value(index_, key.sk_argument, {targets_, size_t(words_.count)}))
+            target_count_ = size_t(words_.count);
+        return;
+    }
+}
+
+// Moves conditions and order into the scope: XORs words with the scope's hash, as the index stores
+// fingerprints. If the keys leave the scope open, any stored fingerprint may match, so the
+// conditions go; the planner asks for no order then (cost.cpp).
+void Conditions::apply(const KnownScope& scope) {
+    if (scope.is_empty) {
+        want_fingerprints_ = want_nulls_ = false;
+        return;
+    }
+    if (!scope.is_known && is_ordered())
+        elog(ERROR, "simhash indexes order rows within one scope only");
+    if (!scope.is_known) {
+        ball_count_ = 0;
+        radius_ = kEverywhere;
+    }
+    scope_hash_ = scope.hash;
+    for (size_t i = 0; i < ball_count_; i++)
+        balls_[i].center ^= scope.hash;
+    for (int i = 0; i < words_.count; i++)
+        center_[i] ^= scope.hash;
+    for (size_t i = 0; i < target_count_; i++)
+        targets_[i] ^= scope.hash;
+}
+
+void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKeyData> order_bys) {
+    clear();
+    for (const ScanKeyData& key : keys)
+        if (key.sk_attno == 1) // ScopeReader reads the keys of the scope
+            read_key(key);
+    // The smallest ball comes first, because the scan searches that one. The others only filter.
+    std::sort(balls_, balls_ + ball_count_,
+              [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
+    read_order(order_bys);
+    if (has_later_columns_)
+        apply(scopes_.read(keys.data(), int(keys.size())));
+}
+
+} // namespace simhash

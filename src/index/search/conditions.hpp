@@ -1,0 +1,66 @@
+// What a scan looks for, as its scan keys say: conditions on the first column, an order, a scope.
+#pragma once
+
+#include "core/bits/ball.hpp"
+#include "index/scope.hpp"
+
+namespace simhash {
+
+// Words of values and distances from them are those that the index stores: XORed with the hash of
+// the scope.
+class Conditions {
+  public:
+    // Takes memory for so many keys from the current context.
+    Conditions(Relation index, int key_count, int order_by_count);
+
+    // Reads the scan keys of all columns and those of the order.
+    void read(std::span<const ScanKeyData> keys, std::span<const ScanKeyData> order_bys);
+
+    int word_count() const { return words_.count; }
+    bool want_fingerprints() const { return want_fingerprints_; }
+    bool want_nulls() const { return want_nulls_; }
+    // The hash of the scope.
+    uint64_t scope_hash() const { return scope_hash_; }
+
+    // Of values of one word: rows must lie in all of these balls, of which the first is the
+    // smallest.
+    std::span<const Ball> balls() const { return {balls_, ball_count_}; }
+    // Of values of several words: rows lie within radius() of the value with these words. The
+    // radius is kEverywhere if there is no condition.
+    std::span<const uint64_t> center() const { return {center_, size_t(words_.count)}; }
+    int radius() const { return radius_; }
+    static constexpr int kEverywhere = kMaxWords * kFingerprintBits;
+
+    // Rows are ordered by the distance from the first target, then from the next. A scan without
+    // targets is not ordered. Of values of several words there is one target at most, with all its
+    // words: the server sorts the rows at one distance.
+    bool is_ordered() const { return target_count_ > 0; }
+    std::span<const uint64_t> targets() const { return {targets_, target_count_}; }
+
+  private:
+    void clear();
+    void read_key(const ScanKeyData& key);
+    void read_value(const ScanKeyData& key);
+    void add_value(Datum value, int radius, bool is_equality);
+    void read_order(std::span<const ScanKeyData> order_bys);
+    void apply(const KnownScope& scope);
+    bool has_length_of_column(Datum value) const;
+
+    Relation index_;
+    ScopeReader scopes_;
+    const bool computes_words_;
+    const bool has_later_columns_;
+    const WordLayout words_;
+    const int32 typmod_; // of the column's values
+
+    bool want_fingerprints_ = true, want_nulls_ = true;
+    uint64_t scope_hash_ = 0;
+    Ball* balls_; // [ball_count_]
+    size_t ball_count_ = 0;
+    uint64_t* center_; // [word_count()]
+    int radius_ = kEverywhere;
+    uint64_t* targets_; // [target_count_]
+    size_t target_count_ = 0;
+};
+
+} // namespace simhash

@@ -1,0 +1,131 @@
+// Adds up distances. See the header.
+#include "index/search/whole_distances.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+// Calls visit(posting) for all postings of a word.
+template <typename Visit>
+void WholeDistances::visit_postings(size_t word, const Visit& visit) {
+    PostingReader& postings = words_[word]->postings;
+    postings.start(words_[word]->index.all_postings(), kEverything);
+    while (postings.next_leaf())
+        for (const Entry& posting : postings.postings())
+            visit(posting);
+    postings.stop();
+}
+
+// Finds out how many sums there are, and takes memory for them, or for a part.
+void WholeDistances::find_extent() {
+    blocks_ = offsets_ = 0;
+    visit_postings(0, [&](const Entry& posting) {
+        blocks_ = std::max(blocks_, (posting.tid >> 16) + 1);
+        offsets_ = std::max(offsets_, posting.tid & 0xffff);
+    });
+    size_t bytes_of_block = std::max<uint64_t>(offsets_, 1) * sizeof(*sums_);
+    uint64_t affordable = size_t(work_mem) * 1024 / bytes_of_block;
+    part_blocks_ = std::clamp<uint64_t>(affordable, 1, std::max<uint64_t>(blocks_, 1));
+    if (sums_ != nullptr)
+        pfree(sums_);
+    sums_ = static_cast<uint16_t*>(
+        MemoryContextAllocHuge(words_[0]->index.memory(), part_blocks_ * bytes_of_block));
+    holds_all_ = false;
+}
+
+// Adds up the distances of the rows of these blocks.
+void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
+    std::fill_n(sums_, (end_block - first_block) * offsets_, 0);
+    for (size_t word = 0; word < words_.size(); word++)
+        visit_postings(word, [&](const Entry& posting) {
+            uint64_t block = posting.tid >> 16, offset = posting.tid & 0xffff;
+            // Rows that were inserted since find_extent() are none that the snapshot sees.
+            if (block < first_block || block >= end_block || offset > offsets_)
+                return;
+            uint16_t& sum = sums_[(block - first_block) * offsets_ + offset - 1];
+            int distance = hamming_distance(posting.key, centers_[word]);
+            if (word == 0)
+                sum = uint16_t(1 + distance);
+            else if (sum > 0)
+                sum = uint16_t(sum + distance);
+        });
+}
+
+// Calls visit(distance, TID) for each row that is not left out, in order of TID.
+template <typename Visit>
+void WholeDistances::visit_rows(const Visit& visit) {
+    for (uint64_t first = 0; first < blocks_; first += part_blocks_) {
+        uint64_t end = std::min(first + part_blocks_, blocks_);
+        if (!holds_all_)
+            add_up(first, end);
+        holds_all_ = part_blocks_ >= blocks_;
+        for (uint64_t block = first; block < end; block++) {
+            CHECK_FOR_INTERRUPTS();
+            for (uint64_t offset = 1; offset <= offsets_; offset++) {
+                int distance = sums_[(block - first) * offsets_ + offset - 1] - 1;
+                uint64_t tid = block << 16 | offset;
+                if (distance >= 0 && distance <= greatest_ && !seen_->contains(tid))
+                    visit(std::min(distance, kMaxDistance), tid);
+            }
+        }
+    }
+}
+
+// Adds a row to the gathered ones.
+void WholeDistances::add_gathered(Entry row) {
+    if (gathered_count_ == gathered_capacity_) {
+        gathered_capacity_ = std::max(2 * gathered_capacity_, kFirstRows);
+        size_t bytes = gathered_capacity_ * sizeof(Entry);
+        gathered_ = static_cast<Entry*>(
+            gathered_ == nullptr ? MemoryContextAllocHuge(words_[0]->index.memory(), bytes)
+                                 : repalloc_huge(gathered_, bytes));
+    }
+    gathered_[gathered_count_++] = row;
+}
+
+// Gathers the rows at the next distances, so many of these that there are enough rows.
+void WholeDistances::gather() {
+    int last = done_;
+    size_t expected = 0;
+    while (last < kMaxDistance && expected < wanted_)
+        expected += rows_at_[++last];
+    gathered_count_ = taken_ = 0;
+    if (expected > 0)
+        visit_rows([&](int distance, uint64_t tid) {
+            if (distance > done_ && distance <= last)
+                add_gathered({uint64_t(distance), tid});
+        });
+    std::sort(gathered_, gathered_ + gathered_count_);
+    done_ = last;
+    wanted_ *= kGrowth;
+}
+
+void WholeDistances::start(std::span<const uint64_t> centers, int greatest, const SeenRows* seen) {
+    centers_ = centers;
+    greatest_ = greatest;
+    seen_ = seen;
+    done_ = kNoRadius;
+    wanted_ = kFirstRows;
+    gathered_count_ = taken_ = 0;
+    find_extent();
+    if (rows_at_ == nullptr)
+        rows_at_ = static_cast<uint64_t*>(
+            MemoryContextAlloc(words_[0]->index.memory(), (kMaxDistance + 1) * sizeof(uint64_t)));
+    std::fill_n(rows_at_, kMaxDistance + 1, 0);
+    visit_rows([&](int distance, uint64_t) { rows_at_[distance]++; });
+}
+
+std::span<const Entry> WholeDistances::next() {
+    while (taken_ == gathered_count_) {
+        if (done_ >= kMaxDistance)
+            return {};
+        gather();
+    }
+    const Entry* rest = gathered_ + taken_;
+    const Entry* end = std::find_if(rest, static_cast<const Entry*>(gathered_ + gathered_count_),
+                                    [rest](const Entry& row) { return row.key != rest->key; });
+    taken_ += size_t(end - rest);
+    return {rest, end};
+}
+
+} // namespace simhash

@@ -1,0 +1,64 @@
+// The distances of whole values from a query, added up word by word, for an order by distance whose
+// nearest rows are far: one pass over each word's posting table, in memory that does not depend on
+// the size of the index.
+//
+// A row has one posting in each word's table. So the sum of its words' distances is the distance of
+// its value. The sums stand in an array, in order of TID. Where work_mem does not hold all of them,
+// the table's blocks are taken in parts, each with a pass of its own over all words.
+//
+// The first passes count the rows at each distance. Then the nearest hundreds of rows are gathered
+// and given out, in order; then many more; and so on, until nobody asks for more.
+#pragma once
+
+#include "core/layout/word_radii.hpp"
+#include "index/search/seen_rows.hpp"
+#include "index/search/word_scan.hpp"
+
+namespace simhash {
+
+class WholeDistances {
+  public:
+    // `words` has the scans of all words.
+    explicit WholeDistances(std::span<WordScan*> words) : words_(words) {}
+
+    // Begins with the distances from the value whose words are `centers`. Leaves out the rows in
+    // `seen` and those beyond `greatest`.
+    void start(std::span<const uint64_t> centers, int greatest, const SeenRows* seen);
+    // Returns the rows at the next distance, as pairs of that distance and a TID; none at the end.
+    std::span<const Entry> next();
+
+  private:
+    static constexpr int kMaxDistance = kMaxWords * kFingerprintBits;
+    static constexpr size_t kFirstRows = 256; // gathered at once, at least
+    static constexpr size_t kGrowth = 16;     // each time as many more
+
+    template <typename Visit>
+    void visit_postings(size_t word, const Visit& visit);
+    void find_extent();
+    void add_up(uint64_t first_block, uint64_t end_block);
+    template <typename Visit>
+    void visit_rows(const Visit& visit);
+    void add_gathered(Entry row);
+    void gather();
+
+    std::span<WordScan*> words_;
+    std::span<const uint64_t> centers_;
+    const SeenRows* seen_ = nullptr;
+    int greatest_ = kNoRadius;
+
+    uint64_t blocks_ = 0;  // of the table
+    uint64_t offsets_ = 0; // greatest offset of a row on a block
+    // The sums of a part of the blocks, [part_blocks_ * offsets_]: for each row its distance plus 1;
+    // 0 where there is no row.
+    uint16_t* sums_ = nullptr;
+    uint64_t part_blocks_ = 0;
+    bool holds_all_ = false; // there is one part, and sums_ has it
+
+    uint64_t* rows_at_ = nullptr; // [kMaxDistance + 1] rows at each distance
+    int done_ = kNoRadius;        // the rows up to this distance were gathered
+    size_t wanted_ = kFirstRows;
+    Entry* gathered_ = nullptr; // [gathered_count_] pairs (distance, TID), in order
+    size_t gathered_count_ = 0, gathered_capacity_ = 0, taken_ = 0;
+};
+
+} // namespace simhash

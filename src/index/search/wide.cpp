@@ -1,0 +1,162 @@
+// Scans for values of several words. See the header.
+#include "index/search/wide.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+// Begins the search of the word whose turn it is. Returns false if it is not searched.
+bool WideScan::start_word() {
+    int radius = word_radius(radius_, int(words_.size()), int(word_));
+    if (radius < 0)
+        return false;
+    words_[word_]->within.start({centers_[word_], saturate_radius(radius)}, {}, nullptr);
+    return true;
+}
+
+// Begins to read every row that was not returned yet.
+void WideScan::begin_everything() {
+    step_ = Step::kEverything;
+    postings()->stop();
+    word_ = 0;
+    Ball ball = {centers_[0], saturate_radius(radius_)};
+    postings()->start(words_[0]->index.all_postings(), {ball});
+}
+
+void WideScan::start(std::span<const uint64_t> centers, int radius) {
+    centers_ = centers;
+    radius_ = radius;
+    word_ = 0;
+    bound_ = 0;
+    seen_.clear();
+}
+
+void WideScan::start_within(std::span<const uint64_t> centers, int radius) {
+    start(centers, radius);
+    // The first word has the greatest radius.
+    int greatest = saturate_radius(word_radius(radius, int(words_.size()), 0));
+    if (words_[0]->index.plan_for(greatest)->read_all)
+        begin_everything();
+    else
+        step_ = start_word() ? Step::kWords : Step::kEnd;
+}
+
+// Drops the loaded rows that were loaded before. Returns false if none is left.
+bool WideScan::drop_seen() {
+    if (!may_repeat)
+        postings()->keep_if([this](const Entry& posting) { return seen_.add(posting.tid); });
+    return !postings()->is_empty();
+}
+
+bool WideScan::next_of_words() {
+    for (;;) {
+        if (seen_.is_full()) {
+            begin_everything();
+            return next_of_everything();
+        }
+        if (words_[word_]->within.next_leaf()) {
+            if (drop_seen())
+                return true;
+        } else if (word_ + 1 == words_.size()) {
+            return false;
+        } else {
+            word_++;
+            if (!start_word())
+                return false;
+        }
+    }
+}
+
+bool WideScan::next_of_everything() {
+    while (postings()->next_leaf()) {
+        postings()->keep_if([this](const Entry& posting) { return !seen_.contains(posting.tid); });
+        if (!postings()->is_empty())
+            return true;
+    }
+    return false;
+}
+
+void WideScan::start_nearest(std::span<const uint64_t> centers, int greatest) {
+    start(centers, greatest);
+    // A small index: the first stages would be passes already.
+    if (words_[0]->index.plan_for(words_[0]->index.layout().radius)->read_all) {
+        begin_distances();
+        return;
+    }
+    step_ = Step::kNearest;
+    for (size_t i = 0; i < words_.size(); i++)
+        words_[i]->nearest.start({&centers_[i], 1}, {});
+}
+
+void WideScan::begin_distances() {
+    step_ = Step::kDistances;
+    for (WordScan* word : words_)
+        word->postings.stop();
+    distances_.start(centers_, radius_, &seen_);
+}
+
+// Computes the bound, and gives the turn to the word that has come least far.
+void WideScan::choose_word() {
+    int least = INT_MAX, sum = 0;
+    for (size_t i = 0; i < words_.size(); i++) {
+        int frontier = words_[i]->nearest.frontier();
+        sum += frontier;
+        if (frontier < least) {
+            least = frontier;
+            word_ = i;
+        }
+    }
+    bound_ = std::max(bound_, sum);
+}
+
+bool WideScan::next_nearest() {
+    for (;;) {
+        CHECK_FOR_INTERRUPTS();
+        choose_word();
+        if (bound_ > radius_)
+            return false;
+        NearestScan& nearest = words_[word_]->nearest;
+        if (nearest.is_at_pass() || seen_.is_full()) {
+            begin_distances();
+            return next_distance();
+        }
+        switch (nearest.go_on()) {
+        case NearestScan::Progress::kLoaded:
+            if (drop_seen())
+                return true;
+            break;
+        case NearestScan::Progress::kSearched:
+            break;
+        case NearestScan::Progress::kEnded:
+            // This word has returned all rows.
+            return false;
+        }
+    }
+}
+
+bool WideScan::next_distance() {
+    std::span<const Entry> rows = distances_.next();
+    if (rows.empty())
+        return false;
+    bound_ = std::max(bound_, int(rows[0].key));
+    postings()->load(rows);
+    return true;
+}
+
+bool WideScan::next_leaf() {
+    switch (step_) {
+    case Step::kWords:
+        return next_of_words();
+    case Step::kEverything:
+        return next_of_everything();
+    case Step::kNearest:
+        return next_nearest();
+    case Step::kDistances:
+        return next_distance();
+    case Step::kEnd:
+        return false;
+    }
+    pg_unreachable();
+}
+
+} // namespace simhash

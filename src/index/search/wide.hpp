@@ -1,0 +1,75 @@
+// Scans for values of several words.
+//
+// Within a radius: each word is searched within its share of the radius (word_radius()), one after
+// the other. A row that several words find is returned once. Where the rows found outgrow work_mem,
+// and where a word's plan would read everything anyway, the rows of the first word's posting table
+// are read from end to end instead.
+//
+// In order of distance, by the threshold algorithm (Fagin, Lotem and Naor, PODS 2001): each word has
+// a scan in order of its own distance, and the scan that has come least far goes on. A row that no
+// word has returned yet is at least as far away, in each word, as that word's scan has come. The sum
+// of these is a lower bound of its distance, and it never falls. The server computes the distance
+// from the row and holds the row back until the bound has come up to it. Where the next step of a
+// word would be a pass over its posting table, the nearest rows are far, and the distances of all
+// rows that are left are added up (whole_distances.hpp).
+//
+// The server compares each row with the query again, so a row may be returned that lies beyond the
+// radius.
+#pragma once
+
+#include "index/search/whole_distances.hpp"
+
+namespace simhash {
+
+class WideScan {
+  public:
+    // `words` has the scans of all words.
+    WideScan(std::span<WordScan*> words, MemoryContext memory)
+        : words_(words), distances_(words), seen_(memory) {}
+
+    // Begins a scan of the rows that may lie within `radius` of the value whose words are `centers`.
+    // The words must outlive the scan.
+    void start_within(std::span<const uint64_t> centers, int radius);
+    // Begins a scan of the rows that may lie within `greatest` of that value, in order of bound().
+    void start_nearest(std::span<const uint64_t> centers, int greatest);
+    // Loads rows that were not loaded before. Returns false at the end.
+    bool next_leaf();
+
+    // What has the loaded rows.
+    PostingReader* postings() { return &words_[word_]->postings; }
+    // No row that is loaded now, or later, is nearer than this; 0 in a scan without an order.
+    int bound() const { return bound_; }
+    // True where bitmaps are made: they take a row twice.
+    bool may_repeat = false;
+
+  private:
+    enum class Step {
+        kWords,      // searches one word after the other within its radius
+        kEverything, // reads the first word's posting table
+        kNearest,    // goes on with the word that has come least far
+        kDistances,  // returns rows by their added-up distances
+        kEnd,
+    };
+
+    void start(std::span<const uint64_t> centers, int radius);
+    bool start_word();
+    void begin_everything();
+    void begin_distances();
+    bool drop_seen();
+    bool next_of_words();
+    bool next_of_everything();
+    void choose_word();
+    bool next_nearest();
+    bool next_distance();
+
+    std::span<WordScan*> words_;
+    std::span<const uint64_t> centers_;
+    int radius_ = kNoRadius;
+    Step step_ = Step::kEnd;
+    size_t word_ = 0; // whose turn it is
+    int bound_ = 0;
+    WholeDistances distances_;
+    SeenRows seen_;
+};
+
+} // namespace simhash
