@@ -1,18 +1,24 @@
 // How the bits of a code, a bit string, are dealt to the 64-bit words that the index keeps of it.
 //
-// Bits are dealt by turns: of w words, word i has the bits i, i + w, i + 2w, ... Neighbouring bits
-// of a picture's hash often change together, and by turns no word has all of them. A word of m < 64
-// bits has them spread evenly over its 64 positions, so that every block of a layout has its share:
+// Neighbouring bits of a picture's hash often go together, and so do bits at other regular
+// distances, such as those of one column of pixels. Words of such bits take few values, and many
+// strangers share a word. So the bits are scattered first: bit j goes to place j * step mod n, with
+// a step next to n (sqrt(2) - 1), which no such distance divides. The places are cut into words of
+// equal size. A word of m < 64 bits has them spread evenly over its 64 positions, so that every block
+// of a layout has its share:
 //
-//   100 bits, 2 words of 50     word 0: bits 0, 2, 4, ... at positions 0, 1, 2, 3, 5, ... from the
-//                               top; word 1: bits 1, 3, 5, ... at the same positions
+//   256 bits, step 107     places 0, 1, 2, ... have the bits 0, 67, 134, ...; word 0 has 64 places
+//   100 bits, step 43      words of 50 bits, at positions 0, 1, 2, 3, 5, ... from the top
 //
-// This is a format: what an index holds depends on it.
+// docs/fingerprints-from-elsewhere.md has the measurement. This is a format: what an index holds
+// depends on it.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "core/bits/distance.hpp"
 
@@ -31,12 +37,25 @@ constexpr int bits_of_word(int bit_count, int word_count, int word) {
 
 namespace internal {
 
-// Returns every step-th of the bits from `first` on, in the low bits of a word.
-constexpr uint64_t gather_bits(const uint8_t* bits, int bit_count, int first, int step) {
-    uint64_t gathered = 0;
-    for (int i = first; i < bit_count; i += step)
-        gathered = gathered << 1 | (bits[i / 8] >> (7 - i % 8) & 1);
-    return gathered;
+// The least step from bit_count (sqrt(2) - 1) on that has no divisor in common with bit_count.
+constexpr int scattering_step(int bit_count) {
+    int step = bit_count * 29 / 70 + 1; // 29 / 70 is a convergent of sqrt(2) - 1
+    while (std::gcd(step, bit_count) != 1)
+        step++;
+    return step;
+}
+
+// Returns by how much the number of the bit grows, modulo bit_count, from place to place: the
+// inverse of the step (the extended Euclidean algorithm).
+constexpr int bits_between_places(int bit_count) {
+    int dividend = scattering_step(bit_count), divisor = bit_count;
+    int inverse = 1, next = 0; // dividend is inverse * step, divisor next * step, modulo bit_count
+    while (dividend > 1) {
+        int quotient = dividend / divisor;
+        dividend = std::exchange(divisor, dividend % divisor);
+        inverse = std::exchange(next, inverse - quotient * next);
+    }
+    return inverse < 0 ? inverse + bit_count : inverse;
 }
 
 // Moves the lowest `count` (1..64) bits to places spread evenly over the word, in their order; the
@@ -58,9 +77,17 @@ constexpr uint64_t spread_bits(uint64_t gathered, int count) {
 // byte 0, as the server stores bit strings.
 constexpr void words_of_bits(const uint8_t* bits, int bit_count, uint64_t* words) {
     int word_count = word_count_of_bits(bit_count);
-    for (int i = 0; i < word_count; i++)
-        words[i] = internal::spread_bits(internal::gather_bits(bits, bit_count, i, word_count),
-                                         bits_of_word(bit_count, word_count, i));
+    int between = internal::bits_between_places(bit_count), bit = 0;
+    for (int i = 0; i < word_count; i++) {
+        int count = bits_of_word(bit_count, word_count, i);
+        uint64_t gathered = 0;
+        for (int k = 0; k < count; k++) {
+            gathered = gathered << 1 | (bits[bit / 8] >> (7 - bit % 8) & 1);
+            bit += between;
+            bit -= bit >= bit_count ? bit_count : 0;
+        }
+        words[i] = internal::spread_bits(gathered, count);
+    }
 }
 
 // The distance up to which two codes of this length count as near: linear between these points,
