@@ -196,10 +196,11 @@ CREATE TYPE bit_ball (
 );
 COMMENT ON TYPE bit_ball IS 'all codes within a radius of a center; written (center,radius)';
 
-CREATE FUNCTION hamming_ball(center bit, radius bigint) RETURNS bit_ball
+-- Not hamming_ball: of two functions of that name, the parser would not find that of hamming_ball($1, $2).
+CREATE FUNCTION bit_ball(center bit, radius bigint) RETURNS bit_ball
     AS 'MODULE_PATHNAME', 'simhash_bit_ball_make'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION hamming_ball(bit, bigint) IS 'all codes within radius of center';
+COMMENT ON FUNCTION bit_ball(bit, bigint) IS 'all codes within radius of center';
 
 CREATE FUNCTION bit_ball_contained(bit, bit_ball) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_bit_ball_contained'

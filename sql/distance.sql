@@ -17,7 +17,7 @@ SELECT pg_typeof(1::bigint <~> 2::bigint), pg_typeof(hamming(1, 2));
 
 -- Any integer type and NULL.
 SELECT 1::smallint <~> 2::int AS smaller_types, NULL::bigint <~> 1 AS null_left, 1 <~> NULL::bigint AS null_right,
-       hamming(NULL, NULL) AS null_both;
+       hamming(NULL, NULL::bigint) AS null_both;
 
 -- hamming_within: a radius below 0 holds nothing, one from 64 on everything, however large.
 SELECT radius, hamming_within(0, 7, radius) AS distance_3, hamming_within(5, 5, radius) AS distance_0,
@@ -39,8 +39,8 @@ SELECT oid::regprocedure AS function, provolatile, proisstrict, proleakproof, pr
 FROM pg_proc WHERE proname LIKE 'hamming%' AND prorettype IN ('boolean'::regtype, 'integer'::regtype, 'bigint'::regtype)
 ORDER BY oid::regprocedure::text COLLATE "C";
 
-SELECT oid::regoperator AS operator, oprcom::regoperator AS commutator, oprrest, oprjoin, oprcode
-FROM pg_operator WHERE oprcode::text LIKE 'hamming%' ORDER BY oid::regoperator::text COLLATE "C";
+SELECT o.oid::regoperator AS operator, oprcom::regoperator AS commutator, oprrest, oprjoin, proname
+FROM pg_operator o JOIN pg_proc p ON p.oid = oprcode WHERE proname LIKE 'hamming%' ORDER BY o.oid::regoperator::text COLLATE "C";
 
 -- Every object says what it is.
 SELECT pg_describe_object(classid, objid, objsubid) AS without_comment

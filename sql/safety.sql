@@ -57,16 +57,16 @@ SET enable_seqscan = off;
 PREPARE near AS SELECT count(*) FROM guarded WHERE fp <~> 42 <= 20;
 SELECT by_index('EXECUTE near');
 EXECUTE near;
-REVOKE EXECUTE ON FUNCTION hamming, hamming_within, hamming_at, hamming_beyond, hamming_radius_below, hamming_radius,
-    hamming_ball(bigint, bigint), hamming_ball_contained FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION hamming TO regress_simhash_caller;
+REVOKE EXECUTE ON FUNCTION hamming(bigint, bigint), hamming_within(bigint, bigint, bigint), hamming_at(bigint, bigint, bigint),
+    hamming_beyond(bigint, bigint, bigint), hamming_radius_below, hamming_radius, hamming_ball(bigint, bigint), hamming_ball_contained FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hamming(bigint, bigint) TO regress_simhash_caller;
 SET ROLE regress_simhash_caller;
 EXECUTE near; -- planned for another role
 SELECT condition, by_index('SELECT FROM guarded WHERE ' || condition)
 FROM unnest(ARRAY['fp <~> 42 <= 3', 'fp <~> 42 < 4', 'fp <~> 42 = 2', 'fp <~> 42 > 3', 'fp <~> 42 <= 3.5', 'fp <~> 42 IN (1, 2)']) condition;
 SELECT count(*) FROM guarded WHERE fp <~> 42 < 21 AND fp <~> 42 <> 64 AND fp <~> 42 IN (18, 19, 20) OR fp <~> 42 < 17.5;
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION hamming_within TO regress_simhash_caller;
+GRANT EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) TO regress_simhash_caller;
 SET ROLE regress_simhash_caller;
 SELECT by_index('SELECT FROM guarded WHERE fp <~> 42 <= 3');
 EXECUTE near;
@@ -76,12 +76,12 @@ SET ROLE regress_simhash_caller;
 SELECT by_index('SELECT FROM guarded WHERE fp <~> 42 <= 3');
 EXECUTE near;
 RESET ROLE;
-REVOKE EXECUTE ON FUNCTION hamming FROM regress_simhash_caller;
+REVOKE EXECUTE ON FUNCTION hamming(bigint, bigint) FROM regress_simhash_caller;
 SET ROLE regress_simhash_caller;
 SELECT count(*) FROM guarded WHERE fp <~> 42 <= 3;
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION hamming, hamming_within, hamming_at, hamming_beyond, hamming_radius_below, hamming_radius,
-    hamming_ball(bigint, bigint), hamming_ball_contained TO PUBLIC;
+GRANT EXECUTE ON FUNCTION hamming(bigint, bigint), hamming_within(bigint, bigint, bigint), hamming_at(bigint, bigint, bigint),
+    hamming_beyond(bigint, bigint, bigint), hamming_radius_below, hamming_radius, hamming_ball(bigint, bigint), hamming_ball_contained TO PUBLIC;
 DROP TABLE guarded;
 DROP OWNED BY regress_simhash_caller;
 DROP ROLE regress_simhash_caller;

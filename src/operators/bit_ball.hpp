@@ -1,5 +1,5 @@
 // The type bit_ball: all codes within a radius of a center. The index searches for
-// code <@ hamming_ball(query, radius).
+// code <@ bit_ball(query, radius).
 #pragma once
 
 #include "pg.hpp"

@@ -22,4 +22,8 @@ inline Const* make_bigint_constant(int64 value) {
                      FLOAT8PASSBYVAL);
 }
 
+inline Const* make_code_constant(VarBit* code) {
+    return makeConst(BITOID, -1, InvalidOid, -1, VarBitPGetDatum(code), false, false);
+}
+
 } // namespace simhash

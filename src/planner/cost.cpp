@@ -7,7 +7,9 @@
 #include "planner/planner.hpp"
 
 #include "core/bits/ball_size.hpp"
+#include "core/bits/bit_words.hpp"
 #include "core/layout/probe_plan.hpp"
+#include "core/layout/word_radii.hpp"
 #include "index/access_method.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/store/page.hpp"
@@ -36,10 +38,20 @@ constexpr double kLevels = 40;
 
 // ---- what the path looks for ----
 
+// What the index holds: fingerprints, also of texts, or codes of one length.
+HammingSpace space_of_index(const IndexOptInfo* index) {
+    auto* column = linitial_node(TargetEntry, index->indextlist);
+    auto* value = reinterpret_cast<Node*>(column->expr);
+    return space_of(value, value);
+}
+
 Layout layout_of(const IndexOptInfo* info) {
     // An index that only an advisor imagines has no metapage.
-    if (info->hypothetical)
-        return default_layout();
+    if (info->hypothetical) {
+        Layout layout = default_layout();
+        layout.word_count = word_count_of_bits(space_of_index(info).bits);
+        return layout;
+    }
     Relation index = index_open(info->indexoid, NoLock);
     Layout layout = index_cache(index)->layout;
     index_close(index, NoLock);
@@ -69,12 +81,15 @@ int scope_columns(const IndexOptInfo* index) {
 // The radius that an operator of the index searches, with this argument.
 int radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op, Node* argument) {
     int strategy = get_op_opfamily_strategy(op, index->opfamily[0]);
+    HammingSpace space = space_of_index(index);
     if (strategy == kWithinBall)
-        return examine_ball(root, argument).radius;
+        return examine_ball(root, space, argument).radius;
+    if (strategy == kAlike && space.is_of_codes)
+        return space.likely_radius();
     // Of values that are equal by such a collation the scan looks at every row.
     Oid collation = index->indexcollations[0];
     if (strategy == kEqual && OidIsValid(collation) && !get_collation_isdeterministic(collation))
-        return kFingerprintBits;
+        return space.bits;
     return radius_of_strategy(strategy);
 }
 
@@ -83,7 +98,8 @@ struct PathQuals {
     List* clauses = NIL;              // those of them that are not only rechecked
     List* fingerprint_clauses = NIL;  // those of them that are about the fingerprint
     int computed_words = 0;           // arguments of which the scan computes the words
-    int radius = kFingerprintBits;    // the smallest of all conditions
+    HammingSpace space;               // of the first column
+    int radius = 0;                   // the smallest of all conditions
     bool nulls_only = false;          // fp IS NULL
     double searches = 1;              // of the index: one for each element of an array
     Bitmapset* scope_known = nullptr; // the columns of the scope for which there is a value
@@ -122,6 +138,7 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
     if (column == 0) {
         quals->radius = std::min(quals->radius, radius_of_operator(root, index, op, argument));
         quals->computed_words +=
+            quals->space.is_of_codes ||
             is_value_strategy(get_op_opfamily_strategy(op, index->opfamily[0]));
     } else if (tells_scope(index->opfamily[column], op)) {
         quals->scope_known = bms_add_member(quals->scope_known, column);
@@ -142,6 +159,8 @@ void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* 
 
 PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     PathQuals quals;
+    quals.space = space_of_index(path->indexinfo);
+    quals.radius = quals.space.bits;
     ListCell* cell;
     foreach (cell, path->indexclauses) {
         auto* clause = lfirst_node(IndexClause, cell);
@@ -158,7 +177,7 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     }
     // Without the whole scope no fingerprint can be searched for: the scan reads everything.
     if (quals.leaves_scope_open(path->indexinfo))
-        quals.radius = kFingerprintBits;
+        quals.radius = quals.space.bits;
     return quals;
 }
 
@@ -198,21 +217,32 @@ Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clause
                                   int(info->rel->relid), JOIN_INNER, nullptr);
 }
 
-// The share of all rows that the index finds. An index with scopes also finds rows of other scopes,
-// which are dropped when the table's row has been looked at: those that lie in the ball by chance,
-// and for fp IS NULL all that have no fingerprint.
+// The expected number of an average row's words that are near those of the query by chance. Where a
+// value is a single word, the share of rows within the radius.
+double near_by_chance(const PathQuals& quals, int word_count) {
+    double words = 0;
+    for (int i = 0; i < word_count; i++)
+        words += ball_share_of_code(bits_of_word(quals.space.bits, word_count, i),
+                                    word_radius(quals.radius, word_count, i));
+    return words;
+}
+
+// The share of all rows that the index finds. Of codes of several words it also finds those that
+// have one word near the query's, and an index with scopes finds rows of other scopes. These are
+// dropped when the table's row has been looked at. For fp IS NULL an index with scopes finds all
+// that have no fingerprint.
 Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& quals,
-                        Selectivity matching) {
+                        int word_count, Selectivity matching) {
     double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
     // A condition that gives no ball, as an equality by a collation that is not deterministic: every
     // row is rechecked.
-    if (!quals.nulls_only && quals.radius == kFingerprintBits && OidIsValid(words_function(info)))
+    if (!quals.nulls_only && quals.radius == quals.space.bits && OidIsValid(words_function(info)))
         return std::max(matching, indexed);
-    if (scope_columns(info) == 0)
+    if (scope_columns(info) == 0 && (word_count == 1 || quals.nulls_only))
         return matching;
     if (quals.nulls_only)
         return share_of_clauses(root, info, quals.fingerprint_clauses);
-    double others = quals.searches * ball_share(quals.radius) * indexed;
+    double others = quals.searches * near_by_chance(quals, word_count) * indexed;
     return std::max(matching, std::min(indexed, matching + others));
 }
 
@@ -220,8 +250,11 @@ Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& 
 constexpr double kFewFingerprints = 10;
 
 // Distinct fingerprints among the rows that are found: by chance, and near-duplicates.
-double expected_fingerprints(double entries, int radius, double rows) {
-    return std::min(rows, kFewFingerprints + entries * ball_share(radius));
+double expected_fingerprints(const PathQuals& quals, const Layout& layout, double entries,
+                             double rows) {
+    if (quals.nulls_only)
+        entries = 0;
+    return std::min(rows, kFewFingerprints + entries * near_by_chance(quals, layout.word_count));
 }
 
 PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& quals) {
@@ -232,14 +265,15 @@ PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& 
     estimate.layout = layout_of(info);
     estimate.quals = quals;
     estimate.entries = estimated_entries(estimate.layout, info->pages);
-    estimate.leaf_pages = std::max(1.0, info->pages / double(estimate.layout.table_count));
+    int trees = estimate.layout.table_count * estimate.layout.word_count;
+    estimate.leaf_pages = std::max(1.0, info->pages / double(trees));
 
     Selectivity matching = share_of_clauses(root, info, quals.clauses);
     estimate.scope_rows = clamp_row_est(matching * info->rel->tuples);
-    estimate.found = share_found(root, info, quals, matching);
+    estimate.found = share_found(root, info, quals, estimate.layout.word_count, matching);
     estimate.rows = clamp_row_est(estimate.found * info->rel->tuples);
     estimate.fingerprints =
-        expected_fingerprints(quals.nulls_only ? 0 : estimate.entries, quals.radius, estimate.rows);
+        expected_fingerprints(quals, estimate.layout, estimate.entries, estimate.rows);
 
     get_tablespace_page_costs(info->reltablespace, &estimate.random_page,
                               &estimate.sequential_page);
@@ -271,19 +305,36 @@ double pages_of_probes(const ProbePlan& plan, double entries) {
     return pages;
 }
 
+// Adds the work of `count` searches by one plan.
+void add_plan(const PathEstimate& path, const ProbePlan& plan, double count, SearchWork* work) {
+    work->visits += plan.visits * count;
+    work->candidates += (plan.candidates + plan.slices * kCandidatesOfSlice) * count;
+    work->pages += (plan.read_all ? path.leaf_pages : pages_of_probes(plan, path.entries)) * count;
+    if (!plan.read_all)
+        return;
+    // A pass over the posting table meets the TIDs with their fingerprints. Leaves follow each
+    // other in a pass, but splits have moved some of them.
+    work->page_cost = (path.random_page + path.sequential_page) / 2;
+    work->lookup_cost = 0;
+}
+
+// Each word is searched within its own radius. There are two such radii at most, and a plan serves
+// all words of one. A search for every row reads one word.
 SearchWork work_of_searches(const PathEstimate& path) {
-    ProbePlan plan =
-        make_probe_plan(path.layout, path.quals.radius, path.entries, kTypicalProbeCosts);
-    // A pass over the posting table meets the TIDs with their fingerprints.
-    double lookup = plan.read_all ? 0 : kLookupCost;
     if (path.quals.nulls_only)
-        return {1, 0, 1, path.random_page, lookup};
-    double candidates = plan.candidates + plan.slices * kCandidatesOfSlice;
-    double pages = plan.read_all ? path.leaf_pages : pages_of_probes(plan, path.entries);
-    // Leaves follow each other in a pass, but splits have moved some of them.
-    double page = plan.read_all ? (path.random_page + path.sequential_page) / 2 : path.random_page;
-    double searches = path.quals.searches;
-    return {plan.visits * searches, candidates * searches, pages * searches, page, lookup};
+        return {1, 0, 1, path.random_page, 0};
+    SearchWork work = {0, 0, 0, path.random_page, kLookupCost};
+    int radius = path.quals.radius;
+    int word_count = radius < path.quals.space.bits ? path.layout.word_count : 1;
+    for (int word = 0, next; word < word_count; word = next) {
+        int of_word = std::min(word_radius(radius, word_count, word), kFingerprintBits);
+        for (next = word + 1; next < word_count; next++)
+            if (word_radius(radius, word_count, next) != word_radius(radius, word_count, word))
+                break;
+        ProbePlan plan = make_probe_plan(path.layout, of_word, path.entries, kTypicalProbeCosts);
+        add_plan(path, plan, (next - word) * path.quals.searches, &work);
+    }
+    return work;
 }
 
 // Pages of the index that a search reads: those of its probes, and those of the posting table in
@@ -363,7 +414,8 @@ Cost cost_of_other_scopes(const PathEstimate& path) {
 
 void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // The first neighbours cost a few stages.
-    *startup += path.layout.table_count * (kVisitCost + path.random_page) * kStages;
+    int trees = path.layout.table_count * path.layout.word_count;
+    *startup += trees * (kVisitCost + path.random_page) * kStages;
     *startup = std::min(*startup, *total);
     // All neighbours cost a pass over the posting table for each distance, unless a ball leaves
     // few.

@@ -87,7 +87,7 @@ Node* ball_around(PlannerInfo* root, const Condition& condition, Oid* constructo
     Oid beside = condition.function;
     Oid minhash = sibling_function(beside, "minhash", kOfMinhash, 3, kMinhashDocument);
     Oid radius = sibling_function(beside, "minhash_radius", kOfRadius, 2, kMinhashRadius);
-    *constructor = sibling_function(beside, "hamming_ball", kOfBall, 2, kBallMake);
+    *constructor = sibling_function(beside, "hamming_ball", kOfBall, 2, kFingerprints.ball_make);
     if (!OidIsValid(minhash) || !OidIsValid(radius) || !OidIsValid(*constructor))
         return nullptr;
     // The shingles that near_duplicate() compares: the defaults of minhash().

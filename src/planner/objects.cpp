@@ -3,6 +3,8 @@
 
 #include "core/bits/ball.hpp"
 #include "operators/ball.hpp"
+#include "operators/bit_ball.hpp"
+#include "operators/code.hpp"
 #include "operators/distance.hpp"
 
 // These are in src/sql, whose headers the planner does not know.
@@ -17,16 +19,40 @@ PGDLLEXPORT Datum simhash_minhash_radius(PG_FUNCTION_ARGS);
 
 namespace simhash {
 
-const OurFunction kHamming = {"simhash_hamming", simhash_hamming};
-const OurFunction kHammingWithin = {"simhash_hamming_within", simhash_hamming_within};
-const OurFunction kHammingAt = {"simhash_hamming_at", simhash_hamming_at};
-const OurFunction kHammingBeyond = {"simhash_hamming_beyond", simhash_hamming_beyond};
+const DistanceFamily kFingerprints = {
+    .type = INT8OID,
+    .distance = "<~>",
+    .radius_sql = "hamming_radius",
+    .ball_sql = "hamming_ball",
+    .hamming = {"simhash_hamming", simhash_hamming},
+    .within = {"simhash_hamming_within", simhash_hamming_within},
+    .at = {"simhash_hamming_at", simhash_hamming_at},
+    .beyond = {"simhash_hamming_beyond", simhash_hamming_beyond},
+    .radius = {"simhash_hamming_radius", simhash_hamming_radius},
+    .ball_in = {"simhash_ball_in", simhash_ball_in},
+    .ball_make = {"simhash_ball_make", simhash_ball_make},
+    .ball_contained = {"simhash_ball_contained", simhash_ball_contained},
+    .ball_contains = {"simhash_ball_contains", simhash_ball_contains},
+};
+const DistanceFamily kCodes = {
+    .type = BITOID,
+    .distance = "<~~>",
+    .radius_sql = "hamming_radius_of_codes",
+    .ball_sql = "bit_ball",
+    .hamming = {"simhash_code_hamming", simhash_code_hamming},
+    .within = {"simhash_code_hamming_within", simhash_code_hamming_within},
+    .at = {"simhash_code_hamming_at", simhash_code_hamming_at},
+    .beyond = {"simhash_code_hamming_beyond", simhash_code_hamming_beyond},
+    .radius = {"simhash_code_hamming_radius", simhash_code_hamming_radius},
+    .ball_in = {"simhash_bit_ball_in", simhash_bit_ball_in},
+    .ball_make = {"simhash_bit_ball_make", simhash_bit_ball_make},
+    .ball_contained = {"simhash_bit_ball_contained", simhash_bit_ball_contained},
+    .ball_contains = {"simhash_bit_ball_contains", simhash_bit_ball_contains},
+};
+
 const OurFunction kHammingRadiusBelow = {"simhash_hamming_radius_below",
                                          simhash_hamming_radius_below};
-const OurFunction kHammingRadius = {"simhash_hamming_radius", simhash_hamming_radius};
-const OurFunction kBallMake = {"simhash_ball_make", simhash_ball_make};
-const OurFunction kBallContained = {"simhash_ball_contained", simhash_ball_contained};
-const OurFunction kBallContains = {"simhash_ball_contains", simhash_ball_contains};
+const OurFunction kCodesAlike = {"simhash_codes_alike", simhash_codes_alike};
 const OurFunction kNearDuplicateDocuments = {"simhash_near_duplicate_documents",
                                              simhash_near_duplicate_documents};
 const OurFunction kDocumentsAlike = {"simhash_documents_alike", simhash_documents_alike};
@@ -37,7 +63,8 @@ const OurFunction kMinhashRadius = {"simhash_minhash_radius", simhash_minhash_ra
 
 namespace {
 
-constexpr OurFunction kBallIn = {"simhash_ball_in", simhash_ball_in};
+constexpr const DistanceFamily* kFamilies[] = {&kFingerprints, &kCodes};
+
 constexpr struct {
     OurFunction function;
     int radius;
@@ -90,13 +117,20 @@ int radius_of_near(Oid function) {
     return kNoRadius;
 }
 
-bool is_ball_type(Oid type) {
+const DistanceFamily* family_of(Oid function, OurFunction DistanceFamily::*role) {
+    for (const DistanceFamily* family : kFamilies)
+        if (is_our_function(function, family->*role))
+            return family;
+    return nullptr;
+}
+
+const DistanceFamily* family_of_ball(Oid type) {
     HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
     if (!HeapTupleIsValid(tuple))
-        return false;
+        return nullptr;
     Oid input = reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple))->typinput;
     ReleaseSysCache(tuple);
-    return is_our_function(input, kBallIn);
+    return family_of(input, &DistanceFamily::ball_in);
 }
 
 Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
@@ -108,10 +142,11 @@ Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
     return usable ? function : InvalidOid;
 }
 
-Oid distance_operator(Oid hamming) {
-    Oid distance = GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum("<~>"),
-                                   ObjectIdGetDatum(INT8OID), ObjectIdGetDatum(INT8OID),
-                                   ObjectIdGetDatum(get_func_namespace(hamming)));
+Oid distance_operator(const DistanceFamily& family, Oid hamming) {
+    Oid distance =
+        GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum(family.distance),
+                        ObjectIdGetDatum(family.type), ObjectIdGetDatum(family.type),
+                        ObjectIdGetDatum(get_func_namespace(hamming)));
     return OidIsValid(distance) && get_opcode(distance) == hamming ? distance : InvalidOid;
 }
 

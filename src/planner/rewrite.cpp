@@ -1,7 +1,7 @@
 // Rewrites comparisons of a distance with a limit into predicates that the index knows. README.md
 // beside this file says when the planner calls this, and which comparisons stay as written.
 //
-// With d for a <~> b or hamming(a, b), and a limit of int2, int4 or int8, any expression:
+// With d for a <~> b, a <~~> b or hamming(a, b), and a limit of int2, int4 or int8, any expression:
 //
 //   d <= limit     hamming_within(a, b, limit)
 //   d <  limit     hamming_within(a, b, hamming_radius_below(limit))
@@ -19,7 +19,7 @@
 //   d <  limit     hamming_within(a, b, hamming_radius(limit, true))      d >= limit: likewise
 //   d =  limit     hamming_within(a, b, hamming_radius(limit, false)) AND d = limit
 //
-// With a list of constants, none of them NULL:
+// where codes have hamming_radius_of_codes(limit, ...). With a list of constants, none of them NULL:
 //
 //   d IN (1, 2)    hamming_within(a, b, 2) AND d IN (1, 2)
 //
@@ -96,13 +96,14 @@ Comparator mirrored(Comparator comparator) {
 // A comparison taken apart: distance comparator limit.
 struct Comparison {
     Comparator comparator;
-    Node* distance;  // a <~> b or hamming(a, b)
+    Node* distance; // a <~> b, a <~~> b or hamming(a, b)
+    const DistanceFamily* family;
     Oid hamming;     // the distance function
     List* arguments; // its two arguments
     Node* limit;     // of type int2, int4, int8, numeric or float8; kOneOf: a constant array
 };
 
-// True where the node is a <~> b or hamming(a, b), or that cast to another type of number.
+// True where the node is a <~> b, a <~~> b or hamming(a, b), or that cast to another type of number.
 bool take_distance(Node* node, Comparison* comparison) {
     Oid function = InvalidOid;
     List* arguments = NIL;
@@ -118,8 +119,11 @@ bool take_distance(Node* node, Comparison* comparison) {
         if (function == F_NUMERIC_INT4 || function == F_FLOAT8_INT4)
             return take_distance(static_cast<Node*>(linitial(arguments)), comparison);
     }
-    if (list_length(arguments) != 2 || !is_our_function(function, kHamming))
+    const DistanceFamily* family =
+        list_length(arguments) == 2 ? family_of(function, &DistanceFamily::hamming) : nullptr;
+    if (family == nullptr)
         return false;
+    comparison->family = family;
     comparison->distance = node;
     comparison->hamming = function;
     comparison->arguments = arguments;
@@ -225,8 +229,8 @@ Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool belo
         limit = cast_to(root, below ? F_CEIL_FLOAT8 : F_FLOOR_FLOAT8, FLOAT8OID, limit);
         limit = cast_to(root, F_NUMERIC_FLOAT8, NUMERICOID, limit);
     }
-    return call_sibling(root, comparison, "hamming_radius", kHammingRadius, INT8OID,
-                        list_make2(limit, makeBoolConst(below, false)));
+    return call_sibling(root, comparison, comparison.family->radius_sql, comparison.family->radius,
+                        INT8OID, list_make2(limit, makeBoolConst(below, false)));
 }
 
 // The greatest of the constants. Null where there is none, or where one is NULL: such a list is
@@ -262,15 +266,15 @@ Node* call_predicate(PlannerInfo* root, const Comparison& comparison, const char
 }
 
 Node* call_within(PlannerInfo* root, const Comparison& comparison, Node* radius) {
-    return call_predicate(root, comparison, "hamming_within", kHammingWithin, radius);
+    return call_predicate(root, comparison, "hamming_within", comparison.family->within, radius);
 }
 
 Node* call_beyond(PlannerInfo* root, const Comparison& comparison, Node* radius) {
-    return call_predicate(root, comparison, "hamming_beyond", kHammingBeyond, radius);
+    return call_predicate(root, comparison, "hamming_beyond", comparison.family->beyond, radius);
 }
 
 Node* call_at(PlannerInfo* root, const Comparison& comparison) {
-    return call_predicate(root, comparison, "hamming_at", kHammingAt,
+    return call_predicate(root, comparison, "hamming_at", comparison.family->at,
                           limit_as_bigint(root, comparison));
 }
 

@@ -10,9 +10,10 @@
 //      rows.
 //
 //   3. Rows that are near by chance. A ball of radius r holds sum C(64, i), i = 0..r, of all 2^64
-//      words: next to nothing for a small radius (2.4e-15 at 3), and half of them at 32. Where
-//      documents crowd together, more rows are near than by chance. Then several values of the
-//      histogram, which is a sample of the column, lie inside the ball, and their share is taken.
+//      words: next to nothing for a small radius (2.4e-15 at 3), and half of them at 32. For
+//      codes of n bits n stands in place of 64. Where documents crowd together, more rows are near
+//      than by chance. Then several values of the histogram, which is a sample of the column, lie
+//      inside the ball, and their share is taken.
 //
 // The query may be unknown: a parameter in a generic plan, the other table's column in a join. Then
 // an average query is estimated: all distinct fingerprints count alike, as in 2, and for 3 all
@@ -28,6 +29,7 @@
 #include "core/bits/ball_size.hpp"
 #include "core/text/minhash_distance.hpp"
 #include "operators/ball.hpp"
+#include "operators/bit_ball.hpp"
 #include "planner/constants.hpp"
 #include "planner/objects.hpp"
 
@@ -52,15 +54,23 @@ constexpr int kTellingHits = 3;
 // The number of values of each column that are compared where all pairs are.
 constexpr int kPairSample = 128;
 
-bool within(uint64_t a, uint64_t b, int radius) {
-    return hamming_distance(a, b) <= radius;
-}
+// Which values of a space are near each other: those within a radius.
+struct Nearness {
+    HammingSpace space;
+    int radius; // -1 .. space.bits
 
-// Equal fingerprints do not show crowding: a query is often one of the column's own fingerprints,
-// and a table is often joined with itself.
-bool is_other_within(uint64_t a, uint64_t b, int radius) {
-    return a != b && within(a, b, radius);
-}
+    bool is_everything() const { return radius >= space.bits; }
+    double share_by_chance() const { return space.ball_share(radius); }
+
+    bool holds(Datum a, Datum b) const { return space.distance(a, b) <= radius; }
+
+    // Equal values do not show crowding: a query is often one of the column's own values, and a
+    // table is often joined with itself.
+    bool holds_for_others(Datum a, Datum b) const {
+        int distance = space.distance(a, b);
+        return distance > 0 && distance <= radius;
+    }
+};
 
 // ---- what the statistics say about a column ----
 
@@ -74,11 +84,12 @@ struct ColumnStatistics {
     double rows;            // of the table; 0 where unknown
 };
 
-void load_slot(VariableStatData* column, int kind, int parts, AttStatsSlot* slot) {
+void load_slot(const HammingSpace& space, VariableStatData* column, int kind, int parts,
+               AttStatsSlot* slot) {
     memset(slot, 0, sizeof(*slot));
     if (HeapTupleIsValid(column->statsTuple) &&
         get_attstatsslot(slot, column->statsTuple, kind, InvalidOid, parts) &&
-        getBaseType(slot->valuetype) != INT8OID) {
+        !space.has_type(slot->valuetype)) {
         free_attstatsslot(slot);
         memset(slot, 0, sizeof(*slot));
     }
@@ -99,11 +110,11 @@ double count_distinct(VariableStatData* column, double rows) {
     return std::max(1.0, is_default ? std::max(rows, distinct) : distinct);
 }
 
-ColumnStatistics load_statistics(VariableStatData* column) {
+ColumnStatistics load_statistics(const HammingSpace& space, VariableStatData* column) {
     ColumnStatistics statistics;
-    load_slot(column, STATISTIC_KIND_MCV, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS,
+    load_slot(space, column, STATISTIC_KIND_MCV, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS,
               &statistics.common);
-    load_slot(column, STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &statistics.histogram);
+    load_slot(space, column, STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &statistics.histogram);
     statistics.not_null = 1;
     if (HeapTupleIsValid(column->statsTuple)) {
         auto* row = reinterpret_cast<Form_pg_statistic>(GETSTRUCT(column->statsTuple));
@@ -121,10 +132,6 @@ void free_statistics(ColumnStatistics* statistics) {
     free_attstatsslot(&statistics->histogram);
 }
 
-uint64_t value_at(const AttStatsSlot& slot, int i) {
-    return uint64_t(DatumGetInt64(slot.values[i]));
-}
-
 // ---- the three kinds of rows ----
 
 // The expected number of near fingerprints beside the query's own, where the column has `distinct`.
@@ -134,8 +141,8 @@ double expected_neighbours(int radius, double distinct) {
 
 // The share of rows that are near by chance or crowding: `hits` of `tries` values of a sample are
 // within the radius. Few hits only say that the share is not much more.
-double crowd_share(int radius, double hits, double tries) {
-    double by_chance = ball_share(radius);
+double crowd_share(const Nearness& near, double hits, double tries) {
+    double by_chance = near.share_by_chance();
     if (tries <= 0)
         return by_chance;
     if (hits >= kTellingHits)
@@ -145,69 +152,69 @@ double crowd_share(int radius, double hits, double tries) {
 
 // The share of all rows that have a most-common value inside the ball. *is_common tells whether the
 // query is such a value.
-double common_share(const AttStatsSlot& common, uint64_t query, int radius, bool* is_common) {
+double common_share(const Nearness& near, const AttStatsSlot& common, Datum query,
+                    bool* is_common) {
     double share = 0;
     *is_common = false;
     for (int i = 0; i < common.nvalues; i++) {
-        uint64_t value = value_at(common, i);
-        *is_common |= value == query;
-        if (within(value, query, radius))
+        int distance = near.space.distance(common.values[i], query);
+        *is_common |= distance == 0;
+        if (distance <= near.radius)
             share += common.numbers[i];
     }
     return share;
 }
 
-double known_query_share(const ColumnStatistics& statistics, uint64_t query, int radius) {
+double known_query_share(const Nearness& near, const ColumnStatistics& statistics, Datum query) {
     bool is_common;
-    double share = common_share(statistics.common, query, radius, &is_common);
+    double share = common_share(near, statistics.common, query, &is_common);
     int hits = 0;
     for (int i = 0; i < statistics.histogram.nvalues; i++)
-        hits += is_other_within(value_at(statistics.histogram, i), query, radius);
+        hits += near.holds_for_others(statistics.histogram.values[i], query);
     double fingerprints =
-        (is_common ? 0 : 1) + expected_neighbours(radius, statistics.rest_distinct);
-    double near = std::min(1.0, fingerprints / statistics.rest_distinct +
-                                    crowd_share(radius, hits, statistics.histogram.nvalues));
-    return share + statistics.rest * near;
+        (is_common ? 0 : 1) + expected_neighbours(near.radius, statistics.rest_distinct);
+    double of_rest = std::min(1.0, fingerprints / statistics.rest_distinct +
+                                       crowd_share(near, hits, statistics.histogram.nvalues));
+    return share + statistics.rest * of_rest;
 }
 
 // Copies bounds of the histogram at even steps, at most kPairSample of them. Returns their number.
-int sample_of(const AttStatsSlot& slot, uint64_t* sample) {
+int sample_of(const AttStatsSlot& slot, Datum* sample) {
     int count = std::min(slot.nvalues, kPairSample);
     for (int i = 0; i < count; i++)
-        sample[i] = value_at(slot, int(int64(i) * slot.nvalues / count));
+        sample[i] = slot.values[int64(i) * slot.nvalues / count];
     return count;
 }
 
 // The share of pairs, one value of each column, that are near by chance or crowding. Where both are
 // the `same` column, each pair of different places is compared once.
-double pair_share(const AttStatsSlot& left, const AttStatsSlot& right, bool same, int radius) {
-    uint64_t a[kPairSample], b[kPairSample];
+double pair_share(const Nearness& near, const AttStatsSlot& left, const AttStatsSlot& right,
+                  bool same) {
+    Datum a[kPairSample], b[kPairSample];
     int a_count = sample_of(left, a), b_count = sample_of(right, b);
     int hits = 0, tries = 0;
     for (int i = 0; i < a_count; i++)
         for (int j = same ? i + 1 : 0; j < b_count; j++, tries++)
-            hits += is_other_within(a[i], b[j], radius);
-    return crowd_share(radius, hits, tries);
+            hits += near.holds_for_others(a[i], b[j]);
+    return crowd_share(near, hits, tries);
 }
 
-double average_query_share(const ColumnStatistics& statistics, int radius) {
-    double fingerprints = 1 + expected_neighbours(radius, statistics.distinct);
-    double crowd = pair_share(statistics.histogram, statistics.histogram, true, radius);
+double average_query_share(const Nearness& near, const ColumnStatistics& statistics) {
+    double fingerprints = 1 + expected_neighbours(near.radius, statistics.distinct);
+    double crowd = pair_share(near, statistics.histogram, statistics.histogram, true);
     return statistics.not_null * std::min(1.0, fingerprints / statistics.distinct + crowd);
 }
 
 // The share of the column's rows within the radius of `query`, an expression. If its value is not
 // known, the share for an average query.
-double column_share(VariableStatData* column, const Node* query, int radius) {
-    if (radius < 0)
+double column_share(const Nearness& near, VariableStatData* column, const Node* query) {
+    if (near.radius < 0)
         return 0;
-    ColumnStatistics statistics = load_statistics(column);
-    const Const* known = bigint_constant(query);
-    double share =
-        radius >= kFingerprintBits ? statistics.not_null
-        : known != nullptr
-            ? known_query_share(statistics, uint64_t(DatumGetInt64(known->constvalue)), radius)
-            : average_query_share(statistics, radius);
+    ColumnStatistics statistics = load_statistics(near.space, column);
+    const Const* known = near.space.constant(query);
+    double share = near.is_everything() ? statistics.not_null
+                   : known != nullptr   ? known_query_share(near, statistics, known->constvalue)
+                                        : average_query_share(near, statistics);
     free_statistics(&statistics);
     CLAMP_PROBABILITY(share);
     return share;
@@ -215,16 +222,16 @@ double column_share(VariableStatData* column, const Node* query, int radius) {
 
 // ---- restrictions ----
 
-double restriction_share(const SelectivityContext& context, List* arguments, int radius) {
+double restriction_share(const SelectivityContext& context, List* arguments, const Nearness& near) {
     VariableStatData column;
     Node* other;
     bool column_on_left;
     // The condition is about two columns of one row, or about none: the statistics do not help.
     if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
                                   &column_on_left))
-        return std::max(DEFAULT_EQ_SEL, ball_share(radius));
+        return std::max(DEFAULT_EQ_SEL, near.share_by_chance());
     // The operators are strict, so NULL finds nothing.
-    double share = is_null_constant(other) ? 0 : column_share(&column, other, radius);
+    double share = is_null_constant(other) ? 0 : column_share(near, &column, other);
     ReleaseVariableStats(column);
     return share;
 }
@@ -233,59 +240,63 @@ double restriction_share(const SelectivityContext& context, List* arguments, int
 
 // The share of all pairs of rows that have two most-common values near each other. The lists are in
 // order of frequency, so their beginnings are enough.
-double common_pairs_share(const AttStatsSlot& left, const AttStatsSlot& right, int radius) {
+double common_pairs_share(const Nearness& near, const AttStatsSlot& left,
+                          const AttStatsSlot& right) {
     double share = 0;
     for (int i = 0; i < std::min(left.nvalues, kPairSample); i++)
         for (int j = 0; j < std::min(right.nvalues, kPairSample); j++)
-            if (within(value_at(left, i), value_at(right, j), radius))
+            if (near.holds(left.values[i], right.values[j]))
                 share += double(left.numbers[i]) * right.numbers[j];
     return share;
 }
 
 // The share of all pairs of rows that are within the radius.
-double inner_join_share(const ColumnStatistics& left, const ColumnStatistics& right, int radius) {
+double inner_join_share(const Nearness& near, const ColumnStatistics& left,
+                        const ColumnStatistics& right) {
     double distinct = std::max(left.rest_distinct, right.rest_distinct);
-    double near = (1 + expected_neighbours(radius, distinct)) / distinct;
+    double of_rest = (1 + expected_neighbours(near.radius, distinct)) / distinct;
     double common_pairs = (left.not_null - left.rest) * (right.not_null - right.rest);
     double other_pairs = std::max(0.0, left.not_null * right.not_null - common_pairs);
-    double crowd = pair_share(left.histogram, right.histogram, false, radius);
-    return common_pairs_share(left.common, right.common, radius) +
-           left.rest * right.rest * std::min(1.0, near) + other_pairs * crowd;
+    double crowd = pair_share(near, left.histogram, right.histogram, false);
+    return common_pairs_share(near, left.common, right.common) +
+           left.rest * right.rest * std::min(1.0, of_rest) + other_pairs * crowd;
 }
 
 // The share of the outer rows that have a match. It is all of them where an outer row may expect
 // one match or more.
-double semi_join_share(const ColumnStatistics& outer, const ColumnStatistics& inner, int radius) {
+double semi_join_share(const Nearness& near, const ColumnStatistics& outer,
+                       const ColumnStatistics& inner) {
     double distinct = std::max(outer.distinct, inner.distinct);
-    double per_pair = 1 / distinct + pair_share(outer.histogram, inner.histogram, false, radius);
+    double per_pair = 1 / distinct + pair_share(near, outer.histogram, inner.histogram, false);
     return outer.not_null * std::min(1.0, inner.rows * inner.not_null * per_pair);
 }
 
-double join_share(JoinType type, VariableStatData* outer, VariableStatData* inner, int radius) {
-    ColumnStatistics outer_statistics = load_statistics(outer),
-                     inner_statistics = load_statistics(inner);
+double join_share(const Nearness& near, JoinType type, VariableStatData* outer,
+                  VariableStatData* inner) {
+    ColumnStatistics outer_statistics = load_statistics(near.space, outer),
+                     inner_statistics = load_statistics(near.space, inner);
     double share;
-    if (radius >= kFingerprintBits)
+    if (near.is_everything())
         share = outer_statistics.not_null * inner_statistics.not_null;
     else if (type == JOIN_SEMI || type == JOIN_ANTI)
-        share = semi_join_share(outer_statistics, inner_statistics, radius);
+        share = semi_join_share(near, outer_statistics, inner_statistics);
     else
-        share = inner_join_share(outer_statistics, inner_statistics, radius);
+        share = inner_join_share(near, outer_statistics, inner_statistics);
     free_statistics(&outer_statistics);
     free_statistics(&inner_statistics);
     return share;
 }
 
-double join_clause_share(const SelectivityContext& context, List* arguments, int radius) {
+double join_clause_share(const SelectivityContext& context, List* arguments, const Nearness& near) {
     VariableStatData left, right;
     bool reversed;
     get_join_variables(context.root, arguments, context.join, &left, &right, &reversed);
     // In hamming_within(a.fp, 42, b.radius) both fingerprints are one table's, and only the radius
     // comes from the other.
     bool one_sided = left.rel == nullptr || right.rel == nullptr;
-    double share = one_sided ? restriction_share(context, arguments, radius)
-                             : join_share(context.join_type, reversed ? &right : &left,
-                                          reversed ? &left : &right, radius);
+    double share = one_sided ? restriction_share(context, arguments, near)
+                             : join_share(near, context.join_type, reversed ? &right : &left,
+                                          reversed ? &left : &right);
     ReleaseVariableStats(left);
     ReleaseVariableStats(right);
     return share;
@@ -296,9 +307,10 @@ double join_clause_share(const SelectivityContext& context, List* arguments, int
 double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius) {
     if (radius < 0)
         return 0;
+    Nearness near = {space_of(left, right), radius};
     List* arguments = list_make2(left, right);
-    double share = context.is_join ? join_clause_share(context, arguments, radius)
-                                   : restriction_share(context, arguments, radius);
+    double share = context.is_join ? join_clause_share(context, arguments, near)
+                                   : restriction_share(context, arguments, near);
     list_free(arguments);
     CLAMP_PROBABILITY(share);
     return share;
@@ -368,11 +380,12 @@ double expected_join_pairs(double a_fingerprints, double b_fingerprints, int rad
 
 namespace {
 
-void examine_radius(PlannerInfo* root, Node* radius, BallEstimate* estimate) {
+void examine_radius(PlannerInfo* root, const HammingSpace& space, Node* radius,
+                    BallEstimate* estimate) {
     Node* value = estimate_expression_value(root, radius);
     estimate->never |= is_null_constant(value);
     if (const Const* known = bigint_constant(value))
-        estimate->radius = saturate_radius(DatumGetInt64(known->constvalue));
+        estimate->radius = space.saturate(DatumGetInt64(known->constvalue));
 }
 
 void examine_center(PlannerInfo* root, Node* center, BallEstimate* estimate) {
@@ -380,26 +393,34 @@ void examine_center(PlannerInfo* root, Node* center, BallEstimate* estimate) {
     estimate->center = center;
 }
 
+void examine_constant_ball(const HammingSpace& space, const Const* ball, BallEstimate* estimate) {
+    // Somebody may have declared an operator of other types with our estimator.
+    const DistanceFamily* family = family_of_ball(ball->consttype);
+    if (family == &kFingerprints) {
+        const HammingBall* known = datum_get_ball(ball->constvalue);
+        estimate->center = reinterpret_cast<Node*>(make_bigint_constant(known->center));
+        estimate->radius = space.saturate(known->radius);
+    } else if (family == &kCodes) {
+        BitBall* known = datum_get_bit_ball(ball->constvalue);
+        estimate->center = reinterpret_cast<Node*>(make_code_constant(center(known)));
+        estimate->radius = space.saturate(known->radius);
+    }
+}
+
 } // namespace
 
-BallEstimate examine_ball(PlannerInfo* root, Node* ball) {
-    BallEstimate estimate = {nullptr, kNearDuplicateRadius, false};
+BallEstimate examine_ball(PlannerInfo* root, const HammingSpace& space, Node* ball) {
+    BallEstimate estimate = {nullptr, space.likely_radius(), false};
     Node* value = estimate_expression_value(root, ball);
     if (is_null_constant(value)) {
         estimate.never = true;
     } else if (IsA(value, Const)) {
-        // Somebody may have declared an operator of other types with our estimator.
-        auto* constant = reinterpret_cast<Const*>(value);
-        if (is_ball_type(constant->consttype)) {
-            const HammingBall* known = datum_get_ball(constant->constvalue);
-            estimate.center = reinterpret_cast<Node*>(make_bigint_constant(known->center));
-            estimate.radius = saturate_radius(known->radius);
-        }
+        examine_constant_ball(space, reinterpret_cast<Const*>(value), &estimate);
     } else if (IsA(ball, FuncExpr)) {
         auto* call = reinterpret_cast<FuncExpr*>(ball);
-        if (is_our_function(call->funcid, kBallMake)) {
+        if (family_of(call->funcid, &DistanceFamily::ball_make) != nullptr) {
             examine_center(root, static_cast<Node*>(linitial(call->args)), &estimate);
-            examine_radius(root, static_cast<Node*>(lsecond(call->args)), &estimate);
+            examine_radius(root, space, static_cast<Node*>(lsecond(call->args)), &estimate);
         }
     }
     return estimate;
@@ -407,18 +428,18 @@ BallEstimate examine_ball(PlannerInfo* root, Node* ball) {
 
 namespace {
 
-// The left side is a fingerprint, or a text.
-double ball_operator_selectivity(const SelectivityContext& context, Node* fingerprint, Node* ball) {
-    BallEstimate estimate = examine_ball(context.root, ball);
+// The value is a fingerprint, a code or a text.
+double ball_operator_selectivity(const SelectivityContext& context, Node* value, Node* ball) {
+    BallEstimate estimate = examine_ball(context.root, space_of(value, ball), ball);
     if (estimate.never)
         return 0;
-    return within_selectivity(context, fingerprint,
-                              estimate.center != nullptr ? estimate.center : ball, estimate.radius);
+    return within_selectivity(context, value, estimate.center != nullptr ? estimate.center : ball,
+                              estimate.radius);
 }
 
 // The estimate for the operators: bigint <@ ball, ball @> bigint, bigint ~= bigint and its
-// relatives, text <@ ball, and =~~ of texts and of sets of shingles. A user may declare operators of other types with these estimators, so nothing is taken
-// for granted.
+// relatives, <@, @> and =~~ of codes, text <@ ball, and =~~ of texts and of sets of shingles. A user
+// may declare operators of other types with these estimators, so nothing is taken for granted.
 double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)
         return DEFAULT_EQ_SEL;
@@ -428,10 +449,12 @@ double operator_selectivity(const SelectivityContext& context, Oid op, List* arg
     int radius = radius_of_near(function);
     if (radius != kNoRadius)
         return within_selectivity(context, left, right, radius);
-    if (is_our_function(function, kBallContained))
+    if (family_of(function, &DistanceFamily::ball_contained) != nullptr)
         return ball_operator_selectivity(context, left, right);
-    if (is_our_function(function, kBallContains))
+    if (family_of(function, &DistanceFamily::ball_contains) != nullptr)
         return ball_operator_selectivity(context, right, left);
+    if (is_our_function(function, kCodesAlike))
+        return within_selectivity(context, left, right, space_of(left, right).likely_radius());
     if (is_our_function(function, kDocumentsAlike))
         return document_selectivity(context, left, right, kAlikeRadius);
     if (is_our_function(function, kDocumentInBall))

@@ -3,19 +3,20 @@
 #pragma once
 
 #include "pg.hpp"
+#include "planner/hamming_space.hpp"
 
 namespace simhash {
 
 // The part of a predicate's ball that is known while the query is planned.
 struct BallEstimate {
-    Node* center; // the query fingerprint, an expression; null where the whole ball is a parameter
-    int radius;   // -1..64; where it is not known, the radius of ~= is assumed
+    Node* center; // the query, an expression; null where the whole ball is a parameter
+    int radius;   // -1 .. space.bits; where it is not known, space.likely_radius()
     bool never;   // the ball is NULL: no row matches
 };
 
-// The right side of fp <@ ball: a constant, a call of hamming_ball(center, radius), or anything
-// else.
-BallEstimate examine_ball(PlannerInfo* root, Node* ball);
+// The right side of value <@ ball, for values of the space: a constant, a call of
+// hamming_ball(center, radius) or of bit_ball(), or anything else.
+BallEstimate examine_ball(PlannerInfo* root, const HammingSpace& space, Node* ball);
 
 // Where the condition to be estimated stands, a restriction or a join: what the server passes to
 // estimators.

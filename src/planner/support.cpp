@@ -6,13 +6,15 @@
 //   hamming_within(fp, $1, 3)
 //       |  the support function of hamming_within(): index_condition()
 //   fp <@ hamming_ball($1, 3)       what the index searches for
+//
+// and the same of codes, with <~~> and bit_ball.
 #include "planner/planner.hpp"
 
 #include <algorithm>
 
-#include "core/bits/ball.hpp"
 #include "index/access_method.hpp"
 #include "operators/ball.hpp"
+#include "operators/bit_ball.hpp"
 #include "planner/constants.hpp"
 #include "planner/objects.hpp"
 #include "planner/rewrite.hpp"
@@ -129,14 +131,16 @@ namespace {
 Node* simplify_distance(SupportRequestSimplify* request) {
     // The planner asks this before it opens the query's tables, so the hook is there in time.
     install_rewriting();
-    Oid op = distance_operator(request->fcall->funcid);
+    Oid function = request->fcall->funcid;
+    const DistanceFamily* family = family_of(function, &DistanceFamily::hamming);
+    Oid op = family != nullptr ? distance_operator(*family, function) : InvalidOid;
     if (!OidIsValid(op) || list_length(request->fcall->args) != 2)
         return nullptr;
     auto* left = static_cast<Expr*>(linitial(request->fcall->args));
     auto* right = static_cast<Expr*>(lsecond(request->fcall->args));
     auto* distance = reinterpret_cast<OpExpr*>(
         make_opclause(op, INT4OID, false, left, right, InvalidOid, InvalidOid));
-    distance->opfuncid = request->fcall->funcid;
+    distance->opfuncid = function;
     return reinterpret_cast<Node*>(distance);
 }
 
@@ -160,41 +164,64 @@ Node* without_collation(const FuncExpr* call) {
 
 // ---- support function of hamming_within(), hamming_at() and hamming_beyond() ----
 
+// The ball of two constants.
+Const* make_constant_ball(const DistanceFamily& family, Oid type, Datum center, int64 radius) {
+    Datum ball = &family == &kFingerprints
+                     ? PointerGetDatum(make_ball(DatumGetInt64(center), radius))
+                     : PointerGetDatum(make_bit_ball(center, radius));
+    return makeConst(type, -1, InvalidOid, get_typlen(type), ball, false, false);
+}
+
 // The ball of (center, radius): a constant where both are constants, else a call that the executor
 // evaluates.
-Expr* make_ball_expression(Oid constructor, Node* center, Node* radius) {
+Expr* make_ball_expression(const DistanceFamily& family, Oid constructor, Node* center,
+                           Node* radius) {
     Oid type = get_func_rettype(constructor);
-    const Const *center_constant = bigint_constant(center),
+    const Const *center_constant = space_of(center, center).constant(center),
                 *radius_constant = bigint_constant(radius);
-    if (center_constant != nullptr && radius_constant != nullptr) {
-        HammingBall* ball = make_ball(DatumGetInt64(center_constant->constvalue),
-                                      DatumGetInt64(radius_constant->constvalue));
-        return reinterpret_cast<Expr*>(makeConst(type, -1, InvalidOid, sizeof(HammingBall),
-                                                 PointerGetDatum(ball), false, false));
-    }
+    if (center_constant != nullptr && radius_constant != nullptr)
+        return reinterpret_cast<Expr*>(make_constant_ball(
+            family, type, center_constant->constvalue, DatumGetInt64(radius_constant->constvalue)));
     return reinterpret_cast<Expr*>(makeFuncExpr(constructor, type, list_make2(center, radius),
                                                 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
 }
 
 // The operator <@ of the index for the balls that the constructor makes; InvalidOid where the index
 // is of another kind.
-Oid contained_operator(Oid opfamily, Oid constructor) {
-    Oid op = get_opfamily_member(opfamily, INT8OID, get_func_rettype(constructor), kWithinBall);
+Oid contained_operator(const DistanceFamily& family, Oid opfamily, Oid constructor) {
+    Oid op = get_opfamily_member(opfamily, family.type, get_func_rettype(constructor), kWithinBall);
     if (!OidIsValid(op))
         return InvalidOid;
     Oid function = get_opcode(op);
-    return is_our_function(function, kBallContained) && may_call(function) ? op : InvalidOid;
+    return is_our_function(function, family.ball_contained) && may_call(function) ? op : InvalidOid;
+}
+
+// The operator <@ of the request's index, and the constructor of its balls, for the family of
+// hamming_within(). Both InvalidOid where the index is of another kind.
+struct BallSearch {
+    Oid op, constructor;
+};
+
+BallSearch ball_search(const SupportRequestIndexCondition& request, const DistanceFamily& family) {
+    Oid types[] = {family.type, INT8OID};
+    Oid constructor = sibling_function(request.funcid, family.ball_sql, types, 2, family.ball_make);
+    if (!OidIsValid(constructor))
+        return {InvalidOid, InvalidOid};
+    return {contained_operator(family, request.opfamily, constructor), constructor};
 }
 
 // hamming_within(fp, q, r), where fp or q is the column of the index, becomes
-// fp <@ hamming_ball(q, r). So does hamming_at(), whose rows are the rim of that ball: its
-// condition is lossy, and the server checks the rows. No index finds the rows of hamming_beyond(),
-// which lie outside of the ball.
+// fp <@ hamming_ball(q, r), and of codes code <@ bit_ball(q, r). So does hamming_at(), whose rows
+// are the rim of that ball: its condition is lossy, and the server checks the rows. No index finds
+// the rows of hamming_beyond(), which lie outside of the ball.
 List* index_condition(SupportRequestIndexCondition* request) {
-    bool is_within = is_our_function(request->funcid, kHammingWithin);
-    if (!is_within && !is_our_function(request->funcid, kHammingAt))
+    const DistanceFamily* family = family_of(request->funcid, &DistanceFamily::within);
+    bool is_within = family != nullptr;
+    if (!is_within)
+        family = family_of(request->funcid, &DistanceFamily::at);
+    if (family == nullptr)
         return NIL;
-    // The third argument is the radius. An index column after the first is a bigint of the scope.
+    // The third argument is the radius. An index column after the first is of the scope.
     if (!is_funcclause(request->node) || request->indexarg > 1 || request->indexcol > 0)
         return NIL;
     List* arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
@@ -208,15 +235,12 @@ List* index_condition(SupportRequestIndexCondition* request) {
         return NIL;
     // Another user may not be allowed to call these functions, and must not get this plan.
     request->root->glob->dependsOnRole = true;
-    constexpr Oid kTypes[] = {INT8OID, INT8OID};
-    Oid constructor = sibling_function(request->funcid, "hamming_ball", kTypes, 2, kBallMake);
-    Oid op =
-        OidIsValid(constructor) ? contained_operator(request->opfamily, constructor) : InvalidOid;
-    if (!OidIsValid(op))
+    BallSearch search = ball_search(*request, *family);
+    if (!OidIsValid(search.op))
         return NIL;
+    Expr* ball = make_ball_expression(*family, search.constructor, query, radius);
     auto* condition = reinterpret_cast<OpExpr*>(
-        make_opclause(op, BOOLOID, false, column, make_ball_expression(constructor, query, radius),
-                      InvalidOid, InvalidOid));
+        make_opclause(search.op, BOOLOID, false, column, ball, InvalidOid, InvalidOid));
     set_opfuncid(condition);
     request->lossy = !is_within;
     return list_make1(condition);
@@ -229,14 +253,15 @@ List* index_condition(SupportRequestIndexCondition* request) {
 double predicate_share(const SelectivityContext& context, Oid function, Node* left, Node* right,
                        int64 limit) {
     bool differences = context.join_type != JOIN_SEMI && context.join_type != JOIN_ANTI;
-    double inside = within_selectivity(context, left, right, saturate_radius(limit));
-    if (is_our_function(function, kHammingBeyond)) {
-        double everything = within_selectivity(context, left, right, kFingerprintBits);
+    HammingSpace space = space_of(left, right);
+    double inside = within_selectivity(context, left, right, space.saturate(limit));
+    if (family_of(function, &DistanceFamily::beyond) != nullptr) {
+        double everything = within_selectivity(context, left, right, space.bits);
         return differences ? everything - inside : everything;
     }
-    if (!is_our_function(function, kHammingAt))
+    if (family_of(function, &DistanceFamily::at) == nullptr)
         return inside;
-    if (limit < 0 || limit > kFingerprintBits)
+    if (limit < 0 || limit > space.bits)
         return 0;
     return differences ? inside - within_selectivity(context, left, right, int(limit) - 1) : inside;
 }
@@ -251,10 +276,11 @@ Node* estimate_predicate(SupportRequestSelectivity* request) {
     if (!is_null_constant(limit)) {
         SelectivityContext context = {request->root, request->varRelid, request->is_join,
                                       request->jointype, request->sjinfo};
-        int64 radius = known != nullptr ? DatumGetInt64(known->constvalue) : kNearDuplicateRadius;
-        share =
-            predicate_share(context, request->funcid, static_cast<Node*>(linitial(request->args)),
-                            static_cast<Node*>(lsecond(request->args)), radius);
+        auto* left = static_cast<Node*>(linitial(request->args));
+        auto* right = static_cast<Node*>(lsecond(request->args));
+        int64 radius = known != nullptr ? DatumGetInt64(known->constvalue)
+                                        : space_of(left, right).likely_radius();
+        share = predicate_share(context, request->funcid, left, right, radius);
     }
     CLAMP_PROBABILITY(share);
     request->selectivity = share;

@@ -2,6 +2,8 @@
 // entries, and the sort and the search that others share.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "core/bits/ball.hpp"
 #include "core/bits/ball_size.hpp"
 #include "core/bits/bucket_sort.hpp"
@@ -32,6 +34,26 @@ TEST(Ball, RadiiBeyondTheWordSaturate) {
         EXPECT_EQ(saturate_radius(radius), radius);
     EXPECT_EQ(saturate_radius(65), 64);
     EXPECT_EQ(saturate_radius(INT64_MAX), 64);
+}
+
+// The binomial distribution, by multiplying probabilities one bit after the other.
+TEST(BallSize, SharesOfCodesAreBinomial) {
+    for (int bits : {1, 64, 65, 100, 256, 1024}) {
+        std::vector<double> differing(size_t(bits) + 1);
+        differing[0] = 1;
+        for (int bit = 0; bit < bits; bit++)
+            for (int i = bit + 1; i >= 0; i--)
+                differing[size_t(i)] =
+                    (differing[size_t(i)] + (i > 0 ? differing[size_t(i) - 1] : 0)) / 2;
+        double share = 0;
+        EXPECT_EQ(ball_share_of_code(bits, -1), 0);
+        for (int radius = 0; radius <= bits; radius++) {
+            share += differing[size_t(radius)];
+            EXPECT_NEAR(ball_share_of_code(bits, radius), share, 1e-9 * share);
+        }
+        EXPECT_EQ(ball_share_of_code(bits, bits + 1), 1);
+    }
+    EXPECT_LT(ball_share_of_code(2'000'000'000, 1000), 1e-300);
 }
 
 TEST(BallSize, CountsTheWordsOfABall) {

@@ -2,6 +2,8 @@
 // be 2^64.
 #pragma once
 
+#include <cmath>
+
 #include "core/bits/distance.hpp"
 
 namespace simhash {
@@ -40,6 +42,27 @@ constexpr double ball_share(int bits, int radius) {
 // The share of uniformly distributed fingerprints that lie in a ball.
 constexpr double ball_share(int radius) {
     return ball_share(kFingerprintBits, radius);
+}
+
+// The share of all codes of `bits` bits (any number) that lie within a radius (any integer) of a
+// given one: the sum of C(bits, i) / 2^bits. Terms of up to half of the bits grow with i, so the
+// sum begins with the last one, and ends where the others do not count any more.
+inline double ball_share_of_code(int bits, int radius) {
+    if (bits <= kFingerprintBits)
+        return ball_share(bits < 0 ? 0 : bits, radius);
+    if (radius < 0 || radius >= bits)
+        return radius < 0 ? 0 : 1;
+    if (radius >= (bits + 1) / 2)
+        return 1 - ball_share_of_code(bits, bits - radius - 1);
+    double n = bits;
+    double term = std::exp(std::lgamma(n + 1) - std::lgamma(radius + 1.0) -
+                           std::lgamma(n - radius + 1) - n * std::log(2.0));
+    double sum = 0;
+    for (int i = radius; i >= 0 && term > sum * 1e-12; i--) {
+        sum += term;
+        term *= i / (n - i + 1);
+    }
+    return sum;
 }
 
 } // namespace simhash
