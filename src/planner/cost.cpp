@@ -199,6 +199,7 @@ struct PathEstimate {
     IndexOptInfo* index;
     Layout layout;
     PathQuals quals;
+    ProbePlan plan;      // of a value's first word, whose radius is the greatest
     double entries;      // distinct fingerprints in the index
     double leaf_pages;   // of one block table
     Selectivity found;   // the share of all rows that the index finds
@@ -219,30 +220,40 @@ Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clause
 
 // The expected number of an average row's words that are near those of the query by chance. Where a
 // value is a single word, the share of rows within the radius.
-double near_by_chance(const PathQuals& quals, int word_count) {
+double near_by_chance(const PathEstimate& path) {
     double words = 0;
-    for (int i = 0; i < word_count; i++)
-        words += ball_share_of_code(bits_of_word(quals.space.bits, word_count, i),
-                                    word_radius(quals.radius, word_count, i));
+    int count = path.layout.word_count;
+    for (int i = 0; i < count; i++)
+        words += ball_share_of_code(bits_of_word(path.quals.space.bits, count, i),
+                                    word_radius(path.quals.radius, count, i));
     return words;
+}
+
+// True where every row is looked at: where a condition gives no ball, as an equality by a collation
+// that is not deterministic, and where the first of several words would be searched by reading
+// everything.
+bool finds_everything(const PathEstimate& path) {
+    if (path.quals.nulls_only || !OidIsValid(words_function(path.index)))
+        return false;
+    return path.quals.radius == path.quals.space.bits ||
+           (path.layout.word_count > 1 && path.plan.read_all);
 }
 
 // The share of all rows that the index finds. Of codes of several words it also finds those that
 // have one word near the query's, and an index with scopes finds rows of other scopes. These are
 // dropped when the table's row has been looked at. For fp IS NULL an index with scopes finds all
 // that have no fingerprint.
-Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& quals,
-                        int word_count, Selectivity matching) {
+Selectivity share_found(const PathEstimate& path, Selectivity matching) {
+    IndexOptInfo* info = path.index;
     double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
-    // A condition that gives no ball, as an equality by a collation that is not deterministic: every
-    // row is rechecked.
-    if (!quals.nulls_only && quals.radius == quals.space.bits && OidIsValid(words_function(info)))
+    if (finds_everything(path))
         return std::max(matching, indexed);
-    if (scope_columns(info) == 0 && (word_count == 1 || quals.nulls_only))
+    bool finds_others = path.layout.word_count > 1 && !path.quals.nulls_only;
+    if (scope_columns(info) == 0 && !finds_others)
         return matching;
-    if (quals.nulls_only)
-        return share_of_clauses(root, info, quals.fingerprint_clauses);
-    double others = quals.searches * near_by_chance(quals, word_count) * indexed;
+    if (path.quals.nulls_only)
+        return share_of_clauses(path.root, info, path.quals.fingerprint_clauses);
+    double others = path.quals.searches * near_by_chance(path) * indexed;
     return std::max(matching, std::min(indexed, matching + others));
 }
 
@@ -250,11 +261,14 @@ Selectivity share_found(PlannerInfo* root, IndexOptInfo* info, const PathQuals& 
 constexpr double kFewFingerprints = 10;
 
 // Distinct fingerprints among the rows that are found: by chance, and near-duplicates.
-double expected_fingerprints(const PathQuals& quals, const Layout& layout, double entries,
-                             double rows) {
-    if (quals.nulls_only)
-        entries = 0;
-    return std::min(rows, kFewFingerprints + entries * near_by_chance(quals, layout.word_count));
+double expected_fingerprints(const PathEstimate& path) {
+    double near = path.quals.nulls_only ? 0 : path.entries * near_by_chance(path);
+    return std::min(path.rows, kFewFingerprints + near);
+}
+
+ProbePlan plan_of_word(const PathEstimate& path, int word) {
+    int radius = word_radius(path.quals.radius, path.layout.word_count, word);
+    return make_probe_plan(path.layout, saturate_radius(radius), path.entries, kTypicalProbeCosts);
 }
 
 PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& quals) {
@@ -267,13 +281,13 @@ PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& 
     estimate.entries = estimated_entries(estimate.layout, info->pages);
     int trees = estimate.layout.table_count * estimate.layout.word_count;
     estimate.leaf_pages = std::max(1.0, info->pages / double(trees));
+    estimate.plan = plan_of_word(estimate, 0);
 
     Selectivity matching = share_of_clauses(root, info, quals.clauses);
     estimate.scope_rows = clamp_row_est(matching * info->rel->tuples);
-    estimate.found = share_found(root, info, quals, estimate.layout.word_count, matching);
+    estimate.found = share_found(estimate, matching);
     estimate.rows = clamp_row_est(estimate.found * info->rel->tuples);
-    estimate.fingerprints =
-        expected_fingerprints(quals, estimate.layout, estimate.entries, estimate.rows);
+    estimate.fingerprints = expected_fingerprints(estimate);
 
     get_tablespace_page_costs(info->reltablespace, &estimate.random_page,
                               &estimate.sequential_page);
@@ -318,22 +332,20 @@ void add_plan(const PathEstimate& path, const ProbePlan& plan, double count, Sea
     work->lookup_cost = 0;
 }
 
-// Each word is searched within its own radius. There are two such radii at most, and a plan serves
-// all words of one. A search for every row reads one word.
+// Each word is searched within its own radius. There are two such radii at most: some of the first
+// words have the radius of the first, and all others the next smaller one. A search for every row
+// reads one word.
 SearchWork work_of_searches(const PathEstimate& path) {
     if (path.quals.nulls_only)
         return {1, 0, 1, path.random_page, 0};
     SearchWork work = {0, 0, 0, path.random_page, kLookupCost};
-    int radius = path.quals.radius;
-    int word_count = radius < path.quals.space.bits ? path.layout.word_count : 1;
-    for (int word = 0, next; word < word_count; word = next) {
-        int of_word = std::min(word_radius(radius, word_count, word), kFingerprintBits);
-        for (next = word + 1; next < word_count; next++)
-            if (word_radius(radius, word_count, next) != word_radius(radius, word_count, word))
-                break;
-        ProbePlan plan = make_probe_plan(path.layout, of_word, path.entries, kTypicalProbeCosts);
-        add_plan(path, plan, (next - word) * path.quals.searches, &work);
-    }
+    int words = path.plan.read_all ? 1 : path.layout.word_count;
+    int wider = (path.quals.radius + 1) % words;
+    int like_first = wider > 0 ? wider : words;
+    add_plan(path, path.plan, like_first * path.quals.searches, &work);
+    if (like_first < words)
+        add_plan(path, plan_of_word(path, words - 1), (words - like_first) * path.quals.searches,
+                 &work);
     return work;
 }
 
