@@ -17,6 +17,9 @@ constexpr int kRadiusStep = 2;
 constexpr int kNearRadius = 8;
 // The far radius is the least at which this many matches are expected: enough for most limits.
 constexpr double kFarMatches = 64;
+// Among the words of a value, a stage that costs more than this part of a pass counts as one: it
+// raises the bound by few bits, and several more may follow.
+constexpr double kStagesOfPass = 4;
 
 } // namespace
 
@@ -267,8 +270,11 @@ int NearestScan::frontier() const {
 bool NearestScan::is_at_pass() {
     if (step_ != Step::kStage)
         return true;
-    bool is_at_stage = matches_->all_taken() && !postings_->is_reading();
-    return is_at_stage && radius_ < greatest_radius_ && index_->plan_for(radius_ + 1)->read_all;
+    if (!matches_->all_taken() || postings_->is_reading() || radius_ >= greatest_radius_)
+        return false;
+    const ProbePlan* plan = index_->plan_for(radius_ + 1);
+    double pass = index_->entries() * kTypicalProbeCosts.read_all_per_entry;
+    return plan->read_all || plan->cost * kStagesOfPass > pass;
 }
 
 } // namespace simhash

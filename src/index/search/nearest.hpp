@@ -52,7 +52,8 @@ class NearestScan {
     Progress go_on();
     // No row that was not returned yet is nearer than this.
     int frontier() const;
-    // True when the next step is a pass over the posting table, or belongs to one.
+    // True when the next step is a pass over the posting table, belongs to one, or costs about as
+    // much.
     bool is_at_pass();
 
   private:

@@ -1,27 +1,40 @@
 // Adds up distances. See the header.
 #include "index/search/whole_distances.hpp"
 
+#include "core/bits/distances.hpp"
+
 #include <algorithm>
 
 namespace simhash {
 
-// Calls visit(posting) for all postings of a word.
+// Calls visit(TID, distance) for all postings of a word.
 template <typename Visit>
 void WholeDistances::visit_postings(size_t word, const Visit& visit) {
-    PostingReader& postings = words_[word]->postings;
-    postings.start(words_[word]->index.all_postings(), kEverything);
-    while (postings.next_leaf())
-        for (const Entry& posting : postings.postings())
-            visit(posting);
-    postings.stop();
+    SearchedIndex& index = words_[word]->index;
+    Entry* postings = index.yield()->postings;
+    for (LeafCursor cursor = index.all_postings(); !cursor.at_end();) {
+        CHECK_FOR_INTERRUPTS();
+        Entry position = cursor.position();
+        LeafReader reader = cursor.lock(index.snapshot);
+        int count = reader.decode_packed(postings);
+        count += reader.decode_tail(postings + count);
+        cursor.go_on();
+        cursor.release();
+        put_distances({postings, size_t(count)}, centers_[word], leaf_distances_);
+        for (int i = 0; i < count; i++)
+            // An entry before the position is done: the leaf may have taken over the range of an
+            // unlinked one. No row has an impossible TID, which a damaged page may hold.
+            if (postings[i] >= position && tid_is_possible(postings[i].tid))
+                visit(postings[i].tid, leaf_distances_[i]);
+    }
 }
 
 // Finds out how many sums there are, and takes memory for them, or for a part.
 void WholeDistances::find_extent() {
     blocks_ = offsets_ = 0;
-    visit_postings(0, [&](const Entry& posting) {
-        blocks_ = std::max(blocks_, (posting.tid >> 16) + 1);
-        offsets_ = std::max(offsets_, posting.tid & 0xffff);
+    visit_postings(0, [&](uint64_t tid, int) {
+        blocks_ = std::max(blocks_, (tid >> 16) + 1);
+        offsets_ = std::max(offsets_, tid & 0xffff);
     });
     size_t bytes_of_block = std::max<uint64_t>(offsets_, 1) * sizeof(*sums_);
     uint64_t affordable = size_t(work_mem) * 1024 / bytes_of_block;
@@ -37,13 +50,12 @@ void WholeDistances::find_extent() {
 void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
     std::fill_n(sums_, (end_block - first_block) * offsets_, 0);
     for (size_t word = 0; word < words_.size(); word++)
-        visit_postings(word, [&](const Entry& posting) {
-            uint64_t block = posting.tid >> 16, offset = posting.tid & 0xffff;
+        visit_postings(word, [&](uint64_t tid, int distance) {
+            uint64_t block = tid >> 16, offset = tid & 0xffff;
             // Rows that were inserted since find_extent() are none that the snapshot sees.
             if (block < first_block || block >= end_block || offset > offsets_)
                 return;
             uint16_t& sum = sums_[(block - first_block) * offsets_ + offset - 1];
-            int distance = hamming_distance(posting.key, centers_[word]);
             if (word == 0)
                 sum = uint16_t(1 + distance);
             else if (sum > 0)

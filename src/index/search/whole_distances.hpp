@@ -43,6 +43,7 @@ class WholeDistances {
 
     std::span<WordScan*> words_;
     std::span<const uint64_t> centers_;
+    uint8_t leaf_distances_[kMaxLeafEntries]; // of the postings of one leaf
     const SeenRows* seen_ = nullptr;
     int greatest_ = kNoRadius;
 
