@@ -227,7 +227,7 @@ COMMENT ON OPERATOR @> (bit_ball, bit) IS 'whether the ball has the code';
 CREATE FUNCTION bit_words(bit) RETURNS bigint[]
     AS 'MODULE_PATHNAME', 'simhash_code_words'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bit_words(bit) IS 'the words by which an index finds a code: its bits, dealt to words of 64 by turns';
+COMMENT ON FUNCTION bit_words(bit) IS 'the words by which an index finds a code: its bits, scattered to words of 64';
 
 -- Null where the type modifier, that of bit(n), gives no length.
 CREATE FUNCTION bit_word_layout(type_modifier integer) RETURNS integer[]

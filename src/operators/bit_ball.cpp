@@ -29,7 +29,7 @@ Code code_of_center(BitBall* ball) {
 
 bool ball_has(Datum ball_datum, Datum code) {
     BitBall* ball = datum_get_bit_ball(ball_datum);
-    return code_distance(code_of_center(ball), datum_get_code(code)) <= ball->radius;
+    return code_distance(datum_get_code(code), code_of_center(ball)) <= ball->radius;
 }
 
 // ---- text form ----

@@ -15,6 +15,8 @@
 #include "core/bits/code_distance.hpp"
 #include "operators/distance.hpp"
 
+#include <algorithm>
+
 namespace simhash {
 
 Code datum_get_code(Datum datum) {
@@ -25,13 +27,17 @@ Code datum_get_code(Datum datum) {
     return {data + sizeof(bit_count), bit_count};
 }
 
+void report_different_lengths(int bit_count, int other_bit_count) {
+    ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+                    errmsg("cannot compare bit strings of different sizes"),
+                    errdetail("The sizes are %d and %d bits.", bit_count, other_bit_count),
+                    errhint("Cast both to one type, such as bit(%d).",
+                            std::max(bit_count, other_bit_count))));
+}
+
 int code_distance(const Code& a, const Code& b) {
     if (a.bit_count != b.bit_count)
-        ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-                        errmsg("cannot compare bit strings of different sizes"),
-                        errdetail("The sizes are %d and %d bits.", a.bit_count, b.bit_count),
-                        errhint("Cast both to one type, such as bit(%d).",
-                                a.bit_count > b.bit_count ? a.bit_count : b.bit_count)));
+        report_different_lengths(a.bit_count, b.bit_count);
     return int(code_distance(a.bytes, b.bytes, a.byte_count()));
 }
 

@@ -358,6 +358,15 @@ double pages_fetched(const PathEstimate& path, const SearchWork& work, double lo
            loop_count;
 }
 
+// The cost of one of these pages. A search for several words reads so many that they may be most of
+// the index: then each costs less, by the server's rule for the pages of a bitmap scan.
+double cost_of_page(const PathEstimate& path, const SearchWork& work, double pages) {
+    if (path.layout.word_count == 1 || path.plan.read_all)
+        return work.page_cost;
+    double share = std::min(1.0, pages / std::max(1.0, double(path.index->pages)));
+    return path.random_page - (path.random_page - path.sequential_page) * std::sqrt(share);
+}
+
 // The server plans an index-only scan for a query that needs no column, such as count(*), whether
 // or not the index can return any. If it cannot, the path becomes a plain scan here. Returns the
 // cost that the server has left out: an index-only scan need not visit rows on pages that are
@@ -457,8 +466,9 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
 
     *pages = pages_fetched(estimate, work, loop_count);
     *startup_cost = kVisitCost + cost_of_words(estimate);
-    *total_cost = cost_of_words(estimate) + cost_of_recheck(estimate) + *pages * work.page_cost +
-                  work.visits * kVisitCost + work.candidates * kCandidateCost +
+    *total_cost = cost_of_words(estimate) + cost_of_recheck(estimate) +
+                  *pages * cost_of_page(estimate, work, *pages) + work.visits * kVisitCost +
+                  work.candidates * kCandidateCost +
                   estimate.rows * (cpu_index_tuple_cost + work.lookup_cost) +
                   give_up_index_only_scan(path, estimate);
     if (path->indexorderbys != NIL)

@@ -5,6 +5,7 @@
 #include "index/call_memory.hpp"
 #include "operators/ball.hpp"
 #include "operators/bit_ball.hpp"
+#include "operators/code.hpp"
 
 #include <algorithm>
 
@@ -142,7 +143,7 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
         }
         CallMemory memory;
         if (!has_length_of_column(key.sk_argument))
-            elog(ERROR, "no order by the distance from a value of another length");
+            report_different_lengths(typmod_, datum_get_code(key.sk_argument).bit_count);
         if (words_of_value(index_, key.sk_argument, {targets_, size_t(words_.count)}))
             target_count_ = size_t(words_.count);
         return;
