@@ -2,8 +2,8 @@
 Video-Hashing Algorithm and the PDQ Image-Hashing Algorithm", Facebook, 2019). Needs python3-numpy.
 
 A picture's brightness is smoothed and reduced to 64 x 64 points, of which a cosine transform keeps
-16 x 16 waves, the constant one left out. A bit tells whether a wave is above the median of all. Each
-step but the last is linear and the same along rows as along columns, so it is a matrix: for a
+16 x 16 waves, the constant one left out. A bit tells whether a wave is above the median of all.
+Each step but the last is linear and the same along rows as along columns, so it is a matrix: for a
 picture L of brightness, the waves are W(height) L W(width)^T.
 
     python3 pdq.py PICTURE...    prints hash, quality and name of each
