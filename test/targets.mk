@@ -132,7 +132,7 @@ document-search:
 false-neighbours: build/false_neighbours
 	build/false_neighbours $(CORPORA)
 
-# Needs python3-pil.
+# Needs python3-numpy and python3-pil.
 pictures:
 	python3 test/quality/pictures.py build/pictures
 
