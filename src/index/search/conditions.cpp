@@ -141,9 +141,9 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
             continue;
         }
         CallMemory memory;
-        if (!has_length_of_column(key.sk_argument))
-            elog(ERROR, "no order by the distance from a value of another length");
-        if (words_of_value(index_, key.sk_argument, {targets_, size_t(words_.count)}))
+        // Otherwise rows come in no order, and the operator raises its error at the first of them.
+        if (has_length_of_column(key.sk_argument) &&
+            words_of_value(index_, key.sk_argument, {targets_, size_t(words_.count)}))
             target_count_ = size_t(words_.count);
         return;
     }
