@@ -181,10 +181,30 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     return quals;
 }
 
+// True when the query asks for a row's place in the table (ctid), as FOR UPDATE does.
+bool asks_for_place(const RelOptInfo* table) {
+    Bitmapset* columns = nullptr;
+    pull_varattnos(reinterpret_cast<Node*>(table->reltarget->exprs), table->relid, &columns);
+    ListCell* cell;
+    foreach (cell, table->baserestrictinfo)
+        pull_varattnos(reinterpret_cast<Node*>(lfirst_node(RestrictInfo, cell)->clause),
+                       table->relid, &columns);
+    return bms_is_member(SelfItemPointerAttributeNumber - FirstLowInvalidHeapAttributeNumber,
+                         columns);
+}
+
+// True when the server computes the distance of each row that is found, and holds rows back for it.
+bool holds_back_rows(const IndexOptInfo* info) {
+    return info->opcintype[0] != INT8OID;
+}
+
 // The index orders the rows of one scope by the distance of their fingerprints, and nothing else. A
-// path for another order, such as by the distance of a bigint of the scope, loses its order here.
+// path for another order, such as by the distance of a bigint of the scope, loses its order here. So
+// does one whose rows are held back if their places are asked for: the server returns such a row
+// without its place, and FOR UPDATE would look for it anywhere.
 void give_up_other_order(IndexPath* path, const PathQuals& quals) {
-    bool is_other = quals.leaves_scope_open(path->indexinfo);
+    bool is_other = quals.leaves_scope_open(path->indexinfo) ||
+                    (holds_back_rows(path->indexinfo) && asks_for_place(path->path.parent));
     ListCell* cell;
     foreach (cell, path->indexorderbycols)
         is_other |= lfirst_int(cell) > 0;

@@ -9,7 +9,8 @@ use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(build_library testing_library use_library start_node start_conductor create_processor_clock create_data compare_radii compare_nearest);
+our @EXPORT = qw(build_library testing_library use_library start_node start_conductor create_processor_clock create_data create_codes add_codes
+	compare_radii compare_form compare_nearest);
 
 # A server with the extension in database postgres, of the same encoding wherever the tests run.
 sub start_node
@@ -124,6 +125,58 @@ sub create_data
 	return;
 }
 
+# Table $table (id, code bit($bits)) of $rows rows with ids from $first on. A third each: random; clustered, around centers that rows of this
+# and other calls share; skewed, with an eighth of the bits set, of which half are equal. The least and the greatest code are there, and nulls.
+sub create_codes
+{
+	my ($node, $table, $bits, $rows, $first) = @_;
+	$first //= 1;
+	$node->safe_psql('postgres', qq{
+		CREATE OR REPLACE FUNCTION random_code(i integer) RETURNS bit LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+			\$\$ SELECT ('x' || encode(sha512((i || 'a')::bytea) || sha512((i || 'b')::bytea), 'hex'))::bit(1024) \$\$;
+		-- One bit of 2^halvings is set.
+		CREATE OR REPLACE FUNCTION sparse_code(i integer, halvings integer) RETURNS bit LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+			\$\$ SELECT bit_and(random_code(-16 * i - n)) FROM generate_series(1, halvings) n \$\$;
+		CREATE TABLE IF NOT EXISTS $table (id integer, code bit($bits));
+		INSERT INTO $table SELECT i, (CASE i % 6 WHEN 0 THEN random_code(i) WHEN 1 THEN random_code(i)
+				WHEN 2 THEN random_code(i % 150) WHEN 3 THEN random_code(i % 150) # sparse_code(i, 3 + i / 6 % 4)
+				WHEN 4 THEN sparse_code(i, 3) ELSE sparse_code(1, 3) END)::bit($bits)
+			FROM generate_series($first, $first + $rows - 1) i ORDER BY hashint4(i);
+		INSERT INTO $table SELECT $first + $rows - 1 + row_number() OVER (), code::bit($bits)
+			FROM unnest(ARRAY[repeat('0', $bits), repeat('1', $bits), NULL, NULL]) code;
+	});
+	return;
+}
+
+# Gives a table with fingerprints `fp` codes that are computed from them, and an index on these, with $options. Codes are four times as far
+# apart as the fingerprints.
+sub add_codes
+{
+	my ($node, $table, $options) = @_;
+	$options = $options ? "WITH ($options)" : '';
+	$node->safe_psql('postgres', qq{
+		ALTER TABLE $table ADD code bit(256)
+			GENERATED ALWAYS AS ((fp::bit(64) || (~fp)::bit(64) || fp::bit(64) || (fp # 4711)::bit(64))::bit(256)) STORED;
+		CREATE INDEX ${table}_code ON $table USING simhash (code) $options});
+	return;
+}
+
+# The columns that can be compared: the operator of their distance; the function of a ball; what shuffles values; values that are asked for
+# beside some of the table, and others that are made of these; what tells rows apart, without the ctid if that would change the plan.
+my %keys = (
+	fp   => { distance => '<~>', ball => 'hamming_ball', shuffle => 'hashint8(fp)', near => ['fp # 5'], row => 'ctid',
+		also => 'UNION (SELECT fp FROM (VALUES (0::bigint), (-1), (9223372036854775807), (1234567890123456789)) v (fp))' },
+	code => { distance => '<~~>', ball => 'bit_ball', shuffle => 'hashtext(code::text)', also => '', row => 'ROW(id, code, xmin::text)',
+		near => [ '~code', 'code & ~code', 'set_bit(code, 0, 1 - get_bit(code, 0))' ] });
+
+# What is compared, 'docs' or 'docs.code': (the table, its column, what %keys says of it).
+sub table_and_key
+{
+	my ($table, $key) = split /\./, $_[0];
+	$key //= 'fp';
+	return ($table, $key, $keys{$key});
+}
+
 my $by_scan_only = 'SET max_parallel_workers_per_gather = 0; SET jit = off;
 	SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;';
 my $by_index_only = 'RESET enable_indexscan; RESET enable_indexonlyscan; SET enable_seqscan = off;';
@@ -140,53 +193,69 @@ sub query_by_plan
 	return split /\|/, $row;
 }
 
-# Compares, for $queries fingerprints of the table and each of the radii, the rows that the index finds (their number and a checksum of
-# their ids) with those of brute force. Returns (queries compared, differences).
-sub compare_radii
+# Compares, for $queries values of the table (or 'table.column') and each of @$radii, the rows that a scan finds (their number and a checksum
+# of their ids) with those of brute force. %$form: `rows`, where the rows d come from, beside a query q and a `radius`; `plan`, which must
+# match; `settings`. Returns (queries compared, differences).
+sub compare_form
 {
-	my ($node, $table, $queries, @radii) = @_;
-	my $list = join(',', @radii);
+	my ($node, $of, $queries, $radii, $form) = @_;
+	my ($table, $key, $is) = table_and_key($of);
+	my $list = join(',', @$radii);
+	my $near = join(' ', map { "UNION (SELECT $_ FROM (SELECT $key FROM $table WHERE $key IS NOT NULL ORDER BY hashint4(id) LIMIT 2) a)" } @{ $is->{near} });
 	return query_by_plan($node, qq{
 		$by_scan_only
 		CREATE TEMP TABLE query AS
-			SELECT row_number() OVER () AS n, fp FROM (
-				(SELECT fp FROM (VALUES (0::bigint), (-1), (9223372036854775807), (1234567890123456789)) v (fp))
-				UNION (SELECT fp # 5 FROM (SELECT fp FROM $table WHERE fp IS NOT NULL ORDER BY hashint4(id) LIMIT 2) a)
-				UNION (SELECT fp FROM (SELECT fp FROM $table WHERE fp IS NOT NULL ORDER BY hashint4(id + 1) LIMIT $queries) b)) q
-			ORDER BY hashint8(fp) LIMIT $queries;
+			SELECT row_number() OVER () AS n, $key FROM (
+				(SELECT $key FROM (SELECT $key FROM $table WHERE $key IS NOT NULL ORDER BY hashint4(id + 1) LIMIT $queries) b) $is->{also} $near) q
+			ORDER BY $is->{shuffle} LIMIT $queries;
 		CREATE TEMP TABLE brute AS
-			SELECT n, hamming(query.fp, d.fp) AS distance, count(*) AS rows, sum(hashint4(id)::numeric) AS ids
-			FROM query CROSS JOIN $table d WHERE d.fp IS NOT NULL GROUP BY 1, 2;
-		$by_index_only},
+			SELECT n, hamming(query.$key, d.$key) AS distance, count(*) AS rows, sum(hashint4(id)::numeric) AS ids
+			FROM query CROSS JOIN $table d WHERE d.$key IS NOT NULL GROUP BY 1, 2;
+		$by_index_only} . ($form->{settings} // ''),
 		qq{SELECT count(*), count(*) FILTER (WHERE (coalesce(i.rows, 0), coalesce(i.ids, 0)) IS DISTINCT FROM
 			(SELECT (coalesce(sum(b.rows), 0), coalesce(sum(b.ids), 0)) FROM brute b WHERE b.n = q.n AND b.distance <= radius))
 		FROM unnest(ARRAY[$list]) radius CROSS JOIN query q CROSS JOIN LATERAL (
-			SELECT count(*)::numeric AS rows, sum(hashint4(d.id)::numeric) AS ids FROM $table d WHERE d.fp <~> q.fp <= radius) i},
-		qr/Index Scan using \S+ on $table d\b.*\n\s+Index Cond: \(fp <\@ hamming_ball\(/);
+			SELECT count(*)::numeric AS rows, sum(hashint4(d.id)::numeric) AS ids FROM $form->{rows}) i},
+		$form->{plan});
 }
 
-# Compares, for $queries fingerprints, the distances of the $limit (a number or ALL) nearest rows by the index with those of brute
-# force, and that no row comes twice. Returns (queries compared, differences).
+# The same by an index scan, as a condition on the distance makes it.
+sub compare_radii
+{
+	my ($node, $of, $queries, @radii) = @_;
+	my ($table, $key, $is) = table_and_key($of);
+	return compare_form($node, $of, $queries, \@radii, {
+		rows => "$table d WHERE d.$key $is->{distance} q.$key <= radius",
+		plan => qr/Index Scan using \S+ on $table d\b.*\n\s+Index Cond: \($key <\@ $is->{ball}\(/ });
+}
+
+# Compares, for $queries values of the table (or 'table.column'), the $limit (a number or ALL) nearest rows by the index with those of
+# brute force: their distances in order, a checksum of the ids that are nearer than the last, and that no row comes twice. Returns (queries
+# compared, differences).
 sub compare_nearest
 {
-	my ($node, $table, $queries, $limit) = @_;
+	my ($node, $of, $queries, $limit) = @_;
+	my ($table, $key, $is) = table_and_key($of);
+	my $summary = q{string_agg(coalesce(distance::text, 'null'), ',' ORDER BY place) AS distances,
+		sum(hashint4(id)::numeric) FILTER (WHERE distance < last) AS ids FROM (SELECT *, max(distance) OVER () AS last};
 	return query_by_plan($node, qq{
 		$by_scan_only
 		CREATE TEMP TABLE query AS
-			SELECT row_number() OVER () AS n, fp FROM (
-				SELECT fp FROM $table WHERE fp IS NOT NULL ORDER BY hashint4(id + 2) LIMIT $queries) q;
+			SELECT row_number() OVER () AS n, $key FROM (
+				SELECT $key FROM $table WHERE $key IS NOT NULL ORDER BY hashint4(id + 2) LIMIT $queries) q;
 		CREATE TEMP TABLE brute AS
-			SELECT n, (SELECT string_agg(coalesce(distance::text, 'null'), ',' ORDER BY distance)
-				FROM (SELECT hamming(t.fp, q.fp) AS distance FROM $table t ORDER BY 1 LIMIT $limit) b) AS distances
-			FROM query q;
+			SELECT n, b.* FROM query q CROSS JOIN LATERAL (SELECT $summary
+				FROM (SELECT id, hamming(t.$key, q.$key) AS distance, row_number() OVER (ORDER BY hamming(t.$key, q.$key)) AS place
+					FROM $table t ORDER BY 2 LIMIT $limit) c) d) b;
 		$by_index_only
 		SET enable_sort = off},
-		qq{SELECT count(*), count(*) FILTER (WHERE rows IS DISTINCT FROM different OR i.distances IS DISTINCT FROM b.distances)
+		qq{SELECT count(*), count(*) FILTER (WHERE rows IS DISTINCT FROM different OR i.distances IS DISTINCT FROM b.distances
+			OR i.ids IS DISTINCT FROM b.ids)
 		FROM query q JOIN brute b USING (n) CROSS JOIN LATERAL (
-			SELECT string_agg(coalesce(distance::text, 'null'), ',' ORDER BY place) AS distances, count(*) AS rows, count(DISTINCT ctid) AS different
-			FROM (SELECT d.ctid, d.fp <~> q.fp AS distance, row_number() OVER () AS place
-				FROM (SELECT ctid, fp FROM $table t ORDER BY t.fp <~> q.fp LIMIT $limit) d) numbered) i},
-		qr/Index Scan using \S+ on $table t\b.*\n\s+Order By: \(fp <~> q\.fp\)/);
+			SELECT count(*) AS rows, count(DISTINCT row) AS different, $summary
+				FROM (SELECT d.row, d.id, d.$key $is->{distance} q.$key AS distance, row_number() OVER () AS place
+					FROM (SELECT $is->{row} AS row, id, $key FROM $table t ORDER BY t.$key $is->{distance} q.$key LIMIT $limit) d) c) numbered) i},
+		qr/Index Scan using \S+ on $table t\b.*\n\s+Order By: \($key $is->{distance} q\.$key\)/);
 }
 
 1;

@@ -46,7 +46,7 @@ uint64_t* allocate_words(int count) {
 Conditions::Conditions(Relation index, int key_count, int order_by_count)
     : index_(index), scopes_(index, CurrentMemoryContext), computes_words_(computes_words(index)),
       has_later_columns_(later_columns(index) > 0), words_(word_layout(index)),
-      typmod_(value_typmod(index)),
+      typmod_(computes_words_ ? value_typmod(index) : -1),
       balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
       center_(allocate_words(words_.count)),
       targets_(allocate_words(std::max(order_by_count, words_.count))) {}
@@ -142,9 +142,9 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
             continue;
         }
         CallMemory memory;
-        if (!has_length_of_column(key.sk_argument))
-            report_different_lengths(typmod_, datum_get_code(key.sk_argument).bit_count);
-        if (words_of_value(index_, key.sk_argument, {targets_, size_t(words_.count)}))
+        // Otherwise rows come in no order, and the operator raises its error at the first of them.
+        if (has_length_of_column(key.sk_argument) &&
+            words_of_value(index_, key.sk_argument, {targets_, size_t(words_.count)}))
             target_count_ = size_t(words_.count);
         return;
     }

@@ -20,8 +20,8 @@ struct Scan {
 
     Scan(Relation relation, int key_count, int order_by_count)
         : conditions(relation, key_count, order_by_count), is_rechecked(needs_recheck(relation)),
-          is_exact(!computes_words(relation)), memory(CurrentMemoryContext),
-          word(SearchedIndex(relation)), words(all_words()) {
+          is_exact(!computes_words(relation)), memory(CurrentMemoryContext), word(relation),
+          words(all_words()) {
         if (words.size() > 1)
             wide = new (palloc(sizeof(WideScan))) WideScan(words, memory);
     }
@@ -29,10 +29,12 @@ struct Scan {
     // Makes the scans of the other words of a value.
     std::span<WordScan*> all_words() {
         auto count = size_t(conditions.word_count());
+        if (count == 1)
+            return {&only_word, 1};
         auto** scans = static_cast<WordScan**>(palloc(count * sizeof(WordScan*)));
         scans[0] = &word;
         for (size_t i = 1; i < count; i++)
-            scans[i] = new (palloc(sizeof(WordScan))) WordScan(word.index.of_word(int(i)));
+            scans[i] = new (palloc(sizeof(WordScan))) WordScan(word.index, int(i));
         return {scans, count};
     }
     // Drops the loaded rows, and the pins.
@@ -46,7 +48,8 @@ struct Scan {
     const bool is_exact; // distances of stored fingerprints are those of the values
     MemoryContext memory;
     Stage stage = Stage::kDone;
-    WordScan word;                            // the first, and mostly the only one
+    WordScan word; // the first, and mostly the only one
+    WordScan* only_word = &word;
     std::span<WordScan*> words;               // all; the first one is `word`
     WideScan* wide = nullptr;                 // if values have several words
     PostingReader* postings = &word.postings; // what has the rows that are loaded

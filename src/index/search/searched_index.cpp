@@ -32,9 +32,8 @@ ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int 
 LeafYield SearchedIndex::backend_yield_;
 
 SearchedIndex::SearchedIndex(Relation index)
-    : relation_(index), memory_(CurrentMemoryContext),
-      layout_(static_cast<Layout*>(palloc(sizeof(Layout)))) {
-    *layout_ = index_cache(index)->layout;
+    : relation_(index), memory_(CurrentMemoryContext), layout_(&shared_layout_),
+      plans_(shared_plans_), shared_layout_(index_cache(index)->layout) {
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
     int count = tree_count(*layout_);
     tables_ = static_cast<SearchedTree*>(palloc(count * sizeof(SearchedTree)));
@@ -45,14 +44,13 @@ SearchedIndex::SearchedIndex(Relation index)
     for (int i = 0; i < layout_->table_count; i++)
         new (&permutations_[i]) Permutation(layout_->permutation(i));
     entries_ = estimated_entries(*layout_, blocks);
-    plans_ = static_cast<ProbePlan**>(palloc0((kFingerprintBits + 1) * sizeof(ProbePlan*)));
 }
 
-SearchedIndex SearchedIndex::of_word(int word) const {
-    SearchedIndex other = *this;
-    other.tables_ += tree_of_table(*layout_, word, 0);
-    return other;
-}
+SearchedIndex::SearchedIndex(const SearchedIndex& first, int word)
+    : relation_(first.relation_), memory_(first.memory_), layout_(first.layout_),
+      tables_(first.tables_ + tree_of_table(*first.layout_, word, 0)),
+      null_table_(first.null_table_), permutations_(first.permutations_), entries_(first.entries_),
+      plans_(first.plans_) {}
 
 const ProbePlan* SearchedIndex::plan_for(int radius) {
     ProbePlan*& plan = plans_[std::max(radius, 0)];

@@ -23,8 +23,11 @@ class SearchedIndex {
   public:
     // Is about the first word. The scan takes all its memory from the current context.
     explicit SearchedIndex(Relation index);
-    // Returns the same index for another word. The first one must outlive it.
-    SearchedIndex of_word(int word) const;
+    // Is about another word of the same index. The first one must outlive it.
+    SearchedIndex(const SearchedIndex& first, int word);
+    // Trees have its layout's address.
+    SearchedIndex(const SearchedIndex&) = delete;
+    SearchedIndex& operator=(const SearchedIndex&) = delete;
 
     Relation relation() const { return relation_; }
     MemoryContext memory() const { return memory_; }
@@ -49,12 +52,16 @@ class SearchedIndex {
   private:
     Relation relation_;
     MemoryContext memory_;
-    Layout* layout_;       // a copy: an invalidation of the relation frees the cached one
+    const Layout* layout_;
     SearchedTree* tables_; // [layout_->table_count]
     SearchedTree* null_table_;
     Permutation* permutations_;
     double entries_;
     ProbePlan** plans_; // [kFingerprintBits + 1] by radius, each made when first needed
+    // What the words share, in the first one. The layout is a copy, as an invalidation of the
+    // relation frees the cached one.
+    Layout shared_layout_;
+    ProbePlan* shared_plans_[kFingerprintBits + 1] = {};
     static LeafYield backend_yield_;
 };
 

@@ -7,8 +7,10 @@
 namespace simhash {
 
 struct WordScan {
-    explicit WordScan(const SearchedIndex& word)
-        : index(word), matches(&index), probes(&index, &matches), postings(&index),
+    // Of the first word, or of another one. The arguments are those of SearchedIndex.
+    template <typename... Arguments>
+    explicit WordScan(const Arguments&... arguments)
+        : index(arguments...), matches(&index), probes(&index, &matches), postings(&index),
           within(&index, &matches, &probes, &postings),
           nearest(&index, &matches, &probes, &postings) {}
     // The parts have each other's addresses.
