@@ -37,8 +37,10 @@ Ball ball_of_key(const ScanKeyData& key) {
     return {fingerprint_of(key.sk_argument), radius};
 }
 
-uint64_t* allocate_words(int count) {
-    return static_cast<uint64_t*>(palloc0(std::max(count, 1) * sizeof(uint64_t)));
+std::span<uint64_t> allocate_words(int count) {
+    if (count == 0)
+        return {};
+    return {static_cast<uint64_t*>(palloc0(count * sizeof(uint64_t))), size_t(count)};
 }
 
 } // namespace
@@ -48,8 +50,8 @@ Conditions::Conditions(Relation index, int key_count, int order_by_count)
       has_later_columns_(later_columns(index) > 0), words_(word_layout(index)),
       typmod_(computes_words_ ? value_typmod(index) : -1),
       balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
-      center_(allocate_words(words_.count)),
-      targets_(allocate_words(std::max(order_by_count, words_.count))) {}
+      center_(allocate_words(words_.count > 1 ? words_.count : 0)),
+      targets_(allocate_words(order_by_count == 0 ? 0 : std::max(order_by_count, words_.count))) {}
 
 void Conditions::clear() {
     want_fingerprints_ = want_nulls_ = true;
@@ -84,7 +86,7 @@ void Conditions::add_value(Datum value, int radius, bool is_equality) {
     } else if (radius < radius_) {
         // The scan searches within the smallest radius. The server compares rows with the others.
         radius_ = std::max(radius, kNoRadius);
-        std::copy_n(words, words_.count, center_);
+        std::copy_n(words, words_.count, center_.begin());
     }
 }
 
@@ -144,7 +146,7 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
         CallMemory memory;
         // Otherwise rows come in no order, and the operator raises its error at the first of them.
         if (has_length_of_column(key.sk_argument) &&
-            words_of_value(index_, key.sk_argument, {targets_, size_t(words_.count)}))
+            words_of_value(index_, key.sk_argument, targets_.first(size_t(words_.count))))
             target_count_ = size_t(words_.count);
         return;
     }
@@ -167,8 +169,8 @@ void Conditions::apply(const KnownScope& scope) {
     scope_hash_ = scope.hash;
     for (size_t i = 0; i < ball_count_; i++)
         balls_[i].center ^= scope.hash;
-    for (int i = 0; i < words_.count; i++)
-        center_[i] ^= scope.hash;
+    for (uint64_t& word : center_)
+        word ^= scope.hash;
     for (size_t i = 0; i < target_count_; i++)
         targets_[i] ^= scope.hash;
 }

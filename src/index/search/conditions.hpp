@@ -27,7 +27,7 @@ class Conditions {
     std::span<const Ball> balls() const { return {balls_, ball_count_}; }
     // Of values of several words: rows lie within radius() of the value with these words. The
     // radius is kEverywhere if there is no condition.
-    std::span<const uint64_t> center() const { return {center_, size_t(words_.count)}; }
+    std::span<const uint64_t> center() const { return center_; }
     int radius() const { return radius_; }
     static constexpr int kEverywhere = kMaxWords * kFingerprintBits;
 
@@ -35,7 +35,7 @@ class Conditions {
     // targets is not ordered. Of values of several words there is one target at most, with all its
     // words: the server sorts the rows at one distance.
     bool is_ordered() const { return target_count_ > 0; }
-    std::span<const uint64_t> targets() const { return {targets_, target_count_}; }
+    std::span<const uint64_t> targets() const { return targets_.first(target_count_); }
 
   private:
     void clear();
@@ -57,9 +57,9 @@ class Conditions {
     uint64_t scope_hash_ = 0;
     Ball* balls_; // [ball_count_]
     size_t ball_count_ = 0;
-    uint64_t* center_; // [word_count()]
+    std::span<uint64_t> center_; // of several words
     int radius_ = kEverywhere;
-    uint64_t* targets_; // [target_count_]
+    std::span<uint64_t> targets_; // the first target_count_ are used
     size_t target_count_ = 0;
 };
 
