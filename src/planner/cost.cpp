@@ -40,6 +40,8 @@ constexpr double kLevels = 40;
 
 // What the index holds: fingerprints, also of texts, or codes of one length.
 HammingSpace space_of_index(const IndexOptInfo* index) {
+    if (index->opcintype[0] != BITOID)
+        return {false, kFingerprintBits};
     auto* column = linitial_node(TargetEntry, index->indextlist);
     auto* value = reinterpret_cast<Node*>(column->expr);
     return space_of(value, value);
