@@ -73,7 +73,7 @@ BitBall* ball_of_text(const BallText& text) {
     BitBall* ball = make_empty_ball(int(text.digit_count), text.radius);
     for (size_t i = 0; i < text.digit_count; i++)
         if (text.digits[i] == '1')
-            ball->center.bit_dat[i / 8] |= bits8(0x80 >> i % 8);
+            ball->center.bit_dat[i / 8] |= uint8(0x80 >> i % 8);
     return ball;
 }
 
@@ -90,7 +90,7 @@ BitBall* receive_ball(StringInfo message) {
     memcpy(ball->center.bit_dat, bytes, byte_count);
     // The unused bits of the last byte are 0, whatever was sent.
     if (bit_count % 8 != 0)
-        ball->center.bit_dat[byte_count - 1] &= bits8(0xff << (8 - bit_count % 8));
+        ball->center.bit_dat[byte_count - 1] &= uint8(0xff << (8 - bit_count % 8));
     return ball;
 }
 

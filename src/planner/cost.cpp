@@ -32,6 +32,9 @@ constexpr double kCandidateCost = kTypicalProbeCosts.candidate / kMicrosecondsPe
 // fingerprint are looked up together.
 constexpr double kLookupCost = 0.03;
 
+// The distance of a word is added to that of its row, where the distances of all rows are.
+constexpr double kSumCost = 0.003;
+
 // A scan in order of distance: stages before its first row, and how many distances occur in all.
 constexpr double kStages = 3;
 constexpr double kLevels = 40;
@@ -40,6 +43,8 @@ constexpr double kLevels = 40;
 
 // What the index holds: fingerprints, also of texts, or codes of one length.
 HammingSpace space_of_index(const IndexOptInfo* index) {
+    if (index->opcintype[0] != BITOID)
+        return {false, kFingerprintBits};
     auto* column = linitial_node(TargetEntry, index->indextlist);
     auto* value = reinterpret_cast<Node*>(column->expr);
     return space_of(value, value);
@@ -101,6 +106,7 @@ struct PathQuals {
     HammingSpace space;               // of the first column
     int radius = 0;                   // the smallest of all conditions
     bool nulls_only = false;          // fp IS NULL
+    bool ordered = false;             // by distance
     double searches = 1;              // of the index: one for each element of an array
     Bitmapset* scope_known = nullptr; // the columns of the scope for which there is a value
 
@@ -161,6 +167,7 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     PathQuals quals;
     quals.space = space_of_index(path->indexinfo);
     quals.radius = quals.space.bits;
+    quals.ordered = path->indexorderbys != NIL;
     ListCell* cell;
     foreach (cell, path->indexclauses) {
         auto* clause = lfirst_node(IndexClause, cell);
@@ -251,12 +258,12 @@ double near_by_chance(const PathEstimate& path) {
 
 // True where every row is looked at: where a condition gives no ball, as an equality by a collation
 // that is not deterministic, and where the first of several words would be searched by reading
-// everything.
+// everything. In an order by distance, sums of the words' distances then tell the rows.
 bool finds_everything(const PathEstimate& path) {
     if (path.quals.nulls_only || !OidIsValid(words_function(path.index)))
         return false;
     return path.quals.radius == path.quals.space.bits ||
-           (path.layout.word_count > 1 && path.plan.read_all);
+           (path.layout.word_count > 1 && path.plan.read_all && !path.quals.ordered);
 }
 
 // The share of all rows that the index finds. Of codes of several words it also finds those that
@@ -268,7 +275,7 @@ Selectivity share_found(const PathEstimate& path, Selectivity matching) {
     double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
     if (finds_everything(path))
         return std::max(matching, indexed);
-    bool finds_others = path.layout.word_count > 1 && !path.quals.nulls_only;
+    bool finds_others = path.layout.word_count > 1 && !path.quals.nulls_only && !path.plan.read_all;
     if (scope_columns(info) == 0 && !finds_others)
         return matching;
     if (path.quals.nulls_only)
@@ -462,6 +469,12 @@ void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // few.
     if (path.fingerprints > path.entries * kFewMatches)
         *total += std::min(double(path.quals.radius + 1), kLevels) * cost_of_pass(path);
+    // Of several words, where a search within the radius would read everything, the distances of all
+    // words of all rows are added up (index/search/wide.hpp). Without a radius most orders end before.
+    if (path.plan.read_all && path.quals.radius < path.quals.space.bits &&
+        path.layout.word_count > 1)
+        *total += path.layout.word_count *
+                  (path.entries * kSumCost + path.leaf_pages * path.sequential_page);
     if (scope_columns(path.index) > 0) {
         Cost others = cost_of_other_scopes(path);
         *startup += others;

@@ -2,10 +2,10 @@
 # Is the planner's choice a good one? For kinds of data, table sizes, forms of query and radii: the
 # time of the plan that the planner chooses beside those of every other plan it could have chosen.
 #
-#   make plan-grid [ROWS="10000 100000 1000000 10000000"] [KINDS="uniform clustered hot"]
+#   make plan-grid [ROWS="10000 100000 1000000 10000000"] [KINDS="uniform clustered hot codes"]
 #                  [FORMS="condition ordered ordered-10 nearest-10 nearest-1000"] [THRESHOLD=2]
 #
-# Forms, of a query fingerprint q and a radius k:
+# Forms, of a query fingerprint q and a radius k; codes of 256 bits have <~~> and other radii:
 #
 #   condition      WHERE fp <~> q <= k
 #   ordered        WHERE fp <~> q <= k ORDER BY fp <~> q
@@ -24,11 +24,13 @@ set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
 
 sizes="10000 100000 1000000 10000000"
-kinds="uniform clustered hot"
+kinds="uniform clustered hot codes"
 forms="condition ordered ordered-10 nearest-10 nearest-1000"
 threshold=2
 condition_radii="0 3 8 12 16 20 24 32 40"
 ordered_radii="3 8 12 20"
+condition_radii_of_codes="0 15 31 47 63 79 100 128"
+ordered_radii_of_codes="15 31 47 63"
 
 usage() {
     say "usage: $0 [--rows 'N…'] [--kinds 'KIND…'] [--forms 'FORM…'] [--threshold RATIO]"
@@ -58,7 +60,7 @@ read -ra sizes <<<"$sizes"
 read -ra kinds <<<"$kinds"
 read -ra forms <<<"$forms"
 must_match "number of rows" '[1-9][0-9]+' "${sizes[@]}"
-must_match "kind of data" 'uniform|clustered|hot' "${kinds[@]}"
+must_match "kind of data" 'uniform|clustered|hot|codes' "${kinds[@]}"
 must_match "form of query" 'condition|ordered(-[1-9][0-9]*)?|nearest-[1-9][0-9]*' "${forms[@]}"
 must_match "ratio" '[0-9]+(\.[0-9]+)?' "$threshold"
 for rows in "${sizes[@]}"; do
@@ -149,9 +151,11 @@ CREATE FUNCTION measured(form text, radius integer, OUT estimate float8, OUT mat
     OUT bitmap_took float8, OUT seq_took float8, OUT best_took float8)
 LANGUAGE plpgsql AS $$
 DECLARE
-    query_fp bigint := (SELECT fp FROM t WHERE id = 20);
-    condition text := format('WHERE fp <~> %s <= %s', query_fp, radius);
-    ordering text := CASE WHEN form <> 'condition' THEN format('ORDER BY fp <~> %s', query_fp) END;
+    operator text := (SELECT CASE atttypid WHEN 'bigint'::regtype THEN '<~>' ELSE '<~~>' END
+        FROM pg_attribute WHERE attrelid = 't'::regclass AND attname = 'fp');
+    distance text := (SELECT format('fp %s %L', operator, fp) FROM t WHERE id = 20);
+    condition text := format('WHERE %s <= %s', distance, radius);
+    ordering text := CASE WHEN form <> 'condition' THEN 'ORDER BY ' || distance END;
     cut text := 'LIMIT ' || substring(form FROM '[0-9]+$');
     query text;
     picked record;
@@ -193,11 +197,25 @@ END $$;
 SQL
 
 # build_table KIND ROWS: in `clustered`, 30 % of the rows lie within a bit of another; in `hot`, 5 %
-# share one fingerprint.
+# share one fingerprint; in `codes`, 30 % lie within 20 bits of another.
 build_table() {
     run_psql -v kind="$1" -v rows="$2" <<'SQL'
 SET client_min_messages = warning;
 DROP TABLE IF EXISTS t;
+SELECT :'kind' = 'codes' AS of_codes \gset
+\if :of_codes
+CREATE UNLOGGED TABLE t (id integer, fp bit(256), filler text);
+INSERT INTO t
+    SELECT i,
+        CASE
+            WHEN i % 10 >= 7
+            THEN ('x' || md5('left ' || i - i % 10) || md5('right ' || i - i % 10))::bit(256)
+                # (repeat('0', i % 230) || repeat('1', i % 20))::bit(256)
+            ELSE ('x' || md5('left ' || i) || md5('right ' || i))::bit(256)
+        END,
+        repeat('x', 40)
+    FROM generate_series(1, :rows) i;
+\else
 CREATE UNLOGGED TABLE t (id integer, fp bigint, filler text);
 INSERT INTO t
     SELECT i,
@@ -209,18 +227,22 @@ INSERT INTO t
         END,
         repeat('x', 40)
     FROM generate_series(1, :rows) i;
+\endif
 CREATE INDEX t_fp ON t USING simhash (fp);
 VACUUM ANALYZE t;
 SQL
 }
 
-# The statements that measure a table, a line of the grid each.
+# statements KIND: those that measure a table, a line of the grid each.
 statements() {
-    local form radius radii
+    local form radius radii conditions=$condition_radii orders=$ordered_radii
+    if [ "$1" = codes ]; then
+        conditions=$condition_radii_of_codes orders=$ordered_radii_of_codes
+    fi
     for form in "${forms[@]}"; do
         case "$form" in
-        condition) radii=$condition_radii ;;
-        ordered*) radii=$ordered_radii ;;
+        condition) radii=$conditions ;;
+        ordered*) radii=$orders ;;
         nearest*) radii=NULL ;;
         esac
         for radius in $radii; do
@@ -274,6 +296,6 @@ printf '%-9s %8s %-12s %6s %8s %8s | %10s %10s %10s %10s %10s %6s  %s\n' data ro
 for kind in "${kinds[@]}"; do
     for rows in "${sizes[@]}"; do
         build_table "$kind" "$rows"
-        statements | run_psql -At -F '|' | sed -u "s/^/$kind|$rows|/"
+        statements "$kind" | run_psql -At -F '|' | sed -u "s/^/$kind|$rows|/"
     done
 done | awk -F '|' -v threshold="$threshold" "$report"

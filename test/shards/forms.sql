@@ -34,6 +34,10 @@ SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) BETWEEN 1 AND 6 ORDER 
 -- shipped: WHERE (public.hamming_beyond(fp,
 SELECT count(*) FROM docs WHERE fp <~> hashint8extended(130, 7) > 33;
 
+-- a distance of codes
+-- shipped: WHERE (public.hamming_within(
+SELECT id FROM docs WHERE fp::bit(64) <~~> hashint8extended(130, 7)::bit(64) <= 3 ORDER BY id;
+
 -- near-duplicates
 -- shipped: WHERE ((fp OPERATOR(public.~=)
 SELECT id FROM docs WHERE fp ~= hashint8extended(130, 7) ORDER BY id;

@@ -140,6 +140,26 @@ INSERT INTO scratch SELECT some_fp(i), some_fp(i + 3), ARRAY[some_fp(i + 1), som
     FROM generate_series(1, 500) i;
 CREATE TABLE empty (id integer PRIMARY KEY, fp bigint);
 CREATE INDEX empty_fp ON empty USING simhash (fp);
+-- Codes: SQLsmith compares any two, so all are of one length.
+CREATE FUNCTION some_code(number integer) RETURNS bit LANGUAGE sql IMMUTABLE AS $$
+    SELECT (some_fp(number)::bit(64) || hashint8extended(number / 2, 1)::bit(64)
+        || hashint8extended(number / 2, 2)::bit(64))::bit(192)
+$$;
+CREATE TABLE pictures (
+    id integer PRIMARY KEY,
+    code bit(192),
+    kind smallint,
+    ids int4range,
+    ball bit_ball);
+INSERT INTO pictures
+    SELECT i, some_code(i), i % 4, int4range(i, i + 3), bit_ball(some_code(i + 1), i % 200 - 3)
+    FROM generate_series(1, 1500) i;
+CREATE INDEX pictures_code ON pictures USING simhash (code);
+CREATE INDEX pictures_scoped ON pictures USING simhash (code, kind) WITH (radius = 60);
+CREATE INDEX pictures_far ON pictures USING simhash (code) WHERE code <~~> some_code(10) > 40;
+CREATE TABLE distinct_pictures (id integer, code bit(192), EXCLUDE USING simhash (code WITH =~~));
+INSERT INTO distinct_pictures SELECT i, some_code(i) FROM generate_series(1, 400) i
+    ON CONFLICT DO NOTHING;
 CREATE TABLE balls (id integer PRIMARY KEY, ball hamming_ball);
 INSERT INTO balls SELECT i, hamming_ball(some_fp(i), i % 70 - 3) FROM generate_series(1, 100) i;
 
@@ -165,6 +185,13 @@ BEGIN
             ('ball_point', 'hamming_ball', 'IMMUTABLE', 'hamming_ball(0, 0)'),
             ('ball_all', 'hamming_ball', 'IMMUTABLE', 'hamming_ball(0, 64)'),
             ('ball_none', 'hamming_ball', 'IMMUTABLE', 'hamming_ball(4711, -1)'),
+            ('code_hot', 'bit', 'IMMUTABLE', 'SELECT some_code(10)'),
+            ('code_known', 'bit', 'STABLE', 'SELECT code FROM pictures WHERE id = 25'),
+            ('code_drawn', 'bit', 'VOLATILE',
+                'SELECT code FROM pictures WHERE id = 1 + floor(1500 * random())'),
+            ('bit_ball_hot', 'bit_ball', 'IMMUTABLE', 'bit_ball(some_code(10), 24)'),
+            ('bit_ball_all', 'bit_ball', 'IMMUTABLE', 'bit_ball(some_code(11), 192)'),
+            ('bit_ball_none', 'bit_ball', 'IMMUTABLE', 'bit_ball(some_code(11), -1)'),
             ('ball_drawn', 'hamming_ball', 'VOLATILE',
                 'hamming_ball(fp_drawn(), floor(12 * random())::integer)'),
             ('radius_none', 'integer', 'IMMUTABLE', '-1'),
@@ -242,7 +269,18 @@ BEGIN
             UNION ALL
             SELECT 'text', 'bigint', 'simhash($1) <~> $2 <= 5'
             UNION ALL
-            SELECT 'bigint', 'bigint[]', '$1 ~= ANY ($2)')
+            SELECT 'bigint', 'bigint[]', '$1 ~= ANY ($2)'
+            UNION ALL
+            SELECT 'bit', 'bit', format('$1 <~~> $2 %s %s', comparison, radius)
+            FROM unnest(ARRAY['<=', '<', '=', '>']) comparison,
+                unnest(ARRAY[-1, 0, 3, 24, 70, 192]) radius
+            UNION ALL
+            SELECT 'bit', 'bit', body FROM unnest(ARRAY[
+                '$1 <~~> $2 BETWEEN 2 AND 30', '$1 <~~> $2 IN (0, 1, 2)', '$1 =~~ $2',
+                '$1 <@ bit_ball($2, 24)', 'hamming_within($1, $2, 24) OR $1 IS NULL',
+                '$1 <~~> $2 <= 24 AND $1 <~~> code_hot() <= 90']) body
+            UNION ALL
+            SELECT 'bit', 'integer', '$1 <~~> code_known() <= $2')
         SELECT *, row_number() OVER () AS number FROM made
     LOOP
         name := format('condition_%s', condition.number);
@@ -260,6 +298,8 @@ CREATE FUNCTION nearest_to(bigint) RETURNS integer LANGUAGE sql STABLE
     AS 'SELECT id FROM docs ORDER BY fp <~> $1 LIMIT 1';
 CREATE FUNCTION tenth_nearest_to(bigint) RETURNS bigint LANGUAGE sql STABLE
     AS 'SELECT fp FROM parts ORDER BY fp <~> $1 OFFSET 9 LIMIT 1';
+CREATE FUNCTION nearest_to(bit) RETURNS integer LANGUAGE sql STABLE
+    AS 'SELECT id FROM pictures ORDER BY code <~~> $1 LIMIT 1';
 CREATE FUNCTION nearest_within(bigint, integer) RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT sum(id) FROM (SELECT id FROM docs WHERE fp <~> $1 <= $2 ORDER BY fp <~> $1 LIMIT 20) d
 $$;
