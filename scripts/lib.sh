@@ -56,9 +56,14 @@ packages() {
     library_packages "$@"
 }
 
-# Packages without which the tests run, and report what they skipped: not every suite of Debian has them.
+# Packages without which tests and bench run, and report or leave out what they skipped: not every suite of Debian has them.
 optional_packages() {
-    [ "${1:-}" = test ] || return 0
+    [ "${1:-}" = test ] || [ "${1:-}" = bench ] || return 0
+    [ -n "${PG_CONFIG:-}" ] || echo "postgresql-$PG_MAJOR-pgvector"
+    if [ "$1" = bench ]; then
+        echo python3-faiss
+        return 0
+    fi
     printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR"
     # JIT is a package of its own from PostgreSQL 18 on.
     [ -n "${PG_CONFIG:-}" ] || echo "postgresql-$PG_MAJOR-jit"
