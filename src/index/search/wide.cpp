@@ -31,14 +31,25 @@ void WideScan::start(std::span<const uint64_t> centers, int radius) {
     seen_.clear();
 }
 
+// True when some word's plan for the radius reads everything. The first word has the greatest
+// radius.
+bool WideScan::would_read_everything() {
+    int greatest = saturate_radius(word_radius(radius_, int(words_.size()), 0));
+    return words_[0]->index.plan_for(greatest)->read_all;
+}
+
+// Begins to search one word after the other.
+void WideScan::begin_words() {
+    word_ = 0;
+    step_ = start_word() ? Step::kWords : Step::kEnd;
+}
+
 void WideScan::start_within(std::span<const uint64_t> centers, int radius) {
     start(centers, radius);
-    // The first word has the greatest radius.
-    int greatest = saturate_radius(word_radius(radius, int(words_.size()), 0));
-    if (words_[0]->index.plan_for(greatest)->read_all)
+    if (would_read_everything())
         begin_everything();
     else
-        step_ = start_word() ? Step::kWords : Step::kEnd;
+        begin_words();
 }
 
 // Drops the loaded rows that were loaded before. Returns false if none is left.
@@ -80,7 +91,7 @@ void WideScan::start_nearest(std::span<const uint64_t> centers, int greatest) {
     start(centers, greatest);
     // A small index: the first stages would be passes already.
     if (words_[0]->index.plan_for(words_[0]->index.layout().radius)->read_all) {
-        begin_distances();
+        begin_rest();
         return;
     }
     step_ = Step::kNearest;
@@ -88,11 +99,18 @@ void WideScan::start_nearest(std::span<const uint64_t> centers, int greatest) {
         words_[i]->nearest.start({&centers_[i], 1}, {});
 }
 
-void WideScan::begin_distances() {
-    step_ = Step::kDistances;
+// Begins to return the rows that are left, where a word cannot go on in order at a low cost. If the
+// radius is cheap to search, they come in no order, none nearer than the bound, and the server sorts
+// them.
+void WideScan::begin_rest() {
     for (WordScan* word : words_)
         word->postings.stop();
-    distances_.start(centers_, radius_, &seen_);
+    if (would_read_everything()) {
+        step_ = Step::kDistances;
+        distances_.start(centers_, radius_, &seen_);
+    } else {
+        begin_words();
+    }
 }
 
 // Computes the bound, and gives the turn to the word that has come least far.
@@ -117,8 +135,8 @@ bool WideScan::next_nearest() {
             return false;
         NearestScan& nearest = words_[word_]->nearest;
         if (nearest.is_at_pass() || seen_.is_full()) {
-            begin_distances();
-            return next_distance();
+            begin_rest();
+            return next_leaf();
         }
         switch (nearest.go_on()) {
         case NearestScan::Progress::kLoaded:

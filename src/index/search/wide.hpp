@@ -10,8 +10,9 @@
 // word has returned yet is at least as far away, in each word, as that word's scan has come. The sum
 // of these is a lower bound of its distance, and it never falls. The server computes the distance
 // from the row and holds the row back until the bound has come up to it. Where the next step of a
-// word would be a pass over its posting table, the nearest rows are far, and the distances of all
-// rows that are left are added up (whole_distances.hpp).
+// word would be a pass over its posting table, the nearest rows are far. If the query has a radius
+// that is cheap to search, the rows that are left within it come in no order, and the server sorts
+// them. Otherwise the distances of all rows that are left are added up (whole_distances.hpp).
 //
 // The server compares each row with the query again, so a row may be returned that lies beyond the
 // radius.
@@ -53,8 +54,10 @@ class WideScan {
 
     void start(std::span<const uint64_t> centers, int radius);
     bool start_word();
+    bool would_read_everything();
+    void begin_words();
     void begin_everything();
-    void begin_distances();
+    void begin_rest();
     bool drop_seen();
     bool next_of_words();
     bool next_of_everything();
