@@ -225,5 +225,31 @@ SELECT opcname, amvalidate(oid), opcdefault FROM pg_opclass WHERE opcname IN ('b
     AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'simhash') ORDER BY opcname;
 SELECT property, pg_index_column_has_property('codes_256', 1, property)
 FROM unnest(ARRAY['distance_orderable', 'returnable', 'search_array', 'search_nulls']) property;
+-- ---- operator classes of one's own ----
+-- Without support function 3 a value has one word, and a column need have no length.
+CREATE FUNCTION own_words(bit) RETURNS bigint[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[$1::bit(64)::bigint]';
+CREATE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[2, 18]';
+CREATE FUNCTION no_length(bit) RETURNS bit LANGUAGE sql IMMUTABLE STRICT AS 'SELECT $1';
+CREATE OPERATOR CLASS own_ops FOR TYPE bit USING simhash AS
+    OPERATOR 1 <@ (bit, bit_ball), OPERATOR 2 = (bit, bit), FUNCTION 1 (bit, bit) hashvarlenaextended (internal, bigint),
+    FUNCTION 2 (bit, bit) own_words (bit);
+CREATE TABLE own (code bit(64));
+INSERT INTO own SELECT i::bit(64) FROM generate_series(1, 100) i;
+CREATE INDEX ON own USING simhash (no_length(code) own_ops);
+SET enable_seqscan = off;
+SELECT count(*) FROM own WHERE no_length(code) = 77::bit(64);
+-- Functions that tell something else than when the index was built.
+ALTER OPERATOR FAMILY own_ops USING simhash ADD FUNCTION 3 (bit, bit) own_layout (integer);
+\set VERBOSITY terse
+SELECT count(*) FROM own WHERE no_length(code) = 77::bit(64);
+CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[1, 2147483647]';
+CREATE INDEX ON own USING simhash (no_length(code) own_ops);
+CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[1, -5]';
+CREATE INDEX ON own USING simhash (no_length(code) own_ops);
+\set VERBOSITY default
+RESET enable_seqscan;
+DROP TABLE own;
+DROP OPERATOR FAMILY own_ops USING simhash;
+DROP FUNCTION own_words, own_layout, no_length;
 DROP TABLE pictures, codes, chance, unlike, scoped;
 DROP FUNCTION changed, code, condition, plan, found, estimated;

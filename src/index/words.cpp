@@ -34,7 +34,8 @@ WordLayout word_layout(Oid opfamily, Oid type, int32 typmod) {
     if (call->isnull)
         return {0, kNoRadius};
     auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kWordLayout);
-    if (numbers.size() != 2 || numbers[0] < 1)
+    if (numbers.size() != 2 || numbers[0] < 1 || numbers[1] < 0 ||
+        numbers[1] > int64{numbers[0]} * kFingerprintBits)
         elog(ERROR, "support function %d of a simhash operator class returned no layout of words",
              kWordLayout);
     return {numbers[0], numbers[1]};

@@ -28,7 +28,7 @@ inline bool computes_words(Relation index) {
 // What an operator class says of the words of a column's values.
 struct WordLayout {
     int count;       // of each value, 1 .. kMaxWords; 0: the type's modifier gives no length
-    int near_radius; // of =~~, in bits of the whole value
+    int near_radius; // of =~~, in bits of the whole value; at most 64 for each word
 };
 // Asks the operator class of type `type` in a family about values with a type modifier.
 WordLayout word_layout(Oid opfamily, Oid type, int32 typmod);

@@ -5,7 +5,6 @@
 #include "index/call_memory.hpp"
 #include "operators/ball.hpp"
 #include "operators/bit_ball.hpp"
-#include "operators/code.hpp"
 
 #include <algorithm>
 
@@ -48,7 +47,7 @@ std::span<uint64_t> allocate_words(int count) {
 Conditions::Conditions(Relation index, int key_count, int order_by_count)
     : index_(index), scopes_(index, CurrentMemoryContext), computes_words_(computes_words(index)),
       has_later_columns_(later_columns(index) > 0), words_(word_layout(index)),
-      typmod_(computes_words_ ? value_typmod(index) : -1),
+      typmod_(index->rd_opcintype[0] == BITOID ? value_typmod(index) : -1),
       balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
       center_(allocate_words(words_.count > 1 ? words_.count : 0)),
       targets_(allocate_words(order_by_count == 0 ? 0 : std::max(order_by_count, words_.count))) {}
@@ -61,9 +60,10 @@ void Conditions::clear() {
 }
 
 // True when a value of an operator class that computes words can be compared with those of the
-// column: of bit only values of one length can.
+// column: of bit only values of one length can. Where the column's type has no length, which only
+// somebody's own class allows, any value can.
 bool Conditions::has_length_of_column(Datum value) const {
-    return index_->rd_opcintype[0] != BITOID || VARBITLEN(DatumGetVarBitP(value)) == typmod_;
+    return typmod_ < 0 || VARBITLEN(DatumGetVarBitP(value)) == typmod_;
 }
 
 // Adds the condition that rows lie within `radius` of a value.

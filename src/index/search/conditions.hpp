@@ -51,7 +51,7 @@ class Conditions {
     const bool computes_words_;
     const bool has_later_columns_;
     const WordLayout words_;
-    const int32 typmod_; // of the column's values
+    const int32 typmod_; // of a column of bit: the length of its values; else -1
 
     bool want_fingerprints_ = true, want_nulls_ = true;
     uint64_t scope_hash_ = 0;

@@ -29,6 +29,10 @@ struct Scan {
     // Makes the scans of the other words of a value.
     std::span<WordScan*> all_words() {
         auto count = size_t(conditions.word_count());
+        // The trees are those of the build. A support function may have been replaced since.
+        if (conditions.word_count() != word.index.layout().word_count)
+            report_corruption(word.index.relation(), kMetaBlock,
+                              "The metapage's values have another number of words.");
         if (count == 1)
             return {&only_word, 1};
         auto** scans = static_cast<WordScan**>(palloc(count * sizeof(WordScan*)));
