@@ -14,10 +14,17 @@ class SeenRows {
     // Takes memory from this context, work_mem about at most.
     explicit SeenRows(MemoryContext memory) : memory_(memory) {}
 
+    // Forgets all rows. A table that is far larger than it had to be is given back: the next scan
+    // of a nested loop may return few rows, as this one did, and would clear all of it again.
     void clear() {
-        count_ = 0;
-        if (capacity_ > 0)
+        if (capacity_ > kFirstCapacity && count_ * 16 < capacity_) {
+            pfree(tids_);
+            tids_ = nullptr;
+            capacity_ = 0;
+        } else if (count_ > 0) {
             std::fill_n(tids_, capacity_, kNone);
+        }
+        count_ = 0;
     }
     // True when the set has grown to its limit. It still takes the rows of one leaf.
     bool is_full() const { return count_ * sizeof(uint64_t) * 4 > size_t(work_mem) * 1024; }
