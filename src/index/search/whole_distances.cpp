@@ -134,7 +134,7 @@ std::span<const Entry> WholeDistances::next() {
         gather();
     }
     const Entry* rest = gathered_ + taken_;
-    const Entry* end = std::find_if(rest, static_cast<const Entry*>(gathered_ + gathered_count_),
+    const Entry* end = std::find_if(rest, rest + std::min(gathered_count_ - taken_, kMostRows),
                                     [rest](const Entry& row) { return row.key != rest->key; });
     taken_ += size_t(end - rest);
     return {rest, end};

@@ -24,13 +24,15 @@ class WholeDistances {
     // Begins with the distances from the value whose words are `centers`. Leaves out the rows in
     // `seen` and those beyond `greatest`.
     void start(std::span<const uint64_t> centers, int greatest, const SeenRows* seen);
-    // Returns the rows at the next distance, as pairs of that distance and a TID; none at the end.
+    // Returns rows at the next distance, as pairs of that distance and a TID; none at the end. Of
+    // many rows at one distance it returns some at a time.
     std::span<const Entry> next();
 
   private:
     static constexpr int kMaxDistance = kMaxWords * kFingerprintBits;
     static constexpr size_t kFirstRows = 256; // gathered at once, at least
     static constexpr size_t kGrowth = 16;     // each time as many more
+    static constexpr size_t kMostRows = 4096; // that next() returns
 
     template <typename Visit>
     void visit_postings(size_t word, const Visit& visit);
