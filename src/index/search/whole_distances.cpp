@@ -109,7 +109,8 @@ void WholeDistances::gather() {
         });
     std::sort(gathered_, gathered_ + gathered_count_);
     done_ = last;
-    wanted_ *= kGrowth;
+    size_t affordable = size_t(work_mem) * 1024 / sizeof(Entry);
+    wanted_ = std::min(wanted_ * kGrowth, std::max(affordable, kFirstRows));
 }
 
 void WholeDistances::start(std::span<const uint64_t> centers, int greatest, const SeenRows* seen) {

@@ -1,13 +1,13 @@
 // The distances of whole values from a query, added up word by word, for an order by distance whose
-// nearest rows are far: one pass over each word's posting table, in memory that does not depend on
-// the size of the index.
+// nearest rows are far: one pass over each word's posting table.
 //
 // A row has one posting in each word's table. So the sum of its words' distances is the distance of
 // its value. The sums stand in an array, in order of TID. Where work_mem does not hold all of them,
 // the table's blocks are taken in parts, each with a pass of its own over all words.
 //
 // The first passes count the rows at each distance. Then the nearest hundreds of rows are gathered
-// and given out, in order; then many more; and so on, until nobody asks for more.
+// and given out, in order; then many more, up to what work_mem holds; and so on, until nobody asks
+// for more. The rows at one distance are gathered together, however many they are.
 #pragma once
 
 #include "core/layout/word_radii.hpp"
