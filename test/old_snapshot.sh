@@ -11,8 +11,9 @@ start_workspace old-snapshot
 start_server old-snapshot "old_snapshot_threshold = 1"
 run_psql <<'SQL'
 CREATE EXTENSION simhash;
-CREATE TABLE docs AS SELECT i AS id, (i % 50)::bigint AS fp FROM generate_series(1, 1000) i;
+CREATE TABLE docs AS SELECT i AS id, (i % 50)::bigint AS fp, ((i % 50)::bit(64) || (i % 50)::bit(64))::bit(128) AS code FROM generate_series(1, 1000) i;
 CREATE INDEX docs_fp ON docs USING simhash (fp);
+CREATE INDEX docs_code ON docs USING simhash (code);
 CREATE TABLE clock (tick integer);
 SQL
 queries=(
@@ -20,6 +21,7 @@ queries=(
     "SELECT count(id) FROM docs WHERE fp <~> 7 <= 3"
     "SELECT count(fp) FROM docs WHERE fp <~> 7 <= 3"
     "SELECT count(*) FROM (SELECT id FROM docs ORDER BY fp <~> 7) d"
+    "SELECT count(id) FROM docs WHERE code =~~ (7::bit(64) || 7::bit(64))::bit(128)"
     "SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SELECT count(id) FROM docs WHERE fp <~> 7 <= 3")
 readers=()
 for i in "${!queries[@]}"; do

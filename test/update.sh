@@ -48,31 +48,44 @@ SELECT 'the index with a scope of text' FROM simhash_index_check('docs_fp', true
 SQL
     [ ! -s "$workspace/out" ] || { cat "$workspace/out"; die "wrong after $update"; }
 done
-# One session that has used an index with a scope of text before the update, and an index on texts after it.
+# One session that has used indexes with scopes of text and bit before the update, and indexes on texts and codes after it.
 run_psql -d template1 -At >"$workspace/out" 2>&1 <<'SQL' || { cat "$workspace/out"; die "failed"; }
 CREATE DATABASE one_session;
 \c one_session
 CREATE EXTENSION simhash VERSION '1.1';
 CREATE TABLE docs AS SELECT i AS id, i::bigint AS fp, 'lang ' || i % 5 AS lang, 'document ' || md5((i / 3)::text) || ' a b' AS body
     FROM generate_series(1, 300) i;
+ALTER TABLE docs ADD flags bit(4) GENERATED ALWAYS AS ((id % 3)::bit(4)) STORED,
+    ADD code bit(128) GENERATED ALWAYS AS (((fp / 3)::bit(64) || (fp / 3)::bit(64))::bit(128)) STORED;
 CREATE INDEX docs_fp ON docs USING simhash (fp, lang);
+CREATE INDEX docs_fp_flags ON docs USING simhash (fp, flags);
 ALTER EXTENSION simhash UPDATE;
 CREATE INDEX docs_body ON docs USING simhash (body, lang);
-INSERT INTO docs SELECT id + 300, fp, lang, body FROM docs;
+CREATE INDEX docs_code ON docs USING simhash (code, flags);
+INSERT INTO docs (id, fp, lang, body) SELECT id + 300, fp, lang, body FROM docs;
 SET enable_seqscan = off;
 SELECT 'an index on texts in the session that updated' FROM docs q
 WHERE id = 7 AND 2 <> (SELECT count(*) FROM docs d WHERE d.body =~~ q.body AND d.lang = q.lang);
-SELECT 'its content' FROM simhash_index_check('docs_body', true) WHERE rows <> 600;
+SELECT 'an index on codes, and its scope of bit' FROM docs q
+WHERE id = 7 AND 2 <> (SELECT count(*) FROM docs d WHERE d.code <~~> q.code <= 0 AND d.flags = q.flags);
+SELECT 'a scope of bit from before' FROM docs q
+WHERE id = 7 AND 2 <> (SELECT count(*) FROM docs d WHERE d.fp = q.fp AND d.flags = q.flags);
+SELECT 'the content of ' || i FROM unnest(ARRAY['docs_fp_flags', 'docs_body', 'docs_code']::regclass[]) i, simhash_index_check(i, true) WHERE rows <> 600;
 SQL
 [ ! -s "$workspace/out" ] || { cat "$workspace/out"; die "wrong in the session that updated"; }
 run_psql -d early -At >"$workspace/out" 2>&1 <<'SQL' || { cat "$workspace/out"; die "failed"; }
 CREATE INDEX docs_body ON docs USING simhash (body, lang);
+CREATE INDEX docs_code ON docs USING simhash (((fp::bit(64) || fp::bit(64))::bit(128)), lang);
 REINDEX INDEX docs_fp;
 SET enable_seqscan = off;
 SELECT what FROM (VALUES
     ('an index on texts', (SELECT count(*) FROM docs a JOIN docs b ON a.body =~~ b.body AND a.lang = b.lang WHERE a.id = 7)
         = (SELECT sum(same * same) FROM (SELECT count(*) AS same FROM docs WHERE id = 7 GROUP BY lang) d)),
     ('its content', (SELECT rows FROM simhash_index_check('docs_body', true)) = (SELECT count(*) FROM docs)),
+    ('an index on codes', (SELECT count(*) FROM docs a JOIN docs b
+        ON (a.fp::bit(64) || a.fp::bit(64))::bit(128) =~~ (b.fp::bit(64) || b.fp::bit(64))::bit(128) AND a.lang = b.lang WHERE a.id = 7)
+        = (SELECT count(*) FROM docs a JOIN docs b ON hamming(a.fp, b.fp) <= 9 AND a.lang = b.lang WHERE a.id = 7)),
+    ('its content', (SELECT rows FROM simhash_index_check('docs_code', true)) = (SELECT count(*) FROM docs)),
     ('the rebuilt index', (SELECT rows FROM simhash_index_check('docs_fp', true)) = (SELECT count(*) FROM docs)),
     ('the operator classes', (SELECT bool_and(amvalidate(c.oid)) FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod WHERE amname = 'simhash'))) v (what, holds)
 WHERE holds IS NOT TRUE;

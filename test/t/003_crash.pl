@@ -15,6 +15,7 @@ srand(20240611);
 my $node = start_node('crash', conf => "wal_consistency_checking = 'generic'\nrestart_after_crash = off\ncheckpoint_timeout = 30s\n");
 create_data($node, 'docs', 'clustered', 20_000);
 $node->safe_psql('postgres', 'CREATE INDEX docs_fp ON docs USING simhash (fp); CREATE INDEX ON docs (id)');
+add_codes($node, 'docs');
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
 PostgreSQL::Test::Utils::append_to_file("$dir/write.sql", <<'SQL');
@@ -29,6 +30,7 @@ END;
 SQL
 PostgreSQL::Test::Utils::append_to_file("$dir/vacuum.sql", "VACUUM docs;\n");
 
+my %compared = (docs_fp => 'docs', docs_code => 'docs.code');
 my ($total, $orphans) = (0, 0);
 for my $round (1 .. $rounds)
 {
@@ -53,22 +55,28 @@ for my $round (1 .. $rounds)
 		usleep(50_000);
 	}
 	# Every invariant, every row, orphans allowed; before anything else touches the index.
-	my ($code, $found, $message) = $node->psql('postgres', q{SELECT rows, orphans FROM simhash_index_check('docs_fp', true)});
-	is($code, 0, "round $round: check right after the crash") or diag($message);
-	$orphans += (split /\|/, $found)[1] if $code == 0;
-	my ($compared, $wrong) = compare_radii($node, 'docs', 50, 0, 1, 3, 5);
-	is($wrong, 0, "round $round: $compared queries right after the crash");
-	$total += $compared;
+	for my $index (sort keys %compared)
+	{
+		my ($code, $found, $message) = $node->psql('postgres', "SELECT rows, orphans FROM simhash_index_check('$index', true)");
+		is($code, 0, "round $round: check of $index right after the crash") or diag($message);
+		$orphans += (split /\|/, $found)[1] if $code == 0;
+		my ($compared, $wrong) = compare_radii($node, $compared{$index}, 50, 0, 1, 3, 5);
+		is($wrong, 0, "round $round: $compared queries of $index right after the crash");
+		$total += $compared;
+	}
 	my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
 	is($node->safe_psql('postgres', 'SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM (SELECT FROM docs ORDER BY fp <~> 1) d'),
 		$rows, "round $round: all rows in the index");
 	$node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) docs');
-	($compared, $wrong) = compare_radii($node, 'docs', 50, 0, 3);
-	is($wrong, 0, "round $round: right after VACUUM");
-	$total += $compared;
-	($code, $found, $message) = $node->psql('postgres', q{SELECT rows, orphans FROM simhash_index_check('docs_fp', true)});
-	is($code, 0, "round $round: check after VACUUM") or diag($message);
-	like($found, qr/\|0$/, "round $round: no orphans after VACUUM");
+	for my $index (sort keys %compared)
+	{
+		my ($compared, $wrong) = compare_radii($node, $compared{$index}, 50, 0, 3);
+		is($wrong, 0, "round $round: $index right after VACUUM");
+		$total += $compared;
+		my ($code, $found, $message) = $node->psql('postgres', "SELECT rows, orphans FROM simhash_index_check('$index', true)");
+		is($code, 0, "round $round: check of $index after VACUUM") or diag($message);
+		like($found, qr/\|0$/, "round $round: no orphans in $index after VACUUM");
+	}
 }
 note("measured: $rounds crashes, $total queries compared, $orphans orphans met");
 $node->stop;

@@ -13,11 +13,13 @@ use Test::More;
 
 my $rounds = $ENV{SIMHASH_STANDBY_ROUNDS} // 2;
 my $seconds = $ENV{SIMHASH_STANDBY_SECONDS} // 3;
+my @indexes = qw(docs_fp docs_wide docs_code);
 my $primary = start_node('primary', init => { allows_streaming => 1 }, conf => "wal_consistency_checking = 'all'\nlog_statement = none\n");
 create_data($primary, 'docs', 'clustered', 20_000);
 $primary->safe_psql('postgres', 'CREATE INDEX docs_fp ON docs USING simhash (fp); CREATE INDEX ON docs (id)');
 # More tables than one record has pages: insertions of several records.
 $primary->safe_psql('postgres', 'CREATE INDEX docs_wide ON docs USING simhash (fp) WITH (tables = 10)');
+add_codes($primary, 'docs');
 $primary->safe_psql('postgres', 'CREATE TABLE fingerprints AS SELECT fp FROM docs; CREATE INDEX ON fingerprints USING simhash (fp); VACUUM fingerprints');
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -57,6 +59,7 @@ sub answers
 		SELECT string_agg(found::text, ',' ORDER BY i, radius) FROM generate_series(1, 50) i, unnest(ARRAY[0, 2, 3, 5]) radius,
 			LATERAL (SELECT (count(*), sum(hashint4(id)::numeric)) AS found FROM docs
 				WHERE fp <~> ('x' || md5('clustered' || (i * 397)))::bit(64)::bigint <= radius) d;
+		SELECT count(*), sum(hashint4(d.id)::numeric) FROM (SELECT code FROM docs ORDER BY id LIMIT 50) q, docs d WHERE d.code =~~ q.code;
 		SELECT radius, count(*), sum(hashint4(id)::numeric) FROM docs, unnest(ARRAY[8, 20, 64]) radius WHERE fp <~> 42 <= radius GROUP BY 1 ORDER BY 1;
 		SELECT fp <~> 42 FROM docs ORDER BY fp <~> 42 LIMIT 1000});
 }
@@ -79,7 +82,7 @@ for my $round (1 .. $rounds)
 	$primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 	is(answers($standby), answers($primary), "round $round: standby answers as the primary");
 	$compared += 200;
-	for my $index ('docs_fp', 'docs_wide')
+	for my $index (@indexes)
 	{
 		my ($code, $found, $message) = $standby->psql('postgres', "SELECT simhash_index_check('$index', true)");
 		like($message, qr/pg_wal_replay_pause/, 'a check under replay is refused') if $round == 1;
@@ -100,13 +103,13 @@ my $before = answers($primary);
 $primary->backup('later');
 $standby->promote;
 is(answers($standby), $before, 'answers after promotion');
-for my $index ('docs_fp', 'docs_wide')
+for my $index (@indexes)
 {
 	my ($code, $found, $message) = $standby->psql('postgres', "SELECT simhash_index_check('$index', true)");
 	is($code, 0, "check of $index after promotion") or diag($message);
 }
 $standby->safe_psql('postgres', q{DELETE FROM docs WHERE id % 3 = 0; INSERT INTO docs SELECT i, hashint8extended(i, 1) FROM generate_series(1, 5000) i; VACUUM docs});
-is($standby->safe_psql('postgres', q{SELECT count(*) FROM (SELECT simhash_index_check('docs_fp', true), simhash_index_check('docs_wide', true)) c}), 1,
+is($standby->safe_psql('postgres', q{SELECT count(*) FROM (SELECT simhash_index_check('docs_fp', true), simhash_index_check('docs_wide', true), simhash_index_check('docs_code', true)) c}), 1,
 	'the promoted standby goes on');
 
 my $restored = PostgreSQL::Test::Cluster->new('restored');

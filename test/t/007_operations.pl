@@ -26,7 +26,8 @@ sub sound
 
 # ---- under load ----
 create_data($node, 'docs', 'clustered', 20_000);
-$node->safe_psql('postgres', 'CREATE INDEX ON docs (id)');
+add_codes($node, 'docs');
+$node->safe_psql('postgres', 'DROP INDEX docs_code; CREATE INDEX ON docs (id)');
 my $dir = PostgreSQL::Test::Utils::tempdir;
 PostgreSQL::Test::Utils::append_to_file("$dir/write.sql", <<'SQL');
 \set i random(1, 1000000000)
@@ -39,17 +40,25 @@ DELETE FROM docs WHERE id = :old + 2;
 SQL
 my $output = '';
 my $load = IPC::Run::start([ 'pgbench', '-n', '-c', 3, '-T', 8, '-f', "$dir/write.sql", $node->connstr('postgres') ], '>&', \$output);
-$node->safe_psql('postgres', 'CREATE INDEX CONCURRENTLY docs_fp ON docs USING simhash (fp)');
-my ($code, undef, $message) = $node->psql('postgres', "SELECT simhash_index_check('docs_fp', true)");
-is($code, 0, 'CREATE INDEX CONCURRENTLY under load: check') or diag($message);
+# Every index holds all rows.
+sub checked
+{
+	my ($what) = @_;
+	for my $index ('docs_fp', 'docs_code')
+	{
+		my ($code, undef, $message) = $node->psql('postgres', "SELECT simhash_index_check('$index', true)");
+		is($code, 0, "$what: check of $index") or diag($message);
+	}
+	return;
+}
+$node->safe_psql('postgres', "CREATE INDEX CONCURRENTLY docs_$_ ON docs USING simhash ($_)") for 'fp', 'code';
+checked('CREATE INDEX CONCURRENTLY under load');
 for my $round (1 .. 3)
 {
-	$node->safe_psql('postgres', 'REINDEX INDEX CONCURRENTLY docs_fp');
-	($code, undef, $message) = $node->psql('postgres', "SELECT simhash_index_check('docs_fp', true)");
-	is($code, 0, "REINDEX CONCURRENTLY under load, round $round: check") or diag($message);
+	$node->safe_psql('postgres', "REINDEX INDEX CONCURRENTLY $_") for 'docs_fp', 'docs_code';
+	checked("REINDEX CONCURRENTLY under load, round $round");
 	$node->safe_psql('postgres', 'VACUUM docs');
-	($code, undef, $message) = $node->psql('postgres', "SELECT simhash_index_check('docs_fp', true)");
-	is($code, 0, "VACUUM under load, round $round: check") or diag($message);
+	checked("VACUUM under load, round $round");
 }
 IPC::Run::finish($load);
 unlike($output, qr/ERROR/, 'no error under load') or diag($output);
@@ -75,8 +84,9 @@ my $rows_before = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
 $node->safe_psql('postgres', 'BEGIN; TRUNCATE docs; INSERT INTO docs VALUES (1, 1); ROLLBACK');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM docs'), $rows_before, 'rows after TRUNCATE was rolled back');
 sound('TRUNCATE, rolled back');
-$node->safe_psql('postgres', 'CREATE TABLE kept AS SELECT * FROM docs; TRUNCATE docs; INSERT INTO docs SELECT * FROM kept');
+$node->safe_psql('postgres', 'CREATE TABLE kept AS SELECT id, fp FROM docs; TRUNCATE docs; INSERT INTO docs SELECT * FROM kept');
 sound('TRUNCATE and filled again');
+checked('TRUNCATE and filled again');
 $node->safe_psql('postgres', 'ALTER TABLE docs ADD COLUMN more integer DEFAULT random() * 10; ALTER TABLE docs DROP COLUMN more');
 sound('a column more and less');
 $node->safe_psql('postgres', 'ALTER TABLE docs ADD COLUMN more integer DEFAULT 3; ALTER TABLE docs ALTER more TYPE bigint; ALTER TABLE docs DROP COLUMN more');

@@ -21,6 +21,7 @@ $primary->safe_psql('postgres', $_) for (
 	q{CREATE TABLE young (id integer, fp bigint)},
 	q{CREATE INDEX young_fp ON young USING simhash (fp) WITH (tables = 2, radius = 1)},
 	'CHECKPOINT');
+add_codes($primary, 'young', 'tables = 2, radius = 7');
 $primary->backup('base');
 my $start = $primary->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
 $primary->safe_psql('postgres', $_) for (
@@ -69,13 +70,14 @@ for (@chosen)
 	my ($code, $found, $message) = $node->psql('postgres', q{
 		SELECT rows >= (SELECT count(*) FROM docs) FROM simhash_index_check('docs_fp', true);
 		SELECT rows >= (SELECT count(*) FROM young) FROM simhash_index_check('young_fp', true);
+		SELECT rows >= (SELECT count(*) FROM young) FROM simhash_index_check('young_code', true);
 		INSERT INTO docs SELECT i, hashint8extended(i, 9) FROM generate_series(1, 3000) i;
 		INSERT INTO young SELECT i, hashint8extended(i, 9) FROM generate_series(1, 1000) i;
 		INSERT INTO young SELECT i, NULL FROM generate_series(1, 500) i;});
-	is("$code $found", "0 t\nt", "target $lsn, a record of $pages pages: check, and insert") or diag($message);
+	is("$code $found", "0 t\nt\nt", "target $lsn, a record of $pages pages: check, and insert") or diag($message);
 	$node->safe_psql('postgres', "VACUUM (INDEX_CLEANUP ON) $_") for qw(docs young);
-	is($node->safe_psql('postgres', qq{SELECT rows = (SELECT count(*) FROM $_), orphans FROM simhash_index_check('${_}_fp', true)}), 't|0', "target $lsn: $_ after vacuum")
-		for qw(docs young);
+	is($node->safe_psql('postgres', qq{SELECT rows = (SELECT count(*) FROM $_->[0]), orphans FROM simhash_index_check('$_->[1]', true)}), 't|0', "target $lsn: $_->[1] after vacuum")
+		for [ 'docs', 'docs_fp' ], [ 'young', 'young_fp' ], [ 'young', 'young_code' ];
 	$node->stop('immediate');
 	$node->clean_node;
 }

@@ -108,11 +108,19 @@ create_codes($node, 'memory', 128, 150);
 $node->safe_psql('postgres', 'ALTER TABLE memory SET (fillfactor = 10)');
 create_codes($node, 'memory', 128, 2000, 1000);
 $node->safe_psql('postgres', q{
-	INSERT INTO memory SELECT i, (CASE WHEN i % 2 = 0 THEN sparse_code(i, 5) ELSE sparse_code(1, 3) END)::bit(128) FROM generate_series(4001, 11000) i;
+	INSERT INTO memory SELECT i, (CASE WHEN i % 4 = 0 THEN sparse_code(i, 5) ELSE sparse_code(1, 3) END)::bit(128) FROM generate_series(4001, 14000) i;
 	CREATE INDEX memory_code ON memory USING simhash (code) WITH (radius = 5);
 	ALTER DATABASE postgres SET work_mem = 64});
 compare('little memory', 'memory', 128, 'within', 'bitmap', 'nearest 1', 'nearest 5000', 'nearest ALL');
 $node->safe_psql('postgres', 'ALTER DATABASE postgres RESET work_mem');
+# What a scan has taken when it has returned most rows: less where there is less, so the limit of the rows it remembers was met.
+my ($little, $much) = map { $node->safe_psql('postgres', qq{
+	SET work_mem = $_; SET enable_seqscan = off; SET enable_bitmapscan = off;
+	BEGIN;
+	DECLARE scan CURSOR FOR SELECT id FROM memory WHERE code <~~> (SELECT sparse_code(1, 3)::bit(128)) <= 5;
+	MOVE 7000 IN scan;
+	SELECT used_bytes FROM pg_backend_memory_contexts WHERE name = 'simhash scan'}) } 64, 65536;
+cmp_ok($little, '<', $much - 40_000, 'a scan with little memory takes less');
 
 # ---- builds ----
 
