@@ -250,3 +250,95 @@ CREATE OPERATOR CLASS bit_ops DEFAULT FOR TYPE bit USING simhash AS
     FUNCTION 3 (bit, bit) bit_word_layout (integer);
 COMMENT ON OPERATOR CLASS bit_ops USING simhash IS 'codes, as many bits as a bit(n) has, and scopes of bit';
 COMMENT ON OPERATOR FAMILY bit_ops USING simhash IS 'codes, as many bits as a bit(n) has, and scopes of bit';
+-- ==== Wide codes: whole tables (src/sql/pairs.cpp, src/sql/clusters.cpp) ====
+
+CREATE FUNCTION simhash_cluster(code bit) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_bit_cluster'
+    LANGUAGE C IMMUTABLE WINDOW PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_cluster(bit) IS
+    'Window function: the smallest code of the row''s cluster, within the radius of =~~ of codes';
+CREATE FUNCTION simhash_cluster(code bit, radius integer) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_bit_cluster'
+    LANGUAGE C IMMUTABLE WINDOW PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_cluster(bit, integer) IS
+    'Window function: the smallest code of the row''s cluster; rows are in one cluster where a chain of rows links them, each within the radius of the next';
+
+-- The type bit without quotes is bit(1).
+CREATE TYPE simhash_bit_pair AS (a "bit", b "bit", distance integer);
+COMMENT ON TYPE simhash_bit_pair IS 'two codes and their distance';
+
+CREATE FUNCTION simhash_bit_pairs_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_support'
+    LANGUAGE C STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bit_pairs_support(internal) IS
+    'planner support of functions that give pairs of codes: how many rows';
+
+CREATE FUNCTION simhash_bit_pairs(codes bit[]) RETURNS SETOF simhash_bit_pair
+    AS 'MODULE_PATHNAME', 'simhash_bit_pairs'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_bit_pairs_support;
+COMMENT ON FUNCTION simhash_bit_pairs(bit[]) IS
+    'Every pair of different codes within the radius of =~~ of codes, once, a < b, in order';
+CREATE FUNCTION simhash_bit_pairs(codes bit[], radius integer) RETURNS SETOF simhash_bit_pair
+    AS 'MODULE_PATHNAME', 'simhash_bit_pairs'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_bit_pairs_support;
+COMMENT ON FUNCTION simhash_bit_pairs(bit[], integer) IS
+    'Every pair of different codes within the radius, once, a < b, in order';
+
+CREATE FUNCTION simhash_bit_join(a bit[], b bit[]) RETURNS SETOF simhash_bit_pair
+    AS 'MODULE_PATHNAME', 'simhash_bit_join'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_bit_pairs_support;
+COMMENT ON FUNCTION simhash_bit_join(bit[], bit[]) IS
+    'Every pair within the radius of =~~ of codes of a code of one array and one of the other, once, in order';
+CREATE FUNCTION simhash_bit_join(a bit[], b bit[], radius integer) RETURNS SETOF simhash_bit_pair
+    AS 'MODULE_PATHNAME', 'simhash_bit_join'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_bit_pairs_support;
+COMMENT ON FUNCTION simhash_bit_join(bit[], bit[], integer) IS
+    'Every pair within the radius of a code of one array and one of the other, once, in order';
+
+-- These run a query, which may be about anything.
+CREATE FUNCTION simhash_bit_pairs_of(query text) RETURNS SETOF simhash_bit_pair
+    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_of'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_bit_pairs_support;
+COMMENT ON FUNCTION simhash_bit_pairs_of(text) IS
+    'Every pair of different codes within the radius of =~~ of codes among those that the query returns, once, a < b, in order';
+CREATE FUNCTION simhash_bit_pairs_of(query text, radius integer) RETURNS SETOF simhash_bit_pair
+    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_of'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_bit_pairs_support;
+COMMENT ON FUNCTION simhash_bit_pairs_of(text, integer) IS
+    'Every pair of different codes within the radius among those that the query returns, once, a < b, in order';
+CREATE FUNCTION simhash_bit_join_of(a_query text, b_query text) RETURNS SETOF simhash_bit_pair
+    AS 'MODULE_PATHNAME', 'simhash_bit_join_of'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_bit_pairs_support;
+COMMENT ON FUNCTION simhash_bit_join_of(text, text) IS
+    'Every pair within the radius of =~~ of codes of a code that the one query returns and one that the other returns, once, in order';
+CREATE FUNCTION simhash_bit_join_of(a_query text, b_query text, radius integer) RETURNS SETOF simhash_bit_pair
+    AS 'MODULE_PATHNAME', 'simhash_bit_join_of'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_bit_pairs_support;
+COMMENT ON FUNCTION simhash_bit_join_of(text, text, integer) IS
+    'Every pair within the radius of a code that the one query returns and one that the other returns, once, in order';
+
+-- No combine function, as with fingerprints.
+CREATE FUNCTION simhash_bit_pairs_agg_transition(internal, bit) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_agg_transition'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bit_pairs_agg_transition(internal, bit) IS 'transition of simhash_pairs_agg(bit)';
+CREATE FUNCTION simhash_bit_pairs_agg_transition(internal, bit, integer) RETURNS internal
+    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_agg_transition'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bit_pairs_agg_transition(internal, bit, integer) IS
+    'transition of simhash_pairs_agg(bit, integer)';
+CREATE FUNCTION simhash_bit_pairs_agg_final(internal) RETURNS simhash_bit_pair[]
+    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_agg_final'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_bit_pairs_agg_final(internal) IS 'final function of simhash_pairs_agg of codes';
+
+CREATE AGGREGATE simhash_pairs_agg(code bit) (
+    SFUNC = simhash_bit_pairs_agg_transition, STYPE = internal, SSPACE = 1024,
+    FINALFUNC = simhash_bit_pairs_agg_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_pairs_agg(bit) IS
+    'every pair of different codes of the rows within the radius of =~~ of codes, once, a < b, in order';
+CREATE AGGREGATE simhash_pairs_agg(code bit, radius integer) (
+    SFUNC = simhash_bit_pairs_agg_transition, STYPE = internal, SSPACE = 1024,
+    FINALFUNC = simhash_bit_pairs_agg_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
+COMMENT ON AGGREGATE simhash_pairs_agg(bit, integer) IS
+    'every pair of different codes of the rows within the radius, once, a < b, in order';

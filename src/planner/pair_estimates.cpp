@@ -164,7 +164,8 @@ std::optional<double> rows_of_query(PlannerInfo* root, Node* query) {
 std::optional<double> fingerprints_of(PlannerInfo* root, Node* argument) {
     if (exprType(argument) == TEXTOID)
         return rows_of_query(root, argument);
-    if (exprType(argument) == get_array_type(INT8OID))
+    if (exprType(argument) == get_array_type(INT8OID) ||
+        exprType(argument) == get_array_type(BITOID))
         return array_fingerprints(root, argument);
     return std::nullopt;
 }
@@ -179,15 +180,16 @@ std::optional<int> known_radius(PlannerInfo* root, Node* argument) {
     return saturate_radius(DatumGetInt32(reinterpret_cast<Const*>(value)->constvalue));
 }
 
-// The arguments: one set of fingerprints or two, and the radius.
-Node* estimate_pairs(SupportRequestRows* request) {
+// Those of the function call that the question is about, or none.
+List* arguments_of(SupportRequestRows* request) {
     if (request->root == nullptr || request->node == nullptr || !IsA(request->node, FuncExpr))
-        return nullptr;
-    List* arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
-    int sets = list_length(arguments) - 1;
-    if (sets != 1 && sets != 2)
-        return nullptr;
-    std::optional<int> radius = known_radius(request->root, static_cast<Node*>(llast(arguments)));
+        return NIL;
+    return reinterpret_cast<FuncExpr*>(request->node)->args;
+}
+
+// The pairs of one set of fingerprints or of two, which are the first arguments.
+Node* answer_pairs(SupportRequestRows* request, List* arguments, int sets,
+                   std::optional<int> radius) {
     double fingerprints[2] = {};
     for (int i = 0; i < sets; i++) {
         std::optional<double> found =
@@ -202,12 +204,40 @@ Node* estimate_pairs(SupportRequestRows* request) {
     return reinterpret_cast<Node*>(request);
 }
 
+// The arguments: one set of fingerprints or two, and the radius.
+Node* estimate_pairs(SupportRequestRows* request) {
+    List* arguments = arguments_of(request);
+    int sets = list_length(arguments) - 1;
+    if (sets != 1 && sets != 2)
+        return nullptr;
+    auto* radius = static_cast<Node*>(llast(arguments));
+    return answer_pairs(request, arguments, sets, known_radius(request->root, radius));
+}
+
+// The same of codes, where the radius may be left out. As many pairs as of fingerprints that are
+// searched within the usual radius: wide codes within theirs have as few strangers.
+Node* estimate_code_pairs(SupportRequestRows* request) {
+    List* arguments = arguments_of(request);
+    int count = list_length(arguments);
+    if (count == 0)
+        return nullptr;
+    auto* last = static_cast<Node*>(llast(arguments));
+    bool has_radius = exprType(last) == INT4OID;
+    int sets = count - int(has_radius);
+    if (sets != 1 && sets != 2)
+        return nullptr;
+    std::optional<int> radius = kNearDuplicateRadius;
+    if (has_radius && is_null_constant(estimate_expression_value(request->root, last)))
+        radius = std::nullopt;
+    return answer_pairs(request, arguments, sets, radius);
+}
+
 // The number of documents of near_duplicate_pairs(query [, id_type], similarity) or of its relative.
 // NULL as a query or a similarity gives no rows.
 std::optional<double> documents_of(SupportRequestRows* request) {
-    if (request->root == nullptr || request->node == nullptr || !IsA(request->node, FuncExpr))
+    List* arguments = arguments_of(request);
+    if (arguments == NIL)
         return std::nullopt;
-    List* arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
     auto* similarity = static_cast<Node*>(llast(arguments));
     if (is_null_constant(estimate_expression_value(request->root, similarity)))
         return 0;
@@ -249,11 +279,16 @@ Datum answer(FunctionCallInfo fcinfo) {
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_pairs_support);
+PG_FUNCTION_INFO_V1(simhash_bit_pairs_support);
 PG_FUNCTION_INFO_V1(simhash_near_duplicate_pairs_support);
 PG_FUNCTION_INFO_V1(simhash_near_duplicate_groups_support);
 
 Datum simhash_pairs_support(PG_FUNCTION_ARGS) {
     return answer<estimate_pairs>(fcinfo);
+}
+
+Datum simhash_bit_pairs_support(PG_FUNCTION_ARGS) {
+    return answer<estimate_code_pairs>(fcinfo);
 }
 
 Datum simhash_near_duplicate_pairs_support(PG_FUNCTION_ARGS) {

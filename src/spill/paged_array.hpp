@@ -20,9 +20,11 @@ class PagePool {
   public:
     static constexpr size_t kPageBytes = 8192;
 
-    // Uses about this memory at most, in a memory context that outlives the arrays.
-    PagePool(MemoryContext context, size_t memory_bytes)
-        : context_(context), most_(std::max(memory_bytes / kPageBytes, kLeastFrames)) {}
+    // Uses about this memory at most, in a memory context that outlives the arrays. The end of the
+    // statement closes the arrays' files, or, with unowned_files, only close() of the arrays.
+    PagePool(MemoryContext context, size_t memory_bytes, bool unowned_files = false)
+        : context_(context), most_(std::max(memory_bytes / kPageBytes, kLeastFrames)),
+          unowned_files_(unowned_files) {}
 
     size_t memory_bytes() const { return most_ * kPageBytes; }
 
@@ -46,6 +48,7 @@ class PagePool {
 
     MemoryContext context_;
     size_t most_; // frames
+    bool unowned_files_;
     size_t count_ = 0, capacity_ = 0;
     size_t hand_ = 0;
     Frame* frames_ = nullptr; // [capacity_], of which count_ have memory
@@ -66,6 +69,9 @@ class PagedFile {
         frame.changed = true;
         return frame.bytes;
     }
+
+    // True when some pages have been written to the file.
+    bool has_file() const { return file_.exists(); }
 
     // Releases the memory and the file. The array is empty afterwards.
     void close();
@@ -128,6 +134,38 @@ class PagedArray {
     static size_t offset(size_t i) { return i % kPerPage * sizeof(Record); }
 
     PagedFile file_;
+    size_t count_ = 0;
+};
+
+// An array of records of as many words as the caller says, each in one page.
+class PagedRecords {
+  public:
+    // words: at most those of a page
+    PagedRecords(PagePool* pool, int words)
+        : file_(pool), bytes_(size_t(words) * sizeof(uint64_t)),
+          per_page_(PagePool::kPageBytes / bytes_) {}
+
+    size_t size() const { return count_; }
+    bool has_file() const { return file_.has_file(); }
+
+    void add(const uint64_t* record) {
+        memcpy(file_.change(count_ / per_page_) + count_ % per_page_ * bytes_, record, bytes_);
+        count_++;
+    }
+
+    void read(size_t i, uint64_t* out) {
+        memcpy(out, file_.read(i / per_page_) + i % per_page_ * bytes_, bytes_);
+    }
+
+    void close() {
+        file_.close();
+        count_ = 0;
+    }
+
+  private:
+    PagedFile file_;
+    size_t bytes_;    // of a record
+    size_t per_page_; // records
     size_t count_ = 0;
 };
 

@@ -18,11 +18,11 @@
 #include "sql/near_documents.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "core/bits/distance.hpp"
 #include "core/text/minhash_distance.hpp"
 #include "sql/collector.hpp"
+#include "sql/word_directory.hpp"
 
 namespace simhash {
 namespace {
@@ -140,9 +140,8 @@ class Search {
     Collector collector_;                        // the fingerprints, for their search
     SortBuffer<Entry> candidates_;               // (parts of the sets of a and b, a and b)
     SetBuffer set_a_, set_b_;
-    int directory_bits_ = 0;
-    uint32_t* directory_ = nullptr; // for each beginning, where its fingerprints begin; and the end
-    LinkedFingerprint* noted_links_ = nullptr; // [1 << directory_bits_], by a hash; for groups
+    WordDirectory directory_;                  // of fingerprints_
+    LinkedFingerprint* noted_links_ = nullptr; // [directory_.beginnings()], by a hash; for groups
 };
 
 // ---- models and copies ----
@@ -215,35 +214,18 @@ void Search::add_fingerprint(uint64_t fingerprint, size_t first) {
 // ---- candidates ----
 
 void Search::make_directory() {
-    constexpr int kMostBits = 18;
     constexpr size_t kShare = 16; // of the memory
-    size_t entries = std::min(fingerprints_.size(), memory_ / kShare / sizeof(uint32_t));
-    directory_bits_ = std::clamp(int(std::bit_width(entries)) - 1, 1, kMostBits);
-    size_t beginnings = size_t{1} << directory_bits_, filled = 0;
-    directory_ = allocate<uint32_t>(CurrentMemoryContext, beginnings + 1);
-    for (size_t i = 0; i < fingerprints_.size(); i++) {
-        CHECK_FOR_INTERRUPTS();
-        size_t beginning = fingerprints_[i].fingerprint >> (kFingerprintBits - directory_bits_);
-        while (filled <= beginning)
-            directory_[filled++] = uint32_t(i);
-    }
-    while (filled <= beginnings)
-        directory_[filled++] = uint32_t(fingerprints_.size());
+    directory_.make(fingerprints_.size(), memory_ / kShare,
+                    [&](size_t i) { return fingerprints_[i].fingerprint; });
     if (links_ == nullptr)
         return;
-    noted_links_ = allocate<LinkedFingerprint>(CurrentMemoryContext, beginnings);
-    std::fill_n(noted_links_, beginnings, LinkedFingerprint{0, kNoDocument});
+    noted_links_ = allocate<LinkedFingerprint>(CurrentMemoryContext, directory_.beginnings());
+    std::fill_n(noted_links_, directory_.beginnings(), LinkedFingerprint{0, kNoDocument});
 }
 
 // The place of a fingerprint, which is there, among all of them.
 size_t Search::place_of(uint64_t fingerprint) {
-    size_t beginning = fingerprint >> (kFingerprintBits - directory_bits_);
-    size_t low = directory_[beginning], high = directory_[beginning + 1];
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        (fingerprints_[middle].fingerprint <= fingerprint ? low : high) = middle;
-    }
-    return low;
+    return directory_.place_of(fingerprint, [&](size_t i) { return fingerprints_[i].fingerprint; });
 }
 
 // Calls step(place, models) for the fingerprints of more than one model.
@@ -332,7 +314,7 @@ void Search::receive_pair(void* search, uint64_t a, uint64_t b) {
 
 LinkedFingerprint* Search::noted_link(uint64_t fingerprint) {
     constexpr uint64_t kSpread = 0x9E3779B97F4A7C15; // near fingerprints have different hashes
-    return noted_links_ + (fingerprint * kSpread >> (kFingerprintBits - directory_bits_));
+    return noted_links_ + (fingerprint * kSpread >> (kFingerprintBits - directory_.bits()));
 }
 
 // Answers for most pairs of a large group, whose number grows with the square of its size.

@@ -1,4 +1,4 @@
-// Collects the fingerprints that a query returns. See the header.
+// Collects what a query returns. See the header.
 #include "sql/query_fingerprints.hpp"
 
 #include "sql/query_rows.hpp"
@@ -6,24 +6,49 @@
 namespace simhash {
 namespace {
 
-void check_columns(void*, TupleDesc columns) {
-    if (columns->natts != 1 || getBaseType(TupleDescAttr(columns, 0)->atttypid) != INT8OID)
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("query must return one column of type bigint"),
-                        errhint("Write a query such as SELECT fp FROM docs.")));
+Oid type_of_only_column(TupleDesc columns) {
+    return columns->natts == 1 ? getBaseType(TupleDescAttr(columns, 0)->atttypid) : InvalidOid;
 }
 
-void add_row(void* collector, TupleTableSlot* row) {
+[[noreturn]] void report_columns(const char* type, const char* example) {
+    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                    errmsg("query must return one column of type %s", type),
+                    errhint("Write a query such as SELECT %s FROM docs.", example)));
+}
+
+void check_fingerprint_column(void*, TupleDesc columns) {
+    if (type_of_only_column(columns) != INT8OID)
+        report_columns("bigint", "fp");
+}
+
+void check_code_column(void*, TupleDesc columns) {
+    Oid type = type_of_only_column(columns);
+    if (type != BITOID && type != VARBITOID)
+        report_columns("bit", "code");
+}
+
+void add_fingerprint(void* collector, TupleTableSlot* row) {
     bool is_null;
     Datum fingerprint = slot_getattr(row, 1, &is_null);
     if (!is_null)
         static_cast<Collector*>(collector)->add(to_ordered(DatumGetInt64(fingerprint)));
 }
 
+void add_code(void* codes, TupleTableSlot* row) {
+    bool is_null;
+    Datum code = slot_getattr(row, 1, &is_null);
+    if (!is_null)
+        static_cast<CodeSet*>(codes)->add(code);
+}
+
 } // namespace
 
 void collect_query(const text* query, Collector* collector) {
-    run_query(query, {check_columns, add_row, collector});
+    run_query(query, {check_fingerprint_column, add_fingerprint, collector});
+}
+
+void collect_query(const text* query, CodeSet* codes) {
+    run_query(query, {check_code_column, add_code, codes});
 }
 
 } // namespace simhash
