@@ -23,6 +23,7 @@ import time
 
 import psycopg
 
+import wide
 from methods import METHODS, RADII
 
 FORMAT = 1                  # of the JSON file: raised when a key changes its meaning
@@ -44,7 +45,7 @@ SINGLE_ROWS = 40_000        # inserted one by one, in all
 MOST_DOCUMENTS = 20_000
 BUILD_MEMORY = "1GB"        # maintenance_work_mem
 WHOLE_BYTES = 52            # of memory for a fingerprint of pairs, clusters and joins: somewhat more than all need
-PARTS = ("build", "probe", "nearest", "wire", "cold", "whole", "hot", "insert", "grow", "documents")
+PARTS = ("build", "probe", "nearest", "wire", "cold", "whole", "hot", "insert", "grow", "documents", "wide")
 
 
 class Results:
@@ -132,6 +133,11 @@ class Bench:
         self.workspace = pathlib.Path(options.workspace)
         self.sessions = {}
         self.cache_dropped = False
+
+    def takes_part(self, method):
+        """Whether the options ask for it, and the server has it."""
+        asked = method.key in self.options.methods if self.options.methods else not method.on_demand
+        return asked and self.server.value(method.available)
 
     def chosen(self, *keys, having=lambda method: True):
         return [m for m in self.methods if (not keys or m.key in keys) and having(m)]
@@ -620,6 +626,9 @@ class Bench:
             self.insert(min(INSERT_ROWS, max(self.options.rows)))
         if "documents" in self.options.parts:
             self.documents()
+        if "wide" in self.options.parts:
+            for rows in self.options.rows:
+                wide.measure(self, rows)
 
 
 def private_memory(pid):
@@ -685,6 +694,7 @@ def arguments():
     parser.add_argument("--data", required=True, help="the server's data directory")
     parser.add_argument("--workspace", required=True, help="a folder for data that server and bench can read")
     parser.add_argument("--generator", required=True, help="the program made of fingerprints.cpp")
+    parser.add_argument("--codes", required=True, help="the program made of codes.cpp")
     parser.add_argument("--version", required=True, help="of simhash")
     parser.add_argument("--output", required=True, help="JSON file to write")
     parser.add_argument("--rows", default="1000000,10000000", help="table sizes, by commas")
@@ -693,7 +703,7 @@ def arguments():
     options = parser.parse_args()
     options.rows = sorted(map(int, listed(options.rows)))
     options.parts, options.methods = listed(options.parts), listed(options.methods)
-    for words, known, what in ((options.parts, PARTS, "part"), (options.methods, [m.key for m in METHODS], "method")):
+    for words, known, what in ((options.parts, PARTS, "part"), (options.methods, [m.key for m in METHODS] + wide.KEYS, "method")):
         for word in words:
             if word not in known:
                 parser.error(f"there is no {what} \"{word}\"; there are {', '.join(known)}")
@@ -703,9 +713,9 @@ def arguments():
 def main():
     options = arguments()
     server, results = Server(options.bindir, options.data), Results()
-    methods = [m for m in METHODS if m.key in (options.methods or [m.key] * (not m.on_demand)) and server.value(m.available)]
+    bench = Bench(server, results, [], options)
+    bench.methods = methods = [m for m in METHODS if bench.takes_part(m)]
     server.run(*{m.setup: None for m in methods if m.setup})
-    bench = Bench(server, results, methods, options)
     begun = time.time()
     try:
         bench.run()
@@ -713,7 +723,9 @@ def main():
         report = dict(
             format=FORMAT, date=datetime.date.today().isoformat(), seconds=round(time.time() - begun), machine=machine(),
             versions=dict(simhash=options.version, postgresql=server.value("SELECT current_setting('server_version')")),
-            settings=settings_of(server), methods=[dict(key=m.key, title=m.title, note=m.note, any_radius=m.radii != RADII) for m in methods],
+            settings=settings_of(server),
+            methods=[dict(key=m.key, title=m.title, note=m.note, any_radius=m.radii != RADII)
+                     for m in methods + (wide.every_method(bench) if "wide" in options.parts else [])],
             rows=options.rows, parts=options.parts, results=results.records)
         with open(options.output, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1, ensure_ascii=False)

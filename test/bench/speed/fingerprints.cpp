@@ -7,8 +7,9 @@
 //   clustered  70 % random; 30 % (ids that end in 7, 8, 9) within 0..4 bits of an earlier one
 //   hot        the same, with 1 % of the rows on one fingerprint
 //
-// hash() is pgbench's hash_murmur2(id, 42), so that a pgbench script can ask for fingerprints that
-// are there.
+// hash() is murmur2(id, 42).
+
+#include "murmur2.hpp"
 
 #include <bit>
 #include <cstdint>
@@ -20,20 +21,6 @@ namespace {
 
 constexpr uint64_t kSeed = 42;
 constexpr uint64_t kHot = 0x5bd1e9955bd1e995; // also in bench.py
-
-uint64_t murmur2(uint64_t value, uint64_t seed) {
-    constexpr uint64_t kMultiplier = 0xc6a4a7935bd1e995;
-    uint64_t result = seed ^ (8 * kMultiplier);
-    value *= kMultiplier;
-    value ^= value >> 47;
-    value *= kMultiplier;
-    result ^= value;
-    result *= kMultiplier;
-    result ^= result >> 47;
-    result *= kMultiplier;
-    result ^= result >> 47;
-    return result;
-}
 
 // `word` with 0..4 of its bits inverted.
 uint64_t near_copy(uint64_t word, uint64_t id) {

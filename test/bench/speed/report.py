@@ -110,7 +110,7 @@ def targets(run):
         for measure, words in zip(probes, ("1 000 queries", "10 000 queries")):
             out.append((f"{count_words(smallest)} → {count_words(rows)} rows: a probe grows, {words}", 2,
                         run.median(measure.replace("probe", "probe grows"), "simhash", rows, radius=3), "×"))
-    return out + [target for target in targets_of_sizes(run) if target[2] is not None]
+    return out + [target for target in targets_of_sizes(run) + targets_of_codes(run) if target[2] is not None]
 
 
 def targets_of_sizes(run):
@@ -136,14 +136,34 @@ def targets_of_sizes(run):
     return out
 
 
+def targets_of_codes(run):
+    """Of clustered codes; each size has its own."""
+    out = []
+    for rows, probe_256, probe_128 in ((10**6, 30, 100), (10**7, 120, 300), (10**8, 1000, None)):
+        for bits, radius, limit in ((256, 31, probe_256), (128, 18, probe_128)):
+            words, data = f"{count_words(rows)} rows: codes of {bits} bits", f"codes of {bits} bits, clustered"
+            if limit is not None:
+                out.append((f"{words}, within {radius}", limit, run.median("probe", "codes", rows, data, radius=radius), "µs"))
+            out.append((f"{words}, rows missing of 10 000 queries", 0, run.median("rows missing of 10 000 queries", "codes", rows, data), "rows"))
+    rows, data = 10**7, "codes of 256 bits, clustered"
+    def beside(measure, other):
+        above, below = (run.median(measure, key, rows, data) for key in ("codes", other))
+        return None if None in (above, below) else above / below
+    out += [("10 million rows: codes of 256 bits, within 31, beside the scan", 1e-4, beside("probe", "codes_scan"), "×"),
+            ("… beside faiss's MultiHash", 1 / 30, beside("probe", "faiss_multihash"), "×"),
+            ("… index size, built", 106, run.median("size, built", "codes", rows, data), "bytes/row"),
+            ("… build, beside that of an index on bigint", 4, beside("build, serial", "bigint"), "×")]
+    return out
+
+
 def print_targets(run):
     print(f"Targets, at {count_words(max(run.run['rows']))} rows where not said, radius 3, warm:\n")
     print("| | target | measured | |\n|---|---|---|---|")
     for what, limit, value, unit in targets(run):
         if value is not None:
-            print(f"| {what} | <= {limit:g} {unit} | {number(value)} {unit} | {'met' if value <= limit else '**missed**'} |")
+            print(f"| {what} | <= {limit:.3g} {unit} | {number(value)} {unit} | {'met' if value <= limit else '**missed**'} |")
         else:
-            print(f"| {what} | <= {limit:g} {unit} | | not measured |")
+            print(f"| {what} | <= {limit:.3g} {unit} | | not measured |")
     print()
 
 
@@ -158,12 +178,14 @@ QUESTIONS = (("Building", ("build", "size, built")),
              ("With nothing in memory", ("cold",)),
              ("Pairs, clusters and joins of a whole table", ("pairs", "clusters", "join")),
              ("Inserting, deleting, vacuuming", ("insert", "size, ", "vacuum")))
-OTHER_DATA = {"hot": "Beside a hot fingerprint", "documents": "Texts of the system's documentation"}
+OTHER_DATA = {"hot": "Beside a hot fingerprint", "documents": "Texts of the system's documentation"} | {
+    codes: codes[0].upper() + codes[1:] for codes in (
+        *(f"codes of 256 bits, {kind}" for kind in ("random", "clustered", "pdq", "dhash")), "codes of 128 bits, clustered")}
 
 
 def row_key(record):
     shown = {key: value for key, value in record["parameters"].items() if key != "queries"}
-    words = {"radius": "radius {}", "count": "{} nearest", "clients": "clients: {}", "writers": "writers: {}", "block": "block {}",
+    words = {"radius": "radius {}", "effort": "ef_search {}", "count": "{} nearest", "clients": "clients: {}", "writers": "writers: {}", "block": "block {}",
              "place": "in {}"}
     label = ", ".join([record["measure"]] + [words[key].format(value) for key, value in shown.items()])
     return record["data"], label, record["unit"]
@@ -210,7 +232,7 @@ def print_table(lines, methods, titles):
 
 
 def growth_of(sizes):
-    few, many = (sizes[rows].get("simhash") for rows in (min(sizes), max(sizes)))
+    few, many = (sizes[rows].get("simhash") or sizes[rows].get("codes") for rows in (min(sizes), max(sizes)))
     return number(many["median"] / few["median"]) + " ×" if few and many and few is not many else ""
 
 

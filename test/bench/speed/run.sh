@@ -18,6 +18,7 @@ say "Building"
 copy_sources "$workspace/source"
 quiet_make "$workspace/source" with_llvm=no all || die "the build failed"
 "${CXX:-c++}" -std=c++20 -O2 -o "$workspace/fingerprints" "$root/test/bench/speed/fingerprints.cpp"
+"${CXX:-c++}" -std=c++20 -O3 -march=native -pthread -o "$workspace/codes" "$root/test/bench/speed/codes.cpp"
 # What CREATE EXTENSION would run.
 sql_scripts "$workspace/source" | xargs sed "s|MODULE_PATHNAME|$workspace/source/simhash|; /^\\\\echo/d" >"$workspace/simhash.sql"
 mkdir -p "$workspace/files" "$output" "$plots"
@@ -33,5 +34,5 @@ run_psql -c "SET client_min_messages = warning" -f "$workspace/simhash.sql"
 python=${SIMHASH_PYTHON:-/usr/bin/python3}
 version=$(sed -n "s/^default_version *= *'\(.*\)'/\1/p" "$root/simhash.control")
 "$python" -B "$root/test/bench/speed/bench.py" --bindir "$bindir" --data "$data/data" --workspace "$workspace/files" \
-    --generator "$workspace/fingerprints" --version "$version" --output "$output/results.json" "$@"
+    --generator "$workspace/fingerprints" --codes "$workspace/codes" --version "$version" --output "$output/results.json" "$@"
 "$python" -B "$root/test/bench/speed/report.py" "$output/results.json" "$plots" ${BENCH_PAGE:+"$BENCH_PAGE"} | tee "$output/table.md"
