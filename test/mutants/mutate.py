@@ -21,7 +21,8 @@ The planted mistakes are in planted/*.txt. One of them:
 The lines with - stand once in the file, with those of + in their place. There may be several such
 pairs, and another `in FILE` between them. Comments do not count, nor does where lines break.
 `found by` names the tests that run first: it saves time and promises nothing. Where a mistake turns
-out to change nothing that anybody could notice, a line `changes nothing: WHY` says so.
+out to change nothing that anybody could notice, a line `changes nothing: WHY` says so, and it is
+not run. `unnoticed: WHY` says why no test is known that notices it.
 
 A machine-made name is FILE:LINE:COLUMN:OPERATOR.
 """
@@ -39,7 +40,7 @@ TOP = HERE.parent.parent
 class Planted:
     def __init__(self, name, theme):
         self.name, self.theme = name, theme
-        self.what, self.reason, self.hints, self.edits = [], "", [], []
+        self.what, self.reason, self.unnoticed, self.hints, self.edits = [], "", "", [], []
 
     def add_line(self, line):
         sign, text = line[:1], line[2:]
@@ -49,6 +50,8 @@ class Planted:
             self.hints += line[9:].replace(",", " ").split()
         elif line.startswith("changes nothing: "):
             self.reason = line[17:].strip()
+        elif line.startswith("unnoticed: "):
+            self.unnoticed = line[11:].strip()
         elif sign == "-":
             file, removed, added = self.edits[-1]
             if added:
@@ -56,8 +59,6 @@ class Planted:
             self.edits[-1][1].append(text)
         elif sign == "+":
             self.edits[-1][2].append(text)
-        elif self.reason and line.strip():
-            self.reason += " " + line.strip()
         elif line.strip():
             self.what.append(line.strip())
 
@@ -183,7 +184,9 @@ def apply_machine(name, folder):
 
 def description(name):
     if ":" not in name:
-        return " ".join(planted()[name].what)
+        mutant = planted()[name]
+        why = mutant.reason or mutant.unnoticed
+        return " ".join(mutant.what) + (f" ({why})" if why else "")
     operator = next(o for o in OPERATORS if o.strip().replace(" ", "") == name.split(":", 3)[3])
     return f"`{operator.strip()}` becomes `{OPERATORS[operator].strip() or 'nothing'}`"
 

@@ -132,7 +132,7 @@ run_test() {
 limit_of() { # TEST
     local taken
     taken=$(seconds_of "$1")
-    echo $((taken == 0 ? 900 : 3 * taken + 60))
+    echo $((taken == 0 ? 300 : 3 * taken + 60))
 }
 # 0 if it is not known.
 seconds_of() { awk -F '\t' -v test="$1" '$1 == test { seconds = $2 } END { print seconds + 0 }' "$times"; }
