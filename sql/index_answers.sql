@@ -73,6 +73,15 @@ RESET enable_indexscan;
 RESET enable_indexonlyscan;
 SET enable_bitmapscan = off;
 SELECT count(*) FROM docs WHERE fp <~> 42 <= 3 AND fp <~> 43 <= 1;
+-- Balls of which neither holds the other.
+CREATE TABLE around AS SELECT 42 # (1::bigint << i) # (1::bigint << j) AS fp FROM generate_series(0, 15) i, generate_series(0, 15) j;
+CREATE INDEX around_fp ON around USING simhash (fp);
+SELECT count(*), (SELECT count(*) FROM around WHERE bit_count((fp # 42)::bit(64)) <= 2 AND bit_count((fp # 45)::bit(64)) <= 2) AS expected
+FROM around WHERE fp <~> 42 <= 2 AND fp <~> 45 <= 2;
+SELECT count(*), min(fp <~> 42) FROM (SELECT fp FROM around WHERE fp <~> 45 <= 2 ORDER BY fp <~> 42) a;
+-- A scan that begins again before it was read to its end.
+SELECT q, (SELECT fp <~> q FROM around WHERE fp <~> q <= 2 LIMIT 1) <= 2 AS near FROM (VALUES (42::bigint), (-1), (45)) v (q);
+DROP TABLE around;
 SELECT count(*) FROM docs WHERE fp = 42;
 SELECT count(*) FROM docs WHERE fp = 42::smallint;
 SELECT count(*) FROM docs WHERE fp = ANY (ARRAY[42, 0, -1]);

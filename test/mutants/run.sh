@@ -38,6 +38,7 @@ touch "$results" "$times"
 
 find_pg_config
 start_workspace mutants
+trap end_run EXIT
 source=$workspace/source
 copy_sources "$source"
 chown -R "$server_user" "$source"
@@ -49,6 +50,13 @@ export CCACHE_NOHASHDIR=1
 clean=$workspace/clean
 mkdir "$clean"
 cp -a "$root/src" "$clean/src"
+
+end_run() {
+    local status=$?
+    stop_tap_servers
+    (exit "$status")
+    stop_workspace
+}
 
 # ---- building ----
 
