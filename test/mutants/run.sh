@@ -46,10 +46,12 @@ compiler=(with_llvm=no UNIT_CXXFLAGS=-O2)
 ! command -v ccache >/dev/null || compiler+=('CXX=ccache g++')
 # The folder has another name each time, and debugging information has it.
 export CCACHE_NOHASHDIR=1
-# What the restored source is copied from: $root may change meanwhile.
+# What the restored source is copied from, and the mistakes that fit it: $root may change meanwhile.
 clean=$workspace/clean
-mkdir "$clean"
+mkdir -p "$clean/test"
 cp -a "$root/src" "$clean/src"
+cp -a "$root/test/mutants" "$clean/test/mutants"
+mutate=$clean/test/mutants/mutate.py
 
 end_run() {
     local status=$?
