@@ -41,10 +41,6 @@ SELECT pages <= :pages_before AS reused FROM simhash_index_info('checked_fp') WH
 -- Layouts, partial indexes and indexes on expressions; rows of HOT chains.
 CREATE INDEX checked_wide ON checked USING simhash (fp) WITH (radius = 7, tables = 16);
 SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_wide', true);
--- Two of its masks, neighbours in the order in which the build makes keys from keys, are blocks with bits between them.
-CREATE INDEX checked_apart ON checked USING simhash (fp) WITH (radius = 6, tables = 25);
-SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_apart', true);
-DROP INDEX checked_apart;
 CREATE INDEX checked_one ON checked USING simhash (fp) WITH (tables = 1, fillfactor = 50);
 SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_one', true);
 CREATE INDEX checked_part ON checked USING simhash ((fp # id)) WHERE id <= 100;

@@ -193,22 +193,51 @@ def description(name):
 
 # ---- the report ----
 
-def report(path):
-    rows = [line.split("\t") for line in pathlib.Path(path).read_text().splitlines()]
-    mutants = planted()
-    for title, wanted in (("planted", True), ("machine-made", False)):
-        chosen = [row for row in rows if (":" not in row[0]) == wanted]
+def cells(*values):
+    print("| " + " | ".join(str(value) for value in values) + " |")
+
+
+def report_themes(rows, mutants):
+    """Counts by theme: results, and kinds of tests that noticed."""
+    kinds = ["unit", "sql", "isolation", "tap"]
+    cells("part of the source", "mistakes", "found", *("by " + kind for kind in kinds),
+          "not noticed", "change nothing")
+    print("|---" * (5 + len(kinds)) + "|")
+    for theme in list(dict.fromkeys(mutant.theme for mutant in mutants.values())) + ["all"]:
+        chosen = [row for row in rows if theme in ("all", mutants[row[0]].theme)]
         if not chosen:
             continue
-        count = {}
-        for row in chosen:
-            count[row[1]] = count.get(row[1], 0) + 1
-        print(f"{title}: " + ", ".join(f"{n} {what}" for what, n in sorted(count.items())) + "\n")
-        print("| mistake | what | result | by | s |\n|---|---|---|---|---|")
-        for name, result, test, seconds in chosen:
-            theme = f"{mutants[name].theme}: " if name in mutants else ""
-            print(f"| {theme}{name} | {description(name)} | {result} | {test} | {seconds} |")
+        result = [row[1] for row in chosen]
+        by = [row[2].split("/")[0] for row in chosen if row[1] == "found"]
+        cells(theme, len(chosen), result.count("found"), *(by.count(kind) for kind in kinds),
+              result.count("survived"),
+              result.count("changes nothing") + result.count("same code"))
+    print()
+
+
+def report(path):
+    """Prints the tables of docs/reliability.md."""
+    last = {}
+    for line in pathlib.Path(path).read_text().splitlines():
+        last[line.split("\t")[0]] = line.split("\t")
+    mutants = planted()
+    rows = [last[name] for name in mutants if name in last]
+    report_themes(rows, mutants)
+    cells("mistake", "noticed by", "s")
+    print("|---|---|---|")
+    for name, result, test, seconds in rows:
+        cells(description(name), test if result == "found" else result, seconds)
+    missing = len(mutants) - len(rows)
+    if missing:
+        print(f"\n{missing} planted mistakes were not run.")
+    rows = [row for name, row in last.items() if ":" in name]
+    if rows:
         print()
+        cells("change by machine", "what", "noticed by", "s")
+        print("|---|---|---|---|")
+        for name, result, test, seconds in rows:
+            place = ":".join(name.split(":")[:2])
+            cells(place, description(name), test if result == "found" else result, seconds)
 
 
 def main(arguments):
