@@ -298,4 +298,27 @@ stop_server() {
     (cd / && as_server_user "$bindir/pg_ctl" -D "$data/data" -m immediate -w -s stop) || true
 }
 
+# ---- tests of the sources in $source, which are built there, with the extension that is installed ----
+
+# With TEST_LIMIT set, a test is ended after so many seconds.
+test_limit() { [ -z "${TEST_LIMIT:-}" ] || printf '%s\n' timeout -k 10 "$TEST_LIMIT"; }
+
+# run_suite MAKE-TARGET [ARGUMENT]...: a pg_regress-like run against the server of start_server.
+run_suite() {
+    # shellcheck disable=SC2046
+    (cd "${source:?}" && as_server_user $(test_limit) make -s PG_CONFIG="$PG_CONFIG" "$@" \
+        PGHOST="$PGHOST" PGPORT="$PGPORT" PGUSER="$PGUSER")
+}
+
+# run_tap_file FILE: its servers have ports and folders of their own, in $source/tmp_check.
+run_tap_file() {
+    local pgxs
+    pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")
+    # shellcheck disable=SC2046
+    (cd "$source" && as_server_user env -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE PATH="$bindir:$PATH" \
+        PG_REGRESS="$pgxs/../test/regress/pg_regress" TESTDIR="$source" \
+        TESTDATADIR="$source/tmp_check" TESTLOGDIR="$source/tmp_check/log" \
+        PERL5LIB="$pgxs/../test/perl:$source/test/perl" $(test_limit) prove -v "$1")
+}
+
 run_psql() { "$bindir/psql" -X -q -P pager=off -v ON_ERROR_STOP=1 "$@"; }

@@ -153,8 +153,7 @@ fi
 # suite NAME MAKE-TARGET: a pg_regress-like run; counts its `ok` and `FAILED` lines.
 suite() {
     local log=$workspace/$2.log ok bad status=0
-    (cd "$source" && as_server_user make -s PG_CONFIG="$PG_CONFIG" "$2" PGHOST="$PGHOST" PGPORT="$PGPORT" PGUSER="$PGUSER") \
-        >"$log" 2>&1 || status=$?
+    run_suite "$2" >"$log" 2>&1 || status=$?
     ok=$(grep -cE '^(test .*\.\.\. ok|ok [0-9]+)' "$log" || true)
     bad=$(grep -cE '^(test .*\.\.\. FAILED|not ok [0-9]+)' "$log" || true)
     if [ "$bad" != 0 ] || [ "$ok" = 0 ] || [ "$status" != 0 ]; then
@@ -189,7 +188,6 @@ if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
         npm install --silent --no-audit --no-fund --prefix "$workspace/npm" pg >/dev/null 2>&1 || say "npm could not install pg"
         NODE_PATH=$workspace/npm/node_modules
     fi
-    pgxs_perl=$(dirname "$("$PG_CONFIG" --pgxs)")/../test/perl
     logs=$workspace/tap
     mkdir -p "$logs" "$source/tmp_check"
     chown "$server_user" "$source/tmp_check"
@@ -197,15 +195,12 @@ if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
     tap_file() {
         local name begun=$SECONDS
         name=$(basename "$1" .pl)
-        (cd "$source" && as_server_user env -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE PATH="$bindir:$PATH" \
-            PG_REGRESS="$(dirname "$("$PG_CONFIG" --pgxs)")/../test/regress/pg_regress" \
-            TESTDATADIR="$source/tmp_check" TESTLOGDIR="$source/tmp_check/log" TESTDIR="$source" \
-            PERL5LIB="$pgxs_perl:$source/test/perl" prove -v "$1") >"$logs/$name.log" 2>&1 || true
+        run_tap_file "$1" >"$logs/$name.log" 2>&1 || true
         echo $((SECONDS - begun)) >"$logs/$name.seconds"
     }
     # Two at a time: much of their time they wait. By xargs, so that Ctrl-C ends them, too.
-    export source logs server_user bindir pgxs_perl
-    export -f as_server_user tap_file
+    export source logs server_user bindir
+    export -f as_server_user test_limit run_tap_file tap_file
     (cd "$source" && printf '%s\n' test/t/*.pl) | xargs -P 2 -I{} bash -c 'tap_file {}'
     all_ok=0
     all_bad=0

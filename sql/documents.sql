@@ -309,6 +309,20 @@ DROP TABLE pages, loaded, conditions, kinds_of_text, parted, notes, empty, origi
 DROP FUNCTION wrong_answers, plan, answer, estimated, document, defined, two_words;
 DROP DOMAIN letter;
 DROP COLLATION ignore_accents;
+-- The comparison of documents costs more than to find them: where all are alike, the index does not seem to do it for nothing.
+CREATE TABLE copies AS SELECT 'the quick brown fox jumps over the lazy dog and away' AS body FROM generate_series(1, 1000);
+CREATE INDEX copies_body ON copies USING simhash (body);
+ANALYZE copies;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM copies WHERE body =~~ 'the quick brown fox jumps over the lazy dog and away';
+DROP TABLE copies;
+-- What the support functions leave in memory goes with each row.
+CREATE TABLE kept (id integer, body text);
+CREATE INDEX kept_body ON kept USING simhash (body);
+WITH inserted AS (
+    INSERT INTO kept SELECT i, 'the boat house ' || i FROM generate_series(1, 500) i
+    RETURNING CASE WHEN id = 500 THEN (SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'simhash support functions') END AS contexts)
+SELECT max(contexts) FROM inserted;
+DROP TABLE kept;
 -- An equality of another type, which somebody has added: a scope hashes its values, an index on the texts looks at every row.
 ALTER OPERATOR FAMILY text_ops USING simhash ADD OPERATOR 2 = (text, name), FUNCTION 1 (name, name) hashnameextended (name, bigint);
 CREATE TABLE names (fp bigint, body text COLLATE "C");

@@ -83,5 +83,17 @@ ALTER TABLE unknown_statistics SET (autovacuum_enabled = off);
 INSERT INTO unknown_statistics SELECT fp FROM uniform;
 SELECT estimate('SELECT FROM unknown_statistics WHERE fp <~> 42 <= 3') BETWEEN 1 AND 20 AS few;
 
+-- Within a negative radius there is no pair.
+SELECT estimate('SELECT FROM uniform a JOIN uniform b ON hamming_within(a.fp, b.fp, -1)') AS no_pair;
+
+-- The statistics list more common fingerprints than the table has by now.
+CREATE TABLE shrunk WITH (autovacuum_enabled = off) AS
+SELECT CASE WHEN i <= 500 THEN word(i % 100) ELSE word(i) END AS fp, i FROM generate_series(1, 1000) i;
+ANALYZE shrunk;
+DELETE FROM shrunk WHERE i % 20 > 0;
+VACUUM shrunk;
+SELECT estimate('SELECT FROM shrunk WHERE fp <~> 42 <= 3') BETWEEN 2 AND 50 AS one_of_few;
+DROP TABLE shrunk;
+
 DROP TABLE uniform, clustered, hot, estimates, unknown_statistics;
 DROP FUNCTION word, estimate, actual, is_near;

@@ -73,6 +73,23 @@ RESET enable_indexscan;
 RESET enable_indexonlyscan;
 SET enable_bitmapscan = off;
 SELECT count(*) FROM docs WHERE fp <~> 42 <= 3 AND fp <~> 43 <= 1;
+-- Balls of which neither holds the other.
+CREATE TABLE around AS SELECT 42 # (1::bigint << i) # (1::bigint << j) AS fp FROM generate_series(0, 15) i, generate_series(0, 15) j;
+CREATE INDEX around_fp ON around USING simhash (fp);
+SELECT count(*), (SELECT count(*) FROM around WHERE bit_count((fp # 42)::bit(64)) <= 2 AND bit_count((fp # 45)::bit(64)) <= 2) AS expected
+FROM around WHERE fp <~> 42 <= 2 AND fp <~> 45 <= 2;
+SELECT count(*), min(fp <~> 42) FROM (SELECT fp FROM around WHERE fp <~> 45 <= 2 ORDER BY fp <~> 42) a;
+-- The greatest key has many rows that are not wanted: none comes after it.
+SET statement_timeout = '30s';
+CREATE TABLE greatest AS SELECT CASE WHEN i <= 20000 THEN -1 ELSE hashint8extended(i, 1) END AS fp FROM generate_series(1, 21000) i;
+CREATE INDEX greatest_fp ON greatest USING simhash (fp);
+SELECT count(*) = (SELECT count(*) FROM greatest WHERE bit_count(fp::bit(64)) <= 40) AS complete FROM greatest WHERE fp <~> 0 <= 40;
+SELECT count(*), count(*) FILTER (WHERE fp = -1) AS farthest FROM (SELECT fp FROM greatest ORDER BY fp <~> 0) g;
+DROP TABLE greatest;
+RESET statement_timeout;
+-- A scan that begins again before it was read to its end.
+SELECT q, (SELECT fp <~> q FROM around WHERE fp <~> q <= 2 LIMIT 1) <= 2 AS near FROM (VALUES (42::bigint), (-1), (45)) v (q);
+DROP TABLE around;
 SELECT count(*) FROM docs WHERE fp = 42;
 SELECT count(*) FROM docs WHERE fp = 42::smallint;
 SELECT count(*) FROM docs WHERE fp = ANY (ARRAY[42, 0, -1]);

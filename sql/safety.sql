@@ -60,7 +60,10 @@ EXECUTE near;
 REVOKE EXECUTE ON FUNCTION hamming(bigint, bigint), hamming_within(bigint, bigint, bigint), hamming_at(bigint, bigint, bigint),
     hamming_beyond(bigint, bigint, bigint), hamming_radius_below, hamming_radius, hamming_ball(bigint, bigint), hamming_ball_contained FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hamming(bigint, bigint) TO regress_simhash_caller;
+PREPARE far AS SELECT count(*) FROM guarded WHERE fp <~> 42 > 20;
+EXECUTE far;
 SET ROLE regress_simhash_caller;
+EXECUTE far;
 EXECUTE near; -- planned for another role
 SELECT condition, by_index('SELECT FROM guarded WHERE ' || condition)
 FROM unnest(ARRAY['fp <~> 42 <= 3', 'fp <~> 42 < 4', 'fp <~> 42 = 2', 'fp <~> 42 > 3', 'fp <~> 42 <= 3.5', 'fp <~> 42 IN (1, 2)']) condition;

@@ -238,6 +238,22 @@ SELECT rows FROM simhash_index_check('points_place', true);
 CREATE OR REPLACE FUNCTION hash_of_point(point, seed bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS 'SELECT 1::bigint';
 SELECT rows FROM simhash_index_check('points_place', true);
 SELECT opcname FROM pg_opclass JOIN pg_am ON pg_am.oid = opcmethod WHERE amname = 'simhash' AND opcname LIKE '%scope_ops' AND NOT amvalidate(pg_opclass.oid);
+-- Two columns of one type whose operator families hash values of another type in ways of their own.
+CREATE FUNCTION other_hash(bigint, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS 'SELECT hashint8extended($1, $2 # 1)';
+CREATE FUNCTION other_hash(integer, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT AS 'SELECT hashint8extended($1, $2 # 1)';
+CREATE OPERATOR CLASS other_ops FOR TYPE bigint USING simhash AS
+    OPERATOR 2 = (bigint, bigint), OPERATOR 2 = (bigint, integer),
+    FUNCTION 1 other_hash(bigint, bigint), FUNCTION 1 (integer, integer) other_hash(integer, bigint);
+CREATE TABLE pairs (fp bigint, a bigint, b bigint);
+INSERT INTO pairs SELECT i, i % 10, i % 10 FROM generate_series(1, 1000) i;
+CREATE INDEX pairs_fp ON pairs USING simhash (fp, a, b other_ops);
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT * FROM pairs WHERE fp <~> 42 <= 0 AND a = 2 AND b = 2;
+SELECT * FROM pairs WHERE fp <~> 42 <= 0 AND a = 2 AND b = 2;
+RESET enable_seqscan;
+DROP TABLE pairs;
+DROP OPERATOR FAMILY other_ops USING simhash;
+DROP FUNCTION other_hash(bigint, bigint), other_hash(integer, bigint);
 
 DROP TABLE docs, recent, conditions, priced, spoken, flags, guarded, points;
 DROP FUNCTION plan, answer, expected_rows, scope_works, show_memory;

@@ -40,6 +40,19 @@ SELECT sum(found) > 20000 AS many, count(*) FILTER (WHERE found = 0) > 0 AS some
 -- In order of distance.
 SELECT array_agg(distance) = (SELECT array_agg(d) FROM (SELECT hamming(fp, 12345) AS d FROM sliced ORDER BY d LIMIT 40) o) AS nearest
 FROM (SELECT fp <~> 12345 AS distance FROM sliced ORDER BY fp <~> 12345 LIMIT 40) o;
+-- Stages of growing radius: of a range of which a stage has looked at slices, the next one may need the rest. Rows at 10 and 11 bits: they
+-- agree with the query in one block, have two differences in the next and in two or three others, and one in the rest.
+CREATE TABLE far_query AS
+    SELECT bit_count(twice::bit(8)) + 7 AS planted,
+        slice_fp(i * 8 + 1) # bit_xor((CASE WHEN b = i THEN 0 WHEN twice >> b & 1 = 1 THEN 192 ELSE 16 END)::bigint << (8 * b)) AS fp
+    FROM generate_series(0, 7) i, generate_series(0, 255) twice, generate_series(0, 7) b
+    WHERE twice >> i & 1 = 0 AND twice >> (i + 7) % 8 & 1 = 1 AND bit_count(twice::bit(8)) IN (3, 4)
+        AND slice_fp(i * 8 + 1) IN (SELECT fp FROM sliced)
+    GROUP BY i, twice;
+SET enable_seqscan = off;
+SELECT planted, count(*) > 50 AS many, max((SELECT s.fp <~> q.fp FROM sliced s ORDER BY s.fp <~> q.fp LIMIT 1)) FROM far_query q GROUP BY 1 ORDER BY 1;
+RESET enable_seqscan;
+DROP TABLE far_query;
 SELECT rows > 0 AS rows FROM simhash_index_check('sliced_fp', true);
 DROP TABLE sliced, slice_query;
 DROP FUNCTION slice_fp(integer);

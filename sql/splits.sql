@@ -17,8 +17,11 @@ SELECT FROM fill(-42, -42);
 REINDEX INDEX dense_fp;
 INSERT INTO dense SELECT i, i * (1::bigint << 50) FROM generate_series(1, 300) i;
 SELECT * FROM checked();
--- Above, and then one more row in the middle of a long run.
-SELECT FROM fill(42, 43, 42);
+-- Above, and then one more row at the end of a long run, beside a shorter one: the cut before it would leave the full tail and the row
+-- to the right half, where they fit neither packed nor raw. All of them are on one leaf until then.
+TRUNCATE dense;
+INSERT INTO dense SELECT i, 42 FROM generate_series(1, 1100) i;
+INSERT INTO dense SELECT i, 43 FROM generate_series(1, 800) i;
 REINDEX INDEX dense_fp;
 INSERT INTO dense SELECT i, (1::bigint << 62) - i * (1::bigint << 50) FROM generate_series(1, 256) i;
 INSERT INTO dense SELECT i, 42 FROM generate_series(1, 300) i;

@@ -13,6 +13,8 @@
 #   make update-test       ALTER EXTENSION UPDATE to a version made for the test
 #   make old-snapshot      old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
 #   make old-index-data    writes an index of the present format for tests of later versions (test/data/index_format_N)
+#   make mutants           one mistake at a time into a copy of the source: do the tests notice? Installs them into the server of
+#                          PG_CONFIG. MUTANTS="name name" tries these, MACHINE=n also n changes of an operator (SEED=n)
 #   make fuzz              tokenizer and leaf decoder under libFuzzer with sanitizers, FUZZ_SECONDS each (needs clang)
 #   make arm64, s390x      cross-compiles the library; runs unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation
 #
@@ -33,7 +35,7 @@
 #   make release-check     what a release needs before it is tagged
 
 .PHONY: tap damage damage-sanitized crash standby recovery-targets clean-tmp-check soak sqlsmith update-test old-index-data \
-	old-snapshot valgrind fuzz arm64 s390x quality quality-of verified-pairs document-search false-neighbours pictures bench plan-grid drawing \
+	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search false-neighbours pictures bench plan-grid drawing \
 	format-check tidy dist release-check
 
 # ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
@@ -97,6 +99,9 @@ old-snapshot:
 	PG_CONFIG=$(PG_CONFIG) test/old_snapshot.sh
 valgrind:
 	PG_CONFIG=$(PG_CONFIG) test/valgrind.sh
+mutants:
+	PG_CONFIG=$(PG_CONFIG) test/mutants/run.sh $(MUTANTS)
+	$(if $(MACHINE),PG_CONFIG=$(PG_CONFIG) SEED=$(SEED) test/mutants/run.sh --machine $(MACHINE))
 
 # ---- the quality bench: fingerprints on real documents ----
 

@@ -28,7 +28,9 @@ $primary->safe_psql('postgres', $_) for (
 	q{INSERT INTO young SELECT i, hashint8extended(i, 7) FROM generate_series(1, 2500) i},
 	q{INSERT INTO young SELECT i, NULL FROM generate_series(1, 6000) i},
 	q{INSERT INTO docs SELECT i, hashint8extended(i, 2) FROM generate_series(1, 60000) i},
-	q{DELETE FROM docs WHERE fp BETWEEN -6e18::bigint AND 5e18::bigint},
+	q{DELETE FROM docs WHERE fp BETWEEN -6e18::bigint AND 5e18::bigint});
+my $vacuum = $primary->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+$primary->safe_psql('postgres', $_) for (
 	'VACUUM docs', 'DELETE FROM young WHERE fp > 0 OR (fp IS NULL AND id > 100)', 'VACUUM young', 'VACUUM docs',
 	q{INSERT INTO docs SELECT i, hashint8extended(i, 3) FROM generate_series(1, 20000) i});
 my $end = $primary->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
@@ -47,6 +49,9 @@ for (split /\n/, $stdout)
 	push @records, [ $lsn, $pages ] if $wanted || ($follows && $pages > 1);
 	$follows = $wanted;
 }
+# VACUUM says in the metapage that a removal begins before it removes anything.
+my ($generic) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Generic', '-s', $vacuum, '-e', $end, '-n', 1 ]);
+like($generic, qr/blkref #0: rel \S+ blk 0\b/, 'the first record of VACUUM is that of the metapage');
 $primary->stop;
 my %by_pages;
 push @{ $by_pages{ $_->[1] } }, $_ for @records;

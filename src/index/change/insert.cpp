@@ -118,6 +118,8 @@ bool append_everywhere(Relation index, const WordTrees& word, Entry posting) {
         int table = i % table_count;
         const TreeContext& tree = word.tree(table);
         Entry entry = word.entry(table, posting);
+        if (i == table_count)
+            pause_for_test("insert-before-last-leaf");
         // May complete a split that another backend left incomplete: its parent comes after the
         // leaf and before all later tables, so this keeps to rule 3, too.
         Buffer buffer = descend_for_write(tree, entry);

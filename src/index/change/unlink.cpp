@@ -2,6 +2,8 @@
 // ("Unlinking a leaf").
 #include "index/change/unlink.hpp"
 
+#include "index/testing.hpp"
+
 namespace simhash {
 
 void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> packed,
@@ -91,6 +93,7 @@ bool unlink_locked(const TreeContext& tree, Buffer left, Buffer buffer, Buffer r
 bool unlink_leaf(const TreeContext& tree, BlockNumber block) {
     if (block == root_block(tree.number))
         return false;
+    pause_for_test("vacuum-before-unlink");
     // The low key that we read here stays true without a lock: only VACUUM changes the low key of a
     // page, and no second VACUUM works on the index.
     Entry low = low_of_block(tree.index, block);

@@ -1,6 +1,8 @@
 // The B-link trees: the ranges of their keys, and the descent. tree.hpp has the contracts.
 #include "index/store/tree.hpp"
 
+#include "index/testing.hpp"
+
 namespace simhash {
 
 TreeContext tree_context(Relation index, Relation heap, const Layout* layout, int tree) {
@@ -141,6 +143,7 @@ Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode
     // The caller wants the root itself, and a shared lock cannot be made exclusive. Another backend
     // may push the root down while we do not hold it, so we look at its level again.
     LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+    pause_for_test("writer-before-root");
     LockBuffer(buffer, lock_mode);
     if (page_opaque(BufferGetPage(buffer))->level == level)
         return buffer;
