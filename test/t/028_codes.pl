@@ -12,13 +12,14 @@ use Test::More;
 my $node = start_node('codes', conf => "fsync = off\njit = off\nlog_statement = none\nmax_parallel_maintenance_workers = 2\n");
 my $total = 0;
 
-# The index has each row; just once where none was removed since the last VACUUM.
+# The index has each row; where none was removed since the last VACUUM ('='), each word has nothing else.
 sub sound
 {
 	my ($what, $table, $relation) = @_;
 	my ($code, $found, $message) = $node->psql('postgres', qq{
-		SELECT rows $relation (SELECT count(*) FROM $table), orphans >= 0 FROM simhash_index_check('${table}_code', true)});
-	is("$code $found", '0 t|t', "$what: check") or diag($message);
+		SELECT rows $relation (SELECT count(*) FROM $table) FROM simhash_index_check('${table}_code', true);
+		SELECT DISTINCT entries $relation (SELECT count(code) FROM $table) FROM simhash_index_info('${table}_code') WHERE contents = 'postings' AND level = 0});
+	is("$code $found", "0 t\nt", "$what: check") or diag($message);
 	return;
 }
 
@@ -90,7 +91,7 @@ for my $bits (1, 9, 64, 65, 100, 128, 256, 512, 576, 1024)
 	create_codes($node, $table, $bits, 1500, 1505);
 	compare("$bits bits, grown", $table, $bits, 'within', 'nearest 1', 'nearest 30', $is_long ? ('near', 'equal', 'generic', 'workers', 'nearest ALL') : ());
 	$node->safe_psql('postgres', "DELETE FROM $table WHERE id % 7 = 0; UPDATE $table SET code = ~code WHERE id % 11 = 0; UPDATE $table SET code = NULL WHERE id % 97 = 0");
-	sound("$bits bits, changed", $table, '>');
+	sound("$bits bits, changed", $table, '>=');
 	compare("$bits bits, changed", $table, $bits, 'within', 'nearest 30') if $is_long;
 	$node->safe_psql('postgres', "VACUUM $table");
 	sound("$bits bits, vacuumed", $table, '=');
