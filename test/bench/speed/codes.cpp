@@ -28,6 +28,7 @@
 
 #include "murmur2.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>

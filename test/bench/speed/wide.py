@@ -189,12 +189,11 @@ class Wide:
     # ---- pairs ----
 
     def pairs(self):
-        if not self.chosen("codes") or not self.server.value(
-                "SELECT EXISTS (SELECT FROM pg_proc WHERE proname = 'simhash_pairs_agg' AND proargtypes[0] = 'bit'::regtype)"):
+        if not self.chosen("codes"):
             return
         with self.server.connect("SET work_mem = '2GB'") as connection:
             begun = time.perf_counter()
-            connection.execute(f"SELECT count(*) FROM (SELECT unnest(simhash_pairs_agg(fp, {self.radius})) FROM codes) pairs")
+            connection.execute(f"SELECT count(*) FROM unnest((SELECT simhash_pairs_agg(fp, {self.radius}) FROM codes))")
             self.add("pairs", "codes", "s", [time.perf_counter() - begun], radius=self.radius, place="memory")
 
     # ---- what pgvector finds ----
