@@ -85,6 +85,8 @@ CREATE TABLE greatest AS SELECT CASE WHEN i <= 20000 THEN -1 ELSE hashint8extend
 CREATE INDEX greatest_fp ON greatest USING simhash (fp);
 SELECT count(*) = (SELECT count(*) FROM greatest WHERE bit_count(fp::bit(64)) <= 40) AS complete FROM greatest WHERE fp <~> 0 <= 40;
 SELECT count(*), count(*) FILTER (WHERE fp = -1) AS farthest FROM (SELECT fp FROM greatest ORDER BY fp <~> 0) g;
+-- Block tables find it, and its rows are on many leaves.
+SELECT count(*) FROM greatest WHERE fp <~> 9223372036854775807 <= 3;
 DROP TABLE greatest;
 RESET statement_timeout;
 -- A scan that begins again before it was read to its end.

@@ -5,6 +5,7 @@
 #   PG_CONFIG=... test/mutants/run.sh NAME...         these; a NAME may be a machine-made one (FILE:LINE:COLUMN:OPERATOR)
 #   PG_CONFIG=... test/mutants/run.sh --machine N     N changes of an operator, drawn by SEED (default 1)
 #   PG_CONFIG=... test/mutants/run.sh --hints ...     no other tests than those that are expected to notice the mistake
+#   PG_CONFIG=... test/mutants/run.sh --quick ...     no TAP tests but these
 #
 # The server of PG_CONFIG gets the mistakes installed, so give it one that serves nothing else. Tests run from the cheapest to the
 # dearest: those that are named beside the mistake; unit, SQL, and isolation tests; TAP tests by the time that they took before. A
@@ -20,10 +21,15 @@ mutate=$root/test/mutants/mutate.py
 [ -n "${PG_CONFIG:-}" ] || die "set PG_CONFIG to that of a server that serves nothing else: the mistakes are installed there"
 
 hints_only=false
-if [ "${1:-}" = --hints ]; then
-    hints_only=true
+quick=false
+while true; do
+    case "${1:-}" in
+    --hints) hints_only=true ;;
+    --quick) quick=true ;;
+    *) break ;;
+    esac
     shift
-fi
+done
 case "${1:-}" in
 --machine) mapfile -t names < <("$mutate" names machine "${SEED:-1}" "${2:-40}") ;;
 '') mapfile -t names < <("$mutate" names planted) ;;
@@ -151,6 +157,7 @@ seconds_of() { awk -F '\t' -v test="$1" '$1 == test { seconds = $2 } END { print
 tests_of() { # FILE-THAT-CHANGED...
     if [[ " $*" == *" src/core/"* ]]; then echo unit; fi
     printf '%s\n' isolation sql
+    ! $quick || return 0
     (cd "$root/test/t" && printf '%s\n' *.pl) | sed 's|_.*||; s|^|tap/|' | while read -r test; do
         printf '%s\t%s\n' "$test" "$(seconds_of "$test")"
     done | sort -t $'\t' -k 2n | cut -f 1
