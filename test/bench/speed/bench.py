@@ -352,8 +352,8 @@ class Bench:
             connection.execute(f"PREPARE wire (bigint) AS {statement}")
             self.check_plan(connection, method, table, "EXECUTE wire(4711)")
 
-    def pgbench(self, script, clients, *more, seed=42):
-        """Transactions per second, and the latencies in microseconds, sorted."""
+    def pgbench(self, script, clients, *more, seed=42, warm_up=0):
+        """Transactions per second, and the latencies in microseconds, sorted. Those of the first warm_up seconds are left out."""
         prefix = self.workspace / "pgbench_log"
         done = subprocess.run(
             [self.server.bindir / "pgbench", "-n", "-M", "prepared", "-c", str(clients), "-j", str(min(clients, os.cpu_count())),
@@ -361,12 +361,17 @@ class Bench:
             check=False, capture_output=True, text=True)
         if done.returncode != 0:
             raise SystemExit(f"pgbench: {done.stderr}")
-        latencies = []
+        transactions = []       # when each ended, in seconds, and its latency
         for log in self.workspace.glob("pgbench_log.*"):
             with open(log, encoding="ascii") as lines:
-                latencies += [int(line.split(maxsplit=3)[2]) for line in lines]
+                for words in map(str.split, lines):
+                    transactions.append((int(words[4]) + int(words[5]) / 1e6, int(words[2])))
             log.unlink()
-        return float(re.search(r"tps = ([0-9.]+)", done.stdout)[1]), sorted(latencies)
+        if warm_up == 0:
+            return float(re.search(r"tps = ([0-9.]+)", done.stdout)[1]), sorted(latency for _, latency in transactions)
+        begun = min(transactions)[0] + warm_up
+        latencies = sorted(latency for ended, latency in transactions if ended >= begun)
+        return len(latencies) / (max(transactions)[0] - begun), latencies
 
     def wire(self, table, rows):
         methods = self.chosen(having=lambda m: m.wire)

@@ -25,6 +25,7 @@ NEAREST = 10
 ROUNDS = 7
 BUILD_ROUNDS = 3
 FAISS_SECONDS = 20              # of a measurement
+WIRE_SECONDS, WARM_UP_SECONDS = 12, 8    # of each pgbench run, and of these, until a session has seen most pages of the index
 WORD = 64
 
 
@@ -181,7 +182,7 @@ class Wide:
             script = self.workspace / f"wire-{method.key}.sql"
             script.write_text(f"\\set id random(1, {self.rows})\n\\set bit random(0, 57)\n{words}{select};\n", encoding="utf-8")
             for clients in (1, 2, 8):
-                runs = [self.bench.pgbench(script, clients, "-T", "2") for _ in range(3)]
+                runs = [self.bench.pgbench(script, clients, "-T", str(WIRE_SECONDS), warm_up=WARM_UP_SECONDS) for _ in range(3)]
                 self.add("wire: throughput", method.key, "1/s", [tps for tps, _ in runs], clients=clients)
                 self.add("wire: latency, mean", method.key, "µs", [statistics.mean(log) for _, log in runs], clients=clients)
                 self.add("wire: latency, 99 %", method.key, "µs", [log[len(log) * 99 // 100] for _, log in runs], clients=clients)
