@@ -227,6 +227,7 @@ struct PathEstimate {
     Layout layout;
     PathQuals quals;
     ProbePlan plan;      // of a value's first word, whose radius is the greatest
+    bool is_one_pass;    // of several words, the first is read from end to end, and no other
     double entries;      // distinct fingerprints in the index
     double leaf_pages;   // of one block table
     Selectivity found;   // the share of all rows that the index finds
@@ -257,13 +258,12 @@ double near_by_chance(const PathEstimate& path) {
 }
 
 // True where every row is looked at: where a condition gives no ball, as an equality by a collation
-// that is not deterministic, and where the first of several words would be searched by reading
-// everything. In an order by distance, sums of the words' distances then tell the rows.
+// that is not deterministic, and where of several words one pass over the first is the cheapest. In
+// an order by distance, sums of the words' distances then tell the rows.
 bool finds_everything(const PathEstimate& path) {
     if (path.quals.nulls_only || !OidIsValid(words_function(path.index)))
         return false;
-    return path.quals.radius == path.quals.space.bits ||
-           (path.layout.word_count > 1 && path.plan.read_all && !path.quals.ordered);
+    return path.quals.radius == path.quals.space.bits || (path.is_one_pass && !path.quals.ordered);
 }
 
 // The share of all rows that the index finds. Of codes of several words it also finds those that
@@ -275,7 +275,7 @@ Selectivity share_found(const PathEstimate& path, Selectivity matching) {
     double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
     if (finds_everything(path))
         return std::max(matching, indexed);
-    bool finds_others = path.layout.word_count > 1 && !path.quals.nulls_only && !path.plan.read_all;
+    bool finds_others = path.layout.word_count > 1 && !path.quals.nulls_only && !path.is_one_pass;
     if (scope_columns(info) == 0 && !finds_others)
         return matching;
     if (path.quals.nulls_only)
@@ -309,6 +309,8 @@ PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& 
     int trees = estimate.layout.table_count * estimate.layout.word_count;
     estimate.leaf_pages = std::max(1.0, info->pages / double(trees));
     estimate.plan = plan_of_word(estimate, 0);
+    int words = estimate.layout.word_count;
+    estimate.is_one_pass = words > 1 && one_pass_is_cheaper(estimate.plan, quals.radius, words);
 
     Selectivity matching = share_of_clauses(root, info, quals.clauses);
     estimate.scope_rows = clamp_row_est(matching * info->rel->tuples);
@@ -366,7 +368,7 @@ SearchWork work_of_searches(const PathEstimate& path) {
     if (path.quals.nulls_only)
         return {1, 0, 1, path.random_page, 0};
     SearchWork work = {0, 0, 0, path.random_page, kLookupCost};
-    int words = path.plan.read_all ? 1 : path.layout.word_count;
+    int words = path.is_one_pass ? 1 : path.layout.word_count;
     int wider = (path.quals.radius + 1) % words;
     int like_first = wider > 0 ? wider : words;
     add_plan(path, path.plan, like_first * path.quals.searches, &work);
@@ -469,10 +471,9 @@ void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // few.
     if (path.fingerprints > path.entries * kFewMatches)
         *total += std::min(double(path.quals.radius + 1), kLevels) * cost_of_pass(path);
-    // Of several words, where a search within the radius would read everything, the distances of all
+    // Of several words, where one pass is the cheapest search within the radius, the distances of all
     // words of all rows are added up (index/search/wide.hpp). Without a radius most orders end before.
-    if (path.plan.read_all && path.quals.radius < path.quals.space.bits &&
-        path.layout.word_count > 1)
+    if (path.is_one_pass && path.quals.radius < path.quals.space.bits)
         *total += path.layout.word_count *
                   (path.entries * kSumCost + path.leaf_pages * path.sequential_page);
     if (scope_columns(path.index) > 0) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/bits/ball_size.hpp"
 #include "core/layout/layout.hpp"
 
 namespace simhash {
@@ -55,6 +56,20 @@ constexpr ProbeCosts kTypicalProbeCosts = {1.0, 0.003, 0.003}; // microseconds, 
 // table of `entries` distinct fingerprints. Bounded time, a few milliseconds at the very worst.
 ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
                           const ProbeCosts& costs);
+
+// Whether one pass over the first word of all values costs less than a search of each of the words
+// (more than one) within its share of `radius`. `plan` is the first word's, whose share is the
+// greatest. A pass finds every value whose first word is within the whole radius, and each value
+// that is found has to be compared with the query.
+inline bool one_pass_is_cheaper(const ProbePlan& plan, int radius, int word_count) {
+    if (!plan.read_all)
+        return false;
+    constexpr double kComparison = 0.3; // microseconds, of a row in memory
+    constexpr double kPass = kTypicalProbeCosts.read_all_per_entry;
+    double one_pass = kPass + kComparison * ball_share(radius);
+    double passes = word_count * (kPass + kComparison * ball_share(plan.radius));
+    return one_pass < passes;
+}
 
 // Whether the atom rule proves that the probes find everything within the radius. False if the
 // proof needs more than *node_budget steps. Subtracts the steps that it took.

@@ -31,11 +31,12 @@ void WideScan::start(std::span<const uint64_t> centers, int radius) {
     seen_.clear();
 }
 
-// True when some word's plan for the radius reads everything. The first word has the greatest
-// radius.
-bool WideScan::would_read_everything() {
-    int greatest = saturate_radius(word_radius(radius_, int(words_.size()), 0));
-    return words_[0]->index.plan_for(greatest)->read_all;
+// True when one pass over the first word is better than a search of each word.
+bool WideScan::is_one_pass_better() {
+    int words = int(words_.size());
+    // The first word has the greatest radius.
+    int greatest = saturate_radius(word_radius(radius_, words, 0));
+    return one_pass_is_cheaper(*words_[0]->index.plan_for(greatest), radius_, words);
 }
 
 // Begins to search one word after the other.
@@ -46,7 +47,7 @@ void WideScan::begin_words() {
 
 void WideScan::start_within(std::span<const uint64_t> centers, int radius) {
     start(centers, radius);
-    if (would_read_everything())
+    if (is_one_pass_better())
         begin_everything();
     else
         begin_words();
@@ -105,7 +106,7 @@ void WideScan::start_nearest(std::span<const uint64_t> centers, int greatest) {
 void WideScan::begin_rest() {
     for (WordScan* word : words_)
         word->postings.stop();
-    if (would_read_everything()) {
+    if (is_one_pass_better()) {
         step_ = Step::kDistances;
         distances_.start(centers_, radius_, &seen_);
     } else {

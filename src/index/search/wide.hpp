@@ -2,7 +2,7 @@
 //
 // Within a radius: each word is searched within its share of the radius (word_radius()), one after
 // the other. A row that several words find is returned once. Where the rows found outgrow work_mem,
-// and where a word's plan would read everything anyway, the rows of the first word's posting table
+// and where the radius is so large that it costs less, the rows of the first word's posting table
 // are read from end to end instead.
 //
 // In order of distance, by the threshold algorithm (Fagin, Lotem and Naor, PODS 2001): each word has
@@ -54,7 +54,7 @@ class WideScan {
 
     void start(std::span<const uint64_t> centers, int radius);
     bool start_word();
-    bool would_read_everything();
+    bool is_one_pass_better();
     void begin_words();
     void begin_everything();
     void begin_rest();
