@@ -119,6 +119,35 @@ CREATE FUNCTION near_duplicate_groups(query text, id_type anyelement, similarity
 COMMENT ON FUNCTION near_duplicate_groups(text, anyelement, double precision) IS
     'for every document that the query returns as (id, text), the first document of its group, with ids of any type';
 
+-- ==== One bit of each of 64, 128 or 256 minima (src/sql/minhash.cpp) ====
+
+-- Not strict: an option that is null stands for its default.
+CREATE FUNCTION minhash_code(document text, bits integer DEFAULT 128, features text DEFAULT 'words',
+                             width integer DEFAULT 3)
+    RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_minhash_code_document'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
+COMMENT ON FUNCTION minhash_code(text, integer, text, integer) IS
+    'code of a document, by one bit of each of 64, 128 or 256 minima of its features; null where it has none';
+
+CREATE FUNCTION minhash_code(features text[], bits integer DEFAULT 128) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_minhash_code_features'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT simhash_text_support;
+COMMENT ON FUNCTION minhash_code(text[], integer) IS
+    'code of given features, by one bit of each of 64, 128 or 256 minima';
+
+CREATE FUNCTION minhash_code(hashes bigint[], bits integer DEFAULT 128) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_minhash_code_hashes'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION minhash_code(bigint[], integer) IS
+    'code of features that are hashed already, by one bit of each of 64, 128 or 256 minima';
+
+CREATE FUNCTION minhash_code(document tsvector, bits integer DEFAULT 128) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_minhash_code_tsvector'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION minhash_code(tsvector, integer) IS
+    'code of the lexemes, by one bit of each of 64, 128 or 256 minima';
+
 -- ==== Wide codes (src/operators/code.cpp, src/operators/bit_ball.cpp, src/planner) ====
 
 -- Bit strings of different lengths are an error, so none of these functions is leakproof.

@@ -37,6 +37,9 @@ FROM golden;
 SELECT id, simhash_to_hex(minhash(document)) AS shingles, simhash_to_hex(minhash(document, width => 1)) AS words,
        simhash_to_hex(minhash(document, 'chars')) AS chars
 FROM golden ORDER BY id;
+SELECT id, simhash_to_hex(substring(code, 65, 64)::bigint) AS second, simhash_to_hex(substring(code, 129, 64)::bigint) AS third,
+       simhash_to_hex(substring(code, 193, 64)::bigint) AS last
+FROM golden, minhash_code(document, 256) AS code ORDER BY id;
 SELECT simhash_to_hex(minhash(string_agg(document, ' ' ORDER BY id))) AS shingles,
        simhash_to_hex(minhash(array_agg(document ORDER BY id))) AS given,
        simhash_to_hex(minhash(array_agg(id))) AS hashes, simhash_to_hex(minhash_agg(document)) AS of_rows

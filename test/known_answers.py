@@ -453,30 +453,47 @@ def permutation(i):
     return random >> 32 | 1, random & LOW_32
 
 
-PERMUTATIONS = [permutation(i) for i in range(64)]
+PERMUTATIONS = [permutation(i) for i in range(256)]
+
+
+def bits_of_minima(hashes, count):
+    """One bit of each of the first minima."""
+    numbers = {mix(value & LOW_64) & LOW_32 for value in hashes}
+    minima = [min(factor * number + addend & LOW_32 for number in numbers)
+              for factor, addend in PERMUTATIONS[:count]]
+    return [mix((i << 32) + minimum) & 1 for i, minimum in enumerate(minima)]
 
 
 def minhash_of_hashes(hashes):
-    numbers = {mix(value & LOW_64) & LOW_32 for value in hashes}
-    result = 0
-    for i, (factor, addend) in enumerate(PERMUTATIONS):
-        minimum = min(factor * number + addend & LOW_32 for number in numbers)
-        result |= (mix((i << 32) + minimum) & 1) << i
-    return result
+    return sum(bit << i for i, bit in enumerate(bits_of_minima(hashes, 64)))
 
 
 def minhash(found):
     return minhash_of_hashes({xxh3(feature) for feature in found})
 
 
+def minhash_code_of_hashes(hashes, size):
+    """The digits of a code: word by word, the highest bit of each first."""
+    bits = bits_of_minima(hashes, size)
+    words = [bits[first:first + 64] for first in range(0, size, 64)]
+    return "".join(str(bit) for word in words for bit in reversed(word))
+
+
+def minhash_code(found, size):
+    return minhash_code_of_hashes({xxh3(feature) for feature in found}, size)
+
+
 # ---- the comparison ----
 
 def fingerprint(form, text):
-    """As the file has it, by a form such as minhash/words/3 or simhash/words/1/balanced/xxh3."""
+    """As the file has it, by a form such as minhash/words/3, minhash_code/words/3/128 or
+    simhash/words/1/balanced/xxh3."""
     function, pieces_of, width, *rest = form.split("/")
     found = [feature.encode() for feature in features(text, pieces_of, int(width))]
     if not found:
         return "\\N"
+    if function == "minhash_code":
+        return minhash_code(found, int(rest[0]))
     value = minhash(found) if function == "minhash" else simhash(found, *rest)
     return str(value - (value >> 63 << 64))
 
@@ -492,6 +509,9 @@ def wrong_examples():
     examples = [
         ("permutation 0", PERMUTATIONS[0], (0xE220A839, 0x7B1DCDAF)),
         ("permutation 1", PERMUTATIONS[1], (0x6E789E6B, 0xA1B965F4)),
+        ("a code", minhash_code_of_hashes([1, 2, 3], 256),
+         "".join(f"{word:064b}" for word in (0xD28A9B144290696F, 0x635BA63CB2FFC393,
+                                             0xD4953EEF3B839C1F, 0xEC6302A26A15ABF5))),
         ("the hash 0", minhash_of_hashes([0]), 0x6A4299F077C263DE),
         ("the hashes 1, 2 and 3", minhash_of_hashes([1, 2, 3]), 0xD28A9B144290696F),
         ("the text a", minhash([b"a"]), 0x28B3C18985568FAA)]

@@ -1,7 +1,7 @@
-// minhash(), whose fingerprint has one bit of each of 64 minima (core/text/minhash.hpp). It takes a
-// document, the caller's features or hashes, or a tsvector; minhash_agg() takes the features in the
-// rows of a group. minhash_radius() and minhash_similarity() tell how distance and similarity
-// relate.
+// minhash(), whose fingerprint has one bit of each of 64 minima (core/text/minhash.hpp), and
+// minhash_code(), whose code has one bit of each of 64, 128 or 256. They take a document, the
+// caller's features or hashes, or a tsvector; minhash_agg() takes the features in the rows of a
+// group. minhash_radius() and minhash_similarity() tell how distance and similarity relate.
 #include "pg.hpp"
 
 #include "core/bits/distance.hpp"
@@ -16,6 +16,10 @@ PG_FUNCTION_INFO_V1(simhash_minhash_document);
 PG_FUNCTION_INFO_V1(simhash_minhash_features);
 PG_FUNCTION_INFO_V1(simhash_minhash_hashes);
 PG_FUNCTION_INFO_V1(simhash_minhash_tsvector);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_document);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_features);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_hashes);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_tsvector);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_transition);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_serialize);
@@ -30,6 +34,9 @@ namespace {
 using namespace simhash;
 
 constexpr int kDefaultWidth = 3;
+constexpr int kDefaultBits = 128;
+
+// ---- results ----
 
 // Returns the fingerprint, or NULL if there was no feature.
 Datum minhash_datum(FunctionCallInfo fcinfo, Minima& minima) {
@@ -39,18 +46,104 @@ Datum minhash_datum(FunctionCallInfo fcinfo, Minima& minima) {
     PG_RETURN_INT64(int64(fingerprint));
 }
 
-// Returns the fingerprint of the features that are not NULL.
-template <typename HashOf>
-Datum array_minhash(FunctionCallInfo fcinfo, const char* what, HashOf hash_of) {
-    Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), what);
+// Returns the fingerprint of the features that `add_features` adds to minima.
+template <typename AddFeatures>
+Datum fingerprint_of(FunctionCallInfo fcinfo, AddFeatures add_features) {
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
     Minima minima;
-    for (int i = 0; i < features.count; i++) {
-        if (i % 1024 == 0)
-            CHECK_FOR_INTERRUPTS();
-        if (!features.nulls[i])
-            minima.add(hash_of(features.values[i]));
-    }
+    add_features(minima);
     return minhash_datum(fcinfo, minima);
+}
+
+// The bit string of the words in order, each from its highest bit on: so one word is, cast to
+// bigint, the fingerprint.
+template <size_t count>
+Datum bit_string(std::array<uint64_t, count> words) {
+    constexpr int kBits = int(count) * kFingerprintBits;
+    auto* code = static_cast<VarBit*>(palloc(VARBITTOTALLEN(kBits)));
+    SET_VARSIZE(code, VARBITTOTALLEN(kBits));
+    VARBITLEN(code) = kBits;
+    for (uint64_t& word : words)
+        word = pg_hton64(word);
+    memcpy(VARBITS(code), words.data(), sizeof words);
+    PG_RETURN_VARBIT_P(code);
+}
+
+template <size_t bits, typename AddFeatures>
+Datum code_of_bits(FunctionCallInfo fcinfo, AddFeatures add_features) {
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    MinimaOf<bits> minima;
+    add_features(minima);
+    if (!minima.any())
+        PG_RETURN_NULL();
+    return bit_string(minima.words());
+}
+
+// Returns the code of the features that `add_features` adds to minima; `argument` is the place of
+// its number of bits among the function's arguments.
+template <typename AddFeatures>
+Datum code_of(FunctionCallInfo fcinfo, int argument, AddFeatures add_features) {
+    int bits = PG_ARGISNULL(argument) ? kDefaultBits : PG_GETARG_INT32(argument);
+    switch (bits) {
+    case 64:
+        return code_of_bits<64>(fcinfo, add_features);
+    case 128:
+        return code_of_bits<128>(fcinfo, add_features);
+    case 256:
+        return code_of_bits<256>(fcinfo, add_features);
+    }
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("invalid value for parameter \"bits\": %d", bits),
+                    errdetail("A code has one bit of each of 64, 128 or 256 minima."),
+                    errhint("Accepted values are 64, 128 and 256.")));
+}
+
+// ---- features, from argument 0 to minima of any number ----
+
+auto features_of_document(FunctionCallInfo fcinfo, FeatureKind features, int width) {
+    return [=](auto& minima) {
+        text* document = PG_GETARG_TEXT_PP(0);
+        ServerText source(document);
+        add_document(features, width, source.source(), minima);
+        PG_FREE_IF_COPY(document, 0);
+    };
+}
+
+// Those that are not NULL.
+template <typename HashOf>
+auto features_of_array(FunctionCallInfo fcinfo, const char* what, HashOf hash_of) {
+    return [=](auto& minima) {
+        Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), what);
+        for (int i = 0; i < features.count; i++) {
+            if (i % 1024 == 0)
+                CHECK_FOR_INTERRUPTS();
+            if (!features.nulls[i])
+                minima.add(hash_of(features.values[i]));
+        }
+    };
+}
+
+auto features_of_texts(FunctionCallInfo fcinfo) {
+    return features_of_array(fcinfo, "features", [](Datum feature) {
+        return hash_server_text(HashKind::kXxh3, feature);
+    });
+}
+
+auto features_of_hashes(FunctionCallInfo fcinfo) {
+    return features_of_array(fcinfo, "hashes",
+                             [](Datum hash) { return uint64_t(DatumGetInt64(hash)); });
+}
+
+auto features_of_tsvector(FunctionCallInfo fcinfo) {
+    return [=](auto& minima) {
+        TSVector document = PG_GETARG_TSVECTOR(0);
+        const WordEntry* lexemes = ARRPTR(document);
+        for (int i = 0; i < document->size; i++)
+            minima.add(hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos,
+                                         lexemes[i].len));
+    };
 }
 
 // ---- the aggregate ----
@@ -75,39 +168,44 @@ Minima* state_argument(FunctionCallInfo fcinfo, int argument) {
 Datum simhash_minhash_document(PG_FUNCTION_ARGS) {
     FeatureKind features = features_argument(fcinfo, 1);
     int width = width_argument(fcinfo, 2, kDefaultWidth);
-    if (PG_ARGISNULL(0))
-        PG_RETURN_NULL();
-    text* document = PG_GETARG_TEXT_PP(0);
-    ServerText source(document);
-    uint64_t fingerprint;
-    bool found = document_minhash(features, width, source.source(), &fingerprint);
-    PG_FREE_IF_COPY(document, 0);
-    if (!found)
-        PG_RETURN_NULL();
-    PG_RETURN_INT64(int64(fingerprint));
+    return fingerprint_of(fcinfo, features_of_document(fcinfo, features, width));
 }
 
 // minhash(features text[]) -> bigint
 Datum simhash_minhash_features(PG_FUNCTION_ARGS) {
-    return array_minhash(fcinfo, "features",
-                         [](Datum feature) { return hash_server_text(HashKind::kXxh3, feature); });
+    return fingerprint_of(fcinfo, features_of_texts(fcinfo));
 }
 
 // minhash(hashes bigint[]) -> bigint
 Datum simhash_minhash_hashes(PG_FUNCTION_ARGS) {
-    return array_minhash(fcinfo, "hashes",
-                         [](Datum hash) { return uint64_t(DatumGetInt64(hash)); });
+    return fingerprint_of(fcinfo, features_of_hashes(fcinfo));
 }
 
 // minhash(document tsvector) -> bigint
 Datum simhash_minhash_tsvector(PG_FUNCTION_ARGS) {
-    TSVector document = PG_GETARG_TSVECTOR(0);
-    const WordEntry* lexemes = ARRPTR(document);
-    Minima minima;
-    for (int i = 0; i < document->size; i++)
-        minima.add(
-            hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len));
-    return minhash_datum(fcinfo, minima);
+    return fingerprint_of(fcinfo, features_of_tsvector(fcinfo));
+}
+
+// minhash_code(document text, bits integer, features text, width integer) -> bit
+Datum simhash_minhash_code_document(PG_FUNCTION_ARGS) {
+    FeatureKind features = features_argument(fcinfo, 2);
+    int width = width_argument(fcinfo, 3, kDefaultWidth);
+    return code_of(fcinfo, 1, features_of_document(fcinfo, features, width));
+}
+
+// minhash_code(features text[], bits integer) -> bit
+Datum simhash_minhash_code_features(PG_FUNCTION_ARGS) {
+    return code_of(fcinfo, 1, features_of_texts(fcinfo));
+}
+
+// minhash_code(hashes bigint[], bits integer) -> bit
+Datum simhash_minhash_code_hashes(PG_FUNCTION_ARGS) {
+    return code_of(fcinfo, 1, features_of_hashes(fcinfo));
+}
+
+// minhash_code(document tsvector, bits integer) -> bit
+Datum simhash_minhash_code_tsvector(PG_FUNCTION_ARGS) {
+    return code_of(fcinfo, 1, features_of_tsvector(fcinfo));
 }
 
 // (state, feature text). A feature that is NULL is none.

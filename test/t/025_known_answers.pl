@@ -18,15 +18,16 @@ my ($heading) = slurp_file($file) =~ /\A(.*)/;
 my (undef, undef, @forms) = split /\t/, $heading;
 cmp_ok(scalar(@forms), '>=', 10, 'the file has forms');
 
-# A form, such as minhash/words/3 or simhash/words/1/balanced/xxh3, as an expression.
+# A form, such as minhash/words/3, minhash_code/words/3/128 or simhash/words/1/balanced/xxh3, as an expression.
 sub expression
 {
 	my ($function, @arguments) = split m{/}, $_[0];
 	my ($features, $width, @rest) = @arguments;
+	return "minhash_code(text, $rest[0], '$features', $width)" if $function eq 'minhash_code';
 	return "$function(text, '$features', $width" . join('', map { ", '$_'" } @rest) . ')';
 }
 
-my $columns = join ', ', map { qq("$_" bigint) } @forms;
+my $columns = join ', ', map { qq("$_" ) . (m{^minhash_code/} ? 'bit varying' : 'bigint') } @forms;
 my $computed = join ', ', map { expression($_) . qq( AS "$_") } @forms;
 $node->safe_psql('postgres', "CREATE TABLE known (number serial, name text, text text, $columns)");
 my $named = join ', ', 'name', 'text', map { qq("$_") } @forms;

@@ -1,5 +1,6 @@
 // The fingerprints that programs elsewhere are compared with (test/data/known_answers.tsv) are those
 // that this machine computes.
+#include <bitset>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -36,7 +37,21 @@ std::string unescaped(const std::string& field) {
     return text;
 }
 
-// By a form such as minhash/words/3 or simhash/words/1/balanced/xxh3, as the file has it.
+// The digits of a code, or what the file has for none.
+template <size_t minima>
+std::string code(const DocumentOptions& options, TextSource source) {
+    MinimaOf<minima> of_document;
+    add_document(options.features, options.width, source, of_document);
+    if (!of_document.any())
+        return "\\N";
+    std::string digits;
+    for (const uint64_t word : of_document.words())
+        digits += std::bitset<64>(word).to_string();
+    return digits;
+}
+
+// By a form such as minhash/words/3, minhash_code/words/3/128 or simhash/words/1/balanced/xxh3, as
+// the file has it.
 std::string answer(const std::string& form, const std::string& document) {
     const Strings parts = split(form, '/');
     const std::map<std::string, Weighting> weightings = {{"balanced", Weighting::kBalanced},
@@ -48,6 +63,9 @@ std::string answer(const std::string& form, const std::string& document) {
     options.features = parts[1] == "words" ? FeatureKind::kWords : FeatureKind::kCharacters;
     options.width = std::stoi(parts[2]);
     SlicedText text{document, 100};
+    if (parts[0] == "minhash_code")
+        return parts[3] == "128" ? code<128>(options, text.source())
+                                 : code<256>(options, text.source());
     uint64_t fingerprint;
     bool found;
     if (parts[0] == "minhash") {

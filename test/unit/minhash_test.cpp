@@ -1,4 +1,4 @@
-// One bit of each of 64 minima: the definition, its forms for processors, and what a distance says.
+// One bit of each of 64 minima, or of more: the definition, its forms for processors, and what a distance says.
 #include "core/text/minhash.hpp"
 #include "core/text/minhash_distance.hpp"
 
@@ -44,16 +44,26 @@ bool has_minhash(std::string_view document) {
     return document_minhash(FeatureKind::kWords, 3, text.source(), &fingerprint);
 }
 
+// The code that minhash_code() returns.
+template <size_t minima>
+std::vector<uint64_t> words_of(const std::vector<uint64_t>& hashes) {
+    MinimaOf<minima> of_hashes;
+    for (const uint64_t hash : hashes)
+        of_hashes.add(hash);
+    const auto words = of_hashes.words();
+    return {words.begin(), words.end()};
+}
+
 // The definition once more, as plainly as it can be said.
-uint64_t defined_minhash(const std::vector<uint64_t>& hashes) {
+std::vector<uint64_t> defined_words(const std::vector<uint64_t>& hashes, size_t bits) {
     const auto mixed = [](uint64_t z) {
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
         z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
         return z ^ (z >> 31);
     };
     Random random(0);
-    uint64_t fingerprint = 0;
-    for (uint64_t i = 0; i < 64; i++) {
+    std::vector<uint64_t> words(bits / 64);
+    for (uint64_t i = 0; i < bits; i++) {
         const uint64_t constants = random.next();
         uint64_t minimum = UINT64_MAX;
         for (const uint64_t hash : hashes) {
@@ -61,9 +71,9 @@ uint64_t defined_minhash(const std::vector<uint64_t>& hashes) {
             const uint64_t a = (constants >> 32) | 1, b = constants % (uint64_t{1} << 32);
             minimum = std::min(minimum, (a * x + b) % (uint64_t{1} << 32));
         }
-        fingerprint |= (mixed((i << 32) + minimum) % 2) << i;
+        words[i / 64] |= (mixed((i << 32) + minimum) % 2) << i % 64;
     }
-    return fingerprint;
+    return words;
 }
 
 // What many distances are like.
@@ -97,8 +107,12 @@ TEST(Minhash, IsWhatIsDefined) {
         std::vector<uint64_t> hashes(count);
         for (uint64_t& hash : hashes)
             hash = random.next();
-        EXPECT_EQ(minhash_of(hashes), defined_minhash(hashes)) << count;
-        EXPECT_EQ(minhash_of(numbers(0, count)), defined_minhash(numbers(0, count))) << count;
+        for (const auto& features : {hashes, numbers(0, count)}) {
+            EXPECT_EQ(minhash_of(features), defined_words(features, 64)[0]) << count;
+            EXPECT_EQ(words_of<64>(features), defined_words(features, 64)) << count;
+            EXPECT_EQ(words_of<128>(features), defined_words(features, 128)) << count;
+            EXPECT_EQ(words_of<256>(features), defined_words(features, 256)) << count;
+        }
     }
 }
 
@@ -109,6 +123,9 @@ TEST(Minhash, StaysAsItIs) {
     EXPECT_EQ(minhash_of(numbers(1, 1)), 0x54A28945D2D81B6Du);
     EXPECT_EQ(minhash_of(numbers(1, 3)), 0xD28A9B144290696Fu);
     EXPECT_EQ(minhash_of(numbers(uint64_t{1} << 63, 1000)), 0x0F1506770EA01179u);
+    EXPECT_EQ(words_of<256>(numbers(1, 3)),
+              (std::vector<uint64_t>{0xD28A9B144290696Fu, 0x635BA63CB2FFC393u, 0xD4953EEF3B839C1Fu,
+                                     0xEC6302A26A15ABF5u}));
     EXPECT_EQ(minhash_of("The quick brown fox jumps over the lazy dog."), 0x156F01E94880E2AAu);
     EXPECT_EQ(minhash_of("The quick brown fox", FeatureKind::kCharacters), 0xD9B3A0C1B9E554D3u);
 }

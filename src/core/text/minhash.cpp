@@ -1,4 +1,4 @@
-// One bit of each of 64 minima. See minhash.hpp.
+// One bit of each of 64 minima, or of more. See minhash.hpp.
 #include "core/text/minhash.hpp"
 
 #include <cstring>
@@ -82,9 +82,13 @@ void lower_minima(const uint32_t* numbers, size_t count, const uint32_t* factors
     best_form(highest, kForms)(numbers, count, factors, addends, lowered, minima);
 }
 
+void add_document(FeatureKind features, int width, TextSource source, FeatureBatches& minima) {
+    each_feature(features, width, source, minima);
+}
+
 bool document_minhash(FeatureKind features, int width, TextSource source, uint64_t* fingerprint) {
     Minima minima;
-    each_feature(features, width, source, minima);
+    add_document(features, width, source, minima);
     return minhash(minima, fingerprint);
 }
 

@@ -1,6 +1,6 @@
-// One bit of each of 64 minima: the fingerprint whose distance tells how many features two
-// documents share, whatever the documents are (Broder 1997; Li and König, b-Bit Minwise Hashing,
-// WWW 2010).
+// One bit of each of 64 minima, or of more: the fingerprint or code whose distance tells how many
+// features two documents share, whatever the documents are (Broder 1997; Li and König, b-Bit
+// Minwise Hashing, WWW 2010).
 //
 // Every feature is a number x of 32 bits. Permutation i of all features gives it the place
 // a_i * x + b_i mod 2^32, and the document's minimum i is the least place that one of its features
@@ -75,10 +75,37 @@ constexpr uint64_t bit_of_minimum(size_t i, uint32_t minimum) {
     return mix(uint64_t(i) << 32 | minimum) & 1;
 }
 
+// Takes features, and passes them on in batches: the minima then stay in registers for a batch. What
+// cuts documents knows this class, not the number of minima, and so is compiled once.
+class FeatureBatches {
+  public:
+    void add(uint64_t hash) {
+        waiting_[waiting_count_++] = feature_number(hash);
+        if (waiting_count_ == kMostWaiting)
+            lower_(*this);
+    }
+
+    // A consumer of each_feature().
+    void feature(const uint8_t* text, size_t bytes) {
+        add(hash_feature(HashKind::kXxh3, text, bytes));
+    }
+
+  protected:
+    using Lower = void (*)(FeatureBatches& features); // lowers the minima by the features that wait
+    explicit FeatureBatches(Lower lower) : lower_(lower) {}
+
+    static constexpr uint32_t kMostWaiting = 128;
+    std::array<uint32_t, kMostWaiting> waiting_; // features that are not in the minima yet
+    uint32_t waiting_count_ = 0;
+
+  private:
+    Lower lower_;
+};
+
 // Keeps the minima of the features that were added. A wider code begins with the words of a shorter
 // one.
 template <size_t minima>
-class MinimaOf {
+class MinimaOf : public FeatureBatches {
     static_assert(minima % 64 == 0 && minima <= kMostMinima);
     static constexpr PermutationTable<minima> kPermutations{};
 
@@ -86,18 +113,9 @@ class MinimaOf {
     using Values = std::array<uint32_t, minima>;
     using Words = std::array<uint64_t, minima / 64>;
 
-    MinimaOf() { values_.fill(kNoMinimum); }
+    MinimaOf() : FeatureBatches(lower_those) { values_.fill(kNoMinimum); }
 
-    void add(uint64_t hash) {
-        waiting_[waiting_count_++] = feature_number(hash);
-        if (waiting_count_ == kMostWaiting)
-            lower();
-    }
-
-    // A consumer of each_feature().
-    void feature(const uint8_t* text, size_t bytes) {
-        add(hash_feature(HashKind::kXxh3, text, bytes));
-    }
+    using FeatureBatches::add;
 
     // Adds the minima of one feature or more that were computed elsewhere.
     void add(const Values& others) {
@@ -124,8 +142,7 @@ class MinimaOf {
     }
 
   private:
-    // Features wait until there is a batch of them: then the minima stay in registers for a batch.
-    static constexpr uint32_t kMostWaiting = 128;
+    static void lower_those(FeatureBatches& features) { static_cast<MinimaOf&>(features).lower(); }
 
     void lower() {
         if (waiting_count_ == 0)
@@ -137,8 +154,6 @@ class MinimaOf {
     }
 
     Values values_;
-    std::array<uint32_t, kMostWaiting> waiting_; // features that are not in the minima yet
-    uint32_t waiting_count_ = 0;
     bool any_ = false;
 };
 
@@ -150,7 +165,10 @@ inline bool minhash(Minima& minima, uint64_t* fingerprint) {
     return minima.any();
 }
 
-// Does the same for a document: reader -> cutter -> hash -> minima -> bits.
+// Adds the features of a document: reader -> cutter -> hash -> minima.
+void add_document(FeatureKind features, int width, TextSource source, FeatureBatches& minima);
+
+// The fingerprint of a document. False where it has no feature.
 bool document_minhash(FeatureKind features, int width, TextSource source, uint64_t* fingerprint);
 
 } // namespace simhash
