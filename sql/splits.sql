@@ -43,6 +43,14 @@ DROP TABLE dense CASCADE;
 DROP FUNCTION checked;
 RESET enable_indexscan;
 RESET enable_bitmapscan;
+-- Consecutive fingerprints, so that leaves of postings end between two of one range: each is nearest to itself.
+CREATE TABLE consecutive (fp bigint);
+CREATE INDEX consecutive_fp ON consecutive USING simhash (fp);
+INSERT INTO consecutive SELECT i FROM generate_series(1, 5000) i, generate_series(1, 2);
+SET enable_seqscan = off;
+SELECT count(*) AS lost FROM generate_series(1, 5000) i WHERE (SELECT fp FROM consecutive ORDER BY fp <~> i LIMIT 1) <> i;
+RESET enable_seqscan;
+DROP TABLE consecutive;
 -- Leaves that split while a scan goes on: what was noted of them grows old, and it misses nothing.
 CREATE TABLE growing (id integer, fp bigint);
 INSERT INTO growing SELECT i, ('x' || md5(i::text))::bit(64)::bigint # 1 FROM generate_series(1, 20000) i;
