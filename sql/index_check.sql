@@ -38,6 +38,26 @@ SELECT pages AS pages_before FROM simhash_index_info('checked_fp') WHERE content
 INSERT INTO checked SELECT i, ('x' || md5(i::text))::bit(64)::bigint FROM generate_series(1, 20000) i;
 SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_fp', true);
 SELECT pages <= :pages_before AS reused FROM simhash_index_info('checked_fp') WHERE contents = 'index';
+-- An index grows only when none of its pages is free.
+CREATE TABLE filled (fp bigint);
+CREATE INDEX filled_fp ON filled USING simhash (fp);
+INSERT INTO filled SELECT hashint8extended(i, 1) FROM generate_series(1, 20000) i;
+DELETE FROM filled;
+VACUUM filled;
+SELECT pg_current_xact_id() IS NOT NULL AS later;
+VACUUM filled;
+DO $$
+DECLARE
+    size bigint := pg_relation_size('filled_fp');
+    i integer := 0;
+BEGIN
+    WHILE pg_relation_size('filled_fp') = size LOOP
+        INSERT INTO filled SELECT hashint8extended(i + j, 2) FROM generate_series(1, 100) j;
+        i := i + 100;
+    END LOOP;
+END $$;
+SELECT free_pages FROM simhash_index_check('filled_fp', true);
+DROP TABLE filled;
 -- Layouts, partial indexes and indexes on expressions; rows of HOT chains.
 CREATE INDEX checked_wide ON checked USING simhash (fp) WITH (radius = 7, tables = 16);
 SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_wide', true);
