@@ -173,11 +173,14 @@ is($node->safe_psql('postgres', 'SELECT 1'), 1, 'and the server lives');
 # The layout is under a checksum: a wrong mask would give wrong answers without any other sign. Radius, tables, fill factor, masks.
 my @unnoticed = grep {
 	my $byte = $_;
-	$node->safe_psql('postgres', qq{SELECT write_page('docs_fp', 0, set_byte(page, $byte, get_byte(page, $byte) # 1)) FROM pristine WHERE block = 0});
+	$node->safe_psql('postgres', qq{SELECT write_page('docs_fp', 0, set_byte(page, $byte, get_byte(page, $byte) # 1)) FROM pristine WHERE name = 'docs_fp' AND block = 0});
 	my (undef, undef, $message) = $node->psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM docs WHERE fp <~> 42 <= 3');
 	$message !~ /is corrupted at block 0/
 } (30, 31, 32, 40, 47, 71);
 is("@unnoticed", '', 'a bit of the layout that has flipped is noticed');
+$node->safe_psql('postgres', q{SELECT write_page('docs_fp', 0, set_byte(page, 28, 99)) FROM pristine WHERE name = 'docs_fp' AND block = 0});
+my (undef, undef, $later) = $node->psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM docs WHERE fp <~> 42 <= 3');
+like($later, qr/has storage format version 99/, 'a later format is refused');
 
 # Pages that a crash left between extension and linking, where the index that was there before had leaves: a session that searched that
 # one still has links to them.
