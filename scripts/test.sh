@@ -115,6 +115,7 @@ check "headers compile alone" scripts/check-headers.sh
 check "drawing is what its script writes" drawing_is_current
 check "Markdown ends at 100 columns" scripts/check-columns.sh
 check "known answers by another implementation" test/known_answers.py
+check "planted mistakes fit the source" test/mutants/mutate.py check
 if command -v shellcheck >/dev/null; then
     check "shell scripts (shellcheck)" shellcheck -x -S warning .ci/run scripts/*.sh
 fi
