@@ -22,7 +22,9 @@ $node->safe_psql('postgres', q{
 		hamming_ball(fp, 3) AS ball, hamming_ball(fp, 3)::text AS ball_text, body, body || ' again' AS copy,
 		string_to_array(body, ' ') AS features, ARRAY[i, 2, 3, 4, 5]::double precision[] AS weights, ARRAY[i, i + 1, i + 2]::bigint[] AS hashes,
 		to_tsvector('simple', body) AS lexemes, simhash_shingles(body) AS shingles,
-		(ARRAY['red', 'green', 'blue'])[1 + i % 3]::color AS color, 'words'::text AS words
+		(ARRAY['red', 'green', 'blue'])[1 + i % 3]::color AS color, 'words'::text AS words,
+		minhash_code(body) AS code, minhash_code(body || ' again') AS other_code, bit_ball(minhash_code(body), 9) AS code_ball,
+		bit_ball(minhash_code(body), 9)::text AS code_ball_text
 	FROM (SELECT i, hashint8extended(i / 2, 42) # (i % 2) AS fp, 'one two three four ' || i AS body FROM generate_series(1, 600) i) d;
 	CREATE INDEX docs_fp ON docs USING simhash (fp);
 	CREATE INDEX docs_scope ON docs USING simhash (other, color);
@@ -102,6 +104,38 @@ my %calls = (
 	'near_duplicate_groups(text,anyelement,double precision)' =>
 		q{near_duplicate_groups(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), hex, .3)},
 	'simhash_join_of(text,text,integer)'            => q{simhash_join_of('SELECT ' || fp, 'SELECT ' || other)},
+	'minhash_code(text,integer,text,integer)'       => 'minhash_code(body, 128, words, 1 + radius)',
+	'minhash_code(text[],integer)'                  => 'minhash_code(features)',
+	'minhash_code(bigint[],integer)'                => 'minhash_code(hashes, 256)',
+	'minhash_code(tsvector,integer)'                => 'minhash_code(lexemes, 64)',
+	'hamming(bit,bit)'                              => 'hamming(code, other_code)',
+	'hamming_within(bit,bit,bigint)'                => 'hamming_within(code, other_code, radius)',
+	'hamming_at(bit,bit,bigint)'                    => 'hamming_at(code, other_code, radius)',
+	'hamming_beyond(bit,bit,bigint)'                => 'hamming_beyond(code, other_code, radius)',
+	'hamming_radius_of_codes(numeric,boolean)'      => 'hamming_radius_of_codes(radius + 0.5, id > 5)',
+	'codes_alike(bit,bit)'                          => 'code =~~ other_code',
+	'bit_ball_in(cstring)'                          => 'code_ball_text::bit_ball',
+	'bit_ball_out(bit_ball)'                        => 'code_ball::text',
+	'bit_ball_recv(internal)'                       => '',
+	'bit_ball_send(bit_ball)'                       => 'bit_ball_send(code_ball)',
+	'bit_ball(bit,bigint)'                          => 'bit_ball(code, radius)',
+	'bit_ball_contained(bit,bit_ball)'              => 'other_code <@ code_ball',
+	'bit_ball_contains(bit_ball,bit)'               => 'code_ball @> other_code',
+	'bit_words(bit)'                                => 'bit_words(code)',
+	'bit_word_layout(integer)'                      => 'bit_word_layout(1 + radius)',
+	'simhash_cluster(bit)'                          => 'simhash_cluster(code) OVER ()',
+	'simhash_cluster(bit,integer)'                  => 'simhash_cluster(code, 9) OVER ()',
+	'simhash_pairs_agg(bit)'                        => 'simhash_pairs_agg(code)',
+	'simhash_pairs_agg(bit,integer)'                => 'simhash_pairs_agg(other_code, 9)',
+	'simhash_bit_pairs(bit[])'                      => 'simhash_bit_pairs(ARRAY[code, other_code])',
+	'simhash_bit_pairs(bit[],integer)'              => 'simhash_bit_pairs(ARRAY[code, other_code], radius)',
+	'simhash_bit_join(bit[],bit[])'                 => 'simhash_bit_join(ARRAY[code], ARRAY[other_code])',
+	'simhash_bit_join(bit[],bit[],integer)'         => 'simhash_bit_join(ARRAY[code], ARRAY[other_code], radius)',
+	'simhash_bit_pairs_of(text)'                    => q{simhash_bit_pairs_of(format('VALUES (%L::bit(128)), (%L)', code, other_code))},
+	'simhash_bit_pairs_of(text,integer)'            => q{simhash_bit_pairs_of(format('VALUES (%L::bit(128)), (%L)', code, other_code), radius)},
+	'simhash_bit_join_of(text,text)'                => q{simhash_bit_join_of(format('SELECT %L::bit(128)', code), format('SELECT %L::bit(128)', other_code))},
+	'simhash_bit_join_of(text,text,integer)'        =>
+		q{simhash_bit_join_of(format('SELECT %L::bit(128)', code), format('SELECT %L::bit(128)', other_code), radius)},
 );
 $calls{"hamming_near_$_(bigint,bigint)"} = 'fp ~' . '|' x $_ . '= other' for 1 .. 8;
 # Called by the planner, or by the aggregates above.
