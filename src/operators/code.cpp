@@ -27,13 +27,17 @@ Code datum_get_code(Datum datum) {
     return {data + sizeof(bit_count), bit_count};
 }
 
-void report_different_lengths(int bit_count, int other_bit_count) {
+namespace {
+
+[[noreturn]] void report_different_lengths(int bit_count, int other_bit_count) {
     ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
                     errmsg("cannot compare bit strings of different sizes"),
                     errdetail("The sizes are %d and %d bits.", bit_count, other_bit_count),
                     errhint("Cast both to one type, such as bit(%d).",
                             std::max(bit_count, other_bit_count))));
 }
+
+} // namespace
 
 int code_distance(const Code& a, const Code& b) {
     if (a.bit_count != b.bit_count)
@@ -103,9 +107,9 @@ Datum simhash_codes_alike(PG_FUNCTION_ARGS) {
 Datum simhash_code_words(PG_FUNCTION_ARGS) {
     Code code = datum_get_code(PG_GETARG_DATUM(0));
     require_indexable(code.bit_count);
-    uint64 words[kMaxCodeBits / kFingerprintBits];
+    uint64 words[kMaxCodeWords];
     words_of_bits(code.bytes, code.bit_count, words);
-    Datum elements[kMaxCodeBits / kFingerprintBits];
+    Datum elements[kMaxCodeWords];
     int count = word_count_of_bits(code.bit_count);
     for (int i = 0; i < count; i++)
         elements[i] = Int64GetDatum(int64(words[i]));

@@ -26,10 +26,7 @@ struct Code {
 // in a table of its own.
 Code datum_get_code(Datum datum);
 
-// Raises the error for codes of different lengths, which have no distance.
-[[noreturn]] void report_different_lengths(int bit_count, int other_bit_count);
-
-// Raises that error unless both have the same length.
+// Raises an error unless both have the same length.
 int code_distance(const Code& a, const Code& b);
 
 } // namespace simhash

@@ -58,7 +58,7 @@ void CodeSet::add(Datum datum, uint64_t row) {
         begin(code.bit_count);
     else if (code.bit_count != bits_)
         report_lengths(bits_, code.bit_count);
-    uint64_t record[kMaxCodeBits / kFingerprintBits + 1] = {};
+    uint64_t record[kMaxCodeWords + 1] = {};
     size_t bytes = code.byte_count();
     for (size_t at = 0; at < bytes; at += kBytesOfWord) {
         uint64 word = 0;

@@ -30,6 +30,8 @@ constexpr int word_count_of_bits(int bit_count) {
     return (bit_count + kFingerprintBits - 1) / kFingerprintBits;
 }
 
+constexpr int kMaxCodeWords = word_count_of_bits(kMaxCodeBits);
+
 // The number of bits that a word has: of two words, the first has at most one more.
 constexpr int bits_of_word(int bit_count, int word_count, int word) {
     return bit_count / word_count + (word < bit_count % word_count);

@@ -23,7 +23,6 @@
 
 namespace simhash {
 
-constexpr int kMaxCodeWords = word_count_of_bits(kMaxCodeBits);
 constexpr int kNotSearched = -1;
 
 struct CodeRadii {
