@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The speed bench's tables and plots: report.py RESULTS.json FOLDER [PAGE.md]
 
-Prints the results in Markdown, the targets first, and writes FOLDER/*.svg. The same results give the same files. With a
-page, puts what it prints between the page's lines BEGIN and END.
+Prints the results in Markdown, the targets first, and writes FOLDER/*.svg and FOLDER/figures.md, which has every table. The
+same results give the same files. With a page, puts the targets and the main figures between the page's lines BEGIN and END.
 """
 import contextlib
 import io
@@ -161,9 +161,34 @@ def print_targets(run):
     print("| | target | measured | |\n|---|---|---|---|")
     for what, limit, value, unit in targets(run):
         if value is not None:
-            print(f"| {what} | <= {limit:.3g} {unit} | {number(value)} {unit} | {'met' if value <= limit else '**missed**'} |")
+            print(f"| {what} | <= {limit:.4g} {unit} | {number(value)} {unit} | {'met' if value <= limit else '**missed**'} |")
         else:
-            print(f"| {what} | <= {limit:.3g} {unit} | | not measured |")
+            print(f"| {what} | <= {limit:.4g} {unit} | | not measured |")
+    print()
+
+
+# ---- the main figures ----
+
+# The measurements that the page shows, of the clustered rows.
+MAIN = ("probe, radius 3", "probe, 10 000 queries, radius 3", "probe, radius 8", "probe, radius 12", "nearest, 1 nearest",
+        "nearest, 10 nearest", "wire: latency, mean, clients: 1", "wire: throughput, clients: 8",
+        "cold: time (restarted, file cache dropped), radius 3", "cold: pages read, radius 3", "build, serial", "build: memory, peak",
+        "size, built", "insert: INSERT … SELECT, writers: 4", "vacuum after deleting 10 %", "pairs, radius 3, in memory",
+        "clusters, counted, radius 3, in memory")
+
+
+def print_main_figures(run):
+    """A line for each of them, at the most rows."""
+    rows = max(run.run["rows"])
+    found = {label: (unit, sizes[rows]) for (data, label, unit), sizes in measurements(run).items()
+             if data == "clustered" and label in MAIN and rows in sizes}
+    measured = [key for key in run.methods if any(key in cells for _, cells in found.values())]
+    print(f"At {count_words(rows)} rows ([figures.md](performance/figures.md) has all sizes and measurements):\n")
+    print("| measured | unit | " + " | ".join(run.titles[key] for key in measured) + " |")
+    print("|---|---" + "|--:" * len(measured) + "|")
+    for label in (label for label in MAIN if label in found):
+        unit, cells = found[label]
+        print(f"| {label} | {unit} | " + " | ".join(cell(cells.get(key)) for key in measured) + " |")
     print()
 
 
@@ -369,19 +394,33 @@ def write_page(path, words):
         file.write(before + BEGIN + "\n\n" + wrapped(words) + END + after)
 
 
+def write_figures(path, run, tables):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(wrapped(
+            "# Every figure of the speed bench\n\n"
+            "`make bench` writes this page. [performance.md](../performance.md) describes the machine, the methods and the parts. "
+            f"Measured {run.run['date']}, simhash {run.run['versions']['simhash']}.\n\n" + tables.replace("### ", "## ").rstrip("\n")))
+
+
+def printed_by(*functions):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        for function in functions:
+            function()
+    return out.getvalue()
+
+
 def main():
     if len(sys.argv) not in (3, 4):
         raise SystemExit(__doc__)
     run = Run(sys.argv[1])
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        print_circumstances(run)
-        print_targets(run)
-        print_tables(measurements(run), run.methods, run.titles)
-    sys.stdout.write(printed.getvalue())
+    above = printed_by(lambda: print_circumstances(run), lambda: print_targets(run))
+    tables = printed_by(lambda: print_tables(measurements(run), run.methods, run.titles))
+    sys.stdout.write(above + tables)
     write_plots(run, sys.argv[2])
+    write_figures(os.path.join(sys.argv[2], "figures.md"), run, tables)
     if len(sys.argv) == 4:
-        write_page(sys.argv[3], printed.getvalue())
+        write_page(sys.argv[3], above + printed_by(lambda: print_main_figures(run)))
 
 
 main()
