@@ -4,6 +4,7 @@
 #include <bit>
 #include <memory>
 #include <set>
+#include <memory>
 #include <vector>
 
 #include "core/bits/bit_words.hpp"
@@ -87,6 +88,22 @@ TEST(BitWords, BlocksOfAWordHaveTheirShare) {
                 int share = bits_of_word(bit_count, word_count, i) / 4;
                 EXPECT_TRUE(bits == share || bits == share + 1) << bit_count;
             }
+    }
+}
+
+TEST(BitWords, OfATableAreThoseOfTheCode) {
+    Random random(1);
+    auto table = std::make_unique<WordTable>();
+    for (int bit_count = 1; bit_count <= kMaxCodeBits; bit_count++) {
+        table->fill(bit_count);
+        std::vector<uint8_t> code(size_t(bit_count + 7) / 8);
+        for (uint8_t& byte : code)
+            byte = uint8_t(random.next());
+        code.back() &= uint8_t(0xff << (-bit_count & 7)); // as the server stores them
+        std::vector<uint64_t> expected(size_t(word_count_of_bits(bit_count))), words = expected;
+        words_of_bits(code.data(), bit_count, expected.data());
+        table->words_of_bits(code.data(), words.data());
+        EXPECT_EQ(words, expected) << bit_count;
     }
 }
 

@@ -15,6 +15,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <numeric>
@@ -60,17 +62,20 @@ constexpr int bits_between_places(int bit_count) {
     return inverse < 0 ? inverse + bit_count : inverse;
 }
 
-// Moves the lowest `count` (1..64) bits to places spread evenly over the word, in their order; the
-// first of them becomes the highest bit.
-constexpr uint64_t spread_bits(uint64_t gathered, int count) {
-    if (count == kFingerprintBits)
-        return gathered;
-    uint64_t word = 0;
-    for (int i = 0; i < count; i++) {
-        uint64_t bit = gathered >> (count - 1 - i) & 1;
-        word |= bit << (kFingerprintBits - 1 - i * kFingerprintBits / count);
+// Calls visit(bit, word, position) for each bit of a code, in the order of places: position 63 is
+// the highest bit of the word.
+template <typename Visit>
+constexpr void for_each_place(int bit_count, Visit visit) {
+    int word_count = word_count_of_bits(bit_count);
+    int between = bits_between_places(bit_count), bit = 0;
+    for (int word = 0; word < word_count; word++) {
+        int count = bits_of_word(bit_count, word_count, word);
+        for (int k = 0; k < count; k++) {
+            visit(bit, word, kFingerprintBits - 1 - k * kFingerprintBits / count);
+            bit += between;
+            bit -= bit >= bit_count ? bit_count : 0;
+        }
     }
-    return word;
 }
 
 } // namespace internal
@@ -78,19 +83,65 @@ constexpr uint64_t spread_bits(uint64_t gathered, int count) {
 // Writes the words of a code into words[word_count_of_bits(bit_count)]. Bit 0 is the highest of
 // byte 0, as the server stores bit strings.
 constexpr void words_of_bits(const uint8_t* bits, int bit_count, uint64_t* words) {
-    int word_count = word_count_of_bits(bit_count);
-    int between = internal::bits_between_places(bit_count), bit = 0;
-    for (int i = 0; i < word_count; i++) {
-        int count = bits_of_word(bit_count, word_count, i);
-        uint64_t gathered = 0;
-        for (int k = 0; k < count; k++) {
-            gathered = gathered << 1 | (bits[bit / 8] >> (7 - bit % 8) & 1);
-            bit += between;
-            bit -= bit >= bit_count ? bit_count : 0;
-        }
-        words[i] = internal::spread_bits(gathered, count);
-    }
+    std::fill_n(words, word_count_of_bits(bit_count), 0);
+    internal::for_each_place(bit_count, [=](int bit, int word, int position) {
+        words[word] |= uint64_t(bits[bit / 8] >> (7 - bit % 8) & 1) << position;
+    });
 }
+
+// Computes the words of many codes of one length. A table has, for each half of a byte and each of
+// its values, what they give to four words: the words of a code are the OR of bit_count / 4 rows.
+// It has room for codes of kMaxCodeBits, 512 kB, and touches 32 kB of them for 256 bits.
+class WordTable {
+  public:
+    void fill(int bit_count) {
+        bit_count_ = bit_count;
+        std::fill_n(rows_.begin(), row_groups() * 2 * byte_count() * kHalves, Row{});
+        internal::for_each_place(bit_count, [this](int bit, int word, int position) {
+            for (int half = 0; half < kHalves; half++)
+                if (half >> (3 - bit % 4) & 1)
+                    row(word / kRow, bit / 4, half)[size_t(word % kRow)] |= uint64_t(1) << position;
+        });
+    }
+
+    // Of the codes that the table is for; 0 before it is filled.
+    int bit_count() const { return bit_count_; }
+
+    // Does what the function of this name does, for a code of bit_count() bits.
+    void words_of_bits(const uint8_t* bits, uint64_t* words) const {
+        int word_count = word_count_of_bits(bit_count_);
+        for (int group = 0; group < row_groups(); group++) {
+            Row sum = {};
+            for (int byte = 0; byte < byte_count(); byte++) {
+                const Row& high = row(group, 2 * byte, bits[byte] >> 4);
+                const Row& low = row(group, 2 * byte + 1, bits[byte] & 15);
+                for (size_t i = 0; i < kRow; i++)
+                    sum[i] |= high[i] | low[i];
+            }
+            std::copy_n(sum.begin(), std::min(kRow, word_count - group * kRow),
+                        words + group * kRow);
+        }
+    }
+
+  private:
+    static constexpr int kRow = 4;     // words
+    static constexpr int kHalves = 16; // values of half a byte
+    using Row = std::array<uint64_t, kRow>;
+
+    int byte_count() const { return (bit_count_ + 7) / 8; }
+    int row_groups() const { return (word_count_of_bits(bit_count_) + kRow - 1) / kRow; }
+
+    // Row of a group of words, of one of the 2 byte_count() halves of bytes, and of its value.
+    const Row& row(int group, int place, int half) const {
+        return rows_[size_t((group * 2 * byte_count() + place) * kHalves + half)];
+    }
+    Row& row(int group, int place, int half) {
+        return const_cast<Row&>(std::as_const(*this).row(group, place, half));
+    }
+
+    std::array<Row, kMaxCodeWords / kRow*(kMaxCodeBits / 4)* kHalves> rows_ = {};
+    int bit_count_ = 0;
+};
 
 // The distance up to which two codes of this length count as near: linear between these points,
 // rounded down. PDQ calls pictures equal within 31 of 256 bits.
