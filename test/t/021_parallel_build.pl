@@ -179,6 +179,11 @@ for my $rows (0, 1, 2000)
 	like(checked('few_fp'), qr/^$rows\|/, "$rows rows");
 	$node->safe_psql('postgres', 'DROP TABLE few');
 }
+# A key range begins between two rows of one fingerprint.
+$node->safe_psql('postgres', 'CREATE TABLE same WITH (parallel_workers = 2) AS SELECT i AS id, 42::bigint AS fp FROM generate_series(1, 300000) i');
+like(build_messages('CREATE INDEX same_fp ON same USING simhash (fp)'), qr/\d of 2 workers/, 'one fingerprint: workers');
+is(checked('same_fp'), '300000|1|0', 'one fingerprint: every row');
+$node->safe_psql('postgres', 'DROP TABLE same');
 
 # ---- without workers ----
 $node->safe_psql('postgres', q{
