@@ -328,7 +328,7 @@ void check_block_table(Check* check, int table) {
 
     EntryReader entries(checked_table(check, table));
     Entry entry;
-    uint64_t expected;
+    uint64_t expected = 0;
     bool have_entry = entries.next(&entry), have_expected = sorter.next(&expected);
     while (have_entry || have_expected) {
         if (!have_expected || (have_entry && entry.key < expected)) {
