@@ -29,9 +29,21 @@ Votes* new_state(MemoryContext context) {
 // The state as a worker sends it to its leader. Both run on one machine, so the bytes are as they
 // are in memory.
 struct Packed {
-    __int128 numbers[65];
-    bool any;
+    __int128 ones[64], total;
+    __int128 any; // 0 or 1
 };
+
+// Returns false if the bytes are no state.
+bool unpack(const bytea* bytes, Votes* votes) {
+    Packed packed;
+    if (VARSIZE_ANY_EXHDR(bytes) != sizeof(packed))
+        return false;
+    memcpy(&packed, VARDATA_ANY(bytes), sizeof(packed));
+    memcpy(votes->ones, packed.ones, sizeof(votes->ones));
+    votes->total = packed.total;
+    votes->any = packed.any == 1;
+    return (votes->any || packed.any == 0) && votes->are_possible();
+}
 
 } // namespace
 
@@ -66,9 +78,9 @@ Datum simhash_agg_combine(PG_FUNCTION_ARGS) {
 Datum simhash_agg_serialize(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
     const Votes* votes = reinterpret_cast<const Votes*>(PG_GETARG_POINTER(0));
-    Packed packed = {};
-    memcpy(packed.numbers, votes->ones, sizeof(votes->ones));
-    packed.numbers[64] = votes->total;
+    Packed packed;
+    memcpy(packed.ones, votes->ones, sizeof(votes->ones));
+    packed.total = votes->total;
     packed.any = votes->any;
     bytea* bytes = static_cast<bytea*>(palloc(VARHDRSZ + sizeof(packed)));
     SET_VARSIZE(bytes, VARHDRSZ + sizeof(packed));
@@ -78,16 +90,10 @@ Datum simhash_agg_serialize(PG_FUNCTION_ARGS) {
 
 Datum simhash_agg_deserialize(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
-    const bytea* bytes = PG_GETARG_BYTEA_PP(0);
-    Packed packed;
-    if (VARSIZE_ANY_EXHDR(bytes) != sizeof(packed))
+    Votes* votes = new_state(CurrentMemoryContext);
+    if (!unpack(PG_GETARG_BYTEA_PP(0), votes))
         ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
                         errmsg("invalid state of aggregate simhash_agg")));
-    memcpy(&packed, VARDATA_ANY(bytes), sizeof(packed));
-    Votes* votes = new_state(CurrentMemoryContext);
-    memcpy(votes->ones, packed.numbers, sizeof(votes->ones));
-    votes->total = packed.numbers[64];
-    votes->any = packed.any;
     PG_RETURN_POINTER(votes);
 }
 

@@ -51,6 +51,21 @@ TEST(Votes, SumsBeyondTheCounterStayAtTheLimit) {
     EXPECT_EQ(fingerprint, 1u);
 }
 
+TEST(Votes, SumsBeyondTheLimitAreNotPossible) {
+    Votes votes;
+    votes.add(UINT64_MAX, __int128(1) << 126); // stays at the limit
+    EXPECT_TRUE(votes.are_possible());
+    for (Votes::Sum* sum : {&votes.ones[0], &votes.ones[63], &votes.total})
+        for (int step : {1, -1}) {
+            const __int128 limit = *sum;
+            *sum = step * (limit + 1);
+            EXPECT_FALSE(votes.are_possible());
+            *sum = step * limit;
+            EXPECT_TRUE(votes.are_possible());
+            *sum = limit;
+        }
+}
+
 TEST(Votes, FeaturesTogetherAddUpLikeOneByOneOnEveryProcessor) {
     std::mt19937_64 random(3);
     for (const int bits : {1, 12, 24, 32}) { // of 32 only a few fit the fast sums

@@ -105,6 +105,14 @@ void Votes::add(const FeatureCount* features, size_t count, SimdLevel highest) {
     }
 }
 
+bool Votes::are_possible() const {
+    auto is_possible = [](__int128 sum) { return sum >= -kGreatestSum && sum <= kGreatestSum; };
+    bool possible = is_possible(total);
+    for (int bit = 0; bit < 64; bit++)
+        possible &= is_possible(ones[bit]);
+    return possible;
+}
+
 bool Votes::fingerprint(uint64_t* out) const {
     uint64_t fingerprint = 0;
     for (int bit = 0; bit < 64; bit++)

@@ -38,6 +38,10 @@ struct Votes {
     // A document's weighed features. The hot loop, which has a form for each SIMD level.
     void add(const FeatureCount* features, size_t count, SimdLevel highest = kHighestSimdLevel);
 
+    // False if a sum is beyond the limit, where no addition leads: votes that were added elsewhere
+    // may be damaged.
+    bool are_possible() const;
+
     // False if no feature voted: there is no fingerprint.
     bool fingerprint(uint64_t* out) const;
 };
