@@ -15,7 +15,8 @@
 #   make old-index-data    writes an index of the present format for tests of later versions (test/data/index_format_N)
 #   make mutants           one mistake at a time into a copy of the source: do the tests notice? Installs them into the server of
 #                          PG_CONFIG. MUTANTS="name name" tries these, MACHINE=n also n changes of an operator (SEED=n)
-#   make fuzz              tokenizer and leaf decoder under libFuzzer with sanitizers, FUZZ_SECONDS each (needs clang)
+#   make fuzz              tokenizer, leaf decoder, input and recv functions, states of aggregates and the metapage's reader under
+#                          libFuzzer with sanitizers, FUZZ_SECONDS or FUZZ_RUNS each (needs clang); FUZZERS="type state" runs these
 #   make arm64, s390x      cross-compiles the library; runs unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation
 #
 #   make bench             the index beside its alternatives, at 1 and 10 million rows; writes docs/performance. With ROWS="n n",
@@ -158,15 +159,35 @@ plan-grid:
 
 FUZZ_SECONDS ?= 30
 FUZZ_CXX ?= clang++
+FUZZ_FLAGS = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZERS = text leaf type state meta
 
-fuzz:
+build/fuzz/%.o: %.cpp
+	@mkdir -p $(@D)
+	$(FUZZ_CXX) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -ffunction-sections $(SIMHASH_CXXFLAGS) $(WARNINGS) $(WRITE_DEPENDENCIES) \
+		-Isrc -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE -DUSE_ASSERT_CHECKING -c -o $@ $<
+
+# The last three link stand-ins of the server's functions. What these files call apart from that is in functions that no fuzzer
+# reaches, and the linker leaves them out.
+fuzzed_objects = $(patsubst %.cpp,build/fuzz/%.o,$(CORE_SOURCES) $(addprefix src/,$(1)) test/fuzz/server_stubs.cpp)
+build/fuzz/text: $(CORE_SOURCES:%.cpp=build/fuzz/%.o)
+build/fuzz/leaf: $(patsubst %.cpp,build/fuzz/%.o,$(filter src/core/leaf/%,$(CORE_SOURCES)))
+build/fuzz/type: $(call fuzzed_objects,$(addprefix operators/,ball.cpp bit_ball.cpp code.cpp) \
+	$(addprefix sql/,shingle_set.cpp conversions.cpp arguments.cpp))
+build/fuzz/state: $(call fuzzed_objects,$(addprefix sql/,aggregate.cpp minhash.cpp arguments.cpp server_text.cpp))
+build/fuzz/meta: $(call fuzzed_objects,$(addprefix index/,store/page.cpp options.cpp words.cpp scope.cpp))
+$(FUZZERS:%=build/fuzz/%): build/fuzz/%: build/fuzz/test/fuzz/%_fuzz.o
+	$(FUZZ_CXX) $(FUZZ_FLAGS) -fsanitize=fuzzer -Wl,--gc-sections,-z,start-stop-gc -o $@ $^ \
+		$(addprefix -L,$(shell $(PG_CONFIG) --pkglibdir --libdir)) -lpgcommon -lpgport
+
+fuzz: $(FUZZERS:%=build/fuzz/%)
 	@mkdir -p build/fuzz/corpus
-	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
-		-o build/fuzz/text test/fuzz/text_fuzz.cpp $(CORE_SOURCES)
-	$(FUZZ_CXX) -O1 -g -std=c++20 $(WARNINGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Isrc \
-		-o build/fuzz/leaf test/fuzz/leaf_fuzz.cpp $(wildcard src/core/leaf/*.cpp)
-	build/fuzz/text -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -print_final_stats=1 build/fuzz/corpus
-	build/fuzz/leaf -max_total_time=$(FUZZ_SECONDS) -max_len=8200 -print_final_stats=1
+	for fuzzer in $(FUZZERS); do \
+		build/fuzz/$$fuzzer $(if $(FUZZ_RUNS),-runs=$(FUZZ_RUNS),-max_total_time=$(FUZZ_SECONDS)) -max_len=8200 \
+			-print_final_stats=1 $$([ $$fuzzer = text ] && echo build/fuzz/corpus || echo -len_control=0) || exit 1; \
+	done
+
+-include $(wildcard $(patsubst %.cpp,build/fuzz/%.o.d,$(CORE_SOURCES) $(SERVER_SOURCES) $(wildcard test/fuzz/*.cpp)))
 
 # Runs the leaf fuzzer's inputs without libFuzzer and sanitizers.
 build/replay-leaf: $(patsubst %,build/test/fuzz/%.o,driver leaf_fuzz) $(patsubst %.cpp,build/%.o,$(filter src/core/leaf/%,$(CORE_SOURCES)))
