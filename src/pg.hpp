@@ -158,9 +158,13 @@ inline bool page_locked_by_me(Buffer buffer) {
 
 // ---- temporary files ----
 
-// Both write or read all bytes at a position of a temporary file, or raise an error. FileWrite()
-// and FileRead() return an int before PostgreSQL 16.
+// One call of the operating system does not read or write more than an int of bytes.
+constexpr size_t kMostBytesAtOnce = size_t{1} << 30;
+
+// Both write or read all bytes, at most kMostBytesAtOnce, at a position of a temporary file, or
+// raise an error. FileWrite() and FileRead() return an int before PostgreSQL 16.
 inline void write_at(File file, const void* data, size_t bytes, int64 position) {
+    Assert(bytes <= kMostBytesAtOnce);
     errno = 0;
     auto written = FileWrite(file, static_cast<char*>(const_cast<void*>(data)), int(bytes),
                              position, WAIT_EVENT_BUFFILE_WRITE);
@@ -173,6 +177,7 @@ inline void write_at(File file, const void* data, size_t bytes, int64 position) 
 }
 
 inline void read_at(File file, void* out, size_t bytes, int64 position) {
+    Assert(bytes <= kMostBytesAtOnce);
     auto done =
         FileRead(file, static_cast<char*>(out), int(bytes), position, WAIT_EVENT_BUFFILE_READ);
     if (done < 0)

@@ -23,7 +23,8 @@ class PagePool {
     // Uses about this memory at most, in a memory context that outlives the arrays. The end of the
     // statement closes the arrays' files, or, with unowned_files, only close() of the arrays.
     PagePool(MemoryContext context, size_t memory_bytes, bool unowned_files = false)
-        : context_(context), most_(std::max(memory_bytes / kPageBytes, kLeastFrames)),
+        : context_(context),
+          most_(std::clamp(memory_bytes / kPageBytes, kLeastFrames, kGreatestFrames)),
           unowned_files_(unowned_files) {}
 
     size_t memory_bytes() const { return most_ * kPageBytes; }
@@ -32,6 +33,7 @@ class PagePool {
     friend class PagedFile;
 
     static constexpr size_t kLeastFrames = 16;
+    static constexpr size_t kGreatestFrames = UINT32_MAX; // their numbers are less than kOut
 
     struct Frame {
         char* bytes;      // [kPageBytes]

@@ -106,8 +106,9 @@ void RecordSorter::note_run(int64 position, int64 count) {
 }
 
 void RecordSorter::begin_merge() {
-    constexpr size_t kLeastBatch = 128;
-    batch_ = std::max(memory_ / 2 / run_count_ / (words_ * sizeof(uint64_t)), kLeastBatch);
+    constexpr size_t kLeastBatch = 128, kGreatestBatch = 1 << 16;
+    batch_ = std::clamp(memory_ / 2 / run_count_ / (words_ * sizeof(uint64_t)), kLeastBatch,
+                        kGreatestBatch);
     size_t words_of_run = batch_ * words_;
     buffers_ = allocate_or_grow<uint64_t>(context_, nullptr, run_count_ * words_of_run + words_);
     last_ = buffers_ + run_count_ * words_of_run;
