@@ -74,6 +74,17 @@ UChar* to_utf16(text* document, int32_t* length) {
     return units;
 }
 
+// The longest word: as UTF-8 it is palloc'd, and ICU counts its bytes in 32 bits.
+constexpr int32_t kMostUnits = (MaxAllocSize - 1) / 3;
+
+void check_length(int32_t units) {
+    if (units > kMostUnits)
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("a word is too long"),
+                 errdetail("It has %d units of UTF-16, and the most are %d.", units, kMostUnits),
+                 errhint("Split the document into several.")));
+}
+
 // `units` UTF-16 units as text of the server; `buffer` has room for 3 bytes a unit and one more.
 text* from_utf16(const UChar* begin, int32_t units, char* buffer) {
     UErrorCode status = U_ZERO_ERROR;
@@ -92,6 +103,7 @@ ArrayBuildState* collect_words(UBreakIterator* iterator, const UChar* units) {
         CHECK_FOR_INTERRUPTS();
         if (ubrk_getRuleStatus(iterator) < UBRK_WORD_NONE_LIMIT)
             continue; // spaces and punctuation
+        check_length(end - begin);
         auto* buffer = static_cast<char*>(palloc(3 * Size(end - begin) + 1));
         text* word = from_utf16(units + begin, end - begin, buffer);
         accumArrayResult(words, PointerGetDatum(word), false, TEXTOID, CurrentMemoryContext);
