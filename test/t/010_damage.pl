@@ -90,7 +90,7 @@ sub damage
 			$page = "set_byte($page, " . random_offset() . ", $value)";
 		}
 	}
-	return "SELECT write_page('docs_fp', $block, $page);";
+	return "SELECT write_page('$index', $block, $page);";
 }
 
 # What is done with the damaged index. Rows of earlier trials are deleted; those of `pristine` stay.
