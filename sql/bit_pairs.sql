@@ -236,6 +236,8 @@ SELECT * FROM simhash_bit_join_of('SELECT B''1''', 'SELECT B''1''', -1);
 SELECT simhash_pairs_agg(code, -1) FROM wide;
 SELECT simhash_pairs_agg(code, 1025) FROM wide;
 SELECT simhash_pairs_agg(code, (id % 2)::integer) FROM wide WHERE bits = 64;
+-- More pairs than an array can have.
+SELECT simhash_pairs_agg(i::bit(1024), 1024) FROM generate_series(1, 2660) i;
 SELECT simhash_pairs_agg(code) OVER () FROM wide;
 SELECT simhash_cluster(code, -1) OVER () FROM wide;
 SELECT simhash_cluster(code, (id % 2)::integer) OVER () FROM wide WHERE bits = 64;

@@ -67,6 +67,8 @@ Layout layout_of_options(Relation index) {
     radius = std::min(word_radius(radius, words.count, 0), kMaxLayoutRadius);
     if (tables == kTablesByRadius)
         tables = std::min(radius + 1, kDefaultTables);
+    Assert(words.count >= 1 && words.count <= kMaxWords); // so each word has a table at least
+    static_assert(kMaxWords < kMaxTrees);
     Layout layout = make_layout(radius, std::min(tables, (kMaxTrees - 1) / words.count));
     layout.word_count = words.count;
     return layout;

@@ -13,6 +13,7 @@ namespace {
 
 // A ball whose center has `bit_count` bits, all 0.
 BitBall* make_empty_ball(int bit_count, int64 radius) {
+    Assert(bit_count >= 0 && bit_count <= VARBITMAXLEN);
     size_t center_bytes = VARBITTOTALLEN(size_t(bit_count));
     size_t bytes = offsetof(BitBall, center) + center_bytes;
     auto* ball = static_cast<BitBall*>(palloc0(bytes));
@@ -68,8 +69,9 @@ Parsed parse_ball(const char* text, BallText* ball) {
     return *text == ',' ? parse_radius(text + 1, &ball->radius) : Parsed::kSyntax;
 }
 
-// A text is at most 1 GB long, so the number of its digits fits an int.
+// Text is palloc'd, so the number of its digits is that of a bit string.
 BitBall* ball_of_text(const BallText& text) {
+    static_assert(MaxAllocSize <= VARBITMAXLEN);
     BitBall* ball = make_empty_ball(int(text.digit_count), text.radius);
     for (size_t i = 0; i < text.digit_count; i++)
         if (text.digits[i] == '1')

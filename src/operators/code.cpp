@@ -24,7 +24,9 @@ Code datum_get_code(Datum datum) {
     auto* data = reinterpret_cast<const uint8*>(VARDATA_ANY(value));
     int32 bit_count;
     memcpy(&bit_count, data, sizeof(bit_count));
-    return {data + sizeof(bit_count), bit_count};
+    Code code = {data + sizeof(bit_count), bit_count};
+    Assert(sizeof(bit_count) + code.byte_count() == VARSIZE_ANY_EXHDR(value));
+    return code;
 }
 
 namespace {

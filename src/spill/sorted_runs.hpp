@@ -134,6 +134,7 @@ class Merge {
         if (run.count == 0)
             return;
         if (run_count_ == run_capacity_) {
+            Assert(run_capacity_ <= INT_MAX / 4); // numbers of nodes are ints, and up to twice that
             run_capacity_ = std::max(2 * run_capacity_, 64);
             size_t bytes = run_capacity_ * sizeof(SortedRun<AnyEntry>);
             runs_ = static_cast<SortedRun<AnyEntry>*>(runs_ == nullptr

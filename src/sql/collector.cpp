@@ -29,6 +29,7 @@ Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
     constexpr size_t kFirstCapacity = size_t{1} << 20;
     constexpr size_t kCapacityOfSmallGroup = 16;
     size_t first = rows == kUnknownRows ? kCapacityOfSmallGroup : std::min(rows, kFirstCapacity);
+    Assert(other == nullptr || other->capacity_ * kBytesOfSearch < get_hash_memory_limit());
     capacity_ = std::min(first, most_);
     fingerprints_ = allocate<uint64_t>(context, capacity_);
     scratch_ = allocate<uint64_t>(context, capacity_);
@@ -143,6 +144,7 @@ void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& re
 
 size_t memory_beside(const Collector& a, const Collector* b) {
     size_t count = std::min(a.count() + (b == nullptr ? 0 : b->count()), a.most_searched());
+    Assert(count * kBytesOfSearch < get_hash_memory_limit());
     return get_hash_memory_limit() - count * kBytesOfSearch;
 }
 

@@ -94,6 +94,7 @@ void Documents::add(Datum id, Datum document, bool is_null) {
                         errmsg("query returns too many documents"),
                         errdetail("The limit is %u.", kMostDocuments)));
     FeatureHashes hashes = is_null ? FeatureHashes() : features(document);
+    Assert(hashes.size() <= UINT32_MAX); // a byte of a document gives fewer than four words
     Document added = {keep_id(id), sets_.size(), 0, uint32_t(hashes.size()), kNoDocument};
     if (minhash_of(hashes, &added.fingerprint)) {
         sets_.append(hashes.data(), hashes.size_bytes());

@@ -35,6 +35,7 @@ struct FingerprintModels {
     uint32_t count : 31;
     uint32_t are_linked : 1; // all of them to each other, as far as that was noted
 };
+static_assert(kMostDocuments < uint32_t{1} << 31, "count has 31 bits");
 
 // A document to which all models of a fingerprint were linked when that was noted. They still are, as
 // groups only grow.

@@ -84,6 +84,7 @@ uint64_t hash_server_text(HashKind kind, Datum value) {
 }
 
 text* shown_as_server_text(const uint8_t* utf8, size_t bytes) {
+    Assert(bytes < MaxAllocSize / (MAX_CONVERSION_GROWTH + 1)); // room, below, is palloc'd
     const uint8_t *at = utf8, *end = utf8 + bytes;
     if (!needs_conversion())
         return cstring_to_text_with_len(reinterpret_cast<const char*>(at), int(bytes));

@@ -28,6 +28,7 @@ struct ShingleSet {
     uint64 hashes[FLEXIBLE_ARRAY_MEMBER]; // ascending, each once
 
     FeatureHashes span() const {
+        Assert(VARSIZE(this) >= offsetof(ShingleSet, hashes));
         return {hashes, (VARSIZE(this) - offsetof(ShingleSet, hashes)) / sizeof(uint64)};
     }
     FeatureKind kind() const { return FeatureKind(features); }

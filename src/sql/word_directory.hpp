@@ -19,6 +19,7 @@ class WordDirectory {
     template <typename WordAt>
     void make(size_t count, size_t memory_bytes, const WordAt& word_at) {
         constexpr int kMostBits = 18;
+        Assert(count <= UINT32_MAX);
         size_t entries = std::min(count, memory_bytes / sizeof(uint32_t));
         size_t filled = 0;
         bits_ = std::clamp(int(std::bit_width(entries)) - 1, 1, kMostBits);

@@ -51,6 +51,7 @@ enum class LeafKind : uint8_t { kBlock = 1, kPosting = 2 };
 
 constexpr int kMaxLeafEntries = 4096; // packed part and tail together
 constexpr int kMaxTailEntries = 256;
+static_assert(kMaxLeafEntries <= UINT16_MAX, "the header has 16 bits for the number of entries");
 constexpr unsigned kSuffixBits = 32;
 constexpr unsigned kGroupEntries = 16;
 constexpr int kUnarySections = 8;

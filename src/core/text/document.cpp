@@ -5,6 +5,8 @@
 
 namespace simhash {
 
+static_assert(kMaxWidth * (kMaxWord + 1) <= UINT16_MAX, "FeatureCount::bytes has 16 bits");
+
 namespace {
 
 class FingerprintConsumer {

@@ -42,20 +42,20 @@ void FeatureList::feature(const uint8_t* text, size_t bytes) {
     memcpy(texts + texts_used_, text, bytes);
     listed[count++] = {hash, texts_used_, uint32_t(bytes), 1};
     texts_used_ += bytes;
-    index_[slot] = uint32_t(count);
+    index_[slot] = count;
 }
 
 void FeatureList::grow_index() {
     if (index_ != nullptr)
         memory_.release(memory_.context, index_);
     slots_ = slots_ == 0 ? 1024 : 2 * slots_;
-    index_ = static_cast<uint32_t*>(memory_.allocate(memory_.context, slots_ * sizeof(*index_)));
+    index_ = static_cast<size_t*>(memory_.allocate(memory_.context, slots_ * sizeof(*index_)));
     memset(index_, 0, slots_ * sizeof(*index_));
     for (size_t i = 0; i < count; i++) {
         size_t slot = listed[i].hash & (slots_ - 1);
         while (index_[slot] != 0)
             slot = (slot + 1) & (slots_ - 1);
-        index_[slot] = uint32_t(i + 1);
+        index_[slot] = i + 1;
     }
 }
 

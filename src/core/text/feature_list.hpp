@@ -28,11 +28,11 @@ class FeatureList {
     void grow_index();
 
     Memory memory_;
-    size_t room_ = 0;           // of `listed`, in features
-    size_t texts_used_ = 0;     // bytes
-    size_t texts_room_ = 0;     // bytes
-    uint32_t* index_ = nullptr; // `slots` numbers of features, from 1; 0: empty
-    size_t slots_ = 0;          // a power of two, or 0
+    size_t room_ = 0;         // of `listed`, in features
+    size_t texts_used_ = 0;   // bytes
+    size_t texts_room_ = 0;   // bytes
+    size_t* index_ = nullptr; // `slots` numbers of features, from 1; 0: empty
+    size_t slots_ = 0;        // a power of two, or 0
 };
 
 } // namespace simhash

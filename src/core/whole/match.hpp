@@ -13,6 +13,7 @@ namespace simhash {
 // The most fingerprints that a call compares: each of these with each of those.
 constexpr size_t kMaxMatchRows = 8;
 constexpr size_t kMaxMatchColumns = 2048;
+static_assert(kMaxMatchColumns <= UINT16_MAX, "Match has 16 bits for a position");
 
 // A pair within the radius: positions among these and among those.
 struct Match {

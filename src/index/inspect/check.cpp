@@ -457,6 +457,7 @@ Check* new_check(Relation heap, Relation index) {
     check->layout = layout;
     check->blocks = RelationGetNumberOfBlocks(index);
     check->heap_blocks = RelationGetNumberOfBlocks(heap);
+    static_assert(MaxBlockNumber / 8 + 1 <= MaxAllocSize);
     check->reached = static_cast<uint8*>(palloc0(check->blocks / 8 + 1));
     check->entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));
     return check;

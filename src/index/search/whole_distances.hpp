@@ -30,6 +30,7 @@ class WholeDistances {
 
   private:
     static constexpr int kMaxDistance = kMaxWords * kFingerprintBits;
+    static_assert(kMaxDistance < UINT16_MAX, "sums_ has 16 bits for a distance plus 1");
     static constexpr size_t kFirstRows = 256; // gathered at once, at least
     static constexpr size_t kGrowth = 16;     // each time as many more
     static constexpr size_t kMostRows = 4096; // that next() returns

@@ -67,6 +67,7 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_c
     meta->radius = uint8(layout.radius);
     meta->table_count = uint8(layout.table_count);
     meta->fillfactor = uint8(fillfactor);
+    static_assert(kMaxTables <= UINT8_MAX && kMaxTrees <= UINT8_MAX && INDEX_MAX_KEYS <= UINT8_MAX);
     meta->scope_columns = uint8(scope_columns);
     for (int i = 0; i < layout.table_count; i++)
         meta->masks[i] = layout.masks[i];

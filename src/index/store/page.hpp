@@ -164,10 +164,13 @@ inline uint8_t* page_body(Page page) {
 }
 
 inline size_t page_body_size(Page page) {
+    Assert(reinterpret_cast<PageHeader>(page)->pd_lower >= MAXALIGN(SizeOfPageHeaderData));
     return reinterpret_cast<PageHeader>(page)->pd_lower - MAXALIGN(SizeOfPageHeaderData);
 }
 
 inline void page_set_body_size(Page page, size_t size) {
+    static_assert(BLCKSZ <= UINT16_MAX);
+    Assert(size <= BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageOpaque)));
     reinterpret_cast<PageHeader>(page)->pd_lower = uint16(MAXALIGN(SizeOfPageHeaderData) + size);
 }
 

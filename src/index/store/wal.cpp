@@ -11,7 +11,8 @@ namespace simhash {
 
 namespace {
 
-constexpr int kMaxDelta = 2 * 4 + 14 + 2; // two fragments: an entry and pd_lower
+// Two fragments: an entry and pd_lower.
+constexpr int kMaxDelta = 2 * 4 + int(tail_entry_bytes(LeafKind::kPosting)) + 2;
 
 int write_fragment(uint8_t* out, uint16 offset, uint16 length, const void* bytes) {
     memcpy(out, &offset, 2);
