@@ -7,6 +7,7 @@
 #   make standby           the same for a replica (ROUNDS=n)
 #   make damage            10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make recovery-targets  recovery that ends after each of 90 records of several pages (TARGETS=n)
+#   make sessions          random statements of several sessions, 2 000 of each (STEPS=n, SEED=n)
 #   make soak              mixed load for ten minutes, then a check (SECONDS=n)
 #   make sqlsmith          random statements by SQLsmith for half an hour, then a check (SECONDS=n, SEED=n)
 #   make valgrind          the SQL tests on a server under memcheck
@@ -35,7 +36,7 @@
 #   make dist              writes simhash-1.2.0.zip, of what is committed: the form in which PGXN takes it
 #   make release-check     what a release needs before it is tagged
 
-.PHONY: tap damage damage-sanitized crash standby recovery-targets clean-tmp-check soak sqlsmith update-test old-index-data \
+.PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak sqlsmith update-test old-index-data \
 	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search false-neighbours pictures bench plan-grid drawing \
 	format-check tidy dist release-check
 
@@ -65,8 +66,9 @@ PROVE_ENVIRONMENT = PATH="$(shell $(PG_CONFIG) --bindir):$$PATH" PG_CONFIG=$(PG_
 ROUNDS ?= 20
 TRIALS ?= 10000
 TARGETS ?= 90
+STEPS ?= 2000
 
-tap damage damage-sanitized crash standby recovery-targets soak: clean-tmp-check
+tap damage damage-sanitized crash standby recovery-targets sessions soak: clean-tmp-check
 clean-tmp-check:
 	rm -rf tmp_check/t_*
 
@@ -86,6 +88,9 @@ standby:
 	$(PROVE_ENVIRONMENT) SIMHASH_STANDBY_ROUNDS=$(ROUNDS) prove -v test/t/004_standby.pl
 recovery-targets:
 	$(PROVE_ENVIRONMENT) SIMHASH_RECOVERY_TARGETS=$(TARGETS) prove -v test/t/012_recovery_targets.pl
+sessions:
+	$(PROVE_ENVIRONMENT) SIMHASH_SESSIONS_STEPS=$(STEPS) $(if $(SEED),SIMHASH_SESSIONS_SEED=$(SEED)) \
+		prove -v test/t/031_random_sessions.pl
 SECONDS ?= 600
 soak:
 	PG_CONFIG=$(PG_CONFIG) test/soak.sh $(SECONDS)
