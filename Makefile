@@ -92,11 +92,11 @@ check-bitcode: $(OBJS:.o=.bc)
 	@for file in $^; do \
 		if $(CLANG) -x ir -S -emit-llvm -o - $$file | grep -E '^@.* = .*\balias\b'; then echo "$$file has an alias"; exit 1; fi; done
 
-# Unit tests: src/core in a plain binary.
+# Unit tests: the library's own objects of src/core in a plain binary.
 UNIT_SOURCES := $(call source_files,test/unit/*.cpp)
 UNIT_CXX ?= $(CXX)
 UNIT_CXXFLAGS ?= -O2 -g
-UNIT_OBJS = $(UNIT_SOURCES:%.cpp=build/%.o) $(CORE_SOURCES:%.cpp=build/%.o)
+UNIT_OBJS = $(UNIT_SOURCES:%.cpp=build/%.o) $(CORE_SOURCES:.cpp=.o)
 build/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) $(WRITE_DEPENDENCIES) -std=c++20 -ffp-contract=off $(WARNINGS) -I$(SOURCE_DIR)/src -c -o $@ $<
