@@ -208,14 +208,16 @@ sub compare_form
 			SELECT row_number() OVER () AS n, $key FROM (
 				(SELECT $key FROM (SELECT $key FROM $table WHERE $key IS NOT NULL ORDER BY hashint4(id + 1) LIMIT $queries) b) $is->{also} $near) q
 			ORDER BY $is->{shuffle} LIMIT $queries;
+		-- The distances come from below an OFFSET, so that no condition on them becomes one that an index knows.
 		CREATE TEMP TABLE brute AS
-			SELECT n, hamming(query.$key, d.$key) AS distance, count(*) AS rows, sum(hashint4(id)::numeric) AS ids
-			FROM query CROSS JOIN $table d WHERE d.$key IS NOT NULL GROUP BY 1, 2;
+			SELECT n, distance, count(*) AS rows, sum(hashint4(id)::bigint) AS ids
+			FROM (SELECT n, id, hamming(query.$key, d.$key) AS distance FROM query CROSS JOIN $table d OFFSET 0) p
+			WHERE distance <= (SELECT max(radius) FROM unnest(ARRAY[$list]) radius) GROUP BY 1, 2;
 		$by_index_only} . ($form->{settings} // ''),
 		qq{SELECT count(*), count(*) FILTER (WHERE (coalesce(i.rows, 0), coalesce(i.ids, 0)) IS DISTINCT FROM
 			(SELECT (coalesce(sum(b.rows), 0), coalesce(sum(b.ids), 0)) FROM brute b WHERE b.n = q.n AND b.distance <= radius))
 		FROM unnest(ARRAY[$list]) radius CROSS JOIN query q CROSS JOIN LATERAL (
-			SELECT count(*)::numeric AS rows, sum(hashint4(d.id)::numeric) AS ids FROM $form->{rows}) i},
+			SELECT count(*)::numeric AS rows, sum(hashint4(d.id)::bigint) AS ids FROM $form->{rows}) i},
 		$form->{plan});
 }
 
@@ -237,7 +239,7 @@ sub compare_nearest
 	my ($node, $of, $queries, $limit) = @_;
 	my ($table, $key, $is) = table_and_key($of);
 	my $summary = q{string_agg(coalesce(distance::text, 'null'), ',' ORDER BY place) AS distances,
-		sum(hashint4(id)::numeric) FILTER (WHERE distance < last) AS ids FROM (SELECT *, max(distance) OVER () AS last};
+		sum(hashint4(id)::bigint) FILTER (WHERE distance < last) AS ids FROM (SELECT *, max(distance) OVER () AS last};
 	return query_by_plan($node, qq{
 		$by_scan_only
 		CREATE TEMP TABLE query AS
@@ -245,8 +247,8 @@ sub compare_nearest
 				SELECT $key FROM $table WHERE $key IS NOT NULL ORDER BY hashint4(id + 2) LIMIT $queries) q;
 		CREATE TEMP TABLE brute AS
 			SELECT n, b.* FROM query q CROSS JOIN LATERAL (SELECT $summary
-				FROM (SELECT id, hamming(t.$key, q.$key) AS distance, row_number() OVER (ORDER BY hamming(t.$key, q.$key)) AS place
-					FROM $table t ORDER BY 2 LIMIT $limit) c) d) b;
+				FROM (SELECT *, row_number() OVER (ORDER BY distance) AS place
+					FROM (SELECT id, hamming(t.$key, q.$key) AS distance FROM $table t ORDER BY 2 LIMIT $limit) n) c) d) b;
 		$by_index_only
 		SET enable_sort = off},
 		qq{SELECT count(*), count(*) FILTER (WHERE rows IS DISTINCT FROM different OR i.distances IS DISTINCT FROM b.distances
