@@ -72,9 +72,9 @@ build() { # NAME MAKE-ARGUMENT...
     rm -rf "$folder"
 }
 boundary_holds_back() {
-    # A file that throws must fail the build.
+    # A file that throws must fail the build, here beside those that are built already.
     local folder=$workspace/build-throwing
-    copy_sources "$folder"
+    cp -a "$source" "$folder"
     printf '#include <vector>\nint* leak(int n) { return new int[n]; }\n' >"$folder/src/core/bits/throwing.cpp"
     if make -C "$folder" PG_CONFIG="$PG_CONFIG" with_llvm=no -j"$(nproc)" all >"$workspace/throwing.log" 2>&1; then
         echo "the build accepted operator new"
@@ -131,55 +131,19 @@ if [ "$quick" = false ]; then
     else
         skip "build with clang, warnings as errors" "there is no clang"
     fi
-    check "the boundary refuses a C++ runtime" boundary_holds_back
 fi
 check "build with g++ and bitcode, warnings as errors" quiet_make "$source" EXTRA_CXXFLAGS=-Werror all
 [ -e "$source/simhash.so" ] || { printf '%d passed, %d failed\n' "$passed" "$failed"; exit 1; }
+[ "$quick" = true ] || check "the boundary refuses a C++ runtime" boundary_holds_back
 check "bitcode was built" bitcode_is_there
 check "bitcode has nothing that the server's inliner cannot take" bitcode_can_be_inlined
 install_extension "$source"
 
-# ---- unit tests ----
+# ---- what the tests need beside the library ----
 
-quiet_make "$source" build/unit-tests || { count 0 1 "unit tests: build"; }
-if [ -x "$source/build/unit-tests" ]; then
-    "$source/build/unit-tests" --gtest_brief=1 >"$workspace/unit.log" 2>&1 || tail -n 60 "$workspace/unit.log"
-    ok=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$workspace/unit.log")
-    all=$(sed -n 's/^\[==========\] \([0-9]*\) tests\{0,1\} from .* ran.*/\1/p' "$workspace/unit.log")
-    if [ -n "$all" ]; then count "${ok:-0}" $((all - ${ok:-0})) "unit tests"; else count 0 1 "unit tests: died"; fi
-fi
-
-# ---- SQL and isolation tests against a server of our own ----
-
-# suite NAME MAKE-TARGET: a pg_regress-like run; counts its `ok` and `FAILED` lines.
-suite() {
-    local log=$workspace/$2.log ok bad status=0
-    run_suite "$2" >"$log" 2>&1 || status=$?
-    ok=$(grep -cE '^(test .*\.\.\. ok|ok [0-9]+)' "$log" || true)
-    bad=$(grep -cE '^(test .*\.\.\. FAILED|not ok [0-9]+)' "$log" || true)
-    if [ "$bad" != 0 ] || [ "$ok" = 0 ] || [ "$status" != 0 ]; then
-        tail -n 20 "$log"
-        find "$source" -name '*.diffs' -exec head -n 120 {} +
-        [ "$bad" != 0 ] || bad=1
-    fi
-    count "$ok" "$bad" "$1"
-}
-start_server regress
-suite "SQL tests (pg_regress)" regress
-if grep -q '^Not tested: icu_words' "$workspace/regress.log"; then skip "icu_words" "built without ICU"; fi
-if compgen -G "$source/test/isolation/specs/*.spec" >/dev/null; then
-    suite "isolation tests" isolation
-fi
-stop_server
-
+quiet_make "$source" build/unit-tests || count 0 1 "unit tests: build"
 if [ "$quick" = false ]; then
-    check "ALTER EXTENSION UPDATE" test/update.sh
-fi
-
-# ---- TAP tests ----
-
-if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
-    # Some tests call a build of their own; they only find it up to date.
+    # Some TAP tests call a build of these; they only find it up to date.
     quiet_make "$source" with_llvm=no build/testing/simhash.so build/testing/displacer.so ||
         count 0 1 "libraries for tests: build"
     chown -R "$server_user" "$source/build"
@@ -189,37 +153,97 @@ if [ "$quick" = false ] && compgen -G "$source/test/t/*.pl" >/dev/null; then
         npm install --silent --no-audit --no-fund --prefix "$workspace/npm" pg >/dev/null 2>&1 || say "npm could not install pg"
         NODE_PATH=$workspace/npm/node_modules
     fi
-    logs=$workspace/tap
-    mkdir -p "$logs" "$source/tmp_check"
-    chown "$server_user" "$source/tmp_check"
-    # tap_file FILE: runs it; output, and seconds that it took, go to files of its own. Its servers have ports and folders of their own.
-    tap_file() {
-        local name begun=$SECONDS
-        name=$(basename "$1" .pl)
-        run_tap_file "$1" >"$logs/$name.log" 2>&1 || true
-        echo $((SECONDS - begun)) >"$logs/$name.seconds"
-    }
-    # Two at a time: much of their time they wait. By xargs, so that Ctrl-C ends them, too.
-    export source logs server_user bindir
-    export -f as_server_user test_limit run_tap_file tap_file
-    (cd "$source" && printf '%s\n' test/t/*.pl) | xargs -P 2 -I{} bash -c 'tap_file {}'
+    # This one installs the library anew, so none may run beside it.
+    check "ALTER EXTENSION UPDATE" test/update.sh
+fi
+
+# ---- unit tests, SQL and isolation tests against a server of our own, TAP tests ----
+
+logs=$workspace/logs
+mkdir -p "$logs" "$source/tmp_check"
+chown "$server_user" "$source/tmp_check"
+# The TAP tests that take longest come first, so that none of them is left for the end.
+jobs=(suites)
+[ "$quick" = true ] || jobs+=(001_exactness 007_operations 026_documents 010_damage 021_parallel_build 023_jit)
+jobs+=(unit)
+[ "$quick" = true ] || mapfile -t -O ${#jobs[@]} jobs < <(
+    cd "$source/test/t" && printf '%s\n' *.pl | sed 's/\.pl$//' | grep -vxF "$(printf '%s\n' "${jobs[@]}")")
+
+# logged NAME COMMAND...: what it prints, its status, and the seconds that it took, go to files.
+logged() {
+    local name=$1 begun=$SECONDS status=0
+    shift
+    "$@" >"$logs/$name.log" 2>&1 || status=$?
+    echo "$status" >"$logs/$name.status"
+    echo $((SECONDS - begun)) >"$logs/$name.seconds"
+}
+# run_job NAME: the servers of a TAP test have ports and folders of their own.
+run_job() {
+    case "$1" in
+    unit) logged unit "$source/build/unit-tests" --gtest_brief=1 ;;
+    suites)
+        logged regress run_suite regress
+        logged isolation run_suite isolation
+        ;;
+    *) logged "$1" run_tap_file "test/t/$1.pl" ;;
+    esac
+}
+# count_unit, count_suite MAKE-TARGET, count_tap NAME: each reads the log of one job, sets `ok` and `bad`, and shows what failed.
+count_unit() {
+    local all
+    ok=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$logs/unit.log")
+    all=$(sed -n 's/^\[==========\] \([0-9]*\) tests\{0,1\} from .* ran.*/\1/p' "$logs/unit.log")
+    ok=${ok:-0}
+    # A program that died has not said how many there are.
+    bad=$((${all:-$((ok + 1))} - ok))
+    [ "$(cat "$logs/unit.status")" = 0 ] || { tail -n 60 "$logs/unit.log"; [ "$bad" != 0 ] || bad=1; }
+}
+count_suite() {
+    local log=$logs/$1.log
+    ok=$(grep -cE '^(test .*\.\.\. ok|ok [0-9]+)' "$log" || true)
+    bad=$(grep -cE '^(test .*\.\.\. FAILED|not ok [0-9]+)' "$log" || true)
+    if [ "$bad" != 0 ] || [ "$ok" = 0 ] || [ "$(cat "$logs/$1.status")" != 0 ]; then
+        tail -n 20 "$log"
+        find "$source" -name '*.diffs' -exec head -n 120 {} +
+        [ "$bad" != 0 ] || bad=1
+    fi
+}
+count_tap() {
+    local log=$logs/$1.log
+    while IFS= read -r line; do
+        skip "TAP" "$line"
+    done < <(sed -nE 's/^ok [0-9]+ # skip //Ip; s/ *\.\. skipped: /: /p' "$log")
+    ok=$(grep -E '^ok [0-9]+' "$log" | grep -civE '^ok [0-9]+ # skip' || true)
+    bad=$(grep -cE '^not ok [0-9]+' "$log" || true)
+    # A file that is skipped as a whole has no tests.
+    if ! grep -qE '^Result: (PASS|NOTESTS)' "$log"; then
+        grep -A 20 -E '^#   Failed test' "$log" | head -n 120 || true
+        tail -n 60 "$log"
+        [ "$bad" != 0 ] || bad=1
+    fi
+    grep -E '^# (measured|compared):' "$log" || true
+    printf '  %-42s %5d passed %5d failed %5d s\n' "$1" "$ok" "$bad" "$(cat "$logs/$1.seconds")"
+}
+
+start_server regress
+# Three at a time: much of their time they wait. By xargs, so that Ctrl-C ends them, too.
+export source logs server_user bindir
+export -f as_server_user test_limit run_suite run_tap_file logged run_job
+printf '%s\n' "${jobs[@]}" | xargs -P 3 -I{} bash -c 'run_job {}'
+stop_server
+
+count_unit
+count "$ok" "$bad" "unit tests"
+count_suite regress
+count "$ok" "$bad" "SQL tests (pg_regress)"
+if grep -q '^Not tested: icu_words' "$logs/regress.log"; then skip "icu_words" "built without ICU"; fi
+count_suite isolation
+count "$ok" "$bad" "isolation tests"
+if [ "$quick" = false ]; then
     all_ok=0
     all_bad=0
-    for log in "$logs"/*.log; do
-        name=$(basename "$log" .log)
-        while IFS= read -r line; do
-            skip "TAP" "$line"
-        done < <(sed -nE 's/^ok [0-9]+ # skip //Ip; s/ *\.\. skipped: /: /p' "$log")
-        ok=$(grep -E '^ok [0-9]+' "$log" | grep -civE '^ok [0-9]+ # skip' || true)
-        bad=$(grep -cE '^not ok [0-9]+' "$log" || true)
-        # A file that is skipped as a whole has no tests.
-        if ! grep -qE '^Result: (PASS|NOTESTS)' "$log"; then
-            grep -A 20 -E '^#   Failed test' "$log" | head -n 120 || true
-            tail -n 60 "$log"
-            [ "$bad" != 0 ] || bad=1
-        fi
-        grep -E '^# (measured|compared):' "$log" || true
-        printf '  %-42s %5d passed %5d failed %5d s\n' "$name" "$ok" "$bad" "$(cat "$logs/$name.seconds")"
+    for log in "$logs"/[0-9]*.log; do
+        count_tap "$(basename "$log" .log)"
         all_ok=$((all_ok + ok))
         all_bad=$((all_bad + bad))
     done
