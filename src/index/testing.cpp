@@ -8,6 +8,9 @@
 namespace simhash {
 
 void pause_for_test(const char* point) {
+    const char* longest = GetConfigOption("simhash.longest_nap", true, false);
+    if (longest != nullptr && random() % 20 == 0)
+        pg_usleep(random() % (atol(longest) + 1));
     const char* wanted = GetConfigOption("simhash.pause_at", true, false);
     size_t length = strlen(point);
     while (wanted != nullptr && (strncmp(wanted, point, length) != 0 || wanted[length] != '/')) {

@@ -39,11 +39,12 @@ my %kinds = (
 my %kind_of = map { ("${_}_docs" => $_, "${_}_kept" => $_) } keys %kinds;
 my @tables = sort keys %kind_of;
 
-# VACUUM naps at every few pages, so that others come between its steps. On the standby replay and a query may wait for each other, until
-# the delay is over and the query is cancelled.
+# Sessions nap between the steps of an insertion, a scan or a VACUUM, so that others come between. On the standby replay and a query may
+# wait for each other, until the delay is over and the query is cancelled.
 my $node = start_node('sessions', init => { allows_streaming => 1 }, conf => join("\n", 'log_statement = none', 'max_connections = 20', 'jit = off',
 	'max_parallel_workers_per_gather = 0', 'deadlock_timeout = 50ms', 'vacuum_cost_delay = 1ms', 'vacuum_cost_limit = 20',
-	'max_standby_streaming_delay = 1s', ''));
+	'simhash.longest_nap = 2000', 'max_standby_streaming_delay = 1s', ''));
+use_library($node, testing_library());
 for my $kind (sort keys %kinds)
 {
 	$node->safe_psql('postgres', qq{
