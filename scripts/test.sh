@@ -164,7 +164,7 @@ mkdir -p "$logs" "$source/tmp_check"
 chown "$server_user" "$source/tmp_check"
 # The TAP tests that take longest come first, so that none of them is left for the end.
 jobs=(suites)
-[ "$quick" = true ] || jobs+=(001_exactness 007_operations 026_documents 010_damage 021_parallel_build 030_random_sessions 023_jit)
+[ "$quick" = true ] || jobs+=(001_exactness 007_operations 026_documents 010_damage 021_parallel_build 031_random_sessions 023_jit)
 jobs+=(unit)
 [ "$quick" = true ] || mapfile -t -O ${#jobs[@]} jobs < <(
     cd "$source/test/t" && printf '%s\n' *.pl | sed 's/\.pl$//' | grep -vxF "$(printf '%s\n' "${jobs[@]}")")
