@@ -4,7 +4,6 @@
 #include <bit>
 #include <memory>
 #include <set>
-#include <memory>
 #include <vector>
 
 #include "core/bits/bit_words.hpp"
