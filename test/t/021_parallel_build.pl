@@ -10,7 +10,7 @@ use SimhashTest;
 use Test::More;
 use Time::HiRes qw(usleep);
 
-my $node = start_node('parallel_build', conf => "max_parallel_maintenance_workers = 2\nmaintenance_work_mem = 128MB\nlog_temp_files = 0\n");
+my $node = start_node('parallel_build', conf => "max_parallel_maintenance_workers = 2\nmaintenance_work_mem = 128MB\nlog_temp_files = 0\nmax_prepared_transactions = 1\n");
 my $rows = 400_000;
 # Leader and workers stop at pause points: so it is certain who does what, however late a worker starts.
 use_library($node, testing_library());
@@ -115,6 +115,7 @@ for my $kind (qw(random clustered repeated))
 		build_with_workers("CREATE INDEX ${kind}_fp ON $kind USING simhash (fp)", "SET maintenance_work_mem = '$memory'");
 		is(checked("${kind}_fp"), $alone, "$kind, $memory: as many entries as one backend writes");
 		cmp_ok($node->safe_psql('postgres', "SELECT pg_relation_size('${kind}_fp')"), '<=', 1.02 * $size, "$kind, $memory: about as large");
+		is($node->safe_psql("postgres", "SELECT reltuples = (SELECT count(*) FROM $kind) FROM pg_class WHERE oid = '${kind}_fp'::regclass"), "t", "$kind, $memory: the server knows the rows of all participants");
 	}
 	my ($compared, $different) = compare_radii($node, $kind, 20, 0, 1, 3, 8);
 	is($different, 0, "$kind: $compared queries find what brute force finds");
@@ -179,6 +180,16 @@ for my $rows (0, 1, 2000)
 	like(checked('few_fp'), qr/^$rows\|/, "$rows rows");
 	$node->safe_psql('postgres', 'DROP TABLE few');
 }
+# A worker reads the table's end. There a row got another fingerprint, on its page, after the oldest transaction began, which must not
+# use the index.
+$node->safe_psql('postgres', q{
+	CREATE TABLE changed WITH (parallel_workers = 2, fillfactor = 90) AS SELECT id, fp FROM random;
+	BEGIN; SELECT pg_current_xact_id(); PREPARE TRANSACTION 'oldest'});
+$node->safe_psql('postgres', 'UPDATE changed SET fp = fp # 1 WHERE ctid = (SELECT max(ctid) FROM changed)');
+build_with_workers('CREATE INDEX changed_fp ON changed USING simhash (fp)');
+is($node->safe_psql('postgres', q{SELECT indcheckxmin FROM pg_index WHERE indexrelid = 'changed_fp'::regclass}), 't', 'an update that only a worker saw');
+$node->safe_psql('postgres', q{ROLLBACK PREPARED 'oldest'});
+$node->safe_psql('postgres', 'DROP TABLE changed');
 # A key range begins between two rows of one fingerprint.
 $node->safe_psql('postgres', 'CREATE TABLE same WITH (parallel_workers = 2) AS SELECT i AS id, 42::bigint AS fp FROM generate_series(1, 300000) i');
 like(build_messages('CREATE INDEX same_fp ON same USING simhash (fp)'), qr/\d of 2 workers/, 'one fingerprint: workers');

@@ -248,6 +248,27 @@ TEST(LeafCodec, DoesNotEncodeWhatDoesNotFit) {
     EXPECT_EQ(out[0], 0x55);
 }
 
+// As a damaged page may have them.
+TEST(LeafCodec, DoesNotEncodeEntriesOutOfOrder) {
+    const Entry entries[] = {{5, 1 << 16 | 1}, {3, 1 << 16 | 2}, {7, 1 << 16 | 3}};
+    std::vector<uint8_t> out(kBody);
+    for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting})
+        EXPECT_EQ(encode_packed(kind, entries, 3, out.data(), kBody), 0u);
+}
+
+TEST(LeafCodec, RefusesATailLongerThanAny) {
+    for (LeafKind kind : {LeafKind::kBlock, LeafKind::kPosting}) {
+        Body body;
+        ASSERT_TRUE(body.encode(kind, {}));
+        LeafReader reader;
+        for (uint64_t i = 0; i < kMaxTailEntries; i++)
+            body.append(kind, {i, 1 << 16 | 1});
+        EXPECT_TRUE(reader.open(body.bytes.data(), body.size, kind));
+        body.append(kind, {kMaxTailEntries, 1 << 16 | 1});
+        EXPECT_FALSE(reader.open(body.bytes.data(), body.size, kind));
+    }
+}
+
 TEST(LeafCodec, DamagedBytesNeverReadOutsideOrLoop) {
     std::mt19937_64 random(11);
     std::vector<Entry> out(kMaxLeafEntries);
