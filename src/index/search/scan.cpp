@@ -189,9 +189,10 @@ bool needs_pin(IndexScanDesc desc) {
     return desc->xs_want_itup || desc->xs_snapshot == nullptr || !IsMVCCSnapshot(desc->xs_snapshot);
 }
 
-void prepare_words(Scan* scan, Snapshot snapshot, bool keeps_pin) {
+void prepare_words(Scan* scan, Snapshot snapshot, Relation heap, bool keeps_pin) {
     for (WordScan* word : scan->words) {
         word->index.snapshot = snapshot;
+        word->index.heap = heap;
         word->postings.keeps_pin = keeps_pin;
     }
 }
@@ -199,11 +200,13 @@ void prepare_words(Scan* scan, Snapshot snapshot, bool keeps_pin) {
 // Reads the fields that the executor has set by the time of the first row.
 void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
     bool keeps_pin = needs_pin(desc);
-    prepare_words(scan, desc->xs_snapshot, keeps_pin);
-    Relation heap = keeps_pin ? nullptr : desc->heapRelation;
-    bool fetched = heap != nullptr && heap->rd_rel->relam == HEAP_TABLE_AM_OID;
-    if (heap != scan->heap)
-        scan->heap = fetched && may_fetch_ahead(heap) ? heap : nullptr;
+    Relation heap = desc->heapRelation;
+    if (heap != nullptr && heap->rd_rel->relam != HEAP_TABLE_AM_OID)
+        heap = nullptr;
+    prepare_words(scan, desc->xs_snapshot, heap, keeps_pin);
+    Relation fetched = keeps_pin ? nullptr : heap;
+    if (fetched != scan->heap)
+        scan->heap = fetched != nullptr && may_fetch_ahead(fetched) ? fetched : nullptr;
 }
 
 } // namespace
@@ -259,7 +262,7 @@ bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
 int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
     // The server uses bitmaps under MVCC snapshots only, so their TIDs need no pin.
-    prepare_words(scan, desc->xs_snapshot, false);
+    prepare_words(scan, desc->xs_snapshot, nullptr, false);
     if (scan->wide != nullptr)
         scan->wide->may_repeat = true;
     int64 rows = 0;

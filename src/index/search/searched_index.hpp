@@ -48,6 +48,7 @@ class SearchedIndex {
     LeafYield* yield() const { return &backend_yield_; }
 
     Snapshot snapshot = nullptr; // of the rows to be returned
+    Relation heap = nullptr;     // the table, if TIDs are its blocks and offsets
 
   private:
     Relation relation_;

@@ -36,6 +36,9 @@ void WholeDistances::find_extent() {
         blocks_ = std::max(blocks_, (tid >> 16) + 1);
         offsets_ = std::max(offsets_, tid & 0xffff);
     });
+    // A damaged page may hold TIDs far behind the table's end, where the snapshot sees no row.
+    if (Relation heap = words_[0]->index.heap)
+        blocks_ = std::min<uint64_t>(blocks_, RelationGetNumberOfBlocks(heap));
     size_t bytes_of_block = std::max<uint64_t>(offsets_, 1) * sizeof(*sums_);
     uint64_t affordable = size_t(work_mem) * 1024 / bytes_of_block;
     part_blocks_ = std::clamp<uint64_t>(affordable, 1, std::max<uint64_t>(blocks_, 1));
