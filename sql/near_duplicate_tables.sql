@@ -217,7 +217,10 @@ SELECT id FROM near_duplicate_pairs('SELECT id, body FROM page', 0) LIMIT 1 OFFS
 SELECT near_duplicate_pairs('SELECT id, body FROM page ORDER BY id', 0.9) IS NULL LIMIT 1;
 SELECT temporary_files();
 SET statement_timeout = '300ms';
+-- The error says more where the inner query is cancelled.
+\set VERBOSITY sqlstate
 SELECT count(*) FROM near_duplicate_groups('SELECT id, body FROM many', 0.1);
+\set VERBOSITY default
 RESET statement_timeout;
 SELECT temporary_files();
 DO $$ BEGIN

@@ -99,7 +99,10 @@ SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i, 1) FROM genera
 RESET temp_file_limit;
 SELECT temporary_files();
 SET statement_timeout = '500ms';
+-- The error says more where the inner query is cancelled.
+\set VERBOSITY sqlstate
 SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i, 1) FROM generate_series(1, 100000) i', 26);
+\set VERBOSITY default
 RESET statement_timeout;
 SELECT temporary_files();
 SET enable_sort = off;
