@@ -17,14 +17,19 @@ my @indexes = qw(docs_fp docs_wide docs_code);
 my $primary = start_node('primary', init => { allows_streaming => 1 }, conf => "wal_consistency_checking = 'all'\nlog_statement = none\n");
 create_data($primary, 'docs', 'clustered', 20_000);
 $primary->safe_psql('postgres', 'CREATE INDEX docs_fp ON docs USING simhash (fp); CREATE INDEX ON docs (id)');
-# More tables than one record has pages: insertions of several records.
-$primary->safe_psql('postgres', 'CREATE INDEX docs_wide ON docs USING simhash (fp) WITH (tables = 10)');
 add_codes($primary, 'docs');
 $primary->safe_psql('postgres', 'CREATE TABLE fingerprints AS SELECT fp FROM docs; CREATE INDEX ON fingerprints USING simhash (fp); VACUUM fingerprints');
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
 $standby->start;
+# What is built now the standby has from WAL: by one backend, with more tables than one record has pages, so that insertions take several
+# records; and by several.
+$primary->safe_psql('postgres', q{
+	CREATE INDEX docs_wide ON docs USING simhash (fp) WITH (tables = 10);
+	ALTER TABLE docs SET (parallel_workers = 2);
+	REINDEX INDEX docs_code;
+	ALTER TABLE docs RESET (parallel_workers)});
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
 PostgreSQL::Test::Utils::append_to_file("$dir/write.sql", <<'SQL');
