@@ -253,7 +253,8 @@ def main(arguments):
         names = machine_names()
         print("\n".join(random.Random(int(rest[1])).sample(names, min(int(rest[2]), len(names)))))
     elif command == "hint":
-        print("\n".join(planted()[rest[0]].hints if ":" not in rest[0] else []))
+        for hint in planted()[rest[0]].hints if ":" not in rest[0] else []:
+            print(hint)
     elif command == "reason":
         print(planted()[rest[0]].reason if ":" not in rest[0] else "")
     elif command == "apply":
