@@ -69,6 +69,35 @@ FROM page x JOIN page y ON x.id < y.id
     LEFT JOIN near_duplicate_pairs('SELECT id, body FROM page WHERE id % 4 = 0 ORDER BY id', 0.7) p ON p.id = x.id AND p.other = y.id
 WHERE x.id % 4 = 0 AND y.id % 4 = 0;
 
+-- Sets of shingles in the place of texts give the same, with the parallel workers of the query as well; a set without a shingle
+-- is nobody's near-duplicate.
+CREATE DOMAIN cut_text AS shingle_set;
+CREATE FUNCTION sets_of_texts(query text, OUT pairs bigint, OUT different bigint) LANGUAGE sql AS $$
+    SELECT count(*), count(*) FILTER (WHERE (t.id, t.other, t.similarity) IS DISTINCT FROM (s.id, s.other, s.similarity))
+    FROM near_duplicate_pairs('SELECT id, body FROM page ORDER BY place', 0.7) WITH ORDINALITY t
+        FULL JOIN near_duplicate_pairs(query, 0.7) WITH ORDINALITY s USING (ordinality)
+$$;
+SELECT * FROM sets_of_texts('SELECT id, shingles FROM made ORDER BY place');
+SELECT * FROM sets_of_texts('SELECT id, shingles::cut_text FROM made ORDER BY place');
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SELECT * FROM sets_of_texts('SELECT id, simhash_shingles(body) FROM page ORDER BY place');
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+SELECT count(*) FILTER (WHERE (t.id, t.original) IS DISTINCT FROM (s.id, s.original)) AS groups_are_different
+FROM near_duplicate_groups('SELECT id, body FROM page ORDER BY place') WITH ORDINALITY t
+    FULL JOIN near_duplicate_groups('SELECT id, shingles FROM made ORDER BY place') WITH ORDINALITY s USING (ordinality);
+-- Those of another kind: the definition, with their fingerprints and similarities.
+SELECT count(*) FILTER (WHERE p.id IS NOT NULL) AS pairs, count(*) FILTER (WHERE (p.id IS NOT NULL) <> (
+           minhash(x.body, 'chars', 8) <~> minhash(y.body, 'chars', 8) <= minhash_radius(0.8) AND
+           shingle_similarity(x.body, y.body, 'chars', 8) >= 0.8)) AS wrong
+FROM page x JOIN page y ON x.id < y.id
+    LEFT JOIN near_duplicate_pairs($$SELECT id, simhash_shingles(body, 'chars', 8) FROM page WHERE id % 7 = 0 ORDER BY id$$) p
+        ON p.id = x.id AND p.other = y.id
+WHERE x.id % 7 = 0 AND y.id % 7 = 0;
+
 -- With as little memory as can be set: the same, by temporary files, which are gone afterwards.
 CREATE FUNCTION temporary_files() RETURNS bigint LANGUAGE sql AS $$
     SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%'
@@ -177,6 +206,7 @@ SELECT * FROM near_duplicate_pairs('SELECT id FROM page');
 SELECT * FROM near_duplicate_pairs('SELECT id, body, place FROM page');
 SELECT * FROM near_duplicate_pairs('SELECT id, place FROM page');
 SELECT * FROM near_duplicate_pairs('SELECT id, body::char(20) FROM page');
+SELECT * FROM near_duplicate_pairs('SELECT 1, simhash_shingles(''a b'') UNION ALL SELECT 2, simhash_shingles(''a b'', ''words'', 2)');
 SELECT * FROM near_duplicate_pairs('SELECT uuid, body FROM ids');
 SELECT * FROM near_duplicate_groups('SELECT id::bigint, body FROM page', id_type => NULL::integer);
 SELECT * FROM near_duplicate_groups('SELECT plain, body FROM ids', id_type => NULL::number);

@@ -9,6 +9,12 @@
 
 namespace simhash {
 
+namespace {
+
+constexpr const char* kQueryHint = "Write a query such as SELECT id, body FROM pages.";
+
+} // namespace
+
 Documents::Documents(PagePool* pool, Oid id_type, size_t sort_bytes)
     : row_context_(
           AllocSetContextCreate(CurrentMemoryContext, "simhash document", ALLOCSET_DEFAULT_SIZES)),
@@ -24,34 +30,28 @@ void Documents::read_query(const text* query) {
 
 // ---- columns ----
 
-namespace {
-
-// Whether a value of the type is a text without a conversion.
-bool is_text(Oid type) {
-    return IsBinaryCoercible(type, TEXTOID);
-}
-
-void check_text_column(TupleDesc columns) {
-    constexpr const char* kHint = "Write a query such as SELECT id, body FROM pages.";
+void Documents::begin(void* documents, TupleDesc columns) {
+    auto* self = static_cast<Documents*>(documents);
     if (columns->natts != 2)
         ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                         errmsg("query must return two columns, an id and a text"),
                         errdetail_plural("It returns %d column.", "It returns %d columns.",
                                          columns->natts, columns->natts),
-                        errhint("%s", kHint)));
-    Oid type = TupleDescAttr(columns, 1)->atttypid;
-    if (!is_text(type))
-        ereport(ERROR,
-                (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("query must return an id and a text"),
-                 errdetail("The second column is of type %s.", format_type_be(type)),
-                 errhint("%s", kHint)));
+                        errhint("%s", kQueryHint)));
+    self->check_document_column(TupleDescAttr(columns, 1));
+    self->check_id_column(TupleDescAttr(columns, 0));
 }
 
-} // namespace
-
-void Documents::begin(void* documents, TupleDesc columns) {
-    check_text_column(columns);
-    static_cast<Documents*>(documents)->check_id_column(TupleDescAttr(columns, 0));
+void Documents::check_document_column(Form_pg_attribute column) {
+    if (IsBinaryCoercible(column->atttypid, TEXTOID))
+        form_ = Form::kText;
+    else if (is_shingle_set(column->atttypid))
+        form_ = Form::kShingleSet;
+    else
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("query must return an id and a text"),
+                 errdetail("The second column is of type %s.", format_type_be(column->atttypid)),
+                 errhint("%s", kQueryHint)));
 }
 
 void Documents::check_id_column(Form_pg_attribute column) {
@@ -106,10 +106,20 @@ void Documents::add(Datum id, Datum document, bool is_null) {
 }
 
 FeatureHashes Documents::features(Datum document) {
+    if (form_ == Form::kShingleSet)
+        return hashes_of_set(document);
     ServerText source(DatumGetTextPP(document));
     features_.clear();
     each_feature(kShingles, kShingleWidth, source.source(), features_);
     return features_.finish();
+}
+
+FeatureHashes Documents::hashes_of_set(Datum document) {
+    const ShingleSet* set = datum_get_shingle_set(document);
+    if (!shingles_)
+        shingles_ = set->kind();
+    check_comparable(*shingles_, set->kind());
+    return set->span();
 }
 
 uint64_t Documents::keep_id(Datum id) {

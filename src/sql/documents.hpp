@@ -1,17 +1,19 @@
-// The documents that a query returns: for each its id, the set of its features and its fingerprint.
-// A document is read once, in the query's order, and from then on it is known by its number in that
-// order, from 0.
+// The documents that a query returns, as texts or as sets of shingles: for each its id, the set of
+// its features and its fingerprint. A document is read once, in the query's order, and from then on
+// it is known by its number in that order, from 0.
 //
 // All of it is in paged arrays (spill/paged_array.hpp), so it may be more than memory holds.
 #pragma once
 
 #include "pg.hpp"
 
+#include <optional>
 #include <span>
 
 #include "core/text/feature_set.hpp"
 #include "spill/paged_array.hpp"
 #include "spill/sorter.hpp"
+#include "sql/shingle_set.hpp"
 
 namespace simhash {
 
@@ -66,19 +68,24 @@ class Documents {
 
   private:
     enum class Conversion { kNone, kFromSmallint, kFromInteger };
+    enum class Form { kText, kShingleSet };
 
     static void begin(void* documents, TupleDesc columns);
     static void add_row(void* documents, TupleTableSlot* row);
     void check_id_column(Form_pg_attribute column);
+    void check_document_column(Form_pg_attribute column);
     void add(Datum id, Datum document, bool is_null);
     uint64_t keep_id(Datum id);
     FeatureHashes features(Datum document);
+    FeatureHashes hashes_of_set(Datum document);
 
     MemoryContext row_context_; // for a row; reset after each
     Oid id_type_;
     int16 id_length_;
     bool id_by_value_;
     Conversion conversion_ = Conversion::kNone;
+    Form form_ = Form::kText;             // in which the query returns documents
+    std::optional<ShingleKind> shingles_; // what the sets that it returns hold
     PagedArray<Document> documents_;
     PagedBytes ids_; // for each that is not passed by value, its size in 4 bytes, and itself
     PagedBytes sets_;

@@ -12,6 +12,11 @@
 #include "core/text/minhash_distance.hpp"
 #include "sql/arguments.hpp"
 #include "sql/document_features.hpp"
+#include "sql/shingle_set.hpp"
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_shingle_set_in);
+}
 
 namespace simhash {
 
@@ -19,23 +24,6 @@ namespace {
 
 constexpr int kHashDigits = 16;
 constexpr const char* kTypeName = "shingle_set";
-
-// The stored form.
-struct ShingleSet {
-    int32 varlena_header;
-    uint16 features; // FeatureKind
-    uint16 width;
-    uint64 hashes[FLEXIBLE_ARRAY_MEMBER]; // ascending, each once
-
-    FeatureHashes span() const {
-        Assert(VARSIZE(this) >= offsetof(ShingleSet, hashes));
-        return {hashes, (VARSIZE(this) - offsetof(ShingleSet, hashes)) / sizeof(uint64)};
-    }
-    FeatureKind kind() const { return FeatureKind(features); }
-    bool is_comparable(const ShingleSet* other) const {
-        return features == other->features && width == other->width;
-    }
-};
 
 ShingleSet* shingle_set_argument(FunctionCallInfo fcinfo, int argument) {
     return reinterpret_cast<ShingleSet*>(PG_DETOAST_DATUM(PG_GETARG_DATUM(argument)));
@@ -105,29 +93,40 @@ ShingleSet* parse_shingle_set(const char* text) {
 char* print_shingle_set(const ShingleSet* set) {
     StringInfoData text;
     initStringInfo(&text);
-    appendStringInfo(&text, "%s/%d:", name_of(set->kind()), set->width);
+    appendStringInfo(&text, "%s/%d:", name_of(set->kind().features), set->width);
     for (uint64_t hash : set->span())
         appendStringInfo(&text, "%016llx", static_cast<unsigned long long>(hash));
     return text.data;
 }
 
-void check_comparable(const ShingleSet* a, const ShingleSet* b) {
-    if (!a->is_comparable(b))
+} // namespace
+
+bool is_shingle_set(Oid type) {
+    Oid input, parameter;
+    getTypeInputInfo(getBaseType(type), &input, &parameter);
+    FmgrInfo found;
+    fmgr_info(input, &found);
+    return found.fn_addr == simhash_shingle_set_in;
+}
+
+const ShingleSet* datum_get_shingle_set(Datum value) {
+    return reinterpret_cast<const ShingleSet*>(PG_DETOAST_DATUM(value));
+}
+
+void check_comparable(ShingleKind a, ShingleKind b) {
+    if (a != b)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("cannot compare sets of different kinds of shingles"),
                         errdetail("One is of %s in width %d, the other of %s in width %d.",
-                                  name_of(a->kind()), a->width, name_of(b->kind()), b->width),
+                                  name_of(a.features), a.width, name_of(b.features), b.width),
                         errhint("Make both with the same features and width.")));
 }
-
-} // namespace
 
 } // namespace simhash
 
 using namespace simhash;
 
 extern "C" {
-PG_FUNCTION_INFO_V1(simhash_shingle_set_in);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_out);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_recv);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_send);
@@ -199,7 +198,7 @@ Datum simhash_shingles(PG_FUNCTION_ARGS) {
 Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);
     ShingleSet* b = shingle_set_argument(fcinfo, 1);
-    check_comparable(a, b);
+    check_comparable(a->kind(), b->kind());
     Datum similarity = similarity_of(fcinfo, a->span(), b->span());
     PG_FREE_IF_COPY(a, 0);
     PG_FREE_IF_COPY(b, 1);
@@ -211,7 +210,7 @@ Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);
     ShingleSet* b = shingle_set_argument(fcinfo, 1);
     double threshold = PG_GETARG_FLOAT8(2);
-    check_comparable(a, b);
+    check_comparable(a->kind(), b->kind());
     if (!(threshold >= 0 && threshold <= 1))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("threshold must be between 0 and 1"),
@@ -230,7 +229,7 @@ Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
 Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);
     ShingleSet* b = shingle_set_argument(fcinfo, 1);
-    check_comparable(a, b);
+    check_comparable(a->kind(), b->kind());
     bool any = !a->span().empty() || !b->span().empty();
     bool alike = any && is_set_similarity_at_least(a->span(), b->span(), kAlikeSimilarity);
     PG_FREE_IF_COPY(a, 0);
