@@ -20,7 +20,9 @@
 #include "sql/document_features.hpp"
 #include "sql/server_text.hpp"
 
+#include <algorithm>
 #include <new>
+#include <string_view>
 
 namespace simhash {
 
@@ -170,6 +172,50 @@ bool fingerprint_of(text* document, uint64_t* fingerprint) {
     return document_minhash(kShingles, kShingleWidth, source.source(), fingerprint);
 }
 
+// The last document whose fingerprint was asked for at a call site, and the answer. An index asks
+// through the one FmgrInfo that the relation's cache holds for it. So a document is cut once for a
+// query that looks for a near-duplicate and the INSERT with an exclusion constraint that follows:
+// that alone asks three times, before, during and after the insertion. All zeros is the answer for
+// an empty document.
+struct KeptFingerprint {
+    char* bytes; // [capacity], of which the document has `size`
+    size_t capacity, size;
+    bool found;
+    uint64_t fingerprint;
+};
+
+// What is kept lasts as long as the session, for each index. A longer document is cut each time.
+constexpr size_t kMostKeptBytes = 64 * 1024;
+
+// As fingerprint_of(), with what the call site keeps.
+bool kept_fingerprint_of(FmgrInfo* function, text* document, uint64_t* fingerprint) {
+    std::string_view given(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document));
+    if (function == nullptr || given.size() > kMostKeptBytes)
+        return fingerprint_of(document, fingerprint);
+    if (function->fn_extra == nullptr)
+        function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(KeptFingerprint));
+    auto* kept = static_cast<KeptFingerprint*>(function->fn_extra);
+    if (given != std::string_view(kept->bytes, kept->size)) {
+        // Whatever may fail comes first: an error leaves what is kept as it was.
+        uint64_t computed = 0;
+        bool found = fingerprint_of(document, &computed);
+        if (kept->capacity < given.size()) {
+            size_t capacity = std::min(kMostKeptBytes, given.size() + given.size() / 2);
+            auto* bytes = static_cast<char*>(MemoryContextAlloc(function->fn_mcxt, capacity));
+            if (kept->bytes != nullptr)
+                pfree(kept->bytes);
+            kept->bytes = bytes;
+            kept->capacity = capacity;
+        }
+        memcpy(kept->bytes, given.data(), given.size());
+        kept->size = given.size();
+        kept->found = found;
+        kept->fingerprint = computed;
+    }
+    *fingerprint = kept->fingerprint;
+    return kept->found;
+}
+
 } // namespace
 
 } // namespace simhash
@@ -202,7 +248,7 @@ Datum simhash_documents_alike(PG_FUNCTION_ARGS) {
 Datum simhash_document_words(PG_FUNCTION_ARGS) {
     text* document = PG_GETARG_TEXT_PP(0);
     uint64_t fingerprint;
-    bool found = fingerprint_of(document, &fingerprint);
+    bool found = kept_fingerprint_of(fcinfo->flinfo, document, &fingerprint);
     PG_FREE_IF_COPY(document, 0);
     if (!found)
         PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
