@@ -300,9 +300,12 @@ SELECT simhash_shingles('a') =~~ simhash_shingles('a', 'chars') AS of_other_kind
 SELECT rows FROM simhash_index_check('no_verified_copies', true);
 \set VERBOSITY default
 CREATE TABLE wrong (fp bigint, body text, tenant bigint, shingles shingle_set);
-ALTER TABLE wrong ADD EXCLUDE USING simhash (fp WITH ~=, body WITH =~~);
-ALTER TABLE wrong ADD EXCLUDE USING simhash (fp WITH ~=, tenant WITH ~=);
-CREATE INDEX ON wrong USING simhash (shingles);
+-- From PostgreSQL 17 on, the server itself takes schemas off the search_path for these statements.
+SET search_path = pg_catalog;
+ALTER TABLE public.wrong ADD EXCLUDE USING simhash (fp WITH OPERATOR(public.~=), body WITH OPERATOR(public.=~~));
+ALTER TABLE public.wrong ADD EXCLUDE USING simhash (fp WITH OPERATOR(public.~=), tenant WITH OPERATOR(public.~=));
+CREATE INDEX ON public.wrong USING simhash (shingles);
+RESET search_path;
 -- A class that computes several words, or none that can be hashed.
 CREATE FUNCTION two_words(varchar) RETURNS bigint[] LANGUAGE sql IMMUTABLE AS 'SELECT ARRAY[1::bigint, 2]';
 CREATE OPERATOR CLASS two_words_ops FOR TYPE text USING simhash AS OPERATOR 2 = (text, text), FUNCTION 2 (text, text) two_words (varchar);

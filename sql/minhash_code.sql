@@ -147,6 +147,8 @@ SELECT count(*), sum(id), max(code <~~> minhash_code((SELECT body FROM page WHER
 WHERE code =~~ minhash_code((SELECT body FROM page WHERE id = 307));
 RESET ALL;
 -- The function alone has no length; a code that is stored has that of its column.
-CREATE INDEX ON page USING simhash (minhash_code(body));
+SET search_path = pg_catalog; -- as the server does for this statement from PostgreSQL 17 on
+CREATE INDEX ON public.page USING simhash (public.minhash_code(body));
+RESET search_path;
 ALTER TABLE page ADD wrong bit(256) GENERATED ALWAYS AS (minhash_code(body)) STORED;
 DROP TABLE page;
