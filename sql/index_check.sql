@@ -58,6 +58,14 @@ BEGIN
 END $$;
 SELECT free_pages FROM simhash_index_check('filled_fp', true);
 DROP TABLE filled;
+-- Leaves go from the middle of a page of several hundred pivots: those behind move up, and nothing behind them does.
+CREATE TABLE wide AS SELECT (i::bigint << 40) # hashint8extended(i, 1) & 1099511627775 AS fp FROM generate_series(1, 60000) i;
+CREATE INDEX wide_fp ON wide USING simhash (fp) WITH (fillfactor = 10);
+SELECT max(entries) > 450 AS pivots FROM simhash_index_info('wide_fp') WHERE level = 1;
+DELETE FROM wide WHERE fp & 65535 BETWEEN 50000 AND 60000;
+VACUUM wide;
+SELECT rows = (SELECT count(*) FROM wide) AS rows, orphans FROM simhash_index_check('wide_fp', true);
+DROP TABLE wide;
 -- Layouts, partial indexes and indexes on expressions; rows of HOT chains.
 CREATE INDEX checked_wide ON checked USING simhash (fp) WITH (radius = 7, tables = 16);
 SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_wide', true);
