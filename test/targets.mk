@@ -27,6 +27,7 @@
 #   make quality-of        measures fingerprints on the text files in FOLDER=...
 #   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
 #   make document-search   one document among a million by an index on texts (ROWS=n; OTHERS="gin gist": beside pg_trgm)
+#   make insert-or-find    documents from 32 clients that are inserted, or found, beside upserts (ROWS=n calls; FSYNC=off)
 #   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
 #   make pictures          measures perceptual hashes of pictures and of their copies (fetches packages)
 #
@@ -37,8 +38,8 @@
 #   make release-check     what a release needs before it is tagged
 
 .PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak sqlsmith update-test old-index-data \
-	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search false-neighbours pictures bench plan-grid drawing \
-	format-check tidy dist release-check
+	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search insert-or-find \
+	false-neighbours pictures bench plan-grid drawing format-check tidy dist release-check
 
 # ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
 
@@ -141,6 +142,9 @@ verified-pairs: build/verified_pairs
 
 document-search:
 	CXX="$(CXX)" test/bench/document_search.sh $(PG_CONFIG) $(or $(ROWS),1000000) $(OTHERS)
+
+insert-or-find:
+	CXX="$(CXX)" FSYNC=$(FSYNC) test/bench/insert_or_find.sh $(PG_CONFIG) $(or $(ROWS),200000)
 
 false-neighbours: build/false_neighbours
 	build/false_neighbours $(CORPORA)

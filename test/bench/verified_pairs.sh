@@ -5,8 +5,8 @@
 #   test/bench/verified_pairs.sh PG_CONFIG DOCUMENTS BYTES CORPUS...
 #
 # Builds simhash for that server, without installing it, and measures in a throwaway cluster on a socket of
-# its own: processor time of the one backend, no parallel workers. Called as root it drops to the user
-# postgres.
+# its own: processor time of the one backend, and the time by the clock of a call that has a worker, too.
+# Called as root it drops to the user postgres.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -77,21 +77,26 @@ SELECT measure('minhash(body)', 8);
 SELECT measure('minhash(body)', 10);
 SELECT measure('simhash(body)', 8);
 -- In one call.
-CREATE FUNCTION measure_call(name text, call text, memory text) RETURNS text LANGUAGE plpgsql AS \$\$
+CREATE FUNCTION measure_call(name text, call text, memory text, workers integer DEFAULT 0) RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE
+    clock timestamptz := clock_timestamp();
     began numeric := processor_time();
     ended numeric; found bigint;
 BEGIN
-    PERFORM set_config('work_mem', memory, true);
+    PERFORM set_config('work_mem', memory, true), set_config('max_parallel_workers_per_gather', workers::text, true);
     EXECUTE 'SELECT count(*) FROM ' || call INTO found;
     ended := processor_time();
-    RETURN format('| %s | %s | **%s** | %s |', name, memory, round(ended - began, 1), found);
+    RETURN format('| %s | %s | %s | **%s** | **%s** | %s |', name, memory, workers + 1, round(ended - began, 1),
+                  round(extract(epoch FROM clock_timestamp() - clock), 1), found);
 END \$\$;
+ALTER TABLE document SET (parallel_workers = 1);
 \echo
-\echo '| in one call | work_mem | processor, s | found |'
-\echo '|---|--:|--:|--:|'
+\echo '| in one call | work_mem | processes | processor of the backend, s | clock, s | found |'
+\echo '|---|--:|--:|--:|--:|--:|'
 SELECT measure_call('near_duplicate_pairs: pairs', \$\$near_duplicate_pairs('SELECT id, body FROM document')\$\$, '64MB');
 SELECT measure_call('near_duplicate_groups: copies', \$\$near_duplicate_groups('SELECT id, body FROM document') g WHERE g.id <> original\$\$, '64MB');
+SELECT measure_call('near_duplicate_pairs of sets: pairs', \$\$near_duplicate_pairs('SELECT id, simhash_shingles(body) FROM document')\$\$, '64MB');
+SELECT measure_call('near_duplicate_pairs of sets: pairs', \$\$near_duplicate_pairs('SELECT id, simhash_shingles(body) FROM document')\$\$, '64MB', 1);
 SELECT measure_call('near_duplicate_pairs: pairs', \$\$near_duplicate_pairs('SELECT id, body FROM document')\$\$, '1GB');
 SELECT measure_call('near_duplicate_groups: copies', \$\$near_duplicate_groups('SELECT id, body FROM document') g WHERE g.id <> original\$\$, '1GB');
 SQL
