@@ -43,7 +43,73 @@ sub unescaped
 }
 
 my @errors = $page =~ /^\| `((?:[^`|]|\\\|)+)` \| ([0-9A-Z]{5}) \|/mg;
-cmp_ok(scalar(@errors) / 2, '>=', 30, 'the page has errors');
+cmp_ok(scalar(@errors) / 2, '>=', 10, 'the page has errors');
+# Errors like these, which the page has no row for.
+push @errors, map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
+22023 SELECT simhash('a', 'lines')
+22023 SELECT simhash('a', width => 33)
+22023 SELECT simhash('a', weighting => 'idf')
+22023 SELECT simhash('a', hash => 'md5')
+22023 SELECT simhash(ARRAY['a'], ARRAY[1, 2])
+22023 SELECT simhash(ARRAY['a'], ARRAY[NULL::float8])
+22023 SELECT simhash(ARRAY['a'], ARRAY['NaN'::float8])
+22023 SELECT simhash(ARRAY['a'], ARRAY[1e13])
+22023 SELECT simhash(ARRAY[['a'], ['b']])
+22023 SELECT simhash_agg('a', NULL)
+22023 SELECT minhash('a', 'lines')
+22023 SELECT minhash(NULL::text, width => 33)
+22023 SELECT minhash(ARRAY[['a'], ['b']])
+22023 SELECT minhash_code('a', 100)
+22023 SELECT minhash_code(NULL::text[], 0)
+22023 SELECT minhash_radius(1.5)
+22023 SELECT minhash_radius(0.8, 'NaN')
+22023 SELECT minhash_similarity(-1)
+22023 SELECT minhash_similarity(8, 1)
+22023 SELECT * FROM simhash_features('a', width => 0)
+22023 SELECT simhash_hash('a', 'md5')
+22023 SELECT shingle_similarity('a', 'b', 'lines')
+22023 SELECT shingle_similarity(simhash_shingles('a'), simhash_shingles('a', 'chars'))
+22023 SELECT shingle_similar(simhash_shingles('a'), simhash_shingles('a'), 2)
+22023 SELECT near_duplicate('a', 'a', 2)
+22P02 SELECT 'a'::shingle_set
+22P02 SELECT '(1;2)'::hamming_ball
+22003 SELECT '(9223372036854775808,3)'::hamming_ball
+22026 SELECT B'101' <@ '(10,1)'::bit_ball
+22P02 SELECT '(102,1)'::bit_ball
+22003 SELECT '(101,9223372036854775808)'::bit_ball
+54000 SELECT bit_words(repeat('1', 1025)::bit(1025))
+22023 CREATE INDEX ON marks USING simhash (fp) WITH (pages = 1)
+42804 CREATE INDEX ON marks USING simhash (id)
+42804 CREATE INDEX ON pictures USING simhash (substring(pdq, 1, 128))
+22026 SELECT id FROM pictures WHERE pdq <~~> B'1011' <= 31
+23P01 INSERT INTO pages VALUES ('https://example.com/', 43)
+22023 SELECT simhash_cluster(1, -1) OVER ()
+22023 SELECT simhash_cluster(fp, id) OVER () FROM marks WHERE id < 3
+22023 SELECT simhash_pairs_agg(fp, 65) FROM marks
+22023 SELECT simhash_pairs_agg(fp, id) FROM marks WHERE id < 3
+22023 SELECT * FROM simhash_pairs('{1}', 65)
+22023 SELECT * FROM simhash_pairs_of('SELECT 1::bigint', 65)
+42601 SELECT * FROM simhash_pairs_of('SELECT 1::bigint; SELECT 2::bigint')
+22023 SELECT * FROM simhash_join('{1}', '{1}', 65)
+42804 SELECT * FROM simhash_join_of('SELECT 1::bigint', 'SELECT 1')
+22026 SELECT * FROM simhash_bit_pairs('{101,1111}')
+22026 SELECT * FROM simhash_bit_join('{101}', '{1111}')
+22026 SELECT simhash_cluster(code) OVER () FROM (VALUES (B'1'), (B'10')) v (code)
+54000 SELECT * FROM simhash_bit_pairs_of('SELECT 1::bit(1025)')
+22023 SELECT * FROM simhash_bit_pairs('{1}', -1)
+42804 SELECT * FROM simhash_bit_pairs_of('SELECT 1')
+42804 SELECT * FROM near_duplicate_pairs('SELECT 1, 1')
+42804 SELECT * FROM near_duplicate_groups('SELECT 1.5, ''a''')
+22004 SELECT * FROM near_duplicate_groups('SELECT NULL::bigint, ''a''')
+22023 SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''', 1.5)
+0A000 SELECT * FROM near_duplicate_groups('DELETE FROM marks RETURNING id, ''a''')
+22023 SELECT * FROM simhash_blocks(1, 65)
+22023 SELECT * FROM simhash_quality('{a, b}', 1.5)
+22023 SELECT * FROM simhash_layouts(64, 1)
+22023 SELECT * FROM simhash_layouts(3, -1)
+42809 SELECT simhash_index_check('marks')
+42P01 SELECT simhash_index_check(0)
+END
 while (my ($statement, $state) = splice @errors, 0, 2)
 {
 	my (undef, undef, $message) = $node->psql(
