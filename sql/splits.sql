@@ -80,3 +80,34 @@ RESET enable_seqscan;
 RESET enable_bitmapscan;
 DROP TABLE growing, question;
 DROP FUNCTION grow, grow_much;
+-- A page above the leaves splits: a full root, of 451 pivots, is pushed down, and the page below it is cut after 225 of them. The new pivot
+-- belongs just there, at the end of the left half, as keys come in descending order to the 225th leaf, and that leaf splits.
+CREATE TABLE tall (id integer, fp bigint);
+INSERT INTO tall SELECT i, i * (1::bigint << 47) FROM generate_series(1, 42000) i;
+DO $$
+DECLARE
+    fewer integer := 1; -- so many of the first rows take fewer than 225 leaves
+    enough integer := 42000; -- and so many take 225 or more
+    middle integer;
+    amidst bigint; -- a fingerprint of the 225th leaf
+BEGIN
+    WHILE enough - fewer > 1 LOOP
+        middle := (fewer + enough) / 2;
+        EXECUTE format('CREATE INDEX some_fp ON tall USING simhash (fp) WITH (tables = 1, fillfactor = 10) WHERE id <= %s', middle);
+        IF (SELECT pages < 225 FROM simhash_index_info('some_fp') WHERE tree = 0 AND level = 0) THEN
+            fewer := middle;
+        ELSE
+            enough := middle;
+        END IF;
+        DROP INDEX some_fp;
+    END LOOP;
+    SELECT fp INTO amidst FROM tall WHERE id = enough + 50;
+    CREATE INDEX tall_fp ON tall USING simhash (fp) WITH (tables = 1, fillfactor = 10);
+    FOR i IN REVERSE 40..1 LOOP
+        INSERT INTO tall SELECT NULL, amidst + j * (1::bigint << 31) FROM generate_series(i * 1000, i * 1000 - 999, -1) j;
+        EXIT WHEN EXISTS (SELECT FROM simhash_index_info('tall_fp') WHERE level = 2);
+    END LOOP;
+END $$;
+SELECT level, pages, entries FROM simhash_index_info('tall_fp') WHERE tree = 0 AND level > 0;
+SELECT rows, fingerprints, orphans FROM simhash_index_check('tall_fp', true);
+DROP TABLE tall;
