@@ -51,5 +51,11 @@ CREATE FUNCTION memory_used() RETURNS bigint LANGUAGE sql VOLATILE AS 'SELECT su
 CREATE TABLE many (fp bigint, used bigint, EXCLUDE USING simhash (fp WITH ~=));
 INSERT INTO many SELECT ('x' || md5(i::text))::bit(64)::bigint, CASE WHEN i IN (1, 2000) THEN memory_used() END FROM generate_series(1, 2000) i;
 SELECT count(used), max(used) - min(used) < 1000000 AS given_back FROM many;
+-- The same where each row but the first and the last finds one that differs in the leading bits, and is left out.
+UPDATE many SET used = NULL WHERE used IS NOT NULL;
+INSERT INTO many SELECT ('x' || md5((CASE WHEN used THEN -i ELSE i END)::text))::bit(64)::bigint # (7::bigint << 61),
+    CASE WHEN used THEN memory_used() END
+FROM generate_series(1, 2000) i, LATERAL (SELECT i IN (1, 2000) AS used) u ON CONFLICT DO NOTHING;
+SELECT count(*), count(used), max(used) - min(used) < 1000000 AS given_back FROM many;
 DROP FUNCTION memory_used;
 DROP TABLE refusing, deferred, sites, dirty, exact, many;
