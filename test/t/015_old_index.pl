@@ -151,6 +151,16 @@ for my $format (sort { $a <=> $b } keys %folders)
 	isnt(scalar(@deleted), 0, "$when: an unlinked page");
 	answers_as_by_scan("$when, as it was");
 
+	# The library that wrote the format reads tails of so many entries. The rows without a fingerprint are on one leaf.
+	my $longest = $node->safe_psql('postgres', q{
+		CREATE TEMP TABLE tails (pages bigint, entries bigint);
+		DO $$ BEGIN FOR i IN 1 .. 400 LOOP
+			INSERT INTO docs VALUES (40000 + i, NULL);
+			INSERT INTO tails SELECT pages, tail_entries FROM simhash_index_info('docs_fp') WHERE contents = 'nulls' AND level = 0;
+		END LOOP; END $$;
+		SELECT max(pages), max(entries) FROM tails});
+	is($longest, '1|' . ($format == 2 ? 128 : 256), "$when: a tail of the greatest length");
+
 	# Write, up to splits; crash.
 	my $size = length $pages;
 	$node->safe_psql('postgres', q{
