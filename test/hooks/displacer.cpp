@@ -5,11 +5,13 @@
 //   chains       it is called
 //   insists      it is called, and the hook is taken again before each query is planned
 //   fails        it is called, and then the first opening of a table raises an error
+//   imagines     it is called, and every index is taken for one that has no pages yet (hypopg)
 //
 // displaced() counts how often its hook was called.
 #include "pg.hpp"
 
 extern "C" {
+#include "nodes/pathnodes.h"
 #include "optimizer/planner.h"
 
 PG_MODULE_MAGIC;
@@ -30,11 +32,23 @@ bool is_mannered(const char* so) {
     return strcmp(manners, so) == 0;
 }
 
+// An advisor adds such entries to the list. Those of real indexes become the same here.
+void imagine_indexes(RelOptInfo* relation) {
+    ListCell* cell;
+    foreach (cell, relation->indexlist) {
+        auto* index = lfirst_node(IndexOptInfo, cell);
+        index->hypothetical = true;
+        index->pages = 0;
+    }
+}
+
 void on_opening(const simhash::OpenedTable& table) {
     if (table.is_table())
         calls++;
     if (!is_mannered("overwrites") && previous != nullptr)
         table.hand_to(previous);
+    if (is_mannered("imagines"))
+        imagine_indexes(table.relation);
     if (is_mannered("fails") && !failed) {
         failed = true;
         ereport(ERROR, (errmsg("the displacer fails once")));

@@ -1,5 +1,6 @@
 # The planner's hook, beside a library that takes it away (test/hooks/displacer.cpp): the condition
-# uses the index in every order in which the two are loaded, and no chain of hooks is endless.
+# uses the index in every order in which the two are loaded, and no chain of hooks is endless. An
+# index that the library imagines costs what an empty one does.
 use strict;
 use warnings;
 
@@ -73,6 +74,28 @@ my ($code, $output, $errors) = $node->psql(
 	'postgres', "SET displacer.manners = 'fails'; $explained; $explained; $explained", on_error_stop => 0);
 like($errors, qr/the displacer fails once/, 'the other hook raises an error');
 is(plans($output), '2 by index, 0 by scan', 'and the next query is planned as ever');
+
+# An index that the other library imagines has no pages yet. It is taken for a small one, not for one
+# with less than nothing: a search that reads more of it costs more.
+$node->safe_psql('postgres', q{
+	CREATE TABLE few AS SELECT fp FROM docs LIMIT 10;
+	CREATE INDEX few_fp ON few USING simhash (fp);
+	ANALYZE few});
+my @costs;
+for my $asked ('WHERE fp <~> 42 <= 3', 'WHERE fp <~> 42 <= 24', 'ORDER BY fp <~> 42')
+{
+	my $plan = $node->safe_psql('postgres', qq{
+		LOAD '$displacer';
+		SET displacer.manners = 'imagines';
+		SET enable_seqscan = off;
+		SET enable_bitmapscan = off;
+		EXPLAIN SELECT fp FROM few $asked});
+	my ($startup, $total) = $plan =~ /Index.* Scan using few_fp .*cost=([-.\d]+)\.\.([-.\d]+)/ or die $plan;
+	cmp_ok($total, '>', $startup, "an imagined index, $asked: its cost");
+	push @costs, $total;
+}
+cmp_ok($costs[1], '>=', $costs[0], 'an imagined index: a search within a greater radius costs no less');
+cmp_ok($costs[2], '>', 2 * $costs[0], 'an imagined index: an order of all rows costs far more');
 
 $node->stop;
 done_testing();
