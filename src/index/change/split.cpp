@@ -316,6 +316,8 @@ int cut_within_tail(const TreeContext& tree, const LeafContent* content, int cut
 // Expects the leaf locked exclusively; leaves it locked and incompletely split.
 void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content, Entry entry) {
     Buffer right = allocate_page(tree.index, tree.heap);
+    // An error here leaves the page as it is: all zeros or deleted.
+    fail_for_test("split-before-record");
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page left_page = GenericXLogRegisterBuffer(state, left, 0);
     Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
