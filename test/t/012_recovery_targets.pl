@@ -38,16 +38,18 @@ $primary->safe_psql('postgres', 'SELECT pg_switch_wal()');
 my $archived = $primary->safe_psql('postgres', "SELECT pg_walfile_name('$end')");
 $primary->poll_query_until('postgres', "SELECT last_archived_wal >= '$archived' FROM pg_stat_archiver") or die 'WAL was not archived';
 
-# Records of several pages that are not appends, and what follows such a one.
-my (@records, $follows);
+# Records of several pages that are not appends, and what follows such a one. A split, or a root pushed down, is followed by a record of several
+# pages: the next step towards the downlink, or the downlink itself with the end of the split.
+my (@records, $follows, $follows_split);
 my ($stdout, $stderr) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Generic', '-s', $start, '-e', $end ]);
 for (split /\n/, $stdout)
 {
 	my ($lsn) = /lsn: ([0-9A-F\/]+)/ or next;
 	my $pages = () = /blkref/g;
-	my $wanted = $pages > 2 || ($pages == 2 && /FPW/);
-	push @records, [ $lsn, $pages ] if $wanted || ($follows && $pages > 1);
-	$follows = $wanted;
+	my $splits = $pages == 2 && /FPW/;
+	my $wanted = $pages > 2 || $splits;
+	push @records, [ $lsn, $pages ] if $wanted || $follows_split || ($follows && $pages > 1);
+	($follows, $follows_split) = ($wanted, $splits);
 }
 # VACUUM says in the metapage that a removal begins before it removes anything.
 my ($generic) = run_command([ 'pg_waldump', '-p', $primary->data_dir . '/pg_wal', '-r', 'Generic', '-s', $vacuum, '-e', $end, '-n', 1 ]);
