@@ -189,7 +189,8 @@ Buffer allocate_page(Relation index, Relation heap) {
         if (block == InvalidBlockNumber)
             break;
         // No WAL record tells that an unused page was added. So after a crash, or on a promoted
-        // standby, the map may name a page that the file does not have.
+        // standby, the map may name a page that the file does not have. From 15.7 and 16.3 on the
+        // server leaves such pages out itself.
         if (!block_exists(index, block))
             continue;
         Buffer buffer = ReadBuffer(index, block);
