@@ -1,4 +1,5 @@
-# kill -9 in the middle of inserts, updates, deletes and vacuum: after each restart the index answers as brute force does.
+# A free space map that is older than the index. kill -9 in the middle of inserts, updates, deletes and vacuum: after each restart the index answers
+# as brute force does.
 use strict;
 use warnings;
 
