@@ -6,6 +6,7 @@
 namespace simhash {
 namespace {
 
+// 512 kB a piece: a cancellation waits for one of them at most.
 constexpr size_t kFingerprintsPerPause = 1 << 16;
 
 BufFile* buf_file(void* file) {
@@ -13,6 +14,8 @@ BufFile* buf_file(void* file) {
 }
 
 void* create_file() {
+    // The file belongs to the current resource owner, so it is removed even where an error jumps
+    // over the core.
     return BufFileCreateTemp(false);
 }
 
@@ -29,6 +32,8 @@ void write_file(void* file, const uint64_t* fingerprints, size_t count) {
     ereport(ERROR, (errcode_for_file_access(), errmsg("could not read from temporary file: %m")));
 }
 
+// The file's buffer may still hold the last writes: BufFileSeek() writes them out, unless the
+// beginning of the file is in the same buffer.
 void rewind_file(void* file) {
     if (BufFileSeek(buf_file(file), 0, 0, SEEK_SET) != 0)
         report_unreadable();

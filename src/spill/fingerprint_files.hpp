@@ -8,6 +8,8 @@
 namespace simhash {
 
 // A file is made in the current memory context.
+// The functions raise the server's errors: of a full disk, of temp_file_limit, of a file that
+// cannot be read. The core that calls them expects no status.
 FingerprintFiles temporary_files();
 
 } // namespace simhash

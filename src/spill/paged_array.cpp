@@ -5,6 +5,8 @@ namespace simhash {
 
 // ---- the pool ----
 
+// The frame counts as unchanged: bring() reads the page from the file, and add_page() sets the flag
+// of a new page itself.
 uint32 PagePool::take(PagedFile* owner, size_t page) {
     uint32 frame = free_frame();
     frames_[frame].owner = owner;
@@ -19,6 +21,8 @@ uint32 PagePool::free_frame() {
         add_frame();
         return uint32(count_ - 1);
     }
+    // The clock. A page that was used since the hand last came by gets a second chance. The second
+    // round finds a frame at the latest, because the first clears all flags.
     for (;; hand_ = (hand_ + 1) % count_) {
         Frame& frame = frames_[hand_];
         if (frame.owner != nullptr && frame.used) {
@@ -26,9 +30,12 @@ uint32 PagePool::free_frame() {
             continue;
         }
         if (frame.owner != nullptr)
+            // The owner is forgotten only after the write. If that fails, for lack of space, the
+            // pool is still as it was.
             frame.owner->write(frame);
         frame.owner = nullptr;
         uint32 found = uint32(hand_);
+        // The hand goes on behind the frame, so the new page is the last that it comes to again.
         hand_ = (hand_ + 1) % count_;
         return found;
     }
@@ -37,6 +44,8 @@ uint32 PagePool::free_frame() {
 void PagePool::add_frame() {
     if (count_ == capacity_) {
         constexpr size_t kFirstCapacity = 64;
+        // Only the table of frames moves here. The frames' bytes stay where they are, because
+        // callers have pointers to them.
         capacity_ = std::min(most_, std::max(kFirstCapacity, 2 * capacity_));
         size_t bytes = capacity_ * sizeof(Frame);
         frames_ = static_cast<Frame*>(frames_ == nullptr ? MemoryContextAllocHuge(context_, bytes)
@@ -50,7 +59,10 @@ void PagePool::add_frame() {
 // ---- an array's pages ----
 
 uint32 PagedFile::bring(size_t page) {
+    // A page that is in memory costs no check, so a loop over an array can be cancelled at each
+    // page that is read.
     CHECK_FOR_INTERRUPTS();
+    // This may write a page of this array, or of another one, to its file.
     uint32 frame = pool_->take(this, page);
     if (page < count_) {
         file_.read(int64(page * PagePool::kPageBytes), pool_->frames_[frame].bytes,
@@ -72,6 +84,8 @@ void PagedFile::add_page(uint32 frame) {
             static_cast<uint32*>(frames_ == nullptr ? MemoryContextAllocHuge(pool_->context_, bytes)
                                                     : repalloc_huge(frames_, bytes));
     }
+    // The whole page goes to the file, also the end that no record fills. It must not show what the
+    // frame held before.
     memset(pool_->frames_[frame].bytes, 0, PagePool::kPageBytes);
     pool_->frames_[frame].changed = true;
     frames_[count_++] = frame;
@@ -88,6 +102,8 @@ void PagedFile::write(const PagePool::Frame& frame) {
     frames_[frame.page] = kOut;
 }
 
+// The pages in memory need not be written: nobody reads them any more. Their frames become unused,
+// and the clock takes them at once.
 void PagedFile::close() {
     for (size_t page = 0; page < count_; page++)
         if (frames_[page] != kOut)
@@ -104,6 +120,8 @@ void PagedFile::close() {
 void PagedBytes::append(const void* data, size_t bytes) {
     const char* from = static_cast<const char*>(data);
     while (bytes > 0) {
+        // A piece ends at the page's end. Where begin is 0 the page is a new one, and change() adds
+        // it.
         size_t begin = size_ % PagePool::kPageBytes;
         size_t piece = std::min(bytes, PagePool::kPageBytes - begin);
         memcpy(file_.change(size_ / PagePool::kPageBytes) + begin, from, piece);

@@ -16,6 +16,8 @@ namespace simhash {
 
 class PagedFile;
 
+// The frames of several arrays. Each array has its share as it uses it: no array has frames of its
+// own, and an array that is not read for a while loses them to the others.
 class PagePool {
   public:
     static constexpr size_t kPageBytes = 8192;
@@ -44,12 +46,17 @@ class PagePool {
     };
 
     // A frame for a page of the owner. Its contents are undefined.
+    // The caller writes the number of the frame into the owner's table: until then the page counts
+    // as out.
     uint32 take(PagedFile* owner, size_t page);
     uint32 free_frame();
+    // The pool begins empty, so arrays of a few pages take the memory of these pages only.
     void add_frame();
 
     MemoryContext context_;
     size_t most_; // frames
+    // Whether files outlive the statement: a window function or a cursor may ask for more rows
+    // after the statement's resource owner has closed all others.
     bool unowned_files_;
     size_t count_ = 0, capacity_ = 0;
     size_t hand_ = 0;
@@ -65,6 +72,8 @@ class PagedFile {
 
     // The bytes of a page, which is one of the array, or the next. They are valid until another
     // page of the pool is asked for.
+    // The caller copies what it needs before the next call, because that call may give this frame
+    // to another page.
     const char* read(size_t page) { return frame_of(page).bytes; }
     char* change(size_t page) {
         PagePool::Frame& frame = frame_of(page);
@@ -83,6 +92,8 @@ class PagedFile {
 
     static constexpr uint32 kOut = UINT32_MAX; // the page is in the file
 
+    // The path for a page that is in memory: one look-up in the table, and no call. The clock's
+    // hand learns by `used` that somebody wanted the page.
     PagePool::Frame& frame_of(size_t page) {
         uint32 frame = page < count_ ? frames_[page] : kOut;
         if (frame == kOut)
@@ -92,8 +103,10 @@ class PagedFile {
         return found;
     }
 
+    // The slow path of frame_of(): reads the page from the file, or adds it if it is the next one.
     uint32 bring(size_t page);
     void add_page(uint32 frame);
+    // For the pool, which takes the frame away.
     void write(const PagePool::Frame& frame);
 
     PagePool* pool_;
@@ -104,6 +117,8 @@ class PagedFile {
 
 // An array of records, each in one page.
 template <typename Record>
+// A record never crosses a page, so one memcpy reads it; at most sizeof(Record) - 1 bytes of a page
+// are unused. Records are copied in and out, as a reference would not survive the next access.
 class PagedArray {
   public:
     explicit PagedArray(PagePool* pool) : file_(pool) {}
@@ -125,6 +140,7 @@ class PagedArray {
         memcpy(file_.change(i / kPerPage) + offset(i), &record, sizeof(Record));
     }
 
+    // Empties the array. Its memory returns to the pool, which keeps the frames for others.
     void close() {
         file_.close();
         count_ = 0;

@@ -16,6 +16,7 @@ class RecordSorter {
     RecordSorter(MemoryContext context, size_t memory_bytes, int words);
 
     // record: [words]
+    // Copies the record, and may write a run.
     void add(const uint64_t* record) {
         if (count_ == capacity_)
             make_room();
@@ -45,7 +46,9 @@ class RecordSorter {
         uint64_t* buffer; // [batch_ * words_]
     };
 
+    // The memory doubles up to the limit; then each call writes a run and empties the array.
     void make_room();
+    // Makes order_ of the records in memory. finish() and spill() call it.
     void sort();
     const uint64_t* next_in_memory();
     void spill();
@@ -59,6 +62,7 @@ class RecordSorter {
     MemoryContext context_;
     size_t memory_;
     size_t words_;
+    // A record counts with its words, and with two entries to sort it by.
     size_t limit_; // records in memory
     size_t capacity_ = 0, count_ = 0, added_ = 0;
     uint64_t* records_ = nullptr; // [capacity_ * words_]

@@ -16,6 +16,8 @@ namespace simhash {
 class TemporaryFile {
   public:
     TemporaryFile() = default;
+    // The server removes the file at the end of the resource owner, or after an error. It takes the
+    // tablespaces of temporary files only once they were prepared in this transaction.
     static TemporaryFile create() {
         PrepareTempTablespaces();
         return TemporaryFile(OpenTemporaryFile(false));
@@ -36,10 +38,13 @@ class TemporaryFile {
         return file;
     }
 
+    // The server numbers open files from 1; where FileSetOpen() finds none it returns a number
+    // below that.
     bool exists() const { return file_ > 0; }
     int64 size() const { return size_; }
 
     void append(const void* data, size_t bytes) {
+        // 1 MB: a cancellation waits for one piece, and write_at() takes an int of bytes.
         constexpr size_t kPiece = 1 << 20;
         for (size_t at = 0; at < bytes;) {
             CHECK_FOR_INTERRUPTS();
@@ -75,6 +80,8 @@ class TemporaryFile {
 };
 
 template <typename AnyEntry>
+// The header of 8 bytes tells a reader where the next run begins. So a file needs no list of its
+// runs, and another participant can read it without being told.
 void write_sorted_run(TemporaryFile* file, std::span<const AnyEntry> entries) {
     auto count = int64(entries.size());
     file->append(&count, sizeof(count));
@@ -88,6 +95,7 @@ struct SortedRun {
     int64 position; // of its first entry, in bytes
     int64 count;
 
+    // Reads one entry from the file. For samples and binary searches; a merge reads batches.
     AnyEntry operator[](int64 i) const {
         AnyEntry entry;
         file.read(position + i * int64(sizeof(AnyEntry)), &entry, sizeof(entry));
@@ -95,6 +103,7 @@ struct SortedRun {
     }
 
     // The number of entries that are less than the bound.
+    // A binary search in the file: about log2(count) reads of one entry.
     int64 count_before(const Entry& bound) const {
         int64 low = 0, high = count;
         while (low < high) {
@@ -107,6 +116,7 @@ struct SortedRun {
         return low;
     }
 
+    // The entries begin .. end - 1 as a run of its own. Nothing is copied.
     SortedRun part(int64 begin, int64 end) const {
         return {file, position + begin * int64(sizeof(AnyEntry)), end - begin};
     }
@@ -126,6 +136,20 @@ void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
 // Merges runs. The runs are the leaves of a binary tree. Each node above them merges batches of
 // entries of its two children into a batch of its own.
 template <typename AnyEntry>
+//
+// Of 4 runs, nodes 0 to 2 are inner ones, and 3 to 6 are the runs. The children of node i are
+// nodes 2 i + 1 and 2 i + 2, as in a heap that stands in an array:
+//
+//                 0
+//             /       \
+//           1           2
+//         /   \       /   \
+//       3       4   5       6
+//     run 0  run 1  run 2  run 3
+//
+// An entry is compared once on each level at most, log2(runs) times in all. Each comparison is in a
+// tight loop over two batches (merge_some()), which has no branch that depends on the entries.
+// Equal entries all come out; the caller drops those that it does not want.
 class Merge {
   public:
     Merge() : context_(CurrentMemoryContext) {}
@@ -141,6 +165,7 @@ class Merge {
                                                           ? MemoryContextAlloc(context_, bytes)
                                                           : repalloc_huge(runs_, bytes));
         }
+        // An empty run would be a node that never has entries; add() leaves it out.
         runs_[run_count_++] = run;
     }
 
@@ -149,6 +174,9 @@ class Merge {
     void begin(size_t memory) {
         if (run_count_ == 0)
             return;
+        // A binary tree with n leaves has n - 1 inner nodes. Only the runs' buffers grow with the
+        // memory: large ones save reads of the file, while those of inner nodes are best in the
+        // processor's cache.
         size_t inner = size_t(run_count_) - 1;
         run_batch_ =
             std::clamp(memory / sizeof(AnyEntry) / run_count_, kLeastBatch, size_t{kGreatestBatch});
@@ -157,6 +185,8 @@ class Merge {
         buffers_ = static_cast<AnyEntry*>(MemoryContextAllocHuge(
             context_, (inner * kBatch + run_count_ * run_batch_) * sizeof(AnyEntry)));
         for (size_t i = 0; i < inner + run_count_; i++) {
+            // All buffers stand in one allocation: first those of the inner nodes, then those of
+            // the runs.
             AnyEntry* buffer =
                 buffers_ + std::min(i, inner) * kBatch + (i > inner ? i - inner : 0) * run_batch_;
             nodes_[i] = {buffer, buffer, buffer};
@@ -168,6 +198,7 @@ class Merge {
         if (run_count_ == 0 || !fill(0))
             return {};
         Node& root = nodes_[0];
+        // The whole batch is handed out, so the next call fills the root again.
         std::span<const AnyEntry> batch(root.at, root.end);
         root.at = root.end;
         return batch;
@@ -182,6 +213,7 @@ class Merge {
     }
 
   private:
+    // 8 kB of entries, or 4 kB of keys.
     static constexpr size_t kBatch = 512;      // entries of a node above the runs
     static constexpr size_t kLeastBatch = 512; // entries of a run's buffer, at least
     static constexpr size_t kGreatestBatch = 1 << 16;
@@ -212,6 +244,7 @@ class Merge {
             return;
         run->file.read(run->position, node->buffer, size_t(count) * sizeof(AnyEntry));
         node->end += count;
+        // The run is now what is left of it in the file.
         *run = run->part(count, run->count);
     }
 
@@ -220,6 +253,8 @@ class Merge {
         AnyEntry* to = node.buffer;
         AnyEntry* limit = to + kBatch;
         while (to < limit) {
+            // Fills a child that is empty, and its children in turn. Both are asked, because only a
+            // child that still has nothing then is at its end.
             bool first = has_entries(2 * parent + 1), second = has_entries(2 * parent + 2);
             if (!first && !second)
                 break;
@@ -247,6 +282,8 @@ class Merge {
         const AnyEntry* from_a = a->at;
         const AnyEntry* from_b = b->at;
         for (ptrdiff_t i = 0; i < count; i++) {
+            // Without a branch: which side comes next is as good as random, and a wrong guess of
+            // the processor costs more than the comparison.
             bool second = comes_before(*from_b, *from_a);
             to[i] = second ? *from_b : *from_a;
             from_b += second;

@@ -7,6 +7,7 @@
 
 namespace simhash {
 
+// Keys are sorted by all their bits. Entries are sorted by key, and then by TID.
 inline void sort_entries(std::span<uint64_t> entries, std::span<uint64_t> scratch) {
     radix_sort(entries, scratch, [] { CHECK_FOR_INTERRUPTS(); });
 }
@@ -19,6 +20,7 @@ template <typename AnyEntry>
 class SortBuffer {
   public:
     // Uses about memory_bytes at most, in the current memory context.
+    // Half of the memory is scratch.
     explicit SortBuffer(size_t memory_bytes)
         : limit_(std::max<size_t>(memory_bytes / (2 * sizeof(AnyEntry)), kFirstCapacity)),
           context_(CurrentMemoryContext) {}
@@ -34,6 +36,7 @@ class SortBuffer {
         entries_[count_++] = entry;
     }
 
+    // In place; needs scratch memory of the same size.
     void sort() {
         CHECK_FOR_INTERRUPTS();
         sort_entries(std::span<AnyEntry>(entries_, count_), scratch());
@@ -44,6 +47,8 @@ class SortBuffer {
         if (scratch_capacity_ < count_) {
             if (scratch_ != nullptr)
                 pfree(scratch_);
+            // As large as the buffer, not only as what it holds now: the next sort may be of more
+            // entries.
             scratch_capacity_ = capacity_;
             scratch_ = static_cast<AnyEntry*>(
                 MemoryContextAllocHuge(context_, scratch_capacity_ * sizeof(AnyEntry)));
@@ -51,6 +56,7 @@ class SortBuffer {
         return {scratch_, count_};
     }
 
+    // Keeps the memory, for the next run is as large.
     void clear() { count_ = 0; }
 
     void release() {
@@ -91,6 +97,7 @@ class ExternalSorter {
     }
 
     // Ends the input. Afterwards next() gives the entries in order.
+    // Entries that are equal all come back, each as often as it was added.
     void finish() {
         if (!file_.exists()) {
             buffer_.sort();
@@ -98,12 +105,15 @@ class ExternalSorter {
             return;
         }
         spill();
+        // The buffer and the merge have the same memory one after the other.
         buffer_.release();
         visit_sorted_runs<AnyEntry>(file_,
                                     [&](const SortedRun<AnyEntry>& run) { merge_.add(run); });
         merge_.begin(memory_);
     }
 
+    // Returns false at the end. In memory there is one batch, of all entries; from a file they come
+    // batch by batch.
     bool next(AnyEntry* entry) {
         if (batch_.empty() && file_.exists())
             batch_ = merge_.next();
