@@ -20,6 +20,7 @@ namespace {
 
 using namespace simhash;
 
+// In the context of the group, where the state lives from row to row.
 Votes* new_state(MemoryContext context) {
     Votes* votes = static_cast<Votes*>(MemoryContextAlloc(context, sizeof(Votes)));
     *votes = Votes{};
@@ -28,12 +29,15 @@ Votes* new_state(MemoryContext context) {
 
 // The state as a worker sends it to its leader. Both run on one machine, so the bytes are as they
 // are in memory.
+// All fields have 16 bytes, so the struct has no padding, whose bytes would be undefined.
 struct Packed {
     __int128 ones[64], total;
     __int128 any; // 0 or 1
 };
 
 // Returns false if the bytes are no state.
+// Bytes that are damaged are an error here: sums beyond the limit could overflow when others are
+// added.
 bool unpack(const bytea* bytes, Votes* votes) {
     Packed packed;
     if (VARSIZE_ANY_EXHDR(bytes) != sizeof(packed))
@@ -70,6 +74,8 @@ Datum simhash_agg_combine(PG_FUNCTION_ARGS) {
     MemoryContext context = aggregate_context(fcinfo);
     Votes* votes =
         PG_ARGISNULL(0) ? new_state(context) : reinterpret_cast<Votes*>(PG_GETARG_POINTER(0));
+    // The state of a worker that had no row is NULL. The first state may be changed in place, the
+    // second one only read.
     if (!PG_ARGISNULL(1))
         votes->add(*reinterpret_cast<const Votes*>(PG_GETARG_POINTER(1)));
     PG_RETURN_POINTER(votes);
@@ -90,6 +96,7 @@ Datum simhash_agg_serialize(PG_FUNCTION_ARGS) {
 
 Datum simhash_agg_deserialize(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
+    // The server gives a context that lasts until the state is combined.
     Votes* votes = new_state(CurrentMemoryContext);
     if (!unpack(PG_GETARG_BYTEA_PP(0), votes))
         ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),

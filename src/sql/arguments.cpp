@@ -17,18 +17,21 @@ Value named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
                   const Name<Value> (&names)[n]) {
     if (PG_ARGISNULL(argument))
         return names[0].value;
+    // The name is compared as it lies in the datum: it need not end with a 0 byte.
     text* given = PG_GETARG_TEXT_PP(argument);
     const char* name = VARDATA_ANY(given);
     size_t length = VARSIZE_ANY_EXHDR(given);
     for (const Name<Value>& known : names)
         if (strlen(known.name) == length && memcmp(known.name, name, length) == 0)
             return known.value;
+    // The hint lists the names, so that a new one needs no other message.
     StringInfoData accepted;
     initStringInfo(&accepted);
     for (const Name<Value>& known : names)
         appendStringInfo(&accepted, "%s\"%s\"", accepted.len > 0 ? ", " : "", known.name);
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("invalid value for parameter \"%s\": \"%.*s\"", parameter,
+                           // At most 64 bytes of a long value are shown, cut between characters.
                            pg_mbcliplen(name, int(length), 64), name),
                     errhint("Accepted values are %s.", accepted.data)));
 }
@@ -85,6 +88,7 @@ __int128 weight_argument(double weight) {
 
 double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
     double share = PG_GETARG_FLOAT8(argument);
+    // Written so that NaN fails, too.
     if (!(share >= 0 && share <= 1))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is out of range", what),
@@ -93,6 +97,7 @@ double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
 }
 
 Elements array_elements(ArrayType* array, const char* what) {
+    // An empty array has no dimension.
     if (ARR_NDIM(array) > 1)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("%s must be a one-dimensional array", what),
@@ -111,6 +116,8 @@ Elements array_elements(ArrayType* array, const char* what) {
 Memory server_memory() {
     return {CurrentMemoryContext,
             [](void* context, size_t bytes) {
+                // Huge: the features of a large document may take more than the 1 GB that palloc
+                // gives.
                 return MemoryContextAllocHuge(static_cast<MemoryContext>(context), bytes);
             },
             [](void*, void* memory) { pfree(memory); }};

@@ -11,12 +11,17 @@ namespace simhash {
 // the default, so these functions are not strict. An unknown value raises an error that names the
 // accepted ones.
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument); // "words", "chars"
+// The name by which SQL knows the kind, "words" or "chars".
 const char* name_of(FeatureKind features);
+// "balanced", "tf", "sqrt", "log" or "binary".
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument);
+// "xxh3" or "fnv1".
 HashKind hash_argument(FunctionCallInfo fcinfo, int argument);
+// Words or characters of a feature, 1 to kMaxWidth.
 int width_argument(FunctionCallInfo fcinfo, int argument, int default_width);
 
 // The weight as a fixed-point number. Raises an error where it is not finite or is out of range.
+// kWeightFraction bits stand after the point.
 __int128 weight_argument(double weight);
 
 // A number from 0 to 1. Raises an error where it is another; `what` names the parameter in it.

@@ -34,6 +34,7 @@ class RowNames {
     }
 
     // Takes the fingerprint of the next row.
+    // Called for each row of the partition, in order, also for one without a value.
     void add(uint64_t fingerprint) {
         if (count_ == room_)
             write_batch();
@@ -46,6 +47,7 @@ class RowNames {
         rows_ = begin_ + count_;
         if (file_.exists()) {
             write_batch();
+            // The batch was full of the last rows; now the first ones come back.
             begin_ = 0;
             read_batch();
         }
@@ -53,6 +55,7 @@ class RowNames {
     }
 
     // Expects that rows are asked for in their order.
+    // The window function is called for the rows in their order, so a batch is read once.
     uint64_t name(size_t row) {
         if (row == begin_ + count_) {
             begin_ += count_;
@@ -63,6 +66,7 @@ class RowNames {
     }
 
   private:
+    // 64 kB.
     static constexpr size_t kBlock = size_t{1} << 13; // rows
 
     void write_batch() {
@@ -83,11 +87,13 @@ class RowNames {
 
     static void close_file(void* names) { static_cast<RowNames*>(names)->file_.close(); }
 
+    // Reads as many rows from begin_ on as the memory holds.
     void read_batch() {
         count_ = std::min(room_, rows_ - begin_);
         file_.read(int64(begin_ * sizeof(uint64_t)), batch_, count_ * sizeof(uint64_t));
     }
 
+    // Names are looked up batch by batch. After the last one nothing else needs the links.
     void name_batch() {
         clusters_->replace_by_names({batch_, count_});
         if (begin_ + count_ < rows_)
@@ -125,6 +131,7 @@ struct Kind {
 bool partition_radius(WindowObject window, const Kind& kind, int32* radius) {
     bool is_null, is_out;
     Datum value =
+        // False: the mark does not move, as later calls look at this row again.
         WinGetFuncArgInPartition(window, 1, 0, WINDOW_SEEK_HEAD, false, &is_null, &is_out);
     if (is_null)
         return false;
@@ -133,6 +140,7 @@ bool partition_radius(WindowObject window, const Kind& kind, int32* radius) {
     return true;
 }
 
+// The radius is an argument, so it may be a column. A search has one radius.
 void check_same_radius(WindowObject window, int64 rows, int32 radius, bool radius_is_null) {
     for (int64 row = 0; row < rows; row++) {
         bool is_null, is_out;
@@ -173,6 +181,7 @@ void collect_rows(WindowObject window, int64 rows, Collector* collector, RowName
         CHECK_FOR_INTERRUPTS();
         Datum value = WinGetFuncArgInPartition(window, 0, int(row), WINDOW_SEEK_HEAD, false,
                                                &is_null, &is_out);
+        // The 0 keeps the place. Its name is looked up, too, and row_name() ignores it.
         uint64_t fingerprint = is_null ? 0 : to_ordered(DatumGetInt64(value));
         if (!is_null)
             collector->add(fingerprint);
@@ -197,6 +206,7 @@ void collect_codes(WindowObject window, int64 rows, CodeSet* codes) {
 void name_rows(ExternalSorter<Entry>* of_rows, int64 rows, RowNames* names) {
     int64 next = 0;
     of_rows->finish();
+    // Rows without a code are missing among the entries: each gets a 0, which keeps its place.
     for (Entry entry{}; of_rows->next(&entry); names->add(entry.tid), next++)
         for (; next < int64(entry.key); next++)
             names->add(0);
@@ -259,6 +269,8 @@ RowNames* new_names(MemoryContext context, int64 rows, size_t search_bytes) {
 void find_fingerprint_clusters(WindowObject window, int64 rows, int32 radius,
                                Partition* partition) {
     MemoryContext context = CurrentMemoryContext;
+    // The number of rows is known, so the collector can estimate how many distinct ones there will
+    // be.
     Collector collector(context, size_t(rows));
     partition->names = new_names(context, rows, kBytesPerFingerprint);
     collect_rows(window, rows, &collector, partition->names);
@@ -269,9 +281,12 @@ void find_code_clusters(WindowObject window, int64 rows, int32 radius, Partition
     MemoryContext context = CurrentMemoryContext;
     CodeSet set(context, 1, true);
     collect_codes(window, rows, &set);
+    // No row has a code, so no row is in a cluster: partition->names stays null.
     if (set.bits() == 0)
         return;
     ExternalSorter<Entry> of_rows(NearCodes::memory_to_sort(set.words()));
+    // It stays with the partition: its rows' clusters are named by codes, which are read when the
+    // rows are returned.
     partition->codes = new (allocate<NearCodes>(context, 1)) NearCodes(&set, &of_rows);
     partition->names = new_names(context, rows, bytes_per_code(set.words()));
     name_rows(&of_rows, rows, partition->names);
@@ -291,11 +306,14 @@ void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, const
     check_row_count(rows);
     check_not_volatile(fcinfo);
     bool radius_is_null = is_given && !partition_radius(window, kind, &radius);
+    // A constant or a parameter is the same in all rows, so a pass over the rows is saved.
     if (is_given && !get_fn_expr_arg_stable(fcinfo->flinfo, 1))
         check_same_radius(window, rows, radius, radius_is_null);
     partition->ready = true;
     if (radius_is_null)
         return;
+    // The context in which the server has put the partition's local memory, and which it resets at
+    // the partition's end.
     MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(partition));
     kind.find(window, rows, radius, partition);
     MemoryContextSwitchTo(caller);
@@ -315,6 +333,7 @@ bool row_name(WindowObject window, Partition* partition, uint64_t* name) {
     if (partition->names == nullptr)
         return false;
     bool is_null;
+    // The name of a row without a value means nothing; the argument tells which rows these are.
     WinGetFuncArgCurrent(window, 0, &is_null);
     *name = partition->names->name(size_t(WinGetCurrentPosition(window)));
     return !is_null;

@@ -33,6 +33,8 @@ void check_code_radius(int32 radius) {
 
 Datum code_datum(const uint64_t* words, int bits) {
     auto* code = static_cast<VarBit*>(palloc0(VARBITTOTALLEN(bits)));
+    // The last word may have fewer bytes than 8. Its unused bits are 0, so those of the last byte
+    // are.
     auto bytes = size_t(VARBITTOTALLEN(bits) - VARBITHDRSZ - VARHDRSZ);
     SET_VARSIZE(code, VARBITTOTALLEN(bits));
     VARBITLEN(code) = bits;
@@ -47,22 +49,29 @@ void CodeSet::begin(int bits) {
     if (bits < 1 || bits > kMaxCodeBits)
         report_length(bits);
     bits_ = bits;
+    // Half of the memory, because a code takes about twice as much in a search as here: 16 bytes a
+    // word and 80, against 8 a word and 32 (bytes_per_code()).
     sorter_.emplace(context_, get_hash_memory_limit() / 2 / size_t(sets_),
                     words() + int(with_rows_));
 }
 
 void CodeSet::add(Datum datum, uint64_t row) {
+    // datum_get_code() would unpack it, too, but leave nobody to free it.
     auto* value = PG_DETOAST_DATUM_PACKED(datum);
     Code code = datum_get_code(PointerGetDatum(value));
+    // The first code sets the length for all.
     if (bits_ == 0)
         begin(code.bit_count);
     else if (code.bit_count != bits_)
         report_lengths(bits_, code.bit_count);
+    // Zeros, as the last word may get fewer bytes than it has.
     uint64_t record[kMaxCodeWords + 1] = {};
     size_t bytes = code.byte_count();
     for (size_t at = 0; at < bytes; at += kBytesOfWord) {
         uint64 word = 0;
         memcpy(&word, code.bytes + at, std::min(kBytesOfWord, bytes - at));
+        // The first byte becomes the highest of the word, so the order of words is that of the
+        // bytes.
         record[at / kBytesOfWord] = pg_ntoh64(word);
     }
     record[words()] = row; // only read where codes come with rows

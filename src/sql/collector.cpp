@@ -26,7 +26,11 @@ Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
     : context_(context), rows_(rows),
       most_(get_hash_memory_limit() / kBytesOfSearch - (other == nullptr ? 0 : other->capacity_)),
       most_searched_(searched_within(get_hash_memory_limit(), kBytesPerFingerprint)) {
+    // 8 MB, and as much scratch. A large table often repeats its fingerprints, so room for all rows
+    // would mostly be in vain.
     constexpr size_t kFirstCapacity = size_t{1} << 20;
+    // An aggregate may have a million groups of a few rows each. Then each group's set must be
+    // small.
     constexpr size_t kCapacityOfSmallGroup = 16;
     size_t first = rows == kUnknownRows ? kCapacityOfSmallGroup : std::min(rows, kFirstCapacity);
     Assert(other == nullptr || other->capacity_ * kBytesOfSearch < get_hash_memory_limit());
@@ -37,12 +41,16 @@ Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
 
 Collector Collector::within(MemoryContext context, size_t bytes) {
     Collector collector(context, kUnknownRows);
+    // The results are elsewhere, so a fingerprint takes 16 bytes here, not 40.
     collector.most_ = collector.most_searched_ = searched_within(bytes, kBytesOfSearch);
     return collector;
 }
 
 void Collector::finish() {
     drop_repeated();
+    // To collect a fingerprint takes 16 bytes, and to search it 40 with its results. So a set that
+    // was collected in memory may yet be too large to be searched there. And a set must not be in
+    // files for one part and in memory for another.
     if (is_spilled() || count_ > most_searched_)
         spill();
     if (count_ < capacity_) {
@@ -52,6 +60,7 @@ void Collector::finish() {
     }
 }
 
+// A search of files needs the memory for itself, so the array goes.
 SpilledSet* Collector::files() {
     spill();
     release_memory();
@@ -79,12 +88,15 @@ void Collector::drop_repeated() {
 
 void Collector::make_room() {
     drop_repeated();
+    // A quarter of the room was repeated fingerprints: the next sort is worth it again.
     if (count_ < capacity_ / 4 * 3)
         return;
     if (capacity_ == most_) {
         spill();
         return;
     }
+    // At once to the size that will be needed, with some reserve, as growing copies the array. The
+    // estimate may be too low, so it grows by half at least; never beyond the rows that are left.
     size_t wanted = std::max(size_t(1.05 * expected_distinct()), capacity_ + capacity_ / 2 + 1);
     capacity_ = std::min({wanted, count_ + (rows_ - added_), most_});
     fingerprints_ = resize(fingerprints_, capacity_);
@@ -93,6 +105,7 @@ void Collector::make_room() {
 
 // Moves the fingerprints of the array to files.
 void Collector::spill() {
+    // The files' handles are allocated in the current context, and must last as long as the set.
     MemoryContext caller = MemoryContextSwitchTo(context_);
     if (spilled_ == nullptr) {
         spilled_ = allocate<SpilledSet>(context_, 1);
@@ -113,6 +126,7 @@ double Collector::expected_distinct() const {
 
 namespace {
 
+// Two sets fit if the sum of both is within the limit of one search.
 bool fit_into_memory(const Collector& a, const Collector* b) {
     return !a.is_spilled() &&
            (b == nullptr || (!b->is_spilled() && a.count() + b->count() <= a.most_searched()));
@@ -120,6 +134,7 @@ bool fit_into_memory(const Collector& a, const Collector* b) {
 
 void find_pairs_by_files(SpilledSet* a, SpilledSet* b, size_t room, int32 radius,
                          const PairReceiver& receiver) {
+    // Both sets are in files now, so this is all that the search holds of them.
     FingerprintArray memory = {allocate<uint64_t>(CurrentMemoryContext, room),
                                allocate<uint64_t>(CurrentMemoryContext, room), room};
     find_spilled_pairs(a, b, memory, radius, receiver, kPause);

@@ -23,6 +23,7 @@
 namespace simhash {
 
 constexpr size_t kBytesPerFingerprint = 40;
+// The fingerprint and its place in the scratch of the sort.
 constexpr size_t kBytesOfSearch = 2 * sizeof(uint64_t);
 constexpr size_t kUnknownRows = SIZE_MAX;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
@@ -97,6 +98,8 @@ class Collector {
   private:
     size_t spilled_count() const { return spilled_ == nullptr ? 0 : size_t(spilled_->count()); }
     void drop_repeated();
+    // Sorts, drops the repeated, and then does the first of these: nothing, if a quarter of the
+    // room is free; writes all to files, if memory allows no more; grows.
     void make_room();
     void spill();
     void release_memory();
@@ -108,6 +111,7 @@ class Collector {
     size_t capacity_;
     size_t count_ = 0;
     size_t added_ = 0;
+    // How many rows come in all, or kUnknownRows.
     size_t rows_;
     size_t most_; // capacity that the memory allows
     size_t most_searched_;
@@ -119,6 +123,7 @@ class Collector {
 void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver);
 
 // The memory that a search of these sets leaves for its results, in bytes.
+// For two sets, both count.
 size_t memory_beside(const Collector& a, const Collector* b = nullptr);
 
 } // namespace simhash

@@ -15,6 +15,7 @@ namespace {
 int hex_digit(char c) {
     if (c >= '0' && c <= '9')
         return c - '0';
+    // In ASCII the letters of both cases differ in this bit.
     char lower = char(c | 0x20);
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
@@ -27,6 +28,7 @@ int hex_prefix_length(const char* written, int length) {
 } // namespace
 
 Datum simhash_to_hex(PG_FUNCTION_ARGS) {
+    // 16 digits and the 0 byte.
     char digits[17];
     snprintf(digits, sizeof(digits), "%016llx",
              static_cast<unsigned long long>(PG_GETARG_INT64(0)));
@@ -41,6 +43,7 @@ Datum simhash_from_hex(PG_FUNCTION_ARGS) {
     const char* digits = written + prefix;
     int length = written_length - prefix;
     uint64_t fingerprint = 0;
+    // Fewer than 16 digits are the low ones, as tools print numbers without leading zeros.
     bool valid = length >= 1 && length <= 16;
     for (int i = 0; valid && i < length; i++) {
         int digit = hex_digit(digits[i]);
@@ -57,8 +60,11 @@ Datum simhash_from_hex(PG_FUNCTION_ARGS) {
 }
 
 Datum simhash_to_unsigned(PG_FUNCTION_ARGS) {
+    // 2^64 - 1 has 20 digits.
     char digits[21];
     snprintf(digits, sizeof(digits), "%llu", static_cast<unsigned long long>(PG_GETARG_INT64(0)));
+    // A numeric has room for all 64 bits as an unsigned number, which no integer type of SQL has.
+    // -1: without a type modifier.
     return DirectFunctionCall3(numeric_in, CStringGetDatum(digits), ObjectIdGetDatum(InvalidOid),
                                Int32GetDatum(-1));
 }
@@ -70,12 +76,15 @@ bool parse_unsigned(const char* digits, uint64_t* out) {
     uint64_t value = 0;
     const char* at = digits;
     for (; *at >= '0' && *at <= '9'; at++)
+        // Each step checks for overflow, so 2^64 is refused and does not wrap around to 0.
         if (__builtin_mul_overflow(value, 10, &value) ||
             __builtin_add_overflow(value, *at - '0', &value))
             return false;
     if (at > digits && *at == '.')
+        // numeric(20,2) prints 42 as 42.00.
         at += 1 + strspn(at + 1, "0");
     *out = value;
+    // NaN, infinity and a minus sign have no digit in front.
     return at > digits && *at == '\0';
 }
 

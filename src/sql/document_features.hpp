@@ -13,6 +13,7 @@ constexpr FeatureKind kShingles = FeatureKind::kWords;
 constexpr int kShingleWidth = 3;
 
 // The set of a document's features. The caller releases it.
+// Allocates in the current memory context. Cuts by the definition of docs/fingerprints.md.
 FeatureSet features_of(text* document, FeatureKind features, int width);
 
 // The fingerprint by minhash() of a set. False if it is empty.

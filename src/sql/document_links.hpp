@@ -18,6 +18,8 @@ class DocumentLinks {
     }
 
     // Halves the path to the original on its way.
+    // Each link leads to an earlier document, so the path ends, and it ends at the first one of the
+    // group.
     DocumentNumber original_of(DocumentNumber number) {
         for (;;) {
             DocumentNumber earlier = earlier_[number];
@@ -36,6 +38,8 @@ class DocumentLinks {
     void link(DocumentNumber a, DocumentNumber b) {
         DocumentNumber of_a = original_of(a), of_b = original_of(b);
         if (of_a != of_b)
+            // The later original is linked to the earlier one, whichever group is larger: the first
+            // document stays the root. Paths stay short by being halved.
             earlier_.set(std::max(of_a, of_b), std::min(of_a, of_b));
     }
 

@@ -56,8 +56,10 @@ void Documents::check_document_column(Form_pg_attribute column) {
 
 void Documents::check_id_column(Form_pg_attribute column) {
     Oid type = column->atttypid, base_type = getBaseType(type);
+    // No conversion is needed.
     if (IsBinaryCoercible(type, id_type_))
         return;
+    // The function without an id_type returns ids as bigint, and takes all integers.
     if (id_type_ == INT8OID && base_type == INT2OID)
         conversion_ = Conversion::kFromSmallint;
     else if (id_type_ == INT8OID && base_type == INT4OID)
@@ -81,6 +83,8 @@ void Documents::add_row(void* documents, TupleTableSlot* row) {
         ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
                         errmsg("query must not return an id that is null"),
                         errhint("Leave out such rows in the query.")));
+    // The detoasted text and what its conversion leaves go with the row. What is kept has contexts
+    // of its own.
     MemoryContext caller = MemoryContextSwitchTo(self->row_context_);
     self->add(id, document, document_is_null);
     MemoryContextSwitchTo(caller);
@@ -95,7 +99,9 @@ void Documents::add(Datum id, Datum document, bool is_null) {
                         errdetail("The limit is %u.", kMostDocuments)));
     FeatureHashes hashes = is_null ? FeatureHashes() : features(document);
     Assert(hashes.size() <= UINT32_MAX); // a byte of a document gives fewer than four words
+    // The set will begin where the file of sets ends now.
     Document added = {keep_id(id), sets_.size(), 0, uint32_t(hashes.size()), kNoDocument};
+    // A document without features has neither, and is in no pair; its id is kept for the groups.
     if (minhash_of(hashes, &added.fingerprint)) {
         sets_.append(hashes.data(), hashes.size_bytes());
         uint64_t hash = hash_feature(
@@ -109,6 +115,7 @@ FeatureHashes Documents::features(Datum document) {
     if (form_ == Form::kShingleSet)
         return hashes_of_set(document);
     ServerText source(DatumGetTextPP(document));
+    // The set's memory is used again for the next document.
     features_.clear();
     each_feature(kShingles, kShingleWidth, source.source(), features_);
     return features_.finish();
@@ -123,6 +130,7 @@ FeatureHashes Documents::hashes_of_set(Datum document) {
 }
 
 uint64_t Documents::keep_id(Datum id) {
+    // The sign is extended to 64 bits.
     if (conversion_ == Conversion::kFromSmallint)
         return uint64_t(DatumGetInt16(id));
     if (conversion_ == Conversion::kFromInteger)
@@ -131,6 +139,7 @@ uint64_t Documents::keep_id(Datum id) {
         return id;
     if (id_length_ == -1) // from a toasted or an expanded form
         id = PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
+    // Each id is stored behind its size in bytes, so ids of any type can be read back.
     uint64_t position = ids_.size();
     auto bytes = uint32(datumGetSize(id, false, id_length_));
     ids_.append(&bytes, sizeof(bytes));
@@ -141,6 +150,7 @@ uint64_t Documents::keep_id(Datum id) {
 // ---- what was read ----
 
 void Documents::set_next_copy(DocumentNumber number, DocumentNumber copy) {
+    // A copy is read, changed and written, as records are not addressed in place.
     Document document = documents_[number];
     document.next_copy = copy;
     documents_.set(number, document);
@@ -158,11 +168,13 @@ Datum Documents::id(DocumentNumber number) {
 }
 
 FeatureHashes Documents::set(DocumentNumber number, SetBuffer* buffer) {
+    // Verification takes candidates in an order in which the same document often comes again.
     if (buffer->document != number) {
         Document document = documents_[number];
         if (buffer->capacity < document.features) {
             if (buffer->hashes != nullptr)
                 pfree(buffer->hashes);
+            // A quarter more, so that a slightly larger set does not allocate again.
             buffer->capacity = document.features + document.features / 4;
             buffer->hashes = allocate<uint64_t>(buffer->context, buffer->capacity);
         }

@@ -19,8 +19,10 @@ namespace simhash {
 
 using DocumentNumber = uint32_t;
 constexpr DocumentNumber kNoDocument = UINT32_MAX;
+// 31 bits: FingerprintModels in near_documents.cpp keeps a count of documents in as many.
 constexpr DocumentNumber kMostDocuments = INT32_MAX;
 
+// 32 bytes, so 256 of them are in a page.
 struct Document {
     uint64_t id;  // the id if its type is passed by value, else where it is among the ids
     uint64_t set; // where the hashes of its features are
@@ -48,15 +50,18 @@ class Documents {
 
     size_t count() const { return documents_.size(); }
     Document operator[](DocumentNumber number) { return documents_[number]; }
+    // Makes `copy` the next document after `number` in the list of those with the same set.
     void set_next_copy(DocumentNumber number, DocumentNumber copy);
 
     // The id, in the current memory context unless it is passed by value.
     Datum id(DocumentNumber number);
 
     // Reads the set of a document into the buffer, unless it is there.
+    // They are ascending, and valid until the buffer is used for another document.
     FeatureHashes set(DocumentNumber number, SetBuffer* buffer);
 
     // The documents with features as (hash of the set, number), to be read once.
+    // Equal sets have equal hashes; sets with equal hashes may differ, and are to be compared.
     ExternalSorter<Entry>& by_set() { return by_set_; }
 
     // The size of all sets, in bytes.

@@ -30,6 +30,8 @@ EnumLabels* read_enum_labels(Oid type, MemoryContext context) {
     int room = 64, count = 0;
     EnumLabels* read = static_cast<EnumLabels*>(
         MemoryContextAlloc(context, offsetof(EnumLabels, labels) + room * sizeof(Oid)));
+    // The index gives the labels in their sort order, which ALTER TYPE ... ADD VALUE may change:
+    // the OIDs need not ascend in it.
     ScanKeyData key;
     ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
                 ObjectIdGetDatum(type));
@@ -86,6 +88,8 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
     each_feature(features, width, source.source(), list);
     for (size_t i = 0; i < list.count; i++) {
         const ListedFeature& feature = list.listed[i];
+        // The feature as simhash() hashes it: normalised and folded, as text of the server's
+        // encoding.
         text* shown = shown_as_server_text(list.texts + feature.begin, feature.bytes);
         Datum values[] = {PointerGetDatum(shown),
                           Int32GetDatum(int(std::min(feature.frequency, uint32_t(PG_INT32_MAX))))};
@@ -112,6 +116,7 @@ Datum simhash_hash_enum(PG_FUNCTION_ARGS) {
     Oid value = PG_GETARG_OID(0);
     Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
     EnumLabels* labels = static_cast<EnumLabels*>(fcinfo->flinfo->fn_extra);
+    // fn_extra lasts as long as the call site, so a query reads the catalog once.
     if (labels == nullptr || labels->type != type)
         fcinfo->flinfo->fn_extra = labels = read_enum_labels(type, fcinfo->flinfo->fn_mcxt);
     for (int i = 0; i < labels->count; i++)

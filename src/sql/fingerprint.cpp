@@ -77,6 +77,7 @@ Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, HashO
 
 // simhash(document text, features text, width integer, weighting text, hash text) -> bigint
 Datum simhash_document(PG_FUNCTION_ARGS) {
+    // The options come first: a wrong one is an error also where the document is NULL.
     DocumentOptions options = document_options(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
@@ -94,6 +95,7 @@ Datum simhash_document(PG_FUNCTION_ARGS) {
 
 // simhash(features text[], weights float8[], hash text) -> bigint
 Datum simhash_features_array(PG_FUNCTION_ARGS) {
+    // As above, a wrong option is an error whatever the features are.
     HashKind hash = hash_argument(fcinfo, 2);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
@@ -118,6 +120,8 @@ Datum simhash_tsvector(PG_FUNCTION_ARGS) {
     const WordEntry* lexemes = ARRPTR(document);
     Votes votes;
     for (int i = 0; i < document->size; i++) {
+        // A tsvector has at most 1 MB of lexemes, so the loop ends soon and looks for no
+        // interrupts.
         int positions = lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0;
         const uint64_t hash =
             hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len);

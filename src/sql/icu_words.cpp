@@ -19,6 +19,7 @@ PG_FUNCTION_INFO_V1(icu_words);
 
 namespace {
 
+// ICU reports errors by a status that each call takes. Warnings are below zero, and no failures.
 void check(UErrorCode status, const char* what) {
     if (U_FAILURE(status))
         ereport(ERROR, (errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
@@ -63,8 +64,11 @@ void check_locale(const char* locale) {
 // The document as UTF-16, `*length` units.
 UChar* to_utf16(text* document, int32_t* length) {
     int given_bytes = int(VARSIZE_ANY_EXHDR(document));
+    // Where the server's encoding is UTF-8 this is the document itself, which does not end with a 0
+    // byte.
     const char* utf8 = pg_server_to_any(VARDATA_ANY(document), given_bytes, PG_UTF8);
     int bytes = utf8 == VARDATA_ANY(document) ? given_bytes : int(strlen(utf8));
+    // UTF-16 has at most as many units as UTF-8 has bytes.
     auto* units = static_cast<UChar*>(
         MemoryContextAllocHuge(CurrentMemoryContext, (size_t(bytes) + 1) * sizeof(UChar)));
     UErrorCode status = U_ZERO_ERROR;
@@ -75,6 +79,7 @@ UChar* to_utf16(text* document, int32_t* length) {
 }
 
 // The longest word: as UTF-8 it is palloc'd, and ICU counts its bytes in 32 bits.
+// A unit of UTF-16 becomes 3 bytes at most: the characters of 4 bytes have two units.
 constexpr int32_t kMostUnits = (MaxAllocSize - 1) / 3;
 
 void check_length(int32_t units) {
@@ -98,12 +103,15 @@ text* from_utf16(const UChar* begin, int32_t units, char* buffer) {
 
 ArrayBuildState* collect_words(UBreakIterator* iterator, const UChar* units) {
     ArrayBuildState* words = initArrayResult(TEXTOID, CurrentMemoryContext, false);
+    // The iterator gives boundaries. What lies between two of them is a word, spaces, or
+    // punctuation.
     for (int32_t begin = ubrk_first(iterator), end = ubrk_next(iterator); end != UBRK_DONE;
          begin = end, end = ubrk_next(iterator)) {
         CHECK_FOR_INTERRUPTS();
         if (ubrk_getRuleStatus(iterator) < UBRK_WORD_NONE_LIMIT)
             continue; // spaces and punctuation
         check_length(end - begin);
+        // The memory of each word is freed at once: accumArrayResult() has its own copy.
         auto* buffer = static_cast<char*>(palloc(3 * Size(end - begin) + 1));
         text* word = from_utf16(units + begin, end - begin, buffer);
         accumArrayResult(words, PointerGetDatum(word), false, TEXTOID, CurrentMemoryContext);

@@ -32,8 +32,11 @@ double rounded(double value, double steps_per_unit) {
 // Elias-Fano coding of a sorted set of n words of 64 bits takes 2 + log2(2^64 / n) bits a word. A
 // heap TID takes the bits of its block number and 8 of its offset.
 double bytes_per_row(const Layout& layout, double rows) {
+    // The default fillfactor is 90.
     constexpr double kFill = 0.9;
+    // 8 kB divided by 100 bytes.
     constexpr double kRowsPerHeapPage = 80;
+    // 2 + log2(2^64 / rows) = 66 - log2(rows).
     double key_bits = 66 - log2(rows);
     double tid_bits = 8 + log2(std::max(rows / kRowsPerHeapPage, 1.0));
     return (layout.table_count * key_bits + tid_bits) / 8 / kFill;
@@ -57,11 +60,13 @@ Datum simhash_layouts(PG_FUNCTION_ARGS) {
     check_layout_arguments(radius, rows);
     InitMaterializedSRF(fcinfo, 0);
     ReturnSetInfo* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+    // At least one row, as the logarithm of 0 is none.
     double entries = std::max(double(rows), 1.0);
     int longest_prefix = 0;
 
     for (int tables = 1; tables <= kMaxTables; tables++) {
         CHECK_FOR_INTERRUPTS();
+        // make_layout() may give fewer tables than it is asked for.
         Layout layout = make_layout(radius, tables);
         int prefix_bits = shortest_prefix_bits(layout);
         // Up to radius + 1 tables, each more makes a query cheaper. Beyond that, only some numbers
@@ -72,6 +77,7 @@ Datum simhash_layouts(PG_FUNCTION_ARGS) {
             longest_prefix = prefix_bits;
         if (layout.table_count < tables && tables <= radius + 1)
             continue;
+        // The plan of a query with the index's own radius.
         ProbePlan plan = plan_by_probes(layout, entries);
         bool nulls[5] = {};
         Datum values[5] = {Int32GetDatum(tables), Int32GetDatum(prefix_bits),

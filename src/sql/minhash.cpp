@@ -33,6 +33,7 @@ namespace {
 
 using namespace simhash;
 
+// Words, or characters: the default does not depend on the kind of features.
 constexpr int kDefaultWidth = 3;
 constexpr int kDefaultBits = 128;
 
@@ -64,6 +65,8 @@ Datum bit_string(std::array<uint64_t, count> words) {
     auto* code = static_cast<VarBit*>(palloc(VARBITTOTALLEN(kBits)));
     SET_VARSIZE(code, VARBITTOTALLEN(kBits));
     VARBITLEN(code) = kBits;
+    // The server's bit strings begin with the highest bit of the first byte. So the words are
+    // written with their highest byte first.
     for (uint64_t& word : words)
         word = pg_hton64(word);
     memcpy(VARBITS(code), words.data(), sizeof words);
@@ -74,6 +77,7 @@ template <size_t bits, typename AddFeatures>
 Datum code_of_bits(FunctionCallInfo fcinfo, AddFeatures add_features) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
+    // There is a class for each number of minima, because its arrays have that size.
     MinimaOf<bits> minima;
     add_features(minima);
     if (!minima.any())
@@ -220,6 +224,7 @@ Datum simhash_minhash_agg_transition(PG_FUNCTION_ARGS) {
 Datum simhash_minhash_agg_combine(PG_FUNCTION_ARGS) {
     MemoryContext context = aggregate_context(fcinfo);
     Minima* minima = PG_ARGISNULL(0) ? new_state(context) : state_argument(fcinfo, 0);
+    // Without a feature the other state has no minima to add, and add() would say that it had.
     if (!PG_ARGISNULL(1) && state_argument(fcinfo, 1)->any())
         minima->add(state_argument(fcinfo, 1)->values());
     PG_RETURN_POINTER(minima);
@@ -279,6 +284,7 @@ Datum simhash_minhash_similarity(PG_FUNCTION_ARGS) {
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("distance is out of range"),
                  errdetail("The distance is %d.", distance),
                  errhint("Use a distance from 0 to %d.", kFingerprintBits)));
+    // Written so that NaN fails, too.
     if (!(confidence > 0 && confidence < 1))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("confidence is out of range"),

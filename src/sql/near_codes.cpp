@@ -8,6 +8,7 @@ int any_length(const CodeSet* a, const CodeSet* b) {
     return b == nullptr ? a->bits() : std::max(a->bits(), b->bits());
 }
 
+// The last number is left out, as the count itself must have 32 bits.
 void check_count(size_t codes) {
     if (codes == UINT32_MAX)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -22,6 +23,8 @@ NearCodes::NearCodes(CodeSet* a, CodeSet* b, bool unowned_files)
       pool_(CurrentMemoryContext, share(bytes_of_pages(words_), words_), unowned_files),
       sets_{{{&pool_, words_}, PagedArray<Entry>(&pool_), {}, {}},
             {{&pool_, words_}, PagedArray<Entry>(&pool_), {}, {}}},
+      // An eighth of the pool for each part, so those of both codes of a candidate fit together
+      // with the next ones.
       part_codes_(pool_.memory_bytes() / 8 / bytes_of_pages(words_) + 1),
       candidates_(memory_to_sort(words_) / 2) {
     if (unowned_files) // the set is loaded when the files are sure to be closed
@@ -33,6 +36,7 @@ NearCodes::NearCodes(CodeSet* a, CodeSet* b, bool unowned_files)
 
 NearCodes::NearCodes(CodeSet* set, ExternalSorter<Entry>* rows) : NearCodes(set, nullptr, true) {
     releasing_ = {[](void* codes) { static_cast<NearCodes*>(codes)->release(); }, this, nullptr};
+    // Before load() makes the first file: an error in it must find the callback.
     MemoryContextRegisterResetCallback(CurrentMemoryContext, &releasing_);
     load(set, rows, &sets_[0]);
 }
@@ -43,6 +47,8 @@ void NearCodes::load(CodeSet* from, ExternalSorter<Entry>* rows, Set* to) {
         return;
     RecordSorter& sorter = from->sorter();
     sorter.finish();
+    // The sorter gives distinct records. With rows, a code comes once for each row, one after
+    // another: it gets one number, and each row gets that.
     while (const uint64_t* record = sorter.next()) {
         CHECK_FOR_INTERRUPTS();
         if (to->codes.size() == 0 || !std::equal(last, last + words_, record)) {
@@ -58,6 +64,8 @@ void NearCodes::load(CodeSet* from, ExternalSorter<Entry>* rows, Set* to) {
 
 void NearCodes::search(int32 radius, const PairReceiver& receiver) {
     NearCodesSearch(this, words_, radius, receiver, kPause).run();
+    // The order by the last word is of no use any more, but the codes are: the caller asks for them
+    // by number.
     for (int set = 0; set < set_count(); set++) {
         sets_[set].places.close();
         sets_[set].directory.release();
@@ -73,6 +81,7 @@ void NearCodes::begin_word(int word) {
 
 void NearCodes::order_by(int word, Set* set) {
     uint64_t code[kMaxCodeWords];
+    // (word, number) of all codes, sorted by the word.
     ExternalSorter<Entry> sorter(memory_to_sort(words_));
     set->places.close();
     for (size_t i = 0; i < set->codes.size(); i++) {
@@ -86,6 +95,7 @@ void NearCodes::order_by(int word, Set* set) {
     uint64_t last = 0;
     for (Entry entry{}; sorter.next(&entry); last = entry.key) {
         CHECK_FOR_INTERRUPTS();
+        // The search of words wants each word once, however many codes have it.
         if (set->places.size() == 0 || entry.key != last)
             set->words->add(entry.key);
         set->places.add(entry);
@@ -107,6 +117,7 @@ Datum NearCodes::code(int set, size_t number) {
     return code_datum(words, bits_);
 }
 
+// Between two sets, b is a number of the second.
 int NearCodes::distance(size_t a, size_t b) {
     uint64_t of_a[kMaxCodeWords], of_b[kMaxCodeWords];
     int distance = 0;

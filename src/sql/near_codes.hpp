@@ -18,12 +18,14 @@ namespace simhash {
 
 // What a distinct code takes in memory: while it is collected twice the code and what sorts it, and
 // then its part of the pages, of a sort, of the search of words, and of the results.
+// The code in a page, and its entry (word, number) in another.
 constexpr size_t bytes_of_pages(int words) {
     return size_t(words) * sizeof(uint64_t) + sizeof(Entry);
 }
 constexpr size_t bytes_of_results(int words) {
     return size_t(words) * sizeof(uint64_t) + sizeof(Entry);
 }
+// In this order: pages, the sort of entries with its scratch, the search of words, the results.
 constexpr size_t bytes_per_code(int words) {
     return bytes_of_pages(words) + 2 * sizeof(Entry) + kBytesOfSearch + bytes_of_results(words);
 }
@@ -41,6 +43,7 @@ class NearCodes {
 
     // The memory that the results of a search may have, in bytes.
     static size_t memory_of_results(int words) { return share(bytes_of_results(words), words); }
+    // An entry and its scratch.
     static size_t memory_to_sort(int words) { return share(2 * sizeof(Entry), words); }
 
     size_t count(int set) const { return sets_[set].codes.size(); }
@@ -61,6 +64,7 @@ class NearCodes {
     bool between() const { return between_; }
     void read(int set, size_t number, uint64_t* words) { sets_[set].codes.read(number, words); }
     void begin_word(int word);
+    // The entry (word, number of the code) at a place in the order of the present word.
     Entry place(int set, size_t place) { return sets_[set].places[place]; }
     size_t place_of(int set, uint64_t word) {
         return sets_[set].directory.place_of(word, [&](size_t i) { return place(set, i).key; });
@@ -68,6 +72,9 @@ class NearCodes {
     void find_pairs(int radius, const PairReceiver& receiver);
 
     template <typename Verify>
+    // A candidate: two codes whose present words are near. In memory it is verified at once. If
+    // codes are in files, candidates wait, and are verified in the order of the parts of the file
+    // that their codes are in: each part is read once for many candidates.
     void take(uint32_t a, uint32_t b, const Verify& verify) {
         if (!has_file_) {
             verify(a, b);
@@ -75,6 +82,7 @@ class NearCodes {
         }
         if (candidates_.is_full())
             verify_rest(verify);
+        // The numbers of codes and of parts have 32 bits each (check_count()).
         candidates_.add({uint64_t(a) / part_codes_ << 32 | b / part_codes_, uint64_t(a) << 32 | b});
     }
 
@@ -98,6 +106,8 @@ class NearCodes {
 
     NearCodes(CodeSet* a, CodeSet* b, bool unowned_files);
 
+    // The part of the memory limit that a code's `bytes` are of all its bytes. In floating point,
+    // as the product could have more than 64 bits.
     static size_t share(size_t bytes, int words) {
         return size_t(double(get_hash_memory_limit()) * double(bytes) /
                       double(bytes_per_code(words)));

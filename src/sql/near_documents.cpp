@@ -154,6 +154,8 @@ void Search::find_models(ExternalSorter<Entry>* by_fingerprint) {
     for (Entry entry{}; by_set.next(&entry);) {
         CHECK_FOR_INTERRUPTS();
         auto number = DocumentNumber(entry.tid);
+        // Equal hashes come one after another, in order of the documents' numbers. So the first
+        // document with a set is met first, and becomes the model.
         if (entry.key != of_hash.hash)
             of_hash.count = 0;
         of_hash.hash = entry.key;
@@ -171,6 +173,7 @@ bool Search::add_to_copies(DocumentNumber number, ModelsOfHash* of_hash) {
         ModelsOfHash::Model& model = of_hash->models[i];
         if (!have_equal_sets(model.number, number))
             continue;
+        // The list of copies is in order of their numbers. last_copy saves walking to its end.
         documents_.set_next_copy(model.last_copy, number);
         model.last_copy = number;
         if (links_ != nullptr)
@@ -191,6 +194,7 @@ void Search::group_by_fingerprint(ExternalSorter<Entry>* by_fingerprint) {
     by_fingerprint->finish();
     for (Entry entry{}; by_fingerprint->next(&entry);) {
         CHECK_FOR_INTERRUPTS();
+        // A fingerprint ends here: its models are those from `first` on.
         if (entry.key != fingerprint && models_.size() > first) {
             add_fingerprint(fingerprint, first);
             first = models_.size();
@@ -206,8 +210,10 @@ void Search::group_by_fingerprint(ExternalSorter<Entry>* by_fingerprint) {
 
 // Its models are those from `first` on.
 void Search::add_fingerprint(uint64_t fingerprint, size_t first) {
+    // With one model its number stands here directly, which saves a look into models_.
     size_t count = models_.size() - first;
     uint32_t where = count == 1 ? models_[first] : uint32_t(first);
+    // A single model counts as linked.
     fingerprints_.add({fingerprint, where, uint32_t(count), count == 1});
     collector_.add(fingerprint);
 }
@@ -220,6 +226,8 @@ void Search::make_directory() {
                     [&](size_t i) { return fingerprints_[i].fingerprint; });
     if (links_ == nullptr)
         return;
+    // A slot for each beginning: a cache, whose slots are overwritten. It answers without a look
+    // into the paged arrays.
     noted_links_ = allocate<LinkedFingerprint>(CurrentMemoryContext, directory_.beginnings());
     std::fill_n(noted_links_, directory_.beginnings(), LinkedFingerprint{0, kNoDocument});
 }
@@ -246,6 +254,8 @@ void Search::search_equal_fingerprints() {
         each_shared_fingerprint([&](size_t, const FingerprintModels& of) { search_among(of); });
         return;
     }
+    // The candidates of this step are verified before the next step, which needs to know who is
+    // linked.
     each_shared_fingerprint([&](size_t, const FingerprintModels& of) { link_to_first(of); });
     verify_candidates();
     each_shared_fingerprint(
@@ -276,6 +286,8 @@ void Search::link_among(size_t place, FingerprintModels of) {
             continue;
         for (size_t j = 0; j < of.count; j++) {
             DocumentNumber b = model(of, j);
+            // With j < i, a b outside of the largest group was compared with `a` when its own turn
+            // came.
             if (j > i || (j < i && are_linked(b, frequent)))
                 add_candidate(a, b);
         }
@@ -290,6 +302,8 @@ DocumentNumber Search::frequent_original(const FingerprintModels& of) {
         DocumentNumber original = links_->original_of(model(of, i));
         if (votes == 0)
             frequent = original;
+        // A model of another group cancels a vote. A group with more than half of the models has
+        // votes left at the end.
         original == frequent ? votes++ : votes--;
     }
     return frequent;
@@ -310,6 +324,7 @@ bool Search::note_whether_linked(size_t place, FingerprintModels* of) {
 void Search::receive_pair(void* search, uint64_t a, uint64_t b) {
     auto* self = static_cast<Search*>(search);
     if (!self->are_noted_as_linked(a, b))
+        // Two searches in the directory, so the cache is asked first.
         self->search_between(self->place_of(a), self->place_of(b));
 }
 
@@ -323,12 +338,15 @@ bool Search::are_noted_as_linked(uint64_t a, uint64_t b) {
     if (links_ == nullptr)
         return false;
     const LinkedFingerprint *of_a = noted_link(a), *of_b = noted_link(b);
+    // The noted documents are equal if both were noted with the same original. If groups have
+    // merged since, this may say no, which costs the look-ups below, and no mistake.
     return of_a->fingerprint == a && of_b->fingerprint == b && of_a->document == of_b->document;
 }
 
 // Whether the models of two fingerprints are all linked. Expects that those of each are.
 bool Search::are_linked_by_models(const FingerprintModels& a, const FingerprintModels& b) {
     DocumentNumber of_a = links_->original_of(model(a, 0)), of_b = links_->original_of(model(b, 0));
+    // Noted whether they are linked to each other or not: the next pair with one of them may be.
     *noted_link(a.fingerprint) = {a.fingerprint, of_a};
     *noted_link(b.fingerprint) = {b.fingerprint, of_b};
     return of_a == of_b;
@@ -336,16 +354,20 @@ bool Search::are_linked_by_models(const FingerprintModels& a, const FingerprintM
 
 void Search::search_between(size_t place_a, size_t place_b) {
     FingerprintModels a = fingerprints_[place_a], b = fingerprints_[place_b];
+    // For few pairs the question, which looks at every model, costs as much as the pairs.
     if (links_ != nullptr && uint64_t(a.count) * b.count > kFewPairs) {
         note_whether_linked(place_a, &a);
         note_whether_linked(place_b, &b);
         if (!b.are_linked)
+            // The inner loop can be left out for a whole set of models that are linked: that one
+            // should be b.
             std::swap(a, b);
     }
     if (links_ != nullptr && a.are_linked && b.are_linked && are_linked_by_models(a, b))
         return;
     for (size_t i = 0; i < a.count; i++) {
         DocumentNumber of_a = model(a, i);
+        // of_a is linked to one model of b, so to all.
         if (b.are_linked && b.count > 1 && are_linked(of_a, model(b, 0)))
             continue;
         for (size_t j = 0; j < b.count; j++)
@@ -365,10 +387,13 @@ void Search::add_candidate(DocumentNumber a, DocumentNumber b) {
         return;
     if (candidates_.is_full())
         verify_candidates();
+    // The pair is given in this order, whatever the order of the fingerprints.
     if (a > b) {
         std::swap(a, b);
         std::swap(of_a, of_b);
     }
+    // Sorted by the part of a, then of b: while the pairs of two parts are verified, both are in
+    // memory.
     candidates_.add({of_a.set / part_bytes_ << 32 | of_b.set / part_bytes_, uint64_t(a) << 32 | b});
 }
 
@@ -394,6 +419,7 @@ void Search::verify(DocumentNumber a, DocumentNumber b) {
         return;
     }
     double similarity;
+    // The test above stops as soon as the answer is sure, so the number is computed only for pairs.
     set_similarity(of_a, of_b, &similarity);
     receiver_.pair(receiver_.context, a, b, similarity);
 }

@@ -18,6 +18,7 @@ struct NearDocumentsReceiver {
 
 // Finds the near-duplicates of a similarity (0 to 1) among documents that have been read, in about
 // `memory` bytes beside those of the pool.
+// Releases nothing of the documents but what sorted them by their sets.
 void find_near_documents(Documents* documents, PagePool* pool, size_t memory, double similarity,
                          const NearDocumentsReceiver& receiver);
 

@@ -34,6 +34,7 @@ namespace {
 // fingerprints, so the features are sorted into a set when they are asked for.
 class Document {
   public:
+    // One reading gives both: the hashes go into the set, unsorted, and into the minima.
     explicit Document(text* document) : set_(server_memory()) {
         ServerText source(document);
         Reader reader{&set_, {}};
@@ -70,12 +71,15 @@ class Document {
     uint64_t fingerprint_;
 };
 
+// What a similarity requires: of the sets at least this similarity, of the fingerprints at most
+// this distance.
 struct Threshold {
     double similarity;
     int radius;
 };
 
 bool are_near_duplicates(Document* a, Document* b, const Threshold& threshold) {
+    // The quickest comes first: the sets have to be sorted before they can be compared.
     return a->has_features() && b->has_features() &&
            hamming_distance(a->fingerprint(), b->fingerprint()) <= threshold.radius &&
            is_set_similarity_at_least(a->features(), b->features(), threshold.similarity);
@@ -85,6 +89,8 @@ bool are_near_duplicates(Document* a, Document* b, const Threshold& threshold) {
 
 // The last value of an argument, and its features. In a scan with a condition on one document, that
 // document is cut once.
+// A change of the value is noticed by its bytes. A comparison of these is cheaper than to cut the
+// document, and no pointer tells: the executor may put the next row's value at the same address.
 struct Kept {
     MemoryContext memory; // holds what follows
     char* bytes;          // [size]; null where nothing is kept
@@ -111,6 +117,7 @@ CallSite* new_call_site(MemoryContext memory) {
 }
 
 // Returns the call site's memory; null in the first call.
+// Without an FmgrInfo, as under DirectFunctionCall(), nothing can be kept.
 CallSite* call_site(FunctionCallInfo fcinfo) {
     FmgrInfo* function = fcinfo->flinfo;
     if (function == nullptr)
@@ -131,6 +138,8 @@ Document* kept_document(FunctionCallInfo fcinfo, int argument, Kept* kept) {
     if (kept->bytes == nullptr || kept->size != size ||
         memcmp(kept->bytes, VARDATA_ANY(given), size) != 0) {
         kept->bytes = nullptr; // until all is in place: a cancellation may end this
+        // One context for each argument: the features of the last value go at once, whatever was
+        // allocated for them.
         MemoryContextReset(kept->memory);
         MemoryContext caller = MemoryContextSwitchTo(kept->memory);
         kept->document = new (palloc(sizeof(Document))) Document(given);
@@ -146,6 +155,7 @@ Document* kept_document(FunctionCallInfo fcinfo, int argument, Kept* kept) {
 
 // The threshold of a similarity from 0 to 1.
 Threshold threshold_of(double similarity) {
+    // To find the radius takes a sum over the distances for each try, so that of =~~ is a constant.
     return {similarity, similarity == kAlikeSimilarity ? kAlikeRadius
                                                        : minhash_radius(similarity, kAlikeRecall)};
 }
@@ -156,6 +166,7 @@ bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold&
         Document* b = kept_document(fcinfo, 1, &site->arguments[1]);
         return are_near_duplicates(a, b, threshold);
     }
+    // The first call of this site: both documents are cut for this call only.
     text* given_a = PG_GETARG_TEXT_PP(0);
     text* given_b = PG_GETARG_TEXT_PP(1);
     Document a(given_a), b(given_b);
@@ -234,6 +245,7 @@ Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS) {
     CallSite* site = call_site(fcinfo);
     if (site == nullptr)
         PG_RETURN_BOOL(compare_arguments(fcinfo, nullptr, threshold_of(similarity)));
+    // Mostly a constant of the query, so the radius is computed once.
     if (site->threshold.similarity != similarity)
         site->threshold = threshold_of(similarity);
     PG_RETURN_BOOL(compare_arguments(fcinfo, site, site->threshold));
@@ -251,6 +263,7 @@ Datum simhash_document_words(PG_FUNCTION_ARGS) {
     bool found = kept_fingerprint_of(fcinfo->flinfo, document, &fingerprint);
     PG_FREE_IF_COPY(document, 0);
     if (!found)
+        // The index keeps a document without words in its null table.
         PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
     Datum word = Int64GetDatum(int64(fingerprint));
     PG_RETURN_ARRAYTYPE_P(
@@ -264,6 +277,7 @@ Datum simhash_document_in_ball(PG_FUNCTION_ARGS) {
     uint64_t fingerprint;
     bool found = fingerprint_of(document, &fingerprint);
     PG_FREE_IF_COPY(document, 0);
+    // A document without a feature has no fingerprint, and lies in no ball.
     PG_RETURN_BOOL(found && hamming_distance(fingerprint, uint64_t(ball->center)) <= ball->radius);
 }
 }

@@ -34,6 +34,7 @@ class ResultRows {
           row_context_(
               AllocSetContextCreate(CurrentMemoryContext, "simhash ids", ALLOCSET_DEFAULT_SIZES)) {}
 
+    // Of groups, the result has two columns, and the third value is not looked at.
     void put(DocumentNumber id, DocumentNumber other, double similarity = 0) {
         static constexpr bool kNulls[3] = {};
         CHECK_FOR_INTERRUPTS();
@@ -64,6 +65,7 @@ class PairsInOrder {
             CHECK_FOR_INTERRUPTS();
             for (DocumentNumber copy = documents_[DocumentNumber(number)].next_copy;
                  copy != kNoDocument; copy = documents_[copy].next_copy)
+                // From each document to all copies behind it: every pair of a set's documents once.
                 add(DocumentNumber(number), copy, 1);
         }
     }
@@ -88,6 +90,8 @@ class PairsInOrder {
     void add(DocumentNumber a, DocumentNumber b, double similarity) {
         CHECK_FOR_INTERRUPTS();
         uint64_t earlier = std::min(a, b), later = std::max(a, b);
+        // The key orders the pairs by the earlier document, then by the later one. No two have the
+        // same key.
         sorter_.add({earlier << 32 | later, std::bit_cast<uint64_t>(similarity)});
     }
 
@@ -111,6 +115,7 @@ void put_groups(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, c
     ResultRows rows(fcinfo, documents);
     link_near_documents(documents, pool, shares.search, similarity, &links);
     documents->release_sets();
+    // Each document has a row, also one that is alone: it is its own original.
     for (size_t i = 0; i < documents->count(); i++)
         rows.put(DocumentNumber(i), links.original_of(DocumentNumber(i)));
     links.release();
@@ -122,6 +127,7 @@ void put_groups(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, c
 template <typename Put>
 Datum near_duplicates(FunctionCallInfo fcinfo, const Put& put) {
     InitMaterializedSRF(fcinfo, 0);
+    // A NULL gives no rows. The id_type may be NULL: only its type counts.
     if (PG_ARGISNULL(0) || PG_ARGISNULL(PG_NARGS() - 1))
         return Datum(0);
     double similarity = share_argument(fcinfo, PG_NARGS() - 1, "similarity");

@@ -12,6 +12,7 @@ namespace simhash {
 class PairSort {
   public:
     // Uses about memory_bytes at most, in the current memory context.
+    // A pair takes 32 bytes of it: an entry and its scratch.
     explicit PairSort(size_t memory_bytes) : sorter_(memory_bytes) {}
 
     PairReceiver receiver() { return {add, nullptr, this}; }
@@ -23,6 +24,7 @@ class PairSort {
     template <typename Give>
     void give_in_order(const Give& give) {
         sorter_.finish();
+        // The search gives each pair once, so nothing needs to be dropped here.
         for (Entry pair{}; sorter_.next(&pair);)
             give(pair.key, pair.tid);
         sorter_.release();

@@ -23,6 +23,7 @@ struct PairRow {
     bool nulls[3] = {};
 };
 
+// a and b are in the order of the search; the row has them as bigint.
 PairRow pair_row(uint64_t a, uint64_t b) {
     return {{Int64GetDatum(from_ordered(a)), Int64GetDatum(from_ordered(b)),
              Int32GetDatum(hamming_distance(a, b))}};
@@ -37,6 +38,7 @@ MemoryContext pairs_context() {
 // An array stores no bytes for a NULL, so the data of any array, of any number of dimensions, is a
 // sequence of fingerprints.
 Collector collect_array(ArrayType* array, const Collector* other = nullptr) {
+    // Elements that are not NULL.
     size_t elements = (ARR_SIZE(array) - ARR_DATA_OFFSET(array)) / sizeof(int64);
     const char* data = ARR_DATA_PTR(array);
     Collector collector(CurrentMemoryContext, elements, other);
@@ -63,6 +65,7 @@ CodeSet collect_codes(ArrayType* array, int sets) {
     Datum* values;
     bool* nulls;
     int count;
+    // A bit string is a varlena, aligned as an int.
     deconstruct_array(array, BITOID, -1, false, TYPALIGN_INT, &values, &nulls, &count);
     for (int i = 0; i < count; i++) {
         CHECK_FOR_INTERRUPTS();
@@ -84,8 +87,10 @@ CodeSet collect_codes(text* query, int sets) {
 // number.
 template <typename Check, typename Give>
 void give_pairs(Collector* a, Collector* b, int32 radius, const Check& check, const Give& give) {
+    // The pairs have the memory that the search leaves, and more of them go to a file.
     PairSort pairs(memory_beside(*a, b));
     find_pairs(a, b, radius, pairs.receiver());
+    // Before the first pair is given, so that too many of them are an error at once.
     check(pairs.count());
     pairs.give_in_order([&](uint64_t a, uint64_t b) {
         CHECK_FOR_INTERRUPTS();
@@ -98,6 +103,7 @@ template <typename Check, typename Give>
 void give_pairs(CodeSet* a, CodeSet* b, int32 radius, const Check& check, const Give& give) {
     if (b != nullptr)
         check_same_length(*a, *b);
+    // Without codes their length is not known, and there is no pair.
     if (a->bits() == 0 || (b != nullptr && b->bits() == 0))
         return;
     NearCodes codes(a, b);
@@ -147,6 +153,7 @@ int32 fingerprint_radius(FunctionCallInfo fcinfo, int argument) {
 }
 
 // The last argument of a function of codes, which may be left out.
+// kRadiusOfLength if it is left out: the length is known when the codes have been read.
 int32 code_radius_argument(FunctionCallInfo fcinfo, int argument) {
     if (PG_NARGS() <= argument)
         return kRadiusOfLength;
@@ -167,6 +174,8 @@ struct PairsState {
 
 // What differs between fingerprints and codes.
 template <typename Set>
+// An aggregate of fingerprints and one of codes share all else. bytes_of_values: the size of both
+// values of a pair in a row.
 struct GroupOf;
 
 template <>
@@ -205,8 +214,10 @@ std::optional<int32> radius_argument(FunctionCallInfo fcinfo, int32 default_radi
 template <typename Set>
 PairsState<Set>* new_state(FunctionCallInfo fcinfo, MemoryContext context,
                            std::optional<int32> radius) {
+    // The default needs no check, and kRadiusOfLength would not pass one.
     if (radius && PG_NARGS() == 3)
         GroupOf<Set>::check(*radius);
+    // In the context of the group: it lasts from row to row.
     auto* state = allocate<PairsState<Set>>(context, 1);
     return new (state) PairsState<Set>{radius, GroupOf<Set>::make(context), false};
 }
@@ -235,6 +246,8 @@ void check_same_radius(std::optional<int32> radius, std::optional<int32> of_stat
 // bytes_of_values: of a pair's two values
 void check_pair_count(size_t pairs, size_t bytes_of_values, const char* without_limit) {
     size_t row_bytes = MAXALIGN(SizeofHeapTupleHeader) + bytes_of_values + sizeof(int64);
+    // Each element of the array is a row with its header, the two values and the distance. An array
+    // has less than 1 GB.
     size_t most = (MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / row_bytes;
     if (pairs > most)
         ereport(ERROR,
@@ -252,6 +265,7 @@ Datum pair_array(PairsState<Set>* state, Oid row_type, const char* without_limit
     MemoryContext caller = MemoryContextSwitchTo(context);
     size_t bytes_of_values = GroupOf<Set>::bytes_of_values(state->set);
     GroupOf<Set>::finish(&state->set);
+    // The type counts this reference until ReleaseTupleDesc(); after an error the server does that.
     TupleDesc description = lookup_rowtype_tupdesc(row_type, -1);
     ArrayBuildState* array = initArrayResult(row_type, context, false);
     give_pairs(
@@ -264,6 +278,7 @@ Datum pair_array(PairsState<Set>* state, Oid row_type, const char* without_limit
         });
     ReleaseTupleDesc(description);
     MemoryContextSwitchTo(caller);
+    // The result goes to the caller's context; all else goes with `context`.
     Datum result = makeArrayResult(array, caller);
     MemoryContextDelete(context);
     return result;
@@ -279,6 +294,8 @@ Datum add_to_group(FunctionCallInfo fcinfo) {
     check_same_radius(radius, state->radius);
     if (!PG_ARGISNULL(1))
         GroupOf<Set>::add(&state->set, PG_GETARG_DATUM(1));
+    // When the first file has been made. Memory needs no callback, because it goes with its
+    // context.
     if (state->set.is_spilled() && !state->has_shutdown)
         remove_files_at_shutdown(fcinfo, state);
     PG_RETURN_POINTER(state);
@@ -289,6 +306,7 @@ Datum pairs_of_group(FunctionCallInfo fcinfo, const char* without_limit) {
     aggregate_context(fcinfo);
     auto* state =
         PG_ARGISNULL(0) ? nullptr : reinterpret_cast<PairsState<Set>*>(PG_GETARG_POINTER(0));
+    // A group without rows, or whose radius is NULL.
     if (state == nullptr || !state->radius)
         PG_RETURN_NULL();
     return pair_array(state, get_element_type(get_fn_expr_rettype(fcinfo->flinfo)), without_limit);

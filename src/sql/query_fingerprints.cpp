@@ -7,6 +7,7 @@ namespace simhash {
 namespace {
 
 Oid type_of_only_column(TupleDesc columns) {
+    // A column of a domain over bigint will do.
     return columns->natts == 1 ? getBaseType(TupleDescAttr(columns, 0)->atttypid) : InvalidOid;
 }
 

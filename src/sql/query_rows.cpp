@@ -5,6 +5,8 @@ namespace simhash {
 namespace {
 
 // The receiver to which the server sends the rows.
+// The server knows a DestReceiver only, so that must be the first member: the callbacks cast back
+// from it.
 struct Destination {
     DestReceiver server;
     const RowReceiver* receiver;
@@ -15,6 +17,7 @@ Destination* of_server(DestReceiver* destination) {
     return reinterpret_cast<Destination*>(destination);
 }
 
+// The server calls this before the first row of each statement that returns rows.
 void begin_rows(DestReceiver* destination, int, TupleDesc columns) {
     if (of_server(destination)->begun)
         ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be one statement"),
@@ -24,6 +27,7 @@ void begin_rows(DestReceiver* destination, int, TupleDesc columns) {
     receiver->begin(receiver->context, columns);
 }
 
+// True: go on. The slot is valid in this call only, so the receiver copies what it keeps.
 bool receive_row(TupleTableSlot* row, DestReceiver* destination) {
     const RowReceiver* receiver = of_server(destination)->receiver;
     receiver->row(receiver->context, row);
@@ -38,8 +42,11 @@ void run_query(const text* query, const RowReceiver& receiver) {
     Destination destination = {
         {receive_row, begin_rows, do_nothing, do_nothing, DestTuplestore}, &receiver, false};
     SPIExecuteOptions options = {};
+    // Without a new snapshot for the query: it sees what the calling statement sees.
     options.read_only = true;
+    // A statement that returns no rows, such as SET, is an error.
     options.must_return_tuples = true;
+    // The rows come one by one. Without a receiver SPI would collect all of them in memory.
     options.dest = &destination.server;
     SPI_connect();
     // SPI refuses a statement that writes. A volatile function that the statement calls may run

@@ -7,6 +7,8 @@ namespace simhash {
 
 namespace {
 
+// Large enough that a call costs little beside the reading. A conversion may take four times as
+// many bytes (MAX_CONVERSION_GROWTH).
 constexpr ptrdiff_t kSlice = 256 * 1024; // bytes
 
 bool needs_conversion() {
@@ -29,11 +31,15 @@ const char* end_of_piece(const char* at, const char* end) {
     if (end - at <= kSlice)
         return end;
     if (!needs_conversion()) {
+        // In UTF-8 the bytes after the first one of a character are 10xxxxxx, three at most. The
+        // loop looks at the last four bytes only: bytes that are not UTF-8 may never show a
+        // beginning.
         const char* cut = at + kSlice;
         while (cut > at + kSlice - 4 && (uint8_t(*cut) & 0xC0) == 0x80)
             cut--;
         return cut;
     }
+    // The server knows where characters of other encodings end.
     return at + pg_mbcliplen(at, int(end - at), int(kSlice));
 }
 
@@ -42,6 +48,7 @@ const char* end_of_piece(const char* at, const char* end) {
 bool ServerText::next(void* context, const uint8_t** piece, size_t* bytes) {
     ServerText* text = static_cast<ServerText*>(context);
     CHECK_FOR_INTERRUPTS();
+    // The reader is done with the last piece when it asks for the next.
     if (text->converted_ != nullptr) {
         pfree(text->converted_);
         text->converted_ = nullptr;
@@ -54,6 +61,7 @@ bool ServerText::next(void* context, const uint8_t** piece, size_t* bytes) {
     *bytes = text->at_ - begin;
     if (needs_conversion()) {
         char* converted = to_utf8(begin, *bytes);
+        // A conversion writes a string that ends with a 0 byte; text of the server contains none.
         if (converted != begin) {
             text->converted_ = converted;
             *piece = reinterpret_cast<const uint8_t*>(converted);
@@ -78,6 +86,8 @@ uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
 uint64_t hash_server_text(HashKind kind, Datum value) {
     const text* feature = DatumGetTextPP(value);
     uint64_t hash = hash_server_bytes(kind, VARDATA_ANY(feature), VARSIZE_ANY_EXHDR(feature));
+    // DatumGetTextPP() made a copy of a toasted value. An aggregate calls this for each row, so the
+    // copy is freed here and not left to the context.
     if (static_cast<const void*>(feature) != DatumGetPointer(value))
         pfree(const_cast<text*>(feature));
     return hash;
@@ -95,6 +105,7 @@ text* shown_as_server_text(const uint8_t* utf8, size_t bytes) {
                         errmsg("default conversion function for encoding \"%s\" to \"%s\" does not "
                                "exist",
                                pg_encoding_to_char(PG_UTF8), pg_encoding_to_char(encoding))));
+    // The pieces that can be converted, and between them the characters that cannot.
     StringInfoData shown;
     initStringInfo(&shown);
     while (at < end) {
@@ -109,6 +120,7 @@ text* shown_as_server_text(const uint8_t* utf8, size_t bytes) {
                                             room, true);
         shown.len += int(strlen(reinterpret_cast<char*>(result)));
         if (at < end) {
+            // The character that the encoding lacks; decode_utf8() moves `at` past it.
             uint32_t code_point = decode_utf8(at, end);
             appendStringInfo(&shown, code_point > 0xFFFF ? "\\+%06x" : "\\%04x", code_point);
         }

@@ -22,13 +22,16 @@ namespace simhash {
 
 namespace {
 
+// Each hash is written with leading zeros, so the length of the text tells how many there are.
 constexpr int kHashDigits = 16;
 constexpr const char* kTypeName = "shingle_set";
 
+// Aligned and with a header of 4 bytes, as `hashes` must be at an address divisible by 8.
 ShingleSet* shingle_set_argument(FunctionCallInfo fcinfo, int argument) {
     return reinterpret_cast<ShingleSet*>(PG_DETOAST_DATUM(PG_GETARG_DATUM(argument)));
 }
 
+// A value has less than 1 GB.
 constexpr size_t kMostHashes = (MaxAllocSize - offsetof(ShingleSet, hashes)) / sizeof(uint64);
 
 ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
@@ -54,6 +57,8 @@ Datum similarity_of(FunctionCallInfo fcinfo, FeatureHashes a, FeatureHashes b) {
 
 // ---- text form and binary form ----
 
+// A set that was not made here may be in disorder. Then comparisons, which merge two sorted sets,
+// would be wrong.
 bool are_possible(int width, FeatureHashes hashes) {
     return width >= 1 && width <= kMaxWidth &&
            std::adjacent_find(hashes.begin(), hashes.end(), std::greater_equal()) == hashes.end();
@@ -77,14 +82,19 @@ ShingleSet* parse_shingle_set(const char* text) {
     const char* at = skip_name(text, &features);
     if (at == nullptr || *at++ != '/')
         return nullptr;
+    // Where the text ends early, *at is 0, which is no character that is expected below.
     const char* end = at + strlen(at);
     int width = 0;
+    // A text without digits leaves the width 0, and a width out of range leaves it so:
+    // are_possible() refuses both.
     at = std::from_chars(at, end, width).ptr;
     if (*at++ != ':' || (end - at) % kHashDigits != 0)
         return nullptr;
     size_t count = size_t(end - at) / kHashDigits;
     ShingleSet* set = make_shingle_set(features, width, count);
     for (size_t i = 0; i < count; i++, at += kHashDigits)
+        // All 16 characters must be digits of one number; from_chars() stops at the first other
+        // one.
         if (std::from_chars(at, at + kHashDigits, set->hashes[i], 16).ptr != at + kHashDigits)
             return nullptr;
     return are_possible(width, set->span()) ? set : nullptr;
@@ -140,6 +150,7 @@ Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
     const char* text = PG_GETARG_CSTRING(0);
     ShingleSet* set = parse_shingle_set(text);
     if (set == nullptr)
+        // ereturn(), so that pg_input_is_valid() and COPY ... ON_ERROR can go on after it.
         ereturn(fcinfo->context, Datum(0),
                 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
                  errmsg("invalid input syntax for type %s: \"%.*s\"", kTypeName,
@@ -157,11 +168,14 @@ Datum simhash_shingle_set_recv(PG_FUNCTION_ARGS) {
     auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
     unsigned features = pq_getmsgint(message, sizeof(uint16));
     int width = int(pq_getmsgint(message, sizeof(uint16)));
+    // All that is left of the message is hashes, so their number is not sent.
     int bytes = message->len - message->cursor;
     size_t count = size_t(bytes) / sizeof(uint64);
     ShingleSet* set = make_shingle_set(FeatureKind(features), width, count);
     for (size_t i = 0; i < count; i++)
         set->hashes[i] = uint64(pq_getmsgint64(message));
+    // The checks come after the reading: what was read is in memory of its own size, whatever it
+    // is.
     if (features > unsigned(FeatureKind::kCharacters) || bytes % int(sizeof(uint64)) != 0 ||
         !are_possible(width, set->span()))
         ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
