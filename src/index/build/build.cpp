@@ -13,6 +13,7 @@
 namespace simhash {
 
 void BuildProgress::add(uint64_t entries) {
+    // The leader reports the sum of all when it adds its own.
     done_ = shared_ == nullptr ? done_ + entries : pg_atomic_add_fetch_u64(shared_, int64(entries));
     if (reports_)
         pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, int64(done_));
@@ -23,11 +24,15 @@ void enter_phase(BuildPhase phase) {
 }
 
 void expect_entries(const Layout& layout, double rows) {
+    // A row with words has one entry at most in each of these trees. Repeated fingerprints have
+    // fewer, so the entries done may end below this.
     pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(rows * null_tree(layout)));
 }
 
 namespace {
 
+// The callback of table_index_build_scan(). It ignores whether the row is alive: a row that only
+// older snapshots see needs an entry, too.
 void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
                     void* opaque) {
     auto* runs = static_cast<SortedRunCollector*>(opaque);
@@ -62,6 +67,7 @@ namespace {
 template <typename AnyEntry>
 void write_from_memory(std::span<const AnyEntry> entries, LeafWriter* leaves,
                        BuildProgress* progress) {
+    // The progress is reported after each piece.
     constexpr size_t kPiece = 1 << 16;
     Entry last = kNoEntry;
     for (size_t at = 0; at < entries.size(); at += kPiece) {
@@ -75,6 +81,7 @@ template <typename AnyEntry>
 void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgress* progress) {
     Merge<AnyEntry> runs;
     visit_sorted_runs<AnyEntry>(file, [&](const SortedRun<AnyEntry>& run) { runs.add(run); });
+    // The collector has released its postings by now, so the merge has their memory.
     runs.begin(size_t(maintenance_work_mem) * 1024);
     write_merged(&runs, leaves, progress);
     runs.release();
@@ -84,6 +91,7 @@ void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgres
 void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
                 SortedRunFiles* files, NewPages* pages, BuildProgress* progress) {
     TreeContext tree = build.tree(number);
+    // The tree is one range.
     LeafWriter leaves(tree, build.fillfactor, LeafRange{}, pages);
     const TemporaryFile& file = files->file(number);
     if (tree.kind == LeafKind::kPosting) {
@@ -123,6 +131,8 @@ BuildTotals build_alone(const IndexBuild& build) {
 // Writes the metapage and the empty roots into the first blocks of an empty fork. An index without
 // rows is complete with these; a build with rows overwrites the roots.
 void write_first_pages(Relation index, ForkNumber fork, const Layout& layout, int fillfactor) {
+    // Links to roots are computed from the tree's number (root_block()), so each root must get just
+    // its block.
     for (BlockNumber block = 0; block <= BlockNumber(tree_count(layout)); block++) {
         Buffer buffer = extend_relation(index, fork);
         if (BufferGetBlockNumber(buffer) != block)
@@ -167,6 +177,7 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
     check_first_column(index);
     check_scope(index);
+    // Not at a REINDEX, whose user did not just write the constraint.
     if (is_new_index(heap, index))
         warn_of_exclusion(index, info);
     warn_of_row_number(heap, index, info);
@@ -181,12 +192,14 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
         totals = build_alone(build);
 
     auto* result = static_cast<IndexBuildResult*>(palloc0(sizeof(IndexBuildResult)));
+    // The server writes both to pg_class.
     result->heap_tuples = totals.heap_tuples;
     result->index_tuples = totals.index_tuples;
     return result;
 }
 
 void index_build_empty(Relation index) {
+    // For an unlogged index: these pages are all that is left of it after a crash.
     write_first_pages(index, INIT_FORKNUM, layout_of_options(index), fillfactor_of_options(index));
 }
 

@@ -7,18 +7,22 @@
 
 namespace simhash {
 
+// What all parts of a build need to know of it. It changes nowhere during the build.
 struct IndexBuild {
     Relation heap, index;
     IndexInfo* info;
     const Layout* layout;
+    // Percent of a leaf's body that is filled.
     int fillfactor;
 
     TreeContext tree(int number) const { return tree_context(index, nullptr, layout, number); }
 };
 
 // The totals of one participant, or of all.
+// heap_tuples is for pg_class.reltuples of the table, index_tuples for that of the index.
 struct BuildTotals {
     double heap_tuples, index_tuples;
+    // Then the server lets only transactions use the index that are younger than it.
     bool broken_hot_chain;
 };
 

@@ -11,6 +11,7 @@ namespace simhash {
 
 namespace {
 
+// It bounds the array in shared memory.
 constexpr int kMaxRanges = 32;             // of a tree
 constexpr int kRangesPerParticipant = 4;   // several, so that all end at about the same time
 constexpr int64 kEntriesOfRange = 1 << 17; // a tree with fewer is one range
@@ -25,11 +26,13 @@ enum SharedKey : uint64 { kBuildKey = 1, kScanKey, kQueryKey, kBufferUsageKey, k
 // The beginning of a range. The first range of a tree has no block yet.
 struct RangeStart {
     Entry low;
+    // The page of the first leaf, which cut_tree() has added; invalid in a tree's first range.
     BlockNumber block;
 };
 
 // In shared memory, for leader and workers.
 struct SharedBuild {
+    // It is compared before any other member is read, so it stands first.
     Size size; // of this struct: a worker that has loaded another version sees another size
     Oid heap, index;
     bool concurrent;
@@ -37,6 +40,7 @@ struct SharedBuild {
     int fillfactor;
     int participants; // at most: the workers that were asked for, and the leader
     SharedFileSet files;
+    // Between the phases: read, cut, write.
     Barrier barrier;
 
     slock_t mutex;      // protects totals
@@ -56,6 +60,7 @@ struct Participant {
     IndexBuild build;
     SharedBuild* shared;
     ParallelTableScanDesc scan;
+    // Names the participant's files.
     int number;
     NewPages* pages;
 
@@ -72,6 +77,7 @@ struct OpenFiles {
     TemporaryFile files[MAX_PARALLEL_WORKER_LIMIT + 1];
     int count = 0;
 
+    // A participant that never came, or read no row, has no file.
     OpenFiles(SharedBuild* shared, int tree) {
         for (int i = 0; i < shared->participants; i++) {
             files[count] = SortedRunFiles::open(&shared->files, i, tree);
@@ -112,6 +118,7 @@ Samples take_samples(const OpenFiles& files) {
     // Runs of the same size have about the same keys at the same places. So each run's samples
     // begin at another fraction of a step.
     uint32 fraction = 0;
+    // Each run gives count / step samples, rounded up: so one more for each run.
     samples.entries = static_cast<Entry*>(palloc(size_t(kSamples + runs) * sizeof(Entry)));
     files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
         fraction += 0x9e3779b9; // multiples of the golden ratio have evenly spread fractions
@@ -145,10 +152,12 @@ void cut_tree(const Participant& self, int number) {
             // and another participant may write that one first.
             ranges[count++] = {low_key_between(tree, before, sample), self.pages->take()};
     }
+    // A tree without entries has no range: its root is an empty leaf already.
     self.shared->range_counts[number] = samples.total == 0 ? 0 : count;
     pfree(samples.entries);
 }
 
+// Called by one participant, while all others wait at the barrier.
 void cut_trees(const Participant& self) {
     pause_for_test("build-cuts");
     for (int tree = 0; tree < tree_count(*self.build.layout); tree++)
@@ -161,6 +170,8 @@ void read_share(const Participant& self) {
     SortedRunFiles files(&self.shared->files, self.number);
     SortedRunCollector runs(self.build.layout, self.memory(), &files);
     BuildTotals totals = collect_rows(
+        // The participants get blocks of the table from a shared counter, so each row comes to one
+        // of them.
         self.build, &runs, begin_parallel_scan(self.build.heap, self.scan), self.is_leader());
     if (self.is_leader())
         enter_phase(kPhaseSort);
@@ -186,6 +197,7 @@ void merge_range(const Participant& self, int tree, const LeafRange& range, Leaf
     Merge<AnyEntry> runs;
     files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
         CHECK_FOR_INTERRUPTS();
+        // Of each run the entries from low on, up to high. The bounds are found by binary search.
         runs.add(run.part(run.count_before(range.low),
                           range.is_last ? run.count : run.count_before(range.high)));
     });
@@ -207,6 +219,8 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
     range.block = start->block;
     range.is_last = number + 1 == self.shared->range_counts[tree];
     if (!range.is_last) {
+        // The ranges of a tree are adjacent in the array and have no gaps: one's high is the next
+        // one's low.
         range.high = start[1].low;
         range.next_block = start[1].block;
     }
@@ -219,6 +233,7 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
     Pivots pivots = leaves.finish();
     TemporaryFile file =
         TemporaryFile::create(&self.shared->files, pivot_file_name(tree, number).text);
+    // In a file and not in shared memory, whose size must be known before the workers start.
     file.append(pivots.all().data(), pivots.all().size_bytes());
     file.close();
     pivots.release();
@@ -228,6 +243,8 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
 int write_ranges(const Participant& self) {
     BuildProgress progress(&self.shared->entries_written, self.is_leader());
     int written = 0;
+    // Ranges are counted through all trees. The counter only rises, so each participant finds the
+    // tree of a number by going on from its last one.
     int tree = 0, first = 0; // the number of the tree's first range
     for (;;) {
         // The atomic counter gives each number to one participant, so a range has one writer and
@@ -248,6 +265,7 @@ int write_ranges(const Participant& self) {
 // Does the work of one participant. It may come late, and then does what is left to do.
 void take_part(const Participant& self) {
     Barrier* barrier = &self.shared->barrier;
+    // The phase tells a participant that comes late what has been done without it.
     int phase = BarrierAttach(barrier);
     if (phase == kScanning) {
         read_share(self);
@@ -256,6 +274,7 @@ void take_part(const Participant& self) {
         if (BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN))
             cut_trees(self);
     }
+    // One that attaches while the trees are cut has nothing to cut, and waits for that.
     if (phase <= kPlanning)
         BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
     if (self.is_leader()) {
@@ -269,6 +288,7 @@ void take_part(const Participant& self) {
     int written = phase <= kWriting ? write_ranges(self) : 0;
     ereport(DEBUG1, (errmsg_internal("simhash build: participant %d wrote %d key ranges",
                                      self.number, written)));
+    // Nobody waits at the end of the phase: the leader waits for the workers to exit.
     BarrierArriveAndDetach(barrier);
 }
 
@@ -279,6 +299,7 @@ void finish_trees(const Participant& self) {
     pause_for_test("build-upper-levels");
     for (int tree = 0; tree < tree_count(*self.build.layout); tree++) {
         Pivots pivots;
+        // In the order of the ranges the pivots of all leaves ascend.
         for (int range = 0; range < self.shared->range_counts[tree]; range++) {
             TemporaryFile file =
                 TemporaryFile::open(&self.shared->files, pivot_file_name(tree, range).text);
@@ -303,6 +324,7 @@ char* library_name(Relation index) {
     if (!HeapTupleIsValid(handler))
         elog(ERROR, "cache lookup failed for function %u", index->rd_amhandler);
     bool is_null;
+    // "$libdir/simhash", or the path that CREATE EXTENSION has put in its place.
     Datum library = SysCacheGetAttr(PROCOID, handler, Anum_pg_proc_probin, &is_null);
     char* name = is_null ? nullptr : TextDatumGetCString(library);
     ReleaseSysCache(handler);
@@ -334,6 +356,7 @@ void init_shared_build(SharedBuild* shared, const IndexBuild& build, ParallelCon
     shared->concurrent = build.info->ii_Concurrent;
     shared->layout = *build.layout;
     shared->fillfactor = build.fillfactor;
+    // The memory of a participant follows from this, even if fewer workers start.
     shared->participants = context->nworkers + 1;
     SharedFileSetInit(&shared->files, context->seg);
     // Participants join as they come, so nobody waits at the barrier for a worker that never
@@ -350,11 +373,15 @@ bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* co
                  SharedParts* parts) {
     Size scan_size = table_parallelscan_estimate(build.heap, snapshot);
     Size query_size = debug_query_string == nullptr ? 0 : strlen(debug_query_string) + 1;
+    // A place for each worker. The leader adds them to its own, so that pg_stat_statements
+    // counts what the workers read and wrote, too.
     Size buffer_size = mul_size(sizeof(BufferUsage), Size(context->nworkers));
     Size wal_size = mul_size(sizeof(WalUsage), Size(context->nworkers));
     for (Size size : {Size(sizeof(SharedBuild)), scan_size, query_size, buffer_size, wal_size})
         shm_toc_estimate_chunk(&context->estimator, size);
+    // One for each SharedKey.
     shm_toc_estimate_keys(&context->estimator, 5);
+    // Without a segment of shared memory it makes the context's memory local, and seg is null.
     InitializeParallelDSM(context);
     if (context->seg == nullptr)
         return false;
@@ -387,12 +414,14 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
     // A worker may still write its last range. After this call all leaves are written, and all
     // pivots are in files. It raises an error if a worker failed or did not start.
     WaitForParallelWorkersToFinish(context);
+    // After the workers have gone, as only then their figures are complete.
     for (int i = 0; i < context->nworkers_launched; i++)
         InstrAccumParallelQuery(&parts.buffer_usage[i], &parts.wal_usage[i]);
     finish_trees(leader);
     // The levels above take pages, too, so the leader returns its spare ones only now.
     pages.release();
     *totals = parts.build->totals;
+    // The server reads this from the leader's IndexInfo.
     build.info->ii_BrokenHotChain = totals->broken_hot_chain;
     return true;
 }
@@ -402,6 +431,7 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
 int build_workers(const IndexBuild& build) {
     // The server looks at expressions and at the predicate, but not at support functions.
     for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(build.index); i++) {
+        // The first column's class computes words, the others' a hash. Both run in workers.
         Oid function =
             index_getprocid(build.index, AttrNumber(i + 1), i == 0 ? kValueWords : kHashScope);
         if (OidIsValid(function) && func_parallel(function) != PROPARALLEL_SAFE)
@@ -411,6 +441,8 @@ int build_workers(const IndexBuild& build) {
 }
 
 bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* totals) {
+    // Until ExitParallelMode() the transaction cannot write rows, so leader and workers see the
+    // same.
     EnterParallelMode();
     ParallelContext* context =
         CreateParallelContext(library_name(build.index), "simhash_build_worker", workers);
@@ -423,6 +455,7 @@ bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* total
                  lead_workers(build, context, parts, totals);
     if (concurrent)
         UnregisterSnapshot(snapshot);
+    // This also detaches the shared memory; the files of the set go with the last one that does.
     DestroyParallelContext(context);
     ExitParallelMode();
     return built;
@@ -435,8 +468,10 @@ Part* find_shared(shm_toc* contents, SharedKey key) {
     return static_cast<Part*>(shm_toc_lookup(contents, key, false));
 }
 
+// In a worker.
 void work(dsm_segment* segment, shm_toc* contents) {
     debug_query_string = static_cast<char*>(shm_toc_lookup(contents, kQueryKey, true));
+    // For pg_stat_activity, which shows the leader's statement.
     pgstat_report_activity(STATE_RUNNING, debug_query_string);
     auto* shared = find_shared<SharedBuild>(contents, kBuildKey);
     // The library file may have been replaced since the leader loaded it.
@@ -451,6 +486,7 @@ void work(dsm_segment* segment, shm_toc* contents) {
     LOCKMODE index_lock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
     Relation heap = table_open(shared->heap, heap_lock);
     Relation index = index_open(shared->index, index_lock);
+    // From the catalog, as pointers of the leader mean nothing here.
     IndexInfo* info = BuildIndexInfo(index);
     info->ii_Concurrent = shared->concurrent;
 

@@ -14,6 +14,7 @@ SharedFileName::SharedFileName(const char* what, int first, int second) {
 }
 
 TemporaryFile* SortedRunFiles::file_to_write(int tree) {
+    // A file for each tree, so that a tree can be merged, and its file removed, without the others.
     TemporaryFile* file = &files_[tree];
     if (!file->exists())
         *file =
@@ -37,10 +38,13 @@ SortedRunCollector::SortedRunCollector(const Layout* layout, size_t memory, Sort
     size_t words = size_t(word_count());
     postings_ = static_cast<SortBuffer<Entry>*>(palloc(words * sizeof(SortBuffer<Entry>)));
     for (size_t word = 0; word < words; word++)
+        // An eighth is for rows without words. Equal parts make the buffers of all words full at
+        // the same row.
         new (&postings_[word]) SortBuffer<Entry>(memory / 8 * 7 / words);
 }
 
 void SortedRunCollector::finish(bool write_all) {
+    // A tree is written from memory or from its file, not from both.
     bool written = write_all || files_->file(0).exists();
     if (written)
         write_postings();
@@ -50,6 +54,7 @@ void SortedRunCollector::finish(bool write_all) {
         else
             postings_[word].sort();
     }
+    // The null table has runs of its own, and may be in memory where the other trees are in files.
     if (write_all || files_->file(null_tree(*layout_)).exists()) {
         write_nulls();
         nulls_.release();
@@ -68,6 +73,7 @@ namespace {
 
 // Copies the distinct fingerprints of sorted postings to `keys`, and returns their number.
 size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
+    // `keys` may have as many as there are postings.
     size_t count = 0;
     for (size_t i = 0; i < postings.size(); i++)
         if (i == 0 || postings[i].key != postings[i - 1].key)
@@ -82,21 +88,26 @@ size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
 // that follow the table's prefix, a sort by the prefix alone is enough.
 std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     SortBuffer<Entry>& postings = postings_of(tree);
+    // The memory that the postings were sorted with: for each posting two words, the first half for
+    // the keys, the second to sort them.
     std::span<Entry> room = postings.scratch();
     static_assert(sizeof(Entry) == 2 * sizeof(uint64_t));
     auto* memory = reinterpret_cast<uint64_t*>(room.data());
+    // The first table comes after the last one: that is the posting table.
     int table = table_of_tree(*layout_, tree), after = (table + 1) % layout_->table_count;
     if (after == 0)
         key_count_ = put_distinct(postings.entries(), memory);
     std::span keys(memory, key_count_), scratch(memory + room.size(), key_count_);
     Permutation permutation = layout_->permutation(table), last = layout_->permutation(after);
     for (uint64_t& key : keys)
+        // From one table's order of bits to the other's.
         key = permutation.apply(last.invert(key));
     auto pause = [] { CHECK_FOR_INTERRUPTS(); };
     uint64_t mask = layout_->masks[table];
     if (is_block(mask) && is_block(layout_->masks[after]) &&
         bits_between(mask, layout_->masks[after]) == 0)
         // A radix sort is stable: within a prefix the keys keep the order that they came in.
+        // The prefix stands in the highest bits of a permuted key.
         radix_sort(keys, scratch, pause, unsigned(kFingerprintBits - std::popcount(mask)));
     else
         sort_records(keys, scratch, pause);

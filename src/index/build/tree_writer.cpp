@@ -10,6 +10,7 @@ namespace {
 // Copies an image into a page and logs it whole. Expects the page pinned; releases it. Holds the
 // lock of this page only, so rules 1 to 3 hold.
 void write_page(Relation index, Buffer buffer, Page image) {
+    // Nobody else reads the page yet, but the checkpointer may write it.
     LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
     auto* header = reinterpret_cast<PageHeader>(image);
     // WAL leaves the hole out, and replay fills it with zeros. We do the same, so that both pages
@@ -28,7 +29,9 @@ void write_page(Relation index, Buffer buffer, Page image) {
 
 BlockNumber NewPages::take() {
     if (next_ == end_) {
+        // At 64 taken pages a batch is 2, at 4032 it is 64.
         auto wanted = int(std::min<int64>(1 + taken_ / kTakenForOneMore, most_at_once_));
+        // It may give fewer than wanted.
         NewBlocks blocks = extend_relation_by(index_, wanted);
         next_ = blocks.first;
         end_ = blocks.first + BlockNumber(blocks.count);
@@ -43,6 +46,7 @@ void NewPages::release() {
     // The pages are all zeros, and no link leads there, so insertions may take them.
     while (next_ < end_)
         RecordFreeIndexPage(index_, next_++);
+    // A search of the map begins at its upper pages, which this brings up to date.
     IndexFreeSpaceMapVacuum(index_);
 }
 
@@ -67,6 +71,7 @@ void Pivots::release() {
 LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range,
                        NewPages* pages)
     : tree_(tree), range_(range), pages_(pages), target_(kBodyCapacity * fillfactor / 100),
+      // README.md, "Leaves end where ranges end".
       slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)),
       window_(static_cast<Entry*>(palloc(kWindow * sizeof(Entry)))),
       page_(static_cast<Page>(palloc(BLCKSZ))), low_(range.low),
@@ -102,12 +107,16 @@ Pivots LeafWriter::finish() {
 // ends at the range's end nearest to its target size if one is within the slack, else at the
 // target.
 int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
+    // The size of a leaf is that of its packed part, which depends on the entries' values. So the
+    // number that fits is searched for.
     PackedSizes sizes(tree_.kind, entries);
     int most = std::min(count, kMaxPacked);
     auto most_within = [&](size_t bytes, int guess) {
         return sizes.most_within(bytes, most, guess);
     };
+    // Neighbouring leaves have about as many entries: the search begins with the last one's number.
     int fitting = most_within(target_, last_count_);
+    // All that is left fits, so this is the last leaf.
     if (fitting == count)
         return count;
     size_t limit = target_ + slack_;
@@ -121,9 +130,12 @@ int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
             break;
         }
     int longest = most_within(limit, fitting);
+    // The first end behind the target is the nearest one there, and no farther than the one before
+    // it.
     for (int i = fitting + 1; i <= longest && i < count; i++)
         if (begins_range(tree_, entries[i - 1], entries[i]))
             return i;
+    // All entries left fit within the slack: rather a full leaf than one more with a few entries.
     if (longest == count)
         return count;
     return range_end > 0 ? range_end : fitting;
@@ -141,6 +153,7 @@ void LeafWriter::write_leaf(int count) {
     if (bytes == 0)
         elog(ERROR, "entries of a leaf do not fit"); // cannot be: entries_of_leaf() counted them
     page_set_body_size(page_, bytes);
+    // low_ was computed for the right link of the leaf before, so both fences agree.
     set_page_low(page_, low_);
     // A tree's only leaf is its root. That is known only now, so the first leaf of a tree gets its
     // page here. All other leaves got theirs when the leaf before them was written.
@@ -168,6 +181,7 @@ void LeafWriter::write_leaf(int count) {
 }
 
 void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) {
+    // A tenth stays free for the pivots of splits to come, whatever the fillfactor.
     size_t bytes = pivot_bytes(tree.kind), pivots_of_page = kBodyCapacity * 9 / 10 / bytes;
     auto* page = static_cast<Page>(palloc(BLCKSZ));
     for (int level = 1; !below.all().empty(); level++) {
@@ -186,6 +200,7 @@ void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) 
             page_set_body_size(page, (end - begin) * bytes);
             set_page_low(page, pivots[begin].key);
             if (!is_root)
+                // The page's low is that of its first child, so it is this page's pivot, too.
                 above.add({pivots[begin].key, BufferGetBlockNumber(buffer)});
             Buffer next = InvalidBuffer;
             if (end < pivots.size()) {
@@ -197,6 +212,7 @@ void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) 
             buffer = next;
         }
         below.release();
+        // The next level. Where the root was written `above` is empty, and the loop ends.
         below = above;
     }
     pfree(page);

@@ -25,6 +25,7 @@ class NewPages {
   public:
     NewPages(Relation index, int most_at_once) : index_(index), most_at_once_(most_at_once) {}
 
+    // The page is all zeros, and no other backend writes it.
     BlockNumber take();
     // Takes a page and returns it pinned.
     Buffer take_pinned() { return ReadBuffer(index_, take()); }
@@ -44,6 +45,7 @@ class NewPages {
 };
 
 // A part of a tree's leaf level.
+// The keys low .. high, high excluded, and the pages at both ends.
 struct LeafRange {
     Entry low = {0, 0};
     BlockNumber block = InvalidBlockNumber; // of its first leaf; invalid if the tree begins here
@@ -69,7 +71,10 @@ class LeafWriter {
     Pivots finish();
 
   private:
+    // A full tail still fits beside a packed part of this many entries.
     static constexpr int kMaxPacked = kMaxLeafEntries - kMaxTailEntries;
+    // A leaf is cut when more entries are known than it could take. With room for some leaves more,
+    // what is left over is moved to the front once in several leaves.
     static constexpr int kWindow = 4 * kMaxLeafEntries;
 
     void write_full_leaves();

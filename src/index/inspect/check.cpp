@@ -24,7 +24,9 @@ namespace simhash {
 
 namespace {
 
+// What the steps of one check share, and the figures that it returns.
 struct Check {
+    // Both locked by check_lock() until the end.
     Relation heap, index;
     const Layout* layout;
     BlockNumber blocks, heap_blocks;
@@ -39,6 +41,7 @@ struct Check {
     int64 free_pages;
 };
 
+// In bytes; the server has it in kB.
 size_t sort_memory() {
     return size_t(maintenance_work_mem) * 1024;
 }
@@ -54,6 +57,8 @@ TreeContext checked_table(const Check* check, int table) {
 
 // ---- Structure ----
 
+// A page that two links lead to would be read twice, or for ever where the links form a circle.
+// This ends the check instead.
 void mark_reached(Check* check, BlockNumber block) {
     if (block >= check->blocks)
         report_corruption(check->index, block, "A link leads beyond the index's end.");
@@ -67,6 +72,7 @@ void mark_reached(Check* check, BlockNumber block) {
 void check_flags(Check* check, const LevelReader& pages, int level) {
     PageOpaque* opaque = page_opaque(pages.page());
     uint16 expected = level == 0 ? kPageLeaf : 0;
+    // A split that has not ended is no damage: a crash leaves one, and the next insertion ends it.
     if ((opaque->flags & ~kPageIncompleteSplit) != expected)
         report_corruption(check->index, pages.block(),
                           psprintf("The page's flags are 0x%x; expected 0x%x on level %d.",
@@ -75,6 +81,7 @@ void check_flags(Check* check, const LevelReader& pages, int level) {
         report_corruption(check->index, pages.block(),
                           psprintf("The page is of tree %d, level %d; expected tree %d, level %d.",
                                    opaque->tree, opaque->level, pages.tree().number, level));
+    // The first step of a split sets the flag together with the right link.
     if (page_is_rightmost(pages.page()) && (opaque->flags & kPageIncompleteSplit))
         report_corruption(check->index, pages.block(),
                           "The page is incompletely split, but has no right sibling.");
@@ -83,16 +90,20 @@ void check_flags(Check* check, const LevelReader& pages, int level) {
 // `low` and `expected` are the left neighbour's high key and right link.
 void check_fences(Check* check, const LevelReader& pages, Entry low, BlockNumber expected) {
     Page page = pages.page();
+    // The reader follows the right link. If that is stale it descends from the root, and so arrives
+    // at another page.
     if (expected != InvalidBlockNumber && pages.block() != expected)
         report_corruption(check->index, expected,
                           psprintf("The right link to this page was expected to lead to block %u.",
                                    pages.block()));
+    // So the pages of a level have all keys among them, each key on one page.
     if (page_low(page) != low)
         report_corruption(check->index, pages.block(),
                           "The page's low key differs from its left neighbour's high key.");
     if (!page_is_rightmost(page) && page_high(page) <= low)
         report_corruption(check->index, pages.block(),
                           "The page's high key is not greater than its low key.");
+    // README.md, "Fixed roots".
     BlockNumber root = root_block(pages.tree().number);
     if (pages.block() == root && !page_is_rightmost(page))
         report_corruption(check->index, root, "The root has a right sibling.");
@@ -105,6 +116,7 @@ void check_pivots(Check* check, const LevelReader& pages) {
     if (count < 1 || page_body_size(page) != count * pivot_bytes(kind))
         report_corruption(check->index, pages.block(), "The page holds no whole number of pivots.");
     Entry previous = read_pivot(kind, page, 0).key;
+    // Otherwise keys between the page's low and the first pivot would lead nowhere.
     if (previous != page_low(page))
         report_corruption(check->index, pages.block(),
                           "The first pivot's key differs from the page's low key.");
@@ -115,6 +127,7 @@ void check_pivots(Check* check, const LevelReader& pages) {
                               psprintf("Pivot %d is not greater than the one before.", i));
         previous = key;
     }
+    // The pivots ascend, so the last one stands for all.
     if (page_precedes(page, previous))
         report_corruption(check->index, pages.block(),
                           "A pivot is not less than the page's high key.");
@@ -122,6 +135,7 @@ void check_pivots(Check* check, const LevelReader& pages) {
 
 void check_posting(Check* check, const LevelReader& pages, Entry entry) {
     ItemPointerData tid = integer_to_tid(entry.tid);
+    // The table cannot have shrunk meanwhile: the lock keeps VACUUM away.
     if (ItemPointerGetBlockNumberNoCheck(&tid) >= check->heap_blocks ||
         ItemPointerGetOffsetNumberNoCheck(&tid) == InvalidOffsetNumber)
         report_corruption(check->index, pages.block(),
@@ -136,11 +150,13 @@ void check_posting(Check* check, const LevelReader& pages, Entry entry) {
 void check_leaf(Check* check, const LevelReader& pages) {
     LeafReader reader = pages.leaf();
     Page page = pages.page();
+    // On a damaged page the unary words may have fewer set bits than the header has entries.
     int packed = reader.decode_packed(check->entries);
     if (packed != reader.packed_count())
         report_corruption(check->index, pages.block(),
                           psprintf("The packed part holds %d entries; its header says %d.", packed,
                                    reader.packed_count()));
+    // Searches begin by the ranks. Wrong ones hide entries that decoding finds.
     if (!reader.ranks_agree())
         report_corruption(check->index, pages.block(),
                           "The ranks in the packed part's header are not those of its entries.");
@@ -149,10 +165,12 @@ void check_leaf(Check* check, const LevelReader& pages) {
             report_corruption(
                 check->index, pages.block(),
                 psprintf("Entry %d of the packed part is not greater than the one before.", i));
+    // From here on, packed part and tail together.
     int count = reader.decode_sorted(check->entries);
     bool postings = pages.tree().kind == LeafKind::kPosting;
     for (int i = 0; i < count; i++) {
         Entry entry = check->entries[i];
+        // The packed part ascends, so one of the two is in the tail.
         if (i > 0 && check->entries[i - 1] == entry)
             report_corruption(check->index, pages.block(), "An entry occurs twice.");
         if (entry < page_low(page) || page_precedes(page, entry))
@@ -189,6 +207,8 @@ void check_downlink(Check* check, const LevelReader& pages, Downlinks* downlinks
     Pivot pivot;
     if (!downlinks->next(&pivot))
         report_corruption(check->index, pages.block(), "No downlink leads to the page.");
+    // Both levels are read from left to right, so the downlinks come in the order of the pages. A
+    // missing, an extra or a wrong one shows at the first page where they part.
     if (pivot.child != pages.block())
         report_corruption(check->index, downlinks->parents.block(),
                           psprintf("A downlink leads to block %u; expected block %u.", pivot.child,
@@ -200,9 +220,12 @@ void check_downlink(Check* check, const LevelReader& pages, Downlinks* downlinks
 }
 
 void check_level(Check* check, const TreeContext& tree, int level, bool is_root) {
+    // Reads the level and, at the same pace, the level above for its pivots. The root has none
+    // above, and the second reader is not asked.
     LevelReader pages(tree, level);
     Downlinks downlinks{LevelReader(tree, level + 1), 0, 0};
     Entry low{0, 0};
+    // Where the leftmost page of a lower level is, only its downlink says.
     BlockNumber expected = is_root ? root_block(tree.number) : InvalidBlockNumber;
     bool has_downlink = true;
     while (pages.next()) {
@@ -216,17 +239,21 @@ void check_level(Check* check, const TreeContext& tree, int level, bool is_root)
         else
             check_leaf(check, pages);
         PageOpaque* opaque = page_opaque(pages.page());
+        // For the next page, the right half of the split: the crash came before its downlink.
         has_downlink = !(opaque->flags & kPageIncompleteSplit);
         expected = opaque->right;
+        // The last page of a level has no high; then nobody looks at `low` any more.
         low = page_high(pages.page());
     }
     Pivot extra;
+    // All pages of the level are done, so the level above must be, too.
     if (!is_root && downlinks.next(&extra))
         report_corruption(check->index, downlinks.parents.block(),
                           psprintf("A downlink leads to block %u, which is not on level %d.",
                                    extra.child, level));
 }
 
+// From the root down: a level is read by the pivots above it, which have been checked then.
 void check_tree(Check* check, int number) {
     TreeContext tree = checked_tree(check, number);
     int top = root_level(tree);
@@ -242,6 +269,8 @@ void check_unreached(Check* check) {
         CHECK_FOR_INTERRUPTS();
         Buffer buffer = ReadBuffer(check->index, block);
         LockBuffer(buffer, BUFFER_LOCK_SHARE);
+        // A crash between the extension of the file and the page's first record leaves a page of
+        // zeros.
         bool zero = PageIsNew(BufferGetPage(buffer));
         if (!zero) {
             check_page(check->index, block, buffer);
@@ -257,8 +286,10 @@ void check_unreached(Check* check) {
 
 // No TID may occur twice among the postings of a word and those of the null table.
 void check_tids(Check* check) {
+    // The postings come in order of fingerprints, so the TIDs have to be sorted.
     ExternalSorter<uint64_t> tids(sort_memory());
     TreeContext posting_table = checked_table(check, 0);
+    // A row is in one of the two.
     for (int number : {posting_table.number, null_tree(*check->layout)}) {
         EntryReader postings(checked_tree(check, number));
         Entry entry;
@@ -281,17 +312,21 @@ void check_tids(Check* check) {
 // insertion may leave a posting and no entry in a block table: the posting goes in first.
 bool has_committed_row(Check* check, uint64_t fingerprint) {
     SnapshotData snapshot;
+    // It sees all rows but those that VACUUM may remove, and among these are the aborted ones.
     InitNonVacuumableSnapshot(snapshot, GlobalVisTestFor(check->heap));
+    // A descent for each call: called only where something is missing.
     EntryReader postings(checked_table(check, 0), {fingerprint, 0});
     Entry entry;
     while (postings.next(&entry) && entry.key == fingerprint) {
         ItemPointerData tid = integer_to_tid(entry.tid);
+        // The TID of a posting is the beginning of a HOT chain, and any row of the chain will do.
         if (table_index_fetch_tuple_check(check->heap, &tid, &snapshot, nullptr))
             return true;
     }
     return false;
 }
 
+// `block` is where the entry would stand, or nearly: for the message.
 void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int table) {
     if (has_committed_row(check, fingerprint))
         report_corruption(
@@ -310,6 +345,7 @@ int64 add_fingerprints(Check* check, const Permutation& permutation,
     uint64_t previous = 0;
     Entry entry;
     while (postings.next(&entry)) {
+        // The postings of a fingerprint are adjacent, so one comparison finds the distinct ones.
         if (count > 0 && entry.key == previous)
             continue;
         previous = entry.key;
@@ -321,6 +357,8 @@ int64 add_fingerprints(Check* check, const Permutation& permutation,
 }
 
 void check_block_table(Check* check, int table) {
+    // Both streams are in the order of this permutation, each key at most once. They are merged: a
+    // key that only one of them has is an orphan, or is missing.
     Permutation permutation = check->layout->permutation(table);
     ExternalSorter<uint64_t> sorter(sort_memory());
     add_fingerprints(check, permutation, &sorter);
@@ -348,12 +386,16 @@ void check_block_table(Check* check, int table) {
 
 // ---- Rows ----
 
+// The sorters that read_rows() fills: for each word (fingerprint, TID), and for the other rows (0,
+// TID).
 struct Rows {
     std::span<ExternalSorter<Entry>> fingerprints; // of each word
     ExternalSorter<Entry>* nulls;
 };
 
 void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
+    // The server calls this for each row that the index must have, with the index's columns,
+    // expressions computed, and the predicate tested.
     auto* rows = static_cast<Rows*>(opaque);
     uint64_t words[kMaxWords];
     std::span<uint64_t> fingerprints(words, rows->fingerprints.size());
@@ -392,13 +434,17 @@ void read_rows(Check* check, Rows* rows) {
     info->ii_ExclusionStrats = nullptr;
     Snapshot snapshot = snapshot_of_rows(check->index);
     TableScanDesc scan = table_beginscan_strat(check->heap, snapshot, 0, nullptr, true, true);
+    // This ends the scan, too.
     table_index_build_scan(check->heap, check->index, info, true, false, add_row, rows, scan);
     UnregisterSnapshot(snapshot);
 }
 
 void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
+    // Rows and postings both ascend. The index may have postings that no row here has, of rows that
+    // are dead or not committed, and these are passed by.
     EntryReader postings(checked_tree(check, number));
     rows->finish();
+    // No row is (0, 0), because a TID has an offset of 1 or more.
     Entry posting{0, 0};
     Entry row;
     while (rows->next(&row)) {
@@ -420,6 +466,7 @@ void check_rows(Check* check) {
     auto* sorters =
         static_cast<ExternalSorter<Entry>*>(palloc(words * sizeof(ExternalSorter<Entry>)));
     for (size_t word = 0; word < words; word++)
+        // All words are collected in one pass over the table, so they share the memory.
         new (&sorters[word]) ExternalSorter<Entry>(sort_memory() / words);
     ExternalSorter<Entry> nulls(sort_memory() / 8);
     Rows rows{{sorters, words}, &nulls};
@@ -432,10 +479,12 @@ void check_rows(Check* check) {
 // ---- All of it ----
 
 void check_index(Check* check, bool rows) {
+    // No link leads to the metapage, whose block is fixed.
     mark_reached(check, kMetaBlock);
     for (int number = 0; number < tree_count(*check->layout); number++)
         check_tree(check, number);
     check_unreached(check);
+    // The empty mask leaves the bits as they are.
     Permutation natural(0, BitOrder::kFromHighest);
     check->word = 0;
     check->fingerprints = add_fingerprints(check, natural, nullptr);
@@ -451,10 +500,12 @@ void check_index(Check* check, bool rows) {
 Check* new_check(Relation heap, Relation index) {
     auto* check = static_cast<Check*>(palloc0(sizeof(Check)));
     auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
+    // A copy: an invalidation may free the cache while the check runs.
     *layout = index_cache(index)->layout;
     check->heap = heap;
     check->index = index;
     check->layout = layout;
+    // The lock keeps writers away, so the file does not grow.
     check->blocks = RelationGetNumberOfBlocks(index);
     check->heap_blocks = RelationGetNumberOfBlocks(heap);
     static_assert(MaxBlockNumber / 8 + 1 <= MaxAllocSize);
@@ -463,6 +514,8 @@ Check* new_check(Relation heap, Relation index) {
     return check;
 }
 
+// ShareLock conflicts with writers and VACUUM, not with readers. A standby grants no lock of that
+// strength.
 LOCKMODE check_lock() {
     if (!RecoveryInProgress())
         return ShareLock;
@@ -503,6 +556,8 @@ Datum simhash_index_check(PG_FUNCTION_ARGS) {
     int security;
     GetUserIdAndSecContext(&user, &security);
     SetUserIdAndSecContext(heap->rd_rel->relowner, security | SECURITY_RESTRICTED_OPERATION);
+    // Functions of the owner may change settings; AtEOXact_GUC() puts them back. After an error the
+    // end of the transaction does both.
     int settings = NewGUCNestLevel();
 
     Check* check = new_check(heap, index);

@@ -9,6 +9,8 @@ namespace simhash {
 
 namespace {
 
+// The sums of one level. fingerprints counts the distinct keys: in the posting table a fingerprint
+// may have many postings.
 struct LevelInfo {
     int tree, level;
     int64 pages, entries, fingerprints, tail_entries;
@@ -24,6 +26,7 @@ struct Info {
 
 void add_leaf(Info* info, const LevelReader& pages, LevelInfo* level, bool* any, uint64_t* last) {
     LeafReader reader = pages.leaf();
+    // Entries of equal keys may go on from leaf to leaf, so the last key is kept between leaves.
     int count = reader.decode_sorted(info->entries);
     for (int i = 0; i < count; i++) {
         level->fingerprints += !*any || info->entries[i].key != *last;
@@ -37,6 +40,7 @@ void add_leaf(Info* info, const LevelReader& pages, LevelInfo* level, bool* any,
 LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
     LevelInfo level{tree.number, number, 0, 0, 0, 0, 0};
     LevelReader pages(tree, number);
+    // 0 is a key, so `any` says whether there was one before.
     bool any = false;
     uint64_t last = 0;
     while (pages.next()) {
@@ -90,6 +94,8 @@ void put_level(Info* info, const LevelInfo& level) {
         Float8GetDatum(rounded(double(level.used_bytes) / (double(level.pages) * kBodyCapacity))),
         Float8GetDatum(level.entries > 0 ? rounded(bytes / double(level.entries)) : 0)};
     bool absent[kColumns] = {};
+    // The columns by number: 3 is the radius, 4 and 5 the prefix, 9 the fingerprints, 10 the tail
+    // entries, 12 the bytes per entry.
     absent[3] = true;
     absent[4] = absent[5] = !postings_or_table;
     absent[9] = !leaf || !postings_or_table;
@@ -102,11 +108,14 @@ void put_level(Info* info, const LevelInfo& level) {
 void put_whole(Info* info, const LevelInfo* leaves) {
     const Layout& layout = *info->layout;
     int64 pages = RelationGetNumberOfBlocks(info->index);
+    // The first word has a posting for each row with words, the null table one for each other row.
     int64 rows = leaves[0].entries + leaves[null_tree(layout)].entries;
     int64 tail_entries = 0;
     for (int tree = 0; tree < tree_count(layout); tree++)
         tail_entries += leaves[tree].tail_entries;
     double bytes = double(pages) * BLCKSZ;
+    // The radius is that of a whole value, up to which each word is searched within the layout's
+    // radius t: the sum of (t + 1) over the words is the radius + 1.
     Datum values[kColumns] = {CStringGetTextDatum("index"),
                               Datum(0),
                               Datum(0),
@@ -131,6 +140,7 @@ void read_info(Info* info) {
     auto* leaves = static_cast<LevelInfo*>(palloc0(trees * sizeof(LevelInfo)));
     for (int number = 0; number < trees; number++) {
         TreeContext tree = tree_context(info->index, nullptr, info->layout, number);
+        // A root that is pushed down meanwhile adds a level above, which this row set then lacks.
         for (int level = root_level(tree); level > 0; level--)
             put_level(info, read_level(info, tree, level));
         leaves[number] = read_level(info, tree, 0);
@@ -149,6 +159,7 @@ PG_FUNCTION_INFO_V1(simhash_index_info);
 Datum simhash_index_info(PG_FUNCTION_ARGS) {
     using namespace simhash;
     Relation heap, index;
+    // The lock of a reader: INSERT and VACUUM go on.
     open_index(PG_GETARG_OID(0), AccessShareLock, &heap, &index, IndexRight::kMonitor);
     InitMaterializedSRF(fcinfo, 0);
     Layout layout = index_cache(index)->layout;

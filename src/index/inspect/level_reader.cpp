@@ -17,12 +17,16 @@ bool LevelReader::next() {
     Buffer buffer = find_page(tree_, next_, position_, level_);
     memcpy(page_, BufferGetPage(buffer), BLCKSZ);
     block_ = BufferGetBlockNumber(buffer);
+    // go_right() moves the position to the page's high, and returns false where there is none.
     ended_ = !go_right(tree_.index, buffer, &position_);
     UnlockReleaseBuffer(buffer);
+    // From the copy: the page itself may have another right neighbour by now, and the position will
+    // tell.
     next_ = page_opaque(page_)->right;
     return true;
 }
 
+// The reader reads in the copy, which is valid until next().
 LeafReader LevelReader::leaf() const {
     LeafReader reader;
     if (!page_is_leaf(page_) || !reader.open(page_body(page_), page_body_size(page_), tree_.kind))
@@ -36,6 +40,7 @@ EntryReader::EntryReader(const TreeContext& tree, Entry first)
 
 bool EntryReader::next(Entry* entry) {
     do {
+        // More than one turn for leaves that are empty.
         while (position_ == count_) {
             if (!leaves_.next())
                 return false;

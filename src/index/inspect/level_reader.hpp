@@ -36,9 +36,11 @@ class LevelReader {
 // Reads the entries of a tree in order.
 class EntryReader {
   public:
+    // Begins with the first entry that is not less than `first`.
     explicit EntryReader(const TreeContext& tree, Entry first = {0, 0});
     EntryReader(const EntryReader&) = delete;
     ~EntryReader() { pfree(entries_); }
+    // False at the tree's end.
     bool next(Entry* entry);
     // The leaf of the last entry.
     BlockNumber block() const { return leaves_.block(); }

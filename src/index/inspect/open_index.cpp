@@ -17,14 +17,17 @@ void refuse_other_relations(Relation index) {
     if (index->rd_rel->relkind != RELKIND_INDEX || !is_simhash_index(index))
         ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
                         errmsg("\"%s\" is not a simhash index", RelationGetRelationName(index))));
+    // The other session has its pages in memory of its own.
     if (RELATION_IS_OTHER_TEMP(index))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("cannot access temporary index \"%s\" of another session",
                                RelationGetRelationName(index))));
+    // A failed CREATE INDEX CONCURRENTLY leaves an index that lacks rows.
     if (!index->rd_index->indisvalid)
         ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                         errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
                         errhint("Please REINDEX or drop it.")));
+    // A standby gets no pages of it.
     if (RecoveryInProgress() && !RelationIsPermanent(index))
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("unlogged index \"%s\" has no content during recovery",
