@@ -31,12 +31,15 @@ struct PackedShape {
 // and range make neither term greater, nor the least sum: a part never encodes larger than the
 // whole.
 unsigned best_low_bits(uint64_t range, uint64_t count) {
+    // The bits that depend on the width: the low parts, and the clear bits of the unary words. The
+    // set bits are always `count`.
     auto bits = [=](unsigned width) { return count * width + (range >> width); };
     auto words = [=](unsigned width) {
         return words_for(count * width) + words_for(count + (range >> width));
     };
     // The gain of one more bit, ceil((range >> width) / 2) - count, only falls, so the bits are
     // fewest at the first width without gain.
+    // The best width is near log2(range / count). The loop begins a little below and goes up.
     unsigned needed = std::bit_width(range), counted = std::bit_width(count);
     unsigned fewest_bits = needed > counted + 2 ? needed - counted - 2 : 0;
     while (fewest_bits < 63) {
@@ -66,6 +69,7 @@ PackedShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t blo
     shape.low_bits = best_low_bits(range, count);
     shape.low_words = words_for(count * shape.low_bits);
     shape.unary_words = words_for(count + (range >> shape.low_bits));
+    // A block table has no TIDs, and so no TID words.
     if (kind == LeafKind::kPosting) {
         shape.block_bits = std::bit_width(block_range);
         shape.offset_bits = std::bit_width(greatest_offset);
@@ -93,6 +97,7 @@ class BitWriter {
   public:
     explicit BitWriter(uint8_t* words) : words_(words) {}
 
+    // The value must have no bits above the width.
     void write(uint64_t value, unsigned width) {
         if (width == 0)
             return;
@@ -101,6 +106,7 @@ class BitWriter {
             memcpy(words_, &pending_, 8);
             words_ += 8;
             unsigned used = 64 - filled_;
+            // What did not fit into the word begins the next one. A shift by 64 would be undefined.
             pending_ = used < width ? value >> used : 0;
             filled_ = filled_ + width - 64;
         } else {
@@ -118,6 +124,7 @@ class BitWriter {
     unsigned filled_ = 0;
 };
 
+// Entry i sets the bit at its high part + i. The words were zeroed before.
 void write_unary(const Entry* entries, int count, unsigned low_bits, uint8_t* words) {
     for (int i = 0; i < count; i++) {
         uint64_t position = ((entries[i].key - entries[0].key) >> low_bits) + i;
@@ -126,6 +133,7 @@ void write_unary(const Entry* entries, int count, unsigned low_bits, uint8_t* wo
     }
 }
 
+// A section beyond the words adds no entries, so its rank is that of the one before.
 Ranks count_ranks(const uint8_t* unary, size_t unary_words, size_t section_words) {
     Ranks ranks;
     size_t word = 0;
@@ -151,6 +159,7 @@ bool keys_ascend(const Entry* entries, int count) {
 
 void LeafShape::prefetch_packed(const uint8_t* body, size_t size, double from, double to) const {
     // Some words before and after as well, because keys are not spread quite evenly.
+    // `first_word` counts from the end of the header. The fractions say which part of these words.
     auto fetch = [&](int first_word, int words, int before, int after) {
         int from_word = std::max(first_word + int(from * words) - before, 0);
         size_t at = sizeof(PackedHeader) + 8 * size_t(from_word);
@@ -175,6 +184,7 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
         return false;
     memcpy(&header_, body, sizeof(PackedHeader));
     kind_ = kind;
+    // First the widths and counts, so that the products below cannot wrap around.
     if (header_.kind != uint8_t(kind) || header_.low_bits > 63 || header_.block_bits > 32 ||
         header_.offset_bits > 16 || header_.packed_bytes > size || header_.count > kMaxLeafEntries)
         return false;
@@ -183,14 +193,17 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
         words_for(size_t(header_.count) * (header_.block_bits + header_.offset_bits));
     if (kind == LeafKind::kBlock && tid_words != 0)
         return false;
+    // Searches read a unary word where there is an entry.
     if (header_.count > 0 && header_.unary_words == 0)
         return false;
+    // All words must be inside of the packed part, and leave no gap.
     if (sizeof(PackedHeader) + 8 * (low_words + header_.unary_words + tid_words) !=
         header_.packed_bytes)
         return false;
     size_t tail_bytes = size - header_.packed_bytes;
     if (tail_bytes % tail_entry_bytes(kind) != 0)
         return false;
+    // What follows the packed part is tail: its length is not stored.
     tail_count_ = int(tail_bytes / tail_entry_bytes(kind));
     low_ = body + sizeof(PackedHeader);
     unary_ = low_ + 8 * low_words;
@@ -234,6 +247,8 @@ int LeafReader::decode_sorted(Entry* out) const {
     int total = packed_entries + tail_entries;
     int to = total - 1, from = packed_entries - 1, t = tail_entries - 1;
     while (t >= 0) {
+        // The greatest of both goes to the end. What is written there was read before, because `to`
+        // is never before `from`.
         if (from >= 0 && out[from] > tail[t])
             out[to--] = out[from--];
         else
@@ -253,6 +268,7 @@ size_t PackedSizes::bytes(int count) {
     uint64_t range = entries_[count - 1].key - entries_[0].key;
     if (kind_ == LeafKind::kBlock)
         return shape_of(kind_, uint64_t(count), range, 0, 0).bytes();
+    // The counts that are asked for go up and down; each entry adds to bounds_ once.
     for (; known_ < count / kStride; known_++) {
         TidBounds bounds = bounds_[known_];
         for (int i = known_ * kStride; i < (known_ + 1) * kStride; i++)
@@ -268,6 +284,7 @@ size_t PackedSizes::bytes(int count) {
 }
 
 int PackedSizes::most_within(size_t limit, int most, int guess) {
+    // The sizes do not fall, so the search may step and halve.
     return last_that_holds(0, most + 1, guess, 8, [&](int count) { return bytes(count) <= limit; });
 }
 
@@ -295,6 +312,7 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
     uint64_t rest_mask = (uint64_t{1} << rest_bits) - 1;
     for (int first = 0; first < count; first += kGroupEntries) {
         int end = std::min(first + int(kGroupEntries), count);
+        // The suffixes of the group, then the other bits of its low parts.
         for (int i = first; suffix_bits > 0 && i < end; i++)
             low.write(uint32_t(entries[i].key), kSuffixBits);
         for (int i = first; i < end; i++)
@@ -303,6 +321,7 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
     low.finish();
     uint8_t* unary = words + 8 * shape.low_words;
     write_unary(entries, count, shape.low_bits, unary);
+    // After the unary words have been written, from which they are counted.
     header.ranks = count_ranks(unary, shape.unary_words, header.section_words());
     memcpy(out, &header, sizeof(header));
     if (shape.tid_words > 0) {

@@ -50,26 +50,34 @@ namespace simhash {
 enum class LeafKind : uint8_t { kBlock = 1, kPosting = 2 };
 
 constexpr int kMaxLeafEntries = 4096; // packed part and tail together
+// A larger tail makes merges rarer and searches slower, as each search compares all of it.
 constexpr int kMaxTailEntries = 256;
 static_assert(kMaxLeafEntries <= UINT16_MAX, "the header has 16 bits for the number of entries");
 constexpr unsigned kSuffixBits = 32;
+// 16 suffixes of 4 bytes are 64 bytes: a vector of AVX-512, or four of NEON.
 constexpr unsigned kGroupEntries = 16;
 constexpr int kUnarySections = 8;
 
 // Entries before each section of the unary words but the first.
 using Ranks = std::array<uint16_t, kUnarySections - 1>;
 
+// The stored form: 40 bytes, at the beginning of the body.
 struct PackedHeader {
+    // All low and high parts are of the distance to this key.
     uint64_t first_key;
     uint32_t first_block;  // least heap block of the packed part's TIDs
     uint16_t count;        // entries
     uint16_t packed_bytes; // this header and all words
+    // The other counts of words follow from count and the widths; this one depends on the range of
+    // the keys.
     uint16_t unary_words;
     uint8_t low_bits;    // 0..63
     uint8_t block_bits;  // 0..32
     uint8_t offset_bits; // 0..16
     uint8_t kind;        // LeafKind
     Ranks ranks;
+    // 0. They fill the header up to a multiple of 8 bytes, so that the words after it are aligned
+    // where the body is.
     uint16_t reserved[2];
 
     size_t section_words() const {
@@ -78,6 +86,7 @@ struct PackedHeader {
 };
 static_assert(sizeof(PackedHeader) == 40);
 
+// A key of 8 bytes, and in postings a TID of 6.
 constexpr size_t tail_entry_bytes(LeafKind kind) {
     return kind == LeafKind::kBlock ? 8 : 14;
 }
@@ -94,6 +103,8 @@ inline uint64_t read_bits(const uint8_t* words, size_t position, unsigned width)
     uint64_t word;
     memcpy(&word, at, 8);
     uint64_t value = word >> shift;
+    // The field goes on in the next word. Only then that word is read, because it may be beyond the
+    // body.
     if (shift + width > 64) {
         memcpy(&word, at + 8, 8);
         value |= word << (64 - shift);
@@ -108,6 +119,7 @@ inline uint64_t read_word(const uint8_t* words, size_t index) {
 }
 
 // Where the suffix of entry i stands in low words of `low_bits` bits an entry, in bytes.
+// A group takes low_bits * 16 bits, that is low_bits * 2 bytes. Its suffixes come first.
 inline size_t suffix_offset(unsigned low_bits, size_t i) {
     return i / kGroupEntries * low_bits * (kGroupEntries / 8) + i % kGroupEntries * 4;
 }
@@ -123,6 +135,8 @@ struct PortableBits {
 };
 
 // Bounds of the TIDs of a packed part.
+// From these follow the widths of the TIDs: of the block relative to the least one, and of the
+// offset.
 struct TidBounds {
     uint32_t least_block = UINT32_MAX, greatest_block = 0, greatest_offset = 0;
 
@@ -178,6 +192,7 @@ class LeafReader {
     }
 
     // TID of packed entry i, 0 <= i < packed_count().
+    // Whatever the bits are, the result has 48 bits: the block is taken modulo 2^32.
     uint64_t packed_tid(int i) const {
         unsigned width = header_.block_bits + header_.offset_bits;
         uint64_t bits = leaf_detail::read_bits(tids_, size_t(i) * width, width);
@@ -197,6 +212,7 @@ class LeafReader {
         }
         return entry;
     }
+    // The key alone, for searches that do not need the TID.
     uint64_t tail_key(int i) const {
         uint64_t key;
         memcpy(&key, tail_ + size_t(i) * tail_entry_bytes(kind_), 8);
@@ -215,6 +231,8 @@ class LeafReader {
     };
     // Room that keys_within() needs: the hits, and entries of the packed part whose keys it does
     // not know yet.
+    // The hits so far are at most a leaf's entries, and a slice adds as many at most before they
+    // are checked. One more place is written before it is known to be a hit.
     static constexpr int kHitRoom = 2 * kMaxLeafEntries + 1;
     // The entries with low <= key <= high whose key is within `radius` bits of `target`; `hits`
     // holds kHitRoom. If the range is cut, only those in its slices. Returns their
@@ -254,6 +272,7 @@ class LeafReader {
             : words_(reader.low_), low_bits_(reader.header_.low_bits),
               first_suffix_(uint32_t(reader.header_.first_key)), count_(reader.header_.count),
               next_(i) {
+            // Low parts of fewer than 32 bits stand one after another, without groups.
             if (!reader.has_suffixes()) {
                 rest_bits_ = low_bits_;
                 rest_ = i * low_bits_;
@@ -273,6 +292,8 @@ class LeafReader {
             if (group_end_ != SIZE_MAX) {
                 uint32_t suffix = leaf_detail::read_suffix(words_, suffix_);
                 suffix_ += 4;
+                // The suffix is that of the key itself. The low part's own 32 bits are those of the
+                // distance, so the first key's suffix is subtracted, modulo 2^32.
                 part = part << kSuffixBits | uint32_t(suffix - first_suffix_);
             }
             next_++;
@@ -285,6 +306,8 @@ class LeafReader {
             size_t in_group = next_ % kGroupEntries, first = next_ - in_group;
             group_end_ = first + kGroupEntries;
             suffix_ = leaf_detail::suffix_offset(low_bits_, next_);
+            // The bits above the suffixes begin behind those of the group: 16 of them, or fewer in
+            // the last group.
             rest_ = first * low_bits_ +
                     std::min(count_ - first, size_t{kGroupEntries}) * kSuffixBits +
                     in_group * rest_bits_;
@@ -308,10 +331,12 @@ class LeafReader {
     // that place, unless the number is 0.
     UnaryPlace section_before(uint64_t number) const {
         uint64_t section_bits = header_.section_words() * 64;
+        // The clear bits before section i: all bits before it less the entries before it.
         auto begins_before = [&](int i) {
             return i * section_bits - header_.ranks[i - 1] < number;
         };
         static_assert(kUnarySections == 8);
+        // A binary search among eight sections, without a branch.
         int section = begins_before(4) ? 4 : 0;
         section += begins_before(section + 2) ? 2 : 0;
         section += begins_before(section + 1) ? 1 : 0;
@@ -337,18 +362,22 @@ class LeafReader {
     template <typename Bits>
     [[gnu::always_inline]] HighPart find_high_part(uint64_t high_part) const {
         UnaryPlace at = section_before(high_part);
+        // No clear bit stands before the entries of high part 0.
         if (high_part == 0)
             return {0, at};
         for (; at.word < header_.unary_words; at.word++) {
             uint64_t holes = ~leaf_detail::read_word(unary_, at.word);
             unsigned clear = std::popcount(holes);
             if (at.clear_before + clear >= high_part) {
+                // The clear bit itself. Up to it there are position + 1 bits, high_part of them
+                // clear, so the others are entries.
                 uint64_t position =
                     uint64_t(at.word) * 64 + Bits::nth_one(holes, high_part - at.clear_before);
                 return {int(std::min<uint64_t>(position + 1 - high_part, header_.count)), at};
             }
             at.clear_before += clear;
         }
+        // Fewer clear bits than that: no entry has the high part.
         return {header_.count, at};
     }
 
@@ -377,6 +406,8 @@ class PackedSizes {
     int most_within(size_t bytes, int most, int guess);
 
   private:
+    // The bounds of TIDs are kept for each 64th entry. So the size for any count looks at fewer
+    // than 64 entries.
     static constexpr int kStride = 64;
 
     LeafKind kind_;
@@ -405,6 +436,7 @@ template <typename Visit>
 [[gnu::always_inline]] inline void LeafReader::visit_packed(uint64_t low, uint64_t high,
                                                             Visit visit) const {
     using namespace leaf_detail;
+    // Also an answer for keys below the first one, whose distance to it would be negative.
     if (header_.count == 0 || high < header_.first_key)
         return;
     unsigned low_bits = header_.low_bits;
@@ -418,6 +450,7 @@ template <typename Visit>
     int w = int(position >> 6);
     if (w >= words)
         return;
+    // The bits of entries before the first wanted one are cleared.
     uint64_t word = read_word(unary_, w) & ~uint64_t{0} << (position & 63);
     LowParts low_parts(*this, size_t(i));
     for (;;) {
@@ -428,6 +461,7 @@ template <typename Visit>
         }
         if (i >= header_.count)
             return;
+        // Bit position p of entry i belongs to the high part p - i.
         uint64_t high_part = uint64_t(w) * 64 + std::countr_zero(word) - i;
         uint64_t key = header_.first_key + (high_part << low_bits | low_parts.next());
         if (key > high)

@@ -106,10 +106,13 @@ struct Avx2Loops : PortableLoops {
         __m256i target = _mm256_set1_epi32(int(suffixes.target));
         __m256i radius = _mm256_set1_epi32(suffixes.radius + 1);
         int near = 0, i = begin & ~7;
+        // Eight suffixes stand side by side: i is a multiple of 8, and a group has 16.
         for (; i + 8 <= end; i += 8) {
             const uint8_t* at = suffixes.words + suffix_offset(suffixes.low_bits, i);
             __m256i differing =
                 _mm256_xor_si256(target, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
+            // The ones of each byte, added up to pairs of bytes, then to the four bytes of a
+            // suffix.
             __m256i pairs = _mm256_maddubs_epi16(ones_of_bytes(differing), _mm256_set1_epi8(1));
             __m256i distance = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
             __m256i within = _mm256_cmpgt_epi32(radius, distance);
@@ -126,6 +129,7 @@ struct Avx2Loops : PortableLoops {
         __m256i target = _mm256_set1_epi64x(int64_t(keys.target));
         __m256i radius = _mm256_set1_epi64x(keys.radius + 1);
         int near = 0, i = begin;
+        // Only keys of block tables stand side by side; postings have TIDs between them.
         for (; keys.stride == 8 && i + 4 <= keys.count; i += 4) {
             auto* at = reinterpret_cast<const __m256i*>(keys.at + size_t(i) * 8);
             __m256i differing = _mm256_xor_si256(target, _mm256_loadu_si256(at));
@@ -152,6 +156,7 @@ struct Avx512Loops {
         int near = 0, i = begin & ~15;
         const uint8_t* group = suffixes.words + suffix_offset(suffixes.low_bits, i);
         for (; i < end; i += 16, group += suffix_offset(suffixes.low_bits, 16)) {
+            // The last group may have fewer suffixes. What is masked out is not read.
             unsigned present = end - i >= 16 ? 0xffff : (1u << (end - i)) - 1;
             if (i < begin)
                 present &= ~0u << (begin - i);
@@ -187,10 +192,12 @@ struct NeonLoops : PortableLoops {
         int near = 0, i = begin & ~15;
         const uint8_t* group = suffixes.words + suffix_offset(suffixes.low_bits, i);
         for (; i < end && i + 16 <= suffixes.count; i += 16) {
+            // Four vectors of four suffixes each give one mask, with kMaskBits bits for a place.
             uint64_t found =
                 mask_within(distances_of_sixteen<kSuffixBits / 8>(group, target), suffixes.radius);
             if (i < begin)
                 found &= ~uint64_t{0} << (begin - i) * kMaskBits;
+            // The group is whole, but the range ends in it.
             if (end - i < 16)
                 found &= ~(~uint64_t{0} << (end - i) * kMaskBits);
             near += add_places<kMaskBits>(i, found, hits + near);
@@ -214,6 +221,8 @@ class WithinRadius {
 
     [[gnu::always_inline]] int find(const Slices& slices) {
         if (reader_.packed_count() > 0 && high_ >= reader_.header_.first_key) {
+            // Two copies of the code, so that a narrow radius does not pay for what a wide one
+            // gains by.
             if (radius_ < kWideRadius)
                 find_in_packed<false>(slices);
             else
@@ -238,6 +247,7 @@ class WithinRadius {
                 : reader_.header_.low_bits >= 4 * radius_ + 8)
             find_in_slices<is_wide>(slices);
         else
+            // Decodes each key of the range.
             reader_.visit_packed(
                 low_, high_, [&](uint64_t key, int place) __attribute__((always_inline)) {
                     if (!slices.cut_range() || slices.contain(key))
@@ -251,12 +261,16 @@ class WithinRadius {
     [[gnu::always_inline]] int radius_left(uint64_t low, uint64_t high, unsigned bits) const {
         if constexpr (!is_wide)
             return radius_;
+        // The bits in which keys from low to high may differ, and at least those that are asked
+        // for. Above these all keys agree with `low`.
         unsigned open = std::max(unsigned(std::bit_width(low ^ high)), bits);
         return open == kFingerprintBits ? radius_
                                         : radius_ - std::popcount((low ^ target_) >> open);
     }
 
     [[gnu::always_inline]] void take(uint64_t key, int place) {
+        // Written in any case, and counted only if it is near: no branch that the processor could
+        // guess wrong.
         hits_[found_] = {key, place};
         found_ += std::popcount(key ^ target_) <= radius_;
     }
@@ -309,6 +323,8 @@ class WithinRadius {
     [[gnu::always_inline]] void find_by_low_bits(uint64_t low, uint64_t high) {
         const PackedHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
+        // The entries whose high part is that of `low`, that of `high`, or between: start.entries
+        // up to stop.entries. At both ends some keys may be outside of the range.
         auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low));
         auto stop = reader_.find_high_part<Loops>(((high - header.first_key) >> low_bits) + 1);
         LeafReader::Hit* hits = hits_ + found_;
@@ -322,6 +338,7 @@ class WithinRadius {
         uint64_t low_mask = (uint64_t{1} << low_bits) - 1;
         int low_radius = radius_left<is_wide>(low, high, low_bits);
         // `entries` is the number of entries before `word`.
+        // The places ascend, so the unary words are walked once for all of them.
         int word = start.at.word, entries = int(uint64_t(word) * 64 - start.at.clear_before);
         for (int i = 0; i < near; i++) {
             int place = hits[i].place;
@@ -333,10 +350,12 @@ class WithinRadius {
             for (; word < header.unary_words; word++) {
                 ones = read_word(reader_.unary_, word);
                 int count = std::popcount(ones);
+                // The place's bit is in this word: its (place - entries + 1)-th one.
                 if (entries + count > place)
                     break;
                 entries += count;
             }
+            // On a damaged page only: fewer set bits than entries.
             if (word == header.unary_words)
                 return;
             uint64_t high_part =

@@ -11,11 +11,15 @@ namespace simhash {
 // Digits are short if the data is larger than the cache, so that each digit's writes stay within
 // one page.
 void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause) {
+    // 512 kB of fingerprints. A digit of 8 bits writes to 256 places at once, one of 11 bits to 2
+    // 048.
     constexpr size_t kInCache = size_t{1} << 16;
     if (array.count < 2)
         return;
     int bits = std::popcount(block);
     int longest = array.count > kInCache ? 8 : kMaxDigitBits;
+    // As few passes as the longest digit allows, and digits of equal length: in the cache, 16 bits
+    // are 8 + 8, not 11 + 5.
     int passes = (bits + longest - 1) / longest;
     int digit_bits = (bits + passes - 1) / passes;
     uint32_t digit_mask = (uint32_t{1} << digit_bits) - 1;
@@ -31,6 +35,7 @@ void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause)
             [&](size_t i) { to[next[number(from[i]) >> shift & digit_mask]++] = from[i]; }, pause);
         std::swap(from, to);
     }
+    // An odd number of passes ends in the scratch.
     if (from != array.fingerprints)
         one_by_one(
             array.count, [&](size_t i) { array.fingerprints[i] = from[i]; }, pause);
@@ -41,6 +46,7 @@ void BlockSort::count_digits(const FingerprintArray& array, const BlockBits& num
                              int digit_bits, Pause pause) {
     uint32_t digit_mask = (uint32_t{1} << digit_bits) - 1;
     for (int pass = 0; pass < passes; pass++)
+        // One reading of the fingerprints counts the digits of all passes.
         std::fill_n(counts_[pass], digit_mask + 1, 0);
     one_by_one(
         array.count,

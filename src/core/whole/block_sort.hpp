@@ -11,6 +11,7 @@
 
 namespace simhash {
 
+// A number of so many bits fits into uint32_t, and three digits of 8 bits or more hold it.
 constexpr int kMaxBlockBits = 24;
 
 // A fingerprint's bits in a block of 1 .. kMaxBlockBits bits, as a number: one shift for each
@@ -21,6 +22,7 @@ class BlockBits {
         int below = 0; // bits taken from lower segments
         for (uint64_t rest = block; rest != 0; segment_count_++) {
             int low = std::countr_zero(rest);
+            // The block's bits need not be adjacent, where bits between them do not vary.
             int length = std::countr_one(rest >> low);
             uint64_t ones = ~uint64_t{0} >> (kFingerprintBits - length);
             shifts_[segment_count_] = low - below;
@@ -46,6 +48,7 @@ class BlockBits {
 // Radix sort by the bits of a block.
 class BlockSort {
   public:
+    // Stable, but nothing relies on it. The order of the numbers is that of BlockBits.
     void sort(const FingerprintArray& array, uint64_t block, Pause pause);
 
   private:

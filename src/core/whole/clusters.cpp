@@ -42,6 +42,7 @@ Clusters::Clusters(Memory memory, size_t most_bytes, Full full, Pause pause)
 
 void Clusters::make_table(size_t capacity) {
     capacity_ = capacity;
+    // Never quite full: a search of the table ends at an empty link.
     limit_ = capacity < most_ ? capacity / 3 * 2 : capacity - (capacity + 8) / 9;
     links_ = static_cast<Link*>(memory_.allocate(memory_.context, capacity * sizeof(Link)));
     in_pieces(
@@ -62,6 +63,7 @@ void Clusters::grow() {
         old_capacity,
         [&](size_t i) {
             if (i + kAhead < old_capacity)
+                // The places in the new table are random, so each would wait for memory.
                 fetch(old[i + kAhead].fingerprint);
             if (!old[i].is_empty())
                 *place_of(old[i].fingerprint) = old[i];
@@ -79,6 +81,7 @@ void Clusters::fetch(uint64_t fingerprint) const {
 Clusters::Link* Clusters::place_of(uint64_t fingerprint) const {
     Link* link = links_ + place_in(capacity_, hash_of(fingerprint));
     while (!link->is_empty() && link->fingerprint != fingerprint)
+        // Behind the last link comes the first one.
         if (++link == links_ + capacity_)
             link = links_;
     return link;
@@ -97,6 +100,7 @@ uint64_t Clusters::root_of(uint64_t fingerprint) {
         Link* next = place_of(link->lesser);
         if (next->is_empty())
             return link->lesser;
+        // The link now leads two steps further, to a fingerprint that is less still.
         fingerprint = link->lesser = next->lesser;
         link = place_of(fingerprint);
     }
@@ -106,6 +110,8 @@ uint64_t Clusters::root_of(uint64_t fingerprint) {
 void Clusters::unite(Pair pair) {
     uint64_t a = root_of(pair.a), b = root_of(pair.b);
     if (a != b)
+        // The greater root becomes a member, and so needs a link. The lesser one stays the root,
+        // and the cluster's name.
         add(std::max(a, b), std::min(a, b));
 }
 
@@ -130,6 +136,7 @@ void Clusters::unite_all(void* clusters, const uint64_t* fingerprints, size_t co
 }
 
 void Clusters::finish() {
+    // The pairs that still wait. Their order does not matter.
     for (size_t i = 0; i < std::min(received_, kAhead); i++)
         unite(waiting_[i]);
     one_by_one(
@@ -138,6 +145,7 @@ void Clusters::finish() {
             if (i + kAhead < capacity_)
                 fetch(links_[i + kAhead].lesser);
             if (!links_[i].is_empty())
+                // From now on each link leads to the name at once.
                 links_[i].lesser = root_of(links_[i].fingerprint);
         },
         pause_);
@@ -145,6 +153,7 @@ void Clusters::finish() {
 }
 
 void Clusters::make_filter() {
+    // A byte for each link is a word for 8 links.
     filter_words_ = count_ / sizeof(uint64_t) + 1;
     filter_ =
         static_cast<uint64_t*>(memory_.allocate(memory_.context, filter_words_ * sizeof(uint64_t)));
@@ -183,6 +192,7 @@ void Clusters::replace_some_by_names(std::span<uint64_t> fingerprints) const {
     for (uint64_t fingerprint : fingerprints)
         prefetch(filter_word(hash_of(fingerprint)));
     for (uint64_t& fingerprint : fingerprints) {
+        // Written in any case, counted if the filter lets it pass.
         candidates[count] = &fingerprint;
         count += may_have_link(fingerprint);
     }

@@ -14,6 +14,7 @@ size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scrat
         std::sort(fingerprints.begin(), fingerprints.end());
     else
         radix_sort(fingerprints, scratch, pause);
+    // Equal ones are neighbours now. The kept ones move to the front, in place.
     size_t kept = 0;
     one_by_one(
         fingerprints.size(),

@@ -53,8 +53,10 @@ class NearCodesSearch {
           receiver_(receiver), pause_(pause) {}
 
     void run() {
+        // Within one set, different codes have a distance of 1 at least.
         if (all_pairs() < 1 || radius_ < (sets_.between() ? 0 : 1))
             return;
+        // A few codes: to bring them in the order of one word costs more already.
         if (compare_cost() <= order_cost()) {
             compare_all();
             return;
@@ -91,6 +93,7 @@ class NearCodesSearch {
     double candidates_cost() const { return all_pairs() * radii_.strangers * 300; }
 
     SampledDistances sample() {
+        // The same pairs are drawn each time, so a search of the same codes does the same again.
         constexpr size_t kMostPairs = size_t{1} << 14;
         SampledDistances distances(words_);
         auto pairs = size_t(std::min(double(kMostPairs), all_pairs() / 4));
@@ -101,6 +104,7 @@ class NearCodesSearch {
         };
         for (size_t i = 0; i < pairs; i++) {
             size_t a = any_of(0), b = any_of(second_);
+            // A code with itself is no pair.
             if (a == b && !sets_.between())
                 continue;
             sets_.read(0, a, tile_);
@@ -128,6 +132,7 @@ class NearCodesSearch {
         auto verify = [this](uint32_t a, uint32_t b) { this->verify(a, b); };
         if (!sets_.between())
             search_equal_words();
+        // No all_pairs: words that are near need not have codes that are.
         sets_.find_pairs(radii_.of_word[word_], {receive_words, nullptr, this});
         sets_.verify_rest(verify);
     }
@@ -199,6 +204,7 @@ class NearCodesSearch {
     }
 
     // Whether the pair is within the radius, and was not found in an earlier word.
+    // An earlier word within its own radius has given this pair already.
     bool is_taken(const uint64_t* of_a, const uint64_t* of_b) const {
         int distance = 0;
         for (int word = 0; word < words_; word++) {
@@ -219,6 +225,7 @@ class NearCodesSearch {
     // ---- comparing each with each ----
 
     void compare_all() {
+        // word_ is 0 here, so no earlier word is asked.
         compare({0, sets_.count(0)}, {0, sets_.count(second_)},
                 [](int, size_t number) { return number; });
     }
@@ -234,6 +241,7 @@ class NearCodesSearch {
                 sets_.read(0, numbers_[i - begin], tile_ + (i - begin) * words_);
             }
             for (size_t i = within ? begin + 1 : of_b.begin; i < of_b.end; i++)
+                // Within one set: with the codes of the tile that come before it.
                 compare_tile(within ? std::min(i - begin, tile.size()) : tile.size(),
                              number(second_, i));
         }
@@ -256,6 +264,7 @@ class NearCodesSearch {
         }
     }
 
+    // 64 codes of 16 words are 8 kB, in the first cache while the other codes are read.
     static constexpr size_t kTile = 64;                      // codes
     static constexpr size_t kFew = 8;                        // codes that have a word
     static constexpr size_t kWorkPerPause = size_t{1} << 16; // pairs

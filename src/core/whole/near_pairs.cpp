@@ -48,6 +48,7 @@
 namespace simhash {
 namespace {
 
+// About 1 000 comparisons, which take less time than a sort.
 constexpr size_t kFew = 48; // fingerprints that are compared without trying to divide them
 constexpr size_t kWorkPerPause = size_t{1} << 21; // comparisons or moves
 
@@ -70,6 +71,7 @@ uint64_t differences(const FingerprintArray& set, uint64_t from) {
 
 void find_near_pairs(const FingerprintArray& set, int radius, const PairReceiver& receiver,
                      Pause pause) {
+    // Within one set a radius of 0 has no pairs, because the fingerprints are distinct.
     if (radius > 0 && set.count > 1)
         NearPairsSearch(false, radius, receiver, pause).search({set}, true);
 }
@@ -86,10 +88,13 @@ void NearPairsSearch::search(const PairSets& sets, bool sorted) {
         return;
     }
     uint64_t varying = varying_bits(sets);
+    // 2^20 fingerprints that differ in 20 bits only have 5 * 10^11 pairs within radius 20. Clusters
+    // need only know that all of them belong together.
     if (all_are_pairs(varying)) {
         receiver_.all_pairs(receiver_.context, sets.a.fingerprints, sets.a.count);
         return;
     }
+    // Bits that do not vary divide nothing, so only the others are cut into blocks.
     Blocks blocks = blocks_of(sets.a.count, sets.b.count, varying);
     if (blocks.left() > 0)
         search_blocks(sets, blocks, varying, sorted);
@@ -121,6 +126,7 @@ Blocks NearPairsSearch::blocks_of(size_t a_count, size_t b_count, uint64_t varyi
     uint64_t bits = varying & ~path_bits();
     int radius = radius_ - path_length_;
     int levels = this->levels(a_count, b_count, std::popcount(bits), radius, 1);
+    // More bits would make groups of one fingerprint, and cost passes of the sort.
     int longest = std::min(int(std::bit_width(a_count + b_count)) + 1, kMaxBlockBits);
     return levels > 0 ? Blocks(bits, radius + 1, levels, longest) : Blocks();
 }
@@ -142,8 +148,12 @@ int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius
     double times = 1; // number of groups that each fingerprint is in
     int best = 0;
     for (int level = 1; radius + level <= bits && moves < least; level++) {
+        // C(radius + level, level), from the one before.
         times *= double(radius + level) / level;
+        // Every level moves each fingerprint into each of its groups once.
         moves += times * double(a_count + b_count) * kMove;
+        // Two random fingerprints agree in a choice of `level` blocks with the probability 2 ^
+        // -(their bits).
         double cost = moves + times * pairs * std::exp2(-told * (level * bits / (radius + level)));
         if (cost < least) {
             least = cost;
@@ -159,14 +169,17 @@ void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_
     int bits = std::popcount(varying & ~path_bits()), radius = radius_ - path_length_;
     for (bool first = true; blocks.left() > 0; first = false) {
         uint64_t block = blocks.take();
+        // The first block is the highest bits: sets that are in order are in order of it.
         if (!sorted || !first)
             sort_by(block, sets);
         // If bits are far from random, groups may be so large that comparing all is better.
+        // Estimated again, now that one block shows how far from random its bits are.
         if (first && levels(sets.a.count, sets.b.count, bits, radius, told_by(block, sets)) == 0) {
             compare_all(sets);
             break;
         }
         search_groups_of(sets, block, sorted && first);
+        // From now on pairs that agree in this block have been taken.
         add_to_path(block);
     }
     shorten_path(length);
@@ -176,6 +189,8 @@ void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_
 // larger set agree in the block. Expects sets that are sorted by it.
 double NearPairsSearch::told_by(uint64_t block, const PairSets& sets) {
     const FingerprintArray& set = sets.a.count > sets.b.count ? sets.a : sets.b;
+    // The pairs that agree, each counted twice, divided by all pairs: 2 ^ -bits if the bits are
+    // random.
     double squares = 0, count = double(set.count);
     for (size_t begin = 0; begin < set.count;) {
         size_t end = group_end(set, begin, block);
@@ -222,6 +237,8 @@ void NearPairsSearch::search_groups_of_two(const PairSets& sets, uint64_t block,
         uint32_t of_a = number(sets.a.fingerprints[i]), of_b = number(sets.b.fingerprints[j]);
         worked(1);
         if (of_a != of_b) {
+            // Both sets are in order of the block: a merge, which stops at the numbers that both
+            // have.
             ++(of_a < of_b ? i : j);
             continue;
         }
@@ -246,6 +263,9 @@ void NearPairsSearch::compare_all(const PairSets& sets) {
 void NearPairsSearch::compare_within(const FingerprintArray& set) {
     for (size_t tile = 0; tile < set.count; tile += kMaxMatchColumns) {
         size_t end = std::min(tile + kMaxMatchColumns, set.count);
+        // The rows of the tile with those that follow them in it, then the tile with all that
+        // follows it. `those` begins at the first row, which tells the matcher to take each pair
+        // once.
         for (size_t row = tile; row < end; row += kMaxMatchRows)
             compare(set.fingerprints + row, std::min(kMaxMatchRows, end - row),
                     set.fingerprints + row, end - row);
@@ -255,6 +275,7 @@ void NearPairsSearch::compare_within(const FingerprintArray& set) {
 
 void NearPairsSearch::compare_between(const FingerprintArray& these,
                                       const FingerprintArray& those) {
+    // 16 kB of columns stay in the first cache while all rows pass by.
     for (size_t tile = 0; tile < those.count; tile += kMaxMatchColumns)
         for (size_t row = 0; row < these.count; row += kMaxMatchRows)
             compare(these.fingerprints + row, std::min(kMaxMatchRows, these.count - row),
@@ -267,11 +288,13 @@ void NearPairsSearch::compare(const uint64_t* these, size_t rows, const uint64_t
     size_t found = match_(these, rows, those, columns, radius_, matches_);
     for (size_t i = 0; i < found; i++)
         report(these[matches_[i].row], those[matches_[i].column]);
+    // A match costs more than a comparison, as it is reported.
     worked(rows * columns + found * 4);
 }
 
 void NearPairsSearch::report(uint64_t a, uint64_t b) {
     for (int i = 0; i < path_length_; i++)
+        // It was taken in the groups of that block.
         if (((a ^ b) & path_[i]) == 0)
             return;
     if (!between_ && a > b)

@@ -61,6 +61,8 @@ class Blocks {
     int left() const { return left_; }
 
     // The next block. Expects left() > 0.
+    // With 8 bits, a radius of 2 and one level there are 3 blocks: the first has 8 / (2 + 1) = 2
+    // bits, the second 6 / (1 + 1) = 3, the third 3 / (0 + 1) = 3.
     uint64_t take() {
         int length = std::popcount(bits_) / (--left_ + levels_);
         uint64_t block = highest_ones(bits_, std::min(length, longest_));
@@ -103,11 +105,13 @@ class NearPairsSearch {
     bool all_are_pairs(uint64_t varying) const;
 
     // The path. Pairs that agree in one of its blocks are not taken.
+    // The caller shortens the path to its former length when its own problem is done.
     void add_to_path(uint64_t block) { path_[path_length_++] = block; }
     int path_length() const { return path_length_; }
     void shorten_path(int length) { path_length_ = length; }
 
   private:
+    // The blocks of a path are disjoint, and each has a bit or more.
     static constexpr int kMaxPathLength = kFingerprintBits;
 
     uint64_t varying_bits(const PairSets& sets);
@@ -133,6 +137,8 @@ class NearPairsSearch {
     size_t work_ = 0; // since the last pause
     int path_length_ = 0;
     uint64_t path_[kMaxPathLength];
+    // 64 kB: the most that one call of the matcher finds. So the object is large, and made once for
+    // a search.
     Match matches_[kMaxMatchRows * kMaxMatchColumns];
 };
 

@@ -46,6 +46,7 @@ CodeRadii SampledDistances::radii(int radius) const {
     Binomial of_word[kMaxCodeWords];
     for (int word = 0; word < words_; word++) {
         radii.of_word[word] = kNotSearched;
+        // A word whose strangers differ in m bits on average behaves as one of 2 m random bits.
         of_word[word].begin(2 * mean(word));
     }
     auto next_strangers = [&](int word) {
@@ -53,12 +54,15 @@ CodeRadii SampledDistances::radii(int radius) const {
         double sampled = double(counts_[word][distance]) / double(std::max<size_t>(pairs_, 1));
         return of_word[word].next() + (distance == 0 ? sampled * kWeightOfEqual : sampled);
     };
+    // radius + 1 steps: the sum of (t + 1) over the words. The first step of a word takes it from
+    // -1, not searched, to 0.
     for (int given = 0; given <= radius; given++) {
         int best = -1;
         for (int word = 0; word < words_; word++)
             if (radii.of_word[word] < kFingerprintBits &&
                 (best < 0 || next_strangers(word) < next_strangers(best)))
                 best = word;
+        // All words are searched up to their whole length.
         if (best < 0)
             break;
         radii.strangers += next_strangers(best);
