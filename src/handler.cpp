@@ -8,11 +8,17 @@ namespace simhash {
 namespace {
 
 constexpr void set_properties(IndexAmRoutine* am) {
+    // The greatest strategy number. That of ~|||= is kNear + 3: a strategy for each radius. Most
+    // numbers below kNear are not used, and index_validate() refuses them.
     am->amstrategies = kNear + kFingerprintBits;
+    // The number of support functions that a class may have (SupportFunction).
     am->amsupport = kWordLayout;
     am->amcanmulticol = true; // the fingerprint, then the columns of its scope
+    // ORDER BY fp <~> query, in the first column only (index_property()).
     am->amcanorderbyop = true;
+    // A scan needs no condition on the first column: it may be asked for an order, or for all rows.
     am->amoptionalkey = true;
+    // IS NULL and IS NOT NULL, by the null table.
     am->amsearchnulls = true;
     set_equality<kEqual>(am);
     set_can_build_parallel(am);
@@ -32,9 +38,11 @@ bool can_return(Relation index, int) {
 
 bool index_property(Oid index, int column, IndexAMProperty property, const char*, bool* result,
                     bool* is_null) {
+    // The server answers the other properties itself, from the fields above.
     if (property != AMPROP_DISTANCE_ORDERABLE || column != 1 || !OidIsValid(index))
         return false;
     Oid family, type;
+    // NULL if the class cannot be looked up.
     *is_null = !get_opclass_opfamily_and_input_type(get_index_column_opclass(index, column),
                                                     &family, &type);
     *result = !*is_null && OidIsValid(get_opfamily_member(family, type, type, kDistance));
@@ -50,6 +58,8 @@ enum class ClassKind {
 };
 
 ClassKind kind_of_class(Oid family, Oid type) {
+    // A class is known by its type and its members, not by its name: users may make classes for
+    // types of their own.
     if (type == INT8OID)
         return ClassKind::kFingerprints;
     if (OidIsValid(get_opfamily_proc(family, type, type, kValueWords)))
@@ -91,6 +101,7 @@ bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
         // The words of the right-hand value are computed by the class, so it is of the same type.
         if (amop->amopstrategy == kDistance)
             return !is_search && has_same_types;
+        // The type of the ball is the extension's own, and has no fixed OID.
         return is_search && (amop->amopstrategy == kWithinBall ||
                              (is_value_strategy(amop->amopstrategy) && has_same_types));
     case ClassKind::kScope:
@@ -103,6 +114,8 @@ bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
 
 bool check_operator(Form_pg_amop amop, Oid type, ClassKind kind, const char* family) {
     bool valid = amop->amoplefttype == type && operator_is_known(amop, kind);
+    // The scan gives distances to the server as integers, and the server compares them with the
+    // operator's.
     Oid result = get_op_rettype(amop->amopopr);
     valid &= result == (amop->amoppurpose == AMOP_ORDER ? INT4OID : BOOLOID);
     if (!valid)
@@ -120,6 +133,7 @@ bool has_signature_of(const FormData_pg_amproc& amproc) {
     Oid* arguments;
     int count;
     Oid result = get_func_signature(amproc.amproc, &arguments, &count);
+    // A bigint is its own word, so its class has neither of the functions for words.
     bool is_bigint = amproc.amproclefttype == INT8OID;
     switch (amproc.amprocnum) {
     case kHashScope: // (type, seed bigint) -> bigint
@@ -164,9 +178,11 @@ bool index_validate(Oid opclass) {
     const char* family_name = NameStr(form->opcname);
     ClassKind kind = kind_of_class(family, type);
     bool valid = true, has_ball = false;
+    // All operators of the family, also those that ALTER OPERATOR FAMILY has added.
     catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
     for (int i = 0; i < operators->n_members; i++) {
         auto* amop = reinterpret_cast<Form_pg_amop>(GETSTRUCT(&operators->members[i]->tuple));
+        // All problems are reported, and not the first one only.
         valid &= check_operator(amop, type, kind, family_name);
         has_ball |= amop->amopstrategy == kWithinBall;
     }
@@ -177,8 +193,10 @@ bool index_validate(Oid opclass) {
             reinterpret_cast<Form_pg_amproc>(GETSTRUCT(&functions->members[i]->tuple)),
             family_name);
     ReleaseSysCacheList(functions);
+    // Without <@ there is nothing that the index could search for in the first column.
     if (kind == ClassKind::kFingerprints || kind == ClassKind::kWords)
         valid &= require_member(has_ball, family_name, "operator <@, strategy", kWithinBall);
+    // Each of the other classes may serve a scope, which needs both.
     if (kind != ClassKind::kRecheck) {
         valid &= require_member(OidIsValid(get_opfamily_member(family, type, type, kEqual)),
                                 family_name, "operator =, strategy", kEqual);
@@ -224,6 +242,7 @@ extern "C" {
 PG_FUNCTION_INFO_V1(simhash_handler);
 
 Datum simhash_handler([[maybe_unused]] PG_FUNCTION_ARGS) {
+    // Filled in by the compiler: the routine is the same in all calls.
     static constexpr IndexAmRoutine kRoutine = simhash::access_method();
     PG_RETURN_POINTER(simhash::handed_over(&kRoutine));
 }

@@ -9,6 +9,8 @@ SIMHASH_MODULE_MAGIC("simhash", CppAsString2(SIMHASH_VERSION));
 PGDLLEXPORT void _PG_init();
 
 void _PG_init() {
+    // The server calls this when it loads the library: for the handler at the latest, which comes
+    // before the options of an index are read.
     simhash::define_options();
 }
 }

@@ -18,6 +18,7 @@ HammingBall* make_ball(int64 center, int64 radius) {
 namespace {
 
 bool ball_has(const HammingBall* ball, int64 fingerprint) {
+    // A negative radius holds for no distance, and one above 64 for all: no case of its own.
     return hamming_distance(uint64_t(ball->center), uint64_t(fingerprint)) <= ball->radius;
 }
 
@@ -36,9 +37,11 @@ Parsed parse_number(const char** text, char delimiter, int64* number) {
     char* end;
     *text = skip_space(*text);
     errno = 0;
+    // strtoll() takes a sign, and stops at the first character that is no digit.
     *number = strtoll(*text, &end, 10);
     if (end == *text)
         return Parsed::kSyntax;
+    // The number is one, but too large: another error than bad syntax.
     if (errno == ERANGE)
         return Parsed::kRange;
     const char* after = skip_space(end);
@@ -48,6 +51,7 @@ Parsed parse_number(const char** text, char delimiter, int64* number) {
     return Parsed::kOk;
 }
 
+// Spaces may stand before and after each number and parenthesis, as in the types of the server.
 Parsed parse_ball(const char* text, int64* center, int64* radius) {
     text = skip_space(text);
     if (*text++ != '(')
@@ -81,6 +85,7 @@ Datum simhash_ball_in(PG_FUNCTION_ARGS) {
     switch (parse_ball(text, &center, &radius)) {
     case Parsed::kOk:
         break;
+    // ereturn() leaves the function, also where the caller has asked for a soft error.
     case Parsed::kSyntax:
         ereturn(fcinfo->context, Datum(0),
                 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
@@ -102,6 +107,8 @@ Datum simhash_ball_out(PG_FUNCTION_ARGS) {
 
 Datum simhash_ball_recv(PG_FUNCTION_ARGS) {
     auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
+    // 8 bytes of center and 4 of radius, in the network's byte order. The server has checked
+    // nothing of them, and any values are a ball.
     int64 center = pq_getmsgint64(message);
     PG_RETURN_POINTER(make_ball(center, int32(pq_getmsgint(message, sizeof(int32)))));
 }
@@ -115,14 +122,17 @@ Datum simhash_ball_send(PG_FUNCTION_ARGS) {
     PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
+// hamming_ball(center bigint, radius bigint).
 Datum simhash_ball_make(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(make_ball(PG_GETARG_INT64(0), PG_GETARG_INT64(1)));
 }
 
+// fp <@ ball, which the index searches for.
 Datum simhash_ball_contained(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(ball_has(datum_get_ball(PG_GETARG_DATUM(1)), PG_GETARG_INT64(0)));
 }
 
+// ball @> fp, its commutator.
 Datum simhash_ball_contains(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(ball_has(datum_get_ball(PG_GETARG_DATUM(0)), PG_GETARG_INT64(1)));
 }

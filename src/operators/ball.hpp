@@ -23,6 +23,7 @@ struct HammingBall {
 };
 static_assert(sizeof(HammingBall) == 16);
 
+// No detoasting: a type of fixed length is never compressed or moved out of its row.
 inline HammingBall* datum_get_ball(Datum datum) {
     return reinterpret_cast<HammingBall*>(DatumGetPointer(datum));
 }

@@ -16,9 +16,11 @@ BitBall* make_empty_ball(int bit_count, int64 radius) {
     Assert(bit_count >= 0 && bit_count <= VARBITMAXLEN);
     size_t center_bytes = VARBITTOTALLEN(size_t(bit_count));
     size_t bytes = offsetof(BitBall, center) + center_bytes;
+    // Zeros: the unused bits of the last byte must be 0, as in a value of type bit.
     auto* ball = static_cast<BitBall*>(palloc0(bytes));
     SET_VARSIZE(ball, bytes);
     ball->radius = int32(std::clamp<int64>(radius, PG_INT32_MIN, PG_INT32_MAX));
+    // The center has a header of its own, so it can be handed to functions of type bit as it is.
     SET_VARSIZE(center(ball), center_bytes);
     ball->center.bit_len = bit_count;
     return ball;
@@ -29,6 +31,7 @@ Code code_of_center(BitBall* ball) {
 }
 
 bool ball_has(Datum ball_datum, Datum code) {
+    // The ball must be aligned, so it is unpacked. The code is read as it lies in its row.
     BitBall* ball = datum_get_bit_ball(ball_datum);
     return code_distance(datum_get_code(code), code_of_center(ball)) <= ball->radius;
 }
@@ -54,8 +57,10 @@ Parsed parse_radius(const char* text, int64* radius) {
     char* end;
     errno = 0;
     *radius = strtoll(text, &end, 10);
+    // The character after the closing parenthesis is looked at only where there is one.
     if (end == text || *skip_space(end) != ')' || *skip_space(skip_space(end) + 1) != '\0')
         return Parsed::kSyntax;
+    // Syntax comes before range, so that text behind the number is told first.
     return errno == ERANGE ? Parsed::kRange : Parsed::kOk;
 }
 
@@ -64,6 +69,7 @@ Parsed parse_ball(const char* text, BallText* ball) {
     if (*text != '(')
         return Parsed::kSyntax;
     ball->digits = skip_space(text + 1);
+    // May be 0: bit strings without a bit exist, and have balls.
     ball->digit_count = strspn(ball->digits, "01");
     text = skip_space(ball->digits + ball->digit_count);
     return *text == ',' ? parse_radius(text + 1, &ball->radius) : Parsed::kSyntax;
@@ -75,6 +81,7 @@ BitBall* ball_of_text(const BallText& text) {
     BitBall* ball = make_empty_ball(int(text.digit_count), text.radius);
     for (size_t i = 0; i < text.digit_count; i++)
         if (text.digits[i] == '1')
+            // The first digit is the highest bit of the first byte.
             ball->center.bit_dat[i / 8] |= uint8(0x80 >> i % 8);
     return ball;
 }
@@ -87,6 +94,7 @@ BitBall* receive_ball(StringInfo message) {
         ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
                         errmsg("invalid length in external bit string")));
     size_t byte_count = (size_t(bit_count) + 7) / 8;
+    // It raises an error where the message has fewer bytes, before memory is allocated for them.
     const char* bytes = pq_getmsgbytes(message, int(byte_count));
     BitBall* ball = make_empty_ball(bit_count, int32(pq_getmsgint(message, sizeof(int32))));
     memcpy(ball->center.bit_dat, bytes, byte_count);
@@ -163,10 +171,12 @@ Datum simhash_bit_ball_make(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(make_bit_ball(PG_GETARG_DATUM(0), PG_GETARG_INT64(1)));
 }
 
+// code <@ ball, which the index searches for.
 Datum simhash_bit_ball_contained(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(ball_has(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
 }
 
+// ball @> code, its commutator.
 Datum simhash_bit_ball_contains(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(ball_has(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
 }

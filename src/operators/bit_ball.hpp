@@ -15,6 +15,7 @@ namespace simhash {
 
 // The stored form: a varlena of alignment int. The radius is any int32: with a negative one the
 // ball is empty. The center is a whole value of type bit.
+// The center's own header lies at an address divisible by 4, as that of a value of type bit must.
 struct BitBall {
     int32 varlena_header;
     int32 radius;

@@ -20,9 +20,12 @@
 namespace simhash {
 
 Code datum_get_code(Datum datum) {
+    // A short header stays as it is, so a code of a row is not copied. What is unpacked goes with
+    // the caller's context.
     auto* value = PG_DETOAST_DATUM_PACKED(datum);
     auto* data = reinterpret_cast<const uint8*>(VARDATA_ANY(value));
     int32 bit_count;
+    // Behind a short header the number is not aligned.
     memcpy(&bit_count, data, sizeof(bit_count));
     Code code = {data + sizeof(bit_count), bit_count};
     Assert(sizeof(bit_count) + code.byte_count() == VARSIZE_ANY_EXHDR(value));
@@ -42,6 +45,7 @@ namespace {
 } // namespace
 
 int code_distance(const Code& a, const Code& b) {
+    // As the server's own operators on bit strings do, for example & and |.
     if (a.bit_count != b.bit_count)
         report_different_lengths(a.bit_count, b.bit_count);
     return int(code_distance(a.bytes, b.bytes, a.byte_count()));
@@ -65,10 +69,12 @@ void require_indexable(int bit_count) {
 
 // The table serves the length that two codes in a row had. A build or a COPY asks for the words of
 // many codes, a query for those of one: to fill the table takes as long as five codes do without it.
+// In the backend's own memory, 512 kB that become resident when they are filled.
 constinit WordTable word_table;
 constinit int last_bit_count = 0;
 
 void compute_words(const Code& code, uint64* words) {
+    // The second code in a row of a length that the table does not serve.
     if (code.bit_count == last_bit_count && code.bit_count != word_table.bit_count())
         word_table.fill(code.bit_count);
     last_bit_count = code.bit_count;
@@ -99,6 +105,7 @@ Datum simhash_code_hamming(PG_FUNCTION_ARGS) {
 }
 
 Datum simhash_code_hamming_within(PG_FUNCTION_ARGS) {
+    // The radius is a bigint: the planner makes one of any limit that a query compares with.
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
 }
 
@@ -121,6 +128,7 @@ Datum simhash_codes_alike(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(code_distance(a, b) <= near_radius_of_bits(a.bit_count));
 }
 
+// Support function 2 of the class of codes (kValueWords).
 Datum simhash_code_words(PG_FUNCTION_ARGS) {
     Code code = datum_get_code(PG_GETARG_DATUM(0));
     require_indexable(code.bit_count);
@@ -137,6 +145,8 @@ Datum simhash_code_words(PG_FUNCTION_ARGS) {
 // The type modifier of bit(n) is n; without one the length is not known.
 Datum simhash_code_word_layout(PG_FUNCTION_ARGS) {
     int bit_count = PG_GETARG_INT32(0);
+    // bit varying, or bit without a length, has the type modifier -1. An index on it is refused
+    // (first_column.cpp).
     if (bit_count < 1)
         PG_RETURN_NULL();
     require_indexable(bit_count);

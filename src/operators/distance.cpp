@@ -21,10 +21,14 @@ int64 radius_of_numeric(Datum limit, bool below, int most) {
         Datum other = NumericGetDatum(int64_to_numeric(number));
         return DatumGetBool(DirectFunctionCall2(numeric_lt, limit, other));
     };
+    // A limit below 0, or equal to 0 with `below`, leaves no distance.
     if (is_less(0))
         return kNoRadius;
+    // Numbers of any size, infinity and NaN end here, so the conversion below cannot fail.
     if (!is_less(int64(most) + 1))
         return most;
+    // Below 3.2 are distances up to 3 = ceil(3.2) - 1, and below 3 up to 2 = ceil(3) - 1. Not above
+    // 3.2 are those up to 3 = floor(3.2).
     Datum whole = DirectFunctionCall1(below ? numeric_ceil : numeric_floor, limit);
     return DatumGetInt64(DirectFunctionCall1(numeric_int8, whole)) - below;
 }
@@ -35,6 +39,7 @@ using namespace simhash;
 
 namespace {
 
+// XOR and a count of ones.
 int distance_of_first_two(FunctionCallInfo fcinfo) {
     return hamming_distance(uint64_t(PG_GETARG_INT64(0)), uint64_t(PG_GETARG_INT64(1)));
 }
@@ -55,6 +60,8 @@ Datum simhash_hamming(PG_FUNCTION_ARGS) {
 }
 
 Datum simhash_hamming_within(PG_FUNCTION_ARGS) {
+    // A bigint holds any radius, so none is out of range: a negative one has no row, and one of 64
+    // or more has all.
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
 }
 
@@ -69,6 +76,7 @@ Datum simhash_hamming_beyond(PG_FUNCTION_ARGS) {
 // The radius of "distance < limit": limit - 1, or for the least bigint that number itself.
 Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
     int64 limit = PG_GETARG_INT64(0);
+    // No distance is below either of them.
     PG_RETURN_INT64(limit == PG_INT64_MIN ? limit : limit - 1);
 }
 
