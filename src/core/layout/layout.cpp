@@ -29,6 +29,7 @@
 namespace simhash {
 namespace {
 
+// Stands for every greater number, so that sums and products stay small.
 constexpr int kTooMany = kMaxTables + 1;
 
 // C(n, k), saturating at kTooMany.
@@ -37,6 +38,7 @@ int choices(int n, int k) {
         return 0;
     int64_t result = 1;
     for (int i = 1; i <= k; i++) {
+        // C(n - k + i, i), a whole number at each step.
         result = result * (n - k + i) / i;
         if (result >= kTooMany)
             return kTooMany;
@@ -57,6 +59,8 @@ class Construction {
     Construction(int word_bits, int radius, int free_bits)
         : word_bits_(word_bits), radius_(radius) {
         for (int n = 0; n <= word_bits; n++) {
+            // A word of no more than the free bits needs no further prefix: one table. Longer ones
+            // are cut, and what is left of them is shorter, so its cut is known already.
             cuts_[n] = {n <= free_bits ? 1 : kTooMany, 0, {}};
             if (n > free_bits) {
                 cut_into_equal_blocks(n);
@@ -77,6 +81,7 @@ class Construction {
     void cut_into_equal_blocks(int n) {
         if (radius_ == 0)
             return; // the only choice is all the blocks
+        // Each choice of blocks is a table at least, so more choices than kMaxTables are of no use.
         for (int m = radius_ + 2; m <= n && choices(m, radius_) < kTooMany; m++) {
             int tables = tables_of_equal_blocks(n, m);
             if (tables >= cuts_[n].tables)
@@ -92,6 +97,7 @@ class Construction {
         int longer = n % m; // blocks of one bit more
         int chosen = m - radius_;
         int tables = 0;
+        // What is left of the word depends only on how many of the longer blocks are chosen.
         for (int j = 0; j <= std::min(longer, chosen); j++) { // longer blocks among the chosen
             int times = choices(longer, j) * choices(m - longer, chosen - j);
             if (times > 0)
@@ -113,6 +119,7 @@ class Construction {
         std::fill_n(&fewest[0][0], sizeof(fewest), uint8_t{kTooMany});
         fewest[0][0] = 0;
         for (int j = 1; j <= m; j++)
+            // Each block has a bit at least: those before and those after.
             for (int s = j; s <= n - (m - j); s++)
                 for (int b = 1; b <= s - (j - 1); b++) {
                     int tables = fewest[j - 1][s - b] + cuts_[n - b].tables;
@@ -128,6 +135,7 @@ class Construction {
         cut.block_count = m;
         for (int j = m, s = n; j > 0; s -= last[j][s], j--)
             cut.block_bits[j - 1] = last[j][s];
+        // The largest block is then the word's leading bits.
         std::sort(cut.block_bits, cut.block_bits + m, [](int a, int b) { return a > b; });
     }
 
@@ -151,6 +159,7 @@ class Construction {
     // that the shorter one does not.
     static void add_table(uint64_t prefix, Layout& layout) {
         for (int i = 0; i < layout.table_count; i++)
+            // The table that is there has all of its bits in the prefix.
             if ((layout.masks[i] & ~prefix) == 0)
                 return;
         layout.masks[layout.table_count++] = prefix;
@@ -186,7 +195,8 @@ Layout disjoint_blocks(int word_bits, int radius, int tables) {
 Layout make_layout_for_width(int word_bits, int radius, int max_tables) {
     if (max_tables <= radius || word_bits <= radius)
         return disjoint_blocks(word_bits, radius, std::min(max_tables, word_bits));
-    int most = word_bits;                // free bits that always suffice: one empty prefix
+    int most = word_bits; // free bits that always suffice: one empty prefix
+    // Fewer free bits mean a longer prefix and more tables, so bisection finds the limit.
     for (int least = 0; least < most;) { // find the fewest that need at most max_tables
         int middle = (least + most) / 2;
         if (Construction(word_bits, radius, middle).tables() <= max_tables)

@@ -7,7 +7,9 @@
 
 namespace simhash {
 
+// A set of tables is a mask of 64 bits in the planner of probes.
 constexpr int kMaxTables = 64;
+// At 64 every fingerprint is within the radius, and there is nothing to lay out.
 constexpr int kMaxLayoutRadius = 63;
 constexpr int kMaxTrees = 255; // of an index; each page has the number of its tree in a byte
 

@@ -62,6 +62,8 @@ uint64_t effective_mask(uint64_t mask, int prefix_bits) {
 }
 
 // The cheapest prefix for each length of mask and threshold, computed on first use.
+// A shorter prefix has no more ranges to visit, and more candidates in them. Between both is the
+// cheapest.
 class Prices {
   public:
     Prices(double entries, const ProbeCosts& costs) : entries_(entries), costs_(costs) {}
@@ -70,6 +72,7 @@ class Prices {
         return ball_size(prefix_bits, threshold);
     }
     double candidates(int prefix_bits, int threshold) const {
+        // As if the fingerprints were random: the share of prefixes within the threshold.
         return ball_share(prefix_bits, threshold) * entries_;
     }
     double cost(int prefix_bits, int threshold) const {
@@ -89,6 +92,7 @@ class Prices {
 
     // For a probe that looks at slices. Its cost includes finding them.
     double slice_candidates(int prefix_bits, int slice_bits) const {
+        // n + 1 of 2^n equal parts.
         return candidates(prefix_bits, 0) * ldexp(slice_bits + 1, -slice_bits);
     }
     double slice_cost(int prefix_bits, int slice_bits) const {
@@ -114,6 +118,7 @@ class Prices {
         filled_ |= uint64_t{1} << (mask_bits - 1);
         for (int threshold = 0; threshold < mask_bits; threshold++) {
             double best = kInfinite;
+            // A prefix of no more bits than the threshold would admit every key.
             for (int prefix = mask_bits; prefix > threshold; prefix--)
                 if (double price = cost(prefix, threshold); price < best) {
                     best = price;
@@ -140,6 +145,8 @@ class EscapeSearch {
     EscapeSearch(std::span<const Probe> probes, int* node_budget)
         : probe_count_(int(probes.size())), node_budget_(node_budget) {
         for (int i = 0; i < probe_count_; i++) {
+            // Only the mask is looked at, not the slices: the proof is of the masks' rule. A plan
+            // with slices has the proof of the circle instead.
             need_[i] = probes[i].threshold + 1;
             unsatisfied_ |= uint64_t{1} << i;
         }
@@ -149,8 +156,10 @@ class EscapeSearch {
 
     // True also if the budget runs out.
     bool may_escape(int left) {
+        // These differences are too many for each probe, and within the radius: they escape.
         if (unsatisfied_ == 0)
             return true;
+        // Not proven, so the plan is not used.
         if (--*node_budget_ < 0)
             return true;
         if (least_sum() > left)
@@ -167,6 +176,7 @@ class EscapeSearch {
             escapes = may_escape(left - 1);
             change_need(atom, 1);
             room_[atom]++;
+            // All ways with one more difference in this atom have been tried.
             open_ &= ~(uint64_t{1} << atom);
             closed_here |= uint64_t{1} << atom;
         }
@@ -176,9 +186,11 @@ class EscapeSearch {
 
   private:
     void add_bit(std::span<const Probe> probes, int bit) {
+        // Bits that lie in the same masks are alike, and make one atom.
         uint64_t members = 0;
         for (int i = 0; i < probe_count_; i++)
             members |= (probes[i].mask >> bit & 1) << i;
+        // Differences outside of all masks help nobody to escape: they only use up the radius.
         if (members == 0)
             return;
         int atom = 0;
@@ -265,6 +277,7 @@ class Planner {
         : layout_(layout), radius_(radius), prices_(entries, costs) {
         best_.radius = radius;
         best_.probe_count = 0;
+        // Reading everything is always complete. Other plans are compared with it.
         best_.read_all = true;
         best_.visits = 1;
         best_.slices = 0;
@@ -358,6 +371,7 @@ class Planner {
         least[0] = 0;
         for (uint64_t rest = tables; rest != 0; rest &= rest - 1) {
             int table = std::countr_zero(rest), bits = mask_bits(table, longest);
+            // Downwards, so that least[sum - ...] is still that of the tables before.
             for (int sum = wanted; sum >= 0; sum--) {
                 chosen[table][sum] = -1;
                 for (int t = 0; t < bits && t < sum; t++) {
@@ -376,6 +390,7 @@ class Planner {
     void offer_family(uint64_t tables, int longest, const int8_t (&chosen)[kMaxTables][kBits + 1]) {
         Probe probes[kMaxTables];
         int count = 0;
+        // Back from the last table to the first, by the thresholds that were chosen.
         for (int sum = radius_ + 1; sum > 0 && tables != 0;) {
             int table = kMaxTables - 1 - std::countl_zero(tables);
             tables ^= uint64_t{1} << table;
@@ -398,6 +413,7 @@ class Planner {
             return;
         for (Probe& p : probes) {
             uint64_t mask = layout_.masks[p.table];
+            // The circle narrows a probe only where its whole block must agree.
             if (p.threshold > 0 || p.prefix_bits < std::popcount(mask))
                 continue;
             auto bits_up_to = [&](const Probe& to) {
@@ -411,6 +427,7 @@ class Planner {
                 p.slice_bits =
                     prices_.best_slice_bits(p.prefix_bits, mask_bits(next.table, longest));
             Permutation permutation = layout_.permutation(p.table);
+            // The leading bits of the key, as bits of the fingerprint.
             p.mask = permutation.invert(leading_mask(p.prefix_bits));
             p.slice_mask = permutation.invert(leading_mask(p.prefix_bits + p.slice_bits)) ^ p.mask;
         }
@@ -460,6 +477,8 @@ class Planner {
         std::fill_n(thresholds, layout_.table_count, threshold);
         if (!complete(thresholds, whole_masks))
             return false;
+        // -1 leaves the table out. The lowest threshold that keeps the plan complete is the
+        // cheapest.
         for (int table = layout_.table_count - 1; table >= 0; table--)
             for (int lower = -1; lower < threshold; lower++) {
                 thresholds[table] = lower;
@@ -489,6 +508,7 @@ class Planner {
         int budget = std::min(node_budget_, kProofNodeBudget);
         int left = budget;
         bool proven = proven_complete({probes, count}, radius_, &left);
+        // The proofs of all plans share a budget.
         node_budget_ -= budget - std::max(left, 0);
         return proven;
     }
@@ -508,6 +528,7 @@ bool proven_complete(std::span<const Probe> probes, int radius, int* node_budget
 
 ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
                           const ProbeCosts& costs) {
+    // Nothing is within a negative radius: a plan without probes.
     if (radius < 0) {
         ProbePlan nothing;
         nothing.radius = radius;

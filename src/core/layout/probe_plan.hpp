@@ -23,6 +23,7 @@ struct Probe {
 
     bool sees(uint64_t fp_xor_query) const {
         uint64_t differing = fp_xor_query & mask, in_slices = fp_xor_query & slice_mask;
+        // Two differences or more in the bits of the slices.
         if ((in_slices & (in_slices - 1)) != 0)
             return false;
         return threshold == 0 ? differing == 0 : std::popcount(differing) <= threshold;
@@ -116,6 +117,8 @@ class PrefixNeighbours {
     }
 
   private:
+    // The number with its `ones` lowest bits set; highest() has them at the top of the prefix. They
+    // are the first and the last of all numbers with as many ones.
     static uint64_t lowest(int ones) { return ones == 0 ? 0 : ~uint64_t{0} >> (64 - ones); }
     uint64_t highest(int ones) const { return ones == 0 ? 0 : lowest(ones) << (bits_ - ones); }
 

@@ -13,6 +13,8 @@ constexpr int word_radius(int radius, int word_count, int word) {
     if (radius < 0)
         return -1;
     int shares = radius + 1;
+    // Radius 31 and four words: 32 shares, 8 for each word, so each is searched within 7. Radius
+    // 32: 8, 7, 7, 7.
     return shares / word_count + (word < shares % word_count) - 1;
 }
 

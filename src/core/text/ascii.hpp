@@ -41,6 +41,8 @@ inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
         uint64_t top = ((letter | digit) & 0x80 * kOnes) >> 7;
         if constexpr (std::endian::native == std::endian::big)
             top = __builtin_bswap64(top);
+        // The multiplication gathers the lowest bits of eight bytes into the highest byte: bit i is
+        // that of byte i.
         letters |= (top * 0x0102040810204080 >> 56) << i;
     }
     return letters;
@@ -50,6 +52,7 @@ inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
 inline uint64_t letters_of_sse2(const uint8_t* text, uint8_t* folded) {
     uint64_t letters = 0;
     for (size_t i = 0; i < kAsciiBlock; i += 16) {
+        // ASCII has no negative bytes, so signed comparisons will do.
         __m128i given = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + i));
         __m128i lower = _mm_or_si128(given, _mm_set1_epi8(0x20));
         _mm_storeu_si128(reinterpret_cast<__m128i*>(folded + i), lower);
@@ -97,6 +100,7 @@ inline uint64_t letters_of(const uint8_t* text, uint8_t* folded) {
 inline uint64_t letters_of(const uint8_t* text, size_t count, uint8_t* folded) {
     if (count == kAsciiBlock)
         return letters_of(text, folded);
+    // A 0 is no letter. The copy keeps the reading inside of the text.
     uint8_t padded[kAsciiBlock] = {};
     memcpy(padded, text, count);
     return letters_of(padded, folded);

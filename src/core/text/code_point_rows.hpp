@@ -56,11 +56,13 @@ constexpr size_t longest_row(const int32_t (&list)[length]) {
 
 template <size_t length, size_t pages>
 class CodePointRows {
+    // Places are in 16 bits and numbers of pages in 8, so that both indexes stay small.
     static_assert(length <= UINT16_MAX && pages <= UINT8_MAX);
 
   public:
     explicit constexpr CodePointRows(const int32_t (&list)[length]) {
         std::copy(list, list + length, list_);
+        // The last row, too, ends before a negative number.
         list_[length] = -1;
         uint8_t last = 0;
         each_row(list, [&](uint32_t code_point, size_t place) {

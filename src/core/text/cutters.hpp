@@ -32,6 +32,7 @@ constexpr size_t kMaxWord = 255; // bytes
 // filled from the left. When it is full, the part that is still needed moves to the front.
 class PieceWindow {
   public:
+    // Four times what a feature can need, so that the needed part moves only once in a while.
     uint8_t bytes[4 * kMaxWidth * (kMaxWord + 1)];
     size_t used = 0; // bytes
 
@@ -41,6 +42,7 @@ class PieceWindow {
     template <typename Consumer>
     void complete(Consumer& consumer, size_t begin) {
         begins_[pieces_++ % kMaxWidth] = begin;
+        // From the width-th piece on, each piece ends a feature.
         if (pieces_ >= uint64_t(width_)) {
             size_t first = begins_[(pieces_ - width_) % kMaxWidth];
             consumer.feature(bytes + first, used - first);
@@ -52,6 +54,7 @@ class PieceWindow {
     size_t make_room() {
         if (used + kMaxWord + 1 <= sizeof(bytes))
             return 0;
+        // The next feature begins width - 1 pieces back. What is before is not needed any more.
         uint64_t needed = pieces_ < uint64_t(width_) - 1 ? pieces_ : width_ - 1;
         size_t shift = needed > 0 ? begins_[(pieces_ - needed) % kMaxWidth] : used;
         memmove(bytes, bytes + shift, used - shift);
@@ -64,6 +67,7 @@ class PieceWindow {
     // A document with fewer pieces than the width is a single feature.
     template <typename Consumer>
     void finish(Consumer& consumer, size_t end) {
+        // The pieces never moved then, so all of them stand from the beginning of the buffer on.
         if (pieces_ > 0 && pieces_ < uint64_t(width_))
             consumer.feature(bytes, end);
     }
@@ -82,8 +86,12 @@ class WordCutter {
 
     void ascii(const uint8_t* at, const uint8_t* end) {
         end_spaceless();
+        // With width 1 a word is a feature of its own. Words that lie inside of the text are taken
+        // 64 characters at a time; only one that an earlier piece began is continued byte by byte.
         while (single_ && at < end && (window_.used == 0 || (at = continue_word(at, end)) < end))
             at += whole_words(at, end);
+        // A copy in a register: the compiler cannot know that writing bytes leaves window_.used
+        // alone.
         size_t used = window_.used;
         for (; at < end; at++) {
             uint8_t folded = kFoldAscii[*at];
@@ -94,6 +102,7 @@ class WordCutter {
             window_.used = used;
             end_word();
             used = window_.used;
+            // A letter that does not fit into the word begins the next one.
             if (folded != 0)
                 window_.bytes[used++] = folded;
         }
@@ -101,6 +110,8 @@ class WordCutter {
     }
 
     void character(uint32_t code_point, CharacterKind kind) {
+        // A mark after a character of a script without spaces belongs to that. Any other mark
+        // belongs to the word.
         if (kind == kSpaceless || (kind == kMark && current_.bytes > 0)) {
             spaceless(code_point, kind);
             return;
@@ -123,6 +134,7 @@ class WordCutter {
   private:
     // A character of a script without spaces, with its marks.
     struct Cluster {
+        // A character of 4 bytes and some marks. More marks than fit are left out.
         uint8_t text[32];
         int bytes = 0;
     };
@@ -130,6 +142,7 @@ class WordCutter {
     void append(uint32_t code_point) {
         uint8_t encoded[4];
         int bytes = encode_utf8(code_point, encoded);
+        // A character is never cut in two.
         if (window_.used - word_ + bytes > kMaxWord)
             end_word();
         append(encoded, bytes);
@@ -157,6 +170,7 @@ class WordCutter {
     // Returns the number of characters. A word that may continue after them becomes the current
     // word.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
+        // 1 kB, on the stack.
         uint8_t folded[16 * kAsciiBlock];
         size_t part = std::min<size_t>(end - at, sizeof(folded));
         size_t begin = 0; // of a word, where `inside`
@@ -164,7 +178,10 @@ class WordCutter {
         for (size_t block = 0; block < part; block += kAsciiBlock) {
             size_t count = std::min(part - block, kAsciiBlock);
             uint64_t letters = letters_of(at + block, count, folded + block);
+            // A 1 where a character and the one before it differ in being a letter or digit: there
+            // a word begins or ends.
             uint64_t edges = letters ^ (letters << 1 | inside);
+            // Behind the end of the text there is no edge: the word may go on.
             if (count < kAsciiBlock)
                 edges &= (uint64_t(1) << count) - 1;
             for (; edges != 0; edges &= edges - 1) {
@@ -179,6 +196,9 @@ class WordCutter {
             return part;
         if (begin > 0 && at + part < end)
             return begin; // the word is read again with what follows
+        // The word fills all that was read, from the beginning or up to the text's end. Its whole
+        // parts of kMaxWord bytes are words by themselves; the rest, 1 to kMaxWord bytes, may go
+        // on.
         size_t rest = (part - begin - 1) % kMaxWord + 1;
         long_word(folded + begin, part - begin - rest);
         memcpy(window_.bytes, folded + part - rest, rest);
@@ -228,6 +248,7 @@ class WordCutter {
         current_.bytes = 0;
     }
 
+    // The pair is a word: it counts as one piece for shingles.
     void pair() {
         append(previous_.text, previous_.bytes);
         append(current_.text, current_.bytes);
@@ -283,6 +304,7 @@ class CharacterCutter {
 
   private:
     void piece(uint32_t code_point, bool spaced) {
+        // A run of separators gives one space at most, and none at the beginning.
         if (gap_ && spaced && after_spaced_)
             add(' ');
         gap_ = false;

@@ -16,6 +16,7 @@ class FingerprintConsumer {
 
     void feature(const uint8_t* text, size_t bytes) {
         uint64_t hash = hash_feature(options_.hash, text, bytes);
+        // The section is full: its features vote, and this one begins the next section.
         if (!counts_.add(hash, text, bytes)) {
             vote();
             counts_.clear();

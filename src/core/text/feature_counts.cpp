@@ -6,6 +6,7 @@
 namespace simhash {
 
 bool FeatureCounts::add_to_full(uint64_t hash) {
+    // add() writes the next free entry in any case; here there is none.
     for (uint32_t at = home(hash); index_[at] != 0; at = (at + 1) & (slots_ - 1))
         if (features_[index_[at] - 1].hash == hash) {
             features_[index_[at] - 1].frequency++;
@@ -15,6 +16,7 @@ bool FeatureCounts::add_to_full(uint64_t hash) {
 }
 
 void FeatureCounts::grow() {
+    // Both arrays double, and keep a quarter of the slots filled at most.
     uint32_t new_slots = 2 * slots_;
     FeatureCount* moved = static_cast<FeatureCount*>(
         memory_.allocate(memory_.context, new_slots / kSlotsPerFeature * sizeof *moved));
@@ -26,6 +28,7 @@ void FeatureCounts::grow() {
     slots_ = new_slots;
     shift_--;
     clear();
+    // The features are distinct, so an empty slot is all that each needs.
     for (; distinct_ < kept; distinct_++) {
         uint32_t at = home(features_[distinct_].hash);
         while (index_[at] != 0)

@@ -27,6 +27,7 @@ void reserve(Memory memory, Item*& items, size_t used, size_t& room, size_t need
 } // namespace
 
 void FeatureList::feature(const uint8_t* text, size_t bytes) {
+    // Half of the slots are empty at least, so a search ends soon.
     if (2 * (count + 1) > slots_)
         grow_index();
     uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);

@@ -39,6 +39,7 @@ struct Merge {
 
     // Takes `steps` steps. Expects that neither set ends before.
     void advance(size_t steps) {
+        // Copies that stay in registers.
         size_t i = at_a, j = at_b, both = shared;
         for (; steps > 0; steps--) {
             uint64_t of_a = a[i], of_b = b[j];
@@ -58,6 +59,7 @@ struct Merge {
 // features. A second half of the same size is there to sort into.
 void FeatureSet::make_room() {
     finish();
+    // Half of the room or more is free again.
     if (2 * count_ < room_)
         return;
     room_ = std::max(kFirstRoom, 2 * room_);
@@ -73,6 +75,7 @@ FeatureHashes FeatureSet::finish() {
         uint64_t* sorted = hashes_ + room_;
         bucket_sort(
             {hashes_, count_}, sorted, [](uint64_t hash) { return hash; }, [] {});
+        // Back into the first half, each hash once.
         count_ = size_t(std::unique_copy(sorted, sorted + count_, hashes_) - hashes_);
     }
     return {hashes_, count_};
@@ -98,6 +101,7 @@ bool is_set_similarity_at_least(FeatureHashes a, FeatureHashes b, double thresho
     constexpr size_t kSteps = 64; // between checks whether the threshold can still be reached
     size_t fewest = fewest_shared(a.size(), b.size(), threshold);
     Merge merge{a, b};
+    // It ends when enough are shared, or when too few are left for that.
     while (merge.shared < fewest && merge.shared + merge.left() >= fewest && merge.left() > 0)
         merge.advance(std::min(merge.left(), kSteps));
     return merge.shared >= fewest;

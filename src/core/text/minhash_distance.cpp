@@ -28,6 +28,7 @@ constexpr Binomials kBinomials;
 struct Distances {
     double probability[kBits + 1];
 
+    // C(64, k) p^k (1 - p)^(64 - k), the powers by repeated multiplication.
     explicit Distances(double p) {
         double power = 1;
         for (int k = 0; k <= kBits; k++, power *= p)
@@ -57,6 +58,7 @@ struct Distances {
 template <typename Holds>
 double greatest_share(Holds holds) {
     double low = 0, high = 1;
+    // Bisection: 60 halvings exceed the 53 bits of a double.
     for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
         (holds(middle) ? low : high) = middle;
@@ -82,6 +84,8 @@ int minhash_radius(double similarity, double recall) {
 
 SimilarityEstimate minhash_similarity(int distance, double confidence) {
     double rare = (1 - confidence) / 2; // on each side
+    // Below `least`, a distance this great or greater would be rare; above `greatest`, one this
+    // small or smaller. The similarity falls as p rises.
     double least = greatest_share(
         [&](double p) { return distance > 0 && Distances(p).above(distance - 1) < rare; });
     double greatest = greatest_share(

@@ -22,6 +22,8 @@ constexpr auto kCompositionsFrom = ROWS_OF(kCompositions);
 #undef ROWS_OF
 
 // Hangul syllables: a leading consonant, a vowel, and 27 trailing consonants or none.
+// Their decompositions are computed (Unicode Standard, section 3.12), so the tables have none.
+// kTrailing stands before the first trailing consonant: number 0 is none.
 constexpr uint32_t kSyllables = 0xAC00, kLeading = 0x1100, kVowels = 0x1161, kTrailing = 0x11A7;
 constexpr uint32_t kLeadingCount = 19, kVowelCount = 21, kTrailingCount = 28;
 constexpr uint32_t kSyllableCount = kLeadingCount * kVowelCount * kTrailingCount;
@@ -42,6 +44,7 @@ Part part_of(uint32_t code_point) {
 
 // Writes the parts of a row to `out`, or `part` itself if the row is empty. Returns the end.
 Part* put_row(const int32_t* row, Part part, Part* out) {
+    // A negative number ends each row; see code_point_rows.hpp.
     if (*row < 0)
         *out++ = part;
     for (; *row >= 0; row++)
@@ -60,6 +63,7 @@ Part* decompose_syllable(uint32_t number, Part* out) {
 }
 
 Part* decompose(uint32_t code_point, Part* out) {
+    // Unsigned: a lesser code point wraps around and is no syllable.
     if (code_point - kSyllables < kSyllableCount)
         return decompose_syllable(code_point - kSyllables, out);
     return put_row(kDecompositionOf.of(code_point), part_of(code_point), out);
@@ -74,8 +78,11 @@ Part* fold(Part part, Part* out) {
 void order_marks(Part* begin, Part* end) {
     for (Part* at = begin; at < end; at++) {
         Part mark = *at;
+        // Class 0 is a base. It stays where it is, and no mark passes it: the loop below stops
+        // there.
         if (mark.combining_class == 0)
             continue;
+        // Insertion sort, which is stable.
         Part* place = at;
         for (; place > begin && place[-1].combining_class > mark.combining_class; place--)
             *place = place[-1];
@@ -90,6 +97,7 @@ uint32_t composite(uint32_t first, uint32_t second) {
     if (first - kSyllables < kSyllableCount && (first - kSyllables) % kTrailingCount == 0 &&
         second - (kTrailing + 1) < kTrailingCount - 1)
         return first + second - kTrailing;
+    // The row has pairs: the second code point, and what both compose to.
     for (const int32_t* row = kCompositionsFrom.of(first); *row >= 0; row += 2)
         if (uint32_t(*row) == second)
             return uint32_t(row[1]);

@@ -43,6 +43,7 @@ inline const uint8_t* end_of_ascii(const uint8_t* at, const uint8_t* end) {
     for (; end - at >= 8; at += 8) {
         uint64_t eight;
         memcpy(&eight, at, 8);
+        // Some byte of the eight is not ASCII; the loop below finds which.
         if (eight & 0x8080808080808080)
             break;
     }
@@ -59,14 +60,18 @@ class TextReader {
         while (at < end) {
             if (*at < 0x80) {
                 hand_on(sink);
+                // The last one may be the base of an accent that follows, perhaps in the next
+                // piece.
                 const uint8_t* last = end_of_ascii(at, end) - 1;
                 sink.ascii(at, last);
+                // The class of an ASCII character is not looked at.
                 keep(*last, kSeparator);
                 at = last + 1;
                 continue;
             }
             uint32_t code_point = decode_utf8(at, end);
             CharacterClass character = character_class(code_point);
+            // Left out before normalisation, so that it does not keep a mark from its base.
             if (kind_of_class(character) == kIgnored)
                 continue;
             if (!(character & kJoinsPrevious) || length_ == kMaxSegment)
@@ -90,6 +95,7 @@ class TextReader {
 
     template <typename Sink>
     void hand_on(Sink& sink) {
+        // The usual cases first: one ASCII character, or one that normalisation leaves as it is.
         if (length_ == 1 && segment_[0] < 0x80) {
             uint8_t character = uint8_t(segment_[0]);
             sink.ascii(&character, &character + 1);

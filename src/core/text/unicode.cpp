@@ -11,6 +11,7 @@ namespace simhash {
 
 namespace {
 
+// Each number is a range: its first code point << 8 | its class. A range goes up to the next one.
 constexpr uint32_t kClassRanges[] = {
 #include "core/text/unicode_classes.inc"
 };
@@ -41,7 +42,10 @@ CharacterClass character_class(uint32_t code_point) {
     if (code_point >= kPages << 8)
         return kSeparator;
     const uint32_t* first = kClassRanges + kFirstRange[code_point >> 8];
+    // The ranges from the one that holds the page's first code point to the one that holds the next
+    // page's.
     const uint32_t* last = kClassRanges + kFirstRange[(code_point >> 8) + 1] + 1;
+    // Greater than any class of this code point: the range before the upper bound holds it.
     uint32_t key = code_point << 8 | 0xFF;
     return CharacterClass(*(std::upper_bound(first, last, key) - 1));
 }
@@ -51,6 +55,8 @@ uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
     if (lead < 0x80)
         return lead;
     int more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+    // 0xC0 and 0xC1 begin only overlong forms, 0x80 to 0xBF no character, and 0xF5 and above are
+    // beyond U+10FFFF.
     if (lead < 0xC2 || lead > 0xF4 || end - at < more)
         return kInvalidCharacter;
     uint32_t code_point = lead & (0x3F >> more);
@@ -59,6 +65,8 @@ uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
             return kInvalidCharacter;
         code_point = code_point << 6 | (at[i] & 0x3F);
     }
+    // Below these a shorter form exists, and a second form of the same text would give another
+    // fingerprint.
     constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
     if (code_point < kLeast[more] || code_point > 0x10FFFF ||
         (code_point >= 0xD800 && code_point <= 0xDFFF))

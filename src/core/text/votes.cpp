@@ -27,6 +27,7 @@ template <typename Vector>
 [[gnu::always_inline]] inline void add_up(const FeatureCount* features, size_t count,
                                           uint32_t ones[64]) {
     constexpr size_t kLanes = sizeof(Vector) / sizeof(uint32_t), kHalf = 32 / kLanes;
+    // A lane for each bit of the hash: 32 for its lower half and 32 for its upper one.
     Vector low[kHalf] = {}, high[kHalf] = {}, bits[kHalf];
     for (size_t i = 0; i < 32; i++)
         bits[i / kLanes][i % kLanes] = uint32_t(1) << i;
@@ -35,6 +36,8 @@ template <typename Vector>
         Vector low_hash = Vector{} + uint32_t(features[i].hash);
         Vector high_hash = Vector{} + uint32_t(features[i].hash >> 32);
         for (size_t part = 0; part < kHalf; part++) {
+            // A comparison of vectors gives all ones or zeros, so the AND adds the weight or
+            // nothing.
             low[part] += Vector((low_hash & bits[part]) == bits[part]) & weight;
             high[part] += Vector((high_hash & bits[part]) == bits[part]) & weight;
         }
@@ -94,11 +97,14 @@ void Votes::add(const FeatureCount* features, size_t count, SimdLevel highest) {
     for (const FeatureCount *at = features, *end = features + count; at < end;) {
         const FeatureCount* begin = at;
         uint64_t sum = 0;
+        // A batch: as many features as keep the sum of all weights, and so each lane, within 32
+        // bits.
         for (; at < end && sum + at->weight <= UINT32_MAX; at++)
             sum += at->weight;
         uint32_t sums[64];
         add_up_best(begin, at - begin, sums);
         for (int bit = 0; bit < 64; bit++)
+            // A document's sums are far from the limit, so these need not saturate.
             ones[bit] += sums[bit];
         total += sum;
         any |= sum != 0;
@@ -116,6 +122,7 @@ bool Votes::are_possible() const {
 bool Votes::fingerprint(uint64_t* out) const {
     uint64_t fingerprint = 0;
     for (int bit = 0; bit < 64; bit++)
+        // ones - (total - ones) > 0. A tie gives 0.
         fingerprint |= uint64_t(2 * ones[bit] > total) << bit;
     *out = fingerprint;
     return any;

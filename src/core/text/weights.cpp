@@ -27,6 +27,8 @@ constexpr uint64_t kLn2 = 2977044472; // ln 2 * 2^32
 // By repeated squaring of the mantissa.
 constexpr uint64_t integer_log2(uint64_t n) {
     int whole = std::bit_width(n) - 1;
+    // The square of a number in [1, 2) is in [1, 4). If it is 2 or more, the next bit of the
+    // logarithm is 1, and the square is halved.
     uint64_t mantissa = n << (63 - whole); // 1 <= mantissa / 2^63 < 2
     uint64_t log = uint64_t(whole);
     for (int i = 0; i < kFraction; i++) {
@@ -38,6 +40,7 @@ constexpr uint64_t integer_log2(uint64_t n) {
     return log;
 }
 
+// Of a number with 16 bits after the point, with as many.
 constexpr uint64_t root(uint64_t n) {
     return integer_sqrt(n << kFraction);
 }
@@ -54,6 +57,7 @@ constexpr uint32_t log_weight(uint32_t frequency) {
 // log2(1 + frequency)^(9/4); at most 2^28.
 constexpr uint32_t damped(uint32_t frequency) {
     uint64_t log = integer_log2(uint64_t(frequency) + 1);
+    // log^2 times log^(1/4).
     return uint32_t(product(product(log, log), root(root(log))));
 }
 
@@ -83,8 +87,10 @@ constexpr auto kDamped = tabled<damped>();
 uint32_t balanced_weight(const FeatureCount& feature) {
     uint32_t frequency = feature.frequency;
     uint64_t of_frequency = frequency < kTabled ? kDamped[frequency] : damped(frequency);
+    // As unsigned: a character below '0' wraps around to a great number.
     bool digit = uint8_t(feature.first - '0') < 10;
     uint32_t length = std::min(uint32_t(feature.bytes), kGreatestLength);
+    // Both factors have 16 bits after the point, and the weight has 8.
     return uint32_t(of_frequency * kLengthFactors[digit][length] >> (2 * kFraction - kWeightBits));
 }
 
@@ -104,6 +110,8 @@ uint64_t right_bound(const FeatureCount* features, size_t count, uint64_t sum) {
                 rest += features[i].weight;
         if (greater * bound + rest >= kLeastShare * bound)
             return bound;
+        // The bound b for which b = (greater * b + rest) / 8. It is lower than the last one, so
+        // more weights may be above it: the loop goes on until no more are.
         bound = rest / (kLeastShare - greater);
     }
 }
@@ -122,6 +130,8 @@ void weigh_balanced(FeatureCount* features, size_t count) {
         least = std::min(least, weight);
         greatest = std::max(greatest, weight);
     }
+    // With fewer than eight features one of them has more than an eighth whatever the bound is.
+    // Then all weigh the same.
     if (count < kLeastShare)
         lower(features, count, least);
     else if (greatest > sum / kLeastShare)
