@@ -42,6 +42,7 @@ constexpr double kLevels = 40;
 // ---- what the path looks for ----
 
 // What the index holds: fingerprints, also of texts, or codes of one length.
+// A class of codes has the type bit. The column's type modifier tells their length.
 HammingSpace space_of_index(const IndexOptInfo* index) {
     if (index->opcintype[0] != BITOID)
         return {false, kFingerprintBits};
@@ -57,6 +58,7 @@ Layout layout_of(const IndexOptInfo* info) {
         layout.word_count = word_count_of_bits(space_of_index(info).bits);
         return layout;
     }
+    // The planner holds a lock on the index since it opened the table.
     Relation index = index_open(info->indexoid, NoLock);
     Layout layout = index_cache(index)->layout;
     index_close(index, NoLock);
@@ -135,6 +137,7 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
     } else if (IsA(clause, ScalarArrayOpExpr)) {
         op = reinterpret_cast<ScalarArrayOpExpr*>(clause)->opno;
         arguments = reinterpret_cast<ScalarArrayOpExpr*>(clause)->args;
+        // column = ANY (array): the executor runs a scan for each element.
         quals->searches *=
             std::max(1.0, array_length(root, static_cast<Node*>(lsecond(arguments))));
     } else {
@@ -143,6 +146,7 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
     auto* argument = static_cast<Node*>(lsecond(arguments));
     if (column == 0) {
         quals->radius = std::min(quals->radius, radius_of_operator(root, index, op, argument));
+        // Arguments that are balls of fingerprints have a word already.
         quals->computed_words +=
             quals->space.is_of_codes ||
             is_value_strategy(get_op_opfamily_strategy(op, index->opfamily[0]));
@@ -166,12 +170,15 @@ void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* 
 PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     PathQuals quals;
     quals.space = space_of_index(path->indexinfo);
+    // No condition: every value is within the greatest distance.
     quals.radius = quals.space.bits;
     quals.ordered = path->indexorderbys != NIL;
     ListCell* cell;
     foreach (cell, path->indexclauses) {
         auto* clause = lfirst_node(IndexClause, cell);
         ListCell* inner;
+        // A condition of the query may have been turned into another one by a support function:
+        // indexquals has what the index is asked.
         foreach (inner, clause->indexquals) {
             auto* info = lfirst_node(RestrictInfo, inner);
             quals.all_clauses = lappend(quals.all_clauses, info);
@@ -272,6 +279,7 @@ bool finds_everything(const PathEstimate& path) {
 // that have no fingerprint.
 Selectivity share_found(const PathEstimate& path, Selectivity matching) {
     IndexOptInfo* info = path.index;
+    // A partial index has only this share of the table's rows.
     double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
     if (finds_everything(path))
         return std::max(matching, indexed);
@@ -307,6 +315,7 @@ PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& 
     estimate.quals = quals;
     estimate.entries = estimated_entries(estimate.layout, info->pages);
     int trees = estimate.layout.table_count * estimate.layout.word_count;
+    // All trees of an index are about the same size; the pages above the leaves are few.
     estimate.leaf_pages = std::max(1.0, info->pages / double(trees));
     estimate.plan = plan_of_word(estimate, 0);
     int words = estimate.layout.word_count;
@@ -337,9 +346,11 @@ struct SearchWork {
 // The later that bit, the nearer the slice lies to the query, so slices share leaves: together they
 // are on all leaves of the range if these are few, else on about the logarithm of their number.
 double pages_of_probes(const ProbePlan& plan, double entries) {
+    // Of a packed entry of a block table in a table of some millions of rows.
     constexpr double kEntryBytes = 6;
     double pages = 0;
     for (const Probe& probe : std::span(plan.probes, size_t(plan.probe_count))) {
+        // The pages of a range beyond its first one.
         double more = ldexp(entries, -probe.prefix_bits) * kEntryBytes / kBodyCapacity;
         if (probe.slice_bits > 0)
             more = std::min(more, std::log2(1 + more) + 1);
@@ -366,9 +377,12 @@ void add_plan(const PathEstimate& path, const ProbePlan& plan, double count, Sea
 // reads one word.
 SearchWork work_of_searches(const PathEstimate& path) {
     if (path.quals.nulls_only)
+        // IS NULL: one descent in the null table.
         return {1, 0, 1, path.random_page, 0};
     SearchWork work = {0, 0, 0, path.random_page, kLookupCost};
     int words = path.is_one_pass ? 1 : path.layout.word_count;
+    // word_radius() gives the remainder to the first words. Without a remainder all words have the
+    // radius of the first.
     int wider = (path.quals.radius + 1) % words;
     int like_first = wider > 0 ? wider : words;
     add_plan(path, path.plan, like_first * path.quals.searches, &work);
@@ -382,6 +396,7 @@ SearchWork work_of_searches(const PathEstimate& path) {
 // which its rows are looked up. A search that is repeated in a join finds some of them in memory.
 double pages_fetched(const PathEstimate& path, const SearchWork& work, double loop_count) {
     double pages = work.pages + std::min(path.rows, path.leaf_pages);
+    // The formula of Mackert and Lohman, which the server uses for repeated scans.
     return index_pages_fetched(pages * loop_count, path.index->pages, path.index->pages,
                                path.root) /
            loop_count;
@@ -437,6 +452,8 @@ Cost cost_of_words(const PathEstimate& path) {
 
 // Returns how many rows of an order will be read, as far as the planner knows.
 double rows_read_in_order(PlannerInfo* root, double rows) {
+    // A LIMIT bounds the rows of the whole query. Of a join nobody knows how many of each table
+    // that takes, so one row is assumed.
     bool is_alone = bms_membership(root->all_baserels) == BMS_SINGLETON;
     return std::min(rows, is_alone && root->limit_tuples > 0 ? root->limit_tuples : 1.0);
 }
@@ -456,6 +473,8 @@ Cost cost_of_other_scopes(const PathEstimate& path) {
         return 0; // the order's first stages
     double table_random;
     get_tablespace_page_costs(info->rel->reltablespace, &table_random, nullptr);
+    // A stage that is a pass returns kPassMatches matches at first, and each further one kPassGrowth
+    // times as many (NearestScan::next_radius()).
     double passes = 1 + std::log(met / kPassMatches) / std::log(kPassGrowth);
     double table_pages = index_pages_fetched(met, info->rel->pages, info->pages, path.root);
     return passes * cost_of_pass(path) + table_pages * table_random +
@@ -466,6 +485,7 @@ void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // The first neighbours cost a few stages.
     int trees = path.layout.table_count * path.layout.word_count;
     *startup += trees * (kVisitCost + path.random_page) * kStages;
+    // The server expects no startup cost above the total.
     *startup = std::min(*startup, *total);
     // All neighbours cost a pass over the posting table for each distance, unless a ball leaves
     // few.
@@ -507,7 +527,9 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
                   give_up_index_only_scan(path, estimate);
     if (path->indexorderbys != NIL)
         add_order(estimate, startup_cost, total_cost);
+    // Of all rows that are read from the table, not of those that remain after the recheck.
     *selectivity = estimate.found;
+    // If each fingerprint has one row, the rows come in no order of the table: 0.
     *correlation = kForwardCorrelation * (1 - estimate.fingerprints / estimate.rows);
 }
 

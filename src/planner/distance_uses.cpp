@@ -12,6 +12,7 @@ struct Search {
     DistanceUses found;
 };
 
+// equal() ignores where in the query's text the nodes stood.
 bool contains(Node* expression, void* distance) {
     return expression != nullptr &&
            (equal(expression, distance) || walk_children(expression, contains, distance));
@@ -25,8 +26,10 @@ void look_at_expressions(Search* search, List* expressions) {
 bool indexes_a_side(Relation index, Node* distance) {
     if (!is_simhash_index(index))
         return false;
+    // Only the first column of our index has a distance.
     AttrNumber column = index->rd_index->indkey.values[0];
     List* expressions = RelationGetIndexExpressions(index);
+    // Column number 0 in indkey stands for an expression.
     auto is_indexed = [&](Node* side) {
         return column != 0 ? IsA(side, Var) && reinterpret_cast<Var*>(side)->varattno == column
                            : equal(side, linitial(expressions));
@@ -54,6 +57,7 @@ void look_at_indexes(Search* search, Relation table) {
 void look_at_constraints(Search* search, PlannerInfo* root, Relation table) {
     TupleConstr* constraints = table->rd_att->constr;
     for (int i = 0; constraints != nullptr && i < constraints->num_check; i++) {
+        // Simplified as the planner simplifies conditions, so that equal() compares like with like.
         auto* check = static_cast<Node*>(stringToNode(constraints->check[i].ccbin));
         look_at_expressions(search, list_make1(eval_const_expressions(root, check)));
     }
@@ -61,6 +65,7 @@ void look_at_constraints(Search* search, PlannerInfo* root, Relation table) {
 
 void look_at_table(Search* search, PlannerInfo* root, Relation table) {
     look_at_indexes(search, table);
+    // Otherwise the server does not compare conditions with constraints.
     if (constraint_exclusion != CONSTRAINT_EXCLUSION_OFF)
         look_at_constraints(search, root, table);
     if (PartitionKey key = RelationGetPartitionKey(table))
@@ -102,11 +107,13 @@ void look_at_tables(Search* search, PlannerInfo* root, Oid oid, bool with_childr
 
 DistanceUses uses_of_distance(PlannerInfo* root, Node* distance) {
     int number;
+    // A distance between two tables, or of none, is in no index, key or constraint of one table.
     if (!IsA(distance, OpExpr) || !bms_get_singleton_member(pull_varnos(root, distance), &number))
         return {false, true};
     RangeTblEntry* entry = rt_fetch(number, root->parse->rtable);
     if (entry->rtekind != RTE_RELATION)
         return {false, true};
+    // In the catalogs a table's own columns have the number 1.
     auto* of_catalogs = static_cast<Node*>(copyObjectImpl(distance));
     ChangeVarNodes(of_catalogs, number, 1, 0);
     Search search = {of_catalogs, {false, false}};

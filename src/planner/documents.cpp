@@ -47,6 +47,7 @@ bool take_apart(const SupportRequestIndexCondition* request, Condition* conditio
         arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
     else if (IsA(request->node, OpExpr))
         arguments = reinterpret_cast<OpExpr*>(request->node)->args;
+    // near_duplicate() has a similarity, and =~~ has not.
     bool has_similarity = is_our_function(request->funcid, kNearDuplicateDocuments);
     if (!has_similarity && !is_our_function(request->funcid, kDocumentsAlike))
         return false;
@@ -100,6 +101,7 @@ Node* ball_around(PlannerInfo* root, const Condition& condition, Oid* constructo
     Expr* bits = call(F_INT8_INT4, INT8OID,
                       list_make1(call(radius, INT4OID, list_make2(condition.similarity, recall))));
     Expr* ball = call(*constructor, get_func_rettype(*constructor), list_make2(center, bits));
+    // With a constant document the ball is computed now, and not for each scan.
     return eval_const_expressions(root, reinterpret_cast<Node*>(ball));
 }
 
@@ -135,6 +137,7 @@ List* index_condition(SupportRequestIndexCondition* request) {
     if (!may_call(request->funcid))
         return NIL;
     const Const* similarity = similarity_constant(condition.similarity);
+    // This similarity is that of =~~, so the operator of the index says all: nothing is lossy.
     if (similarity != nullptr && DatumGetFloat8(similarity->constvalue) == kAlikeSimilarity) {
         Oid alike = operator_of_index(request->opfamily, TEXTOID, kAlike, kDocumentsAlike);
         if (OidIsValid(alike)) {
@@ -160,6 +163,7 @@ Node* estimate_near_duplicate(SupportRequestSelectivity* request) {
     int count = list_length(request->args);
     if (count != 2 && count != 3)
         return nullptr;
+    // Also where the similarity is not known.
     int radius = kAlikeRadius;
     if (count == 3) {
         Node* known =

@@ -14,6 +14,7 @@ namespace simhash {
 
 namespace {
 
+// The length of PDQ's codes.
 constexpr int kAssumedBits = 256;
 constexpr int kUnknownBits = 0;
 
@@ -24,6 +25,7 @@ bool is_code_type(Oid type) {
 
 // The number of bits of a code's expression, if its value or its type bit(n) tells it.
 int known_bits(const Node* node) {
+    // A cast from bit varying to bit without a change of the bytes hides the value below it.
     while (IsA(node, RelabelType))
         node = reinterpret_cast<const Node*>(reinterpret_cast<const RelabelType*>(node)->arg);
     if (!is_code_type(exprType(node)))
@@ -35,6 +37,7 @@ int known_bits(const Node* node) {
     }
     int32 typmod = exprTypmod(node);
     Oid base = getBaseTypeAndTypmod(exprType(node), &typmod);
+    // The type modifier of bit varying is the greatest length, not the length.
     return base == BITOID && typmod > 0 ? typmod : kUnknownBits;
 }
 
@@ -73,6 +76,7 @@ int HammingSpace::distance(Datum a, Datum b) const {
     if (!is_of_codes)
         return hamming_distance(uint64_t(DatumGetInt64(a)), uint64_t(DatumGetInt64(b)));
     Code left = datum_get_code(a), right = datum_get_code(b);
+    // The statistics may have codes of several lengths.
     return left.bit_count == right.bit_count ? code_distance(left, right) : INT_MAX;
 }
 

@@ -103,10 +103,13 @@ bool has_symbol(Oid function, const char* symbol) {
 } // namespace
 
 bool is_our_function(Oid function, const OurFunction& ours) {
+    // Functions of the server itself have OIDs below that, and are told apart without a look into
+    // the catalog.
     if (function < FirstNormalObjectId || !has_symbol(function, ours.symbol))
         return false;
     FmgrInfo info;
     fmgr_info(function, &info);
+    // Another library may have a function with the same symbol, but not at the same address.
     return info.fn_addr == ours.address;
 }
 
@@ -128,6 +131,7 @@ const DistanceFamily* family_of_ball(Oid type) {
     HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
     if (!HeapTupleIsValid(tuple))
         return nullptr;
+    // A type of balls is known by its input function, as types have no C code of their own.
     Oid input = reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple))->typinput;
     ReleaseSysCache(tuple);
     return family_of(input, &DistanceFamily::ball_in);
@@ -138,6 +142,7 @@ Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
     Oid function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
                                    PointerGetDatum(buildoidvector(types, count)),
                                    ObjectIdGetDatum(get_func_namespace(beside)));
+    // may_call() asks for EXECUTE: the plan calls the function in the user's name.
     bool usable = OidIsValid(function) && is_our_function(function, ours) && may_call(function);
     return usable ? function : InvalidOid;
 }
@@ -147,6 +152,7 @@ Oid distance_operator(const DistanceFamily& family, Oid hamming) {
         GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum(family.distance),
                         ObjectIdGetDatum(family.type), ObjectIdGetDatum(family.type),
                         ObjectIdGetDatum(get_func_namespace(hamming)));
+    // Somebody may have put another operator of that name there.
     return OidIsValid(distance) && get_opcode(distance) == hamming ? distance : InvalidOid;
 }
 

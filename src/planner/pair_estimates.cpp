@@ -33,6 +33,7 @@ double rows_collected(const Plan* plan) {
     double processes = 1;
     while (plan->lefttree != nullptr &&
            (IsA(plan, Agg) || (IsA(plan, Gather) && IsA(plan->lefttree, Agg)))) {
+        // The rows below a Gather are those of one process.
         if (IsA(plan, Gather))
             processes = reinterpret_cast<const Gather*>(plan)->num_workers + 1;
         plan = plan->lefttree;
@@ -42,6 +43,7 @@ double rows_collected(const Plan* plan) {
 
 // Returns the plan of the subquery that runs once and sets the parameter, or nullptr.
 const Plan* plan_of_parameter(PlannerInfo* root, const Param* parameter) {
+    // A parameter that the user gives is no subquery.
     if (parameter->paramkind != PARAM_EXEC)
         return nullptr;
     ListCell* cell;
@@ -115,6 +117,7 @@ bool is_about_query(int sqlstate) {
 std::optional<double> rows_if_valid(const char* query) {
     if (is_planning || IsInParallelMode())
         return std::nullopt;
+    // volatile, because PG_CATCH comes back by longjmp.
     double volatile rows = -1; // no answer
     ErrorData* volatile error = nullptr;
     MemoryContext context = CurrentMemoryContext;
@@ -136,6 +139,7 @@ std::optional<double> rows_if_valid(const char* query) {
     }
     PG_END_TRY();
     is_planning = false;
+    // Locks, snapshots and plans of the attempt go with it.
     RollbackAndReleaseCurrentSubTransaction();
     MemoryContextSwitchTo(context);
     CurrentResourceOwner = owner;
@@ -162,6 +166,7 @@ std::optional<double> rows_of_query(PlannerInfo* root, Node* query) {
 // ---- the estimate ----
 
 std::optional<double> fingerprints_of(PlannerInfo* root, Node* argument) {
+    // A query as a text, or an array.
     if (exprType(argument) == TEXTOID)
         return rows_of_query(root, argument);
     if (exprType(argument) == get_array_type(INT8OID) ||

@@ -47,6 +47,8 @@ struct ComparisonFunction {
 
 // The server's comparison functions that have a distance on one side: an int4, or that cast to
 // numeric or float8.
+// Known by the functions' OIDs, which are fixed in the server's catalogs. The names of operators
+// depend on search_path.
 constexpr ComparisonFunction kComparisons[] = {
     {F_INT4LT, Comparator::kLess},        {F_INT42LT, Comparator::kLess},
     {F_INT48LT, Comparator::kLess},       {F_INT24LT, Comparator::kLess},
@@ -78,6 +80,7 @@ Comparator comparator_of(Oid function) {
 }
 
 // limit C distance is distance mirrored(C) limit.
+// Equality and inequality are their own mirrors.
 Comparator mirrored(Comparator comparator) {
     switch (comparator) {
     case Comparator::kLess:
@@ -109,6 +112,7 @@ bool take_distance(Node* node, Comparison* comparison) {
     List* arguments = NIL;
     if (IsA(node, OpExpr)) {
         auto* op = reinterpret_cast<OpExpr*>(node);
+        // The server need not have filled in the operator's function yet.
         set_opfuncid(op);
         function = op->opfuncid;
         arguments = op->args;
@@ -116,6 +120,7 @@ bool take_distance(Node* node, Comparison* comparison) {
         auto* call = reinterpret_cast<FuncExpr*>(node);
         function = call->funcid;
         arguments = call->args;
+        // The cast of an int4 that the server adds where the limit is of that type.
         if (function == F_NUMERIC_INT4 || function == F_FLOAT8_INT4)
             return take_distance(static_cast<Node*>(linitial(arguments)), comparison);
     }
@@ -137,6 +142,8 @@ bool take_list_apart(ScalarArrayOpExpr* op, Comparison* comparison) {
     auto* right = static_cast<Node*>(lsecond(op->args));
     bool is_equality =
         op->opfuncid == F_INT4EQ || op->opfuncid == F_INT42EQ || op->opfuncid == F_INT48EQ;
+    // Without useOr it is d <> ALL (...) or the like. A list with parameters has no greatest
+    // element yet.
     if (!op->useOr || !is_equality || !IsA(right, Const) || is_null_constant(right))
         return false;
     comparison->comparator = Comparator::kOneOf;
@@ -176,6 +183,7 @@ bool take_apart(Node* node, Comparison* comparison) {
 // function. Null where that function is missing, or where an argument is null because another was.
 Node* call_sibling(PlannerInfo* root, const Comparison& comparison, const char* name,
                    const OurFunction& ours, Oid result, List* arguments) {
+    // No function of ours that is called here has more arguments.
     Oid types[3];
     int count = 0;
     ListCell* cell;
@@ -189,6 +197,8 @@ Node* call_sibling(PlannerInfo* root, const Comparison& comparison, const char* 
         return nullptr;
     auto* call =
         makeFuncExpr(function, result, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
+    // The planner has simplified the query already, so what is new must be simplified here: the
+    // call of constants becomes a constant.
     return eval_const_expressions(root, reinterpret_cast<Node*>(call));
 }
 
@@ -307,9 +317,11 @@ Node* predicate_for(PlannerInfo* root, const Comparison& comparison, bool* exact
     case Comparator::kEqual:
         if (is_better_as_equality(root, comparison))
             return nullptr;
+        // With a limit of 2.5 no distance is equal, but those within 2 pass the predicate.
         *exact = has_integer_limit(comparison);
         return *exact ? call_at(root, comparison)
                       : call_within(root, comparison, radius_of_limit(root, comparison, false));
+    // A limit that is no integer has no hamming_at(), and the comparison stays.
     case Comparator::kUnequal:
         return has_integer_limit(comparison) ? negated(call_at(root, comparison)) : nullptr;
     case Comparator::kOneOf:
@@ -339,6 +351,8 @@ Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& compariso
     Node* predicate = predicate_for(root, comparison, &exact);
     if (predicate == nullptr)
         return nullptr;
+    // Otherwise both stand: the predicate for the index, and the comparison for what the predicate
+    // lets through or for the server's own matching.
     if (exact && !uses.by_others)
         return predicate;
     return reinterpret_cast<Node*>(makeBoolExpr(AND_EXPR, list_make2(predicate, node), -1));
@@ -348,6 +362,7 @@ Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& compariso
 
 bool has_comparison(Node* node, void*) {
     Comparison comparison;
+    // As in rewrite_mutator(): a subplan's comparison is not rewritten, so it does not count.
     if (node == nullptr || IsA(node, SubPlan))
         return false;
     if (IsA(node, RestrictInfo))
@@ -385,6 +400,7 @@ Node* rewrite_mutator(Node* node, void* context) {
         if (Node* replacement = replacement_for(root, node, comparison))
             return replacement;
     Node* mutated = mutate_children(node, rewrite_mutator, context);
+    // An inner comparison may have become an AND itself.
     if (is_andclause(mutated)) {
         auto* conjunction = reinterpret_cast<BoolExpr*>(mutated);
         conjunction->args = flattened(conjunction->args);
@@ -415,6 +431,7 @@ void rewrite_join_tree(PlannerInfo* root, Node* node) {
         auto* from = reinterpret_cast<FromExpr*>(node);
         ListCell* cell;
         foreach (cell, from->fromlist)
+            // RangeTblRef nodes, the leaves of the tree, have no conditions.
             rewrite_join_tree(root, static_cast<Node*>(lfirst(cell)));
         from->quals = rewritten(root, from->quals);
     } else if (IsA(node, JoinExpr)) {
@@ -431,6 +448,7 @@ void rewrite_security_conditions(PlannerInfo* root) {
     foreach (table, root->parse->rtable) {
         ListCell* conditions;
         foreach (conditions, lfirst_node(RangeTblEntry, table)->securityQuals)
+            // In place, as the list belongs to the query that is being planned.
             lfirst(conditions) = rewritten(root, static_cast<Node*>(lfirst(conditions)));
     }
 }
@@ -446,6 +464,7 @@ void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* relation) {
     ListCell* cell;
     foreach (cell, relation->indexlist) {
         auto* index = lfirst_node(IndexOptInfo, cell);
+        // The planner made this list for the query, so the relation cache keeps its own.
         index->indpred = rewritten_list(root, index->indpred);
     }
 }
@@ -465,6 +484,7 @@ void forget_what_was_derived(RestrictInfo* restriction) {
     restriction->can_join = false;
     restriction->left_relids = restriction->right_relids = nullptr;
     restriction->parent_ec = nullptr;
+    // -1: not computed yet.
     restriction->eval_cost.startup = -1;
     restriction->norm_selec = restriction->outer_selec = -1;
     restriction->mergeopfamilies = NIL;
@@ -491,6 +511,7 @@ Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction) {
     if (!has_comparison(reinterpret_cast<Node*>(restriction), nullptr))
         return reinterpret_cast<Node*>(restriction);
     auto* copy = makeNode(RestrictInfo);
+    // A copy, as the same RestrictInfo may stand in other lists, too.
     *copy = *restriction;
     rewrite_restriction(root, copy);
     return reinterpret_cast<Node*>(copy);
@@ -515,6 +536,8 @@ void rewrite_union_conditions(PlannerInfo* root, RelOptInfo* member) {
     AppendRelInfo* link =
         root->append_rel_array != nullptr ? root->append_rel_array[member->relid] : nullptr;
     RelOptInfo* parent = link != nullptr ? root->simple_rel_array[link->parent_relid] : nullptr;
+    // A member of an inheritance tree has a table as its parent, whose conditions were rewritten
+    // with the query.
     if (parent == nullptr || parent->rtekind != RTE_SUBQUERY)
         return;
     parent->baserestrictinfo = rewritten_list(root, parent->baserestrictinfo);

@@ -74,6 +74,7 @@ struct Nearness {
 
 // ---- what the statistics say about a column ----
 
+// All shares are from 0 to 1.
 struct ColumnStatistics {
     AttStatsSlot common;    // most-common values and their frequencies, or none
     AttStatsSlot histogram; // bounds that cut the other rows into equal parts: a sample of them
@@ -88,6 +89,7 @@ void load_slot(const HammingSpace& space, VariableStatData* column, int kind, in
                AttStatsSlot* slot) {
     memset(slot, 0, sizeof(*slot));
     if (HeapTupleIsValid(column->statsTuple) &&
+        // The statistics of a domain or of an expression may be of another type than it seems.
         get_attstatsslot(slot, column->statsTuple, kind, InvalidOid, parts) &&
         !space.has_type(slot->valuetype)) {
         free_attstatsslot(slot);
@@ -122,6 +124,7 @@ ColumnStatistics load_statistics(const HammingSpace& space, VariableStatData* co
     }
     statistics.rows = column->rel != nullptr ? std::max(0.0, column->rel->tuples) : 0;
     statistics.distinct = count_distinct(column, statistics.rows);
+    // Rounding may leave a sum a little above the whole.
     statistics.rest = std::max(0.0, statistics.not_null - sum_of_frequencies(statistics.common));
     statistics.rest_distinct = std::max(1.0, statistics.distinct - statistics.common.nvalues);
     return statistics;
@@ -147,6 +150,8 @@ double crowd_share(const Nearness& near, double hits, double tries) {
         return by_chance;
     if (hits >= kTellingHits)
         return hits / tries;
+    // With hits below kTellingHits, the share is probably less than kTellingHits / tries. Chance is
+    // the better guess where it is smaller.
     return std::min(by_chance, kTellingHits / tries);
 }
 
@@ -169,8 +174,10 @@ double known_query_share(const Nearness& near, const ColumnStatistics& statistic
     bool is_common;
     double share = common_share(near, statistics.common, query, &is_common);
     int hits = 0;
+    // One bound more than the column's statistics target: 101 by default.
     for (int i = 0; i < statistics.histogram.nvalues; i++)
         hits += near.holds_for_others(statistics.histogram.values[i], query);
+    // The query's own fingerprint is in `share` already if it is a common one.
     double fingerprints =
         (is_common ? 0 : 1) + expected_neighbours(near.radius, statistics.rest_distinct);
     double of_rest = std::min(1.0, fingerprints / statistics.rest_distinct +
@@ -182,6 +189,7 @@ double known_query_share(const Nearness& near, const ColumnStatistics& statistic
 int sample_of(const AttStatsSlot& slot, Datum* sample) {
     int count = std::min(slot.nvalues, kPairSample);
     for (int i = 0; i < count; i++)
+        // The bounds are in order of the values, so even steps spread over the whole column.
         sample[i] = slot.values[int64(i) * slot.nvalues / count];
     return count;
 }
@@ -243,6 +251,7 @@ double restriction_share(const SelectivityContext& context, List* arguments, con
 double common_pairs_share(const Nearness& near, const AttStatsSlot& left,
                           const AttStatsSlot& right) {
     double share = 0;
+    // 128 times 128 comparisons at most.
     for (int i = 0; i < std::min(left.nvalues, kPairSample); i++)
         for (int j = 0; j < std::min(right.nvalues, kPairSample); j++)
             if (near.holds(left.values[i], right.values[j]))
@@ -255,6 +264,7 @@ double inner_join_share(const Nearness& near, const ColumnStatistics& left,
                         const ColumnStatistics& right) {
     double distinct = std::max(left.rest_distinct, right.rest_distinct);
     double of_rest = (1 + expected_neighbours(near.radius, distinct)) / distinct;
+    // Pairs of two common values have been counted one by one; all others are estimated.
     double common_pairs = (left.not_null - left.rest) * (right.not_null - right.rest);
     double other_pairs = std::max(0.0, left.not_null * right.not_null - common_pairs);
     double crowd = pair_share(near, left.histogram, right.histogram, false);
@@ -267,6 +277,7 @@ double inner_join_share(const Nearness& near, const ColumnStatistics& left,
 double semi_join_share(const Nearness& near, const ColumnStatistics& outer,
                        const ColumnStatistics& inner) {
     double distinct = std::max(outer.distinct, inner.distinct);
+    // The probability that an outer and an inner row are near.
     double per_pair = 1 / distinct + pair_share(near, outer.histogram, inner.histogram, false);
     return outer.not_null * std::min(1.0, inner.rows * inner.not_null * per_pair);
 }
@@ -290,6 +301,7 @@ double join_share(const Nearness& near, JoinType type, VariableStatData* outer,
 double join_clause_share(const SelectivityContext& context, List* arguments, const Nearness& near) {
     VariableStatData left, right;
     bool reversed;
+    // `reversed` says that the left argument is of the inner side.
     get_join_variables(context.root, arguments, context.join, &left, &right, &reversed);
     // In hamming_within(a.fp, 42, b.radius) both fingerprints are one table's, and only the radius
     // comes from the other.
@@ -362,7 +374,9 @@ double document_selectivity(const SelectivityContext& context, Node* left, Node*
 // ---- pairs of whole sets ----
 
 double expected_pairs(double fingerprints, int radius) {
+    // All pairs.
     double most = fingerprints * std::max(0.0, fingerprints - 1) / 2;
+    // Each pair has two members.
     double neighbours = fingerprints * expected_neighbours(radius, fingerprints) / 2;
     return std::min(most, neighbours + most * ball_share(radius));
 }
@@ -411,12 +425,14 @@ void examine_constant_ball(const HammingSpace& space, const Const* ball, BallEst
 
 BallEstimate examine_ball(PlannerInfo* root, const HammingSpace& space, Node* ball) {
     BallEstimate estimate = {nullptr, space.likely_radius(), false};
+    // This also computes stable functions and known parameters, which hold for an estimate.
     Node* value = estimate_expression_value(root, ball);
     if (is_null_constant(value)) {
         estimate.never = true;
     } else if (IsA(value, Const)) {
         examine_constant_ball(space, reinterpret_cast<Const*>(value), &estimate);
     } else if (IsA(ball, FuncExpr)) {
+        // A ball of expressions: the radius is often a constant even where the center is not.
         auto* call = reinterpret_cast<FuncExpr*>(ball);
         if (family_of(call->funcid, &DistanceFamily::ball_make) != nullptr) {
             examine_center(root, static_cast<Node*>(linitial(call->args)), &estimate);
@@ -433,6 +449,7 @@ double ball_operator_selectivity(const SelectivityContext& context, Node* value,
     BallEstimate estimate = examine_ball(context.root, space_of(value, ball), ball);
     if (estimate.never)
         return 0;
+    // Where the center is not known, the ball itself stands for an unknown query.
     return within_selectivity(context, value, estimate.center != nullptr ? estimate.center : ball,
                               estimate.radius);
 }
@@ -477,6 +494,8 @@ PG_FUNCTION_INFO_V1(simhash_join);
 Datum simhash_restrict(PG_FUNCTION_ARGS) {
     auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
     auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
+    // Arguments of a restriction estimator: root, operator, arguments, and the relation of the
+    // variable.
     SelectivityContext context = {root, PG_GETARG_INT32(3), false, JOIN_INNER, nullptr};
     PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
 }
@@ -484,6 +503,7 @@ Datum simhash_restrict(PG_FUNCTION_ARGS) {
 Datum simhash_join(PG_FUNCTION_ARGS) {
     auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
     auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
+    // Arguments of a join estimator: root, operator, arguments, type of the join, and the join.
     auto* join = reinterpret_cast<SpecialJoinInfo*>(PG_GETARG_POINTER(4));
     SelectivityContext context = {root, 0, true, JoinType(PG_GETARG_INT16(3)), join};
     PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));

@@ -44,6 +44,8 @@ TableHook others[kMostOthers];
 int other_count = 0;
 
 // The table for which the hook is being called, and how many of the others are still to be called.
+// One at a time: the planner opens tables one after another, and an outer one is kept in
+// call_others().
 struct Opening {
     const RelOptInfo* relation;
     int others_left;
@@ -71,12 +73,15 @@ void call_others(const OpenedTable& table) {
     PG_TRY();
     { call_next_other(table); }
     PG_FINALLY();
+    // Also after an error, which would otherwise leave a pointer to a table of a query that is
+    // gone.
     { opening = outer; }
     PG_END_TRY();
 }
 
 // True when the planner has opened no other table of this query yet.
 bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
+    // Numbers of range table entries begin with 1.
     for (int i = 1; i < root->simple_rel_array_size; i++) {
         RelOptInfo* other = root->simple_rel_array[i];
         if (other != nullptr && other != relation && other->rtekind == RTE_RELATION)
@@ -140,6 +145,7 @@ Node* simplify_distance(SupportRequestSimplify* request) {
     auto* right = static_cast<Expr*>(lsecond(request->fcall->args));
     auto* distance = reinterpret_cast<OpExpr*>(
         make_opclause(op, INT4OID, false, left, right, InvalidOid, InvalidOid));
+    // Set here, as the planner will not look it up again.
     distance->opfuncid = function;
     return reinterpret_cast<Node*>(distance);
 }
@@ -230,6 +236,8 @@ List* index_condition(SupportRequestIndexCondition* request) {
     auto* column = static_cast<Expr*>(list_nth(arguments, request->indexarg));
     auto* query = static_cast<Node*>(list_nth(arguments, 1 - request->indexarg));
     auto* radius = static_cast<Node*>(lthird(arguments));
+    // The query and the radius must not depend on the table that is scanned, and not be volatile:
+    // the index needs them before the scan begins.
     if (!is_pseudo_constant_for_index(request->root, query, request->index) ||
         !is_pseudo_constant_for_index(request->root, radius, request->index))
         return NIL;
@@ -242,6 +250,7 @@ List* index_condition(SupportRequestIndexCondition* request) {
     auto* condition = reinterpret_cast<OpExpr*>(
         make_opclause(search.op, BOOLOID, false, column, ball, InvalidOid, InvalidOid));
     set_opfuncid(condition);
+    // Lossy: the server checks each row with the condition as it was.
     request->lossy = !is_within;
     return list_make1(condition);
 }
@@ -261,6 +270,7 @@ double predicate_share(const SelectivityContext& context, Oid function, Node* le
     }
     if (family_of(function, &DistanceFamily::at) == nullptr)
         return inside;
+    // No distance is there.
     if (limit < 0 || limit > space.bits)
         return 0;
     return differences ? inside - within_selectivity(context, left, right, int(limit) - 1) : inside;
