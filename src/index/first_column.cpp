@@ -16,6 +16,7 @@ Oid column_type(Relation index, int column) {
 }
 
 bool is_string(Oid type) {
+    // The category has text, varchar, char(n), name, and types such as citext.
     char category;
     bool is_preferred;
     get_type_category_preferred(type, &category, &is_preferred);
@@ -65,6 +66,7 @@ int hint_of_length(const char* bits) {
 void check_word_count(Relation index) {
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
     const char* type = format_type_with_typemod(column->atttypid, column->atttypmod);
+    // 0 where the type modifier does not tell it, as of bit varying.
     int count = word_layout(index).count;
     if (count < 1)
         ereport(ERROR,
@@ -115,6 +117,7 @@ int hint_of_type(Relation index) {
 
 // True when a column's values come from a sequence.
 bool is_numbered(Relation heap, AttrNumber column) {
+    // GENERATED ... AS IDENTITY; below, serial and DEFAULT nextval().
     if (TupleDescAttr(RelationGetDescr(heap), column - 1)->attidentity != '\0')
         return true;
     Node* value = build_column_default(heap, column);
@@ -152,6 +155,7 @@ bool is_key(Relation heap, AttrNumber column) {
     });
 }
 
+// From the catalog, as to open the index would need a lock.
 Oid access_method_of(Oid index) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
     if (!HeapTupleIsValid(tuple))
@@ -176,6 +180,7 @@ bool has_twin(Relation heap, Relation index) {
 // Returns why we take a column for the row's number, or nullptr if we do not. A key alone may be a
 // fingerprint, in a table of distinct ones. A scope beside it says that the rows are documents.
 const char* reason_for_row_number(Relation heap, AttrNumber column, bool has_scope) {
+    // A generated column is computed, as a fingerprint is.
     if (TupleDescAttr(RelationGetDescr(heap), column - 1)->attgenerated != '\0')
         return nullptr;
     if (is_numbered(heap, column))
@@ -196,6 +201,7 @@ int hint_of_row_number(Relation index) {
 bool is_new_index(Relation heap, Relation index) {
     if (ReindexIsProcessingIndex(RelationGetRelid(index)))
         return false;
+    // Made in this transaction, so by CREATE INDEX or CREATE TABLE.
     if (index->rd_createSubid != InvalidSubTransactionId)
         return true;
     // CONCURRENTLY builds in a transaction of its own. REINDEX builds a copy, beside the old index.

@@ -30,6 +30,7 @@ constexpr relopt_parse_elt int_option(const char* name, int offset) {
 } // namespace
 
 void define_options() {
+    // The server gives a number to each kind of relation, and each backend asks for it again.
     option_kind = add_reloption_kind();
     add_int_reloption(option_kind, "radius",
                       "Hamming distance that the block tables are laid out for, if there are more "
@@ -53,6 +54,7 @@ bytea* index_options(Datum options, bool validate) {
 }
 
 Layout default_layout() {
+    // For an index that an advisor imagines, which has no options.
     return make_layout(kDefaultRadius, kDefaultTables);
 }
 

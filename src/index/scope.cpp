@@ -11,6 +11,7 @@ namespace simhash {
 
 namespace {
 
+// Part of the format: indexes hold fingerprints that depend on it.
 constexpr uint64_t kNullScope = 0x9e3779b97f4a7c15;
 
 // The finaliser of MurmurHash3, by which every bit of the argument changes half of the result's.
@@ -26,6 +27,7 @@ uint64_t add_null(uint64_t hash) {
 
 // `function` is the extended hash function of the value's type, which takes a seed.
 uint64_t add_value(uint64_t hash, FmgrInfo* function, Oid collation, Datum value) {
+    // The hash so far is the seed, so the order of the columns matters.
     return mix(DatumGetUInt64(FunctionCall2Coll(function, collation, value, UInt64GetDatum(hash))));
 }
 
@@ -58,6 +60,7 @@ int scope_columns(Relation index) {
 
 bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,
                          std::span<uint64_t> fingerprints) {
+    // NULL has no scope here: all such rows are in the null table.
     if (isnull[0])
         return false;
     // Most indexes: no function is called.
@@ -83,8 +86,10 @@ bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull
 // Returns the hash function for values of `type` that are compared with a column, or nullptr if the
 // column's operator family has none.
 FmgrInfo* ScopeReader::hash_function(int column, Oid type) {
+    // InvalidOid: the check of an exclusion constraint leaves the type open.
     if (type == InvalidOid || type == index_->rd_opcintype[column])
         return index_getprocinfo(index_, AttrNumber(column + 1), kHashScope);
+    // A nested loop asks for the same one at each rescan.
     if (type == other_type_ && column == other_column_)
         return &other_function_;
     Oid function = get_opfamily_proc(index_->rd_opfamily[column], type, type, kHashScope);
@@ -104,6 +109,7 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
         if (!is_scope_column(index_, i))
             continue;
         bool known = false;
+        // The first condition that tells the value is enough. The server rechecks all of them.
         for (int k = 0; k < count && !known; k++) {
             const ScanKeyData& key = keys[k];
             if (key.sk_attno != i + 1)
@@ -121,6 +127,7 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
                                            key.sk_argument);
             }
         }
+        // One column without a value leaves the whole scope open.
         scope.is_known &= known;
     }
     // SK_ISNULL alone is a comparison with NULL, which no row meets. IS NULL and IS NOT NULL have

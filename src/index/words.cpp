@@ -10,6 +10,7 @@ namespace {
 // Returns the elements of an array that a support function has returned.
 template <typename Element>
 std::span<const Element> elements(ArrayType* array, Oid type, int function) {
+    // An empty array may be of any type.
     int count = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
     if (count > 0 && (ARR_ELEMTYPE(array) != type || ARR_HASNULL(array)))
         elog(ERROR, "support function %d of a simhash operator class returned no array of numbers",
@@ -34,6 +35,7 @@ WordLayout word_layout(Oid opfamily, Oid type, int32 typmod) {
     if (call->isnull)
         return {0, kNoRadius};
     auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kWordLayout);
+    // Anybody may write an operator class, so what its function returns is checked.
     if (numbers.size() != 2 || numbers[0] < 1 || numbers[1] < 0 ||
         numbers[1] > int64{numbers[0]} * kFingerprintBits)
         elog(ERROR, "support function %d of a simhash operator class returned no layout of words",

@@ -24,6 +24,7 @@ Ball ball_of_key(const ScanKeyData& key) {
         return {uint64_t(ball->center), saturate_radius(ball->radius)};
     }
     case kEqual:
+        // The type of the right-hand side, which the class allows to be a smaller integer.
         if (key.sk_subtype == INT2OID)
             return {uint64_t(int64(DatumGetInt16(key.sk_argument))), radius};
         if (key.sk_subtype == INT4OID)
@@ -185,6 +186,7 @@ void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKey
               [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
     read_order(order_bys);
     if (has_later_columns_)
+        // Last, because it moves all that was read into the scope.
         apply(scopes_.read(keys.data(), int(keys.size())));
 }
 

@@ -28,6 +28,7 @@ void Matches::add(std::span<const uint64_t> fingerprints) {
     if (is_full_)
         return;
     if (count > capacity_) {
+        // Enough for these, however many one leaf has.
         capacity_ = std::max(capacity_ * 2, kMinCapacity) + fingerprints.size();
         size_t bytes = capacity_ * sizeof(uint64_t);
         fingerprints_ = static_cast<uint64_t*>(fingerprints_ == nullptr
@@ -51,6 +52,8 @@ void Matches::sort_by_distance(std::span<const uint64_t> targets, int radius) {
             if (to_a != to_b)
                 return to_a < to_b;
         }
+        // Those at equal distances need some order, so that the rows of one fingerprint come
+        // together.
         return a < b;
     });
     // Equal fingerprints are adjacent only because the comparison ends with their values.
@@ -63,6 +66,7 @@ void Matches::fetch_ahead() {
     size_t end = std::min(count_, next_ + kLookupsAhead);
     for (; fetched_ < end; fetched_++) {
         uint64_t fingerprint = fingerprints_[fetched_];
+        // A ring: the cursor that is overwritten was taken kLookupsAhead matches ago.
         LeafCursor& lookup = lookups_[fetched_ % kLookupsAhead];
         lookup = LeafCursor(index_->posting_table(), {fingerprint, fingerprint});
         lookup.fetch_ahead();

@@ -34,6 +34,7 @@ int NearestScan::find_greatest_radius() const {
     for (const Ball& ball : balls_) {
         if (ball.radius < 0)
             return kNoRadius;
+        // The triangle inequality.
         greatest = std::min(greatest, hamming_distance(ball.center, target()) + ball.radius);
     }
     return greatest;
@@ -42,6 +43,7 @@ int NearestScan::find_greatest_radius() const {
 // True when the matches are too many to look them up one by one: a pass for each distance takes
 // less time then.
 bool NearestScan::are_too_many() const {
+    // In a small index the share would be a handful of matches.
     double few = std::max(index_->entries() * kFewMatches, 4 * kPassMatches);
     return matches_->is_full() || double(matches_->count()) > few;
 }
@@ -51,6 +53,8 @@ void NearestScan::add_matches_of_leaf() {
     LeafYield* yield = index_->yield();
     size_t count = 0;
     for (const Entry& posting : postings_->postings())
+        // In the packed part the postings of a fingerprint are neighbours. The tail may repeat it,
+        // which sort_by_distance() drops.
         if (count == 0 || yield->fingerprints[count - 1] != posting.key)
             yield->fingerprints[count++] = posting.key;
     if (count > 0)
@@ -210,6 +214,7 @@ bool NearestScan::begin_pass(int distance) {
 bool NearestScan::begin_lookup() {
     if (matches_->all_taken())
         return false;
+    // For frontier(): the rows of this match are all at that distance.
     looked_up_ = hamming_distance(matches_->next(), target());
     postings_->start(matches_->take(), kEverything);
     return true;

@@ -50,10 +50,13 @@ LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks) : index_
     uint32 index_hash = RelationGetRelid(tree.index) * 40503u;
     owner_ = index_hash + uint32(tree.number);
     uint32 leaves = index_blocks / table_count; // of one tree, about
+    // The bits of a slot's address that the trees of the index do not need.
     int room = kNoteBits - int(std::bit_width(uint32(table_count - 1)));
     // Two to four slots a leaf, so that a slot begins on nearly every leaf. The array has to hold
     // the notes of all trees, or they would overwrite one another.
     slot_bits_ = std::min(std::max(int(std::bit_width(leaves)) + 1, kMinSlotBits), room);
+    // The trees of an index stand side by side; indexes may overlap, and then overwrite each
+    // other's notes.
     base_ = index_hash + (uint32(tree.number) << slot_bits_);
     // A temporary index has no notes: its pages are in local buffers, and a shared buffer may hold
     // a page that differs in the session only. The null table has none: all its keys are 0.
@@ -70,6 +73,8 @@ LeafNote* LeafNotes::find(uint64_t key) {
     uint32 bits = leading_bits(key);
     for (int i = 0; i < 2; i++) {
         LeafNote* note = note_of_slot(slot_of(key) + i);
+        // Two indexes may have the same owner number. Then pin_recent_page() and the fences of the
+        // leaf tell that the note is of no use.
         if (note->owner == owner_ && note->low <= bits && bits <= note->high &&
             note->buffer != InvalidBuffer)
             return note;
@@ -147,6 +152,7 @@ void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const Lea
         return;
     // We note the leaf under each slot that begins on it. If none does, it takes the next slot from
     // the leaf on which that slot begins: that leaf mostly has other slots, too.
+    // Of the 32 leading bits that a note has, the slot is the first slot_bits_.
     int width_bits = 32 - slot_bits_;
     uint64_t slot = (first + (uint64_t{1} << width_bits) - 1) >> width_bits;
     uint64_t last = std::max((end - 1) >> width_bits, slot);

@@ -16,6 +16,7 @@ constexpr int kMinCapacity = 64;
 int read_postings(const LeafCursor& cursor, const LeafReader& reader, const Filter& filter,
                   LeafYield* yield) {
     KeyRange range = cursor.rest();
+    // The ball is tested here, many keys at once, and takes() tests what is left of the filter.
     int hit_count = reader.keys_within(range.first, range.last, filter.ball.center,
                                        filter.ball.radius, yield->hits, cursor.slices());
     int count = 0;
@@ -25,6 +26,7 @@ int read_postings(const LeafCursor& cursor, const LeafReader& reader, const Filt
         // unlinked leaf, so its `low` may lie before the position.
         if (Entry{key, tid} < cursor.position() || !filter.takes(key))
             continue;
+        // The server would look for the row at a place that no table has.
         if (!tid_is_possible(tid))
             report_corruption(cursor.tree().index, BufferGetBlockNumber(cursor.buffer()),
                               "A posting has no valid TID.");

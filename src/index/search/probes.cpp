@@ -21,6 +21,7 @@ void Probes::start(const ProbePlan* plan, const Filter& filter, const ProbePlan*
     filter_ = filter;
     count_ = next_ = 0;
     origin_ = {-1, 0};
+    // A threshold of -1 has no prefix: the first call of make_range() begins the first probe.
     neighbours_ = PrefixNeighbours(0, 1, -1);
 }
 
@@ -57,6 +58,7 @@ bool Probes::make_range(LeafCursor* range) {
     KeyRange keys = keys_with_prefix(prefix, probe.prefix_bits);
     if (probe.slice_bits > 0) {
         Slices slices = {origin_.target, uint8_t(probe.prefix_bits), uint8_t(probe.slice_bits)};
+        // The range begins with its first slice; what is before need not be read.
         slices.advance(&keys.first);
         *range = LeafCursor(index_->table(probe.table), keys, slices);
     } else {
@@ -72,6 +74,7 @@ bool Probes::fetch_more() {
     next_ = count_ = 0;
     while (count_ < ahead && make_range(&ranges_[count_]))
         origins_[count_++] = origin_;
+    // One leaf alone is read right away, so there is nothing to do meanwhile.
     if (count_ > 1)
         LeafCursor::fetch_ahead(ranges_, count_);
     return count_ > 0;

@@ -22,6 +22,7 @@ struct Scan {
         : conditions(relation, key_count, order_by_count), is_rechecked(needs_recheck(relation)),
           is_exact(!computes_words(relation)), memory(CurrentMemoryContext), word(relation),
           words(all_words()) {
+        // A value of one word needs none of what adds up or remembers.
         if (words.size() > 1)
             wide = new (palloc(sizeof(WideScan))) WideScan(words, memory);
     }
@@ -71,6 +72,7 @@ Scan* scan_state(IndexScanDesc desc) {
 void start_wide(Scan* scan) {
     const Conditions& conditions = scan->conditions;
     bool has_ball = conditions.radius() != Conditions::kEverywhere;
+    // If both are the same value, the rows within the radius are the first ones of the order.
     bool is_same = std::equal(conditions.center().begin(), conditions.center().end(),
                               conditions.targets().begin(), conditions.targets().end());
     if (!conditions.is_ordered())
@@ -90,6 +92,7 @@ void start_fingerprints(Scan* scan) {
     } else if (scan->conditions.is_ordered()) {
         scan->word.nearest.start(scan->conditions.targets(), balls);
     } else {
+        // The smallest ball is searched, and the others filter what that finds.
         Ball ball = balls.empty() ? kEverything.ball : balls[0];
         scan->word.within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap);
     }
@@ -107,10 +110,12 @@ bool next_leaf_of_fingerprints(Scan* scan) {
 void start_nulls(Scan* scan) {
     scan->stage = Scan::Stage::kNulls;
     scan->postings = &scan->word.postings;
+    // All keys of the null table are 0, so one range has them all.
     scan->postings->start(LeafCursor(scan->word.index.null_table(), kAllKeys), kEverything);
 }
 
 // Loads the postings of the next leaf. Returns false at the scan's end.
+// Rows without a fingerprint come last: an order by distance has NULLs last.
 bool next_leaf(Scan* scan) {
     if (scan->stage == Scan::Stage::kStart && scan->conditions.want_fingerprints())
         start_fingerprints(scan);
@@ -138,6 +143,7 @@ int least_distance(const Scan& scan, uint64_t word) {
 
 // Puts the distance of a row from each target, or a bound, and then the server computes it.
 void put_distances(IndexScanDesc desc, Scan* scan, uint64_t word, bool is_null) {
+    // The arguments are not in the scope, so the stored fingerprint is taken out of it.
     uint64_t fingerprint = word ^ scan->conditions.scope_hash();
     for (int i = 0; i < desc->numberOfOrderBys; i++) {
         const ScanKeyData& key = desc->orderByData[i];
@@ -145,11 +151,15 @@ void put_distances(IndexScanDesc desc, Scan* scan, uint64_t word, bool is_null) 
         int distance = 0;
         if (scan->is_exact && !no_distance)
             distance = hamming_distance(fingerprint, uint64_t(DatumGetInt64(key.sk_argument)));
+        // The server expects a lower bound of each distance; for the second and later ones 0 is
+        // one.
         else if (i == 0 && !no_distance)
             distance = least_distance(*scan, word);
         desc->xs_orderbynulls[i] = no_distance;
         desc->xs_orderbyvals[i] = Int32GetDatum(distance);
     }
+    // Then the server computes the distances from the row, and holds it back until no nearer one
+    // can come.
     desc->xs_recheckorderby = !scan->is_exact && !is_null;
 }
 
@@ -161,6 +171,7 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
         pfree(scan->tuple);
     MemoryContext caller = MemoryContextSwitchTo(scan->memory);
     Datum value = Int64GetDatum(int64(fingerprint));
+    // It lasts until the next row, as the executor expects.
     scan->tuple = index_form_tuple(RelationGetDescr(desc->indexRelation), &value, &is_null);
     MemoryContextSwitchTo(caller);
     desc->xs_itup = scan->tuple;
@@ -201,10 +212,12 @@ void prepare_words(Scan* scan, Snapshot snapshot, Relation heap, bool keeps_pin)
 void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
     bool keeps_pin = needs_pin(desc);
     Relation heap = desc->heapRelation;
+    // TIDs of another table access method need not be blocks and offsets.
     if (heap != nullptr && heap->rd_rel->relam != HEAP_TABLE_AM_OID)
         heap = nullptr;
     prepare_words(scan, desc->xs_snapshot, heap, keeps_pin);
     Relation fetched = keeps_pin ? nullptr : heap;
+    // may_fetch_ahead() looks up the tablespace's settings, so it is asked once for a table.
     if (fetched != scan->heap)
         scan->heap = fetched != nullptr && may_fetch_ahead(fetched) ? fetched : nullptr;
 }
@@ -240,6 +253,7 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
         memmove(desc->keyData, keys, key_count * sizeof(ScanKeyData));
     if (order_bys != nullptr && order_by_count > 0)
         memmove(desc->orderByData, order_bys, order_by_count * sizeof(ScanKeyData));
+    // The search itself begins with the first row, which may never be asked for.
     scan->conditions.read({desc->keyData, size_t(desc->numberOfKeys)},
                           {desc->orderByData, size_t(desc->numberOfOrderBys)});
     scan->stage = Scan::Stage::kStart;
@@ -248,10 +262,12 @@ void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order
 
 bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
     Scan* scan = scan_state(desc);
+    // amcanbackward is false, so only another library's plan would ask.
     if (direction != ForwardScanDirection)
         elog(ERROR, "simhash indexes do not support backward scans");
     if (scan->stage == Scan::Stage::kStart)
         read_snapshot_and_heap(desc, scan);
+    // Some leaves have no row for this scan.
     while (scan->postings->is_empty())
         if (!next_leaf(scan))
             return false;
@@ -262,11 +278,13 @@ bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
 int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
     // The server uses bitmaps under MVCC snapshots only, so their TIDs need no pin.
+    // Null: the bitmap's own scan fetches the table's pages ahead.
     prepare_words(scan, desc->xs_snapshot, nullptr, false);
     if (scan->wide != nullptr)
         scan->wide->may_repeat = true;
     int64 rows = 0;
     while (next_leaf(scan)) {
+        // The server takes an array of TIDs; this one is on the stack.
         constexpr size_t kChunk = 128;
         ItemPointerData tids[kChunk];
         for (std::span<const Entry> rest = scan->postings->postings(); !rest.empty();) {

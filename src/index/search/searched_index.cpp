@@ -34,6 +34,7 @@ LeafYield SearchedIndex::backend_yield_;
 SearchedIndex::SearchedIndex(Relation index)
     : relation_(index), memory_(CurrentMemoryContext), layout_(&shared_layout_),
       plans_(shared_plans_), shared_layout_(index_cache(index)->layout) {
+    // Once for each scan: a nested loop rescans without asking again.
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
     int count = tree_count(*layout_);
     tables_ = static_cast<SearchedTree*>(palloc(count * sizeof(SearchedTree)));
@@ -53,6 +54,7 @@ SearchedIndex::SearchedIndex(const SearchedIndex& first, int word)
       plans_(first.plans_) {}
 
 const ProbePlan* SearchedIndex::plan_for(int radius) {
+    // -1 and 0 have one place, and the plan's own radius tells which of them it is for.
     ProbePlan*& plan = plans_[std::max(radius, 0)];
     if (plan == nullptr)
         plan = static_cast<ProbePlan*>(MemoryContextAlloc(memory_, sizeof(ProbePlan)));

@@ -31,6 +31,7 @@ class SeenRows {
     bool contains(uint64_t tid) const { return count_ > 0 && *place_of(tid) == tid; }
     // Returns false if the row is there already.
     bool add(uint64_t tid) {
+        // Half of the places are empty at least, so each search ends soon.
         if (count_ * 2 >= capacity_)
             grow();
         uint64_t* place = place_of(tid);

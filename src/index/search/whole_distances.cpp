@@ -17,9 +17,11 @@ void WholeDistances::visit_postings(size_t word, const Visit& visit) {
         Entry position = cursor.position();
         LeafReader reader = cursor.lock(index.snapshot);
         int count = reader.decode_packed(postings);
+        // In no order: each posting is added to its own row's sum.
         count += reader.decode_tail(postings + count);
         cursor.go_on();
         cursor.release();
+        // Without a lock by now.
         put_distances({postings, size_t(count)}, centers_[word], leaf_distances_);
         for (int i = 0; i < count; i++)
             // An entry before the position is done: the leaf may have taken over the range of an
@@ -60,7 +62,10 @@ void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
                 return;
             uint16_t& sum = sums_[(block - first_block) * offsets_ + offset - 1];
             if (word == 0)
+                // 1 more, so that 0 stands for no row.
                 sum = uint16_t(1 + distance);
+            // A row without a posting of the first word was inserted after that word's pass, or is
+            // dead: the snapshot does not see it.
             else if (sum > 0)
                 sum = uint16_t(sum + distance);
         });
@@ -102,6 +107,7 @@ void WholeDistances::add_gathered(Entry row) {
 void WholeDistances::gather() {
     int last = done_;
     size_t expected = 0;
+    // Whole distances only: the rows at one distance come together.
     while (last < kMaxDistance && expected < wanted_)
         expected += rows_at_[++last];
     gathered_count_ = taken_ = 0;

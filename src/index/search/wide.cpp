@@ -8,6 +8,7 @@ namespace simhash {
 // Begins the search of the word whose turn it is. Returns false if it is not searched.
 bool WideScan::start_word() {
     int radius = word_radius(radius_, int(words_.size()), int(word_));
+    // Where radius + 1 is less than the number of words, the last words are not searched.
     if (radius < 0)
         return false;
     words_[word_]->within.start({centers_[word_], saturate_radius(radius)}, {}, nullptr);
@@ -19,6 +20,7 @@ void WideScan::begin_everything() {
     step_ = Step::kEverything;
     postings()->stop();
     word_ = 0;
+    // A row within the whole radius differs in its first word by no more than that.
     Ball ball = {centers_[0], saturate_radius(radius_)};
     postings()->start(words_[0]->index.all_postings(), {ball});
 }
@@ -62,6 +64,7 @@ bool WideScan::drop_seen() {
 
 bool WideScan::next_of_words() {
     for (;;) {
+        // What was returned so far is in seen_, and the pass leaves it out.
         if (seen_.is_full()) {
             begin_everything();
             return next_of_everything();
@@ -81,6 +84,7 @@ bool WideScan::next_of_words() {
 
 bool WideScan::next_of_everything() {
     while (postings()->next_leaf()) {
+        // The pass meets each row once, so it adds none.
         postings()->keep_if([this](const Entry& posting) { return !seen_.contains(posting.tid); });
         if (!postings()->is_empty())
             return true;
@@ -116,6 +120,7 @@ void WideScan::begin_rest() {
 
 // Computes the bound, and gives the turn to the word that has come least far.
 void WideScan::choose_word() {
+    // Each word's scan has returned all rows nearer in that word than its frontier.
     int least = INT_MAX, sum = 0;
     for (size_t i = 0; i < words_.size(); i++) {
         int frontier = words_[i]->nearest.frontier();
@@ -125,6 +130,7 @@ void WideScan::choose_word() {
             word_ = i;
         }
     }
+    // The bound must never fall: the server has relied on it for the rows before.
     bound_ = std::max(bound_, sum);
 }
 
@@ -132,6 +138,7 @@ bool WideScan::next_nearest() {
     for (;;) {
         CHECK_FOR_INTERRUPTS();
         choose_word();
+        // Every row that is left lies beyond the radius.
         if (bound_ > radius_)
             return false;
         NearestScan& nearest = words_[word_]->nearest;

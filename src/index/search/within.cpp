@@ -9,6 +9,7 @@ namespace simhash {
 
 namespace {
 
+// A LIMIT may need none of the others.
 constexpr size_t kRowsAhead = 4; // rows of one leaf whose pages of the table are fetched
 
 } // namespace
@@ -17,6 +18,7 @@ void WithinScan::start(Ball ball, std::span<const Ball> others, Relation heap) {
     if (heap != heap_)
         row_bytes_ = heap == nullptr ? 0 : typical_row_bytes(heap);
     heap_ = heap;
+    // The index keeps the plan: a nested loop asks for the same radius again.
     plan_ = index_->plan_for(ball.radius);
     filter_ = {ball, kNoRadius, others};
     step_ = Step::kProbePostings;
@@ -39,6 +41,8 @@ void WithinScan::collect_one_leaf() {
 // Fetches the table's pages of the rows just found. While these arrive, searches leaves of other
 // probes, which were fetched together with the posting table's and so are near by now.
 void WithinScan::collect_meanwhile() {
+    // Null where the scan keeps a pin or makes a bitmap, and where the user has turned prefetching
+    // off.
     if (heap_ == nullptr)
         return;
     std::span<const Entry> found = postings_->postings();
@@ -78,6 +82,7 @@ bool WithinScan::begin_next() {
         if (const LeafCursor* range = probes_->current();
             range != nullptr && probes_->current_has_postings()) {
             postings_->start(*range, filter_);
+            // postings_ has a copy of the range from here on.
             probes_->pass();
             return true;
         }
