@@ -41,8 +41,8 @@ inline bool needs_recheck(Relation index) {
 }
 
 // Sets `fingerprints`, one for each word of a value, to those of a row as the index stores them.
-// `values` has the row's values for all columns of the index. Returns false if the row has none, and
-// belongs into the null table.
+// `values` has the row's values for all columns of the index. Returns false if the row has none,
+// and belongs into the null table.
 bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,
                          std::span<uint64_t> fingerprints);
 
@@ -76,8 +76,9 @@ class ScopeReader {
 // Raises an error unless the columns after the first can be hashed, or are only rechecked.
 void check_scope(Relation index);
 
-// Warns where an exclusion constraint, which is being made, compares a column of the scope by another
-// operator than =: each insertion reads the whole index. It is no error, as dumps may have such a one.
+// Warns where an exclusion constraint, which is being made, compares a column of the scope by
+// another operator than =: each insertion reads the whole index. It is no error, because a dump may
+// restore one.
 void warn_of_exclusion(Relation index, const IndexInfo* info);
 
 } // namespace simhash

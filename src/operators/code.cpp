@@ -68,8 +68,8 @@ void require_indexable(int bit_count) {
 }
 
 // The table serves the length that two codes in a row had. A build or a COPY asks for the words of
-// many codes, a query for those of one: to fill the table takes as long as five codes do without it.
-// In the backend's own memory, 512 kB that become resident when they are filled.
+// many codes, a query for those of one: to fill the table takes as long as five codes do without
+// it. The table is in the backend's own memory: its 512 kB become resident when it is filled.
 constinit WordTable word_table;
 constinit int last_bit_count = 0;
 

@@ -213,8 +213,8 @@ bool holds_back_rows(const IndexOptInfo* info) {
 }
 
 // The index orders the rows of one scope by the distance of their fingerprints, and nothing else. A
-// path for another order, such as by the distance of a bigint of the scope, loses its order here. So
-// does one whose rows are held back if their places are asked for: the server returns such a row
+// path for another order, such as by the distance of a bigint of the scope, loses its order here.
+// So does one whose rows are held back if their places are asked for: the server returns such a row
 // without its place, and FOR UPDATE would look for it anywhere.
 void give_up_other_order(IndexPath* path, const PathQuals& quals) {
     bool is_other = quals.leaves_scope_open(path->indexinfo) ||
@@ -473,8 +473,8 @@ Cost cost_of_other_scopes(const PathEstimate& path) {
         return 0; // the order's first stages
     double table_random;
     get_tablespace_page_costs(info->rel->reltablespace, &table_random, nullptr);
-    // A stage that is a pass returns kPassMatches matches at first, and each further one kPassGrowth
-    // times as many (NearestScan::next_radius()).
+    // A stage that is a pass returns kPassMatches matches at first, and each further one
+    // kPassGrowth times as many (NearestScan::next_radius()).
     double passes = 1 + std::log(met / kPassMatches) / std::log(kPassGrowth);
     double table_pages = index_pages_fetched(met, info->rel->pages, info->pages, path.root);
     return passes * cost_of_pass(path) + table_pages * table_random +
@@ -491,8 +491,9 @@ void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // few.
     if (path.fingerprints > path.entries * kFewMatches)
         *total += std::min(double(path.quals.radius + 1), kLevels) * cost_of_pass(path);
-    // Of several words, where one pass is the cheapest search within the radius, the distances of all
-    // words of all rows are added up (index/search/wide.hpp). Without a radius most orders end before.
+    // Of several words, where one pass is the cheapest search within the radius, the distances of
+    // all words of all rows are added up (index/search/wide.hpp). Without a radius most orders end
+    // before.
     if (path.is_one_pass && path.quals.radius < path.quals.space.bits)
         *total += path.layout.word_count *
                   (path.entries * kSumCost + path.leaf_pages * path.sequential_page);

@@ -1,5 +1,5 @@
-// The planner's questions to near_duplicate() and to the function of =~~ of texts. An index on texts
-// is searched for
+// The planner's questions to near_duplicate() and to the function of =~~ of texts. An index on
+// texts is searched for
 //
 //   near_duplicate(body, $1)         by  body =~~ $1
 //   near_duplicate(body, $1, .9)     by  body <@ hamming_ball(minhash($1), minhash_radius(.9))
@@ -22,8 +22,8 @@ const Const* similarity_constant(const Node* node) {
     return is_known ? constant : nullptr;
 }
 
-// The call without its collation, which the function does not look at: postgres_fdw ships a call with
-// a collation only where a remote column gave it.
+// The call without its collation, which the function does not look at: postgres_fdw ships a call
+// with a collation only where a remote column gave it.
 Node* without_collation(const FuncExpr* call) {
     if (!OidIsValid(call->inputcollid))
         return nullptr;

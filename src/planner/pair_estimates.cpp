@@ -90,12 +90,12 @@ std::optional<double> planned_rows(const char* query) {
     return rows;
 }
 
-// True while a query is planned for its rows. Queries inside it as texts are not planned: a function
-// may return the query that calls it, and their number would grow without end.
+// True while a query is planned for its rows. Queries inside it as texts are not planned: a
+// function may return the query that calls it, and their number would grow without end.
 bool is_planning = false;
 
-// True for an error that tells of the query, which the function itself will raise. Any other one ends
-// the statement now: to plan on would wait for the same lock again.
+// True for an error that tells of the query, which the function itself will raise. Any other one
+// ends the statement now: to plan on would wait for the same lock again.
 bool is_about_query(int sqlstate) {
     switch (sqlstate) {
     case ERRCODE_QUERY_CANCELED:
@@ -237,8 +237,8 @@ Node* estimate_code_pairs(SupportRequestRows* request) {
     return answer_pairs(request, arguments, sets, radius);
 }
 
-// The number of documents of near_duplicate_pairs(query [, id_type], similarity) or of its relative.
-// NULL as a query or a similarity gives no rows.
+// The number of documents of near_duplicate_pairs(query [, id_type], similarity) or of its
+// relative. NULL as a query or a similarity gives no rows.
 std::optional<double> documents_of(SupportRequestRows* request) {
     List* arguments = arguments_of(request);
     if (arguments == NIL)

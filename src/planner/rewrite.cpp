@@ -19,7 +19,8 @@
 //   d <  limit     hamming_within(a, b, hamming_radius(limit, true))      d >= limit: likewise
 //   d =  limit     hamming_within(a, b, hamming_radius(limit, false)) AND d = limit
 //
-// where codes have hamming_radius_of_codes(limit, ...). With a list of constants, none of them NULL:
+// where codes have hamming_radius_of_codes(limit, ...). With a list of constants, none of them
+// NULL:
 //
 //   d IN (1, 2)    hamming_within(a, b, 2) AND d IN (1, 2)
 //
@@ -106,7 +107,8 @@ struct Comparison {
     Node* limit;     // of type int2, int4, int8, numeric or float8; kOneOf: a constant array
 };
 
-// True where the node is a <~> b, a <~~> b or hamming(a, b), or that cast to another type of number.
+// True where the node is a <~> b, a <~~> b or hamming(a, b), or that cast to another type of
+// number.
 bool take_distance(Node* node, Comparison* comparison) {
     Oid function = InvalidOid;
     List* arguments = NIL;

@@ -5,9 +5,9 @@
 //   1. Rows of most-common values inside the ball. The statistics list these values with their
 //      frequencies, so they are counted. A million empty pages with one fingerprint are seen here.
 //
-//   2. Rows of other fingerprints that are near because q is a document like those of the table: q's
-//      own fingerprint and a few near ones. Each of them is taken to have rest / distinct of the
-//      rows.
+//   2. Rows of other fingerprints that are near because q is a document like those of the table:
+//      q's own fingerprint and a few near ones. Each of them is taken to have rest / distinct of
+//      the rows.
 //
 //   3. Rows that are near by chance. A ball of radius r holds sum C(64, i), i = 0..r, of all 2^64
 //      words: next to nothing for a small radius (2.4e-15 at 3), and half of them at 32. For
@@ -455,8 +455,8 @@ double ball_operator_selectivity(const SelectivityContext& context, Node* value,
 }
 
 // The estimate for the operators: bigint <@ ball, ball @> bigint, bigint ~= bigint and its
-// relatives, <@, @> and =~~ of codes, text <@ ball, and =~~ of texts and of sets of shingles. A user
-// may declare operators of other types with these estimators, so nothing is taken for granted.
+// relatives, <@, @> and =~~ of codes, text <@ ball, and =~~ of texts and of sets of shingles. A
+// user may declare operators of other types with these estimators, so nothing is taken for granted.
 double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)
         return DEFAULT_EQ_SEL;

@@ -1,7 +1,7 @@
 // simhash_cluster, of fingerprints and of codes: the server's side of core/whole/clusters.hpp. When
 // the first row of a partition is asked for, it collects the values of all its rows and searches
-// for the clusters; then it returns the name of each row's cluster. The limit of memory is that of a
-// hash table.
+// for the clusters; then it returns the name of each row's cluster. The limit of memory is that of
+// a hash table.
 //
 // Codes are linked by their numbers in order, so the least number of a cluster is that of its least
 // code.
@@ -20,9 +20,9 @@ using namespace simhash;
 namespace {
 
 // The fingerprints of a partition's rows in their order, or the numbers of their codes, and later
-// the names of their clusters. If they do not fit into memory, they are in a temporary file and pass through memory in batches. The
-// file is removed with the last batch, or with the memory context: a query need not ask for every
-// row.
+// the names of their clusters. If they do not fit into memory, they are in a temporary file and
+// pass through memory in batches. The file is removed with the last batch, or with the memory
+// context: a query need not ask for every row.
 class RowNames {
   public:
     // search_bytes: of a row
@@ -237,8 +237,8 @@ struct Searched {
                             ceil(needed / 1024 / 1024 / hash_mem_multiplier))));
 }
 
-// The clusters of what find(receiver) searches, in the current memory context. Their table gets four
-// fifths of the memory that the search leaves. It needs the last fifth while it grows.
+// The clusters of what find(receiver) searches, in the current memory context. Their table gets
+// four fifths of the memory that the search leaves. It needs the last fifth while it grows.
 template <typename Find>
 Clusters* find_clusters(Searched searched, size_t memory, const Find& find) {
     size_t most_bytes = std::min(memory / 5 * 4, Clusters::bytes_for(searched.count));

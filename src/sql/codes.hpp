@@ -1,9 +1,9 @@
 // Codes, bit strings of one length, while they are collected for a search of near pairs.
 //
 // The words of a code are 64 adjacent bits each here; bits that the last one lacks are 0. So codes
-// are in the order of the server's bit strings, and their distances are those of the words. An index
-// scatters the bits (core/bits/bit_words.hpp), as it shares a radius out evenly. A search of pairs
-// shares it out by a sample, and gives little to a word that many codes have.
+// are in the order of the server's bit strings, and their distances are those of the words. An
+// index scatters the bits (core/bits/bit_words.hpp), as it shares a radius out evenly. A search of
+// pairs shares it out by a sample, and gives little to a word that many codes have.
 #pragma once
 
 #include "pg.hpp"

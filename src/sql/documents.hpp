@@ -41,8 +41,8 @@ struct SetBuffer {
 
 class Documents {
   public:
-    // In the current memory context. id_type: the type in which ids are given. sort_bytes: memory to
-    // sort the documents by their sets.
+    // In the current memory context. id_type: the type in which ids are given. sort_bytes: memory
+    // to sort the documents by their sets.
     Documents(PagePool* pool, Oid id_type, size_t sort_bytes);
 
     // Reads the documents that a query returns.

@@ -27,8 +27,8 @@
 namespace simhash {
 namespace {
 
-// The models that have a certain fingerprint. If there is only one, its number stands in the place of
-// where they are.
+// The models that have a certain fingerprint. If there is only one, its number stands in the place
+// of where they are.
 struct FingerprintModels {
     uint64_t fingerprint;
     uint32_t first; // among the models in order of their fingerprints
@@ -37,8 +37,8 @@ struct FingerprintModels {
 };
 static_assert(kMostDocuments < uint32_t{1} << 31, "count has 31 bits");
 
-// A document to which all models of a fingerprint were linked when that was noted. They still are, as
-// groups only grow.
+// A document to which all models of a fingerprint were linked when that was noted. They still are,
+// as groups only grow.
 struct LinkedFingerprint {
     uint64_t fingerprint;
     DocumentNumber document;

@@ -1,6 +1,6 @@
 // near_duplicate_pairs and near_duplicate_groups: the near-duplicates among the documents that a
-// query returns, as pairs and as groups. A document's shingles are compared, so neither an index nor
-// a column of fingerprints is needed.
+// query returns, as pairs and as groups. A document's shingles are compared, so neither an index
+// nor a column of fingerprints is needed.
 //
 // The limit of memory is that of a hash table in the same query: work_mem times
 // hash_mem_multiplier. Half of it is for the documents' sets and what belongs to them, of which the
@@ -122,8 +122,8 @@ void put_groups(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, c
 }
 
 // The result of a function (query text [, id_type anyelement], similarity double precision): put()
-// puts the rows there. It runs in a memory context of its own, which is deleted at the end. The type
-// of the ids is that of the result's columns.
+// puts the rows there. It runs in a memory context of its own, which is deleted at the end. The
+// type of the ids is that of the result's columns.
 template <typename Put>
 Datum near_duplicates(FunctionCallInfo fcinfo, const Put& put) {
     InitMaterializedSRF(fcinfo, 0);

@@ -4,8 +4,8 @@
 // distances, such as those of one column of pixels. Words of such bits take few values, and many
 // strangers share a word. So the bits are scattered first: bit j goes to place j * step mod n, with
 // a step next to n (sqrt(2) - 1), which no such distance divides. The places are cut into words of
-// equal size. A word of m < 64 bits has them spread evenly over its 64 positions, so that every block
-// of a layout has its share:
+// equal size. A word of m < 64 bits has them spread evenly over its 64 positions, so that every
+// block of a layout has its share:
 //
 //   256 bits, step 107     places 0, 1, 2, ... have the bits 0, 67, 134, ...; word 0 has 64 places
 //   100 bits, step 43      words of 50 bits, at positions 0, 1, 2, 3, 5, ... from the top

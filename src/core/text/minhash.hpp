@@ -76,8 +76,8 @@ constexpr uint64_t bit_of_minimum(size_t i, uint32_t minimum) {
     return mix(uint64_t(i) << 32 | minimum) & 1;
 }
 
-// Takes features, and passes them on in batches: the minima then stay in registers for a batch. What
-// cuts documents knows this class, not the number of minima, and so is compiled once.
+// Takes features, and passes them on in batches: the minima then stay in registers for a batch.
+// What cuts documents knows this class, not the number of minima, and so is compiled once.
 class FeatureBatches {
   public:
     void add(uint64_t hash) {

@@ -1,5 +1,6 @@
 // Inserts a row, the callback aminsert: adds for each word of its value one posting, and the
-// fingerprint to every block table of the word that lacks it. README.md, "Insertion", states the protocol.
+// fingerprint to every block table of the word that lacks it. README.md, "Insertion", states the
+// protocol.
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/change/split.hpp"
@@ -103,9 +104,9 @@ void fetch_leaves_ahead(const WordTrees& word, Entry posting) {
     LeafCursor::fetch_ahead(leaves, count);
 }
 
-// Inserts into all tables of a word by one WAL record if every leaf has room. Returns false, with nothing
-// done, if one has none. Locks the leaves of the block tables in order of number and that of the
-// posting table last (rule 3), and holds all of them until the record is written.
+// Inserts into all tables of a word by one WAL record if every leaf has room. Returns false, with
+// nothing done, if one has none. Locks the leaves of the block tables in order of number and that
+// of the posting table last (rule 3), and holds all of them until the record is written.
 bool append_everywhere(Relation index, const WordTrees& word, Entry posting) {
     LeafAppend appends[kMaxAppends];
     Buffer locked[kMaxAppends];

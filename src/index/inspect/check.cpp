@@ -336,8 +336,8 @@ void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int t
                      tree_of_table(*check->layout, check->word, table)));
 }
 
-// Adds the permuted distinct fingerprints of the word's posting table to `sorter`, if it is not null.
-// Returns their number.
+// Adds the permuted distinct fingerprints of the word's posting table to `sorter`, if it is not
+// null. Returns their number.
 int64 add_fingerprints(Check* check, const Permutation& permutation,
                        ExternalSorter<uint64_t>* sorter) {
     EntryReader postings(checked_table(check, 0));

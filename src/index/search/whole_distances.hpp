@@ -52,8 +52,8 @@ class WholeDistances {
 
     uint64_t blocks_ = 0;  // of the table
     uint64_t offsets_ = 0; // greatest offset of a row on a block
-    // The sums of a part of the blocks, [part_blocks_ * offsets_]: for each row its distance plus 1;
-    // 0 where there is no row.
+    // The sums of a part of the blocks, [part_blocks_ * offsets_]: for each row its distance plus
+    // 1; 0 where there is no row.
     uint16_t* sums_ = nullptr;
     uint64_t part_blocks_ = 0;
     bool holds_all_ = false; // there is one part, and sums_ has it

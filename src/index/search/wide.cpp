@@ -105,8 +105,8 @@ void WideScan::start_nearest(std::span<const uint64_t> centers, int greatest) {
 }
 
 // Begins to return the rows that are left, where a word cannot go on in order at a low cost. If the
-// radius is cheap to search, they come in no order, none nearer than the bound, and the server sorts
-// them.
+// radius is cheap to search, they come in no order, none nearer than the bound, and the server
+// sorts them.
 void WideScan::begin_rest() {
     for (WordScan* word : words_)
         word->postings.stop();

@@ -5,14 +5,15 @@
 // and where the radius is so large that it costs less, the rows of the first word's posting table
 // are read from end to end instead.
 //
-// In order of distance, by the threshold algorithm (Fagin, Lotem and Naor, PODS 2001): each word has
-// a scan in order of its own distance, and the scan that has come least far goes on. A row that no
-// word has returned yet is at least as far away, in each word, as that word's scan has come. The sum
-// of these is a lower bound of its distance, and it never falls. The server computes the distance
-// from the row and holds the row back until the bound has come up to it. Where the next step of a
-// word would be a pass over its posting table, the nearest rows are far. If the query has a radius
-// that is cheap to search, the rows that are left within it come in no order, and the server sorts
-// them. Otherwise the distances of all rows that are left are added up (whole_distances.hpp).
+// In order of distance, by the threshold algorithm (Fagin, Lotem and Naor, PODS 2001): each word
+// has a scan in order of its own distance, and the scan that has come least far goes on. A row that
+// no word has returned yet is at least as far away, in each word, as that word's scan has come. The
+// sum of these is a lower bound of its distance, and it never falls. The server computes the
+// distance from the row and holds the row back until the bound has come up to it. Where the next
+// step of a word would be a pass over its posting table, the nearest rows are far. If the query has
+// a radius that is cheap to search, the rows that are left within it come in no order, and the
+// server sorts them. Otherwise the distances of all rows that are left are added up
+// (whole_distances.hpp).
 //
 // The server compares each row with the query again, so a row may be returned that lies beyond the
 // radius.
@@ -28,8 +29,8 @@ class WideScan {
     WideScan(std::span<WordScan*> words, MemoryContext memory)
         : words_(words), distances_(words), seen_(memory) {}
 
-    // Begins a scan of the rows that may lie within `radius` of the value whose words are `centers`.
-    // The words must outlive the scan.
+    // Begins a scan of the rows that may lie within `radius` of the value whose words are
+    // `centers`. The words must outlive the scan.
     void start_within(std::span<const uint64_t> centers, int radius);
     // Begins a scan of the rows that may lie within `greatest` of that value, in order of bound().
     void start_nearest(std::span<const uint64_t> centers, int greatest);

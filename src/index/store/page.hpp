@@ -85,7 +85,7 @@ struct Pivot {
     BlockNumber child;
 };
 
-// ---- Trees of an index: for each word its posting table and block tables; then the null table ----
+// ---- Trees of an index: for each word its posting and block tables; then the null table ----
 
 inline int null_tree(const Layout& layout) {
     return layout.word_count * layout.table_count;
@@ -99,7 +99,8 @@ inline int tree_of_table(const Layout& layout, int word, int table) {
     return word * layout.table_count + table;
 }
 
-// Returns the number that a tree's table has in the layout. Expects another tree than the null table.
+// Returns the number that a tree's table has in the layout. Expects another tree than the null
+// table.
 inline int table_of_tree(const Layout& layout, int tree) {
     return tree % layout.table_count;
 }
