@@ -8,17 +8,17 @@ namespace simhash {
 namespace {
 
 constexpr void set_properties(IndexAmRoutine* am) {
-    // The greatest strategy number. That of ~|||= is kNear + 3: a strategy for each radius. Most
-    // numbers below kNear are not used, and index_validate() refuses them.
+    // This is the greatest strategy number. That of ~|||= is kNear + 3: a strategy for each radius.
+    // Most numbers below kNear are not used, and index_validate() refuses them.
     am->amstrategies = kNear + kFingerprintBits;
     // The number of support functions that a class may have (SupportFunction).
     am->amsupport = kWordLayout;
     am->amcanmulticol = true; // the fingerprint, then the columns of its scope
-    // ORDER BY fp <~> query, in the first column only (index_property()).
+    // The index serves ORDER BY fp <~> query, in the first column only (index_property()).
     am->amcanorderbyop = true;
     // A scan needs no condition on the first column: it may be asked for an order, or for all rows.
     am->amoptionalkey = true;
-    // IS NULL and IS NOT NULL, by the null table.
+    // The null table tells the rows of IS NULL from those of IS NOT NULL.
     am->amsearchnulls = true;
     set_equality<kEqual>(am);
     set_can_build_parallel(am);
@@ -42,7 +42,7 @@ bool index_property(Oid index, int column, IndexAMProperty property, const char*
     if (property != AMPROP_DISTANCE_ORDERABLE || column != 1 || !OidIsValid(index))
         return false;
     Oid family, type;
-    // NULL if the class cannot be looked up.
+    // The answer is NULL if the class cannot be looked up.
     *is_null = !get_opclass_opfamily_and_input_type(get_index_column_opclass(index, column),
                                                     &family, &type);
     *result = !*is_null && OidIsValid(get_opfamily_member(family, type, type, kDistance));

@@ -117,7 +117,7 @@ int hint_of_type(Relation index) {
 
 // True when a column's values come from a sequence.
 bool is_numbered(Relation heap, AttrNumber column) {
-    // GENERATED ... AS IDENTITY; below, serial and DEFAULT nextval().
+    // This is GENERATED ... AS IDENTITY; the test below finds serial and DEFAULT nextval().
     if (TupleDescAttr(RelationGetDescr(heap), column - 1)->attidentity != '\0')
         return true;
     Node* value = build_column_default(heap, column);
@@ -201,7 +201,7 @@ int hint_of_row_number(Relation index) {
 bool is_new_index(Relation heap, Relation index) {
     if (ReindexIsProcessingIndex(RelationGetRelid(index)))
         return false;
-    // Made in this transaction, so by CREATE INDEX or CREATE TABLE.
+    // The index was made in this transaction, so by CREATE INDEX or CREATE TABLE.
     if (index->rd_createSubid != InvalidSubTransactionId)
         return true;
     // CONCURRENTLY builds in a transaction of its own. REINDEX builds a copy, beside the old index.

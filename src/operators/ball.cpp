@@ -107,7 +107,7 @@ Datum simhash_ball_out(PG_FUNCTION_ARGS) {
 
 Datum simhash_ball_recv(PG_FUNCTION_ARGS) {
     auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
-    // 8 bytes of center and 4 of radius, in the network's byte order. The server has checked
+    // The center has 8 bytes and the radius 4, in the network's byte order. The server has checked
     // nothing of them, and any values are a ball.
     int64 center = pq_getmsgint64(message);
     PG_RETURN_POINTER(make_ball(center, int32(pq_getmsgint(message, sizeof(int32)))));

@@ -128,7 +128,7 @@ Datum simhash_codes_alike(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(code_distance(a, b) <= near_radius_of_bits(a.bit_count));
 }
 
-// Support function 2 of the class of codes (kValueWords).
+// This is support function 2 of the class of codes (kValueWords).
 Datum simhash_code_words(PG_FUNCTION_ARGS) {
     Code code = datum_get_code(PG_GETARG_DATUM(0));
     require_indexable(code.bit_count);

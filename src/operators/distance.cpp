@@ -39,7 +39,6 @@ using namespace simhash;
 
 namespace {
 
-// XOR and a count of ones.
 int distance_of_first_two(FunctionCallInfo fcinfo) {
     return hamming_distance(uint64_t(PG_GETARG_INT64(0)), uint64_t(PG_GETARG_INT64(1)));
 }

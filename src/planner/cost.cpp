@@ -346,11 +346,11 @@ struct SearchWork {
 // The later that bit, the nearer the slice lies to the query, so slices share leaves: together they
 // are on all leaves of the range if these are few, else on about the logarithm of their number.
 double pages_of_probes(const ProbePlan& plan, double entries) {
-    // Of a packed entry of a block table in a table of some millions of rows.
+    // A packed entry of a block table takes this in a table of some millions of rows.
     constexpr double kEntryBytes = 6;
     double pages = 0;
     for (const Probe& probe : std::span(plan.probes, size_t(plan.probe_count))) {
-        // The pages of a range beyond its first one.
+        // These are the pages of a range beyond its first one.
         double more = ldexp(entries, -probe.prefix_bits) * kEntryBytes / kBodyCapacity;
         if (probe.slice_bits > 0)
             more = std::min(more, std::log2(1 + more) + 1);
@@ -377,7 +377,7 @@ void add_plan(const PathEstimate& path, const ProbePlan& plan, double count, Sea
 // reads one word.
 SearchWork work_of_searches(const PathEstimate& path) {
     if (path.quals.nulls_only)
-        // IS NULL: one descent in the null table.
+        // IS NULL takes one descent in the null table.
         return {1, 0, 1, path.random_page, 0};
     SearchWork work = {0, 0, 0, path.random_page, kLookupCost};
     int words = path.is_one_pass ? 1 : path.layout.word_count;

@@ -163,7 +163,7 @@ Node* estimate_near_duplicate(SupportRequestSelectivity* request) {
     int count = list_length(request->args);
     if (count != 2 && count != 3)
         return nullptr;
-    // Also where the similarity is not known.
+    // This radius is taken, too, where the similarity is not known.
     int radius = kAlikeRadius;
     if (count == 3) {
         Node* known =

@@ -14,7 +14,7 @@ namespace simhash {
 
 namespace {
 
-// The length of PDQ's codes.
+// PDQ's codes have this length.
 constexpr int kAssumedBits = 256;
 constexpr int kUnknownBits = 0;
 

@@ -117,7 +117,7 @@ bool is_about_query(int sqlstate) {
 std::optional<double> rows_if_valid(const char* query) {
     if (is_planning || IsInParallelMode())
         return std::nullopt;
-    // volatile, because PG_CATCH comes back by longjmp.
+    // They are volatile, because PG_CATCH comes back by longjmp.
     double volatile rows = -1; // no answer
     ErrorData* volatile error = nullptr;
     MemoryContext context = CurrentMemoryContext;
@@ -166,7 +166,6 @@ std::optional<double> rows_of_query(PlannerInfo* root, Node* query) {
 // ---- the estimate ----
 
 std::optional<double> fingerprints_of(PlannerInfo* root, Node* argument) {
-    // A query as a text, or an array.
     if (exprType(argument) == TEXTOID)
         return rows_of_query(root, argument);
     if (exprType(argument) == get_array_type(INT8OID) ||

@@ -48,7 +48,7 @@ struct ComparisonFunction {
 
 // The server's comparison functions that have a distance on one side: an int4, or that cast to
 // numeric or float8.
-// Known by the functions' OIDs, which are fixed in the server's catalogs. The names of operators
+// They are known by their OIDs, which are fixed in the server's catalogs. The names of operators
 // depend on search_path.
 constexpr ComparisonFunction kComparisons[] = {
     {F_INT4LT, Comparator::kLess},        {F_INT42LT, Comparator::kLess},
@@ -486,7 +486,7 @@ void forget_what_was_derived(RestrictInfo* restriction) {
     restriction->can_join = false;
     restriction->left_relids = restriction->right_relids = nullptr;
     restriction->parent_ec = nullptr;
-    // -1: not computed yet.
+    // -1 says that it is not computed yet.
     restriction->eval_cost.startup = -1;
     restriction->norm_selec = restriction->outer_selec = -1;
     restriction->mergeopfamilies = NIL;

@@ -251,7 +251,7 @@ double restriction_share(const SelectivityContext& context, List* arguments, con
 double common_pairs_share(const Nearness& near, const AttStatsSlot& left,
                           const AttStatsSlot& right) {
     double share = 0;
-    // 128 times 128 comparisons at most.
+    // These are 128 times 128 comparisons at most.
     for (int i = 0; i < std::min(left.nvalues, kPairSample); i++)
         for (int j = 0; j < std::min(right.nvalues, kPairSample); j++)
             if (near.holds(left.values[i], right.values[j]))
@@ -277,7 +277,7 @@ double inner_join_share(const Nearness& near, const ColumnStatistics& left,
 double semi_join_share(const Nearness& near, const ColumnStatistics& outer,
                        const ColumnStatistics& inner) {
     double distinct = std::max(outer.distinct, inner.distinct);
-    // The probability that an outer and an inner row are near.
+    // This is the probability that an outer and an inner row are near.
     double per_pair = 1 / distinct + pair_share(near, outer.histogram, inner.histogram, false);
     return outer.not_null * std::min(1.0, inner.rows * inner.not_null * per_pair);
 }
@@ -374,9 +374,8 @@ double document_selectivity(const SelectivityContext& context, Node* left, Node*
 // ---- pairs of whole sets ----
 
 double expected_pairs(double fingerprints, int radius) {
-    // All pairs.
     double most = fingerprints * std::max(0.0, fingerprints - 1) / 2;
-    // Each pair has two members.
+    // A pair is a neighbour of both its members, and counts once.
     double neighbours = fingerprints * expected_neighbours(radius, fingerprints) / 2;
     return std::min(most, neighbours + most * ball_share(radius));
 }
@@ -494,8 +493,7 @@ PG_FUNCTION_INFO_V1(simhash_join);
 Datum simhash_restrict(PG_FUNCTION_ARGS) {
     auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
     auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
-    // Arguments of a restriction estimator: root, operator, arguments, and the relation of the
-    // variable.
+    // A restriction estimator gets root, operator, arguments, and the relation of the variable.
     SelectivityContext context = {root, PG_GETARG_INT32(3), false, JOIN_INNER, nullptr};
     PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
 }
@@ -503,7 +501,7 @@ Datum simhash_restrict(PG_FUNCTION_ARGS) {
 Datum simhash_join(PG_FUNCTION_ARGS) {
     auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
     auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
-    // Arguments of a join estimator: root, operator, arguments, type of the join, and the join.
+    // A join estimator gets root, operator, arguments, type of the join, and the join.
     auto* join = reinterpret_cast<SpecialJoinInfo*>(PG_GETARG_POINTER(4));
     SelectivityContext context = {root, 0, true, JoinType(PG_GETARG_INT16(3)), join};
     PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));

@@ -145,7 +145,7 @@ Node* simplify_distance(SupportRequestSimplify* request) {
     auto* right = static_cast<Expr*>(lsecond(request->fcall->args));
     auto* distance = reinterpret_cast<OpExpr*>(
         make_opclause(op, INT4OID, false, left, right, InvalidOid, InvalidOid));
-    // Set here, as the planner will not look it up again.
+    // make_opclause() leaves the function open.
     distance->opfuncid = function;
     return reinterpret_cast<Node*>(distance);
 }

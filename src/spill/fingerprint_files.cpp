@@ -6,7 +6,7 @@
 namespace simhash {
 namespace {
 
-// 512 kB a piece: a cancellation waits for one of them at most.
+// A piece has 512 kB, and a cancellation waits for one of them at most.
 constexpr size_t kFingerprintsPerPause = 1 << 16;
 
 BufFile* buf_file(void* file) {

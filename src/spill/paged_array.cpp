@@ -21,8 +21,8 @@ uint32 PagePool::free_frame() {
         add_frame();
         return uint32(count_ - 1);
     }
-    // The clock. A page that was used since the hand last came by gets a second chance. The second
-    // round finds a frame at the latest, because the first clears all flags.
+    // This is the clock algorithm. A page that was used since the hand last came by gets a second
+    // chance. The second round finds a frame at the latest, because the first clears all flags.
     for (;; hand_ = (hand_ + 1) % count_) {
         Frame& frame = frames_[hand_];
         if (frame.owner != nullptr && frame.used) {

@@ -16,8 +16,8 @@ namespace simhash {
 
 class PagedFile;
 
-// The frames of several arrays. Each array has its share as it uses it: no array has frames of its
-// own, and an array that is not read for a while loses them to the others.
+// A pool has the frames of several arrays. Each array has its share as it uses it: no array has
+// frames of its own, and an array that is not read for a while loses them to the others.
 class PagePool {
   public:
     static constexpr size_t kPageBytes = 8192;

@@ -125,7 +125,7 @@ void RecordSorter::begin_merge() {
                         kGreatestBatch);
     size_t words_of_run = batch_ * words_;
     buffers_ = allocate_or_grow<uint64_t>(context_, nullptr, run_count_ * words_of_run + words_);
-    // One record more than the buffers: that of the record given last.
+    // The allocation has room for one record more, the one that was given last.
     last_ = buffers_ + run_count_ * words_of_run;
     for (size_t i = 0; i < run_count_; i++) {
         runs_[i].buffer = buffers_ + i * words_of_run;

@@ -213,7 +213,7 @@ class Merge {
     }
 
   private:
-    // 8 kB of entries, or 4 kB of keys.
+    // A batch is 8 kB of entries, or 4 kB of keys.
     static constexpr size_t kBatch = 512;      // entries of a node above the runs
     static constexpr size_t kLeastBatch = 512; // entries of a run's buffer, at least
     static constexpr size_t kGreatestBatch = 1 << 16;

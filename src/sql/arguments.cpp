@@ -88,7 +88,7 @@ __int128 weight_argument(double weight) {
 
 double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
     double share = PG_GETARG_FLOAT8(argument);
-    // Written so that NaN fails, too.
+    // The test is written so that NaN fails, too.
     if (!(share >= 0 && share <= 1))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is out of range", what),

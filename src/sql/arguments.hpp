@@ -13,11 +13,11 @@ namespace simhash {
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument); // "words", "chars"
 // The name by which SQL knows the kind, "words" or "chars".
 const char* name_of(FeatureKind features);
-// "balanced", "tf", "sqrt", "log" or "binary".
+// The names are "balanced", "tf", "sqrt", "log" and "binary".
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument);
-// "xxh3" or "fnv1".
+// The names are "xxh3" and "fnv1".
 HashKind hash_argument(FunctionCallInfo fcinfo, int argument);
-// Words or characters of a feature, 1 to kMaxWidth.
+// A feature has this many words or characters, 1 to kMaxWidth.
 int width_argument(FunctionCallInfo fcinfo, int argument, int default_width);
 
 // The weight as a fixed-point number. Raises an error where it is not finite or is out of range.

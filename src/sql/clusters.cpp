@@ -34,7 +34,7 @@ class RowNames {
     }
 
     // Takes the fingerprint of the next row.
-    // Called for each row of the partition, in order, also for one without a value.
+    // This is called for each row of the partition, in order, also for one without a value.
     void add(uint64_t fingerprint) {
         if (count_ == room_)
             write_batch();
@@ -66,7 +66,7 @@ class RowNames {
     }
 
   private:
-    // 64 kB.
+    // A batch takes 64 kB.
     static constexpr size_t kBlock = size_t{1} << 13; // rows
 
     void write_batch() {

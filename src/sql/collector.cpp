@@ -26,8 +26,8 @@ Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
     : context_(context), rows_(rows),
       most_(get_hash_memory_limit() / kBytesOfSearch - (other == nullptr ? 0 : other->capacity_)),
       most_searched_(searched_within(get_hash_memory_limit(), kBytesPerFingerprint)) {
-    // 8 MB, and as much scratch. A large table often repeats its fingerprints, so room for all rows
-    // would mostly be in vain.
+    // An array of this capacity takes 8 MB, and its scratch as much. A large table often repeats
+    // its fingerprints, so room for all rows would mostly be in vain.
     constexpr size_t kFirstCapacity = size_t{1} << 20;
     // An aggregate may have a million groups of a few rows each. Then each group's set must be
     // small.

@@ -28,7 +28,7 @@ int hex_prefix_length(const char* written, int length) {
 } // namespace
 
 Datum simhash_to_hex(PG_FUNCTION_ARGS) {
-    // 16 digits and the 0 byte.
+    // There are 16 digits and the 0 byte.
     char digits[17];
     snprintf(digits, sizeof(digits), "%016llx",
              static_cast<unsigned long long>(PG_GETARG_INT64(0)));

@@ -88,7 +88,7 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
     each_feature(features, width, source.source(), list);
     for (size_t i = 0; i < list.count; i++) {
         const ListedFeature& feature = list.listed[i];
-        // The feature as simhash() hashes it: normalised and folded, as text of the server's
+        // This is the feature as simhash() hashes it, normalised and folded, in the server's
         // encoding.
         text* shown = shown_as_server_text(list.texts + feature.begin, feature.bytes);
         Datum values[] = {PointerGetDatum(shown),

@@ -95,7 +95,7 @@ Datum simhash_document(PG_FUNCTION_ARGS) {
 
 // simhash(features text[], weights float8[], hash text) -> bigint
 Datum simhash_features_array(PG_FUNCTION_ARGS) {
-    // As above, a wrong option is an error whatever the features are.
+    // Here, too, a wrong option is an error whatever the features are.
     HashKind hash = hash_argument(fcinfo, 2);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();

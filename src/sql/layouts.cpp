@@ -34,9 +34,9 @@ double rounded(double value, double steps_per_unit) {
 double bytes_per_row(const Layout& layout, double rows) {
     // The default fillfactor is 90.
     constexpr double kFill = 0.9;
-    // 8 kB divided by 100 bytes.
+    // A page has 8 kB, and a row 100 bytes.
     constexpr double kRowsPerHeapPage = 80;
-    // 2 + log2(2^64 / rows) = 66 - log2(rows).
+    // 2 + log2(2^64 / rows) is 66 - log2(rows).
     double key_bits = 66 - log2(rows);
     double tid_bits = 8 + log2(std::max(rows / kRowsPerHeapPage, 1.0));
     return (layout.table_count * key_bits + tid_bits) / 8 / kFill;

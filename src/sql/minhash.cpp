@@ -284,7 +284,7 @@ Datum simhash_minhash_similarity(PG_FUNCTION_ARGS) {
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("distance is out of range"),
                  errdetail("The distance is %d.", distance),
                  errhint("Use a distance from 0 to %d.", kFingerprintBits)));
-    // Written so that NaN fails, too.
+    // The test is written so that NaN fails, too.
     if (!(confidence > 0 && confidence < 1))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("confidence is out of range"),

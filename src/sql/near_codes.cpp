@@ -81,7 +81,7 @@ void NearCodes::begin_word(int word) {
 
 void NearCodes::order_by(int word, Set* set) {
     uint64_t code[kMaxCodeWords];
-    // (word, number) of all codes, sorted by the word.
+    // It sorts the pairs (word, number) of all codes.
     ExternalSorter<Entry> sorter(memory_to_sort(words_));
     set->places.close();
     for (size_t i = 0; i < set->codes.size(); i++) {

@@ -18,7 +18,7 @@ namespace simhash {
 
 // What a distinct code takes in memory: while it is collected twice the code and what sorts it, and
 // then its part of the pages, of a sort, of the search of words, and of the results.
-// The code in a page, and its entry (word, number) in another.
+// A code is in one page, and its entry (word, number) in another.
 constexpr size_t bytes_of_pages(int words) {
     return size_t(words) * sizeof(uint64_t) + sizeof(Entry);
 }
@@ -43,7 +43,7 @@ class NearCodes {
 
     // The memory that the results of a search may have, in bytes.
     static size_t memory_of_results(int words) { return share(bytes_of_results(words), words); }
-    // An entry and its scratch.
+    // An entry needs scratch of the same size.
     static size_t memory_to_sort(int words) { return share(2 * sizeof(Entry), words); }
 
     size_t count(int set) const { return sets_[set].codes.size(); }
@@ -64,7 +64,7 @@ class NearCodes {
     bool between() const { return between_; }
     void read(int set, size_t number, uint64_t* words) { sets_[set].codes.read(number, words); }
     void begin_word(int word);
-    // The entry (word, number of the code) at a place in the order of the present word.
+    // Returns (word, number of the code) at a place in the order of the present word.
     Entry place(int set, size_t place) { return sets_[set].places[place]; }
     size_t place_of(int set, uint64_t word) {
         return sets_[set].directory.place_of(word, [&](size_t i) { return place(set, i).key; });

@@ -20,8 +20,8 @@ class ServerText {
     TextSource source() { return {this, next}; }
 
   private:
-    // The callback of a TextSource. A piece is valid until the next call, which frees it. Returns
-    // false at the end.
+    // This is the callback of a TextSource. A piece is valid until the next call, which frees it.
+    // Returns false at the end.
     static bool next(void* context, const uint8_t** piece, size_t* bytes);
 
     const char* at_;

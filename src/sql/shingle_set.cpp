@@ -150,7 +150,7 @@ Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
     const char* text = PG_GETARG_CSTRING(0);
     ShingleSet* set = parse_shingle_set(text);
     if (set == nullptr)
-        // ereturn(), so that pg_input_is_valid() and COPY ... ON_ERROR can go on after it.
+        // This is ereturn(), so that pg_input_is_valid() and COPY ... ON_ERROR can go on after it.
         ereturn(fcinfo->context, Datum(0),
                 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
                  errmsg("invalid input syntax for type %s: \"%.*s\"", kTypeName,

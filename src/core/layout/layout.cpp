@@ -38,7 +38,7 @@ int choices(int n, int k) {
         return 0;
     int64_t result = 1;
     for (int i = 1; i <= k; i++) {
-        // C(n - k + i, i), a whole number at each step.
+        // The result is C(n - k + i, i), a whole number at each step.
         result = result * (n - k + i) / i;
         if (result >= kTooMany)
             return kTooMany;

@@ -92,7 +92,7 @@ class Prices {
 
     // For a probe that looks at slices. Its cost includes finding them.
     double slice_candidates(int prefix_bits, int slice_bits) const {
-        // n + 1 of 2^n equal parts.
+        // The slices are n + 1 of the range's 2^n equal parts.
         return candidates(prefix_bits, 0) * ldexp(slice_bits + 1, -slice_bits);
     }
     double slice_cost(int prefix_bits, int slice_bits) const {
@@ -159,7 +159,7 @@ class EscapeSearch {
         // These differences are too many for each probe, and within the radius: they escape.
         if (unsatisfied_ == 0)
             return true;
-        // Not proven, so the plan is not used.
+        // The budget is used up: nothing is proven, so the plan is not used.
         if (--*node_budget_ < 0)
             return true;
         if (least_sum() > left)
@@ -427,7 +427,8 @@ class Planner {
                 p.slice_bits =
                     prices_.best_slice_bits(p.prefix_bits, mask_bits(next.table, longest));
             Permutation permutation = layout_.permutation(p.table);
-            // The leading bits of the key, as bits of the fingerprint.
+            // The inverse brings the leading bits of the key back to their places in the
+            // fingerprint.
             p.mask = permutation.invert(leading_mask(p.prefix_bits));
             p.slice_mask = permutation.invert(leading_mask(p.prefix_bits + p.slice_bits)) ^ p.mask;
         }

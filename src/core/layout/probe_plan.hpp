@@ -23,7 +23,7 @@ struct Probe {
 
     bool sees(uint64_t fp_xor_query) const {
         uint64_t differing = fp_xor_query & mask, in_slices = fp_xor_query & slice_mask;
-        // Two differences or more in the bits of the slices.
+        // There are two differences or more in the bits of the slices.
         if ((in_slices & (in_slices - 1)) != 0)
             return false;
         return threshold == 0 ? differing == 0 : std::popcount(differing) <= threshold;

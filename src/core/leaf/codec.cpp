@@ -312,7 +312,7 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
     uint64_t rest_mask = (uint64_t{1} << rest_bits) - 1;
     for (int first = 0; first < count; first += kGroupEntries) {
         int end = std::min(first + int(kGroupEntries), count);
-        // The suffixes of the group, then the other bits of its low parts.
+        // The suffixes of the group come first, then the other bits of its low parts.
         for (int i = first; suffix_bits > 0 && i < end; i++)
             low.write(uint32_t(entries[i].key), kSuffixBits);
         for (int i = first; i < end; i++)

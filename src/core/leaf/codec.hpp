@@ -61,7 +61,7 @@ constexpr int kUnarySections = 8;
 // Entries before each section of the unary words but the first.
 using Ranks = std::array<uint16_t, kUnarySections - 1>;
 
-// The stored form: 40 bytes, at the beginning of the body.
+// This is the stored form: it takes the first 40 bytes of the body.
 struct PackedHeader {
     // All low and high parts are of the distance to this key.
     uint64_t first_key;
@@ -86,7 +86,7 @@ struct PackedHeader {
 };
 static_assert(sizeof(PackedHeader) == 40);
 
-// A key of 8 bytes, and in postings a TID of 6.
+// An entry has a key of 8 bytes, and in postings a TID of 6.
 constexpr size_t tail_entry_bytes(LeafKind kind) {
     return kind == LeafKind::kBlock ? 8 : 14;
 }
@@ -212,7 +212,7 @@ class LeafReader {
         }
         return entry;
     }
-    // The key alone, for searches that do not need the TID.
+    // Searches that do not need the TID read the key alone.
     uint64_t tail_key(int i) const {
         uint64_t key;
         memcpy(&key, tail_ + size_t(i) * tail_entry_bytes(kind_), 8);
@@ -331,12 +331,12 @@ class LeafReader {
     // that place, unless the number is 0.
     UnaryPlace section_before(uint64_t number) const {
         uint64_t section_bits = header_.section_words() * 64;
-        // The clear bits before section i: all bits before it less the entries before it.
+        // The clear bits before section i are all bits before it less the entries before it.
         auto begins_before = [&](int i) {
             return i * section_bits - header_.ranks[i - 1] < number;
         };
         static_assert(kUnarySections == 8);
-        // A binary search among eight sections, without a branch.
+        // This is a binary search among eight sections, without a branch.
         int section = begins_before(4) ? 4 : 0;
         section += begins_before(section + 2) ? 2 : 0;
         section += begins_before(section + 1) ? 1 : 0;
@@ -369,15 +369,15 @@ class LeafReader {
             uint64_t holes = ~leaf_detail::read_word(unary_, at.word);
             unsigned clear = std::popcount(holes);
             if (at.clear_before + clear >= high_part) {
-                // The clear bit itself. Up to it there are position + 1 bits, high_part of them
-                // clear, so the others are entries.
+                // This is the clear bit itself. Up to it there are position + 1 bits, high_part of
+                // them clear, so the others are entries.
                 uint64_t position =
                     uint64_t(at.word) * 64 + Bits::nth_one(holes, high_part - at.clear_before);
                 return {int(std::min<uint64_t>(position + 1 - high_part, header_.count)), at};
             }
             at.clear_before += clear;
         }
-        // Fewer clear bits than that: no entry has the high part.
+        // There are fewer clear bits than that, so no entry has the high part.
         return {header_.count, at};
     }
 

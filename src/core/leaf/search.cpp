@@ -111,8 +111,8 @@ struct Avx2Loops : PortableLoops {
             const uint8_t* at = suffixes.words + suffix_offset(suffixes.low_bits, i);
             __m256i differing =
                 _mm256_xor_si256(target, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
-            // The ones of each byte, added up to pairs of bytes, then to the four bytes of a
-            // suffix.
+            // The ones of each byte are added up to pairs of bytes, and these to the four bytes of
+            // a suffix.
             __m256i pairs = _mm256_maddubs_epi16(ones_of_bytes(differing), _mm256_set1_epi8(1));
             __m256i distance = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
             __m256i within = _mm256_cmpgt_epi32(radius, distance);
@@ -247,7 +247,7 @@ class WithinRadius {
                 : reader_.header_.low_bits >= 4 * radius_ + 8)
             find_in_slices<is_wide>(slices);
         else
-            // Decodes each key of the range.
+            // Here every key of the range is decoded.
             reader_.visit_packed(
                 low_, high_, [&](uint64_t key, int place) __attribute__((always_inline)) {
                     if (!slices.cut_range() || slices.contain(key))
@@ -355,7 +355,7 @@ class WithinRadius {
                     break;
                 entries += count;
             }
-            // On a damaged page only: fewer set bits than entries.
+            // This happens on a damaged page only, which has fewer set bits than entries.
             if (word == header.unary_words)
                 return;
             uint64_t high_part =

@@ -134,7 +134,7 @@ class WordCutter {
   private:
     // A character of a script without spaces, with its marks.
     struct Cluster {
-        // A character of 4 bytes and some marks. More marks than fit are left out.
+        // There is room for a character of 4 bytes and some marks. Marks beyond that are left out.
         uint8_t text[32];
         int bytes = 0;
     };
@@ -170,7 +170,7 @@ class WordCutter {
     // Returns the number of characters. A word that may continue after them becomes the current
     // word.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
-        // 1 kB, on the stack.
+        // The array takes 1 kB of the stack.
         uint8_t folded[16 * kAsciiBlock];
         size_t part = std::min<size_t>(end - at, sizeof(folded));
         size_t begin = 0; // of a word, where `inside`

@@ -39,7 +39,7 @@ struct Merge {
 
     // Takes `steps` steps. Expects that neither set ends before.
     void advance(size_t steps) {
-        // Copies that stay in registers.
+        // These copies stay in registers.
         size_t i = at_a, j = at_b, both = shared;
         for (; steps > 0; steps--) {
             uint64_t of_a = a[i], of_b = b[j];
@@ -75,7 +75,7 @@ FeatureHashes FeatureSet::finish() {
         uint64_t* sorted = hashes_ + room_;
         bucket_sort(
             {hashes_, count_}, sorted, [](uint64_t hash) { return hash; }, [] {});
-        // Back into the first half, each hash once.
+        // Each hash goes back into the first half, once.
         count_ = size_t(std::unique_copy(sorted, sorted + count_, hashes_) - hashes_);
     }
     return {hashes_, count_};

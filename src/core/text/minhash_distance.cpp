@@ -28,7 +28,8 @@ constexpr Binomials kBinomials;
 struct Distances {
     double probability[kBits + 1];
 
-    // C(64, k) p^k (1 - p)^(64 - k), the powers by repeated multiplication.
+    // The probability is C(64, k) p^k (1 - p)^(64 - k). The powers come from repeated
+    // multiplication.
     explicit Distances(double p) {
         double power = 1;
         for (int k = 0; k <= kBits; k++, power *= p)

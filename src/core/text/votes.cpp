@@ -122,7 +122,7 @@ bool Votes::are_possible() const {
 bool Votes::fingerprint(uint64_t* out) const {
     uint64_t fingerprint = 0;
     for (int bit = 0; bit < 64; bit++)
-        // ones - (total - ones) > 0. A tie gives 0.
+        // This tests ones - (total - ones) > 0, so a tie gives 0.
         fingerprint |= uint64_t(2 * ones[bit] > total) << bit;
     *out = fingerprint;
     return any;

@@ -40,7 +40,7 @@ constexpr uint64_t integer_log2(uint64_t n) {
     return log;
 }
 
-// Of a number with 16 bits after the point, with as many.
+// Both the number and its root have 16 bits after the point.
 constexpr uint64_t root(uint64_t n) {
     return integer_sqrt(n << kFraction);
 }
@@ -57,7 +57,7 @@ constexpr uint32_t log_weight(uint32_t frequency) {
 // log2(1 + frequency)^(9/4); at most 2^28.
 constexpr uint32_t damped(uint32_t frequency) {
     uint64_t log = integer_log2(uint64_t(frequency) + 1);
-    // log^2 times log^(1/4).
+    // This is log^2 times log^(1/4).
     return uint32_t(product(product(log, log), root(root(log))));
 }
 
@@ -131,7 +131,7 @@ void weigh_balanced(FeatureCount* features, size_t count) {
         greatest = std::max(greatest, weight);
     }
     // With fewer than eight features one of them has more than an eighth whatever the bound is.
-    // Then all weigh the same.
+    // Then all get the same weight.
     if (count < kLeastShare)
         lower(features, count, least);
     else if (greatest > sum / kLeastShare)

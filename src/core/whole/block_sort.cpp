@@ -11,8 +11,8 @@ namespace simhash {
 // Digits are short if the data is larger than the cache, so that each digit's writes stay within
 // one page.
 void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause) {
-    // 512 kB of fingerprints. A digit of 8 bits writes to 256 places at once, one of 11 bits to 2
-    // 048.
+    // Up to this count the fingerprints take 512 kB. A digit of 8 bits writes to 256 places at
+    // once, one of 11 bits to 2 048.
     constexpr size_t kInCache = size_t{1} << 16;
     if (array.count < 2)
         return;

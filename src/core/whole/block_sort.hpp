@@ -48,7 +48,7 @@ class BlockBits {
 // Radix sort by the bits of a block.
 class BlockSort {
   public:
-    // Stable, but nothing relies on it. The order of the numbers is that of BlockBits.
+    // The sort is stable, but nothing relies on it. The order of the numbers is that of BlockBits.
     void sort(const FingerprintArray& array, uint64_t block, Pause pause);
 
   private:

@@ -136,7 +136,7 @@ void Clusters::unite_all(void* clusters, const uint64_t* fingerprints, size_t co
 }
 
 void Clusters::finish() {
-    // The pairs that still wait. Their order does not matter.
+    // These pairs still wait. Their order does not matter.
     for (size_t i = 0; i < std::min(received_, kAhead); i++)
         unite(waiting_[i]);
     one_by_one(
@@ -192,7 +192,7 @@ void Clusters::replace_some_by_names(std::span<uint64_t> fingerprints) const {
     for (uint64_t fingerprint : fingerprints)
         prefetch(filter_word(hash_of(fingerprint)));
     for (uint64_t& fingerprint : fingerprints) {
-        // Written in any case, counted if the filter lets it pass.
+        // The address is written in any case, and counted if the filter lets the fingerprint pass.
         candidates[count] = &fingerprint;
         count += may_have_link(fingerprint);
     }

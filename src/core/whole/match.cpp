@@ -69,7 +69,7 @@ size_t match_popcnt(const uint64_t* these, size_t rows, const uint64_t* those, s
 // Four columns at once.
 SIMHASH_TARGET(SIMHASH_AVX2)
 [[gnu::always_inline]] inline __m256i distances_of_four(__m256i words, uint64_t row) {
-    // The ones of each byte, added up to the eight bytes of each word.
+    // The ones of each byte are added up to the eight bytes of each word.
     __m256i ones = ones_of_bytes(_mm256_xor_si256(words, _mm256_set1_epi64x(int64_t(row))));
     return _mm256_sad_epu8(ones, _mm256_setzero_si256());
 }
@@ -81,8 +81,8 @@ size_t match_avx2(const uint64_t* these, size_t rows, const uint64_t* those, siz
     size_t found = 0, begin = 0;
     for (; begin + 4 <= columns; begin += 4) {
         __m256i words = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(those + begin));
-        // Greater than any distance. A distance is in the lowest byte of its word, and the others
-        // are 0: so the minimum by bytes is that of the distances.
+        // This is greater than any distance. A distance is in the lowest byte of its word, and the
+        // others are 0: so the minimum by bytes is that of the distances.
         __m256i least = _mm256_set1_epi64x(kFingerprintBits + 1);
         for (size_t row = 0; row < rows; row++)
             least = _mm256_min_epu8(least, distances_of_four(words, these[row]));
@@ -95,7 +95,7 @@ size_t match_avx2(const uint64_t* these, size_t rows, const uint64_t* those, siz
             found = add_hits(hits, these, row, those, begin, matches, found);
         }
     }
-    // The last columns, fewer than four.
+    // Fewer than four columns are left.
     return match_rows(these, rows, those, begin, columns, radius, matches, found);
 }
 
@@ -113,7 +113,7 @@ size_t match_avx512(const uint64_t* these, size_t rows, const uint64_t* those, s
     size_t found = 0;
     for (size_t begin = 0; begin < columns; begin += 8) {
         size_t left = columns - begin;
-        // The columns that there are; the others are not read.
+        // The mask has the columns that there are; the others are not read.
         auto present = __mmask8(left >= 8 ? 0xff : (1u << left) - 1);
         __m512i words = _mm512_maskz_loadu_epi64(present, those + begin);
         __m512i least = _mm512_set1_epi64(kFingerprintBits + 1);

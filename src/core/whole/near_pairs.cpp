@@ -148,7 +148,7 @@ int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius
     double times = 1; // number of groups that each fingerprint is in
     int best = 0;
     for (int level = 1; radius + level <= bits && moves < least; level++) {
-        // C(radius + level, level), from the one before.
+        // This is C(radius + level, level), computed from the one before.
         times *= double(radius + level) / level;
         // Every level moves each fingerprint into each of its groups once.
         moves += times * double(a_count + b_count) * kMove;

@@ -31,8 +31,8 @@ void expect_entries(const Layout& layout, double rows) {
 
 namespace {
 
-// The callback of table_index_build_scan(). It ignores whether the row is alive: a row that only
-// older snapshots see needs an entry, too.
+// table_index_build_scan() calls this for each row. It ignores whether the row is alive: a row that
+// only older snapshots see needs an entry, too.
 void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
                     void* opaque) {
     auto* runs = static_cast<SortedRunCollector*>(opaque);

@@ -40,7 +40,7 @@ struct SharedBuild {
     int fillfactor;
     int participants; // at most: the workers that were asked for, and the leader
     SharedFileSet files;
-    // Between the phases: read, cut, write.
+    // The barrier is between the phases: read, cut, write.
     Barrier barrier;
 
     slock_t mutex;      // protects totals
@@ -60,7 +60,7 @@ struct Participant {
     IndexBuild build;
     SharedBuild* shared;
     ParallelTableScanDesc scan;
-    // Names the participant's files.
+    // The names of the participant's files contain this number.
     int number;
     NewPages* pages;
 
@@ -233,7 +233,8 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
     Pivots pivots = leaves.finish();
     TemporaryFile file =
         TemporaryFile::create(&self.shared->files, pivot_file_name(tree, number).text);
-    // In a file and not in shared memory, whose size must be known before the workers start.
+    // They are in a file and not in shared memory, whose size must be known before the workers
+    // start.
     file.append(pivots.all().data(), pivots.all().size_bytes());
     file.close();
     pivots.release();
@@ -373,13 +374,13 @@ bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* co
                  SharedParts* parts) {
     Size scan_size = table_parallelscan_estimate(build.heap, snapshot);
     Size query_size = debug_query_string == nullptr ? 0 : strlen(debug_query_string) + 1;
-    // A place for each worker. The leader adds them to its own, so that pg_stat_statements
-    // counts what the workers read and wrote, too.
+    // Each worker has a place. The leader adds them to its own, so that pg_stat_statements counts
+    // what the workers read and wrote, too.
     Size buffer_size = mul_size(sizeof(BufferUsage), Size(context->nworkers));
     Size wal_size = mul_size(sizeof(WalUsage), Size(context->nworkers));
     for (Size size : {Size(sizeof(SharedBuild)), scan_size, query_size, buffer_size, wal_size})
         shm_toc_estimate_chunk(&context->estimator, size);
-    // One for each SharedKey.
+    // There is one for each SharedKey.
     shm_toc_estimate_keys(&context->estimator, 5);
     // Without a segment of shared memory it makes the context's memory local, and seg is null.
     InitializeParallelDSM(context);
@@ -414,7 +415,7 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
     // A worker may still write its last range. After this call all leaves are written, and all
     // pivots are in files. It raises an error if a worker failed or did not start.
     WaitForParallelWorkersToFinish(context);
-    // After the workers have gone, as only then their figures are complete.
+    // This comes after the workers have gone, because only then their figures are complete.
     for (int i = 0; i < context->nworkers_launched; i++)
         InstrAccumParallelQuery(&parts.buffer_usage[i], &parts.wal_usage[i]);
     finish_trees(leader);
@@ -468,7 +469,6 @@ Part* find_shared(shm_toc* contents, SharedKey key) {
     return static_cast<Part*>(shm_toc_lookup(contents, key, false));
 }
 
-// In a worker.
 void work(dsm_segment* segment, shm_toc* contents) {
     debug_query_string = static_cast<char*>(shm_toc_lookup(contents, kQueryKey, true));
     // For pg_stat_activity, which shows the leader's statement.
@@ -486,7 +486,7 @@ void work(dsm_segment* segment, shm_toc* contents) {
     LOCKMODE index_lock = shared->concurrent ? RowExclusiveLock : AccessExclusiveLock;
     Relation heap = table_open(shared->heap, heap_lock);
     Relation index = index_open(shared->index, index_lock);
-    // From the catalog, as pointers of the leader mean nothing here.
+    // The worker reads the catalog itself, because pointers of the leader mean nothing here.
     IndexInfo* info = BuildIndexInfo(index);
     info->ii_Concurrent = shared->concurrent;
 

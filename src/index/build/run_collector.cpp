@@ -100,7 +100,7 @@ std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     std::span keys(memory, key_count_), scratch(memory + room.size(), key_count_);
     Permutation permutation = layout_->permutation(table), last = layout_->permutation(after);
     for (uint64_t& key : keys)
-        // From one table's order of bits to the other's.
+        // This changes the key from one table's order of bits to the other's.
         key = permutation.apply(last.invert(key));
     auto pause = [] { CHECK_FOR_INTERRUPTS(); };
     uint64_t mask = layout_->masks[table];

@@ -44,7 +44,7 @@ class SortedRunFiles {
 // tree: for each word it sorts the postings, and makes the keys of each block table from them.
 class SortedRunCollector {
   public:
-    // memory: in bytes, for all words and for the rows without words.
+    // `memory`, in bytes, is for all words and for the rows without words.
     SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files);
 
     int word_count() const { return layout_->word_count; }
@@ -66,7 +66,7 @@ class SortedRunCollector {
         rows_++;
     }
 
-    // With words and without.
+    // Rows without words count, too.
     uint64_t rows() const { return rows_; }
     // Ends the input: sorts the entries in memory. Also writes them to files if `write_all` is set
     // or if earlier runs of the tree were written.

@@ -71,7 +71,7 @@ void Pivots::release() {
 LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range,
                        NewPages* pages)
     : tree_(tree), range_(range), pages_(pages), target_(kBodyCapacity * fillfactor / 100),
-      // README.md, "Leaves end where ranges end".
+      // README.md states both bounds ("Leaves end where ranges end").
       slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)),
       window_(static_cast<Entry*>(palloc(kWindow * sizeof(Entry)))),
       page_(static_cast<Page>(palloc(BLCKSZ))), low_(range.low),
@@ -212,7 +212,8 @@ void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) 
             buffer = next;
         }
         below.release();
-        // The next level. Where the root was written `above` is empty, and the loop ends.
+        // The next level is written from these. Where the root was written `above` is empty, and
+        // the loop ends.
         below = above;
     }
     pfree(page);

@@ -26,7 +26,7 @@ namespace {
 
 // What the steps of one check share, and the figures that it returns.
 struct Check {
-    // Both locked by check_lock() until the end.
+    // Both are locked in the mode of check_lock() until the end.
     Relation heap, index;
     const Layout* layout;
     BlockNumber blocks, heap_blocks;
@@ -41,7 +41,7 @@ struct Check {
     int64 free_pages;
 };
 
-// In bytes; the server has it in kB.
+// The result is in bytes; the server has the setting in kB.
 size_t sort_memory() {
     return size_t(maintenance_work_mem) * 1024;
 }
@@ -103,7 +103,7 @@ void check_fences(Check* check, const LevelReader& pages, Entry low, BlockNumber
     if (!page_is_rightmost(page) && page_high(page) <= low)
         report_corruption(check->index, pages.block(),
                           "The page's high key is not greater than its low key.");
-    // README.md, "Fixed roots".
+    // Roots never split (README.md, "Fixed roots").
     BlockNumber root = root_block(pages.tree().number);
     if (pages.block() == root && !page_is_rightmost(page))
         report_corruption(check->index, root, "The root has a right sibling.");
@@ -165,7 +165,7 @@ void check_leaf(Check* check, const LevelReader& pages) {
             report_corruption(
                 check->index, pages.block(),
                 psprintf("Entry %d of the packed part is not greater than the one before.", i));
-    // From here on, packed part and tail together.
+    // From here on the entries are those of packed part and tail together.
     int count = reader.decode_sorted(check->entries);
     bool postings = pages.tree().kind == LeafKind::kPosting;
     for (int i = 0; i < count; i++) {
@@ -220,7 +220,7 @@ void check_downlink(Check* check, const LevelReader& pages, Downlinks* downlinks
 }
 
 void check_level(Check* check, const TreeContext& tree, int level, bool is_root) {
-    // Reads the level and, at the same pace, the level above for its pivots. The root has none
+    // This reads the level and, at the same pace, the level above for its pivots. The root has none
     // above, and the second reader is not asked.
     LevelReader pages(tree, level);
     Downlinks downlinks{LevelReader(tree, level + 1), 0, 0};
@@ -239,7 +239,7 @@ void check_level(Check* check, const TreeContext& tree, int level, bool is_root)
         else
             check_leaf(check, pages);
         PageOpaque* opaque = page_opaque(pages.page());
-        // For the next page, the right half of the split: the crash came before its downlink.
+        // The next page is the right half of the split: the crash came before its downlink.
         has_downlink = !(opaque->flags & kPageIncompleteSplit);
         expected = opaque->right;
         // The last page of a level has no high; then nobody looks at `low` any more.

@@ -159,7 +159,7 @@ PG_FUNCTION_INFO_V1(simhash_index_info);
 Datum simhash_index_info(PG_FUNCTION_ARGS) {
     using namespace simhash;
     Relation heap, index;
-    // The lock of a reader: INSERT and VACUUM go on.
+    // This is a reader's lock: INSERT and VACUUM go on.
     open_index(PG_GETARG_OID(0), AccessShareLock, &heap, &index, IndexRight::kMonitor);
     InitMaterializedSRF(fcinfo, 0);
     Layout layout = index_cache(index)->layout;

@@ -20,8 +20,8 @@ bool LevelReader::next() {
     // go_right() moves the position to the page's high, and returns false where there is none.
     ended_ = !go_right(tree_.index, buffer, &position_);
     UnlockReleaseBuffer(buffer);
-    // From the copy: the page itself may have another right neighbour by now, and the position will
-    // tell.
+    // This is the link in the copy. The page itself may have another right neighbour by now, and
+    // the position will tell.
     next_ = page_opaque(page_)->right;
     return true;
 }
@@ -40,7 +40,7 @@ EntryReader::EntryReader(const TreeContext& tree, Entry first)
 
 bool EntryReader::next(Entry* entry) {
     do {
-        // More than one turn for leaves that are empty.
+        // Empty leaves take more than one turn.
         while (position_ == count_) {
             if (!leaves_.next())
                 return false;

@@ -40,7 +40,7 @@ class EntryReader {
     explicit EntryReader(const TreeContext& tree, Entry first = {0, 0});
     EntryReader(const EntryReader&) = delete;
     ~EntryReader() { pfree(entries_); }
-    // False at the tree's end.
+    // Returns false at the tree's end.
     bool next(Entry* entry);
     // The leaf of the last entry.
     BlockNumber block() const { return leaves_.block(); }

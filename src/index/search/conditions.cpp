@@ -186,7 +186,7 @@ void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKey
               [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
     read_order(order_bys);
     if (has_later_columns_)
-        // Last, because it moves all that was read into the scope.
+        // This comes last, because it moves all that was read into the scope.
         apply(scopes_.read(keys.data(), int(keys.size())));
 }
 

@@ -28,7 +28,7 @@ void Matches::add(std::span<const uint64_t> fingerprints) {
     if (is_full_)
         return;
     if (count > capacity_) {
-        // Enough for these, however many one leaf has.
+        // The room is enough for these, however many one leaf has.
         capacity_ = std::max(capacity_ * 2, kMinCapacity) + fingerprints.size();
         size_t bytes = capacity_ * sizeof(uint64_t);
         fingerprints_ = static_cast<uint64_t*>(fingerprints_ == nullptr

@@ -34,7 +34,7 @@ int NearestScan::find_greatest_radius() const {
     for (const Ball& ball : balls_) {
         if (ball.radius < 0)
             return kNoRadius;
-        // The triangle inequality.
+        // This is the triangle inequality.
         greatest = std::min(greatest, hamming_distance(ball.center, target()) + ball.radius);
     }
     return greatest;

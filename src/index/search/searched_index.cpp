@@ -34,7 +34,7 @@ LeafYield SearchedIndex::backend_yield_;
 SearchedIndex::SearchedIndex(Relation index)
     : relation_(index), memory_(CurrentMemoryContext), layout_(&shared_layout_),
       plans_(shared_plans_), shared_layout_(index_cache(index)->layout) {
-    // Once for each scan: a nested loop rescans without asking again.
+    // A scan asks once: a nested loop rescans without asking again.
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
     int count = tree_count(*layout_);
     tables_ = static_cast<SearchedTree*>(palloc(count * sizeof(SearchedTree)));

@@ -17,11 +17,11 @@ void WholeDistances::visit_postings(size_t word, const Visit& visit) {
         Entry position = cursor.position();
         LeafReader reader = cursor.lock(index.snapshot);
         int count = reader.decode_packed(postings);
-        // In no order: each posting is added to its own row's sum.
+        // Their order does not matter: each posting is added to its own row's sum.
         count += reader.decode_tail(postings + count);
         cursor.go_on();
         cursor.release();
-        // Without a lock by now.
+        // The leaf's lock has been released by now.
         put_distances({postings, size_t(count)}, centers_[word], leaf_distances_);
         for (int i = 0; i < count; i++)
             // An entry before the position is done: the leaf may have taken over the range of an
@@ -62,7 +62,7 @@ void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
                 return;
             uint16_t& sum = sums_[(block - first_block) * offsets_ + offset - 1];
             if (word == 0)
-                // 1 more, so that 0 stands for no row.
+                // The sum is 1 more than the distance, so that 0 stands for no row.
                 sum = uint16_t(1 + distance);
             // A row without a posting of the first word was inserted after that word's pass, or is
             // dead: the snapshot does not see it.
