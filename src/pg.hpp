@@ -57,6 +57,7 @@ struct NewBlocks {
 };
 
 // Adds several pages to the relation, all zeros: as many as wanted, or fewer.
+// The blocks are adjacent. No pin or lock is left.
 inline NewBlocks extend_relation_by(Relation relation, int wanted) {
 #if PG_VERSION_NUM >= 160000
     constexpr int kMost = 64;
@@ -271,6 +272,7 @@ inline Relation vacuum_heap([[maybe_unused]] IndexVacuumInfo* info) {
 #endif
 }
 
+// An autovacuum worker has a limit of memory of its own, autovacuum_work_mem.
 inline bool in_autovacuum_worker() {
 #if PG_VERSION_NUM >= 170000
     return AmAutoVacuumWorkerProcess();
@@ -279,6 +281,8 @@ inline bool in_autovacuum_worker() {
 #endif
 }
 
+// Sleeps where the settings of cost-based vacuum delay ask for that, and services interrupts. So
+// the caller holds no page lock.
 inline void vacuum_delay() {
 #if PG_VERSION_NUM >= 180000
     vacuum_delay_point(false);

@@ -1,5 +1,5 @@
-// The values that a condition compares: all fingerprints, or all codes of one length. What the
-// planner knows of a distance in such a space.
+// The values that a condition compares: all fingerprints, or all codes of one length. This is what
+// the planner knows of a distance in that space.
 #pragma once
 
 #include "pg.hpp"

@@ -122,8 +122,8 @@ struct Partition {
 // What differs between fingerprints and codes.
 struct Kind {
     void (*check_radius)(int32 radius);
-    // Looks for the clusters of a partition with so many rows. The current memory context lives as
-    // long as the partition.
+    // Looks for the clusters of a partition with this many rows. The current memory context lives
+    // as long as the partition.
     void (*find)(WindowObject window, int64 rows, int32 radius, Partition* partition);
 };
 
@@ -305,6 +305,7 @@ void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, const
     bool is_given = PG_NARGS() > 1;
     check_row_count(rows);
     check_not_volatile(fcinfo);
+    // The radius is read and checked before the rows are collected, so a wrong one costs nothing.
     bool radius_is_null = is_given && !partition_radius(window, kind, &radius);
     // A constant or a parameter is the same in all rows, so a pass over the rows is saved.
     if (is_given && !get_fn_expr_arg_stable(fcinfo->flinfo, 1))

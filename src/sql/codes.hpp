@@ -21,12 +21,12 @@ void check_code_radius(int32 radius);
 // Stands for the radius that follows from the length.
 constexpr int32 kRadiusOfLength = -1;
 
-// The radius of a search among codes of so many bits.
+// The radius of a search among codes of `bits` bits.
 inline int32 code_radius(int32 given, int bits) {
     return given == kRadiusOfLength ? near_radius_of_bits(bits) : given;
 }
 
-// A code of so many bits as a value of type bit, in the current memory context.
+// A code of `bits` bits as a value of type bit, in the current memory context.
 Datum code_datum(const uint64_t* words, int bits);
 
 // Collects codes in the memory that a search will need for as many, or else in a file.

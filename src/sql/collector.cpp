@@ -8,7 +8,7 @@
 namespace simhash {
 namespace {
 
-// The most fingerprints that a search holds in this memory, where each takes so many bytes.
+// The most fingerprints that a search holds in this memory, where each takes bytes_of_each.
 size_t searched_within(size_t bytes, size_t bytes_of_each) {
     return std::clamp(bytes / bytes_of_each, kLeastSpilledMemory, kMaxNearPairsCount);
 }

@@ -87,6 +87,7 @@ class Collector {
     FingerprintArray array() const { return {fingerprints_, scratch_, count_}; }
 
     // Moves all of the set to files and releases the array.
+    // Afterwards the set is searched by its files alone.
     SpilledSet* files();
 
     // Releases memory and files.

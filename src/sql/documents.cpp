@@ -92,6 +92,7 @@ void Documents::add_row(void* documents, TupleTableSlot* row) {
 }
 
 void Documents::add(Datum id, Datum document, bool is_null) {
+    // The documents are numbered in the order in which the query returns them.
     size_t number = count();
     if (number == kMostDocuments)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

@@ -89,6 +89,8 @@ Datum code_of_bits(FunctionCallInfo fcinfo, AddFeatures add_features) {
 // its number of bits among the function's arguments.
 template <typename AddFeatures>
 Datum code_of(FunctionCallInfo fcinfo, int argument, AddFeatures add_features) {
+    // Each of the three numbers of bits is a class that the compiler makes. The definition goes on
+    // to 1 024 bits.
     int bits = PG_ARGISNULL(argument) ? kDefaultBits : PG_GETARG_INT32(argument);
     switch (bits) {
     case 64:
@@ -106,6 +108,8 @@ Datum code_of(FunctionCallInfo fcinfo, int argument, AddFeatures add_features) {
 
 // ---- features, from argument 0 to minima of any number ----
 
+// Each of these returns a function that adds the features to minima, so that fingerprints and codes
+// of any number of bits share it.
 auto features_of_document(FunctionCallInfo fcinfo, FeatureKind features, int width) {
     return [=](auto& minima) {
         text* document = PG_GETARG_TEXT_PP(0);
@@ -145,6 +149,7 @@ auto features_of_tsvector(FunctionCallInfo fcinfo) {
         TSVector document = PG_GETARG_TSVECTOR(0);
         const WordEntry* lexemes = ARRPTR(document);
         for (int i = 0; i < document->size; i++)
+            // Positions do not matter: minima depend on the set of lexemes.
             minima.add(hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos,
                                          lexemes[i].len));
     };

@@ -121,7 +121,7 @@ class NearCodes {
     PagePool pool_;
     Set sets_[2];
     bool has_file_ = false;        // whether some codes are not in memory
-    size_t part_codes_;            // several parts of so many codes are in memory together
+    size_t part_codes_;            // codes of a part; several parts are in memory together
     SortBuffer<Entry> candidates_; // (parts of a and b, a and b)
     MemoryContextCallback releasing_;
 };

@@ -38,6 +38,7 @@ class ResultRows {
     void put(DocumentNumber id, DocumentNumber other, double similarity = 0) {
         static constexpr bool kNulls[3] = {};
         CHECK_FOR_INTERRUPTS();
+        // The ids of a row are copies, which go with the row.
         MemoryContext caller = MemoryContextSwitchTo(row_context_);
         Datum values[3] = {documents_.id(id), documents_.id(other), Float8GetDatum(similarity)};
         tuplestore_putvalues(result_->setResult, result_->setDesc, values,

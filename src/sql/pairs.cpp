@@ -29,6 +29,7 @@ PairRow pair_row(uint64_t a, uint64_t b) {
              Int32GetDatum(hamming_distance(a, b))}};
 }
 
+// Whatever a search leaves behind in memory goes with this context.
 MemoryContext pairs_context() {
     return AllocSetContextCreate(CurrentMemoryContext, "simhash_pairs", ALLOCSET_DEFAULT_SIZES);
 }
@@ -124,6 +125,7 @@ void give_pairs(CodeSet* a, CodeSet* b, int32 radius, const Check& check, const 
 // Puts the near pairs of finished sets into the function's result.
 template <typename Set>
 void put_pairs(FunctionCallInfo fcinfo, Set* a, Set* b, int32 radius) {
+    // The tuplestore spills to disk by itself where work_mem does not hold the rows.
     auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
     give_pairs(
         a, b, radius, [](size_t) {},
@@ -203,6 +205,7 @@ struct GroupOf<CodeSet> {
 };
 
 // The radius of the transition's row.
+// Without the argument the default stands; NULL as the argument makes the result NULL.
 std::optional<int32> radius_argument(FunctionCallInfo fcinfo, int32 default_radius) {
     if (PG_NARGS() < 3)
         return default_radius;

@@ -8,6 +8,7 @@ namespace simhash {
 struct RowReceiver {
     // Called once, before the first row. Raises an error where the columns are of other types.
     void (*begin)(void* context, TupleDesc columns);
+    // This is called for each row. The slot is valid during the call.
     void (*row)(void* context, TupleTableSlot* row);
     void* context;
 };

@@ -61,7 +61,7 @@ class WordDirectory {
         return low;
     }
 
-    // How many beginnings there are: a power of 2, of so many bits.
+    // How many beginnings there are: 2 to the power of bits().
     size_t beginnings() const { return size_t{1} << bits_; }
     int bits() const { return bits_; }
 

@@ -47,6 +47,7 @@ struct SetFiles {
     uint64_t count() const { return a.count + b.count; }
 };
 
+// The file is made when its first fingerprints come, so an empty part has none.
 void write(const FingerprintFiles& files, FingerprintFile* to, const uint64_t* fingerprints,
            size_t count) {
     if (count == 0)
@@ -64,6 +65,7 @@ void remove(const FingerprintFiles& files, FingerprintFile* file) {
 }
 
 // Changes only the array's scratch.
+// The array is brought in order of the parts first, so that each part is one write.
 void divide(const FingerprintFiles& files, const FingerprintArray& array, Pause pause,
             DividedFingerprints* divided) {
     BlockBits part_of(divided->bits);
@@ -79,6 +81,7 @@ void divide(const FingerprintFiles& files, const FingerprintArray& array, Pause 
             array.scratch[ends[part_of(array.fingerprints[i])]++] = array.fingerprints[i];
         },
         pause);
+    // The dealing has moved each part's beginning to its end, which is where the next part begins.
     for (size_t part = 0, begin = 0; part < parts; begin = ends[part++])
         write(files, &divided->parts[part], array.scratch + begin, ends[part] - begin);
 }
@@ -123,6 +126,8 @@ class SpilledPairsSearch {
             varying |= b->varying_ | (a->first_ ^ b->first_);
         SetFiles counts = {{nullptr, a->count_}, {nullptr, between_ ? b->count_ : 0}};
         Blocks blocks = search_.blocks_of(counts.a.count, counts.b.count, varying);
+        // The pass that drops repeated fingerprints also divides them by the first block, so it
+        // costs no pass of its own.
         DividedSets first(dividing_bits(next_block(blocks), counts.count()));
         drop_repeated(&a->divided_, &first.a);
         if (between_)
@@ -142,6 +147,7 @@ class SpilledPairsSearch {
 
     // Loads a file, which must fit, behind `kept` fingerprints of the memory.
     FingerprintArray load(const FingerprintFile& file, size_t kept = 0) {
+        // The part's scratch comes with it, so both loaded files can be sorted.
         FingerprintArray array = memory_.part(kept, kept + size_t(file.count));
         if (file.count > 0) {
             files_.rewind(file.file);
@@ -183,6 +189,7 @@ class SpilledPairsSearch {
     // The highest of these bits: as many as make parts that fit into memory if they are of equal
     // size, at most kMaxBits.
     uint64_t dividing_bits(uint64_t bits, uint64_t count) const {
+        // Parts are seldom of equal size: an eighth of the memory is left for the larger ones.
         uint64_t fitting = memory_.count - memory_.count / 8;
         int needed = std::bit_width(count / fitting);
         return highest_ones(bits, std::clamp(needed, 1, DividedFingerprints::kMaxBits));
@@ -196,6 +203,8 @@ class SpilledPairsSearch {
         for (FingerprintFile& file : from->parts) {
             if (file.count == 0)
                 continue;
+            // Equal fingerprints are in the same part, so a part that is in memory can be sorted
+            // alone.
             if (file.count <= memory_.count) {
                 FingerprintArray array = load(file);
                 array.count = sort_distinct({array.fingerprints, array.count},
@@ -210,6 +219,7 @@ class SpilledPairsSearch {
 
     void drop_repeated_of_large(const FingerprintFile& file, DividedFingerprints* to) {
         uint64_t varying = varying_bits({file, {}});
+        // The file has one fingerprint, many times.
         if (varying == 0) {
             give(load({file.file, 1}), to);
             return;
@@ -230,10 +240,12 @@ class SpilledPairsSearch {
             count += divided->a.parts[i].count + divided->b.parts[i].count;
         while (blocks.left() > 0) {
             uint64_t block = blocks.take();
+            // There are as many parts as make all fingerprints of this problem fit.
             DividedSets next(dividing_bits(next_block(blocks), count));
             search_parts(divided, block, block ^ divided->a.bits,
                          blocks.left() > 0 ? &next : nullptr);
             search_.add_to_path(block);
+            // search_parts() has removed the files of the last block.
             *divided = next;
         }
         search_.shorten_path(length);
@@ -247,6 +259,7 @@ class SpilledPairsSearch {
     }
 
     void search_part(SetFiles part, uint64_t block, uint64_t undivided, DividedSets* next) {
+        // This is the usual case: the part is searched in memory.
         if (part.count() <= memory_.count) {
             search_in_memory(part, block, next);
         } else if (has_pairs(part) && undivided != 0) {
@@ -257,6 +270,8 @@ class SpilledPairsSearch {
             search_parts(&smaller, block, undivided ^ smaller.a.bits, next);
         } else {
             if (next != nullptr) {
+                // search_group() below uses up the files, so the next block gets its fingerprints
+                // first.
                 hand_on(part.a, &next->a);
                 hand_on(part.b, &next->b);
             }
@@ -269,6 +284,8 @@ class SpilledPairsSearch {
     }
 
     void search_in_memory(SetFiles part, uint64_t block, DividedSets* next) {
+        // A part of one set alone has no pairs between two, but the next block needs it all the
+        // same.
         bool may_have_pairs = has_pairs(part);
         PairSets sets = {load(part.a), load(part.b, size_t(part.a.count))};
         remove_both(&part);
@@ -276,6 +293,7 @@ class SpilledPairsSearch {
             give(sets.a, &next->a);
             give(sets.b, &next->b);
         }
+        // The files are gone by now: the search holds memory, and no disk.
         if (may_have_pairs)
             search_.search_block(sets, block);
     }
@@ -302,6 +320,7 @@ class SpilledPairsSearch {
     uint64_t varying_bits(const SetFiles& group) {
         bool any = false;
         uint64_t first = 0, varying = 0;
+        // Both sets are looked at together, because their blocks are the same.
         for (const FingerprintFile& file : {group.a, group.b})
             in_pieces_of(file, memory_, [&](const FingerprintArray& array) {
                 if (!any)
@@ -328,6 +347,7 @@ class SpilledPairsSearch {
         bool any = false;
         in_pieces_of(file, memory_.part(1, memory_.count), [&](const FingerprintArray& piece) {
             if (!any)
+                // The pieces are loaded behind this place, so the first fingerprint stays.
                 memory_.fingerprints[0] = piece.fingerprints[0];
             any = true;
             receiver_.all_pairs(receiver_.context, memory_.fingerprints, piece.count + 1);
@@ -338,6 +358,7 @@ class SpilledPairsSearch {
     // with all that follow; then does the same with those that follow.
     void compare_within(FingerprintFile* file) {
         while (file->count > 0) {
+            // The other half is for the pieces of what follows.
             size_t count = size_t(std::min<uint64_t>(file->count, memory_.count / 2));
             FingerprintArray first = memory_.part(0, count), piece;
             FingerprintFile others;
@@ -350,6 +371,7 @@ class SpilledPairsSearch {
                 piece.count = size_t(std::min<uint64_t>(left, piece.count));
                 read(*file, piece);
                 search_.compare_between(first, piece);
+                // What follows goes to a new file, which is the input of the next round.
                 write(files_, &others, piece.fingerprints, piece.count);
             }
             remove(files_, file);
@@ -358,6 +380,8 @@ class SpilledPairsSearch {
     }
 
     void compare_between(const SetFiles& sets) {
+        // The first set comes in pieces of half the memory, and for each of these all of the second
+        // is read.
         size_t half = memory_.count / 2;
         in_pieces_of(sets.a, memory_.part(0, half), [&](const FingerprintArray& a) {
             in_pieces_of(sets.b, memory_.part(half, memory_.count),

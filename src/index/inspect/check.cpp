@@ -11,6 +11,10 @@
 //
 // It locks both relations against writers, so that any deviation is damage. During recovery nobody
 // can take that lock, so there replay must be paused.
+//
+// The structure comes first because the content is read by way of it. Once the pages of each level
+// are known to have all keys among them, each key on one page, a walk along the leaves meets every
+// entry once.
 #include "core/bits/permutation.hpp"
 #include "index/inspect/level_reader.hpp"
 #include "index/inspect/open_index.hpp"
@@ -356,6 +360,13 @@ int64 add_fingerprints(Check* check, const Permutation& permutation,
     return count;
 }
 
+// Compares the table with what the posting table says that it holds. An example, with keys in the
+// table's order:
+//
+//     posting table, each fingerprint once    01  04      07  09
+//     block table                             01  04  05      09
+//
+// 05 is an orphan. 07 is missing, which is damage unless no row of its postings was committed.
 void check_block_table(Check* check, int table) {
     // Both streams are in the order of this permutation, each key at most once. They are merged: a
     // key that only one of them has is an orphan, or is missing.

@@ -10,7 +10,7 @@ namespace simhash {
 // the scope.
 class Conditions {
   public:
-    // Takes memory for so many keys from the current context.
+    // Takes memory for this many keys from the current context.
     Conditions(Relation index, int key_count, int order_by_count);
 
     // Reads the scan keys of all columns and those of the order.
