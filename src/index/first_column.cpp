@@ -66,7 +66,7 @@ int hint_of_length(const char* bits) {
 void check_word_count(Relation index) {
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
     const char* type = format_type_with_typemod(column->atttypid, column->atttypmod);
-    // 0 where the type modifier does not tell it, as of bit varying.
+    // The count is 0 where the type modifier does not tell it, as of bit varying.
     int count = word_layout(index).count;
     if (count < 1)
         ereport(ERROR,
@@ -155,7 +155,7 @@ bool is_key(Relation heap, AttrNumber column) {
     });
 }
 
-// From the catalog, as to open the index would need a lock.
+// We read the catalog, because to open the index would need a lock.
 Oid access_method_of(Oid index) {
     HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
     if (!HeapTupleIsValid(tuple))

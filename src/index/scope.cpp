@@ -11,7 +11,7 @@ namespace simhash {
 
 namespace {
 
-// Part of the format: indexes hold fingerprints that depend on it.
+// This is part of the format: indexes hold fingerprints that depend on it.
 constexpr uint64_t kNullScope = 0x9e3779b97f4a7c15;
 
 // The finaliser of MurmurHash3, by which every bit of the argument changes half of the result's.

@@ -396,7 +396,7 @@ SearchWork work_of_searches(const PathEstimate& path) {
 // which its rows are looked up. A search that is repeated in a join finds some of them in memory.
 double pages_fetched(const PathEstimate& path, const SearchWork& work, double loop_count) {
     double pages = work.pages + std::min(path.rows, path.leaf_pages);
-    // The formula of Mackert and Lohman, which the server uses for repeated scans.
+    // This is the formula of Mackert and Lohman, which the server uses for repeated scans.
     return index_pages_fetched(pages * loop_count, path.index->pages, path.index->pages,
                                path.root) /
            loop_count;
@@ -528,7 +528,8 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
                   give_up_index_only_scan(path, estimate);
     if (path->indexorderbys != NIL)
         add_order(estimate, startup_cost, total_cost);
-    // Of all rows that are read from the table, not of those that remain after the recheck.
+    // This is the share of all rows that are read from the table, not of those that remain after
+    // the recheck.
     *selectivity = estimate.found;
     // If each fingerprint has one row, the rows come in no order of the table: 0.
     *correlation = kForwardCorrelation * (1 - estimate.fingerprints / estimate.rows);

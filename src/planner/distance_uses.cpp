@@ -57,7 +57,8 @@ void look_at_indexes(Search* search, Relation table) {
 void look_at_constraints(Search* search, PlannerInfo* root, Relation table) {
     TupleConstr* constraints = table->rd_att->constr;
     for (int i = 0; constraints != nullptr && i < constraints->num_check; i++) {
-        // Simplified as the planner simplifies conditions, so that equal() compares like with like.
+        // The constraint is simplified as the planner simplifies conditions, so that equal()
+        // compares like with like.
         auto* check = static_cast<Node*>(stringToNode(constraints->check[i].ccbin));
         look_at_expressions(search, list_make1(eval_const_expressions(root, check)));
     }

@@ -450,7 +450,7 @@ void rewrite_security_conditions(PlannerInfo* root) {
     foreach (table, root->parse->rtable) {
         ListCell* conditions;
         foreach (conditions, lfirst_node(RangeTblEntry, table)->securityQuals)
-            // In place, as the list belongs to the query that is being planned.
+            // The list is changed in place, because it belongs to the query that is being planned.
             lfirst(conditions) = rewritten(root, static_cast<Node*>(lfirst(conditions)));
     }
 }
@@ -513,7 +513,7 @@ Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction) {
     if (!has_comparison(reinterpret_cast<Node*>(restriction), nullptr))
         return reinterpret_cast<Node*>(restriction);
     auto* copy = makeNode(RestrictInfo);
-    // A copy, as the same RestrictInfo may stand in other lists, too.
+    // We change a copy, because the same RestrictInfo may stand in other lists, too.
     *copy = *restriction;
     rewrite_restriction(root, copy);
     return reinterpret_cast<Node*>(copy);

@@ -44,7 +44,7 @@ TableHook others[kMostOthers];
 int other_count = 0;
 
 // The table for which the hook is being called, and how many of the others are still to be called.
-// One at a time: the planner opens tables one after another, and an outer one is kept in
+// There is one at a time: the planner opens tables one after another, and an outer one is kept in
 // call_others().
 struct Opening {
     const RelOptInfo* relation;
@@ -73,8 +73,8 @@ void call_others(const OpenedTable& table) {
     PG_TRY();
     { call_next_other(table); }
     PG_FINALLY();
-    // Also after an error, which would otherwise leave a pointer to a table of a query that is
-    // gone.
+    // This is done also after an error, which would otherwise leave a pointer to a table of a query
+    // that is gone.
     { opening = outer; }
     PG_END_TRY();
 }
@@ -270,7 +270,7 @@ double predicate_share(const SelectivityContext& context, Oid function, Node* le
     }
     if (family_of(function, &DistanceFamily::at) == nullptr)
         return inside;
-    // No distance is there.
+    // No distance is below 0 or above space.bits.
     if (limit < 0 || limit > space.bits)
         return 0;
     return differences ? inside - within_selectivity(context, left, right, int(limit) - 1) : inside;

@@ -55,8 +55,8 @@ class PagePool {
 
     MemoryContext context_;
     size_t most_; // frames
-    // Whether files outlive the statement: a window function or a cursor may ask for more rows
-    // after the statement's resource owner has closed all others.
+    // This says whether files outlive the statement: a window function or a cursor may ask for more
+    // rows after the statement's resource owner has closed all others.
     bool unowned_files_;
     size_t count_ = 0, capacity_ = 0;
     size_t hand_ = 0;
@@ -92,8 +92,8 @@ class PagedFile {
 
     static constexpr uint32 kOut = UINT32_MAX; // the page is in the file
 
-    // The path for a page that is in memory: one look-up in the table, and no call. The clock's
-    // hand learns by `used` that somebody wanted the page.
+    // This is the path for a page that is in memory: it takes one look-up in the table, and no
+    // call. The clock's hand learns by `used` that somebody wanted the page.
     PagePool::Frame& frame_of(size_t page) {
         uint32 frame = page < count_ ? frames_[page] : kOut;
         if (frame == kOut)
@@ -106,7 +106,7 @@ class PagedFile {
     // The slow path of frame_of(): reads the page from the file, or adds it if it is the next one.
     uint32 bring(size_t page);
     void add_page(uint32 frame);
-    // For the pool, which takes the frame away.
+    // The pool calls this before it takes the frame away.
     void write(const PagePool::Frame& frame);
 
     PagePool* pool_;

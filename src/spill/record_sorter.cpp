@@ -22,8 +22,8 @@ RecordSorter::RecordSorter(MemoryContext context, size_t memory_bytes, int words
     : context_(context), memory_(memory_bytes), words_(size_t(words)),
       limit_(std::max(memory_bytes / (words_ * sizeof(uint64_t) + kBytesOfOrder), kLeastLimit)) {}
 
-// The order of the words as unsigned numbers, the first one first: what the server's bit strings
-// have, too.
+// Records are in the order of their words as unsigned numbers, the first word first. The server's
+// bit strings have the same order.
 int RecordSorter::compare(const uint64_t* a, const uint64_t* b) const {
     for (size_t i = 0; i < words_; i++)
         if (a[i] != b[i])
@@ -162,7 +162,8 @@ const uint64_t* RecordSorter::next_of_runs() {
         Run& least = runs_[run_count_ - 1];
         bool is_new = !given_any_ || compare(least.at, last_) != 0;
         if (is_new)
-            // A copy, because fill() below may overwrite the buffer before the caller looks.
+            // This is a copy, because fill() below may overwrite the buffer before the caller
+            // looks.
             std::copy_n(least.at, words_, last_);
         given_any_ = true;
         least.at += words_;

@@ -44,7 +44,7 @@ class TemporaryFile {
     int64 size() const { return size_; }
 
     void append(const void* data, size_t bytes) {
-        // 1 MB: a cancellation waits for one piece, and write_at() takes an int of bytes.
+        // A piece has 1 MB: a cancellation waits for one, and write_at() takes an int of bytes.
         constexpr size_t kPiece = 1 << 20;
         for (size_t at = 0; at < bytes;) {
             CHECK_FOR_INTERRUPTS();
@@ -103,7 +103,7 @@ struct SortedRun {
     }
 
     // The number of entries that are less than the bound.
-    // A binary search in the file: about log2(count) reads of one entry.
+    // This is a binary search in the file: it takes about log2(count) reads of one entry.
     int64 count_before(const Entry& bound) const {
         int64 low = 0, high = count;
         while (low < high) {
@@ -282,7 +282,7 @@ class Merge {
         const AnyEntry* from_a = a->at;
         const AnyEntry* from_b = b->at;
         for (ptrdiff_t i = 0; i < count; i++) {
-            // Without a branch: which side comes next is as good as random, and a wrong guess of
+            // There is no branch: which side comes next is as good as random, and a wrong guess of
             // the processor costs more than the comparison.
             bool second = comes_before(*from_b, *from_a);
             to[i] = second ? *from_b : *from_a;

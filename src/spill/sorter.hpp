@@ -36,7 +36,7 @@ class SortBuffer {
         entries_[count_++] = entry;
     }
 
-    // In place; needs scratch memory of the same size.
+    // Sorts in place, with scratch memory of the same size.
     void sort() {
         CHECK_FOR_INTERRUPTS();
         sort_entries(std::span<AnyEntry>(entries_, count_), scratch());
@@ -47,8 +47,8 @@ class SortBuffer {
         if (scratch_capacity_ < count_) {
             if (scratch_ != nullptr)
                 pfree(scratch_);
-            // As large as the buffer, not only as what it holds now: the next sort may be of more
-            // entries.
+            // The scratch becomes as large as the buffer, not only as what that holds now: the next
+            // sort may be of more entries.
             scratch_capacity_ = capacity_;
             scratch_ = static_cast<AnyEntry*>(
                 MemoryContextAllocHuge(context_, scratch_capacity_ * sizeof(AnyEntry)));

@@ -20,7 +20,7 @@ namespace {
 
 using namespace simhash;
 
-// In the context of the group, where the state lives from row to row.
+// The state lives in the context of the group, from row to row.
 Votes* new_state(MemoryContext context) {
     Votes* votes = static_cast<Votes*>(MemoryContextAlloc(context, sizeof(Votes)));
     *votes = Votes{};

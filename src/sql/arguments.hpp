@@ -11,7 +11,7 @@ namespace simhash {
 // the default, so these functions are not strict. An unknown value raises an error that names the
 // accepted ones.
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument); // "words", "chars"
-// The name by which SQL knows the kind, "words" or "chars".
+// Returns the name by which SQL knows the kind, "words" or "chars".
 const char* name_of(FeatureKind features);
 // The names are "balanced", "tf", "sqrt", "log" and "binary".
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument);

@@ -23,8 +23,8 @@ void begin_blocks(FunctionCallInfo fcinfo, int32 radius) {
     if (get_call_result_type(fcinfo, nullptr, &description) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "return type must be a row type");
     calls->tuple_desc = BlessTupleDesc(description);
-    // radius + 1 blocks: two fingerprints that differ in `radius` bits cannot differ in all of
-    // them.
+    // There are radius + 1 blocks: two fingerprints that differ in `radius` bits cannot differ in
+    // all of them.
     calls->max_calls = uint64(radius) + 1;
     MemoryContextSwitchTo(caller);
 }

@@ -313,8 +313,8 @@ void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, const
     partition->ready = true;
     if (radius_is_null)
         return;
-    // The context in which the server has put the partition's local memory, and which it resets at
-    // the partition's end.
+    // This is the context in which the server has put the partition's local memory, and which it
+    // resets at the partition's end.
     MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(partition));
     kind.find(window, rows, radius, partition);
     MemoryContextSwitchTo(caller);

@@ -49,8 +49,8 @@ void CodeSet::begin(int bits) {
     if (bits < 1 || bits > kMaxCodeBits)
         report_length(bits);
     bits_ = bits;
-    // Half of the memory, because a code takes about twice as much in a search as here: 16 bytes a
-    // word and 80, against 8 a word and 32 (bytes_per_code()).
+    // It gets half of the memory, because a code takes about twice as much in a search as here: 16
+    // bytes a word and 80, against 8 a word and 32 (bytes_per_code()).
     sorter_.emplace(context_, get_hash_memory_limit() / 2 / size_t(sets_),
                     words() + int(with_rows_));
 }
@@ -64,7 +64,7 @@ void CodeSet::add(Datum datum, uint64_t row) {
         begin(code.bit_count);
     else if (code.bit_count != bits_)
         report_lengths(bits_, code.bit_count);
-    // Zeros, as the last word may get fewer bytes than it has.
+    // The record begins as zeros, because the last word may get fewer bytes than it has.
     uint64_t record[kMaxCodeWords + 1] = {};
     size_t bytes = code.byte_count();
     for (size_t at = 0; at < bytes; at += kBytesOfWord) {

@@ -60,7 +60,7 @@ void Collector::finish() {
     }
 }
 
-// A search of files needs the memory for itself, so the array goes.
+// A search of files needs the memory for itself, so the array is released.
 SpilledSet* Collector::files() {
     spill();
     release_memory();
@@ -95,8 +95,9 @@ void Collector::make_room() {
         spill();
         return;
     }
-    // At once to the size that will be needed, with some reserve, as growing copies the array. The
-    // estimate may be too low, so it grows by half at least; never beyond the rows that are left.
+    // The array grows at once to the size that will be needed, with some reserve, because growing
+    // copies it. The estimate may be too low, so it grows by half at least; never beyond the rows
+    // that are left.
     size_t wanted = std::max(size_t(1.05 * expected_distinct()), capacity_ + capacity_ / 2 + 1);
     capacity_ = std::min({wanted, count_ + (rows_ - added_), most_});
     fingerprints_ = resize(fingerprints_, capacity_);

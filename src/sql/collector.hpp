@@ -23,7 +23,7 @@
 namespace simhash {
 
 constexpr size_t kBytesPerFingerprint = 40;
-// The fingerprint and its place in the scratch of the sort.
+// They are for the fingerprint and its place in the scratch of the sort.
 constexpr size_t kBytesOfSearch = 2 * sizeof(uint64_t);
 constexpr size_t kUnknownRows = SIZE_MAX;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;

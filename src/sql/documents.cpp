@@ -175,7 +175,7 @@ FeatureHashes Documents::set(DocumentNumber number, SetBuffer* buffer) {
         if (buffer->capacity < document.features) {
             if (buffer->hashes != nullptr)
                 pfree(buffer->hashes);
-            // A quarter more, so that a slightly larger set does not allocate again.
+            // A quarter is added, so that a slightly larger set does not allocate again.
             buffer->capacity = document.features + document.features / 4;
             buffer->hashes = allocate<uint64_t>(buffer->context, buffer->capacity);
         }

@@ -19,10 +19,11 @@ namespace simhash {
 
 using DocumentNumber = uint32_t;
 constexpr DocumentNumber kNoDocument = UINT32_MAX;
-// 31 bits: FingerprintModels in near_documents.cpp keeps a count of documents in as many.
+// This has 31 bits, because FingerprintModels in near_documents.cpp keeps a count of documents in
+// as many.
 constexpr DocumentNumber kMostDocuments = INT32_MAX;
 
-// 32 bytes, so 256 of them are in a page.
+// It has 32 bytes, so 256 of them are in a page.
 struct Document {
     uint64_t id;  // the id if its type is passed by value, else where it is among the ids
     uint64_t set; // where the hashes of its features are

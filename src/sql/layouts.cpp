@@ -60,7 +60,7 @@ Datum simhash_layouts(PG_FUNCTION_ARGS) {
     check_layout_arguments(radius, rows);
     InitMaterializedSRF(fcinfo, 0);
     ReturnSetInfo* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
-    // At least one row, as the logarithm of 0 is none.
+    // One row is the least here, because 0 has no logarithm.
     double entries = std::max(double(rows), 1.0);
     int longest_prefix = 0;
 
@@ -77,7 +77,7 @@ Datum simhash_layouts(PG_FUNCTION_ARGS) {
             longest_prefix = prefix_bits;
         if (layout.table_count < tables && tables <= radius + 1)
             continue;
-        // The plan of a query with the index's own radius.
+        // This is the plan of a query with the index's own radius.
         ProbePlan plan = plan_by_probes(layout, entries);
         bool nulls[5] = {};
         Datum values[5] = {Int32GetDatum(tables), Int32GetDatum(prefix_bits),

@@ -33,7 +33,7 @@ namespace {
 
 using namespace simhash;
 
-// Words, or characters: the default does not depend on the kind of features.
+// It counts words or characters: the default does not depend on the kind of features.
 constexpr int kDefaultWidth = 3;
 constexpr int kDefaultBits = 128;
 

@@ -23,7 +23,7 @@ NearCodes::NearCodes(CodeSet* a, CodeSet* b, bool unowned_files)
       pool_(CurrentMemoryContext, share(bytes_of_pages(words_), words_), unowned_files),
       sets_{{{&pool_, words_}, PagedArray<Entry>(&pool_), {}, {}},
             {{&pool_, words_}, PagedArray<Entry>(&pool_), {}, {}}},
-      // An eighth of the pool for each part, so those of both codes of a candidate fit together
+      // A part takes an eighth of the pool, so the parts of both codes of a candidate fit together
       // with the next ones.
       part_codes_(pool_.memory_bytes() / 8 / bytes_of_pages(words_) + 1),
       candidates_(memory_to_sort(words_) / 2) {
@@ -36,7 +36,7 @@ NearCodes::NearCodes(CodeSet* a, CodeSet* b, bool unowned_files)
 
 NearCodes::NearCodes(CodeSet* set, ExternalSorter<Entry>* rows) : NearCodes(set, nullptr, true) {
     releasing_ = {[](void* codes) { static_cast<NearCodes*>(codes)->release(); }, this, nullptr};
-    // Before load() makes the first file: an error in it must find the callback.
+    // This comes before load() makes the first file: an error there must find the callback.
     MemoryContextRegisterResetCallback(CurrentMemoryContext, &releasing_);
     load(set, rows, &sets_[0]);
 }

@@ -25,7 +25,8 @@ constexpr size_t bytes_of_pages(int words) {
 constexpr size_t bytes_of_results(int words) {
     return size_t(words) * sizeof(uint64_t) + sizeof(Entry);
 }
-// In this order: pages, the sort of entries with its scratch, the search of words, the results.
+// The terms are the pages, the sort of entries with its scratch, the search of words, and the
+// results.
 constexpr size_t bytes_per_code(int words) {
     return bytes_of_pages(words) + 2 * sizeof(Entry) + kBytesOfSearch + bytes_of_results(words);
 }
@@ -72,7 +73,7 @@ class NearCodes {
     void find_pairs(int radius, const PairReceiver& receiver);
 
     template <typename Verify>
-    // A candidate: two codes whose present words are near. In memory it is verified at once. If
+    // A candidate is two codes whose present words are near. In memory it is verified at once. If
     // codes are in files, candidates wait, and are verified in the order of the parts of the file
     // that their codes are in: each part is read once for many candidates.
     void take(uint32_t a, uint32_t b, const Verify& verify) {
@@ -106,8 +107,8 @@ class NearCodes {
 
     NearCodes(CodeSet* a, CodeSet* b, bool unowned_files);
 
-    // The part of the memory limit that a code's `bytes` are of all its bytes. In floating point,
-    // as the product could have more than 64 bits.
+    // Returns the part of the memory limit that a code's `bytes` are of all its bytes. It computes
+    // in floating point, because the product could have more than 64 bits.
     static size_t share(size_t bytes, int words) {
         return size_t(double(get_hash_memory_limit()) * double(bytes) /
                       double(bytes_per_code(words)));

@@ -226,8 +226,8 @@ void Search::make_directory() {
                     [&](size_t i) { return fingerprints_[i].fingerprint; });
     if (links_ == nullptr)
         return;
-    // A slot for each beginning: a cache, whose slots are overwritten. It answers without a look
-    // into the paged arrays.
+    // There is a slot for each beginning. This is a cache, whose slots are overwritten. It answers
+    // without a look into the paged arrays.
     noted_links_ = allocate<LinkedFingerprint>(CurrentMemoryContext, directory_.beginnings());
     std::fill_n(noted_links_, directory_.beginnings(), LinkedFingerprint{0, kNoDocument});
 }
@@ -324,7 +324,7 @@ bool Search::note_whether_linked(size_t place, FingerprintModels* of) {
 void Search::receive_pair(void* search, uint64_t a, uint64_t b) {
     auto* self = static_cast<Search*>(search);
     if (!self->are_noted_as_linked(a, b))
-        // Two searches in the directory, so the cache is asked first.
+        // This takes two searches in the directory, so the cache is asked first.
         self->search_between(self->place_of(a), self->place_of(b));
 }
 
@@ -346,7 +346,8 @@ bool Search::are_noted_as_linked(uint64_t a, uint64_t b) {
 // Whether the models of two fingerprints are all linked. Expects that those of each are.
 bool Search::are_linked_by_models(const FingerprintModels& a, const FingerprintModels& b) {
     DocumentNumber of_a = links_->original_of(model(a, 0)), of_b = links_->original_of(model(b, 0));
-    // Noted whether they are linked to each other or not: the next pair with one of them may be.
+    // The notes are written whether these are linked to each other or not: the next pair with one
+    // of them may be.
     *noted_link(a.fingerprint) = {a.fingerprint, of_a};
     *noted_link(b.fingerprint) = {b.fingerprint, of_b};
     return of_a == of_b;
@@ -392,8 +393,8 @@ void Search::add_candidate(DocumentNumber a, DocumentNumber b) {
         std::swap(a, b);
         std::swap(of_a, of_b);
     }
-    // Sorted by the part of a, then of b: while the pairs of two parts are verified, both are in
-    // memory.
+    // They are sorted by the part of a, then of b: while the pairs of two parts are verified, both
+    // are in memory.
     candidates_.add({of_a.set / part_bytes_ << 32 | of_b.set / part_bytes_, uint64_t(a) << 32 | b});
 }
 

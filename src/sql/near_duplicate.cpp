@@ -71,8 +71,7 @@ class Document {
     uint64_t fingerprint_;
 };
 
-// What a similarity requires: of the sets at least this similarity, of the fingerprints at most
-// this distance.
+// Near-duplicates have sets of at least this similarity and fingerprints within this radius.
 struct Threshold {
     double similarity;
     int radius;
@@ -138,8 +137,8 @@ Document* kept_document(FunctionCallInfo fcinfo, int argument, Kept* kept) {
     if (kept->bytes == nullptr || kept->size != size ||
         memcmp(kept->bytes, VARDATA_ANY(given), size) != 0) {
         kept->bytes = nullptr; // until all is in place: a cancellation may end this
-        // One context for each argument: the features of the last value go at once, whatever was
-        // allocated for them.
+        // Each argument has a context of its own: the features of the last value go at once,
+        // whatever was allocated for them.
         MemoryContextReset(kept->memory);
         MemoryContext caller = MemoryContextSwitchTo(kept->memory);
         kept->document = new (palloc(sizeof(Document))) Document(given);
@@ -166,7 +165,7 @@ bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold&
         Document* b = kept_document(fcinfo, 1, &site->arguments[1]);
         return are_near_duplicates(a, b, threshold);
     }
-    // The first call of this site: both documents are cut for this call only.
+    // This is the first call of the site: both documents are cut for this call only.
     text* given_a = PG_GETARG_TEXT_PP(0);
     text* given_b = PG_GETARG_TEXT_PP(1);
     Document a(given_a), b(given_b);
@@ -245,7 +244,7 @@ Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS) {
     CallSite* site = call_site(fcinfo);
     if (site == nullptr)
         PG_RETURN_BOOL(compare_arguments(fcinfo, nullptr, threshold_of(similarity)));
-    // Mostly a constant of the query, so the radius is computed once.
+    // The similarity is mostly a constant of the query, so the radius is computed once.
     if (site->threshold.similarity != similarity)
         site->threshold = threshold_of(similarity);
     PG_RETURN_BOOL(compare_arguments(fcinfo, site, site->threshold));

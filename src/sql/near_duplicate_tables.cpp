@@ -34,7 +34,7 @@ class ResultRows {
           row_context_(
               AllocSetContextCreate(CurrentMemoryContext, "simhash ids", ALLOCSET_DEFAULT_SIZES)) {}
 
-    // Of groups, the result has two columns, and the third value is not looked at.
+    // The result of groups has two columns, and the third value is not looked at.
     void put(DocumentNumber id, DocumentNumber other, double similarity = 0) {
         static constexpr bool kNulls[3] = {};
         CHECK_FOR_INTERRUPTS();
@@ -66,7 +66,8 @@ class PairsInOrder {
             CHECK_FOR_INTERRUPTS();
             for (DocumentNumber copy = documents_[DocumentNumber(number)].next_copy;
                  copy != kNoDocument; copy = documents_[copy].next_copy)
-                // From each document to all copies behind it: every pair of a set's documents once.
+                // Each document is paired with all copies behind it, which gives every pair of a
+                // set's documents once.
                 add(DocumentNumber(number), copy, 1);
         }
     }

@@ -39,7 +39,7 @@ MemoryContext pairs_context() {
 // An array stores no bytes for a NULL, so the data of any array, of any number of dimensions, is a
 // sequence of fingerprints.
 Collector collect_array(ArrayType* array, const Collector* other = nullptr) {
-    // Elements that are not NULL.
+    // These are the elements that are not NULL.
     size_t elements = (ARR_SIZE(array) - ARR_DATA_OFFSET(array)) / sizeof(int64);
     const char* data = ARR_DATA_PTR(array);
     Collector collector(CurrentMemoryContext, elements, other);
@@ -91,7 +91,7 @@ void give_pairs(Collector* a, Collector* b, int32 radius, const Check& check, co
     // The pairs have the memory that the search leaves, and more of them go to a file.
     PairSort pairs(memory_beside(*a, b));
     find_pairs(a, b, radius, pairs.receiver());
-    // Before the first pair is given, so that too many of them are an error at once.
+    // This comes before the first pair is given, so that too many of them are an error at once.
     check(pairs.count());
     pairs.give_in_order([&](uint64_t a, uint64_t b) {
         CHECK_FOR_INTERRUPTS();
@@ -155,7 +155,7 @@ int32 fingerprint_radius(FunctionCallInfo fcinfo, int argument) {
 }
 
 // The last argument of a function of codes, which may be left out.
-// kRadiusOfLength if it is left out: the length is known when the codes have been read.
+// Returns kRadiusOfLength if it is left out: the length is known when the codes have been read.
 int32 code_radius_argument(FunctionCallInfo fcinfo, int argument) {
     if (PG_NARGS() <= argument)
         return kRadiusOfLength;
@@ -220,7 +220,7 @@ PairsState<Set>* new_state(FunctionCallInfo fcinfo, MemoryContext context,
     // The default needs no check, and kRadiusOfLength would not pass one.
     if (radius && PG_NARGS() == 3)
         GroupOf<Set>::check(*radius);
-    // In the context of the group: it lasts from row to row.
+    // The state is in the context of the group, which lasts from row to row.
     auto* state = allocate<PairsState<Set>>(context, 1);
     return new (state) PairsState<Set>{radius, GroupOf<Set>::make(context), false};
 }
@@ -297,8 +297,8 @@ Datum add_to_group(FunctionCallInfo fcinfo) {
     check_same_radius(radius, state->radius);
     if (!PG_ARGISNULL(1))
         GroupOf<Set>::add(&state->set, PG_GETARG_DATUM(1));
-    // When the first file has been made. Memory needs no callback, because it goes with its
-    // context.
+    // This is done when the first file has been made. Memory needs no callback, because it goes
+    // with its context.
     if (state->set.is_spilled() && !state->has_shutdown)
         remove_files_at_shutdown(fcinfo, state);
     PG_RETURN_POINTER(state);
@@ -309,7 +309,7 @@ Datum pairs_of_group(FunctionCallInfo fcinfo, const char* without_limit) {
     aggregate_context(fcinfo);
     auto* state =
         PG_ARGISNULL(0) ? nullptr : reinterpret_cast<PairsState<Set>*>(PG_GETARG_POINTER(0));
-    // A group without rows, or whose radius is NULL.
+    // The group has no rows, or its radius is NULL.
     if (state == nullptr || !state->radius)
         PG_RETURN_NULL();
     return pair_array(state, get_element_type(get_fn_expr_rettype(fcinfo->flinfo)), without_limit);

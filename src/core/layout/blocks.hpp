@@ -31,7 +31,8 @@ constexpr bool is_block(uint64_t mask) {
 
 // The bits between the end of one block and the beginning of another, going round.
 constexpr int bits_between(uint64_t block, uint64_t other) {
-    // From the last bit of the one to the first bit of the other; the bits of a key go round.
+    // This counts from the last bit of the one to the first bit of the other; the bits of a key go
+    // round.
     int bits = std::countl_zero(other) - (64 - std::countr_zero(block));
     return bits < 0 ? bits + 64 : bits;
 }

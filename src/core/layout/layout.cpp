@@ -29,7 +29,7 @@
 namespace simhash {
 namespace {
 
-// Stands for every greater number, so that sums and products stay small.
+// It stands for every greater number, so that sums and products stay small.
 constexpr int kTooMany = kMaxTables + 1;
 
 // C(n, k), saturating at kTooMany.

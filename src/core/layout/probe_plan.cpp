@@ -72,7 +72,7 @@ class Prices {
         return ball_size(prefix_bits, threshold);
     }
     double candidates(int prefix_bits, int threshold) const {
-        // As if the fingerprints were random: the share of prefixes within the threshold.
+        // This takes the fingerprints for random: it is the share of prefixes within the threshold.
         return ball_share(prefix_bits, threshold) * entries_;
     }
     double cost(int prefix_bits, int threshold) const {

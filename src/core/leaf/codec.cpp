@@ -31,8 +31,8 @@ struct PackedShape {
 // and range make neither term greater, nor the least sum: a part never encodes larger than the
 // whole.
 unsigned best_low_bits(uint64_t range, uint64_t count) {
-    // The bits that depend on the width: the low parts, and the clear bits of the unary words. The
-    // set bits are always `count`.
+    // These are the bits that depend on the width: the low parts, and the clear bits of the unary
+    // words. The set bits are always `count`.
     auto bits = [=](unsigned width) { return count * width + (range >> width); };
     auto words = [=](unsigned width) {
         return words_for(count * width) + words_for(count + (range >> width));
@@ -184,7 +184,7 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
         return false;
     memcpy(&header_, body, sizeof(PackedHeader));
     kind_ = kind;
-    // First the widths and counts, so that the products below cannot wrap around.
+    // The widths and counts come first, so that the products below cannot wrap around.
     if (header_.kind != uint8_t(kind) || header_.low_bits > 63 || header_.block_bits > 32 ||
         header_.offset_bits > 16 || header_.packed_bytes > size || header_.count > kMaxLeafEntries)
         return false;
@@ -321,7 +321,7 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
     low.finish();
     uint8_t* unary = words + 8 * shape.low_words;
     write_unary(entries, count, shape.low_bits, unary);
-    // After the unary words have been written, from which they are counted.
+    // The ranks are counted from the unary words, so these have been written before.
     header.ranks = count_ranks(unary, shape.unary_words, header.section_words());
     memcpy(out, &header, sizeof(header));
     if (shape.tid_words > 0) {

@@ -76,8 +76,8 @@ struct PackedHeader {
     uint8_t offset_bits; // 0..16
     uint8_t kind;        // LeafKind
     Ranks ranks;
-    // 0. They fill the header up to a multiple of 8 bytes, so that the words after it are aligned
-    // where the body is.
+    // They are 0. They fill the header up to a multiple of 8 bytes, so that the words after it are
+    // aligned where the body is.
     uint16_t reserved[2];
 
     size_t section_words() const {
@@ -436,7 +436,7 @@ template <typename Visit>
 [[gnu::always_inline]] inline void LeafReader::visit_packed(uint64_t low, uint64_t high,
                                                             Visit visit) const {
     using namespace leaf_detail;
-    // Also an answer for keys below the first one, whose distance to it would be negative.
+    // This also answers for keys below the first one, whose distance to it would be negative.
     if (header_.count == 0 || high < header_.first_key)
         return;
     unsigned low_bits = header_.low_bits;

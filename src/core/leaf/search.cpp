@@ -221,8 +221,8 @@ class WithinRadius {
 
     [[gnu::always_inline]] int find(const Slices& slices) {
         if (reader_.packed_count() > 0 && high_ >= reader_.header_.first_key) {
-            // Two copies of the code, so that a narrow radius does not pay for what a wide one
-            // gains by.
+            // There are two copies of the code, so that a narrow radius does not pay for what a
+            // wide one gains by.
             if (radius_ < kWideRadius)
                 find_in_packed<false>(slices);
             else
@@ -261,16 +261,16 @@ class WithinRadius {
     [[gnu::always_inline]] int radius_left(uint64_t low, uint64_t high, unsigned bits) const {
         if constexpr (!is_wide)
             return radius_;
-        // The bits in which keys from low to high may differ, and at least those that are asked
-        // for. Above these all keys agree with `low`.
+        // These are the bits in which keys from low to high may differ, and at least those that are
+        // asked for. Above these all keys agree with `low`.
         unsigned open = std::max(unsigned(std::bit_width(low ^ high)), bits);
         return open == kFingerprintBits ? radius_
                                         : radius_ - std::popcount((low ^ target_) >> open);
     }
 
     [[gnu::always_inline]] void take(uint64_t key, int place) {
-        // Written in any case, and counted only if it is near: no branch that the processor could
-        // guess wrong.
+        // The hit is written in any case, and counted only if it is near: there is no branch that
+        // the processor could guess wrong.
         hits_[found_] = {key, place};
         found_ += std::popcount(key ^ target_) <= radius_;
     }
@@ -323,8 +323,9 @@ class WithinRadius {
     [[gnu::always_inline]] void find_by_low_bits(uint64_t low, uint64_t high) {
         const PackedHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
-        // The entries whose high part is that of `low`, that of `high`, or between: start.entries
-        // up to stop.entries. At both ends some keys may be outside of the range.
+        // The search looks at the entries whose high part is that of `low`, that of `high`, or
+        // between: start.entries up to stop.entries. At both ends some keys may be outside of the
+        // range.
         auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low));
         auto stop = reader_.find_high_part<Loops>(((high - header.first_key) >> low_bits) + 1);
         LeafReader::Hit* hits = hits_ + found_;

@@ -32,7 +32,8 @@ constexpr size_t kMaxWord = 255; // bytes
 // filled from the left. When it is full, the part that is still needed moves to the front.
 class PieceWindow {
   public:
-    // Four times what a feature can need, so that the needed part moves only once in a while.
+    // The buffer has four times what a feature can need, so that the needed part moves only once in
+    // a while.
     uint8_t bytes[4 * kMaxWidth * (kMaxWord + 1)];
     size_t used = 0; // bytes
 
@@ -90,8 +91,8 @@ class WordCutter {
         // 64 characters at a time; only one that an earlier piece began is continued byte by byte.
         while (single_ && at < end && (window_.used == 0 || (at = continue_word(at, end)) < end))
             at += whole_words(at, end);
-        // A copy in a register: the compiler cannot know that writing bytes leaves window_.used
-        // alone.
+        // This copy stays in a register: the compiler cannot know that writing bytes leaves
+        // window_.used alone.
         size_t used = window_.used;
         for (; at < end; at++) {
             uint8_t folded = kFoldAscii[*at];
@@ -178,8 +179,8 @@ class WordCutter {
         for (size_t block = 0; block < part; block += kAsciiBlock) {
             size_t count = std::min(part - block, kAsciiBlock);
             uint64_t letters = letters_of(at + block, count, folded + block);
-            // A 1 where a character and the one before it differ in being a letter or digit: there
-            // a word begins or ends.
+            // `edges` has a 1 where a character and the one before it differ in being a letter or
+            // digit: there a word begins or ends.
             uint64_t edges = letters ^ (letters << 1 | inside);
             // Behind the end of the text there is no edge: the word may go on.
             if (count < kAsciiBlock)

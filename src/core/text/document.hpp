@@ -43,7 +43,7 @@ void each_feature(FeatureKind features, int width, TextSource source, Consumer& 
         size_t bytes;
         while (source.next(source.context, &at, &bytes))
             reader.feed(cutter, at, bytes);
-        // In this order: the reader's last character may belong to the cutter's last word.
+        // The reader comes first: its last character may belong to the cutter's last word.
         reader.finish(cutter);
         cutter.finish();
     };

@@ -27,8 +27,8 @@ struct FeatureCount {
 
 class FeatureCounts {
   public:
-    // A part of the fingerprint's definition: it may never change. 262 144 features take 8 MB here,
-    // 16 bytes and four slots each.
+    // This is a part of the fingerprint's definition: it may never change. 262 144 features take 8
+    // MB here, 16 bytes and four slots each.
     static constexpr uint32_t kMaxDistinct = 1 << 18;
 
     explicit FeatureCounts(Memory memory) : memory_(memory) { clear(); }

@@ -62,7 +62,8 @@ struct PermutationTable {
 };
 
 constexpr size_t kMostMinima = 1024; // the definition has no more
-// The greatest place: any other one lowers it. MinimaOf::any() tells whether there was a feature.
+// This is the greatest place: any other one lowers it. MinimaOf::any() tells whether there was a
+// feature.
 constexpr uint32_t kNoMinimum = UINT32_MAX;
 
 // Lowers each of `minima` minima, a multiple of 64, to the least place that one of `count` features

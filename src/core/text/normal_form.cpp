@@ -63,7 +63,7 @@ Part* decompose_syllable(uint32_t number, Part* out) {
 }
 
 Part* decompose(uint32_t code_point, Part* out) {
-    // Unsigned: a lesser code point wraps around and is no syllable.
+    // The difference is unsigned: a lesser code point wraps around and is no syllable.
     if (code_point - kSyllables < kSyllableCount)
         return decompose_syllable(code_point - kSyllables, out);
     return put_row(kDecompositionOf.of(code_point), part_of(code_point), out);

@@ -71,7 +71,7 @@ class TextReader {
             }
             uint32_t code_point = decode_utf8(at, end);
             CharacterClass character = character_class(code_point);
-            // Left out before normalisation, so that it does not keep a mark from its base.
+            // It is left out before normalisation, so that it does not keep a mark from its base.
             if (kind_of_class(character) == kIgnored)
                 continue;
             if (!(character & kJoinsPrevious) || length_ == kMaxSegment)
@@ -95,7 +95,8 @@ class TextReader {
 
     template <typename Sink>
     void hand_on(Sink& sink) {
-        // The usual cases first: one ASCII character, or one that normalisation leaves as it is.
+        // The usual cases come first: one ASCII character, or one that normalisation leaves as it
+        // is.
         if (length_ == 1 && segment_[0] < 0x80) {
             uint8_t character = uint8_t(segment_[0]);
             sink.ascii(&character, &character + 1);

@@ -42,10 +42,11 @@ CharacterClass character_class(uint32_t code_point) {
     if (code_point >= kPages << 8)
         return kSeparator;
     const uint32_t* first = kClassRanges + kFirstRange[code_point >> 8];
-    // The ranges from the one that holds the page's first code point to the one that holds the next
-    // page's.
+    // These are the ranges from the one that holds the page's first code point to the one that
+    // holds the next page's.
     const uint32_t* last = kClassRanges + kFirstRange[(code_point >> 8) + 1] + 1;
-    // Greater than any class of this code point: the range before the upper bound holds it.
+    // The key is greater than any class of this code point: the range before the upper bound holds
+    // it.
     uint32_t key = code_point << 8 | 0xFF;
     return CharacterClass(*(std::upper_bound(first, last, key) - 1));
 }

@@ -27,7 +27,7 @@ template <typename Vector>
 [[gnu::always_inline]] inline void add_up(const FeatureCount* features, size_t count,
                                           uint32_t ones[64]) {
     constexpr size_t kLanes = sizeof(Vector) / sizeof(uint32_t), kHalf = 32 / kLanes;
-    // A lane for each bit of the hash: 32 for its lower half and 32 for its upper one.
+    // There is a lane for each bit of the hash: 32 for its lower half and 32 for its upper one.
     Vector low[kHalf] = {}, high[kHalf] = {}, bits[kHalf];
     for (size_t i = 0; i < 32; i++)
         bits[i / kLanes][i % kLanes] = uint32_t(1) << i;
@@ -97,7 +97,7 @@ void Votes::add(const FeatureCount* features, size_t count, SimdLevel highest) {
     for (const FeatureCount *at = features, *end = features + count; at < end;) {
         const FeatureCount* begin = at;
         uint64_t sum = 0;
-        // A batch: as many features as keep the sum of all weights, and so each lane, within 32
+        // A batch has as many features as keep the sum of all weights, and so each lane, within 32
         // bits.
         for (; at < end && sum + at->weight <= UINT32_MAX; at++)
             sum += at->weight;

@@ -87,7 +87,7 @@ constexpr auto kDamped = tabled<damped>();
 uint32_t balanced_weight(const FeatureCount& feature) {
     uint32_t frequency = feature.frequency;
     uint64_t of_frequency = frequency < kTabled ? kDamped[frequency] : damped(frequency);
-    // As unsigned: a character below '0' wraps around to a great number.
+    // The difference is unsigned: a character below '0' wraps around to a great number.
     bool digit = uint8_t(feature.first - '0') < 10;
     uint32_t length = std::min(uint32_t(feature.bytes), kGreatestLength);
     // Both factors have 16 bits after the point, and the weight has 8.
@@ -110,8 +110,8 @@ uint64_t right_bound(const FeatureCount* features, size_t count, uint64_t sum) {
                 rest += features[i].weight;
         if (greater * bound + rest >= kLeastShare * bound)
             return bound;
-        // The bound b for which b = (greater * b + rest) / 8. It is lower than the last one, so
-        // more weights may be above it: the loop goes on until no more are.
+        // This is the bound b for which b = (greater * b + rest) / 8. It is lower than the last
+        // one, so more weights may be above it: the loop goes on until no more are.
         bound = rest / (kLeastShare - greater);
     }
 }

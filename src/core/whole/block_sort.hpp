@@ -11,7 +11,7 @@
 
 namespace simhash {
 
-// A number of so many bits fits into uint32_t, and three digits of 8 bits or more hold it.
+// A number of 24 bits fits into uint32_t, and three digits of 8 bits or more hold it.
 constexpr int kMaxBlockBits = 24;
 
 // A fingerprint's bits in a block of 1 .. kMaxBlockBits bits, as a number: one shift for each

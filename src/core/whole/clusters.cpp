@@ -42,7 +42,7 @@ Clusters::Clusters(Memory memory, size_t most_bytes, Full full, Pause pause)
 
 void Clusters::make_table(size_t capacity) {
     capacity_ = capacity;
-    // Never quite full: a search of the table ends at an empty link.
+    // The table is never quite full: a search of the table ends at an empty link.
     limit_ = capacity < most_ ? capacity / 3 * 2 : capacity - (capacity + 8) / 9;
     links_ = static_cast<Link*>(memory_.allocate(memory_.context, capacity * sizeof(Link)));
     in_pieces(

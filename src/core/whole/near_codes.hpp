@@ -56,7 +56,7 @@ class NearCodesSearch {
         // Within one set, different codes have a distance of 1 at least.
         if (all_pairs() < 1 || radius_ < (sets_.between() ? 0 : 1))
             return;
-        // A few codes: to bring them in the order of one word costs more already.
+        // There are few codes: to bring them in the order of one word costs more already.
         if (compare_cost() <= order_cost()) {
             compare_all();
             return;
@@ -241,7 +241,7 @@ class NearCodesSearch {
                 sets_.read(0, numbers_[i - begin], tile_ + (i - begin) * words_);
             }
             for (size_t i = within ? begin + 1 : of_b.begin; i < of_b.end; i++)
-                // Within one set: with the codes of the tile that come before it.
+                // Within one set it is compared with the codes of the tile that come before it.
                 compare_tile(within ? std::min(i - begin, tile.size()) : tile.size(),
                              number(second_, i));
         }

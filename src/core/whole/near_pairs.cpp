@@ -48,7 +48,7 @@
 namespace simhash {
 namespace {
 
-// About 1 000 comparisons, which take less time than a sort.
+// These are about 1 000 comparisons, which take less time than a sort.
 constexpr size_t kFew = 48; // fingerprints that are compared without trying to divide them
 constexpr size_t kWorkPerPause = size_t{1} << 21; // comparisons or moves
 
@@ -173,7 +173,7 @@ void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_
         if (!sorted || !first)
             sort_by(block, sets);
         // If bits are far from random, groups may be so large that comparing all is better.
-        // Estimated again, now that one block shows how far from random its bits are.
+        // The cost is estimated again, now that one block shows how far from random its bits are.
         if (first && levels(sets.a.count, sets.b.count, bits, radius, told_by(block, sets)) == 0) {
             compare_all(sets);
             break;
@@ -189,8 +189,8 @@ void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_
 // larger set agree in the block. Expects sets that are sorted by it.
 double NearPairsSearch::told_by(uint64_t block, const PairSets& sets) {
     const FingerprintArray& set = sets.a.count > sets.b.count ? sets.a : sets.b;
-    // The pairs that agree, each counted twice, divided by all pairs: 2 ^ -bits if the bits are
-    // random.
+    // The pairs that agree, each counted twice, are divided by all pairs: that is 2 ^ -bits if the
+    // bits are random.
     double squares = 0, count = double(set.count);
     for (size_t begin = 0; begin < set.count;) {
         size_t end = group_end(set, begin, block);
@@ -263,9 +263,9 @@ void NearPairsSearch::compare_all(const PairSets& sets) {
 void NearPairsSearch::compare_within(const FingerprintArray& set) {
     for (size_t tile = 0; tile < set.count; tile += kMaxMatchColumns) {
         size_t end = std::min(tile + kMaxMatchColumns, set.count);
-        // The rows of the tile with those that follow them in it, then the tile with all that
-        // follows it. `those` begins at the first row, which tells the matcher to take each pair
-        // once.
+        // The rows of the tile are compared with those that follow them in it, then the tile with
+        // all that follows it. `those` begins at the first row, which tells the matcher to take
+        // each pair once.
         for (size_t row = tile; row < end; row += kMaxMatchRows)
             compare(set.fingerprints + row, std::min(kMaxMatchRows, end - row),
                     set.fingerprints + row, end - row);

@@ -137,8 +137,8 @@ class NearPairsSearch {
     size_t work_ = 0; // since the last pause
     int path_length_ = 0;
     uint64_t path_[kMaxPathLength];
-    // 64 kB: the most that one call of the matcher finds. So the object is large, and made once for
-    // a search.
+    // These are 64 kB, the most that one call of the matcher finds. So the object is large, and
+    // made once for a search.
     Match matches_[kMaxMatchRows * kMaxMatchColumns];
 };
 

@@ -54,8 +54,8 @@ CodeRadii SampledDistances::radii(int radius) const {
         double sampled = double(counts_[word][distance]) / double(std::max<size_t>(pairs_, 1));
         return of_word[word].next() + (distance == 0 ? sampled * kWeightOfEqual : sampled);
     };
-    // radius + 1 steps: the sum of (t + 1) over the words. The first step of a word takes it from
-    // -1, not searched, to 0.
+    // There are radius + 1 steps: the sum of (t + 1) over the words. The first step of a word takes
+    // it from -1, not searched, to 0.
     for (int given = 0; given <= radius; given++) {
         int best = -1;
         for (int word = 0; word < words_; word++)

@@ -177,7 +177,7 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
     check_first_column(index);
     check_scope(index);
-    // Not at a REINDEX, whose user did not just write the constraint.
+    // There is no warning at a REINDEX, whose user did not just write the constraint.
     if (is_new_index(heap, index))
         warn_of_exclusion(index, info);
     warn_of_row_number(heap, index, info);

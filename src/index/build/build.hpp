@@ -7,7 +7,7 @@
 
 namespace simhash {
 
-// What all parts of a build need to know of it. It changes nowhere during the build.
+// All parts of a build need to know this. It does not change during the build.
 struct IndexBuild {
     Relation heap, index;
     IndexInfo* info;

@@ -197,7 +197,8 @@ void merge_range(const Participant& self, int tree, const LeafRange& range, Leaf
     Merge<AnyEntry> runs;
     files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
         CHECK_FOR_INTERRUPTS();
-        // Of each run the entries from low on, up to high. The bounds are found by binary search.
+        // It takes the entries of each run from low on, up to high. The bounds are found by binary
+        // search.
         runs.add(run.part(run.count_before(range.low),
                           range.is_last ? run.count : run.count_before(range.high)));
     });

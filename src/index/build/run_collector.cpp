@@ -14,7 +14,8 @@ SharedFileName::SharedFileName(const char* what, int first, int second) {
 }
 
 TemporaryFile* SortedRunFiles::file_to_write(int tree) {
-    // A file for each tree, so that a tree can be merged, and its file removed, without the others.
+    // There is a file for each tree, so that a tree can be merged, and its file removed, without
+    // the others.
     TemporaryFile* file = &files_[tree];
     if (!file->exists())
         *file =
@@ -88,8 +89,8 @@ size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
 // that follow the table's prefix, a sort by the prefix alone is enough.
 std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     SortBuffer<Entry>& postings = postings_of(tree);
-    // The memory that the postings were sorted with: for each posting two words, the first half for
-    // the keys, the second to sort them.
+    // This is the memory that the postings were sorted with: for each posting two words, the first
+    // half for the keys, the second to sort them.
     std::span<Entry> room = postings.scratch();
     static_assert(sizeof(Entry) == 2 * sizeof(uint64_t));
     auto* memory = reinterpret_cast<uint64_t*>(room.data());

@@ -45,7 +45,7 @@ class NewPages {
 };
 
 // A part of a tree's leaf level.
-// The keys low .. high, high excluded, and the pages at both ends.
+// It has the keys low .. high, high excluded.
 struct LeafRange {
     Entry low = {0, 0};
     BlockNumber block = InvalidBlockNumber; // of its first leaf; invalid if the tree begins here

@@ -511,7 +511,7 @@ void check_index(Check* check, bool rows) {
 Check* new_check(Relation heap, Relation index) {
     auto* check = static_cast<Check*>(palloc0(sizeof(Check)));
     auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
-    // A copy: an invalidation may free the cache while the check runs.
+    // This is a copy, because an invalidation may free the cache while the check runs.
     *layout = index_cache(index)->layout;
     check->heap = heap;
     check->index = index;

@@ -24,7 +24,8 @@ Ball ball_of_key(const ScanKeyData& key) {
         return {uint64_t(ball->center), saturate_radius(ball->radius)};
     }
     case kEqual:
-        // The type of the right-hand side, which the class allows to be a smaller integer.
+        // sk_subtype is the type of the right-hand side, which the class allows to be a smaller
+        // integer.
         if (key.sk_subtype == INT2OID)
             return {uint64_t(int64(DatumGetInt16(key.sk_argument))), radius};
         if (key.sk_subtype == INT4OID)

@@ -66,7 +66,8 @@ void Matches::fetch_ahead() {
     size_t end = std::min(count_, next_ + kLookupsAhead);
     for (; fetched_ < end; fetched_++) {
         uint64_t fingerprint = fingerprints_[fetched_];
-        // A ring: the cursor that is overwritten was taken kLookupsAhead matches ago.
+        // The lookups are a ring: the cursor that is overwritten was taken kLookupsAhead matches
+        // ago.
         LeafCursor& lookup = lookups_[fetched_ % kLookupsAhead];
         lookup = LeafCursor(index_->posting_table(), {fingerprint, fingerprint});
         lookup.fetch_ahead();

@@ -50,7 +50,7 @@ LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks) : index_
     uint32 index_hash = RelationGetRelid(tree.index) * 40503u;
     owner_ = index_hash + uint32(tree.number);
     uint32 leaves = index_blocks / table_count; // of one tree, about
-    // The bits of a slot's address that the trees of the index do not need.
+    // These are the bits of a slot's address that the trees of the index do not need.
     int room = kNoteBits - int(std::bit_width(uint32(table_count - 1)));
     // Two to four slots a leaf, so that a slot begins on nearly every leaf. The array has to hold
     // the notes of all trees, or they would overwrite one another.

@@ -107,7 +107,7 @@ void WholeDistances::add_gathered(Entry row) {
 void WholeDistances::gather() {
     int last = done_;
     size_t expected = 0;
-    // Whole distances only: the rows at one distance come together.
+    // It stops between two distances: the rows at one distance come together.
     while (last < kMaxDistance && expected < wanted_)
         expected += rows_at_[++last];
     gathered_count_ = taken_ = 0;
