@@ -88,8 +88,8 @@ struct ColumnStatistics {
 void load_slot(const HammingSpace& space, VariableStatData* column, int kind, int parts,
                AttStatsSlot* slot) {
     memset(slot, 0, sizeof(*slot));
+    // The statistics of a domain or of an expression may be of another type than it seems.
     if (HeapTupleIsValid(column->statsTuple) &&
-        // The statistics of a domain or of an expression may be of another type than it seems.
         get_attstatsslot(slot, column->statsTuple, kind, InvalidOid, parts) &&
         !space.has_type(slot->valuetype)) {
         free_attstatsslot(slot);

@@ -116,9 +116,9 @@ class PagedFile {
 };
 
 // An array of records, each in one page.
-template <typename Record>
 // A record never crosses a page, so one memcpy reads it; at most sizeof(Record) - 1 bytes of a page
 // are unused. Records are copied in and out, as a reference would not survive the next access.
+template <typename Record>
 class PagedArray {
   public:
     explicit PagedArray(PagePool* pool) : file_(pool) {}

@@ -79,9 +79,9 @@ class TemporaryFile {
     int64 size_ = 0;
 };
 
-template <typename AnyEntry>
 // The header of 8 bytes tells a reader where the next run begins. So a file needs no list of its
 // runs, and another participant can read it without being told.
+template <typename AnyEntry>
 void write_sorted_run(TemporaryFile* file, std::span<const AnyEntry> entries) {
     auto count = int64(entries.size());
     file->append(&count, sizeof(count));
@@ -135,7 +135,6 @@ void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
 
 // Merges runs. The runs are the leaves of a binary tree. Each node above them merges batches of
 // entries of its two children into a batch of its own.
-template <typename AnyEntry>
 //
 // Of 4 runs, nodes 0 to 2 are inner ones, and 3 to 6 are the runs. The children of node i are
 // nodes 2 i + 1 and 2 i + 2, as in a heap that stands in an array:
@@ -150,6 +149,7 @@ template <typename AnyEntry>
 // An entry is compared once on each level at most, log2(runs) times in all. Each comparison is in a
 // tight loop over two batches (merge_some()), which has no branch that depends on the entries.
 // Equal entries all come out; the caller drops those that it does not want.
+template <typename AnyEntry>
 class Merge {
   public:
     Merge() : context_(CurrentMemoryContext) {}

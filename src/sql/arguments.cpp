@@ -29,9 +29,9 @@ Value named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
     initStringInfo(&accepted);
     for (const Name<Value>& known : names)
         appendStringInfo(&accepted, "%s\"%s\"", accepted.len > 0 ? ", " : "", known.name);
+    // At most 64 bytes of a long value are shown, cut between characters.
     ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("invalid value for parameter \"%s\": \"%.*s\"", parameter,
-                           // At most 64 bytes of a long value are shown, cut between characters.
                            pg_mbcliplen(name, int(length), 64), name),
                     errhint("Accepted values are %s.", accepted.data)));
 }

@@ -130,8 +130,8 @@ struct Kind {
 // The radius of the partition's first row; false for NULL.
 bool partition_radius(WindowObject window, const Kind& kind, int32* radius) {
     bool is_null, is_out;
+    // False: the mark does not move, as later calls look at this row again.
     Datum value =
-        // False: the mark does not move, as later calls look at this row again.
         WinGetFuncArgInPartition(window, 1, 0, WINDOW_SEEK_HEAD, false, &is_null, &is_out);
     if (is_null)
         return false;

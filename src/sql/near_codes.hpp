@@ -72,10 +72,10 @@ class NearCodes {
     }
     void find_pairs(int radius, const PairReceiver& receiver);
 
-    template <typename Verify>
     // A candidate is two codes whose present words are near. In memory it is verified at once. If
     // codes are in files, candidates wait, and are verified in the order of the parts of the file
     // that their codes are in: each part is read once for many candidates.
+    template <typename Verify>
     void take(uint32_t a, uint32_t b, const Verify& verify) {
         if (!has_file_) {
             verify(a, b);

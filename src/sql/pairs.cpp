@@ -175,9 +175,9 @@ struct PairsState {
 };
 
 // What differs between fingerprints and codes.
-template <typename Set>
 // An aggregate of fingerprints and one of codes share all else. bytes_of_values: the size of both
 // values of a pair in a row.
+template <typename Set>
 struct GroupOf;
 
 template <>

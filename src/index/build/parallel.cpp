@@ -169,9 +169,9 @@ void cut_trees(const Participant& self) {
 void read_share(const Participant& self) {
     SortedRunFiles files(&self.shared->files, self.number);
     SortedRunCollector runs(self.build.layout, self.memory(), &files);
+    // The participants get blocks of the table from a shared counter, so each row comes to one of
+    // them.
     BuildTotals totals = collect_rows(
-        // The participants get blocks of the table from a shared counter, so each row comes to one
-        // of them.
         self.build, &runs, begin_parallel_scan(self.build.heap, self.scan), self.is_leader());
     if (self.is_leader())
         enter_phase(kPhaseSort);
