@@ -88,7 +88,7 @@ struct ColumnStatistics {
 void load_slot(const HammingSpace& space, VariableStatData* column, int kind, int parts,
                AttStatsSlot* slot) {
     memset(slot, 0, sizeof(*slot));
-    // The statistics of a domain or of an expression may be of another type than it seems.
+    // The statistics of a domain or of an expression may be of another type than the space has.
     if (HeapTupleIsValid(column->statsTuple) &&
         get_attstatsslot(slot, column->statsTuple, kind, InvalidOid, parts) &&
         !space.has_type(slot->valuetype)) {
