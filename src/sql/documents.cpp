@@ -102,7 +102,7 @@ void Documents::add(Datum id, Datum document, bool is_null) {
     Assert(hashes.size() <= UINT32_MAX); // a byte of a document gives fewer than four words
     // The set will begin where the file of sets ends now.
     Document added = {keep_id(id), sets_.size(), 0, uint32_t(hashes.size()), kNoDocument};
-    // A document without features has neither, and is in no pair; its id is kept for the groups.
+    // A document without features has no fingerprint and is in no pair. Groups need its id.
     if (minhash_of(hashes, &added.fingerprint)) {
         sets_.append(hashes.data(), hashes.size_bytes());
         uint64_t hash = hash_feature(

@@ -7,7 +7,8 @@
 
 namespace simhash {
 
-// What the shingles of a set are. Only sets of one kind can be compared.
+// What the shingles of a set are. Only sets of one kind can be compared: sets of two kinds have no
+// shingle in common but by chance, so a similarity of theirs would mean nothing.
 struct ShingleKind {
     FeatureKind features;
     int width;
@@ -24,6 +25,7 @@ struct ShingleSet {
     uint16 width;
     uint64 hashes[FLEXIBLE_ARRAY_MEMBER]; // ascending, each once
 
+    // The datum's size tells the number of hashes; there is no field for it.
     FeatureHashes span() const {
         Assert(VARSIZE(this) >= offsetof(ShingleSet, hashes));
         return {hashes, (VARSIZE(this) - offsetof(ShingleSet, hashes)) / sizeof(uint64)};
