@@ -9,6 +9,7 @@
 
 #include "core/text/minhash_distance.hpp"
 #include "index/access_method.hpp"
+#include "planner/expressions.hpp"
 #include "planner/objects.hpp"
 #include "planner/selectivity.hpp"
 
@@ -20,17 +21,6 @@ const Const* similarity_constant(const Node* node) {
     auto* constant = reinterpret_cast<const Const*>(node);
     bool is_known = IsA(node, Const) && constant->consttype == FLOAT8OID && !constant->constisnull;
     return is_known ? constant : nullptr;
-}
-
-// The call without its collation, which the function does not look at: postgres_fdw ships a call
-// with a collation only where a remote column gave it.
-Node* without_collation(const FuncExpr* call) {
-    if (!OidIsValid(call->inputcollid))
-        return nullptr;
-    auto* copy = makeNode(FuncExpr);
-    *copy = *call;
-    copy->inputcollid = InvalidOid;
-    return reinterpret_cast<Node*>(copy);
 }
 
 // ---- index conditions ----

@@ -8,13 +8,9 @@
 
 #include "pg.hpp"
 
-namespace simhash {
+#include "operators/our_function.hpp"
 
-// A C function of this library: its symbol, as pg_proc names it, and its address.
-struct OurFunction {
-    const char* symbol;
-    PGFunction address;
-};
+namespace simhash {
 
 // The functions of one type of values that have a distance: of fingerprints, or of codes.
 struct DistanceFamily {
@@ -37,9 +33,6 @@ extern const DistanceFamily kFingerprints, kCodes;
 
 extern const OurFunction kHammingRadiusBelow, kCodesAlike, kNearDuplicateDocuments, kDocumentsAlike,
     kDocumentInBall, kShingleSetsAlike, kMinhashDocument, kMinhashRadius;
-
-// True where the function of the catalogs is this one of ours. Schema and name do not matter.
-bool is_our_function(Oid function, const OurFunction& ours);
 
 // The family that has the function in this role, such as &DistanceFamily::hamming; null for any
 // other function.

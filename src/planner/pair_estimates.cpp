@@ -18,7 +18,7 @@
 #include <optional>
 
 #include "core/bits/ball.hpp"
-#include "planner/constants.hpp"
+#include "planner/expressions.hpp"
 #include "planner/selectivity.hpp"
 
 using namespace simhash;

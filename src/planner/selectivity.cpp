@@ -30,7 +30,7 @@
 #include "core/text/minhash_distance.hpp"
 #include "operators/ball.hpp"
 #include "operators/bit_ball.hpp"
-#include "planner/constants.hpp"
+#include "planner/expressions.hpp"
 #include "planner/objects.hpp"
 
 #include <algorithm>

@@ -15,7 +15,7 @@
 #include "index/access_method.hpp"
 #include "operators/ball.hpp"
 #include "operators/bit_ball.hpp"
-#include "planner/constants.hpp"
+#include "planner/expressions.hpp"
 #include "planner/objects.hpp"
 #include "planner/rewrite.hpp"
 #include "planner/selectivity.hpp"
@@ -149,24 +149,6 @@ Node* simplify_distance(SupportRequestSimplify* request) {
     distance->opfuncid = function;
     return reinterpret_cast<Node*>(distance);
 }
-
-// ---- support function of simhash() and other functions of texts ----
-
-namespace {
-
-// The call without the collation that the parser gave it for its text arguments. None of these
-// functions looks at it, and postgres_fdw would ship a call with a collation only if the collation
-// came from a remote column. So fp <~> simhash($1) <= 3 would not be shipped.
-Node* without_collation(const FuncExpr* call) {
-    if (!OidIsValid(call->inputcollid))
-        return nullptr;
-    auto* copy = makeNode(FuncExpr);
-    *copy = *call;
-    copy->inputcollid = InvalidOid;
-    return reinterpret_cast<Node*>(copy);
-}
-
-} // namespace
 
 // ---- support function of hamming_within(), hamming_at() and hamming_beyond() ----
 

@@ -139,12 +139,9 @@ void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
 // Of 4 runs, nodes 0 to 2 are inner ones, and 3 to 6 are the runs. The children of node i are
 // nodes 2 i + 1 and 2 i + 2, as in a heap that stands in an array:
 //
-//                 0
-//             /       \
-//           1           2
-//         /   \       /   \
-//       3       4   5       6
-//     run 0  run 1  run 2  run 3
+//     node 0    nodes 1 and 2
+//     node 1    nodes 3 and 4, which are runs 0 and 1
+//     node 2    nodes 5 and 6, which are runs 2 and 3
 //
 // An entry is compared once on each level at most, log2(runs) times in all. Each comparison is in a
 // tight loop over two batches (merge_some()), which has no branch that depends on the entries.

@@ -10,6 +10,7 @@
 
 #include "core/text/feature_set.hpp"
 #include "core/text/minhash_distance.hpp"
+#include "operators/our_function.hpp"
 #include "sql/arguments.hpp"
 #include "sql/document_features.hpp"
 #include "sql/shingle_set.hpp"
@@ -114,9 +115,7 @@ char* print_shingle_set(const ShingleSet* set) {
 bool is_shingle_set(Oid type) {
     Oid input, parameter;
     getTypeInputInfo(getBaseType(type), &input, &parameter);
-    FmgrInfo found;
-    fmgr_info(input, &found);
-    return found.fn_addr == simhash_shingle_set_in;
+    return is_our_function(input, {"simhash_shingle_set_in", simhash_shingle_set_in});
 }
 
 const ShingleSet* datum_get_shingle_set(Datum value) {

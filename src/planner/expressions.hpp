@@ -1,5 +1,5 @@
-// Constants in the planner's expressions. A Const may be of any type, so its value is read only
-// where the type is the wanted one.
+// The planner's expressions: constants, and calls without a collation. A Const may be of any type,
+// so its value is read only where the type is the wanted one.
 #pragma once
 
 #include "pg.hpp"
@@ -24,6 +24,19 @@ inline Const* make_bigint_constant(int64 value) {
 
 inline Const* make_code_constant(VarBit* code) {
     return makeConst(BITOID, -1, InvalidOid, -1, VarBitPGetDatum(code), false, false);
+}
+
+// The call without the collation that the parser gave it for its text arguments. None of our
+// functions looks at it, and postgres_fdw would ship a call with a collation only if the collation
+// came from a remote column. So fp <~> simhash($1) <= 3 would not be shipped. Null where the call
+// has none.
+inline Node* without_collation(const FuncExpr* call) {
+    if (!OidIsValid(call->inputcollid))
+        return nullptr;
+    auto* copy = makeNode(FuncExpr);
+    *copy = *call;
+    copy->inputcollid = InvalidOid;
+    return reinterpret_cast<Node*>(copy);
 }
 
 } // namespace simhash
