@@ -72,7 +72,9 @@ FROM unnest(ARRAY[
     'SELECT FROM clustered a JOIN (SELECT * FROM clustered LIMIT 1000) b ON a.fp <@ hamming_ball(b.fp, 3)',
     'SELECT FROM hot a JOIN (SELECT * FROM hot LIMIT 100) b ON a.fp <~> b.fp <= 64',
     'SELECT FROM (SELECT * FROM uniform LIMIT 100) a WHERE EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)',
-    'SELECT FROM (SELECT * FROM hot LIMIT 100) a WHERE NOT EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)']) query;
+    'SELECT FROM (SELECT * FROM hot LIMIT 100) a WHERE NOT EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)',
+    'SELECT FROM (SELECT * FROM uniform UNION ALL SELECT * FROM clustered) a
+        JOIN (VALUES (1), (2)) b(n) ON a.fp <~> 5 <= 24 AND n = 1 OR a.fp <~> 11 <= 24 AND n = 2']) query;
 SELECT estimate('SELECT FROM uniform a JOIN uniform b ON a.fp <~> b.fp <= 3') BETWEEN 2000 AND 200000 AS self_join,
        estimate('SELECT FROM hot a JOIN hot b ON a.fp <~> b.fp <= 3') BETWEEN 4000000 / 10 AND 4000000 * 10 AS hot_self_join,
        estimate('SELECT FROM uniform a WHERE EXISTS (SELECT FROM uniform b WHERE a.fp <~> b.fp <= 3)') BETWEEN 2000 AND 20000 AS semi_join;

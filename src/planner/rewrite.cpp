@@ -526,9 +526,14 @@ void rewrite_join_conditions(PlannerInfo* root, RelOptInfo* relation) {
     ListCell* cell;
     foreach (cell, relation->joininfo) {
         auto* restriction = lfirst_node(RestrictInfo, cell);
-        if (restriction->left_ec == nullptr && restriction->parent_ec == nullptr &&
-            has_comparison(reinterpret_cast<Node*>(restriction->clause), nullptr))
-            rewrite_restriction(root, restriction);
+        if (restriction->left_ec != nullptr || restriction->parent_ec != nullptr ||
+            !has_comparison(reinterpret_cast<Node*>(restriction->clause), nullptr))
+            continue;
+        // Where the planner has taken conditions on one table out of an OR, it has set the OR's
+        // selectivity to what is left of it beside them. That stays, or they would count twice.
+        Selectivity beside = restriction->norm_selec;
+        rewrite_restriction(root, restriction);
+        restriction->norm_selec = beside;
     }
 }
 
