@@ -45,6 +45,15 @@ VACUUM grown;
 SELECT radius, (compare('grown', 10, radius)).* FROM generate_series(0, 64, 8) radius;
 INSERT INTO grown SELECT id + 100000, fp FROM docs WHERE id % 3 = 0;
 SELECT radius, (compare('grown', 10, radius)).* FROM generate_series(0, 64, 8) radius;
+-- A fingerprint whose first rows, on the leaf that it shares with others, are gone: vacuum finds it on the leaves that follow.
+CREATE TABLE spread (id integer, fp bigint);
+CREATE INDEX spread_fp ON spread USING simhash (fp);
+INSERT INTO spread SELECT i, CASE WHEN i <= 200 THEN i WHEN i <= 400 THEN 1800 + i ELSE 1000 END FROM generate_series(1, 10000) i;
+SELECT pages > 2 AS several_leaves FROM simhash_index_info('spread_fp') WHERE tree = 0 AND level = 0;
+DELETE FROM spread WHERE id BETWEEN 401 AND 9990;
+VACUUM (INDEX_CLEANUP ON) spread;
+SELECT rows, fingerprints, orphans FROM simhash_index_check('spread_fp', true);
+SELECT queries, differences FROM compare('spread', 410, 0);
 -- Layouts of other numbers of tables, with overlapping masks among them.
 DO $$
 DECLARE
@@ -141,5 +150,5 @@ INSERT INTO few SELECT generate_series(1, 20);
 CREATE INDEX ON few USING simhash (fp);
 ANALYZE few;
 EXPLAIN (COSTS OFF) SELECT * FROM few WHERE fp <~> 42 <= 3;
-DROP TABLE docs, grown, few;
+DROP TABLE docs, grown, spread, few;
 DROP FUNCTION compare;
