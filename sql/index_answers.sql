@@ -45,6 +45,13 @@ VACUUM grown;
 SELECT radius, (compare('grown', 10, radius)).* FROM generate_series(0, 64, 8) radius;
 INSERT INTO grown SELECT id + 100000, fp FROM docs WHERE id % 3 = 0;
 SELECT radius, (compare('grown', 10, radius)).* FROM generate_series(0, 64, 8) radius;
+-- Temporary: the pages are in the session's own memory.
+CREATE TEMP TABLE brief AS SELECT * FROM docs;
+CREATE INDEX brief_fp ON brief USING simhash (fp);
+SELECT radius, (compare('brief', 10, radius)).* FROM generate_series(0, 64, 16) radius;
+UPDATE brief SET fp = fp # 5 WHERE id % 3 = 0;
+VACUUM brief;
+SELECT radius, (compare('brief', 10, radius)).* FROM generate_series(0, 64, 16) radius;
 -- A fingerprint whose first rows, on the leaf that it shares with others, are gone: vacuum finds it on the leaves that follow.
 CREATE TABLE spread (id integer, fp bigint);
 CREATE INDEX spread_fp ON spread USING simhash (fp);
@@ -150,5 +157,5 @@ INSERT INTO few SELECT generate_series(1, 20);
 CREATE INDEX ON few USING simhash (fp);
 ANALYZE few;
 EXPLAIN (COSTS OFF) SELECT * FROM few WHERE fp <~> 42 <= 3;
-DROP TABLE docs, grown, spread, few;
+DROP TABLE docs, grown, brief, spread, few;
 DROP FUNCTION compare;

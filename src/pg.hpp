@@ -127,6 +127,7 @@ inline bool read_recent_buffer(Relation relation, BlockNumber block, Buffer buff
 // True when the shared buffer's use count is at its maximum, so that one use more would not change
 // how long the page stays in memory.
 inline bool use_count_is_full(Buffer buffer) {
+    Assert(!BufferIsLocal(buffer));
 #if PG_VERSION_NUM >= 190000
     uint64 state = pg_atomic_read_u64(&GetBufferDescriptor(buffer - 1)->state);
 #else
@@ -137,11 +138,13 @@ inline bool use_count_is_full(Buffer buffer) {
 
 // The memory that locking the shared buffer will read first.
 inline const void* buffer_descriptor(Buffer buffer) {
+    Assert(!BufferIsLocal(buffer));
     return GetBufferDescriptor(buffer - 1);
 }
 
 // The block that the shared buffer holds. Expects it pinned.
 inline BlockNumber block_in_buffer(Buffer buffer) {
+    Assert(!BufferIsLocal(buffer));
     return GetBufferDescriptor(buffer - 1)->tag.blockNum;
 }
 
