@@ -133,6 +133,34 @@ FROM (SELECT bits, found(query, true) AS by_index, found(query, false) AS expect
             WHERE of_%1$s IS NOT NULL ORDER BY 1 LIMIT 200) s', bits, query_id) AS query) q) answers
 GROUP BY bits ORDER BY bits;
 
+-- A row that no word has found yet is at least as far away as the distances to which the words have come, added up. So the search for a
+-- row that is 7 bits away in each word ends where that of one 4 bits away does. By the distance of one word it would read all postings.
+CREATE TABLE many AS SELECT i AS id, ('x' || md5(i::text))::bit(128) AS c FROM generate_series(1, 60000) i;
+INSERT INTO many SELECT -d, changed(code(0, 128), d)::bit(128) FROM unnest(ARRAY[8, 14]) d;
+CREATE INDEX many_c ON many USING simhash (c);
+CREATE FUNCTION pages_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ' || query INTO plan;
+    RETURN (plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks')::bigint + (plan -> 0 -> 'Plan' ->> 'Shared Read Blocks')::bigint;
+END $$;
+SET enable_seqscan = off;
+SELECT id FROM many ORDER BY c <~~> code(0, 128) LIMIT 2;
+SELECT pages_of('SELECT id FROM many ORDER BY c <~~> code(0, 128) LIMIT 2') < 1.5 * pages_of('SELECT id FROM many ORDER BY c <~~> code(0, 128) LIMIT 1') AS few_pages;
+RESET enable_seqscan;
+DROP TABLE many;
+DROP FUNCTION pages_of;
+-- The index's cache is dropped between two searches of one scan, which goes on with the layout that it began with.
+BEGIN;
+SET LOCAL enable_seqscan = off;
+INSERT INTO codes (id) VALUES (3004);
+DECLARE nearest_of_each CURSOR FOR SELECT id, (SELECT o.of_256 <~~> c.of_256 FROM codes o ORDER BY o.of_256 <~~> c.of_256 LIMIT 1) AS distance
+    FROM codes c WHERE id IN (7, 301, 3001);
+FETCH nearest_of_each;
+ANALYZE codes;
+FETCH ALL FROM nearest_of_each;
+ROLLBACK;
+
 -- Every form that the index serves.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
