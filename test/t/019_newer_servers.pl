@@ -1,5 +1,6 @@
 # What servers newer than PostgreSQL 15 offer an index, and what the older ones do in its place: counts of searches
-# and of pages found in memory, logical replication by the index, constraints on partitioned tables.
+# and of pages found in memory, logical replication by the index, constraints on partitioned tables,
+# ON CONFLICT DO SELECT.
 use strict;
 use warnings;
 
@@ -124,6 +125,16 @@ if ($version >= 17)
 else
 {
 	like($refusal, qr/exclusion constraints are not supported on partitioned tables/, 'a partitioned table has no such constraint');
+}
+
+# ---- ON CONFLICT DO SELECT ----
+
+if ($version >= 19)
+{
+	(undef, undef, $refusal) = $node->psql('postgres', q{
+		CREATE TABLE kept (fp bigint, CONSTRAINT kept_near EXCLUDE USING simhash (fp WITH ~=));
+		INSERT INTO kept VALUES (4711) ON CONFLICT ON CONSTRAINT kept_near DO SELECT RETURNING fp});
+	like($refusal, qr/DO SELECT not supported with exclusion constraints/, 'docs/constraints.md: DO SELECT takes no exclusion constraint');
 }
 
 $node->stop;
