@@ -13,23 +13,12 @@ cd "$root"
 pg_config=$1
 documents=$2
 shift 2
-bin=$("$pg_config" --bindir)
-work=$(mktemp -d)
-trap 'as_server "$bin/pg_ctl" -D "$work/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
-as_server() { if [ "$(id -u)" = 0 ]; then setpriv --reuid postgres --regid postgres --clear-groups "$@"; else "$@"; fi; }
+# shellcheck source=test/bench/throwaway.sh
+. test/bench/throwaway.sh
 
-cp -r Makefile simhash* src scripts test "$work"
-make -C "$work" -s clean PG_CONFIG="$pg_config" >/dev/null
-make -C "$work" -s -j2 PG_CONFIG="$pg_config" with_llvm=no CXX="${CXX:-g++}" >/dev/null 2>&1
-sql_scripts "$work" | xargs sed "s|MODULE_PATHNAME|$work/simhash|; /^\\\\echo/d" >"$work/install.sql"
 python3 test/bench/documents.py "$documents" >"$work/documents"
-[ "$(id -u)" = 0 ] && chown -R postgres "$work"
 
-as_server "$bin/initdb" -D "$work/data" -E UTF8 --locale=C.UTF-8 -A trust >/dev/null
-as_server "$bin/pg_ctl" -w -D "$work/data" -l "$work/log" \
-    -o "-k $work -c listen_addresses='' -c fsync=off -c shared_buffers=2GB -c max_wal_size=8GB -c maintenance_work_mem=1GB" start >/dev/null
-psql() { as_server "$bin/psql" -h "$work" -XqAt -v ON_ERROR_STOP=1 postgres "$@"; }
-psql -c "SET client_min_messages = warning" -f "$work/install.sql"
+start_bench_server fsync=off shared_buffers=2GB max_wal_size=8GB maintenance_work_mem=1GB
 psql <<SQL
 CREATE TABLE document (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text);
 \copy document (body) FROM '$work/documents'

@@ -11,24 +11,13 @@ set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
 cd "$root"
 pg_config=${1:-pg_config}
-bin=$("$pg_config" --bindir)
-work=$(mktemp -d)
-trap 'as_server "$bin/pg_ctl" -D "$work/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
-as_server() { if [ "$(id -u)" = 0 ]; then setpriv --reuid postgres --regid postgres --clear-groups "$@"; else "$@"; fi; }
+# shellcheck source=test/bench/throwaway.sh
+. test/bench/throwaway.sh
 
-cp -r Makefile simhash* src scripts "$work"
-make -C "$work" -s clean PG_CONFIG="$pg_config" >/dev/null
-make -C "$work" -s -j2 PG_CONFIG="$pg_config" >/dev/null 2>&1
-sql_scripts "$work" | xargs sed "s|MODULE_PATHNAME|$work/simhash|; /^\\\\echo/d" >"$work/install.sql"
 find /usr/share/doc -type f -name '*.html' -size +3k -print0 2>/dev/null | sort -z | head -zn 3000 | xargs -0 cat -- /usr/share/common-licenses/* |
     iconv -c -f UTF-8 -t UTF-8 | tr -d '\000' | head -c 20000000 >"$work/text" || true # head stops the others
-[ "$(id -u)" = 0 ] && chown -R postgres "$work"
 
-as_server "$bin/initdb" -D "$work/data" -E UTF8 --locale=C.UTF-8 -A trust >/dev/null
-as_server "$bin/pg_ctl" -w -D "$work/data" -l "$work/log" \
-    -o "-k $work -c listen_addresses='' -c fsync=off -c shared_buffers=512MB -c jit=off" start >/dev/null
-psql() { as_server "$bin/psql" -h "$work" -XqAt -v ON_ERROR_STOP=1 postgres "$@"; }
-psql -c "SET client_min_messages = warning" -f "$work/install.sql"
+start_bench_server fsync=off shared_buffers=512MB jit=off
 psql <<SQL
 CREATE TABLE document (body text);
 ALTER TABLE document ALTER body SET STORAGE EXTERNAL;

@@ -12,23 +12,12 @@ set -euo pipefail
 . "$(dirname "$0")/../../scripts/lib.sh"
 pg_config=$1
 shift
-bin=$("$pg_config" --bindir)
-work=$(mktemp -d)
-trap 'as_server "$bin/pg_ctl" -D "$work/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
-as_server() { if [ "$(id -u)" = 0 ]; then setpriv --reuid postgres --regid postgres --clear-groups "$@"; else "$@"; fi; }
+# shellcheck source=test/bench/throwaway.sh
+. "$root/test/bench/throwaway.sh"
 
 build/verified_pairs 0 "$@" >"$work/documents"
-cp -r "$root"/Makefile "$root"/simhash* "$root"/src "$root"/scripts "$work"
-make -C "$work" -s clean PG_CONFIG="$pg_config" >/dev/null
-make -C "$work" -s -j2 PG_CONFIG="$pg_config" with_llvm=no CXX="${CXX:-g++}" >/dev/null 2>&1
-sql_scripts "$work" | xargs sed "s|MODULE_PATHNAME|$work/simhash|; /^\\\\echo/d" >"$work/install.sql"
-[ "$(id -u)" = 0 ] && chown -R postgres "$work"
 
-as_server "$bin/initdb" -D "$work/data" -E UTF8 --locale=C.UTF-8 -A trust >/dev/null
-as_server "$bin/pg_ctl" -w -D "$work/data" -l "$work/log" \
-    -o "-k $work -c listen_addresses='' -c fsync=off -c shared_buffers=1GB -c max_wal_size=4GB" start >/dev/null
-psql() { as_server "$bin/psql" -h "$work" -XqAt -v ON_ERROR_STOP=1 postgres "$@"; }
-psql -c "SET client_min_messages = warning" -f "$work/install.sql"
+start_bench_server fsync=off shared_buffers=1GB max_wal_size=4GB
 psql <<SQL
 CREATE TABLE document (id bigint GENERATED ALWAYS AS IDENTITY, body text);
 \copy document (body) FROM '$work/documents'
