@@ -10,7 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
 our @EXPORT = qw(build_library testing_library use_library start_node start_conductor create_processor_clock create_data create_codes add_codes
-	compare_radii compare_form compare_nearest);
+	keep_beginning begin_with_as_many compare_radii compare_form compare_nearest);
 
 # A server with the extension in database postgres, of the same encoding wherever the tests run.
 sub start_node
@@ -122,6 +122,25 @@ sub create_data
 		INSERT INTO $table SELECT $rows + row_number() OVER (), fp
 			FROM unnest(ARRAY[0, -1, 1, 9223372036854775807, -9223372036854775808, NULL, NULL]) fp;
 	});
+	return;
+}
+
+# For a load in rounds on table docs: keeps the rows that the first round begins with.
+sub keep_beginning
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', 'CREATE TABLE beginning AS SELECT id, fp FROM docs');
+	return;
+}
+
+# Between two rounds: most rows that the load has added go, and those that it has removed come back. So a round takes as long after
+# hundreds of others, and its VACUUM has dead rows from the beginning.
+sub begin_with_as_many
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', q{
+		DELETE FROM docs WHERE id > (SELECT max(id) FROM beginning) AND id % 8 > 0;
+		INSERT INTO docs (id, fp) SELECT id, fp FROM beginning WHERE id NOT IN (SELECT id FROM docs WHERE id IS NOT NULL)});
 	return;
 }
 

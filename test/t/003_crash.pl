@@ -49,6 +49,7 @@ END;
 SQL
 PostgreSQL::Test::Utils::append_to_file("$dir/vacuum.sql", "VACUUM docs;\n");
 
+keep_beginning($node);
 my %compared = (docs_fp => 'docs', docs_code => 'docs.code');
 my ($total, $orphans) = (0, 0);
 for my $round (1 .. $rounds)
@@ -96,6 +97,7 @@ for my $round (1 .. $rounds)
 		is($code, 0, "round $round: check of $index after VACUUM") or diag($message);
 		like($found, qr/\|0$/, "round $round: no orphans in $index after VACUUM");
 	}
+	begin_with_as_many($node);
 }
 note("measured: $rounds crashes, $total queries compared, $orphans orphans met");
 $node->stop;

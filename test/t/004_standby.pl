@@ -69,6 +69,7 @@ sub answers
 		SELECT fp <~> 42 FROM docs ORDER BY fp <~> 42 LIMIT 1000});
 }
 
+keep_beginning($primary);
 my ($reads, $compared) = (0, 0);
 for my $round (1 .. $rounds)
 {
@@ -97,6 +98,7 @@ for my $round (1 .. $rounds)
 		is($code, 0, "round $round: check of $index on the standby") or diag($message);
 		$standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()');
 	}
+	begin_with_as_many($primary);
 }
 
 for my $query ('SELECT fp FROM docs WHERE fp <~> 42 <= 3', 'SELECT count(*) FROM fingerprints')

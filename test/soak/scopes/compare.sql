@@ -1,0 +1,17 @@
+CREATE TEMP TABLE query AS
+    SELECT DISTINCT fp AS q, tenant FROM (SELECT * FROM docs TABLESAMPLE SYSTEM (1) REPEATABLE (1) WHERE fp IS NOT NULL LIMIT 200) d;
+SET enable_seqscan = off;
+CREATE TEMP TABLE by_index AS
+    SELECT q, tenant, (SELECT count(*) FROM docs d WHERE fp <~> q <= 3 AND d.tenant = query.tenant) AS rows FROM query WHERE tenant IS NOT NULL
+    UNION ALL
+    SELECT q, NULL, (SELECT count(*) FROM docs d WHERE fp <~> q <= 3 AND d.tenant IS NULL) FROM query WHERE tenant IS NULL;
+SET enable_seqscan = on;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SET enable_indexonlyscan = off;
+CREATE TEMP TABLE scanned AS SELECT fp, tenant, count(*) AS rows FROM docs GROUP BY fp, tenant;
+CREATE TEMP TABLE by_scan AS
+    SELECT q, query.tenant, sum(rows)::bigint AS rows
+    FROM query JOIN scanned ON bit_count(int8send(fp # q)) <= 3 AND scanned.tenant IS NOT DISTINCT FROM query.tenant GROUP BY 1, 2;
+SELECT count(*) || ' queries, ' || count(*) FILTER (WHERE i.rows IS DISTINCT FROM s.rows) || ' differences'
+FROM by_index i FULL JOIN by_scan s ON s.q = i.q AND coalesce(s.tenant, -1) = coalesce(i.tenant, -1);
