@@ -73,6 +73,7 @@ keep_beginning($primary);
 my ($reads, $compared) = (0, 0);
 for my $round (1 .. $rounds)
 {
+	begin_with_as_many($primary) if $round > 1;
 	my ($read_output, $read_errors) = ('', '');
 	my @writers = map {
 		my $output = '';
@@ -98,7 +99,6 @@ for my $round (1 .. $rounds)
 		is($code, 0, "round $round: check of $index on the standby") or diag($message);
 		$standby->safe_psql('postgres', 'SELECT pg_wal_replay_resume()');
 	}
-	begin_with_as_many($primary);
 }
 
 for my $query ('SELECT fp FROM docs WHERE fp <~> 42 <= 3', 'SELECT count(*) FROM fingerprints')
