@@ -21,6 +21,6 @@ name='[A-Za-z_][][A-Za-z_0-9.>-]*'
     refuse 'i++, not ++i, where the value is not used' "(^ *|\) |\{ |; )(\+\+|--)$name(;|\))" $code
     refuse 'typename, not class, for a type parameter' 'template <([^>]*, )?class ' $code
     refuse 'no const on a local value' \
-        '^ +((for|if) \()?const (unsigned )?[A-Za-z_][A-Za-z_0-9:]*(<[^;=(){}&*]*>)? [a-z][a-z_0-9]*[a-z0-9]( [=:] |\(|\{)' $source
+        '^ +((for|if) \()?const (unsigned )?[A-Za-z_][A-Za-z_0-9:]*(<[^;=(){}&*]*>)? [a-z][a-z_0-9]*[a-z0-9]( [=:]( |$)|\(|\{)' $source
 }
 exit $failed

@@ -85,8 +85,7 @@ Datum simhash_document(PG_FUNCTION_ARGS) {
     text* document = PG_GETARG_TEXT_PP(0);
     ServerText source(document);
     uint64_t fingerprint;
-    const bool found =
-        document_fingerprint(options, source.source(), server_memory(), &fingerprint);
+    bool found = document_fingerprint(options, source.source(), server_memory(), &fingerprint);
     PG_FREE_IF_COPY(document, 0);
     if (!found)
         PG_RETURN_NULL();
@@ -123,7 +122,7 @@ Datum simhash_tsvector(PG_FUNCTION_ARGS) {
         // A tsvector has at most 1 MB of lexemes, so the loop ends soon and looks for no
         // interrupts.
         int positions = lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0;
-        const uint64_t hash =
+        uint64_t hash =
             hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len);
         votes.add(hash, positions > 0 ? positions : 1);
     }

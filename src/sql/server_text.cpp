@@ -77,7 +77,7 @@ uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
     char* converted = to_utf8(bytes, length);
     if (converted == bytes)
         return hash_feature(kind, reinterpret_cast<const uint8_t*>(bytes), length);
-    const uint64_t hash =
+    uint64_t hash =
         hash_feature(kind, reinterpret_cast<const uint8_t*>(converted), strlen(converted));
     pfree(converted);
     return hash;

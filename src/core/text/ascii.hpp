@@ -35,8 +35,7 @@ inline uint64_t letters_of_portable(const uint8_t* text, uint8_t* folded) {
         uint64_t lower = eight | 0x20 * kOnes;
         memcpy(folded + i, &lower, 8);
         // In each byte the highest bit of c + (128 - first) is set if c >= first.
-        const uint64_t letter =
-            (lower + (128 - 'a') * kOnes) & ~(lower + (128 - ('z' + 1)) * kOnes);
+        uint64_t letter = (lower + (128 - 'a') * kOnes) & ~(lower + (128 - ('z' + 1)) * kOnes);
         uint64_t digit = (eight + (128 - '0') * kOnes) & ~(eight + (128 - ('9' + 1)) * kOnes);
         uint64_t top = ((letter | digit) & 0x80 * kOnes) >> 7;
         if constexpr (std::endian::native == std::endian::big)
@@ -71,10 +70,8 @@ inline uint64_t letters_of_neon(const uint8_t* text, uint8_t* folded) {
         uint8x16_t given = vld1q_u8(text + i);
         uint8x16_t lower = vorrq_u8(given, vdupq_n_u8(0x20));
         vst1q_u8(folded + i, lower);
-        const uint8x16_t letter =
-            vcltq_u8(vsubq_u8(lower, vdupq_n_u8('a')), vdupq_n_u8('z' - 'a' + 1));
-        const uint8x16_t digit =
-            vcltq_u8(vsubq_u8(given, vdupq_n_u8('0')), vdupq_n_u8('9' - '0' + 1));
+        uint8x16_t letter = vcltq_u8(vsubq_u8(lower, vdupq_n_u8('a')), vdupq_n_u8('z' - 'a' + 1));
+        uint8x16_t digit = vcltq_u8(vsubq_u8(given, vdupq_n_u8('0')), vdupq_n_u8('9' - '0' + 1));
         constexpr uint8x16_t kBits = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
         return vandq_u8(vorrq_u8(letter, digit), kBits);
     };
