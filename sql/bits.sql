@@ -182,7 +182,15 @@ SELECT plan('SELECT a.id FROM codes a JOIN codes b ON a.of_256 =~~ b.of_256 WHER
 SELECT plan('SELECT id FROM (SELECT * FROM codes UNION ALL SELECT * FROM codes) u WHERE of_256 <~~> Q <= 31');
 SET enable_seqscan = off;
 SELECT condition('SELECT id FROM codes WHERE of_256 <~~> Q <= 31 OR of_256 = Q');
+-- Arrays: a bitmap scan for all elements. Elements that are near each other or NULL, only NULL, and none.
+SELECT form, condition('SELECT id FROM codes WHERE ' || form)
+FROM unnest(ARRAY['of_256 = ANY (ARRAY[Q, NULL])', 'of_256 =~~ ANY (ARRAY[Q, NULL])', 'of_256 <@ ANY (ARRAY[bit_ball(Q, 31), NULL])']) form;
 RESET enable_seqscan;
+SELECT operator, max(array_length(string_to_array(expected, ','), 1)) AS rows, count(*) FILTER (WHERE by_bitmap IS DISTINCT FROM expected) AS wrong
+FROM (SELECT operator, found(query, true, true) AS by_bitmap, found(query, false) AS expected
+    FROM (VALUES ('=', 'of_256'), ('=~~', 'of_256'), ('<@', 'bit_ball(of_256, 20)')) o(operator, element), unnest(ARRAY['1, 301, 7, 3003', '3003', '0']) ids,
+        LATERAL (SELECT format('SELECT id FROM codes WHERE of_256 %s ANY (ARRAY(SELECT %s FROM codes WHERE id IN (%s)))', operator, element, ids) AS query) q) answers
+GROUP BY operator ORDER BY operator COLLATE "C";
 -- Generic plans, with untyped parameters and others.
 SET plan_cache_mode = force_generic_plan;
 PREPARE untyped AS SELECT id FROM codes WHERE of_256 <~~> $1 <= $2;

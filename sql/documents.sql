@@ -75,6 +75,7 @@ SELECT plan('SELECT id FROM pages WHERE near_duplicate(''Thank you'', body, .9)'
 SELECT plan('SELECT id FROM pages WHERE near_duplicate(body, ''...'', .9)');
 SELECT plan('SELECT id FROM pages WHERE body <@ hamming_ball(42, 3)');
 SELECT plan('SELECT id FROM pages WHERE body = ''Thank you!''');
+SELECT plan('SELECT id FROM pages WHERE body =~~ ANY (''{Thank you,you thank}'')');
 SELECT plan('SELECT a.id FROM pages a JOIN pages b ON a.body =~~ b.body WHERE b.id = 7');
 SELECT plan('SELECT a.id FROM pages a JOIN pages b ON near_duplicate(a.body, b.body, .5 + b.tenant::float8 / 10) WHERE b.id = 7');
 -- A similarity of the row itself is no index condition; one that is out of range is the function's error.
@@ -104,7 +105,8 @@ INSERT INTO conditions
     SELECT format(form, quote_literal(coalesce(body, 'NULL'))) FROM pages,
         unnest('{body =~~ %s, %s =~~ body, "near_duplicate(body, %s)", "near_duplicate(%s, body, 0.9)", "near_duplicate(body, %s, 0.4)",
                  "near_duplicate(body, %s, 0)", "near_duplicate(body, %s, 1)", body = %s, "body <@ hamming_ball(minhash(%s), 12)",
-                 "body =~~ %1$s AND body = %1$s", "body =~~ ANY (ARRAY[%s, ''Thank you''])", NOT body =~~ %s,
+                 "body =~~ %1$s AND body = %1$s", "body =~~ ANY (ARRAY[%s, ''Thank you''])", "body = ANY (ARRAY[%s, NULL])",
+                 "body <@ ANY (ARRAY[hamming_ball(minhash(%s), 12), hamming_ball(minhash(''Thank you''), 0)])", NOT body =~~ %s,
                  "body =~~ %s AND body IS NOT NULL", "body = %s OR body IS NULL"}'::text[]) form
     WHERE id IN (1, 350, 2002, 2006, 2009, 2011);
 INSERT INTO conditions VALUES ('body IS NULL'), ('body IS NOT NULL'), ('body =~~ NULL'), ('body = NULL'), ('body IS NULL AND body IS NOT NULL'),

@@ -72,7 +72,8 @@ SET enable_bitmapscan = on;
 SELECT shown('SELECT * FROM documents WHERE ' || predicate)
 FROM unnest(ARRAY[
     'fp <~> word(-7) <= 3 OR fp <~> word(-8) <= 3', 'fp <~> word(-7) < 2 OR word(-8) ~= fp OR fp = word(4)',
-    'fp = ANY (ARRAY[word(2), word(4), word(6)])', 'fp <@ ANY (ARRAY[hamming_ball(word(-7), 3), hamming_ball(word(-8), 2)])']) predicate;
+    'fp = ANY (ARRAY[word(2), word(4), word(6)])', 'fp <@ ANY (ARRAY[hamming_ball(word(-7), 3), hamming_ball(word(-8), 2)])',
+    'fp ~= ANY (ARRAY[word(-7), word(-7) # 1, word(-8), NULL])']) predicate;
 SET enable_indexscan = off;
 SELECT plan('SELECT * FROM documents WHERE fp <~> word(-7) <= 3');
 RESET enable_indexscan;
