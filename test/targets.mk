@@ -8,7 +8,7 @@
 #   make damage            10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make recovery-targets  recovery that ends after each of 90 records of several pages (TARGETS=n)
 #   make sessions          random statements of several sessions, 2 000 of each (STEPS=n, SEED=n)
-#   make soak              mixed load for ten minutes, then a check and brute force (SECONDS=n, LOAD=codes, scopes or documents)
+#   make soak              mixed load for ten minutes, then a check and brute force (SECONDS=n, SEED=n, LOAD=codes, scopes or documents)
 #   make sqlsmith          random statements by SQLsmith for half an hour, then a check (SECONDS=n, SEED=n)
 #   make valgrind          the SQL tests on a server under memcheck
 #   make update-test       ALTER EXTENSION UPDATE to a version made for the test
@@ -96,7 +96,7 @@ sessions:
 		prove -v test/t/031_random_sessions.pl
 SECONDS ?= 600
 soak:
-	PG_CONFIG=$(PG_CONFIG) test/soak/run.sh $(SECONDS) $(LOAD)
+	PG_CONFIG=$(PG_CONFIG) test/soak/run.sh $(SECONDS) $(or $(LOAD),codes) $(SEED)
 sqlsmith: SECONDS = 1800
 sqlsmith:
 	PG_CONFIG=$(PG_CONFIG) test/sqlsmith.sh $(SECONDS) $(SEED)

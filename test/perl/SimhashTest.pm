@@ -140,7 +140,7 @@ sub begin_with_as_many
 	my ($node) = @_;
 	$node->safe_psql('postgres', q{
 		DELETE FROM docs WHERE id > (SELECT max(id) FROM beginning) AND id % 8 > 0;
-		INSERT INTO docs (id, fp) SELECT id, fp FROM beginning WHERE id NOT IN (SELECT id FROM docs WHERE id IS NOT NULL)});
+		INSERT INTO docs (id, fp) SELECT id, fp FROM beginning b WHERE NOT EXISTS (SELECT FROM docs WHERE docs.id = b.id)});
 	return;
 }
 

@@ -1,4 +1,4 @@
-CREATE TEMP TABLE query AS SELECT fp AS q, code FROM docs TABLESAMPLE SYSTEM (1) REPEATABLE (1) WHERE fp IS NOT NULL LIMIT 200;
+CREATE TEMP TABLE query AS SELECT DISTINCT fp AS q, code FROM docs TABLESAMPLE BERNOULLI (1) REPEATABLE (1) WHERE fp IS NOT NULL LIMIT 200;
 SET enable_seqscan = off;
 CREATE TEMP TABLE by_index AS SELECT q, (SELECT count(*) FROM docs WHERE fp <~> q <= 3) AS rows,
     (SELECT count(*) FROM docs d WHERE d.code <~~> query.code <= 12) AS codes FROM query;

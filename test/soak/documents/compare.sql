@@ -1,6 +1,5 @@
 CREATE TEMP TABLE query AS
-    SELECT DISTINCT body AS q, minhash(body) AS fp
-    FROM (SELECT * FROM docs TABLESAMPLE SYSTEM (5) REPEATABLE (1) WHERE minhash(body) IS NOT NULL LIMIT 200) d;
+    SELECT DISTINCT body AS q, minhash(body) AS fp FROM docs TABLESAMPLE BERNOULLI (1) REPEATABLE (1) WHERE minhash(body) IS NOT NULL LIMIT 200;
 SET enable_seqscan = off;
 CREATE TEMP TABLE by_index AS SELECT q, (SELECT count(*) FROM docs WHERE body =~~ q) AS rows FROM query;
 SET enable_seqscan = on;

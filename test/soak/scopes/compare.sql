@@ -1,5 +1,4 @@
-CREATE TEMP TABLE query AS
-    SELECT DISTINCT fp AS q, tenant FROM (SELECT * FROM docs TABLESAMPLE SYSTEM (1) REPEATABLE (1) WHERE fp IS NOT NULL LIMIT 200) d;
+CREATE TEMP TABLE query AS SELECT DISTINCT fp AS q, tenant FROM docs TABLESAMPLE BERNOULLI (1) REPEATABLE (1) WHERE fp IS NOT NULL LIMIT 200;
 SET enable_seqscan = off;
 CREATE TEMP TABLE by_index AS
     SELECT q, tenant, (SELECT count(*) FROM docs d WHERE fp <~> q <= 3 AND d.tenant = query.tenant) AS rows FROM query WHERE tenant IS NOT NULL

@@ -1,6 +1,6 @@
--- Scopes of very unequal size: one with a quarter of the rows, a hundred, many of ten rows; and rows without one.
+-- Scopes of very unequal size: one with a quarter of the rows, a hundred with 2 500 each, many with ten; and rows without one.
 CREATE TABLE docs (id bigint, tenant bigint, fp bigint);
-INSERT INTO docs SELECT i, CASE i % 4 WHEN 0 THEN 0 WHEN 1 THEN i % 100 WHEN 2 THEN i / 40 END,
+INSERT INTO docs SELECT i, CASE i % 4 WHEN 0 THEN 0 WHEN 1 THEN i / 4 % 100 WHEN 2 THEN i / 40 END,
     CASE WHEN i % 40 < 28 THEN hashint8extended(i, 1) ELSE hashint8extended(i - i % 40, 1) # (1::bigint << (i % 64)::integer) END
     FROM generate_series(1, 1000000) i;
 CREATE INDEX docs_id ON docs (id);
