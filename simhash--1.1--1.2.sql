@@ -150,7 +150,8 @@ COMMENT ON FUNCTION minhash_code(tsvector, integer) IS
 
 -- ==== Wide codes (src/operators/code.cpp, src/operators/bit_ball.cpp, src/planner) ====
 
--- Bit strings of different lengths are an error, so none of these functions is leakproof.
+-- Bit strings of different lengths are an error, so none of these functions is leakproof. Those that return a boolean cost more than
+-- a condition such as length(code) = 256, so that the server checks that first.
 CREATE FUNCTION hamming(bit, bit) RETURNS integer
     AS 'MODULE_PATHNAME', 'simhash_code_hamming'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT hamming_support;
@@ -163,19 +164,19 @@ COMMENT ON OPERATOR <~~> (bit, bit) IS
 
 CREATE FUNCTION hamming_within(code bit, query bit, radius bigint) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_code_hamming_within'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT hamming_within_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3 SUPPORT hamming_within_support;
 COMMENT ON FUNCTION hamming_within(bit, bit, bigint) IS
     'whether the Hamming distance of two codes is at most radius';
 
 CREATE FUNCTION hamming_at(code bit, query bit, distance bigint) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_code_hamming_at'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT hamming_within_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3 SUPPORT hamming_within_support;
 COMMENT ON FUNCTION hamming_at(bit, bit, bigint) IS
     'whether the Hamming distance of two codes is exactly distance; the planner writes code <~~> query = distance so';
 
 CREATE FUNCTION hamming_beyond(code bit, query bit, radius bigint) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_code_hamming_beyond'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT hamming_within_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3 SUPPORT hamming_within_support;
 COMMENT ON FUNCTION hamming_beyond(bit, bit, bigint) IS
     'whether the Hamming distance of two codes is more than radius; the planner writes code <~~> query > radius so';
 
@@ -187,7 +188,7 @@ COMMENT ON FUNCTION hamming_radius_of_codes(numeric, boolean) IS
 
 CREATE FUNCTION codes_alike(bit, bit) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_codes_alike'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3;
 COMMENT ON FUNCTION codes_alike(bit, bit) IS 'implementation of =~~ of codes';
 
 CREATE OPERATOR =~~ (
@@ -233,12 +234,12 @@ COMMENT ON FUNCTION bit_ball(bit, bigint) IS 'all codes within radius of center'
 
 CREATE FUNCTION bit_ball_contained(bit, bit_ball) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_bit_ball_contained'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3;
 COMMENT ON FUNCTION bit_ball_contained(bit, bit_ball) IS 'implementation of <@ of codes';
 
 CREATE FUNCTION bit_ball_contains(bit_ball, bit) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_bit_ball_contains'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3;
 COMMENT ON FUNCTION bit_ball_contains(bit_ball, bit) IS 'implementation of @> of codes';
 
 CREATE OPERATOR <@ (

@@ -286,9 +286,32 @@ CREATE INDEX ON own USING simhash (no_length(code) own_ops);
 CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[1, -5]';
 CREATE INDEX ON own USING simhash (no_length(code) own_ops);
 \set VERBOSITY default
+-- A class of bits whose <@ takes balls around words, as a class of another type has it; and one of anything else.
+CREATE FUNCTION word_in_ball(bit, hamming_ball) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN $1::bit(64)::bigint <@ $2; END';
+CREATE FUNCTION word_in_interval(bit, interval) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT AS 'SELECT true';
+CREATE OPERATOR <@ (LEFTARG = bit, RIGHTARG = hamming_ball, FUNCTION = word_in_ball);
+CREATE OPERATOR <@ (LEFTARG = bit, RIGHTARG = interval, FUNCTION = word_in_interval);
+CREATE OPERATOR CLASS word_ops FOR TYPE bit USING simhash AS
+    OPERATOR 1 <@ (bit, hamming_ball), OPERATOR 1 <@ (bit, interval), OPERATOR 2 = (bit, bit),
+    FUNCTION 1 (bit, bit) hashvarlenaextended (internal, bigint), FUNCTION 2 (bit, bit) own_words (bit);
+CREATE INDEX own_word ON own USING simhash (code word_ops);
+SELECT count(*) AS centers, count(*) FILTER (WHERE (SELECT count(*) FROM own WHERE code <@ hamming_ball(center, 1))
+        <> (SELECT count(*) FROM generate_series(1, 100) i WHERE bit_count(int8send(i # center)) <= 1)) AS wrong
+FROM generate_series(0::bigint, 256) center;
+SELECT count(*) FROM own WHERE code <@ interval '1 day';
 RESET enable_seqscan;
 DROP TABLE own;
 DROP OPERATOR FAMILY own_ops USING simhash;
-DROP FUNCTION own_words, own_layout, no_length;
+DROP OPERATOR FAMILY word_ops USING simhash;
+DROP OPERATOR <@ (bit, hamming_ball);
+DROP OPERATOR <@ (bit, interval);
+DROP FUNCTION own_words, own_layout, no_length, word_in_ball, word_in_interval;
+-- A guard of the length is checked before the comparison, which raises an error.
+CREATE TABLE lengths (code bit varying);
+INSERT INTO lengths VALUES (B'1'), (B'11');
+SELECT * FROM lengths WHERE code <~~> B'1' = 0 AND length(code) = 1;
+SELECT * FROM lengths WHERE code =~~ B'1' AND length(code) = 1;
+SELECT * FROM lengths WHERE code <@ bit_ball(B'1', 1) AND length(code) = 1;
+DROP TABLE lengths;
 DROP TABLE pictures, codes, chance, unlike, scoped;
 DROP FUNCTION changed, code, condition, plan, found, estimated;

@@ -88,6 +88,14 @@ CREATE INDEX ON tenants USING simhash (fp, tenant);
 CREATE INDEX ON tenants USING simhash (stored, tenant);
 CREATE INDEX ON tenants USING simhash (number, id);
 CREATE INDEX ON tenants USING simhash (simhash(body), id);
+-- A class that would compute words of a bigint.
+CREATE FUNCTION other_word(bigint) RETURNS bigint[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[$1 # 1]';
+CREATE OPERATOR CLASS other_words_ops FOR TYPE bigint USING simhash AS
+    OPERATOR 1 <@ (bigint, hamming_ball), FUNCTION 1 hashint8extended (bigint, bigint), FUNCTION 2 other_word (bigint);
+CREATE INDEX ON tenants USING simhash (fp other_words_ops);
+CREATE INDEX ON tenants USING simhash (fp, number other_words_ops);
+DROP OPERATOR FAMILY other_words_ops USING simhash CASCADE;
+DROP FUNCTION other_word;
 DROP TABLE kinds, of_domain, numbered, constrained, fingerprint_keys, tenants;
 DROP DOMAIN document;
 DROP FUNCTION found_by;

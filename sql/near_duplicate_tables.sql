@@ -197,10 +197,11 @@ SELECT * FROM near_duplicate_pairs('SELECT 1, ''a'' WHERE false');
 SELECT * FROM near_duplicate_groups('SELECT 1, ''a'' WHERE false');
 SELECT * FROM near_duplicate_groups('SELECT NULL::bigint, ''a''');
 SELECT count(*) FROM near_duplicate_pairs(NULL);
-SELECT count(*) FROM near_duplicate_groups('SELECT 1, ''a''', NULL::double precision);
 
 -- What is refused.
-SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''', 1.01);
+SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', NULL::double precision);
+SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', NULL::integer); -- is no id_type without a name
+SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''', 1.0000001);
 SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', 'NaN'::double precision);
 SELECT * FROM near_duplicate_pairs('SELECT id FROM page');
 SELECT * FROM near_duplicate_pairs('SELECT id, body, place FROM page');

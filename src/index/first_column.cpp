@@ -209,9 +209,18 @@ bool is_new_index(Relation heap, Relation index) {
 }
 
 void check_first_column(Relation index) {
+    bool computes = OidIsValid(index_getprocid(index, 1, kValueWords));
+    if (index->rd_opcintype[0] == INT8OID && computes)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("a simhash index does not compute the words of a bigint"),
+                 errdetail("Its operator class has support function %d, but a bigint is its own "
+                           "word.",
+                           kValueWords),
+                 errhint("Index an expression by the default operator class.")));
     if (index->rd_opcintype[0] == INT8OID)
         return;
-    if (OidIsValid(index_getprocid(index, 1, kValueWords))) {
+    if (computes) {
         check_word_count(index);
         return;
     }

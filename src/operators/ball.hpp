@@ -2,7 +2,7 @@
 // fp <@ hamming_ball(query, radius).
 #pragma once
 
-#include "pg.hpp"
+#include "operators/our_function.hpp"
 
 extern "C" {
 PGDLLEXPORT Datum simhash_ball_in(PG_FUNCTION_ARGS);
@@ -22,6 +22,8 @@ struct HammingBall {
     int32 reserved; // 0, so that equal balls are equal bytes
 };
 static_assert(sizeof(HammingBall) == 16);
+
+constexpr OurFunction kHammingBallIn = {"simhash_ball_in", simhash_ball_in};
 
 // No detoasting: a type of fixed length is never compressed or moved out of its row.
 inline HammingBall* datum_get_ball(Datum datum) {

@@ -2,7 +2,7 @@
 // code <@ bit_ball(query, radius).
 #pragma once
 
-#include "pg.hpp"
+#include "operators/our_function.hpp"
 
 extern "C" {
 PGDLLEXPORT Datum simhash_bit_ball_in(PG_FUNCTION_ARGS);
@@ -22,6 +22,8 @@ struct BitBall {
     VarBit center;
 };
 static_assert(offsetof(BitBall, center) == 8);
+
+constexpr OurFunction kBitBallIn = {"simhash_bit_ball_in", simhash_bit_ball_in};
 
 // The ball, aligned and with a header of 4 bytes.
 inline BitBall* datum_get_bit_ball(Datum datum) {

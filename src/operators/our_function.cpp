@@ -38,4 +38,13 @@ bool is_our_function(Oid function, const OurFunction& ours) {
     return info.fn_addr == ours.address;
 }
 
+bool is_our_type(Oid type, const OurFunction& input) {
+    HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+    if (!HeapTupleIsValid(tuple))
+        return false;
+    Oid function = reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple))->typinput;
+    ReleaseSysCache(tuple);
+    return is_our_function(function, input);
+}
+
 } // namespace simhash

@@ -29,7 +29,7 @@ const DistanceFamily kFingerprints = {
     .at = {"simhash_hamming_at", simhash_hamming_at},
     .beyond = {"simhash_hamming_beyond", simhash_hamming_beyond},
     .radius = {"simhash_hamming_radius", simhash_hamming_radius},
-    .ball_in = {"simhash_ball_in", simhash_ball_in},
+    .ball_in = kHammingBallIn,
     .ball_make = {"simhash_ball_make", simhash_ball_make},
     .ball_contained = {"simhash_ball_contained", simhash_ball_contained},
     .ball_contains = {"simhash_ball_contains", simhash_ball_contains},
@@ -44,7 +44,7 @@ const DistanceFamily kCodes = {
     .at = {"simhash_code_hamming_at", simhash_code_hamming_at},
     .beyond = {"simhash_code_hamming_beyond", simhash_code_hamming_beyond},
     .radius = {"simhash_code_hamming_radius", simhash_code_hamming_radius},
-    .ball_in = {"simhash_bit_ball_in", simhash_bit_ball_in},
+    .ball_in = kBitBallIn,
     .ball_make = {"simhash_bit_ball_make", simhash_bit_ball_make},
     .ball_contained = {"simhash_bit_ball_contained", simhash_bit_ball_contained},
     .ball_contains = {"simhash_bit_ball_contains", simhash_bit_ball_contains},
@@ -97,13 +97,10 @@ const DistanceFamily* family_of(Oid function, OurFunction DistanceFamily::*role)
 }
 
 const DistanceFamily* family_of_ball(Oid type) {
-    HeapTuple tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-    if (!HeapTupleIsValid(tuple))
-        return nullptr;
-    // A type of balls is known by its input function, as types have no C code of their own.
-    Oid input = reinterpret_cast<Form_pg_type>(GETSTRUCT(tuple))->typinput;
-    ReleaseSysCache(tuple);
-    return family_of(input, &DistanceFamily::ball_in);
+    for (const DistanceFamily* family : kFamilies)
+        if (is_our_type(type, family->ball_in))
+            return family;
+    return nullptr;
 }
 
 Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,

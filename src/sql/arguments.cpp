@@ -80,7 +80,7 @@ __int128 weight_argument(double weight) {
     __int128 fixed;
     if (!fixed_point_weight(weight, &fixed))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid weight"),
-                        errdetail("The weight is %g.", weight),
+                        errdetail("The weight is %.15g.", weight),
                         errhint("Weights are finite numbers between %.0f and %.0f.",
                                 -kGreatestWeight, kGreatestWeight)));
     return fixed;
@@ -92,7 +92,7 @@ double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
     if (!(share >= 0 && share <= 1))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is out of range", what),
-                 errdetail("The %s is %g.", what, share), errhint("Use a number from 0 to 1.")));
+                 errdetail("The %s is %.15g.", what, share), errhint("Use a number from 0 to 1.")));
     return share;
 }
 

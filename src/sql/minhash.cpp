@@ -293,7 +293,7 @@ Datum simhash_minhash_similarity(PG_FUNCTION_ARGS) {
     if (!(confidence > 0 && confidence < 1))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("confidence is out of range"),
-                 errdetail("The confidence is %g.", confidence),
+                 errdetail("The confidence is %.15g.", confidence),
                  errhint("Use a number between 0 and 1, without these.")));
     TupleDesc columns;
     if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE)

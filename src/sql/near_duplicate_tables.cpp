@@ -129,10 +129,18 @@ void put_groups(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, c
 template <typename Put>
 Datum near_duplicates(FunctionCallInfo fcinfo, const Put& put) {
     InitMaterializedSRF(fcinfo, 0);
-    // A NULL gives no rows. The id_type may be NULL: only its type counts.
-    if (PG_ARGISNULL(0) || PG_ARGISNULL(PG_NARGS() - 1))
+    int last = PG_NARGS() - 1;
+    // A null of a number's type, without a name, is taken for the similarity, as that is preferred
+    // to a polymorphic argument.
+    if (PG_ARGISNULL(last))
+        ereport(ERROR,
+                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("similarity must not be null"),
+                 errhint("To tell the type of the ids, name the argument: id_type => "
+                         "NULL::integer.")));
+    // No query, no rows. The id_type may be null: only its type counts.
+    if (PG_ARGISNULL(0))
         return Datum(0);
-    double similarity = share_argument(fcinfo, PG_NARGS() - 1, "similarity");
+    double similarity = share_argument(fcinfo, last, "similarity");
     Oid id_type =
         TupleDescAttr(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)->setDesc, 0)->atttypid;
     text* query = PG_GETARG_TEXT_PP(0);

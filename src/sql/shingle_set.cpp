@@ -227,7 +227,7 @@ Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
     if (!(threshold >= 0 && threshold <= 1))
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                         errmsg("threshold must be between 0 and 1"),
-                        errdetail("The threshold is %g.", threshold)));
+                        errdetail("The threshold is %.15g.", threshold)));
     bool any = !a->span().empty() || !b->span().empty();
     bool similar = any && is_set_similarity_at_least(a->span(), b->span(), threshold);
     PG_FREE_IF_COPY(a, 0);

@@ -16,13 +16,10 @@ uint64_t fingerprint_of(Datum datum) {
     return uint64_t(DatumGetInt64(datum));
 }
 
-Ball ball_of_key(const ScanKeyData& key) {
+// The ball of an operator whose argument is a fingerprint.
+Ball ball_around_key(const ScanKeyData& key) {
     int radius = radius_of_strategy(key.sk_strategy);
     switch (key.sk_strategy) {
-    case kWithinBall: {
-        auto* ball = reinterpret_cast<HammingBall*>(DatumGetPointer(key.sk_argument));
-        return {uint64_t(ball->center), saturate_radius(ball->radius)};
-    }
     case kEqual:
         // sk_subtype is the type of the right-hand side, which the class allows to be a smaller
         // integer.
@@ -68,6 +65,11 @@ bool Conditions::has_length_of_column(Datum value) const {
     return typmod_ < 0 || VARBITLEN(DatumGetVarBitP(value)) == typmod_;
 }
 
+void Conditions::add_ball(const Ball& ball) {
+    want_nulls_ = false;
+    balls_[ball_count_++] = ball;
+}
+
 // Adds the condition that rows lie within `radius` of a value.
 void Conditions::add_value(Datum value, int radius, bool is_equality) {
     uint64_t words[kMaxWords];
@@ -82,24 +84,52 @@ void Conditions::add_value(Datum value, int radius, bool is_equality) {
         want_nulls_ &= is_equality;
         return;
     }
-    want_nulls_ = false;
     if (words_.count == 1) {
-        balls_[ball_count_++] = {words[0], saturate_radius(radius)};
-    } else if (radius < radius_) {
+        add_ball({words[0], saturate_radius(radius)});
+        return;
+    }
+    want_nulls_ = false;
+    if (radius < radius_) {
         // The scan searches within the smallest radius. The server compares rows with the others.
         radius_ = std::max(radius, kNoRadius);
         std::copy_n(words, words_.count, center_.begin());
     }
 }
 
-// Reads a condition of a class that computes words whose argument is a value, or a ball around one.
-void Conditions::read_value(const ScanKeyData& key) {
-    CallMemory memory;
-    if (key.sk_strategy == kWithinBall) {
-        BitBall* ball = datum_get_bit_ball(key.sk_argument);
-        add_value(VarBitPGetDatum(simhash::center(ball)), ball->radius, false);
+// Any operator may be the <@ of somebody's own class. An argument of another type than ours must
+// not be read as a ball.
+Conditions::BallKind Conditions::kind_of_ball(Oid type) {
+    if (type == ball_type_)
+        return ball_kind_;
+    if (is_our_type(type, kHammingBallIn))
+        ball_kind_ = BallKind::kOfWord;
+    else if (index_->rd_opcintype[0] == BITOID && is_our_type(type, kBitBallIn))
+        ball_kind_ = BallKind::kOfValue;
+    else
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("index \"%s\" cannot search by a value of type %s",
+                               RelationGetRelationName(index_), format_type_be(type)),
+                        errdetail("Operator %d of its operator class must take hamming_ball, or, "
+                                  "for type bit, bit_ball.",
+                                  kWithinBall)));
+    ball_type_ = type;
+    return ball_kind_;
+}
+
+void Conditions::read_ball(const ScanKeyData& key) {
+    if (kind_of_ball(key.sk_subtype) == BallKind::kOfWord) {
+        const HammingBall* ball = datum_get_ball(key.sk_argument);
+        add_ball({uint64_t(ball->center), saturate_radius(ball->radius)});
         return;
     }
+    CallMemory memory;
+    BitBall* ball = datum_get_bit_ball(key.sk_argument);
+    add_value(VarBitPGetDatum(simhash::center(ball)), ball->radius, false);
+}
+
+// Reads a condition of a class that computes words whose argument is a value.
+void Conditions::read_value(const ScanKeyData& key) {
+    CallMemory memory;
     bool is_equality = key.sk_strategy == kEqual;
     // Values that such a collation calls equal may have different words, and of a value of another
     // type, which somebody has added to the family, we know none: every row is looked at.
@@ -126,13 +156,13 @@ void Conditions::read_key(const ScanKeyData& key) {
         want_fingerprints_ = want_nulls_ = false;
         return;
     }
-    bool has_value = is_value_strategy(key.sk_strategy) || index_->rd_opcintype[0] == BITOID;
-    if (computes_words_ && has_value) {
+    if (key.sk_strategy == kWithinBall) {
+        read_ball(key);
+    } else if (computes_words_ && is_value_strategy(key.sk_strategy)) {
         read_value(key);
-        return;
+    } else {
+        add_ball(ball_around_key(key));
     }
-    want_nulls_ = false;
-    balls_[ball_count_++] = ball_of_key(key);
 }
 
 // Reads ORDER BY fp <~> a, fp <~> b ... A distance from NULL is NULL for all rows and orders

@@ -40,11 +40,17 @@ class Conditions {
   private:
     void clear();
     void read_key(const ScanKeyData& key);
+    void read_ball(const ScanKeyData& key);
     void read_value(const ScanKeyData& key);
+    void add_ball(const Ball& ball);
     void add_value(Datum value, int radius, bool is_equality);
     void read_order(std::span<const ScanKeyData> order_bys);
     void apply(const KnownScope& scope);
     bool has_length_of_column(Datum value) const;
+
+    // What the type of a ball holds: a word and a radius, or a value of type bit and a radius.
+    enum class BallKind : uint8 { kOfWord, kOfValue };
+    BallKind kind_of_ball(Oid type);
 
     Relation index_;
     ScopeReader scopes_;
@@ -52,6 +58,10 @@ class Conditions {
     const bool has_later_columns_;
     const WordLayout words_;
     const int32 typmod_; // of a column of bit: the length of its values; else -1
+
+    // The type of the last ball, and its kind, which takes looks into the catalogs.
+    Oid ball_type_ = InvalidOid;
+    BallKind ball_kind_ = BallKind::kOfWord;
 
     bool want_fingerprints_ = true, want_nulls_ = true;
     uint64_t scope_hash_ = 0;
