@@ -54,7 +54,8 @@ void check_locale(const char* locale) {
     if (!has_language || !is_known_language(language))
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("invalid ICU locale: \"%s\"", locale),
+                 errmsg("invalid ICU locale: \"%.*s\"",
+                        pg_mbcliplen(locale, int(strlen(locale)), 64), locale),
                  has_language ? errdetail("ICU does not know the language \"%s\".", language)
                               : errdetail("ICU finds no language in it."),
                  errhint("Use the code of a language, such as 'th' or 'zh', or '' for no language "

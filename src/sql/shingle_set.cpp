@@ -222,12 +222,8 @@ Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
 Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);
     ShingleSet* b = shingle_set_argument(fcinfo, 1);
-    double threshold = PG_GETARG_FLOAT8(2);
+    double threshold = share_argument(fcinfo, 2, "threshold");
     check_comparable(a->kind(), b->kind());
-    if (!(threshold >= 0 && threshold <= 1))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("threshold must be between 0 and 1"),
-                        errdetail("The threshold is %.15g.", threshold)));
     bool any = !a->span().empty() || !b->span().empty();
     bool similar = any && is_set_similarity_at_least(a->span(), b->span(), threshold);
     PG_FREE_IF_COPY(a, 0);

@@ -41,15 +41,17 @@ void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index, IndexRi
     // Until both are locked, the OID may become another index. So we look and check rights first,
     // in order not to lock other users' tables, and check again afterwards.
     Oid table = IndexGetRelation(oid, true);
-    if (!OidIsValid(table) || get_rel_relkind(oid) != RELKIND_INDEX) {
+    char kind = get_rel_relkind(oid);
+    if (kind == RELKIND_PARTITIONED_INDEX)
+        ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                        errmsg("\"%s\" is a partitioned index", get_rel_name(oid)),
+                        errhint("Name the indexes of its partitions.")));
+    if (!OidIsValid(table) || kind != RELKIND_INDEX) {
         char* name = get_rel_name(oid);
         ereport(ERROR,
                 (errcode(name == nullptr ? ERRCODE_UNDEFINED_TABLE : ERRCODE_WRONG_OBJECT_TYPE),
                  name == nullptr ? errmsg("relation with OID %u does not exist", oid)
-                                 : errmsg("\"%s\" is not a simhash index", name),
-                 get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX
-                     ? errhint("Name the indexes of its partitions.")
-                     : 0));
+                                 : errmsg("\"%s\" is not a simhash index", name)));
     }
     if (!may_open(table, right))
         aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(oid));
