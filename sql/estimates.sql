@@ -50,6 +50,14 @@ SELECT name, form, count(*) AS estimates, count(*) FILTER (WHERE NOT is_near(est
 FROM estimates GROUP BY 1, 2 ORDER BY 1, 2;
 SELECT * FROM estimates WHERE NOT is_near(estimated, true_rows) ORDER BY name, form, q, radius;
 
+-- Statistics of the distance of two columns: three rows in four are within 1 bit, and the columns' own statistics do not tell.
+CREATE TABLE versions AS SELECT word(i) AS old, CASE WHEN i % 4 > 0 THEN word(i) # (i % 2) ELSE word(-i) END AS new FROM generate_series(1, 4000) i;
+CREATE STATISTICS versions_distance ON (old <~> new) FROM versions;
+ANALYZE versions;
+SELECT form, round(estimate('SELECT FROM versions WHERE ' || form) / 500) * 500 AS rows_about, actual('SELECT FROM versions WHERE ' || form) AS rows
+FROM unnest(ARRAY['old <~> new <= 3', 'old <~> new = 0', 'old <~> new > 3', 'old <~> new IN (0, 1)', 'hamming(old, new) < 1', 'new <~> old <= 3']) form;
+DROP TABLE versions;
+
 -- Unknown query: an average one. Unknown radius: a small one. Never the default third of the table.
 SET plan_cache_mode = force_generic_plan;
 PREPARE of_query(bigint) AS SELECT FROM uniform WHERE fp <~> $1 <= 3;

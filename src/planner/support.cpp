@@ -258,6 +258,70 @@ double predicate_share(const SelectivityContext& context, Oid function, Node* le
     return differences ? inside - within_selectivity(context, left, right, int(limit) - 1) : inside;
 }
 
+// True where the server may have statistics of an expression of these: those of CREATE STATISTICS,
+// or of an index on an expression. Most tables have neither, and need no search.
+bool may_have_statistics(PlannerInfo* root, List* arguments) {
+    int number;
+    if (!bms_get_singleton_member(pull_varnos(root, reinterpret_cast<Node*>(arguments)), &number))
+        return false;
+    RelOptInfo* relation = root->simple_rel_array[number];
+    if (relation == nullptr || relation->statlist != NIL)
+        return relation != nullptr;
+    ListCell* cell;
+    foreach (cell, relation->indexlist)
+        if (lfirst_node(IndexOptInfo, cell)->indexprs != NIL)
+            return true;
+    return false;
+}
+
+// The distance a <~> b of the arguments of a predicate, or null where the operator is not there.
+Node* distance_of_predicate(const DistanceFamily& family, Oid function, List* arguments) {
+    Oid types[] = {family.type, family.type};
+    Oid hamming = sibling_function(function, "hamming", types, 2, family.hamming);
+    Oid op = OidIsValid(hamming) ? distance_operator(family, hamming) : InvalidOid;
+    if (!OidIsValid(op))
+        return nullptr;
+    auto* distance = reinterpret_cast<OpExpr*>(
+        make_opclause(op, INT4OID, false, static_cast<Expr*>(linitial(arguments)),
+                      static_cast<Expr*>(lsecond(arguments)), InvalidOid, InvalidOid));
+    distance->opfuncid = hamming;
+    return reinterpret_cast<Node*>(distance);
+}
+
+// Sets the share of rows that the server's own statistics of the distance tell, as they do of the
+// comparison that the predicate stands for. Returns false where there are none.
+bool share_by_statistics(const SelectivityContext& context, Oid function, List* arguments,
+                         int64 limit, double* share) {
+    if (context.is_join ||
+        !may_have_statistics(context.root, list_make2(linitial(arguments), lsecond(arguments))))
+        return false;
+    int strategy = BTLessEqualStrategyNumber;
+    const DistanceFamily* family = family_of(function, &DistanceFamily::within);
+    if (family == nullptr) {
+        strategy = BTEqualStrategyNumber;
+        family = family_of(function, &DistanceFamily::at);
+    }
+    if (family == nullptr) {
+        strategy = BTGreaterStrategyNumber;
+        family = family_of(function, &DistanceFamily::beyond);
+    }
+    Node* distance =
+        family != nullptr ? distance_of_predicate(*family, function, arguments) : nullptr;
+    if (distance == nullptr)
+        return false;
+    VariableStatData statistics;
+    examine_variable(context.root, distance, context.relation, &statistics);
+    bool found = HeapTupleIsValid(statistics.statsTuple);
+    ReleaseVariableStats(statistics);
+    if (!found)
+        return false;
+    Oid comparison = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT4OID, INT8OID, int16(strategy));
+    *share = restriction_selectivity(context.root, comparison,
+                                     list_make2(distance, make_bigint_constant(limit)), InvalidOid,
+                                     context.relation);
+    return true;
+}
+
 Node* estimate_predicate(SupportRequestSelectivity* request) {
     if (list_length(request->args) != 3)
         return nullptr;
@@ -272,7 +336,8 @@ Node* estimate_predicate(SupportRequestSelectivity* request) {
         auto* right = static_cast<Node*>(lsecond(request->args));
         int64 radius = known != nullptr ? DatumGetInt64(known->constvalue)
                                         : space_of(left, right).likely_radius();
-        share = predicate_share(context, request->funcid, left, right, radius);
+        if (!share_by_statistics(context, request->funcid, request->args, radius, &share))
+            share = predicate_share(context, request->funcid, left, right, radius);
     }
     CLAMP_PROBABILITY(share);
     request->selectivity = share;
