@@ -131,23 +131,30 @@ void install_rewriting() {
 
 namespace {
 
+// The distance a <~> b of two arguments, where the family has the operator whose function is
+// hamming; else null.
+Node* make_distance(const DistanceFamily& family, Oid hamming, Node* left, Node* right) {
+    Oid op = distance_operator(family, hamming);
+    if (!OidIsValid(op))
+        return nullptr;
+    auto* distance = reinterpret_cast<OpExpr*>(
+        make_opclause(op, INT4OID, false, reinterpret_cast<Expr*>(left),
+                      reinterpret_cast<Expr*>(right), InvalidOid, InvalidOid));
+    // make_opclause() leaves the function open.
+    distance->opfuncid = hamming;
+    return reinterpret_cast<Node*>(distance);
+}
+
 // hamming(a, b) becomes a <~> b, so that ORDER BY hamming(fp, $1) matches the index's ordering
 // operator.
-Node* simplify_distance(SupportRequestSimplify* request) {
+Node* simplify_distance(const FuncExpr* call) {
     // The planner asks this before it opens the query's tables, so the hook is there in time.
     install_rewriting();
-    Oid function = request->fcall->funcid;
-    const DistanceFamily* family = family_of(function, &DistanceFamily::hamming);
-    Oid op = family != nullptr ? distance_operator(*family, function) : InvalidOid;
-    if (!OidIsValid(op) || list_length(request->fcall->args) != 2)
+    const DistanceFamily* family = family_of(call->funcid, &DistanceFamily::hamming);
+    if (family == nullptr || list_length(call->args) != 2)
         return nullptr;
-    auto* left = static_cast<Expr*>(linitial(request->fcall->args));
-    auto* right = static_cast<Expr*>(lsecond(request->fcall->args));
-    auto* distance = reinterpret_cast<OpExpr*>(
-        make_opclause(op, INT4OID, false, left, right, InvalidOid, InvalidOid));
-    // make_opclause() leaves the function open.
-    distance->opfuncid = function;
-    return reinterpret_cast<Node*>(distance);
+    return make_distance(*family, call->funcid, static_cast<Node*>(linitial(call->args)),
+                         static_cast<Node*>(lsecond(call->args)));
 }
 
 // ---- support function of hamming_within(), hamming_at() and hamming_beyond() ----
@@ -274,26 +281,11 @@ bool may_have_statistics(PlannerInfo* root, List* arguments) {
     return false;
 }
 
-// The distance a <~> b of the arguments of a predicate, or null where the operator is not there.
-Node* distance_of_predicate(const DistanceFamily& family, Oid function, List* arguments) {
-    Oid types[] = {family.type, family.type};
-    Oid hamming = sibling_function(function, "hamming", types, 2, family.hamming);
-    Oid op = OidIsValid(hamming) ? distance_operator(family, hamming) : InvalidOid;
-    if (!OidIsValid(op))
-        return nullptr;
-    auto* distance = reinterpret_cast<OpExpr*>(
-        make_opclause(op, INT4OID, false, static_cast<Expr*>(linitial(arguments)),
-                      static_cast<Expr*>(lsecond(arguments)), InvalidOid, InvalidOid));
-    distance->opfuncid = hamming;
-    return reinterpret_cast<Node*>(distance);
-}
-
 // Sets the share of rows that the server's own statistics of the distance tell, as they do of the
 // comparison that the predicate stands for. Returns false where there are none.
-bool share_by_statistics(const SelectivityContext& context, Oid function, List* arguments,
+bool share_by_statistics(const SelectivityContext& context, Oid function, Node* left, Node* right,
                          int64 limit, double* share) {
-    if (context.is_join ||
-        !may_have_statistics(context.root, list_make2(linitial(arguments), lsecond(arguments))))
+    if (context.is_join || !may_have_statistics(context.root, list_make2(left, right)))
         return false;
     int strategy = BTLessEqualStrategyNumber;
     const DistanceFamily* family = family_of(function, &DistanceFamily::within);
@@ -305,8 +297,11 @@ bool share_by_statistics(const SelectivityContext& context, Oid function, List* 
         strategy = BTGreaterStrategyNumber;
         family = family_of(function, &DistanceFamily::beyond);
     }
-    Node* distance =
-        family != nullptr ? distance_of_predicate(*family, function, arguments) : nullptr;
+    if (family == nullptr)
+        return false;
+    Oid types[] = {family->type, family->type};
+    Oid hamming = sibling_function(function, "hamming", types, 2, family->hamming);
+    Node* distance = OidIsValid(hamming) ? make_distance(*family, hamming, left, right) : nullptr;
     if (distance == nullptr)
         return false;
     VariableStatData statistics;
@@ -336,7 +331,7 @@ Node* estimate_predicate(SupportRequestSelectivity* request) {
         auto* right = static_cast<Node*>(lsecond(request->args));
         int64 radius = known != nullptr ? DatumGetInt64(known->constvalue)
                                         : space_of(left, right).likely_radius();
-        if (!share_by_statistics(context, request->funcid, request->args, radius, &share))
+        if (!share_by_statistics(context, request->funcid, left, right, radius, &share))
             share = predicate_share(context, request->funcid, left, right, radius);
     }
     CLAMP_PROBABILITY(share);
@@ -359,7 +354,7 @@ Datum simhash_hamming_support(PG_FUNCTION_ARGS) {
     auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
     Node* answer = nullptr;
     if (IsA(request, SupportRequestSimplify))
-        answer = simplify_distance(reinterpret_cast<SupportRequestSimplify*>(request));
+        answer = simplify_distance(reinterpret_cast<SupportRequestSimplify*>(request)->fcall);
     PG_RETURN_POINTER(answer);
 }
 
