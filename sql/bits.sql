@@ -286,6 +286,16 @@ CREATE INDEX ON own USING simhash (no_length(code) own_ops);
 CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[1, -5]';
 CREATE INDEX ON own USING simhash (no_length(code) own_ops);
 \set VERBOSITY default
+-- At the end of a transaction that empties a temporary table its index is built anew, when there is no snapshot.
+CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN ARRAY[1, 8]; END';
+BEGIN;
+CREATE TEMP TABLE emptied (code bit(64)) ON COMMIT DELETE ROWS;
+CREATE INDEX ON emptied USING simhash (code own_ops);
+INSERT INTO emptied SELECT code FROM own;
+SELECT count(*) FROM emptied WHERE code = 77::bit(64);
+COMMIT;
+SELECT count(*) FROM emptied WHERE code = 77::bit(64);
+DROP TABLE emptied;
 -- A class of bits whose <@ takes balls around words, as a class of another type has it; and one of anything else.
 CREATE FUNCTION word_in_ball(bit, hamming_ball) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN $1::bit(64)::bigint <@ $2; END';
 CREATE FUNCTION word_in_interval(bit, interval) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT AS 'SELECT true';

@@ -78,6 +78,7 @@ SELECT query, is_near(estimate(query), actual(query)) AS near
 FROM unnest(ARRAY[
     'SELECT FROM uniform a JOIN (SELECT * FROM uniform LIMIT 1000) b ON a.fp <~> b.fp <= 3',
     'SELECT FROM clustered a JOIN (SELECT * FROM clustered LIMIT 1000) b ON a.fp <@ hamming_ball(b.fp, 3)',
+    'SELECT FROM clustered a JOIN (SELECT * FROM clustered LIMIT 1000) b ON a.fp <~> b.fp = 2',
     'SELECT FROM hot a JOIN (SELECT * FROM hot LIMIT 100) b ON a.fp <~> b.fp <= 64',
     'SELECT FROM (SELECT * FROM uniform LIMIT 100) a WHERE EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)',
     'SELECT FROM (SELECT * FROM hot LIMIT 100) a WHERE NOT EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)',

@@ -67,10 +67,8 @@ REINDEX INDEX CONCURRENTLY numbered_id;
 REINDEX TABLE CONCURRENTLY numbered;
 TRUNCATE numbered;
 VACUUM FULL numbered;
-SET client_min_messages = error; -- once more at the end of the transaction that makes it
 CREATE TEMP TABLE emptied (id bigserial) ON COMMIT DELETE ROWS;
 CREATE INDEX emptied_id ON emptied USING simhash (id);
-RESET client_min_messages;
 INSERT INTO emptied DEFAULT VALUES;
 INSERT INTO emptied DEFAULT VALUES;
 DROP TABLE emptied;

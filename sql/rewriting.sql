@@ -28,7 +28,7 @@ FROM unnest(ARRAY[
     'fp <~> 42 <= 3 OR fp <~> 43 <= 3 AND id = 5', '(fp <~> 42 <= 3) IS TRUE',
     'CASE WHEN id = 1 THEN fp <~> 42 <= 3 END',
     'fp <~> 42 <= 3.5', '3.5 > fp <~> 42', 'fp <~> 42 < 3.0', 'fp <~> 42 > 3.0', 'fp <~> 42 >= 3.5', 'fp <~> 42 = 3.0',
-    'fp <~> 42 <= 3.5::float8', 'fp <~> 42 < radius::numeric',
+    'fp <~> 42 <= 3.5::float8', 'fp <~> 42 < radius::numeric', 'fp <~> 42 <= radius::float8', 'fp <~> 42 < radius::float8',
     'fp <~> 42 IN (1, 2)', 'fp <~> 42 IN (2, NULL)', 'fp <~> 42 = ANY (ARRAY[1, 2]::bigint[])',
     'fp <~> 42 IN (1, 2) OR id = 1 AND fp <~> 42 = 3.0']) form;
 
@@ -47,11 +47,12 @@ FROM unnest(ARRAY[
     'fp <~> 42 <= (random() * 3)::int', 'fp <~> (random() * 3)::int <= 3', 'fp <~> 42 NOT IN (1, 2)',
     'fp <~> 42 IN (1, radius)', 'fp <~> 42 = ANY (''{}''::int[])', '(fp <~> 42) + 1 <= 3', 'id <= 3']) form;
 
--- An equality between tables may be a hash join, and stays one; within one table or a pair it is rewritten.
+-- An equality of one table's distance with another's limit may be a hash join, and stays one; others are rewritten.
 SET enable_mergejoin = off; SET enable_nestloop = off;
 SELECT condition('SELECT * FROM rewritten a JOIN rewritten b ON a.fp <~> 42 = b.radius');
 RESET enable_mergejoin; RESET enable_nestloop;
 SELECT condition('SELECT * FROM rewritten a JOIN rewritten b ON a.fp <~> b.fp = b.radius');
+SELECT condition('SELECT * FROM rewritten a, rewritten b, rewritten c WHERE a.fp <~> b.fp = c.radius');
 
 -- Where something is made of this very distance, the comparison stays: alone, or beside the predicate where an index of ours can use that.
 CREATE INDEX rewritten_distance ON rewritten ((fp <~> 42));
@@ -76,11 +77,18 @@ CREATE TABLE constrained (fp bigint, CHECK (hamming(fp, 42) > 10));
 SET constraint_exclusion = on;
 SELECT condition('SELECT * FROM constrained WHERE fp <~> 42 <= 3');
 RESET constraint_exclusion;
+SELECT condition('SELECT * FROM constrained WHERE fp <~> 42 <= 3');
+-- What a constraint calls is not called for a query that the server does not compare with it.
+CREATE FUNCTION least_distance() RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN 10; END';
+ALTER TABLE constrained ADD CHECK (hamming(fp, 43) > least_distance());
+CREATE OR REPLACE FUNCTION least_distance() RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RAISE ''called''; END';
+SELECT condition('SELECT * FROM constrained WHERE fp <~> 42 <= 3');
 CREATE TABLE family (fp bigint);
 CREATE TABLE family_near (CHECK (fp <~> 42 < 10)) INHERITS (family);
 CREATE TABLE family_far (CHECK (fp <~> 42 >= 10)) INHERITS (family);
 EXPLAIN (COSTS OFF) SELECT * FROM family WHERE fp <~> 42 <= 3;
 DROP TABLE by_distance, by_id, constrained, family CASCADE;
+DROP FUNCTION least_distance;
 
 -- What a subquery is compared with stays as written: the executor takes it apart.
 CREATE TABLE compared AS SELECT i AS id, hashint8extended(i, 1) AS fp FROM generate_series(1, 1000) i;
@@ -101,6 +109,11 @@ SELECT (SELECT count(*) FROM compared WHERE fp <~> 4711 <= 2.9999999999999996::f
        (SELECT count(*) FROM compared WHERE fp <~> 4711 >= 30.000000000000004::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 > 30) AS same,
        (SELECT count(*) FROM compared WHERE fp <~> 4711 > 29.999999999999996::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 > 29) AS same;
 SELECT condition('SELECT * FROM compared WHERE fp <~> 42 < 3.0000000000000004::float8');
+-- A subplan runs once for each row, though predicate and comparison might both stand.
+CREATE SEQUENCE calls;
+SELECT count(*) FROM compared c WHERE fp <~> (SELECT nextval('calls') WHERE c.id > 0) IN (30, 31);
+SELECT last_value FROM calls;
+DROP SEQUENCE calls;
 DROP TABLE compared, radii;
 
 -- hamming is the operator, so that ORDER BY matches the index.
@@ -120,9 +133,34 @@ SELECT form, condition(form) FROM unnest(ARRAY[
     'SELECT * FROM (SELECT DISTINCT fp FROM rewritten) d WHERE fp <~> 42 <= 3',
     'SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u WHERE fp <~> 42 <= 3',
     'SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u WHERE fp <~> 42 = 3 OR fp = 1',
+    'SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u WHERE fp <~> 42 IN (1, 2) AND fp <~> 43 = 3.0',
     'SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u JOIN (VALUES (1), (2)) v(q) ON fp <~> q < 4',
     'SELECT min(id) FROM rewritten WHERE fp <~> 42 <= 3',
     'WITH w AS MATERIALIZED (SELECT * FROM rewritten WHERE fp <~> 42 <= 3) SELECT * FROM w WHERE fp <~> 43 <= 3']) form;
+
+-- Row-level security, of a member of a UNION ALL, too; and a user who may not call what a condition would become.
+CREATE ROLE regress_simhash_reader;
+GRANT SELECT ON rewritten TO regress_simhash_reader;
+CREATE POLICY near ON rewritten USING (fp <~> 42 <= 3);
+ALTER TABLE rewritten ENABLE ROW LEVEL SECURITY;
+SET ROLE regress_simhash_reader;
+EXPLAIN (COSTS OFF) SELECT * FROM rewritten WHERE id = 1;
+EXPLAIN (COSTS OFF) SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u WHERE fp = 1;
+RESET ROLE;
+ALTER TABLE rewritten DISABLE ROW LEVEL SECURITY;
+DROP POLICY near ON rewritten;
+CREATE INDEX rewritten_fp ON rewritten USING simhash (fp);
+REVOKE EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) FROM PUBLIC;
+SET ROLE regress_simhash_reader;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT fp FROM rewritten WHERE fp <~> 42 <= 3;
+SELECT fp FROM rewritten WHERE hamming_within(fp, 42, 3);
+RESET enable_seqscan; RESET enable_bitmapscan;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) TO PUBLIC;
+DROP INDEX rewritten_fp;
+REVOKE SELECT ON rewritten FROM regress_simhash_reader;
+DROP ROLE regress_simhash_reader;
 
 -- A run of the planner inside another (a function evaluated while planning) does not disturb the outer one.
 CREATE FUNCTION planned_inside() RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$

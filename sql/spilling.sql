@@ -124,4 +124,21 @@ FETCH 2 FROM names;
 SELECT temporary_files() > 0 AS has_rows_of_the_window;
 COMMIT;
 SELECT temporary_files();
+-- One side spilled, and the other is empty: the files are released.
+SELECT count(*) FROM simhash_bit_join_of('SELECT i::bigint::bit(64) FROM generate_series(1, 20000) i', 'SELECT bit(64) ''1'' WHERE false', 3);
+SELECT count(*) FROM simhash_bit_join_of('SELECT bit(64) ''1'' WHERE false', 'SELECT i::bigint::bit(64) FROM generate_series(1, 20000) i', 3);
+SELECT temporary_files();
+-- Less memory when a set is searched than when it was collected.
+BEGIN;
+SET LOCAL work_mem = '64MB';
+SET LOCAL enable_sort = off;
+DECLARE pairs CURSOR FOR SELECT cardinality(simhash_pairs_agg(hashint8extended(i / 4, 1), 0)) AS pairs FROM generate_series(0, 39999) i GROUP BY i % 2;
+FETCH 1 FROM pairs;
+SET LOCAL work_mem = '64kB';
+FETCH 1 FROM pairs;
+COMMIT;
+SET work_mem = '64MB';
+SELECT count(*) FROM simhash_join_of($$SELECT i::bigint FROM generate_series(1, 20000) i
+    UNION ALL SELECT 0 WHERE set_config('work_mem', '64kB', false) IS NULL$$, 'SELECT i::bigint FROM generate_series(1, 20000) i', 0);
+RESET work_mem;
 DROP TABLE spill_source, spill_pairs, spill_clusters, spill_joined;

@@ -201,9 +201,10 @@ int hint_of_row_number(Relation index) {
 bool is_new_index(Relation heap, Relation index) {
     if (ReindexIsProcessingIndex(RelationGetRelid(index)))
         return false;
-    // The index was made in this transaction, so by CREATE INDEX or CREATE TABLE.
+    // The index was made in this transaction, so by CREATE INDEX or CREATE TABLE. If it has pages,
+    // the server has emptied the table since, and builds its indexes anew.
     if (index->rd_createSubid != InvalidSubTransactionId)
-        return true;
+        return index->rd_rel->relpages == 0;
     // CONCURRENTLY builds in a transaction of its own. REINDEX builds a copy, beside the old index.
     return !index->rd_index->indisvalid && !has_twin(heap, index);
 }

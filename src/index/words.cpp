@@ -31,7 +31,14 @@ WordLayout word_layout(Oid opfamily, Oid type, int32 typmod) {
     InitFunctionCallInfoData(*call, &found, 1, InvalidOid, nullptr, nullptr);
     call->args[0].value = Int32GetDatum(typmod);
     call->args[0].isnull = false;
+    // A function that runs statements needs a snapshot. At the end of a transaction, when the server
+    // has emptied a temporary table and builds its indexes anew, there is none.
+    bool needs_snapshot = !ActiveSnapshotSet();
+    if (needs_snapshot)
+        PushActiveSnapshot(GetTransactionSnapshot());
     Datum result = FunctionCallInvoke(call);
+    if (needs_snapshot)
+        PopActiveSnapshot();
     if (call->isnull)
         return {0, kNoRadius};
     auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kWordLayout);

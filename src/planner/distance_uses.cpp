@@ -64,10 +64,17 @@ void look_at_constraints(Search* search, PlannerInfo* root, Relation table) {
     }
 }
 
-void look_at_table(Search* search, PlannerInfo* root, Relation table) {
+// True where the server compares conditions with CHECK constraints: by default only where a table
+// has children. Elsewhere it does not simplify them, which may call a function that this user may
+// not call.
+bool constraints_count(bool with_children) {
+    return constraint_exclusion == CONSTRAINT_EXCLUSION_ON ||
+           (constraint_exclusion == CONSTRAINT_EXCLUSION_PARTITION && with_children);
+}
+
+void look_at_table(Search* search, PlannerInfo* root, Relation table, bool with_children) {
     look_at_indexes(search, table);
-    // Otherwise the server does not compare conditions with constraints.
-    if (constraint_exclusion != CONSTRAINT_EXCLUSION_OFF)
+    if (constraints_count(with_children))
         look_at_constraints(search, root, table);
     if (PartitionKey key = RelationGetPartitionKey(table))
         look_at_expressions(search, key->partexprs);
@@ -95,7 +102,7 @@ void look_at_tables(Search* search, PlannerInfo* root, Oid oid, bool with_childr
     Relation table = try_relation_open(oid, NoLock);
     if (table == nullptr)
         return; // dropped meanwhile
-    look_at_table(search, root, table);
+    look_at_table(search, root, table, with_children);
     if (with_children) {
         ListCell* cell;
         foreach (cell, tables_below(table))

@@ -204,9 +204,10 @@ Node* call_sibling(PlannerInfo* root, const Comparison& comparison, const char* 
     return eval_const_expressions(root, reinterpret_cast<Node*>(call));
 }
 
-Node* cast_to(PlannerInfo* root, Oid cast, Oid type, Node* value) {
-    auto* call =
-        makeFuncExpr(cast, type, list_make1(value), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+// A simplified call of one of the server's functions of one argument. Where the plan is written as
+// SQL, in EXPLAIN and by postgres_fdw, `form` says how; an implicit cast is not written.
+Node* call_of_server(PlannerInfo* root, Oid function, Oid type, Node* value, CoercionForm form) {
+    auto* call = makeFuncExpr(function, type, list_make1(value), InvalidOid, InvalidOid, form);
     return eval_const_expressions(root, reinterpret_cast<Node*>(call));
 }
 
@@ -218,9 +219,9 @@ bool has_integer_limit(const Comparison& comparison) {
 Node* limit_as_bigint(PlannerInfo* root, const Comparison& comparison) {
     switch (exprType(comparison.limit)) {
     case INT2OID:
-        return cast_to(root, F_INT8_INT2, INT8OID, comparison.limit);
+        return call_of_server(root, F_INT8_INT2, INT8OID, comparison.limit, COERCE_IMPLICIT_CAST);
     case INT4OID:
-        return cast_to(root, F_INT8_INT4, INT8OID, comparison.limit);
+        return call_of_server(root, F_INT8_INT4, INT8OID, comparison.limit, COERCE_IMPLICIT_CAST);
     default:
         return comparison.limit;
     }
@@ -238,8 +239,9 @@ Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool belo
     Node* limit = comparison.limit;
     if (exprType(limit) == FLOAT8OID) {
         // It is rounded first: the cast to numeric keeps 15 digits, and might round it up.
-        limit = cast_to(root, below ? F_CEIL_FLOAT8 : F_FLOOR_FLOAT8, FLOAT8OID, limit);
-        limit = cast_to(root, F_NUMERIC_FLOAT8, NUMERICOID, limit);
+        limit = call_of_server(root, below ? F_CEIL_FLOAT8 : F_FLOOR_FLOAT8, FLOAT8OID, limit,
+                               COERCE_EXPLICIT_CALL);
+        limit = call_of_server(root, F_NUMERIC_FLOAT8, NUMERICOID, limit, COERCE_EXPLICIT_CAST);
     }
     return call_sibling(root, comparison, comparison.family->radius_sql, comparison.family->radius,
                         INT8OID, list_make2(limit, makeBoolConst(below, false)));
@@ -290,12 +292,13 @@ Node* call_at(PlannerInfo* root, const Comparison& comparison) {
                           limit_as_bigint(root, comparison));
 }
 
-// An equality whose limit comes from a table that the distance does not look at can be a hash or
-// merge join. That is worth more than the index, and only possible while it stays an equality.
+// An equality of a distance within one table with a limit from another can be a hash or merge join.
+// That is worth more than the index, and only possible while it stays an equality. Where the
+// distance is between two tables, these would have to be joined first, perhaps all rows with all.
 bool is_better_as_equality(PlannerInfo* root, const Comparison& comparison) {
     Relids limit = pull_varnos(root, comparison.limit);
     Relids distance = pull_varnos(root, reinterpret_cast<Node*>(comparison.arguments));
-    return !bms_is_subset(limit, distance);
+    return !bms_is_subset(limit, distance) && bms_membership(distance) != BMS_MULTIPLE;
 }
 
 Node* negated(Node* predicate) {
@@ -357,6 +360,9 @@ Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& compariso
     // lets through or for the server's own matching.
     if (exact && !uses.by_others)
         return predicate;
+    // A subplan, which may call a volatile function as well, would run in both.
+    if (contain_subplans(node))
+        return nullptr;
     return reinterpret_cast<Node*>(makeBoolExpr(AND_EXPR, list_make2(predicate, node), -1));
 }
 
@@ -444,22 +450,22 @@ void rewrite_join_tree(PlannerInfo* root, Node* node) {
     }
 }
 
-// Conditions of row-level security. When tables are opened, each element is a list of conditions.
-void rewrite_security_conditions(PlannerInfo* root) {
-    ListCell* table;
-    foreach (table, root->parse->rtable) {
-        ListCell* conditions;
-        foreach (conditions, lfirst_node(RangeTblEntry, table)->securityQuals)
-            // The list is changed in place, because it belongs to the query that is being planned.
-            lfirst(conditions) = rewritten(root, static_cast<Node*>(lfirst(conditions)));
-    }
+// Conditions of a table's row-level security. When tables are opened, each element is a list of
+// conditions.
+void rewrite_security_conditions(PlannerInfo* root, RangeTblEntry* table) {
+    ListCell* conditions;
+    foreach (conditions, table->securityQuals)
+        // The list is changed in place, because it belongs to the query that is being planned.
+        lfirst(conditions) = rewritten(root, static_cast<Node*>(lfirst(conditions)));
 }
 
 } // namespace
 
 void rewrite_query_conditions(PlannerInfo* root) {
     rewrite_join_tree(root, reinterpret_cast<Node*>(root->parse->jointree));
-    rewrite_security_conditions(root);
+    ListCell* table;
+    foreach (table, root->parse->rtable)
+        rewrite_security_conditions(root, lfirst_node(RangeTblEntry, table));
 }
 
 void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* relation) {
@@ -475,8 +481,9 @@ void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* relation) {
 //
 // In SELECT * FROM (SELECT ... FROM a UNION ALL SELECT ... FROM b) WHERE fp <~> $1 <= 3 the
 // conditions belong to the union, and the planner distributes them before it opens a table. It
-// opens the members a and b later, and then translates the union's conditions for each. So when a
-// member is opened, the conditions are rewritten where they stand in the union's relation.
+// opens the members a and b later, and then translates the union's conditions for each and adds
+// those of the member's row-level security. So when a member is opened, the former are rewritten
+// where they stand in the union's relation, and the latter in the member's range table entry.
 
 namespace {
 
@@ -519,6 +526,37 @@ Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction) {
     return reinterpret_cast<Node*>(copy);
 }
 
+bool has_clause(List* restrictions, Node* clause) {
+    ListCell* cell;
+    foreach (cell, restrictions)
+        if (equal(lfirst_node(RestrictInfo, cell)->clause, clause))
+            return true;
+    return false;
+}
+
+// The conditions on one relation. Where predicate and comparison both stand, each is a condition of
+// its own. For another member of the union the predicate is there already.
+List* rewritten_restrictions(PlannerInfo* root, List* restrictions) {
+    List* all = NIL;
+    ListCell* cell;
+    foreach (cell, restrictions) {
+        auto* restriction = lfirst_node(RestrictInfo, cell);
+        Node* clause = rewritten(root, reinterpret_cast<Node*>(restriction->clause));
+        all = lappend(all, rewritten_restriction(root, restriction));
+        if (!is_andclause(clause))
+            continue;
+        auto* predicate = static_cast<Node*>(linitial(reinterpret_cast<BoolExpr*>(clause)->args));
+        if (has_clause(restrictions, predicate))
+            continue;
+        auto* beside = makeNode(RestrictInfo);
+        *beside = *restriction;
+        beside->clause = reinterpret_cast<Expr*>(predicate);
+        forget_what_was_derived(beside);
+        all = lappend(all, beside);
+    }
+    return all;
+}
+
 // The relations of a join share its conditions and know them by their addresses, so these are
 // changed in place. A condition of an equivalence class is left alone: other conditions are derived
 // from it.
@@ -547,8 +585,9 @@ void rewrite_union_conditions(PlannerInfo* root, RelOptInfo* member) {
     // with the query.
     if (parent == nullptr || parent->rtekind != RTE_SUBQUERY)
         return;
-    parent->baserestrictinfo = rewritten_list(root, parent->baserestrictinfo);
+    parent->baserestrictinfo = rewritten_restrictions(root, parent->baserestrictinfo);
     rewrite_join_conditions(root, parent);
+    rewrite_security_conditions(root, planner_rt_fetch(member->relid, root));
 }
 
 } // namespace simhash

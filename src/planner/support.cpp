@@ -232,6 +232,9 @@ List* index_condition(SupportRequestIndexCondition* request) {
         return NIL;
     // Another user may not be allowed to call these functions, and must not get this plan.
     request->root->glob->dependsOnRole = true;
+    // Nor may this user see by the index what the function would refuse.
+    if (!may_call(request->funcid))
+        return NIL;
     BallSearch search = ball_search(*request, *family);
     if (!OidIsValid(search.op))
         return NIL;
@@ -262,7 +265,16 @@ double predicate_share(const SelectivityContext& context, Oid function, Node* le
     // No distance is below 0 or above space.bits.
     if (limit < 0 || limit > space.bits)
         return 0;
-    return differences ? inside - within_selectivity(context, left, right, int(limit) - 1) : inside;
+    if (!differences)
+        return inside;
+    double at = inside - within_selectivity(context, left, right, int(limit) - 1);
+    if (!context.is_join || limit < 2)
+        return at;
+    // A join finds the neighbours of every row, which the ball of radius 1 has all. They are taken
+    // to be spread evenly over the distances.
+    double neighbours =
+        within_selectivity(context, left, right, 1) - within_selectivity(context, left, right, 0);
+    return std::max(at, neighbours / double(limit));
 }
 
 // True where the server may have statistics of an expression of these: those of CREATE STATISTICS,

@@ -24,8 +24,9 @@ void check_radius(int32 radius) {
 
 Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
     : context_(context), rows_(rows),
-      most_(get_hash_memory_limit() / kBytesOfSearch - (other == nullptr ? 0 : other->capacity_)),
-      most_searched_(searched_within(get_hash_memory_limit(), kBytesPerFingerprint)) {
+      memory_(other == nullptr ? get_hash_memory_limit() : other->memory_),
+      most_(memory_ / kBytesOfSearch - (other == nullptr ? 0 : other->capacity_)),
+      most_searched_(searched_within(memory_, kBytesPerFingerprint)) {
     // An array of this capacity takes 8 MB, and its scratch as much. A large table often repeats
     // its fingerprints, so room for all rows would mostly be in vain.
     constexpr size_t kFirstCapacity = size_t{1} << 20;
@@ -33,7 +34,7 @@ Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
     // small.
     constexpr size_t kCapacityOfSmallGroup = 16;
     size_t first = rows == kUnknownRows ? kCapacityOfSmallGroup : std::min(rows, kFirstCapacity);
-    Assert(other == nullptr || other->capacity_ * kBytesOfSearch < get_hash_memory_limit());
+    Assert(other == nullptr || other->capacity_ * kBytesOfSearch < memory_);
     capacity_ = std::min(first, most_);
     fingerprints_ = allocate<uint64_t>(context, capacity_);
     scratch_ = allocate<uint64_t>(context, capacity_);
@@ -41,6 +42,7 @@ Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
 
 Collector Collector::within(MemoryContext context, size_t bytes) {
     Collector collector(context, kUnknownRows);
+    collector.memory_ = bytes;
     // The results are elsewhere, so a fingerprint takes 16 bytes here, not 40.
     collector.most_ = collector.most_searched_ = searched_within(bytes, kBytesOfSearch);
     return collector;
@@ -160,8 +162,8 @@ void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& re
 
 size_t memory_beside(const Collector& a, const Collector* b) {
     size_t count = std::min(a.count() + (b == nullptr ? 0 : b->count()), a.most_searched());
-    Assert(count * kBytesOfSearch < get_hash_memory_limit());
-    return get_hash_memory_limit() - count * kBytesOfSearch;
+    Assert(count * kBytesOfSearch < a.memory());
+    return a.memory() - count * kBytesOfSearch;
 }
 
 } // namespace simhash

@@ -93,6 +93,9 @@ class Collector {
     // Releases memory and files.
     void release();
 
+    // The limit of memory, in bytes, for the set, those that share it, and what a search finds.
+    size_t memory() const { return memory_; }
+
     // The most fingerprints that a search of the set holds in memory.
     size_t most_searched() const { return most_searched_; }
 
@@ -114,6 +117,9 @@ class Collector {
     size_t added_ = 0;
     // How many rows come in all, or kUnknownRows.
     size_t rows_;
+    // The limit when the set was begun. It holds for the whole search: a cursor, or a query that
+    // calls set_config(), may change work_mem meanwhile.
+    size_t memory_;
     size_t most_; // capacity that the memory allows
     size_t most_searched_;
     SpilledSet* spilled_ = nullptr; // what did not fit

@@ -105,8 +105,12 @@ void give_pairs(CodeSet* a, CodeSet* b, int32 radius, const Check& check, const 
     if (b != nullptr)
         check_same_length(*a, *b);
     // Without codes their length is not known, and there is no pair.
-    if (a->bits() == 0 || (b != nullptr && b->bits() == 0))
+    if (a->bits() == 0 || (b != nullptr && b->bits() == 0)) {
+        a->release();
+        if (b != nullptr)
+            b->release();
         return;
+    }
     NearCodes codes(a, b);
     PairSort pairs(NearCodes::memory_of_results(word_count_of_bits(codes.bits())));
     codes.search(code_radius(radius, codes.bits()), pairs.receiver());

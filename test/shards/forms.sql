@@ -18,6 +18,10 @@ SELECT id FROM docs WHERE 3 >= hashint8extended(130, 7) <~> fp ORDER BY id;
 -- shipped: WHERE (public.hamming_within(fp,
 SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) <= 3.5 ORDER BY id;
 
+-- a limit of another type, from the row
+-- shipped: WHERE (public.hamming_within(fp,
+SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) <= id::float8 - id + 3.5 ORDER BY id;
+
 -- the function
 -- shipped: WHERE (public.hamming_within(fp,
 SELECT id FROM docs WHERE hamming(fp, hashint8extended(130, 7)) <= 5 ORDER BY id;

@@ -329,7 +329,7 @@ TEST(MinhashDistance, TheRadiusGrowsWithTheRecallAndWithTheDifference) {
     EXPECT_EQ(minhash_radius(0.5, 0.95), 22);
     for (const double recall : {0.0, 0.5, 1.0})
         EXPECT_EQ(minhash_radius(1, recall), 0); // the same features: the same fingerprint
-    for (const double similarity : {0.0, 0.5, 0.999}) {
+    for (const double similarity : {0.0, 0.5, 0.999, 1 - 1e-12}) {
         EXPECT_EQ(minhash_radius(similarity, 1), 64); // nothing less is certain
         EXPECT_EQ(minhash_radius(similarity, 0), 0);
     }

@@ -74,10 +74,12 @@ double similarity_of(double p) {
 } // namespace
 
 int minhash_radius(double similarity, double recall) {
+    // Unlike minhashes may differ in every bit, with a probability that may be too small for a
+    // double.
+    if (recall == 1)
+        return similarity < 1 ? kBits : 0;
     Distances distances((1 - similarity) / 2);
     int radius = 0;
-    // We compute the probability beyond the radius: unlike the one within, it is exactly 0 only if
-    // no distance can be greater.
     while (radius < kBits && distances.above(radius) > 1 - recall)
         radius++;
     return radius;
