@@ -18,10 +18,6 @@ SELECT id FROM docs WHERE 3 >= hashint8extended(130, 7) <~> fp ORDER BY id;
 -- shipped: WHERE (public.hamming_within(fp,
 SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) <= 3.5 ORDER BY id;
 
--- a limit of another type, from the row
--- shipped: WHERE (public.hamming_within(fp,
-SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) <= id::float8 - id + 3.5 ORDER BY id;
-
 -- the function
 -- shipped: WHERE (public.hamming_within(fp,
 SELECT id FROM docs WHERE hamming(fp, hashint8extended(130, 7)) <= 5 ORDER BY id;
@@ -87,6 +83,11 @@ EXECUTE near_text ('report 3: the boat house of town 5 is closed until day 2 for
 -- shipped: WHERE (public.hamming_within(fp, $1::bigint, $2::integer))
 PREPARE near (bigint, integer) AS SELECT id FROM docs WHERE fp <~> $1 <= $2 ORDER BY id;
 EXECUTE near (hashint8extended(130, 7), 4);
+
+-- a fingerprint and a limit of another type, prepared
+-- shipped: WHERE (public.hamming_within(fp, $1::bigint, public.hamming_radius(floor($2
+PREPARE near_limit (bigint, double precision) AS SELECT id FROM docs WHERE fp <~> $1 <= $2 ORDER BY id;
+EXECUTE near_limit (hashint8extended(130, 7), 4.5);
 
 -- a text, and the texts themselves
 -- shipped: public.shingle_similarity(body,
