@@ -12,7 +12,7 @@ use Test::More;
 use Time::HiRes qw(usleep);
 
 my $rounds = $ENV{SIMHASH_CRASH_ROUNDS} // 3;
-srand(20240611);
+srand($ENV{SIMHASH_CRASH_SEED} // 20240611);
 my $node = start_node('crash', conf => "wal_consistency_checking = 'generic'\nrestart_after_crash = off\ncheckpoint_timeout = 30s\n");
 # The free space map is not logged: after a crash it is that of the last checkpoint, and names pages that are in use since.
 $node->safe_psql('postgres', $_) for (
