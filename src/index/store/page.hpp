@@ -83,7 +83,10 @@ struct MetaPage {
 struct Pivot {
     Entry key;
     BlockNumber child;
+    // A parallel build writes whole pivots to files, which get no byte of memory that nobody set.
+    uint32 unused = 0;
 };
+static_assert(sizeof(Pivot) == sizeof(Entry) + sizeof(BlockNumber) + sizeof(uint32));
 
 // ---- Trees of an index: for each word its posting and block tables; then the null table ----
 
