@@ -222,7 +222,7 @@ TIDY_SOURCES = $(CORE_SOURCES) $(SERVER_SOURCES) $(wildcard test/unit/*.cpp test
 TIDY_FLAGS = $(SIMHASH_CXXFLAGS) $(filter -DSIMHASH_%,$(PREPROCESSOR_FLAGS)) -D_GNU_SOURCE -Wold-style-cast -Isrc -Itest/unit \
 	-isystem $(shell $(PG_CONFIG) --includedir-server)
 
-# Eight files a call: it takes .3 s before the first.
+# Eight files a call, as clang-tidy takes .3 s to start.
 tidy:
 	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(TIDY_JOBS) -n 8 sh -c \
 		'said=$$($(CLANG_TIDY) --quiet "$$@" -- $(TIDY_FLAGS) 2>&1) || { printf "%s\n" "$$said"; exit 1; }' tidy
