@@ -23,7 +23,7 @@ PGFILEDESC = "simhash - near-duplicate search"
 SIMHASH_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(SOURCE_DIR)/simhash.control)
 
 CORE_SOURCES := $(call source_files,src/core/*/*.cpp)
-SERVER_SOURCES := $(call source_files,$(addsuffix /*.cpp,src src/operators src/spill src/index src/index/* src/planner src/sql))
+SERVER_SOURCES := $(call source_files,$(addsuffix /*.cpp,src src/server src/values src/values/* src/index src/index/* src/tables src/planner))
 OBJS = $(CORE_SOURCES:.cpp=.o) $(SERVER_SOURCES:.cpp=.o)
 
 REGRESS = $(patsubst sql/%.sql,%,$(call source_files,sql/*.sql))

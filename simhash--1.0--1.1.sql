@@ -1,6 +1,6 @@
 \echo Use "ALTER EXTENSION simhash UPDATE" to load this file. \quit
 
--- ==== Pairs of more than memory holds, pairs between two sets (src/sql/pairs.cpp) ====
+-- ==== Pairs of more than memory holds, pairs between two sets (src/tables/pairs.cpp) ====
 
 COMMENT ON TYPE simhash_pair IS 'two fingerprints and their distance';
 
@@ -40,7 +40,7 @@ CREATE OPERATOR CLASS varbit_scope_ops DEFAULT FOR TYPE bit varying USING simhas
 COMMENT ON OPERATOR CLASS varbit_scope_ops USING simhash IS 'scopes of bit varying';
 COMMENT ON OPERATOR FAMILY varbit_scope_ops USING simhash IS 'scopes of bit varying';
 
--- ==== One bit of each of 64 minima (src/sql/minhash.cpp) ====
+-- ==== One bit of each of 64 minima (src/values/fingerprint/minhash.cpp) ====
 
 -- Not strict: an option that is null stands for its default.
 CREATE FUNCTION minhash(document text, features text DEFAULT 'words', width integer DEFAULT 3) RETURNS bigint

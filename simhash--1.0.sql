@@ -210,7 +210,7 @@ CREATE OPERATOR @> (
 );
 COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'whether the ball has the fingerprint';
 
--- ==== Fingerprints (src/sql/fingerprint.cpp) ====
+-- ==== Fingerprints (src/values/fingerprint/simhash.cpp) ====
 
 CREATE FUNCTION simhash_text_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'simhash_text_support'
@@ -548,7 +548,7 @@ CREATE OPERATOR CLASS record_scope_ops DEFAULT FOR TYPE record USING simhash AS
 COMMENT ON OPERATOR CLASS record_scope_ops USING simhash IS 'scopes of record';
 COMMENT ON OPERATOR FAMILY record_scope_ops USING simhash IS 'scopes of record';
 
--- ==== Clusters and pairs (src/sql/clusters.cpp, src/sql/pairs.cpp, src/sql/blocks.cpp) ====
+-- ==== Clusters and pairs (src/tables/clusters.cpp, src/tables/pairs.cpp, src/tables/blocks.cpp) ====
 
 CREATE FUNCTION simhash_cluster(fp bigint, radius integer DEFAULT 3) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_cluster'
@@ -598,7 +598,7 @@ CREATE FUNCTION simhash_blocks(fp bigint, radius integer DEFAULT 3, OUT block in
 COMMENT ON FUNCTION simhash_blocks(bigint, integer) IS
     'The fingerprint''s bits in each of radius + 1 blocks; fingerprints within the radius agree in one of them at least';
 
--- ==== Inspection (src/sql/layouts.cpp, src/index/check.cpp, src/index/info.cpp) ====
+-- ==== Inspection (src/index/inspect/layouts.cpp, src/index/check.cpp, src/index/info.cpp) ====
 
 CREATE FUNCTION simhash_layouts(radius integer, rows bigint,
         OUT tables integer, OUT prefix_bits integer, OUT probes double precision,

@@ -1,6 +1,6 @@
 \echo Use "ALTER EXTENSION simhash UPDATE" to load this file. \quit
 
--- ==== Near-duplicate documents (src/sql/near_duplicate.cpp, src/planner/documents.cpp) ====
+-- ==== Near-duplicate documents (src/values/text/near_duplicate.cpp, src/planner/documents.cpp) ====
 
 CREATE FUNCTION near_duplicate_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_support'
@@ -79,7 +79,7 @@ CREATE OPERATOR CLASS shingle_set_ops DEFAULT FOR TYPE shingle_set USING simhash
 COMMENT ON OPERATOR CLASS shingle_set_ops USING simhash IS 'sets of shingles, after a fingerprint';
 COMMENT ON OPERATOR FAMILY shingle_set_ops USING simhash IS 'sets of shingles, after a fingerprint';
 
--- ==== Near-duplicates of whole tables (src/sql/near_duplicate_tables.cpp) ====
+-- ==== Near-duplicates of whole tables (src/tables/near_duplicate_tables.cpp) ====
 
 CREATE FUNCTION near_duplicate_pairs_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_pairs_support'
@@ -119,7 +119,7 @@ CREATE FUNCTION near_duplicate_groups(query text, id_type anyelement, similarity
 COMMENT ON FUNCTION near_duplicate_groups(text, anyelement, double precision) IS
     'for every document that the query returns as (id, text), the first document of its group, with ids of any type';
 
--- ==== One bit of each of 64, 128 or 256 minima (src/sql/minhash.cpp) ====
+-- ==== One bit of each of 64, 128 or 256 minima (src/values/fingerprint/minhash.cpp) ====
 
 -- Not strict: an option that is null stands for its default.
 CREATE FUNCTION minhash_code(document text, bits integer DEFAULT 128, features text DEFAULT 'words',
@@ -148,7 +148,7 @@ CREATE FUNCTION minhash_code(document tsvector, bits integer DEFAULT 128) RETURN
 COMMENT ON FUNCTION minhash_code(tsvector, integer) IS
     'code of the lexemes, by one bit of each of 64, 128 or 256 minima';
 
--- ==== Wide codes (src/operators/code.cpp, src/operators/bit_ball.cpp, src/planner) ====
+-- ==== Wide codes (src/values/code/code.cpp, src/values/code/bit_ball.cpp, src/planner) ====
 
 -- Bit strings of different lengths are an error, so none of these functions is leakproof. Those that return a boolean cost more than
 -- a condition such as length(code) = 256, so that the server checks that first.
@@ -280,7 +280,7 @@ CREATE OPERATOR CLASS bit_ops DEFAULT FOR TYPE bit USING simhash AS
     FUNCTION 3 (bit, bit) bit_word_layout (integer);
 COMMENT ON OPERATOR CLASS bit_ops USING simhash IS 'codes, as many bits as a bit(n) has, and scopes of bit';
 COMMENT ON OPERATOR FAMILY bit_ops USING simhash IS 'codes, as many bits as a bit(n) has, and scopes of bit';
--- ==== Wide codes: whole tables (src/sql/pairs.cpp, src/sql/clusters.cpp) ====
+-- ==== Wide codes: whole tables (src/tables/pairs.cpp, src/tables/clusters.cpp) ====
 
 CREATE FUNCTION simhash_cluster(code bit) RETURNS bit
     AS 'MODULE_PATHNAME', 'simhash_bit_cluster'

@@ -1,15 +1,14 @@
 #!/bin/sh
 # Fails when a file of src includes a file that its folder must not know. Dependencies run one way:
 #
-#   core/bits < core/layout, core/leaf, core/text, core/whole     include no server header
-#   pg.hpp < operators < index < planner                          each includes those before it, and core
-#   index < index/store < index/search < index/change             the access method's folders;
-#           index/store < index/build, index/inspect              only these two include spill
-#   spill                                                         includes core; index and sql include it
-#   sql                                                           includes core, operators and spill
-#   src itself (module, handler)                                  includes anything
+#   core/bits < core/layout, core/leaf, core/text, core/pairs     include no server header
+#   core < server < values < index, tables < planner              each includes those before it
+#   values/fingerprint < values/code, values/text < values
+#   index < index/store < index/search < index/change             the access method's folders
+#           index/store < index/build, index/inspect
+#   src itself (module)                                           includes anything
 #
-# Only pg.hpp includes server_headers.hpp.
+# Only server/pg.hpp includes server_headers.hpp.
 #
 # In index and its folders the order goes on within each folder: src/README.md lists the files from
 # the lowest to the highest, and a file includes only itself and those listed before it.
@@ -18,21 +17,24 @@
 set -eu
 cd "$(dirname "$0")/.."
 layers='
-core/bits     core/bits/
-core/layout   core/bits/ core/layout/
-core/leaf     core/bits/ core/leaf/
-core/text     core/bits/ core/text/
-core/whole    core/bits/ core/whole/
-operators     pg.hpp core/ operators/
-spill         pg.hpp core/ spill/
-index         pg.hpp core/ SHARED
-index/store   pg.hpp core/ SHARED index/store/
-index/search  pg.hpp core/ operators/ SHARED index/store/ index/search/
-index/change  pg.hpp core/ SHARED index/store/ index/search/ index/change/
-index/build   pg.hpp core/ spill/ SHARED index/store/ index/build/
-index/inspect pg.hpp core/ spill/ SHARED index/store/ index/inspect/
-planner       pg.hpp core/ operators/ index/ planner/
-sql           pg.hpp core/ operators/ spill/ sql/
+core/bits          core/bits/
+core/layout        core/bits/ core/layout/
+core/leaf          core/bits/ core/leaf/
+core/text          core/bits/ core/text/
+core/pairs         core/bits/ core/pairs/
+server             core/ server/
+values             core/ server/ values/
+values/fingerprint core/ server/ values/fingerprint/
+values/code        core/ server/ values/fingerprint/ values/code/
+values/text        core/ server/ values/fingerprint/ values/text/
+index              core/ server/ values/ SHARED index/store/
+index/store        core/ server/ SHARED index/store/
+index/search       core/ server/ values/ SHARED index/store/ index/search/
+index/change       core/ server/ SHARED index/store/ index/search/ index/change/
+index/build        core/ server/ SHARED index/store/ index/build/
+index/inspect      core/ server/ SHARED index/store/ index/inspect/
+tables             core/ server/ values/ tables/
+planner            core/ server/ values/ index/ planner/
 '
 # The headers of index itself, which is also where the names of its folders begin.
 shared=$(cd src && echo index/*.hpp)
@@ -46,17 +48,23 @@ for folder in $(cd src && find . -mindepth 1 -type d | sed 's|^\./||' | sort); d
         failed=1
         continue
     fi
-    for include in $(grep -ho '^#include "[^"]*"' "src/$folder"/*.?pp | cut -d'"' -f2 | sort -u); do
+    # The one file that includes the server's own headers.
+    files=$(ls "src/$folder"/*.?pp | grep -v '/server_headers\.hpp$')
+    for include in $(grep -ho '^#include "[^"]*"' $files | cut -d'"' -f2 | sort -u); do
         known=no
         for beginning in $allowed; do
             case "$include" in "$beginning"*) known=yes ;; esac
         done
         [ $known = no ] || continue
         echo "src/$folder must not include \"$include\":" >&2
-        grep -n "^#include \"$include\"" "src/$folder"/*.?pp >&2
+        grep -n "^#include \"$include\"" $files >&2
         failed=1
     done
 done
+if grep -rn '"server/server_headers.hpp"' src | grep -v '^src/server/pg.hpp:' >&2; then
+    echo "only server/pg.hpp includes the server's headers" >&2
+    failed=1
+fi
 
 # A line for each file of the folder's table in src/README.md: its name without the ending.
 listed_files() {

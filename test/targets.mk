@@ -183,9 +183,9 @@ build/fuzz/%.o: %.cpp
 fuzzed_objects = $(patsubst %.cpp,build/fuzz/%.o,$(CORE_SOURCES) $(addprefix src/,$(1)) test/fuzz/server_stubs.cpp)
 build/fuzz/text: $(CORE_SOURCES:%.cpp=build/fuzz/%.o)
 build/fuzz/leaf: $(patsubst %.cpp,build/fuzz/%.o,$(filter src/core/leaf/%,$(CORE_SOURCES)))
-build/fuzz/type: $(call fuzzed_objects,$(addprefix operators/,ball.cpp bit_ball.cpp code.cpp) \
-	$(addprefix sql/,shingle_set.cpp conversions.cpp arguments.cpp))
-build/fuzz/state: $(call fuzzed_objects,$(addprefix sql/,aggregate.cpp minhash.cpp arguments.cpp server_text.cpp))
+build/fuzz/type: $(call fuzzed_objects,$(addprefix values/,fingerprint/ball.cpp code/bit_ball.cpp code/code.cpp) \
+	$(addprefix values/,text/shingle_set.cpp fingerprint/conversions.cpp) server/arguments.cpp)
+build/fuzz/state: $(call fuzzed_objects,$(addprefix values/fingerprint/,simhash_agg.cpp minhash.cpp) $(addprefix server/,arguments.cpp server_text.cpp))
 build/fuzz/meta: $(call fuzzed_objects,$(addprefix index/,store/page.cpp options.cpp words.cpp scope.cpp))
 $(FUZZERS:%=build/fuzz/%): build/fuzz/%: build/fuzz/test/fuzz/%_fuzz.o
 	$(FUZZ_CXX) $(FUZZ_FLAGS) -fsanitize=fuzzer -Wl,--gc-sections,-z,start-stop-gc -o $@ $^ \

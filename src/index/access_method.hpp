@@ -3,7 +3,7 @@
 // the server's manual specifies them. The server calls them without page locks; they leave none.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 #include "core/bits/ball.hpp"
 #include "core/layout/layout.hpp"
 #include "core/text/minhash_distance.hpp"

@@ -1,7 +1,7 @@
 // Memory for calls of an operator class's support functions.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 namespace simhash {
 

@@ -2,7 +2,7 @@
 // raises an error or a warning that says what to write instead.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 namespace simhash {
 

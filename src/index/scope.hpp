@@ -13,7 +13,7 @@
 // rechecked.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 #include "index/words.hpp"
 

@@ -3,7 +3,7 @@
 
 #ifdef SIMHASH_TEST_PAUSES
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 namespace simhash {
 

@@ -10,7 +10,7 @@
 // value is NULL.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 #include "core/layout/word_radii.hpp"
 #include "index/access_method.hpp"

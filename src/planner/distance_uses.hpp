@@ -3,7 +3,7 @@
 // comparison as it was written, so the comparison must stay.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 namespace simhash {
 

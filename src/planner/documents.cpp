@@ -5,13 +5,13 @@
 //   near_duplicate(body, $1, .9)     by  body <@ hamming_ball(minhash($1), minhash_radius(.9))
 //
 // The ball finds more than the near-duplicates, so the server calls the function on the rows found.
-#include "planner/planner.hpp"
+#include "index/cost.hpp"
 
 #include "core/text/minhash_distance.hpp"
 #include "index/access_method.hpp"
-#include "planner/expressions.hpp"
-#include "planner/objects.hpp"
-#include "planner/selectivity.hpp"
+#include "server/expressions.hpp"
+#include "values/objects.hpp"
+#include "values/selectivity.hpp"
 
 namespace simhash {
 

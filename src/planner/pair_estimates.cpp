@@ -13,13 +13,13 @@
 //
 // It cannot help unnest((SELECT simhash_pairs_agg(fp) FROM docs)): the server asks unnest's own
 // support function, which assumes ten elements if it does not know the array.
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 #include <optional>
 
 #include "core/bits/ball.hpp"
-#include "planner/expressions.hpp"
-#include "planner/selectivity.hpp"
+#include "server/expressions.hpp"
+#include "values/selectivity.hpp"
 
 using namespace simhash;
 

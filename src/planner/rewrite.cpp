@@ -27,9 +27,9 @@
 // A comparison that was replaced does not match again, and one that stays beside a predicate gives
 // the same predicate again. So a condition may be met twice.
 #include "planner/rewrite.hpp"
-#include "planner/expressions.hpp"
+#include "server/expressions.hpp"
 #include "planner/distance_uses.hpp"
-#include "planner/objects.hpp"
+#include "values/objects.hpp"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // place of a query where the planner keeps conditions.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 namespace simhash {
 

@@ -8,17 +8,17 @@
 //   fp <@ hamming_ball($1, 3)       what the index searches for
 //
 // and the same of codes, with <~~> and bit_ball.
-#include "planner/planner.hpp"
+#include "index/cost.hpp"
 
 #include <algorithm>
 
 #include "index/access_method.hpp"
-#include "operators/ball.hpp"
-#include "operators/bit_ball.hpp"
-#include "planner/expressions.hpp"
-#include "planner/objects.hpp"
+#include "values/fingerprint/ball.hpp"
+#include "values/code/bit_ball.hpp"
+#include "server/expressions.hpp"
+#include "values/objects.hpp"
 #include "planner/rewrite.hpp"
-#include "planner/selectivity.hpp"
+#include "values/selectivity.hpp"
 
 namespace simhash {
 

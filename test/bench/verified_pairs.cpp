@@ -20,7 +20,7 @@
 
 #include "core/text/feature_set.hpp"
 #include "core/text/minhash.hpp"
-#include "core/whole/near_pairs.hpp"
+#include "core/pairs/near_pairs.hpp"
 #include "documents.hpp"
 #include "minhash.hpp"
 

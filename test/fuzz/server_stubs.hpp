@@ -2,7 +2,7 @@
 // are linked against stand-ins of the server's functions that they call (server_stubs.cpp).
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 #include <csetjmp>
 #include <cstdint>

@@ -4,8 +4,8 @@
 #include "server_stubs.hpp"
 
 #include "core/text/document.hpp"
-#include "operators/ball.hpp"
-#include "operators/bit_ball.hpp"
+#include "values/fingerprint/ball.hpp"
+#include "values/code/bit_ball.hpp"
 
 #include <algorithm>
 #include <string>

@@ -8,7 +8,7 @@
 //   imagines     it is called, and every index is taken for one that has no pages yet (hypopg)
 //
 // displaced() counts how often its hook was called.
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 extern "C" {
 #include "nodes/pathnodes.h"

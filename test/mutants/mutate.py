@@ -132,7 +132,7 @@ def misfits():
 # ---- machine-made ones ----
 
 MACHINE_FILES = ["src/index/**/*.?pp", "src/planner/*.?pp", "src/core/layout/*.?pp",
-                 "src/core/leaf/*.?pp", "src/core/whole/*.?pp"]
+                 "src/core/leaf/*.?pp", "src/core/pairs/*.?pp"]
 # clang-format puts spaces around binary operators, and none around template brackets, references
 # and pointers.
 OPERATORS = {" < ": " <= ", " <= ": " < ", " > ": " >= ", " >= ": " > ", " == ": " != ",

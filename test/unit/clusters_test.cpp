@@ -1,5 +1,5 @@
 // Near pairs and clusters equal brute force, on fingerprints of every kind.
-#include "core/whole/clusters.hpp"
+#include "core/pairs/clusters.hpp"
 
 #include <algorithm>
 #include <csetjmp>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/bits/distance.hpp"
-#include "core/whole/distinct.hpp"
-#include "core/whole/match.hpp"
+#include "core/pairs/distinct.hpp"
+#include "core/pairs/match.hpp"
 #include "random.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Near pairs of codes equal brute force, whatever the number of words and the data.
-#include "core/whole/near_codes.hpp"
+#include "core/pairs/near_codes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/whole/distinct.hpp"
+#include "core/pairs/distinct.hpp"
 #include "random.hpp"
 
 namespace {

@@ -1,13 +1,13 @@
 // The search by temporary files finds what the search in memory finds, however little it may hold.
-#include "core/whole/spilled_pairs.hpp"
+#include "core/pairs/spilled_pairs.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <vector>
 
-#include "core/whole/clusters.hpp"
-#include "core/whole/distinct.hpp"
+#include "core/pairs/clusters.hpp"
+#include "core/pairs/distinct.hpp"
 #include "random.hpp"
 
 namespace {

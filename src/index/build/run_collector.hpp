@@ -5,7 +5,7 @@
 
 #include "core/layout/word_radii.hpp"
 #include "index/store/tree.hpp"
-#include "spill/sorter.hpp"
+#include "server/sorter.hpp"
 
 namespace simhash {
 

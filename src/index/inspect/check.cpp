@@ -20,7 +20,7 @@
 #include "index/inspect/open_index.hpp"
 #include "index/scope.hpp"
 #include "index/store/index_cache.hpp"
-#include "spill/sorter.hpp"
+#include "server/sorter.hpp"
 
 #include <new>
 

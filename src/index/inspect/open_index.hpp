@@ -1,7 +1,7 @@
 // Opens an index that SQL names, and checks the rights that its inspection needs.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 namespace simhash {
 

@@ -3,8 +3,8 @@
 
 #include "index/access_method.hpp"
 #include "index/call_memory.hpp"
-#include "operators/ball.hpp"
-#include "operators/bit_ball.hpp"
+#include "values/fingerprint/ball.hpp"
+#include "values/code/bit_ball.hpp"
 
 #include <algorithm>
 

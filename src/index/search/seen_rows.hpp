@@ -1,7 +1,7 @@
 // The rows that a scan has returned: where a value has several words, several of them may find it.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -3,7 +3,7 @@
 // costs time and nothing else.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 #include "core/bits/prefetch.hpp"
 
 namespace simhash {

@@ -1,7 +1,7 @@
 // The part of an index that a backend keeps between two commands (rd_amcache).
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 #include "core/layout/layout.hpp"
 #include "core/layout/probe_plan.hpp"
 

@@ -2,7 +2,7 @@
 // make, read and check pages. ../README.md states the protocols.
 #pragma once
 
-#include "pg.hpp"
+#include "server/pg.hpp"
 #include "core/bits/distance.hpp"
 #include "core/bits/stepping_search.hpp"
 #include "core/layout/layout.hpp"

@@ -1,0 +1,29 @@
+// See distinct.hpp.
+#include "core/pairs/distinct.hpp"
+
+#include <algorithm>
+
+#include "core/pairs/radix_sort.hpp"
+#include "core/bits/standalone.hpp"
+
+namespace simhash {
+
+size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scratch, Pause pause) {
+    constexpr size_t kFew = 512; // below this, the radix sort's counters cost more than it saves
+    if (fingerprints.size() <= kFew)
+        std::sort(fingerprints.begin(), fingerprints.end());
+    else
+        radix_sort(fingerprints, scratch, pause);
+    // Equal ones are neighbours now. The kept ones move to the front, in place.
+    size_t kept = 0;
+    one_by_one(
+        fingerprints.size(),
+        [&](size_t i) {
+            if (kept == 0 || fingerprints[kept - 1] != fingerprints[i])
+                fingerprints[kept++] = fingerprints[i];
+        },
+        pause);
+    return kept;
+}
+
+} // namespace simhash

@@ -1,0 +1,288 @@
+// All pairs of codes within a radius, of one set or between two sets. A code has one word or more.
+//
+// Word by word: pairs whose words are within that word's radius (sampled_distances.hpp) are found
+// among the distinct words, as among fingerprints (near_pairs.hpp). Each pair of words gives the
+// pairs of codes that have them, candidates, of which the whole distance is taken:
+//
+//     codes       words     radius 3: one word within 1, or the other
+//     a           00  f0
+//     b           01  f2    word 0: (00, 01) are near: a b, whose distance is 2, is a pair
+//     c           33  f0    word 1: (f0, f2) are near: a b was within 1 in word 0 already;
+//                                   b c, whose distance is 4, is no pair; (f0, f0): a c
+//
+// A pair is taken in the first word whose radius it is within, so no memory of earlier pairs is
+// needed. Where many codes have one word, they are compared with each other at once. Where so many
+// pairs would be candidates that it does not pay, or there are few codes, all are compared.
+//
+// The codes of a set are known by their numbers. Where they are, and in what memory, is the
+// caller's matter:
+//
+//     struct Sets {
+//         bool between() const;                           // whether there are two sets, 0 and 1
+//         size_t count(int set) const;                    // codes, at most UINT32_MAX
+//         void read(int set, size_t number, uint64_t* words);
+//         void begin_word(int word);                      // brings the sets in order of a word
+//         Entry place(int set, size_t place);             // (word, number) in that order
+//         size_t place_of(int set, uint64_t word);        // the first with a word that is there
+//         void find_pairs(int radius, const PairReceiver&);          // of the distinct words
+//         void take(uint32_t a, uint32_t b, const Verify& verify);   // verify(a, b), now or later
+//         void verify_rest(const Verify& verify);
+//     };
+//
+// Of one set, find_pairs() gives pairs of different words, between two also equal ones. Nothing
+// here allocates, and nothing needs to be cleaned up: a `Pause` may leave by longjmp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/bits/entry.hpp"
+#include "core/bits/pause.hpp"
+#include "core/pairs/near_pairs.hpp"
+#include "core/pairs/sampled_distances.hpp"
+
+namespace simhash {
+
+template <typename Sets>
+class NearCodesSearch {
+  public:
+    // The receiver gets the numbers of codes: within one set a < b, between two a is of the first.
+    NearCodesSearch(Sets* sets, int words, int radius, const PairReceiver& receiver, Pause pause)
+        : sets_(*sets), second_(sets->between() ? 1 : 0), words_(words), radius_(radius),
+          receiver_(receiver), pause_(pause) {}
+
+    void run() {
+        // Within one set, different codes have a distance of 1 at least.
+        if (all_pairs() < 1 || radius_ < (sets_.between() ? 0 : 1))
+            return;
+        // There are few codes: to bring them in the order of one word costs more already.
+        if (compare_cost() <= order_cost()) {
+            compare_all();
+            return;
+        }
+        radii_ = sample().radii(radius_);
+        if (compare_cost() <= searched_words() * order_cost() + candidates_cost())
+            compare_all();
+        else
+            search_words();
+    }
+
+    // The same by words, whatever it costs.
+    void run_by_words() {
+        radii_ = sample().radii(radius_);
+        search_words();
+    }
+
+  private:
+    // ---- what it costs, in nanoseconds or so ----
+
+    double all_pairs() const {
+        auto a = double(sets_.count(0)), b = double(sets_.count(second_));
+        return sets_.between() ? a * b : a * (a - 1) / 2;
+    }
+
+    // Most pairs are beyond the radius before all their words are compared.
+    double compare_cost() const { return all_pairs() * 6; }
+
+    // Of a word.
+    double order_cost() const {
+        return 300 * double(sets_.count(0) + (sets_.between() ? sets_.count(1) : 0));
+    }
+
+    double candidates_cost() const { return all_pairs() * radii_.strangers * 300; }
+
+    SampledDistances sample() {
+        // The same pairs are drawn each time, so a search of the same codes does the same again.
+        constexpr size_t kMostPairs = size_t{1} << 14;
+        SampledDistances distances(words_);
+        auto pairs = size_t(std::min(double(kMostPairs), all_pairs() / 4));
+        uint64_t state = 0;
+        auto any_of = [&](int set) {
+            state = state * 6364136223846793005 + 1442695040888963407; // Knuth's MMIX
+            return size_t((state >> 32) * sets_.count(set) >> 32);
+        };
+        for (size_t i = 0; i < pairs; i++) {
+            size_t a = any_of(0), b = any_of(second_);
+            // A code with itself is no pair.
+            if (a == b && !sets_.between())
+                continue;
+            sets_.read(0, a, tile_);
+            sets_.read(second_, b, words_of_b_);
+            distances.add(tile_, words_of_b_);
+        }
+        return distances;
+    }
+
+    // ---- words ----
+
+    int searched_words() const {
+        return words_ - int(std::count(radii_.of_word, radii_.of_word + words_, kNotSearched));
+    }
+
+    void search_words() {
+        for (word_ = 0; word_ < words_; word_++)
+            if (radii_.of_word[word_] != kNotSearched)
+                search_word();
+    }
+
+    void search_word() {
+        sets_.begin_word(word_);
+        of_a_ = {0, 0};
+        auto verify = [this](uint32_t a, uint32_t b) { this->verify(a, b); };
+        if (!sets_.between())
+            search_equal_words();
+        // No all_pairs: words that are near need not have codes that are.
+        sets_.find_pairs(radii_.of_word[word_], {receive_words, nullptr, this});
+        sets_.verify_rest(verify);
+    }
+
+    // Places of a set in order of the word, or numbers of its codes.
+    struct Range {
+        size_t begin, end;
+
+        size_t size() const { return end - begin; }
+    };
+
+    // The places of the codes that have the word of the first.
+    Range places_from(int set, size_t begin) {
+        uint64_t word = sets_.place(set, begin).key;
+        size_t end = begin + 1;
+        while (end < sets_.count(set) && sets_.place(set, end).key == word)
+            end++;
+        return {begin, end};
+    }
+
+    uint32_t number_at(int set, size_t place) { return uint32_t(sets_.place(set, place).tid); }
+
+    void search_equal_words() {
+        auto number = [this](int set, size_t place) { return number_at(set, place); };
+        for (size_t begin = 0; begin < sets_.count(0);) {
+            Range equal = places_from(0, begin);
+            if (equal.size() > kFew)
+                compare(equal, equal, number);
+            else
+                for (size_t i = equal.begin; i + 1 < equal.end; i++)
+                    take(i, {i + 1, equal.end});
+            worked(equal.size());
+            begin = equal.end;
+        }
+    }
+
+    // Pairs of words come with the same first word one after the other.
+    static void receive_words(void* search, uint64_t a, uint64_t b) {
+        auto* self = static_cast<NearCodesSearch*>(search);
+        if (self->of_a_.size() == 0 || a != self->word_of_a_)
+            self->of_a_ = self->places_from(0, self->sets_.place_of(0, a));
+        self->word_of_a_ = a;
+        int second = self->second_;
+        self->take_pairs(self->of_a_, self->places_from(second, self->sets_.place_of(second, b)));
+    }
+
+    void take_pairs(Range of_a, Range of_b) {
+        auto number = [this](int set, size_t place) { return number_at(set, place); };
+        if (of_a.size() > kFew && of_b.size() > kFew)
+            compare(of_a, of_b, number);
+        else
+            for (size_t i = of_a.begin; i < of_a.end; i++)
+                take(i, of_b);
+    }
+
+    void take(size_t place, Range others) {
+        auto verify = [this](uint32_t a, uint32_t b) { this->verify(a, b); };
+        uint32_t a = number_at(0, place);
+        for (size_t i = others.begin; i < others.end; i++)
+            sets_.take(a, number_at(second_, i), verify);
+        worked(others.size());
+    }
+
+    void verify(uint32_t a, uint32_t b) {
+        sets_.read(0, a, tile_);
+        sets_.read(second_, b, words_of_b_);
+        if (is_taken(tile_, words_of_b_))
+            report(a, b);
+    }
+
+    // Whether the pair is within the radius, and was not found in an earlier word.
+    // An earlier word within its own radius has given this pair already.
+    bool is_taken(const uint64_t* of_a, const uint64_t* of_b) const {
+        int distance = 0;
+        for (int word = 0; word < words_; word++) {
+            int of_word = hamming_distance(of_a[word], of_b[word]);
+            distance += of_word;
+            if (distance > radius_ || (word < word_ && of_word <= radii_.of_word[word]))
+                return false;
+        }
+        return true;
+    }
+
+    void report(size_t a, size_t b) {
+        if (!sets_.between() && a > b)
+            std::swap(a, b);
+        receiver_.pair(receiver_.context, a, b);
+    }
+
+    // ---- comparing each with each ----
+
+    void compare_all() {
+        // word_ is 0 here, so no earlier word is asked.
+        compare({0, sets_.count(0)}, {0, sets_.count(second_)},
+                [](int, size_t number) { return number; });
+    }
+
+    // Of one set, equal ranges stand for all pairs in it. number(set, i): of a member of a range
+    template <typename Number>
+    void compare(Range of_a, Range of_b, const Number& number) {
+        bool within = !sets_.between() && of_a.begin == of_b.begin;
+        for (size_t begin = of_a.begin; begin < of_a.end; begin += kTile) {
+            Range tile = {begin, std::min(begin + kTile, of_a.end)};
+            for (size_t i = begin; i < tile.end; i++) {
+                numbers_[i - begin] = number(0, i);
+                sets_.read(0, numbers_[i - begin], tile_ + (i - begin) * words_);
+            }
+            for (size_t i = within ? begin + 1 : of_b.begin; i < of_b.end; i++)
+                // Within one set it is compared with the codes of the tile that come before it.
+                compare_tile(within ? std::min(i - begin, tile.size()) : tile.size(),
+                             number(second_, i));
+        }
+    }
+
+    // The first codes of the tile with another one.
+    void compare_tile(size_t count, size_t b) {
+        sets_.read(second_, b, words_of_b_);
+        for (size_t i = 0; i < count; i++)
+            if (is_taken(tile_ + i * words_, words_of_b_))
+                report(numbers_[i], b);
+        worked(count);
+    }
+
+    void worked(size_t work) {
+        work_ += work;
+        if (work_ >= kWorkPerPause) {
+            work_ = 0;
+            pause_();
+        }
+    }
+
+    // 64 codes of 16 words are 8 kB, in the first cache while the other codes are read.
+    static constexpr size_t kTile = 64;                      // codes
+    static constexpr size_t kFew = 8;                        // codes that have a word
+    static constexpr size_t kWorkPerPause = size_t{1} << 16; // pairs
+
+    Sets& sets_;
+    int second_; // the set of a pair's second code
+    int words_;
+    int radius_;
+    PairReceiver receiver_;
+    Pause pause_;
+    CodeRadii radii_ = {};
+    int word_ = 0;
+    uint64_t word_of_a_ = 0; // of the last pair of words
+    Range of_a_ = {0, 0};    // the places of those that have it
+    size_t work_ = 0;        // since the last pause
+    size_t numbers_[kTile];  // of the codes of the tile
+    uint64_t tile_[kTile * kMaxCodeWords];
+    uint64_t words_of_b_[kMaxCodeWords];
+};
+
+} // namespace simhash

@@ -1,0 +1,145 @@
+// All pairs of fingerprints within a radius, of one set or between two sets. near_pairs.cpp
+// explains the search; spilled_pairs.hpp has it for more than memory holds.
+//
+// Nothing here allocates, and nothing needs to be cleaned up: a `Pause` may leave by longjmp.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/bits/distance.hpp"
+#include "core/bits/highest.hpp"
+#include "core/bits/pause.hpp"
+#include "core/pairs/block_sort.hpp"
+#include "core/pairs/fingerprint_array.hpp"
+#include "core/pairs/match.hpp"
+
+namespace simhash {
+
+// Receives the pairs.
+struct PairReceiver {
+    // Called for every pair once, in no particular order. Within one set a < b; between two sets a
+    // is of the first.
+    void (*pair)(void* context, uint64_t a, uint64_t b);
+    // Called if all pairs of these fingerprints of one set are within the radius; a pair may then
+    // be reported more than once. If null, these pairs are reported one by one.
+    void (*all_pairs)(void* context, const uint64_t* fingerprints, size_t count);
+    void* context;
+};
+
+// The sets to search. b is empty if there is only one. No set has a fingerprint twice.
+struct PairSets {
+    FingerprintArray a;
+    FingerprintArray b = {nullptr, nullptr, 0};
+};
+
+constexpr size_t kMaxNearPairsCount = UINT32_MAX; // in each set
+
+// Finds all pairs of different fingerprints of a sorted set within radius (0..64). Changes the
+// set's order.
+void find_near_pairs(const FingerprintArray& set, int radius, const PairReceiver& receiver,
+                     Pause pause);
+
+// Finds all pairs of a fingerprint of each of two sorted sets within radius (0..64), including
+// equal ones. Changes the sets' order.
+void find_pairs_between(const FingerprintArray& a, const FingerprintArray& b, int radius,
+                        const PairReceiver& receiver, Pause pause);
+
+// The disjoint blocks that a problem's bits are cut into, highest bits first. near_pairs.cpp
+// explains their number and length.
+class Blocks {
+  public:
+    // No blocks.
+    Blocks() = default;
+
+    // `count` blocks of at most `longest` bits each. levels: of blocks within blocks, 1 or more.
+    Blocks(uint64_t bits, int count, int levels, int longest)
+        : bits_(bits), left_(count), levels_(levels), longest_(longest) {}
+
+    int left() const { return left_; }
+
+    // The next block. Expects left() > 0.
+    // With 8 bits, a radius of 2 and one level there are 3 blocks: the first has 8 / (2 + 1) = 2
+    // bits, the second 6 / (1 + 1) = 3, the third 3 / (0 + 1) = 3.
+    uint64_t take() {
+        int length = std::popcount(bits_) / (--left_ + levels_);
+        uint64_t block = highest_ones(bits_, std::min(length, longest_));
+        bits_ ^= highest_ones(bits_, length); // bits beyond `longest_` are skipped
+        return block;
+    }
+
+  private:
+    uint64_t bits_ = 0; // bits that are not in a block yet
+    int left_ = 0;
+    int levels_ = 0;
+    int longest_ = 0;
+};
+
+// The search. Its steps are public for the search of spilled sets, which holds a part of the
+// fingerprints at a time.
+class NearPairsSearch {
+  public:
+    // between: whether there are two sets. With one set, radius > 0.
+    NearPairsSearch(bool between, int radius, const PairReceiver& receiver, Pause pause)
+        : between_(between), radius_(radius), receiver_(receiver), pause_(pause),
+          match_(best_matcher()) {}
+
+    // Finds all pairs that differ in every block of the path. sorted: whether the sets are in
+    // order.
+    void search(const PairSets& sets, bool sorted);
+
+    // The same for the pairs that agree in a block.
+    void search_block(const PairSets& sets, uint64_t block);
+
+    // The same by comparing each with each: within one set, or these with those.
+    void compare_within(const FingerprintArray& set);
+    void compare_between(const FingerprintArray& these, const FingerprintArray& those);
+
+    // The blocks to cut `varying` bits into; none if comparing all pairs costs no more.
+    Blocks blocks_of(size_t a_count, size_t b_count, uint64_t varying) const;
+
+    // Whether any two fingerprints that differ only in these bits are a pair that the receiver
+    // takes in bulk.
+    bool all_are_pairs(uint64_t varying) const;
+
+    // The path. Pairs that agree in one of its blocks are not taken.
+    // The caller shortens the path to its former length when its own problem is done.
+    void add_to_path(uint64_t block) { path_[path_length_++] = block; }
+    int path_length() const { return path_length_; }
+    void shorten_path(int length) { path_length_ = length; }
+
+  private:
+    // The blocks of a path are disjoint, and each has a bit or more.
+    static constexpr int kMaxPathLength = kFingerprintBits;
+
+    uint64_t varying_bits(const PairSets& sets);
+    uint64_t path_bits() const;
+    int levels(size_t a_count, size_t b_count, int bits, int radius, double told) const;
+    double told_by(uint64_t block, const PairSets& sets);
+    void sort_by(uint64_t block, const PairSets& sets);
+    void search_groups_of(const PairSets& sets, uint64_t block, bool sorted);
+    void compare_all(const PairSets& sets);
+    void search_blocks(const PairSets& sets, Blocks blocks, uint64_t varying, bool sorted);
+    void search_groups(const FingerprintArray& set, uint64_t block, bool sorted);
+    void search_groups_of_two(const PairSets& sets, uint64_t block, bool sorted);
+    void compare(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns);
+    void report(uint64_t a, uint64_t b);
+    void worked(size_t work);
+
+    bool between_;
+    int radius_;
+    PairReceiver receiver_;
+    Pause pause_;
+    Matcher match_;
+    BlockSort block_sort_;
+    size_t work_ = 0; // since the last pause
+    int path_length_ = 0;
+    uint64_t path_[kMaxPathLength];
+    // These are 64 kB, the most that one call of the matcher finds. So the object is large, and
+    // made once for a search.
+    Match matches_[kMaxMatchRows * kMaxMatchColumns];
+};
+
+} // namespace simhash

@@ -1,0 +1,75 @@
+// See sampled_distances.hpp.
+#include "core/pairs/sampled_distances.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/bits/standalone.hpp"
+
+namespace simhash {
+namespace {
+
+constexpr double kWeightOfEqual = 1.0 / 32; // of pairs with the same word
+
+// The probabilities of the binomial distribution of `bits` bits, each 1 in half of the cases, one
+// after the other. bits need not be a whole number.
+class Binomial {
+  public:
+    void begin(double bits) {
+        bits_ = bits;
+        probability_ = std::exp2(-bits);
+    }
+
+    double next() const { return probability_; }
+
+    void step() {
+        probability_ *= std::max(0.0, bits_ - ones_) / (ones_ + 1);
+        ones_++;
+    }
+
+  private:
+    double bits_ = 0, probability_ = 1;
+    int ones_ = 0; // of which next() is the probability
+};
+
+} // namespace
+
+double SampledDistances::mean(int word) const {
+    double sum = 0;
+    for (int distance = 0; distance <= kFingerprintBits; distance++)
+        sum += double(distance) * counts_[word][distance];
+    return sum / double(std::max<size_t>(pairs_, 1));
+}
+
+CodeRadii SampledDistances::radii(int radius) const {
+    CodeRadii radii = {};
+    Binomial of_word[kMaxCodeWords];
+    for (int word = 0; word < words_; word++) {
+        radii.of_word[word] = kNotSearched;
+        // A word whose strangers differ in m bits on average behaves as one of 2 m random bits.
+        of_word[word].begin(2 * mean(word));
+    }
+    auto next_strangers = [&](int word) {
+        int distance = radii.of_word[word] + 1;
+        double sampled = double(counts_[word][distance]) / double(std::max<size_t>(pairs_, 1));
+        return of_word[word].next() + (distance == 0 ? sampled * kWeightOfEqual : sampled);
+    };
+    // There are radius + 1 steps: the sum of (t + 1) over the words. The first step of a word takes
+    // it from -1, not searched, to 0.
+    for (int given = 0; given <= radius; given++) {
+        int best = -1;
+        for (int word = 0; word < words_; word++)
+            if (radii.of_word[word] < kFingerprintBits &&
+                (best < 0 || next_strangers(word) < next_strangers(best)))
+                best = word;
+        // All words are searched up to their whole length.
+        if (best < 0)
+            break;
+        radii.strangers += next_strangers(best);
+        radii.of_word[best]++;
+        of_word[best].step();
+    }
+    return radii;
+}
+
+} // namespace simhash

@@ -1,0 +1,538 @@
+// Estimates what an index path costs: the work of the probe plan for the query's radius, in units
+// of the planner.
+//
+// index_cost_estimate(), at the end, goes by these steps: what the path looks for (PathQuals), how
+// many rows it finds (PathEstimate), how much the searches do for that (SearchWork), and what an
+// order by distance adds.
+#include "index/cost.hpp"
+
+#include "core/bits/ball_size.hpp"
+#include "core/bits/bit_words.hpp"
+#include "core/layout/probe_plan.hpp"
+#include "core/layout/word_radii.hpp"
+#include "index/access_method.hpp"
+#include "index/store/index_cache.hpp"
+#include "index/store/page.hpp"
+#include "values/selectivity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace simhash {
+
+namespace {
+
+// The planner charges a row cpu_tuple_cost, 0.01, for about 0.1 µs of work.
+constexpr double kMicrosecondsPerUnit = 10;
+constexpr double kVisitCost = kTypicalProbeCosts.visit / kMicrosecondsPerUnit;
+constexpr double kCandidateCost = kTypicalProbeCosts.candidate / kMicrosecondsPerUnit;
+
+// A matching row is looked up in the posting table. It is less than a visit because the rows of one
+// fingerprint are looked up together.
+constexpr double kLookupCost = 0.03;
+
+// The distance of a word is added to that of its row, where the distances of all rows are.
+constexpr double kSumCost = 0.003;
+
+// A scan in order of distance: stages before its first row, and how many distances occur in all.
+constexpr double kStages = 3;
+constexpr double kLevels = 40;
+
+// ---- what the path looks for ----
+
+// What the index holds: fingerprints, also of texts, or codes of one length.
+// A class of codes has the type bit. The column's type modifier tells their length.
+HammingSpace space_of_index(const IndexOptInfo* index) {
+    if (index->opcintype[0] != BITOID)
+        return {false, kFingerprintBits};
+    auto* column = linitial_node(TargetEntry, index->indextlist);
+    auto* value = reinterpret_cast<Node*>(column->expr);
+    return space_of(value, value);
+}
+
+Layout layout_of(const IndexOptInfo* info) {
+    // An index that only an advisor imagines has no metapage.
+    if (info->hypothetical) {
+        Layout layout = default_layout();
+        layout.word_count = word_count_of_bits(space_of_index(info).bits);
+        return layout;
+    }
+    // The planner holds a lock on the index since it opened the table.
+    Relation index = index_open(info->indexoid, NoLock);
+    Layout layout = index_cache(index)->layout;
+    index_close(index, NoLock);
+    return layout;
+}
+
+// The function of the index's class that computes words of values; InvalidOid where values are
+// words.
+Oid words_function(const IndexOptInfo* index) {
+    Oid type = index->opcintype[0];
+    return type == INT8OID ? InvalidOid
+                           : get_opfamily_proc(index->opfamily[0], type, type, kValueWords);
+}
+
+bool is_scope_column(const IndexOptInfo* index, int column) {
+    return OidIsValid(get_opfamily_proc(index->opfamily[column], index->opcintype[column],
+                                        index->opcintype[column], kHashScope));
+}
+
+int scope_columns(const IndexOptInfo* index) {
+    int count = 0;
+    for (int i = 1; i < index->nkeycolumns; i++)
+        count += is_scope_column(index, i);
+    return count;
+}
+
+// The radius that an operator of the index searches, with this argument.
+int radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op, Node* argument) {
+    int strategy = get_op_opfamily_strategy(op, index->opfamily[0]);
+    HammingSpace space = space_of_index(index);
+    if (strategy == kWithinBall)
+        return examine_ball(root, space, argument).radius;
+    if (strategy == kAlike && space.is_of_codes)
+        return space.likely_radius();
+    // Of values that are equal by such a collation the scan looks at every row.
+    Oid collation = index->indexcollations[0];
+    if (strategy == kEqual && OidIsValid(collation) && !get_collation_isdeterministic(collation))
+        return space.bits;
+    return radius_of_strategy(strategy);
+}
+
+struct PathQuals {
+    List* all_clauses = NIL;          // RestrictInfos of the index conditions
+    List* clauses = NIL;              // those of them that are not only rechecked
+    List* fingerprint_clauses = NIL;  // those of them that are about the fingerprint
+    int computed_words = 0;           // arguments of which the scan computes the words
+    HammingSpace space;               // of the first column
+    int radius = 0;                   // the smallest of all conditions
+    bool nulls_only = false;          // fp IS NULL
+    bool ordered = false;             // by distance
+    double searches = 1;              // of the index: one for each element of an array
+    Bitmapset* scope_known = nullptr; // the columns of the scope for which there is a value
+
+    bool leaves_scope_open(const IndexOptInfo* index) const {
+        return bms_num_members(scope_known) < scope_columns(index);
+    }
+};
+
+// True when `column operator value` gives the value of a column of the scope. ScopeReader decides
+// likewise when the scan begins.
+bool tells_scope(Oid opfamily, Oid op) {
+    int strategy;
+    Oid left, right;
+    get_op_opfamily_properties(op, opfamily, false, &strategy, &left, &right);
+    return strategy == kEqual && OidIsValid(get_opfamily_proc(opfamily, right, right, kHashScope));
+}
+
+// Adds a clause `column operator argument` or `column operator ANY (array)`.
+void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* clause,
+                  PathQuals* quals) {
+    Oid op = InvalidOid;
+    List* arguments = NIL;
+    if (IsA(clause, OpExpr)) {
+        op = reinterpret_cast<OpExpr*>(clause)->opno;
+        arguments = reinterpret_cast<OpExpr*>(clause)->args;
+    } else if (IsA(clause, ScalarArrayOpExpr)) {
+        op = reinterpret_cast<ScalarArrayOpExpr*>(clause)->opno;
+        arguments = reinterpret_cast<ScalarArrayOpExpr*>(clause)->args;
+        // column = ANY (array): the executor runs a scan for each element.
+        quals->searches *=
+            std::max(1.0, array_length(root, static_cast<Node*>(lsecond(arguments))));
+    } else {
+        return;
+    }
+    auto* argument = static_cast<Node*>(lsecond(arguments));
+    if (column == 0) {
+        quals->radius = std::min(quals->radius, radius_of_operator(root, index, op, argument));
+        // Arguments that are balls of fingerprints have a word already.
+        quals->computed_words +=
+            quals->space.is_of_codes ||
+            is_value_strategy(get_op_opfamily_strategy(op, index->opfamily[0]));
+    } else if (tells_scope(index->opfamily[column], op)) {
+        quals->scope_known = bms_add_member(quals->scope_known, column);
+    }
+}
+
+void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* clause,
+                PathQuals* quals) {
+    if (!IsA(clause, NullTest)) {
+        add_operator(root, index, column, clause, quals);
+    } else if (reinterpret_cast<NullTest*>(clause)->nulltesttype == IS_NULL) {
+        if (column == 0)
+            quals->nulls_only = true;
+        else if (is_scope_column(index, column))
+            quals->scope_known = bms_add_member(quals->scope_known, column);
+    }
+}
+
+PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
+    PathQuals quals;
+    quals.space = space_of_index(path->indexinfo);
+    // No condition: every value is within the greatest distance.
+    quals.radius = quals.space.bits;
+    quals.ordered = path->indexorderbys != NIL;
+    ListCell* cell;
+    foreach (cell, path->indexclauses) {
+        auto* clause = lfirst_node(IndexClause, cell);
+        ListCell* inner;
+        // A condition of the query may have been turned into another one by a support function:
+        // indexquals has what the index is asked.
+        foreach (inner, clause->indexquals) {
+            auto* info = lfirst_node(RestrictInfo, inner);
+            quals.all_clauses = lappend(quals.all_clauses, info);
+            if (clause->indexcol == 0 || is_scope_column(path->indexinfo, clause->indexcol))
+                quals.clauses = lappend(quals.clauses, info);
+            if (clause->indexcol == 0)
+                quals.fingerprint_clauses = lappend(quals.fingerprint_clauses, info);
+            add_clause(root, path->indexinfo, clause->indexcol, info->clause, &quals);
+        }
+    }
+    // Without the whole scope no fingerprint can be searched for: the scan reads everything.
+    if (quals.leaves_scope_open(path->indexinfo))
+        quals.radius = quals.space.bits;
+    return quals;
+}
+
+// True when the query asks for a row's place in the table (ctid), as FOR UPDATE does.
+bool asks_for_place(const RelOptInfo* table) {
+    Bitmapset* columns = nullptr;
+    pull_varattnos(reinterpret_cast<Node*>(table->reltarget->exprs), table->relid, &columns);
+    ListCell* cell;
+    foreach (cell, table->baserestrictinfo)
+        pull_varattnos(reinterpret_cast<Node*>(lfirst_node(RestrictInfo, cell)->clause),
+                       table->relid, &columns);
+    return bms_is_member(SelfItemPointerAttributeNumber - FirstLowInvalidHeapAttributeNumber,
+                         columns);
+}
+
+// True when the server computes the distance of each row that is found, and holds rows back for it.
+bool holds_back_rows(const IndexOptInfo* info) {
+    return info->opcintype[0] != INT8OID;
+}
+
+// The index orders the rows of one scope by the distance of their fingerprints, and nothing else. A
+// path for another order, such as by the distance of a bigint of the scope, loses its order here.
+// So does one whose rows are held back if their places are asked for: the server returns such a row
+// without its place, and FOR UPDATE would look for it anywhere.
+void give_up_other_order(IndexPath* path, const PathQuals& quals) {
+    bool is_other = quals.leaves_scope_open(path->indexinfo) ||
+                    (holds_back_rows(path->indexinfo) && asks_for_place(path->path.parent));
+    ListCell* cell;
+    foreach (cell, path->indexorderbycols)
+        is_other |= lfirst_int(cell) > 0;
+    if (is_other)
+        path->path.pathkeys = path->indexorderbys = path->indexorderbycols = NIL;
+}
+
+// ---- how many rows it finds ----
+
+struct PathEstimate {
+    PlannerInfo* root;
+    IndexOptInfo* index;
+    Layout layout;
+    PathQuals quals;
+    ProbePlan plan;      // of a value's first word, whose radius is the greatest
+    bool is_one_pass;    // of several words, the first is read from end to end, and no other
+    double entries;      // distinct fingerprints in the index
+    double leaf_pages;   // of one block table
+    Selectivity found;   // the share of all rows that the index finds
+    double rows;         // the number of these
+    double scope_rows;   // those of them that are of the scope
+    double fingerprints; // distinct ones among the rows
+
+    // The cost of a page of the index.
+    double random_page;
+    double sequential_page;
+};
+
+// The share of all rows that meet the clauses.
+Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clauses) {
+    return clauselist_selectivity(root, add_predicate_to_index_quals(info, clauses),
+                                  int(info->rel->relid), JOIN_INNER, nullptr);
+}
+
+// The expected number of an average row's words that are near those of the query by chance. Where a
+// value is a single word, the share of rows within the radius.
+double near_by_chance(const PathEstimate& path) {
+    double words = 0;
+    int count = path.layout.word_count;
+    for (int i = 0; i < count; i++)
+        words += ball_share_of_code(bits_of_word(path.quals.space.bits, count, i),
+                                    word_radius(path.quals.radius, count, i));
+    return words;
+}
+
+// True where every row is looked at: where a condition gives no ball, as an equality by a collation
+// that is not deterministic, and where of several words one pass over the first is the cheapest. In
+// an order by distance, sums of the words' distances then tell the rows.
+bool finds_everything(const PathEstimate& path) {
+    if (path.quals.nulls_only || !OidIsValid(words_function(path.index)))
+        return false;
+    return path.quals.radius == path.quals.space.bits || (path.is_one_pass && !path.quals.ordered);
+}
+
+// The share of all rows that the index finds. Of codes of several words it also finds those that
+// have one word near the query's, and an index with scopes finds rows of other scopes. These are
+// dropped when the table's row has been looked at. For fp IS NULL an index with scopes finds all
+// that have no fingerprint.
+Selectivity share_found(const PathEstimate& path, Selectivity matching) {
+    IndexOptInfo* info = path.index;
+    // A partial index has only this share of the table's rows.
+    double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
+    if (finds_everything(path))
+        return std::max(matching, indexed);
+    bool finds_others = path.layout.word_count > 1 && !path.quals.nulls_only && !path.is_one_pass;
+    if (scope_columns(info) == 0 && !finds_others)
+        return matching;
+    if (path.quals.nulls_only)
+        return share_of_clauses(path.root, info, path.quals.fingerprint_clauses);
+    double others = path.quals.searches * near_by_chance(path) * indexed;
+    return std::max(matching, std::min(indexed, matching + others));
+}
+
+// The number of near-duplicates to be expected in any ball.
+constexpr double kFewFingerprints = 10;
+
+// Distinct fingerprints among the rows that are found: by chance, and near-duplicates.
+double expected_fingerprints(const PathEstimate& path) {
+    double near = path.quals.nulls_only ? 0 : path.entries * near_by_chance(path);
+    return std::min(path.rows, kFewFingerprints + near);
+}
+
+ProbePlan plan_of_word(const PathEstimate& path, int word) {
+    int radius = word_radius(path.quals.radius, path.layout.word_count, word);
+    return make_probe_plan(path.layout, saturate_radius(radius), path.entries, kTypicalProbeCosts);
+}
+
+PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& quals) {
+    IndexOptInfo* info = path->indexinfo;
+    PathEstimate estimate{};
+    estimate.root = root;
+    estimate.index = info;
+    estimate.layout = layout_of(info);
+    estimate.quals = quals;
+    estimate.entries = estimated_entries(estimate.layout, info->pages);
+    int trees = estimate.layout.table_count * estimate.layout.word_count;
+    // All trees of an index are about the same size; the pages above the leaves are few.
+    estimate.leaf_pages = std::max(1.0, info->pages / double(trees));
+    estimate.plan = plan_of_word(estimate, 0);
+    int words = estimate.layout.word_count;
+    estimate.is_one_pass = words > 1 && one_pass_is_cheaper(estimate.plan, quals.radius, words);
+
+    Selectivity matching = share_of_clauses(root, info, quals.clauses);
+    estimate.scope_rows = clamp_row_est(matching * info->rel->tuples);
+    estimate.found = share_found(estimate, matching);
+    estimate.rows = clamp_row_est(estimate.found * info->rel->tuples);
+    estimate.fingerprints = expected_fingerprints(estimate);
+
+    get_tablespace_page_costs(info->reltablespace, &estimate.random_page,
+                              &estimate.sequential_page);
+    return estimate;
+}
+
+// ---- how much the searches do ----
+
+struct SearchWork {
+    double visits;      // ranges that are looked up
+    double candidates;  // fingerprints that are checked
+    double pages;       // leaf pages that the visits read
+    double page_cost;   // of one of them
+    double lookup_cost; // of a row, once it is known to match
+};
+
+// Leaf pages that the plan's probes read. Each slice of a range differs from the query in one bit.
+// The later that bit, the nearer the slice lies to the query, so slices share leaves: together they
+// are on all leaves of the range if these are few, else on about the logarithm of their number.
+double pages_of_probes(const ProbePlan& plan, double entries) {
+    // A packed entry of a block table takes this in a table of some millions of rows.
+    constexpr double kEntryBytes = 6;
+    double pages = 0;
+    for (const Probe& probe : std::span(plan.probes, size_t(plan.probe_count))) {
+        // These are the pages of a range beyond its first one.
+        double more = ldexp(entries, -probe.prefix_bits) * kEntryBytes / kBodyCapacity;
+        if (probe.slice_bits > 0)
+            more = std::min(more, std::log2(1 + more) + 1);
+        pages += ball_size(probe.prefix_bits, probe.threshold) * (1 + more);
+    }
+    return pages;
+}
+
+// Adds the work of `count` searches by one plan.
+void add_plan(const PathEstimate& path, const ProbePlan& plan, double count, SearchWork* work) {
+    work->visits += plan.visits * count;
+    work->candidates += (plan.candidates + plan.slices * kCandidatesOfSlice) * count;
+    work->pages += (plan.read_all ? path.leaf_pages : pages_of_probes(plan, path.entries)) * count;
+    if (!plan.read_all)
+        return;
+    // A pass over the posting table meets the TIDs with their fingerprints. Leaves follow each
+    // other in a pass, but splits have moved some of them.
+    work->page_cost = (path.random_page + path.sequential_page) / 2;
+    work->lookup_cost = 0;
+}
+
+// Each word is searched within its own radius. There are two such radii at most: some of the first
+// words have the radius of the first, and all others the next smaller one. A search for every row
+// reads one word.
+SearchWork work_of_searches(const PathEstimate& path) {
+    if (path.quals.nulls_only)
+        // IS NULL takes one descent in the null table.
+        return {1, 0, 1, path.random_page, 0};
+    SearchWork work = {0, 0, 0, path.random_page, kLookupCost};
+    int words = path.is_one_pass ? 1 : path.layout.word_count;
+    // word_radius() gives the remainder to the first words. Without a remainder all words have the
+    // radius of the first.
+    int wider = (path.quals.radius + 1) % words;
+    int like_first = wider > 0 ? wider : words;
+    add_plan(path, path.plan, like_first * path.quals.searches, &work);
+    if (like_first < words)
+        add_plan(path, plan_of_word(path, words - 1), (words - like_first) * path.quals.searches,
+                 &work);
+    return work;
+}
+
+// Pages of the index that a search reads: those of its probes, and those of the posting table in
+// which its rows are looked up. A search that is repeated in a join finds some of them in memory.
+double pages_fetched(const PathEstimate& path, const SearchWork& work, double loop_count) {
+    double pages = work.pages + std::min(path.rows, path.leaf_pages);
+    // This is the formula of Mackert and Lohman, which the server uses for repeated scans.
+    return index_pages_fetched(pages * loop_count, path.index->pages, path.index->pages,
+                               path.root) /
+           loop_count;
+}
+
+// The cost of one of these pages. A search for several words reads so many that they may be most of
+// the index: then each costs less, by the server's rule for the pages of a bitmap scan.
+double cost_of_page(const PathEstimate& path, const SearchWork& work, double pages) {
+    if (path.layout.word_count == 1 || path.plan.read_all)
+        return work.page_cost;
+    double share = std::min(1.0, pages / std::max(1.0, double(path.index->pages)));
+    return path.random_page - (path.random_page - path.sequential_page) * std::sqrt(share);
+}
+
+// The server plans an index-only scan for a query that needs no column, such as count(*), whether
+// or not the index can return any. If it cannot, the path becomes a plain scan here. Returns the
+// cost that the server has left out: an index-only scan need not visit rows on pages that are
+// visible to everybody.
+Cost give_up_index_only_scan(IndexPath* path, const PathEstimate& estimate) {
+    const IndexOptInfo* info = estimate.index;
+    if (path->path.pathtype != T_IndexOnlyScan || info->canreturn[0])
+        return 0;
+    path->path.pathtype = T_IndexScan;
+    double table_random;
+    get_tablespace_page_costs(info->rel->reltablespace, &table_random, nullptr);
+    return info->rel->allvisfrac * table_random *
+           index_pages_fetched(estimate.rows, info->rel->pages, info->pages, estimate.root);
+}
+
+// ---- what a type that has words adds ----
+
+// The server charges nothing for comparing a row again that the index has found by its own
+// operators. To compare documents costs more than to find them, so it is charged here.
+Cost cost_of_recheck(const PathEstimate& path) {
+    if (path.index->nkeycolumns == 1 && !OidIsValid(words_function(path.index)))
+        return 0;
+    QualCost recheck;
+    cost_qual_eval(&recheck, path.quals.all_clauses, path.root);
+    return recheck.startup + recheck.per_tuple * path.rows;
+}
+
+// The words of the arguments, which the scan computes when it begins.
+Cost cost_of_words(const PathEstimate& path) {
+    Oid function = words_function(path.index);
+    if (!OidIsValid(function))
+        return 0;
+    QualCost call = {0, 0};
+    add_function_cost(path.root, function, nullptr, &call);
+    return call.startup + call.per_tuple * path.quals.computed_words * path.quals.searches;
+}
+
+// ---- what an order by distance adds ----
+
+// Returns how many rows of an order will be read, as far as the planner knows.
+double rows_read_in_order(PlannerInfo* root, double rows) {
+    // A LIMIT bounds the rows of the whole query. Of a join nobody knows how many of each table
+    // that takes, so one row is assumed.
+    bool is_alone = bms_membership(root->all_baserels) == BMS_SINGLETON;
+    return std::min(rows, is_alone && root->limit_tuples > 0 ? root->limit_tuples : 1.0);
+}
+
+Cost cost_of_pass(const PathEstimate& path) {
+    return path.entries * kCandidateCost + path.leaf_pages * path.sequential_page;
+}
+
+// In order of distance from a fingerprint, rows of other scopes come between those of the scope.
+// Returns what they cost until the scan has returned the rows that will be read: passes over the
+// posting table, and look-ups of table rows of other scopes. This is startup cost, as the server
+// spreads the rest evenly over all rows of the order.
+Cost cost_of_other_scopes(const PathEstimate& path) {
+    const IndexOptInfo* info = path.index;
+    double met = path.rows * rows_read_in_order(path.root, path.scope_rows) / path.scope_rows;
+    if (met <= kPassMatches)
+        return 0; // the order's first stages
+    double table_random;
+    get_tablespace_page_costs(info->rel->reltablespace, &table_random, nullptr);
+    // A stage that is a pass returns kPassMatches matches at first, and each further one
+    // kPassGrowth times as many (NearestScan::next_radius()).
+    double passes = 1 + std::log(met / kPassMatches) / std::log(kPassGrowth);
+    double table_pages = index_pages_fetched(met, info->rel->pages, info->pages, path.root);
+    return passes * cost_of_pass(path) + table_pages * table_random +
+           met * (kLookupCost + cpu_tuple_cost);
+}
+
+void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
+    // The first neighbours cost a few stages.
+    int trees = path.layout.table_count * path.layout.word_count;
+    *startup += trees * (kVisitCost + path.random_page) * kStages;
+    // The server expects no startup cost above the total.
+    *startup = std::min(*startup, *total);
+    // All neighbours cost a pass over the posting table for each distance, unless a ball leaves
+    // few.
+    if (path.fingerprints > path.entries * kFewMatches)
+        *total += std::min(double(path.quals.radius + 1), kLevels) * cost_of_pass(path);
+    // Of several words, where one pass is the cheapest search within the radius, the distances of
+    // all words of all rows are added up (index/search/wide.hpp). Without a radius most orders end
+    // before.
+    if (path.is_one_pass && path.quals.radius < path.quals.space.bits)
+        *total += path.layout.word_count *
+                  (path.entries * kSumCost + path.leaf_pages * path.sequential_page);
+    if (scope_columns(path.index) > 0) {
+        Cost others = cost_of_other_scopes(path);
+        *startup += others;
+        *total += others;
+    }
+}
+
+// Rows of one fingerprint, and null rows, come in the order of their places in the table: the heap
+// is read forward, with gaps. The planner's scale of correlation does not know that. This value
+// makes it charge about as much as for every second to tenth page of a large table.
+constexpr double kForwardCorrelation = 0.92;
+
+} // namespace
+
+void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup_cost,
+                         Cost* total_cost, Selectivity* selectivity, double* correlation,
+                         double* pages) {
+    PathQuals quals = quals_of_path(root, path);
+    give_up_other_order(path, quals);
+    PathEstimate estimate = estimate_path(root, path, quals);
+    SearchWork work = work_of_searches(estimate);
+
+    *pages = pages_fetched(estimate, work, loop_count);
+    *startup_cost = kVisitCost + cost_of_words(estimate);
+    *total_cost = cost_of_words(estimate) + cost_of_recheck(estimate) +
+                  *pages * cost_of_page(estimate, work, *pages) + work.visits * kVisitCost +
+                  work.candidates * kCandidateCost +
+                  estimate.rows * (cpu_index_tuple_cost + work.lookup_cost) +
+                  give_up_index_only_scan(path, estimate);
+    if (path->indexorderbys != NIL)
+        add_order(estimate, startup_cost, total_cost);
+    // This is the share of all rows that are read from the table, not of those that remain after
+    // the recheck.
+    *selectivity = estimate.found;
+    // If each fingerprint has one row, the rows come in no order of the table: 0.
+    *correlation = kForwardCorrelation * (1 - estimate.fingerprints / estimate.rows);
+}
+
+} // namespace simhash

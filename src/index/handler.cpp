@@ -1,0 +1,249 @@
+// The access method's handler and the validation of operator classes.
+#include "index/access_method.hpp"
+#include "index/scope.hpp"
+#include "index/cost.hpp"
+
+namespace simhash {
+
+namespace {
+
+constexpr void set_properties(IndexAmRoutine* am) {
+    // This is the greatest strategy number. That of ~|||= is kNear + 3: a strategy for each radius.
+    // Most numbers below kNear are not used, and index_validate() refuses them.
+    am->amstrategies = kNear + kFingerprintBits;
+    // The number of support functions that a class may have (SupportFunction).
+    am->amsupport = kWordLayout;
+    am->amcanmulticol = true; // the fingerprint, then the columns of its scope
+    // The index serves ORDER BY fp <~> query, in the first column only (index_property()).
+    am->amcanorderbyop = true;
+    // A scan needs no condition on the first column: it may be asked for an order, or for all rows.
+    am->amoptionalkey = true;
+    // The null table tells the rows of IS NULL from those of IS NOT NULL.
+    am->amsearchnulls = true;
+    set_equality<kEqual>(am);
+    set_can_build_parallel(am);
+    // VACUUM keeps a list of removed fingerprints in that memory. Parallel VACUUM divides it among
+    // its workers.
+    am->amusemaintenanceworkmem = true;
+    am->amparallelvacuumoptions =
+        VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
+}
+
+// Index-only scans rely on VACUUM's cleanup locks, which the replay of generic WAL does not take:
+// on a standby there are none. An index with a scope, or of a type that has words, does not store
+// its columns, so it has nothing to return.
+bool can_return(Relation index, int) {
+    return !needs_recheck(index) && !RecoveryInProgress();
+}
+
+bool index_property(Oid index, int column, IndexAMProperty property, const char*, bool* result,
+                    bool* is_null) {
+    // The server answers the other properties itself, from the fields above.
+    if (property != AMPROP_DISTANCE_ORDERABLE || column != 1 || !OidIsValid(index))
+        return false;
+    Oid family, type;
+    // The answer is NULL if the class cannot be looked up.
+    *is_null = !get_opclass_opfamily_and_input_type(get_index_column_opclass(index, column),
+                                                    &family, &type);
+    *result = !*is_null && OidIsValid(get_opfamily_member(family, type, type, kDistance));
+    return true;
+}
+
+// What an operator class is for.
+enum class ClassKind {
+    kFingerprints, // of bigint: the word is the value; may also serve a scope
+    kWords,        // computes words; may also serve a scope
+    kScope,        // columns after the first that are compared by =
+    kRecheck,      // columns after the first of which nothing is stored
+};
+
+ClassKind kind_of_class(Oid family, Oid type) {
+    // A class is known by its type and its members, not by its name: users may make classes for
+    // types of their own.
+    if (type == INT8OID)
+        return ClassKind::kFingerprints;
+    if (OidIsValid(get_opfamily_proc(family, type, type, kValueWords)))
+        return ClassKind::kWords;
+    bool compares_alike = OidIsValid(get_opfamily_member(family, type, type, kAlike));
+    bool has_hash = OidIsValid(get_opfamily_proc(family, type, type, kHashScope));
+    return compares_alike && !has_hash ? ClassKind::kRecheck : ClassKind::kScope;
+}
+
+// Whether a class of fingerprints may contain the operator: by its strategy, its right-hand type
+// and its purpose. The type hamming_ball has no fixed OID, so the right-hand type of <@ is not
+// checked.
+bool is_fingerprint_operator(Form_pg_amop amop) {
+    if (is_near_strategy(amop->amopstrategy))
+        return amop->amoppurpose == AMOP_SEARCH && amop->amoprighttype == INT8OID;
+    switch (amop->amopstrategy) {
+    case kWithinBall:
+        return amop->amoppurpose == AMOP_SEARCH;
+    case kEqual:
+        return amop->amoppurpose == AMOP_SEARCH &&
+               (amop->amoprighttype == INT8OID || amop->amoprighttype == INT4OID ||
+                amop->amoprighttype == INT2OID);
+    case kNearDuplicate:
+        return amop->amoppurpose == AMOP_SEARCH && amop->amoprighttype == INT8OID;
+    case kDistance:
+        return amop->amoppurpose == AMOP_ORDER && amop->amoprighttype == INT8OID;
+    default:
+        return false;
+    }
+}
+
+bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
+    bool is_search = amop->amoppurpose == AMOP_SEARCH;
+    bool has_same_types = amop->amoplefttype == amop->amoprighttype;
+    switch (kind) {
+    case ClassKind::kFingerprints:
+        return is_fingerprint_operator(amop);
+    case ClassKind::kWords:
+        // The words of the right-hand value are computed by the class, so it is of the same type.
+        if (amop->amopstrategy == kDistance)
+            return !is_search && has_same_types;
+        // The type of the ball is the extension's own, and has no fixed OID.
+        return is_search && (amop->amopstrategy == kWithinBall ||
+                             (is_value_strategy(amop->amopstrategy) && has_same_types));
+    case ClassKind::kScope:
+        return is_search && amop->amopstrategy == kEqual;
+    case ClassKind::kRecheck:
+        return is_search && amop->amopstrategy == kAlike;
+    }
+    pg_unreachable();
+}
+
+bool check_operator(Form_pg_amop amop, Oid type, ClassKind kind, const char* family) {
+    bool valid = amop->amoplefttype == type && operator_is_known(amop, kind);
+    // The scan gives distances to the server as integers, and the server compares them with the
+    // operator's.
+    Oid result = get_op_rettype(amop->amopopr);
+    valid &= result == (amop->amoppurpose == AMOP_ORDER ? INT4OID : BOOLOID);
+    if (!valid)
+        ereport(
+            INFO,
+            (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+             errmsg("operator family \"%s\" of access method %s contains operator %s with wrong "
+                    "signature or strategy number %d",
+                    family, "simhash", format_operator(amop->amopopr), amop->amopstrategy)));
+    return valid;
+}
+
+// The argument type of the first two is not checked: date may use integer's hash function.
+bool has_signature_of(const FormData_pg_amproc& amproc) {
+    Oid* arguments;
+    int count;
+    Oid result = get_func_signature(amproc.amproc, &arguments, &count);
+    // A bigint is its own word, so its class has neither of the functions for words.
+    bool is_bigint = amproc.amproclefttype == INT8OID;
+    switch (amproc.amprocnum) {
+    case kHashScope: // (type, seed bigint) -> bigint
+        return result == INT8OID && count == 2 && arguments[1] == INT8OID;
+    case kValueWords: // (type) -> bigint[]
+        return result == INT8ARRAYOID && count == 1 && !is_bigint;
+    case kWordLayout: // (type modifier integer) -> integer[]
+        return result == INT4ARRAYOID && count == 1 && arguments[0] == INT4OID && !is_bigint;
+    default:
+        return false;
+    }
+}
+
+bool check_function(Form_pg_amproc amproc, const char* family) {
+    bool valid = has_signature_of(*amproc);
+    if (!valid)
+        ereport(
+            INFO,
+            (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+             errmsg("operator family \"%s\" of access method %s contains function %s with wrong "
+                    "signature for support number %d",
+                    family, "simhash", format_procedure(amproc->amproc), amproc->amprocnum)));
+    return valid;
+}
+
+// Reports a member that the family must have and lacks.
+bool require_member(bool is_there, const char* family, const char* what, int number) {
+    if (!is_there)
+        ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+                       errmsg("operator family \"%s\" of access method %s is missing %s %d", family,
+                              "simhash", what, number)));
+    return is_there;
+}
+
+bool index_validate(Oid opclass) {
+    HeapTuple class_tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+    if (!HeapTupleIsValid(class_tuple))
+        elog(ERROR, "cache lookup failed for operator class %u", opclass);
+    auto* form = reinterpret_cast<Form_pg_opclass>(GETSTRUCT(class_tuple));
+    Oid family = form->opcfamily, type = form->opcintype;
+    // Messages name the class that was asked for: its family has the same name.
+    const char* family_name = NameStr(form->opcname);
+    ClassKind kind = kind_of_class(family, type);
+    bool valid = true, has_ball = false;
+    // All operators of the family, also those that ALTER OPERATOR FAMILY has added.
+    catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+    for (int i = 0; i < operators->n_members; i++) {
+        auto* amop = reinterpret_cast<Form_pg_amop>(GETSTRUCT(&operators->members[i]->tuple));
+        // All problems are reported, and not the first one only.
+        valid &= check_operator(amop, type, kind, family_name);
+        has_ball |= amop->amopstrategy == kWithinBall;
+    }
+    ReleaseSysCacheList(operators);
+    catclist* functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(family));
+    for (int i = 0; i < functions->n_members; i++)
+        valid &= check_function(
+            reinterpret_cast<Form_pg_amproc>(GETSTRUCT(&functions->members[i]->tuple)),
+            family_name);
+    ReleaseSysCacheList(functions);
+    // Without <@ there is nothing that the index could search for in the first column.
+    if (kind == ClassKind::kFingerprints || kind == ClassKind::kWords)
+        valid &= require_member(has_ball, family_name, "operator <@, strategy", kWithinBall);
+    // Each of the other classes may serve a scope, which needs both.
+    if (kind != ClassKind::kRecheck) {
+        valid &= require_member(OidIsValid(get_opfamily_member(family, type, type, kEqual)),
+                                family_name, "operator =, strategy", kEqual);
+        valid &= require_member(OidIsValid(get_opfamily_proc(family, type, type, kHashScope)),
+                                family_name, "support function", kHashScope);
+    }
+    ReleaseSysCache(class_tuple);
+    return valid;
+}
+
+constexpr void set_callbacks(IndexAmRoutine* am) {
+    am->ambuild = index_build;
+    am->ambuildempty = index_build_empty;
+    am->aminsert = index_insert;
+    am->ambulkdelete = index_bulk_delete;
+    am->amvacuumcleanup = index_vacuum_cleanup;
+    am->amcanreturn = can_return;
+    am->amcostestimate = index_cost_estimate;
+    am->amoptions = index_options;
+    am->amproperty = index_property;
+    am->ambuildphasename = index_build_phase_name;
+    am->amvalidate = index_validate;
+    am->ambeginscan = index_begin_scan;
+    am->amrescan = index_rescan;
+    am->amgettuple = index_get_tuple;
+    am->amgetbitmap = index_get_bitmap;
+    am->amendscan = index_end_scan;
+}
+
+constexpr IndexAmRoutine access_method() {
+    IndexAmRoutine am{};
+    am.type = T_IndexAmRoutine;
+    set_properties(&am);
+    set_callbacks(&am);
+    return am;
+}
+
+} // namespace
+
+} // namespace simhash
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_handler);
+
+Datum simhash_handler([[maybe_unused]] PG_FUNCTION_ARGS) {
+    // Filled in by the compiler: the routine is the same in all calls.
+    static constexpr IndexAmRoutine kRoutine = simhash::access_method();
+    PG_RETURN_POINTER(simhash::handed_over(&kRoutine));
+}
+}

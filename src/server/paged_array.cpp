@@ -1,0 +1,146 @@
+// Brings pages into frames. See the header.
+#include "server/paged_array.hpp"
+
+namespace simhash {
+
+// ---- the pool ----
+
+// The frame counts as unchanged: bring() reads the page from the file, and add_page() sets the flag
+// of a new page itself.
+uint32 PagePool::take(PagedFile* owner, size_t page) {
+    uint32 frame = free_frame();
+    frames_[frame].owner = owner;
+    frames_[frame].page = page;
+    frames_[frame].changed = false;
+    return frame;
+}
+
+// The owner's file is made when the first of its pages leaves.
+uint32 PagePool::free_frame() {
+    if (count_ < most_) {
+        add_frame();
+        return uint32(count_ - 1);
+    }
+    // This is the clock algorithm. A page that was used since the hand last came by gets a second
+    // chance. The second round finds a frame at the latest, because the first clears all flags.
+    for (;; hand_ = (hand_ + 1) % count_) {
+        Frame& frame = frames_[hand_];
+        if (frame.owner != nullptr && frame.used) {
+            frame.used = false;
+            continue;
+        }
+        if (frame.owner != nullptr)
+            // The owner is forgotten only after the write. If that fails, for lack of space, the
+            // pool is still as it was.
+            frame.owner->write(frame);
+        frame.owner = nullptr;
+        uint32 found = uint32(hand_);
+        // The hand goes on behind the frame, so the new page is the last that it comes to again.
+        hand_ = (hand_ + 1) % count_;
+        return found;
+    }
+}
+
+void PagePool::add_frame() {
+    if (count_ == capacity_) {
+        constexpr size_t kFirstCapacity = 64;
+        // Only the table of frames moves here. The frames' bytes stay where they are, because
+        // callers have pointers to them.
+        capacity_ = std::min(most_, std::max(kFirstCapacity, 2 * capacity_));
+        size_t bytes = capacity_ * sizeof(Frame);
+        frames_ = static_cast<Frame*>(frames_ == nullptr ? MemoryContextAllocHuge(context_, bytes)
+                                                         : repalloc_huge(frames_, bytes));
+    }
+    frames_[count_] = {static_cast<char*>(MemoryContextAlloc(context_, kPageBytes)), nullptr, 0,
+                       false, false};
+    count_++;
+}
+
+// ---- an array's pages ----
+
+uint32 PagedFile::bring(size_t page) {
+    // A page that is in memory costs no check, so a loop over an array can be cancelled at each
+    // page that is read.
+    CHECK_FOR_INTERRUPTS();
+    // This may write a page of this array, or of another one, to its file.
+    uint32 frame = pool_->take(this, page);
+    if (page < count_) {
+        file_.read(int64(page * PagePool::kPageBytes), pool_->frames_[frame].bytes,
+                   PagePool::kPageBytes);
+        frames_[page] = frame;
+    } else {
+        add_page(frame);
+    }
+    return frame;
+}
+
+// A new page counts as changed, so that it is in the file before it is read from there.
+void PagedFile::add_page(uint32 frame) {
+    if (count_ == capacity_) {
+        constexpr size_t kFirstCapacity = 64;
+        capacity_ = std::max(kFirstCapacity, 2 * capacity_);
+        size_t bytes = capacity_ * sizeof(uint32);
+        frames_ =
+            static_cast<uint32*>(frames_ == nullptr ? MemoryContextAllocHuge(pool_->context_, bytes)
+                                                    : repalloc_huge(frames_, bytes));
+    }
+    // The whole page goes to the file, also the end that no record fills. It must not show what the
+    // frame held before.
+    memset(pool_->frames_[frame].bytes, 0, PagePool::kPageBytes);
+    pool_->frames_[frame].changed = true;
+    frames_[count_++] = frame;
+}
+
+// Writes the page of a frame if it changed, and notes that it is in the file.
+void PagedFile::write(const PagePool::Frame& frame) {
+    if (frame.changed) {
+        if (!file_.exists())
+            file_ =
+                pool_->unowned_files_ ? TemporaryFile::create_unowned() : TemporaryFile::create();
+        file_.write(int64(frame.page * PagePool::kPageBytes), frame.bytes, PagePool::kPageBytes);
+    }
+    frames_[frame.page] = kOut;
+}
+
+// The pages in memory need not be written: nobody reads them any more. Their frames become unused,
+// and the clock takes them at once.
+void PagedFile::close() {
+    for (size_t page = 0; page < count_; page++)
+        if (frames_[page] != kOut)
+            pool_->frames_[frames_[page]].owner = nullptr;
+    if (frames_ != nullptr)
+        pfree(frames_);
+    frames_ = nullptr;
+    count_ = capacity_ = 0;
+    file_.close();
+}
+
+// ---- bytes ----
+
+void PagedBytes::append(const void* data, size_t bytes) {
+    const char* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+        // A piece ends at the page's end. Where begin is 0 the page is a new one, and change() adds
+        // it.
+        size_t begin = size_ % PagePool::kPageBytes;
+        size_t piece = std::min(bytes, PagePool::kPageBytes - begin);
+        memcpy(file_.change(size_ / PagePool::kPageBytes) + begin, from, piece);
+        from += piece;
+        size_ += piece;
+        bytes -= piece;
+    }
+}
+
+void PagedBytes::read(uint64_t position, void* out, size_t bytes) {
+    char* to = static_cast<char*>(out);
+    while (bytes > 0) {
+        size_t begin = position % PagePool::kPageBytes;
+        size_t piece = std::min(bytes, PagePool::kPageBytes - begin);
+        memcpy(to, file_.read(position / PagePool::kPageBytes) + begin, piece);
+        to += piece;
+        position += piece;
+        bytes -= piece;
+    }
+}
+
+} // namespace simhash

@@ -1,0 +1,211 @@
+// Arrays that may be larger than memory. An array is cut into pages. A pool has room for some of
+// the pages of several arrays; the others are in temporary files, one for each array:
+//
+//   array a    page 0    page 1    page 2    page 3          array b    page 0    page 1
+//                |                   |                                    |
+//   pool       frame 0   frame 1 (unused)  frame 2                      frame 3
+//
+// A page that is asked for comes into a frame. When all frames are taken, it takes that of a page
+// that was not used lately (the clock algorithm), which is written to its file first if it changed.
+// An array that fits into the pool has no file.
+#pragma once
+
+#include "server/sorted_runs.hpp"
+
+namespace simhash {
+
+class PagedFile;
+
+// A pool has the frames of several arrays. Each array has its share as it uses it: no array has
+// frames of its own, and an array that is not read for a while loses them to the others.
+class PagePool {
+  public:
+    static constexpr size_t kPageBytes = 8192;
+
+    // Uses about this memory at most, in a memory context that outlives the arrays. The end of the
+    // statement closes the arrays' files, or, with unowned_files, only close() of the arrays.
+    PagePool(MemoryContext context, size_t memory_bytes, bool unowned_files = false)
+        : context_(context),
+          most_(std::clamp(memory_bytes / kPageBytes, kLeastFrames, kGreatestFrames)),
+          unowned_files_(unowned_files) {}
+
+    size_t memory_bytes() const { return most_ * kPageBytes; }
+
+  private:
+    friend class PagedFile;
+
+    static constexpr size_t kLeastFrames = 16;
+    static constexpr size_t kGreatestFrames = UINT32_MAX; // their numbers are less than kOut
+
+    struct Frame {
+        char* bytes;      // [kPageBytes]
+        PagedFile* owner; // null if the frame is unused
+        size_t page;      // of the owner
+        bool used;        // since the hand of the clock came by
+        bool changed;     // and not yet written
+    };
+
+    // A frame for a page of the owner. Its contents are undefined.
+    // The caller writes the number of the frame into the owner's table: until then the page counts
+    // as out.
+    uint32 take(PagedFile* owner, size_t page);
+    uint32 free_frame();
+    // The pool begins empty, so arrays of a few pages take the memory of these pages only.
+    void add_frame();
+
+    MemoryContext context_;
+    size_t most_; // frames
+    // This says whether files outlive the statement: a window function or a cursor may ask for more
+    // rows after the statement's resource owner has closed all others.
+    bool unowned_files_;
+    size_t count_ = 0, capacity_ = 0;
+    size_t hand_ = 0;
+    Frame* frames_ = nullptr; // [capacity_], of which count_ have memory
+};
+
+// The pages of one array. Pages are added in their order.
+class PagedFile {
+  public:
+    explicit PagedFile(PagePool* pool) : pool_(pool) {}
+    PagedFile(const PagedFile&) = delete; // its frames point to it
+    PagedFile& operator=(const PagedFile&) = delete;
+
+    // The bytes of a page, which is one of the array, or the next. They are valid until another
+    // page of the pool is asked for.
+    // The caller copies what it needs before the next call, because that call may give this frame
+    // to another page.
+    const char* read(size_t page) { return frame_of(page).bytes; }
+    char* change(size_t page) {
+        PagePool::Frame& frame = frame_of(page);
+        frame.changed = true;
+        return frame.bytes;
+    }
+
+    // True when some pages have been written to the file.
+    bool has_file() const { return file_.exists(); }
+
+    // Releases the memory and the file. The array is empty afterwards.
+    void close();
+
+  private:
+    friend class PagePool;
+
+    static constexpr uint32 kOut = UINT32_MAX; // the page is in the file
+
+    // This is the path for a page that is in memory: it takes one look-up in the table, and no
+    // call. The clock's hand learns by `used` that somebody wanted the page.
+    PagePool::Frame& frame_of(size_t page) {
+        uint32 frame = page < count_ ? frames_[page] : kOut;
+        if (frame == kOut)
+            frame = bring(page);
+        PagePool::Frame& found = pool_->frames_[frame];
+        found.used = true;
+        return found;
+    }
+
+    // The slow path of frame_of(): reads the page from the file, or adds it if it is the next one.
+    uint32 bring(size_t page);
+    void add_page(uint32 frame);
+    // The pool calls this before it takes the frame away.
+    void write(const PagePool::Frame& frame);
+
+    PagePool* pool_;
+    TemporaryFile file_;
+    size_t count_ = 0, capacity_ = 0; // pages
+    uint32* frames_ = nullptr;        // [capacity_]: where each page is
+};
+
+// An array of records, each in one page.
+// A record never crosses a page, so one memcpy reads it; at most sizeof(Record) - 1 bytes of a page
+// are unused. Records are copied in and out, as a reference would not survive the next access.
+template <typename Record>
+class PagedArray {
+  public:
+    explicit PagedArray(PagePool* pool) : file_(pool) {}
+
+    size_t size() const { return count_; }
+
+    void add(const Record& record) {
+        memcpy(file_.change(count_ / kPerPage) + offset(count_), &record, sizeof(Record));
+        count_++;
+    }
+
+    Record operator[](size_t i) {
+        Record record;
+        memcpy(&record, file_.read(i / kPerPage) + offset(i), sizeof(Record));
+        return record;
+    }
+
+    void set(size_t i, const Record& record) {
+        memcpy(file_.change(i / kPerPage) + offset(i), &record, sizeof(Record));
+    }
+
+    // Empties the array. Its memory returns to the pool, which keeps the frames for others.
+    void close() {
+        file_.close();
+        count_ = 0;
+    }
+
+  private:
+    static constexpr size_t kPerPage = PagePool::kPageBytes / sizeof(Record);
+
+    static size_t offset(size_t i) { return i % kPerPage * sizeof(Record); }
+
+    PagedFile file_;
+    size_t count_ = 0;
+};
+
+// An array of records of as many words as the caller says, each in one page.
+class PagedRecords {
+  public:
+    // words: at most those of a page
+    PagedRecords(PagePool* pool, int words)
+        : file_(pool), bytes_(size_t(words) * sizeof(uint64_t)),
+          per_page_(PagePool::kPageBytes / bytes_) {}
+
+    size_t size() const { return count_; }
+    bool has_file() const { return file_.has_file(); }
+
+    void add(const uint64_t* record) {
+        memcpy(file_.change(count_ / per_page_) + count_ % per_page_ * bytes_, record, bytes_);
+        count_++;
+    }
+
+    void read(size_t i, uint64_t* out) {
+        memcpy(out, file_.read(i / per_page_) + i % per_page_ * bytes_, bytes_);
+    }
+
+    void close() {
+        file_.close();
+        count_ = 0;
+    }
+
+  private:
+    PagedFile file_;
+    size_t bytes_;    // of a record
+    size_t per_page_; // records
+    size_t count_ = 0;
+};
+
+// A sequence of bytes.
+class PagedBytes {
+  public:
+    explicit PagedBytes(PagePool* pool) : file_(pool) {}
+
+    // Where the next bytes will be.
+    uint64_t size() const { return size_; }
+
+    void append(const void* data, size_t bytes);
+    void read(uint64_t position, void* out, size_t bytes);
+
+    void close() {
+        file_.close();
+        size_ = 0;
+    }
+
+  private:
+    PagedFile file_;
+    uint64_t size_ = 0;
+};
+
+} // namespace simhash

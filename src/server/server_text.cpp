@@ -1,0 +1,133 @@
+// Converts text of the server to UTF-8. See the header.
+#include "server/server_text.hpp"
+
+#include "core/text/unicode.hpp"
+
+namespace simhash {
+
+namespace {
+
+// Large enough that a call costs little beside the reading. A conversion may take four times as
+// many bytes (MAX_CONVERSION_GROWTH).
+constexpr ptrdiff_t kSlice = 256 * 1024; // bytes
+
+bool needs_conversion() {
+    int encoding = GetDatabaseEncoding();
+    return encoding != PG_UTF8 && encoding != PG_SQL_ASCII;
+}
+
+// As pg_do_encoding_conversion() does, returns the text itself where there is nothing to convert.
+char* convert(const char* text, size_t bytes, int from, int to) {
+    auto* given = reinterpret_cast<unsigned char*>(const_cast<char*>(text));
+    return reinterpret_cast<char*>(pg_do_encoding_conversion(given, int(bytes), from, to));
+}
+
+char* to_utf8(const char* text, size_t bytes) {
+    return convert(text, bytes, GetDatabaseEncoding(), PG_UTF8);
+}
+
+// The longest part of [at, end) of at most kSlice bytes that ends between characters.
+const char* end_of_piece(const char* at, const char* end) {
+    if (end - at <= kSlice)
+        return end;
+    if (!needs_conversion()) {
+        // In UTF-8 the bytes after the first one of a character are 10xxxxxx, three at most. The
+        // loop looks at the last four bytes only: bytes that are not UTF-8 may never show a
+        // beginning.
+        const char* cut = at + kSlice;
+        while (cut > at + kSlice - 4 && (uint8_t(*cut) & 0xC0) == 0x80)
+            cut--;
+        return cut;
+    }
+    // The server knows where characters of other encodings end.
+    return at + pg_mbcliplen(at, int(end - at), int(kSlice));
+}
+
+} // namespace
+
+bool ServerText::next(void* context, const uint8_t** piece, size_t* bytes) {
+    ServerText* text = static_cast<ServerText*>(context);
+    CHECK_FOR_INTERRUPTS();
+    // The reader is done with the last piece when it asks for the next.
+    if (text->converted_ != nullptr) {
+        pfree(text->converted_);
+        text->converted_ = nullptr;
+    }
+    if (text->at_ == text->end_)
+        return false;
+    const char* begin = text->at_;
+    text->at_ = end_of_piece(begin, text->end_);
+    *piece = reinterpret_cast<const uint8_t*>(begin);
+    *bytes = text->at_ - begin;
+    if (needs_conversion()) {
+        char* converted = to_utf8(begin, *bytes);
+        // A conversion writes a string that ends with a 0 byte; text of the server contains none.
+        if (converted != begin) {
+            text->converted_ = converted;
+            *piece = reinterpret_cast<const uint8_t*>(converted);
+            *bytes = strlen(converted);
+        }
+    }
+    return true;
+}
+
+uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
+    if (!needs_conversion() || length == 0)
+        return hash_feature(kind, reinterpret_cast<const uint8_t*>(bytes), length);
+    char* converted = to_utf8(bytes, length);
+    if (converted == bytes)
+        return hash_feature(kind, reinterpret_cast<const uint8_t*>(bytes), length);
+    uint64_t hash =
+        hash_feature(kind, reinterpret_cast<const uint8_t*>(converted), strlen(converted));
+    pfree(converted);
+    return hash;
+}
+
+uint64_t hash_server_text(HashKind kind, Datum value) {
+    const text* feature = DatumGetTextPP(value);
+    uint64_t hash = hash_server_bytes(kind, VARDATA_ANY(feature), VARSIZE_ANY_EXHDR(feature));
+    // DatumGetTextPP() made a copy of a toasted value. An aggregate calls this for each row, so the
+    // copy is freed here and not left to the context.
+    if (static_cast<const void*>(feature) != DatumGetPointer(value))
+        pfree(const_cast<text*>(feature));
+    return hash;
+}
+
+text* shown_as_server_text(const uint8_t* utf8, size_t bytes) {
+    Assert(bytes < MaxAllocSize / (MAX_CONVERSION_GROWTH + 1)); // room, below, is palloc'd
+    const uint8_t *at = utf8, *end = utf8 + bytes;
+    if (!needs_conversion())
+        return cstring_to_text_with_len(reinterpret_cast<const char*>(at), int(bytes));
+    int encoding = GetDatabaseEncoding();
+    Oid conversion = FindDefaultConversionProc(PG_UTF8, encoding);
+    if (!OidIsValid(conversion)) // the words of pg_do_encoding_conversion(), which are translated
+        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
+                        errmsg("default conversion function for encoding \"%s\" to \"%s\" does not "
+                               "exist",
+                               pg_encoding_to_char(PG_UTF8), pg_encoding_to_char(encoding))));
+    // The pieces that can be converted, and between them the characters that cannot.
+    StringInfoData shown;
+    initStringInfo(&shown);
+    while (at < end) {
+        // The conversion stops at the first character that the encoding lacks. Its result may be
+        // MAX_CONVERSION_GROWTH times as long, and pg_do_encoding_conversion_buf() takes less of
+        // the input where there is not room for that.
+        int room = int(end - at) * MAX_CONVERSION_GROWTH + MAX_CONVERSION_GROWTH + 1;
+        enlargeStringInfo(&shown, room);
+        auto* result = reinterpret_cast<unsigned char*>(shown.data + shown.len);
+        at += pg_do_encoding_conversion_buf(conversion, PG_UTF8, encoding,
+                                            const_cast<unsigned char*>(at), int(end - at), result,
+                                            room, true);
+        shown.len += int(strlen(reinterpret_cast<char*>(result)));
+        if (at < end) {
+            // The character that the encoding lacks; decode_utf8() moves `at` past it.
+            uint32_t code_point = decode_utf8(at, end);
+            appendStringInfo(&shown, code_point > 0xFFFF ? "\\+%06x" : "\\%04x", code_point);
+        }
+    }
+    text* result = cstring_to_text_with_len(shown.data, shown.len);
+    pfree(shown.data);
+    return result;
+}
+
+} // namespace simhash

@@ -1,0 +1,169 @@
+// Collects fingerprints and searches them for near pairs. See the header.
+#include "tables/collector.hpp"
+
+#include "core/bits/distance.hpp"
+#include "core/pairs/distinct.hpp"
+#include "tables/fingerprint_files.hpp"
+
+namespace simhash {
+namespace {
+
+// The most fingerprints that a search holds in this memory, where each takes bytes_of_each.
+size_t searched_within(size_t bytes, size_t bytes_of_each) {
+    return std::clamp(bytes / bytes_of_each, kLeastSpilledMemory, kMaxNearPairsCount);
+}
+
+} // namespace
+
+void check_radius(int32 radius) {
+    if (radius < 0 || radius > kFingerprintBits)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("radius is out of range"),
+                        errdetail("The radius is %d.", radius),
+                        errhint("Use a radius between 0 and %d.", kFingerprintBits)));
+}
+
+Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
+    : context_(context), rows_(rows),
+      memory_(other == nullptr ? get_hash_memory_limit() : other->memory_),
+      most_(memory_ / kBytesOfSearch - (other == nullptr ? 0 : other->capacity_)),
+      most_searched_(searched_within(memory_, kBytesPerFingerprint)) {
+    // An array of this capacity takes 8 MB, and its scratch as much. A large table often repeats
+    // its fingerprints, so room for all rows would mostly be in vain.
+    constexpr size_t kFirstCapacity = size_t{1} << 20;
+    // An aggregate may have a million groups of a few rows each. Then each group's set must be
+    // small.
+    constexpr size_t kCapacityOfSmallGroup = 16;
+    size_t first = rows == kUnknownRows ? kCapacityOfSmallGroup : std::min(rows, kFirstCapacity);
+    Assert(other == nullptr || other->capacity_ * kBytesOfSearch < memory_);
+    capacity_ = std::min(first, most_);
+    fingerprints_ = allocate<uint64_t>(context, capacity_);
+    scratch_ = allocate<uint64_t>(context, capacity_);
+}
+
+Collector Collector::within(MemoryContext context, size_t bytes) {
+    Collector collector(context, kUnknownRows);
+    collector.memory_ = bytes;
+    // The results are elsewhere, so a fingerprint takes 16 bytes here, not 40.
+    collector.most_ = collector.most_searched_ = searched_within(bytes, kBytesOfSearch);
+    return collector;
+}
+
+void Collector::finish() {
+    drop_repeated();
+    // To collect a fingerprint takes 16 bytes, and to search it 40 with its results. So a set that
+    // was collected in memory may yet be too large to be searched there. And a set must not be in
+    // files for one part and in memory for another.
+    if (is_spilled() || count_ > most_searched_)
+        spill();
+    if (count_ < capacity_) {
+        capacity_ = count_;
+        fingerprints_ = resize(fingerprints_, count_);
+        scratch_ = resize(scratch_, count_);
+    }
+}
+
+// A search of files needs the memory for itself, so the array is released.
+SpilledSet* Collector::files() {
+    spill();
+    release_memory();
+    return spilled_;
+}
+
+void Collector::release() {
+    release_memory();
+    if (spilled_ != nullptr)
+        spilled_->release();
+    spilled_ = nullptr;
+}
+
+void Collector::release_memory() {
+    if (fingerprints_ != nullptr) {
+        pfree(fingerprints_);
+        pfree(scratch_);
+    }
+    fingerprints_ = scratch_ = nullptr;
+}
+
+void Collector::drop_repeated() {
+    count_ = sort_distinct({fingerprints_, count_}, {scratch_, count_}, kPause);
+}
+
+void Collector::make_room() {
+    drop_repeated();
+    // A quarter of the room was repeated fingerprints: the next sort is worth it again.
+    if (count_ < capacity_ / 4 * 3)
+        return;
+    if (capacity_ == most_) {
+        spill();
+        return;
+    }
+    // The array grows at once to the size that will be needed, with some reserve, because growing
+    // copies it. The estimate may be too low, so it grows by half at least; never beyond the rows
+    // that are left.
+    size_t wanted = std::max(size_t(1.05 * expected_distinct()), capacity_ + capacity_ / 2 + 1);
+    capacity_ = std::min({wanted, count_ + (rows_ - added_), most_});
+    fingerprints_ = resize(fingerprints_, capacity_);
+    scratch_ = resize(scratch_, capacity_);
+}
+
+// Moves the fingerprints of the array to files.
+void Collector::spill() {
+    // The files' handles are allocated in the current context, and must last as long as the set.
+    MemoryContext caller = MemoryContextSwitchTo(context_);
+    if (spilled_ == nullptr) {
+        spilled_ = allocate<SpilledSet>(context_, 1);
+        *spilled_ = SpilledSet(temporary_files());
+    }
+    spilled_->add(array(), kPause);
+    count_ = 0;
+    MemoryContextSwitchTo(caller);
+}
+
+// Estimates how many distinct fingerprints there will be if the other rows are like those so far.
+// If the number of rows is unknown, returns the number so far.
+double Collector::expected_distinct() const {
+    if (rows_ == kUnknownRows)
+        return double(count_);
+    return double(count_) / double(std::max<size_t>(added_, 1)) * double(rows_);
+}
+
+namespace {
+
+// Two sets fit if the sum of both is within the limit of one search.
+bool fit_into_memory(const Collector& a, const Collector* b) {
+    return !a.is_spilled() &&
+           (b == nullptr || (!b->is_spilled() && a.count() + b->count() <= a.most_searched()));
+}
+
+void find_pairs_by_files(SpilledSet* a, SpilledSet* b, size_t room, int32 radius,
+                         const PairReceiver& receiver) {
+    // Both sets are in files now, so this is all that the search holds of them.
+    FingerprintArray memory = {allocate<uint64_t>(CurrentMemoryContext, room),
+                               allocate<uint64_t>(CurrentMemoryContext, room), room};
+    find_spilled_pairs(a, b, memory, radius, receiver, kPause);
+    pfree(memory.fingerprints);
+    pfree(memory.scratch);
+}
+
+} // namespace
+
+void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver) {
+    if (!fit_into_memory(*a, b))
+        find_pairs_by_files(a->files(), b == nullptr ? nullptr : b->files(), a->most_searched(),
+                            radius, receiver);
+    else if (b == nullptr)
+        find_near_pairs(a->array(), radius, receiver, kPause);
+    else
+        find_pairs_between(a->array(), b->array(), radius, receiver, kPause);
+    a->release();
+    if (b != nullptr)
+        b->release();
+}
+
+size_t memory_beside(const Collector& a, const Collector* b) {
+    size_t count = std::min(a.count() + (b == nullptr ? 0 : b->count()), a.most_searched());
+    Assert(count * kBytesOfSearch < a.memory());
+    return a.memory() - count * kBytesOfSearch;
+}
+
+} // namespace simhash

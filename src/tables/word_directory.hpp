@@ -1,0 +1,81 @@
+// Finds words in a sorted array of them. For each beginning, the first few bits, it knows where the
+// words with it are.
+#pragma once
+
+#include "server/pg.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/bits/distance.hpp"
+#include "tables/collector.hpp"
+
+namespace simhash {
+
+//
+// With 2 bits, for the words 0001, 0110, 0111, 1100 (of 4 bits here):
+//
+//     beginning    00   01   10   11   end
+//     begins_       0    1    3    3     4
+//
+// The words that begin with 01 are at places 1 and 2. Words that are spread evenly share their
+// beginning with few others, so the binary search between the two places has a step or two.
+class WordDirectory {
+  public:
+    // Of `count` words, in the current memory context. Uses about memory_bytes at most.
+    // word_at(place): the word at a place of the array
+    template <typename WordAt>
+    void make(size_t count, size_t memory_bytes, const WordAt& word_at) {
+        // 1 MB of places, which a processor's cache holds.
+        constexpr int kMostBits = 18;
+        Assert(count <= UINT32_MAX);
+        size_t entries = std::min(count, memory_bytes / sizeof(uint32_t));
+        size_t filled = 0;
+        // About one word for each beginning, and no more beginnings than the memory has room for.
+        bits_ = std::clamp(int(std::bit_width(entries)) - 1, 1, kMostBits);
+        begins_ = allocate<uint32_t>(CurrentMemoryContext, beginnings() + 1);
+        for (size_t i = 0; i < count; i++) {
+            CHECK_FOR_INTERRUPTS();
+            // Beginnings that no word has lie between that of the last word and this one: they
+            // begin here, too, and are empty.
+            for (size_t beginning = beginning_of(word_at(i)); filled <= beginning;)
+                begins_[filled++] = uint32_t(i);
+        }
+        while (filled <= beginnings())
+            begins_[filled++] = uint32_t(count);
+    }
+
+    // The first place of a word that is there.
+    template <typename WordAt>
+    size_t place_of(uint64_t word, const WordAt& word_at) const {
+        // The word is there, so the first place of it is in low .. high - 1. The search ends with
+        // one place.
+        size_t low = begins_[beginning_of(word)], high = begins_[beginning_of(word) + 1];
+        while (high - low > 1) {
+            size_t middle = (low + high - 1) / 2;
+            if (word_at(middle) < word)
+                low = middle + 1;
+            else
+                high = middle + 1;
+        }
+        return low;
+    }
+
+    // How many beginnings there are: 2 to the power of bits().
+    size_t beginnings() const { return size_t{1} << bits_; }
+    int bits() const { return bits_; }
+
+    void release() {
+        if (begins_ != nullptr)
+            pfree(begins_);
+        begins_ = nullptr;
+    }
+
+  private:
+    size_t beginning_of(uint64_t word) const { return word >> (kFingerprintBits - bits_); }
+
+    int bits_ = 0;
+    uint32_t* begins_ = nullptr; // [beginnings() + 1]: where the words of each begin; the end
+};
+
+} // namespace simhash

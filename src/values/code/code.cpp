@@ -1,0 +1,157 @@
+// The distance of two codes, the predicates that compare it, and the words by which an index finds
+// a code, as SQL functions.
+//
+//     hamming(a, b), a <~~> b          number of differing bits
+//     hamming_within(a, b, radius)     a <~~> b <= radius
+//     hamming_at(a, b, distance)       a <~~> b  = distance
+//     hamming_beyond(a, b, radius)     a <~~> b > radius
+//     a =~~ b                          a <~~> b <= near_radius_of_bits(length)
+//
+// They are what distance.cpp has for fingerprints of 64 bits, but for one thing: codes of different
+// lengths have no distance, which is an error. So none of them is LEAKPROOF.
+#include "values/code/code.hpp"
+
+#include "core/bits/bit_words.hpp"
+#include "core/bits/code_distance.hpp"
+#include "values/fingerprint/distance.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+Code datum_get_code(Datum datum) {
+    // A short header stays as it is, so a code of a row is not copied. What is unpacked goes with
+    // the caller's context.
+    auto* value = PG_DETOAST_DATUM_PACKED(datum);
+    auto* data = reinterpret_cast<const uint8*>(VARDATA_ANY(value));
+    int32 bit_count;
+    // Behind a short header the number is not aligned.
+    memcpy(&bit_count, data, sizeof(bit_count));
+    Code code = {data + sizeof(bit_count), bit_count};
+    Assert(sizeof(bit_count) + code.byte_count() == VARSIZE_ANY_EXHDR(value));
+    return code;
+}
+
+namespace {
+
+[[noreturn]] void report_different_lengths(int bit_count, int other_bit_count) {
+    ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+                    errmsg("cannot compare bit strings of different sizes"),
+                    errdetail("The sizes are %d and %d bits.", bit_count, other_bit_count),
+                    errhint("Cast both to one type, such as bit(%d).",
+                            std::max(bit_count, other_bit_count))));
+}
+
+} // namespace
+
+int code_distance(const Code& a, const Code& b) {
+    // As the server's own operators on bit strings do, for example & and |.
+    if (a.bit_count != b.bit_count)
+        report_different_lengths(a.bit_count, b.bit_count);
+    return int(code_distance(a.bytes, b.bytes, a.byte_count()));
+}
+
+namespace {
+
+int distance_of_first_two(FunctionCallInfo fcinfo) {
+    return code_distance(datum_get_code(PG_GETARG_DATUM(0)), datum_get_code(PG_GETARG_DATUM(1)));
+}
+
+void require_indexable(int bit_count) {
+    if (bit_count > kMaxCodeBits)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a simhash index cannot hold bit strings of more than %d bits",
+                               kMaxCodeBits),
+                        errdetail("The size is %d bits.", bit_count),
+                        errhint("Index a part of each, such as substring(code, 1, %d)::bit(%d).",
+                                kMaxCodeBits, kMaxCodeBits)));
+}
+
+// The table serves the length that two codes in a row had. A build or a COPY asks for the words of
+// many codes, a query for those of one: to fill the table takes as long as five codes do without
+// it. The table is in the backend's own memory: its 512 kB become resident when it is filled.
+constinit WordTable word_table;
+constinit int last_bit_count = 0;
+
+void compute_words(const Code& code, uint64* words) {
+    // The second code in a row of a length that the table does not serve.
+    if (code.bit_count == last_bit_count && code.bit_count != word_table.bit_count())
+        word_table.fill(code.bit_count);
+    last_bit_count = code.bit_count;
+    if (code.bit_count == word_table.bit_count())
+        word_table.words_of_bits(code.bytes, words);
+    else
+        words_of_bits(code.bytes, code.bit_count, words);
+}
+
+} // namespace
+
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_code_hamming);
+PG_FUNCTION_INFO_V1(simhash_code_hamming_within);
+PG_FUNCTION_INFO_V1(simhash_code_hamming_at);
+PG_FUNCTION_INFO_V1(simhash_code_hamming_beyond);
+PG_FUNCTION_INFO_V1(simhash_code_hamming_radius);
+PG_FUNCTION_INFO_V1(simhash_codes_alike);
+PG_FUNCTION_INFO_V1(simhash_code_words);
+PG_FUNCTION_INFO_V1(simhash_code_word_layout);
+
+Datum simhash_code_hamming(PG_FUNCTION_ARGS) {
+    PG_RETURN_INT32(distance_of_first_two(fcinfo));
+}
+
+Datum simhash_code_hamming_within(PG_FUNCTION_ARGS) {
+    // The radius is a bigint: the planner makes one of any limit that a query compares with.
+    PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
+}
+
+Datum simhash_code_hamming_at(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(distance_of_first_two(fcinfo) == PG_GETARG_INT64(2));
+}
+
+Datum simhash_code_hamming_beyond(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(distance_of_first_two(fcinfo) > PG_GETARG_INT64(2));
+}
+
+// The greatest radius that is not above a limit of any size or, with `below`, that is below it: -1
+// to the length of the longest bit string. NaN is above every number.
+Datum simhash_code_hamming_radius(PG_FUNCTION_ARGS) {
+    PG_RETURN_INT64(radius_of_numeric(PG_GETARG_DATUM(0), PG_GETARG_BOOL(1), VARBITMAXLEN));
+}
+
+Datum simhash_codes_alike(PG_FUNCTION_ARGS) {
+    Code a = datum_get_code(PG_GETARG_DATUM(0)), b = datum_get_code(PG_GETARG_DATUM(1));
+    PG_RETURN_BOOL(code_distance(a, b) <= near_radius_of_bits(a.bit_count));
+}
+
+// This is support function 2 of the class of codes (kValueWords).
+Datum simhash_code_words(PG_FUNCTION_ARGS) {
+    Code code = datum_get_code(PG_GETARG_DATUM(0));
+    require_indexable(code.bit_count);
+    uint64 words[kMaxCodeWords];
+    compute_words(code, words);
+    Datum elements[kMaxCodeWords];
+    int count = word_count_of_bits(code.bit_count);
+    for (int i = 0; i < count; i++)
+        elements[i] = Int64GetDatum(int64(words[i]));
+    PG_RETURN_ARRAYTYPE_P(
+        construct_array(elements, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+// The type modifier of bit(n) is n; without one the length is not known.
+Datum simhash_code_word_layout(PG_FUNCTION_ARGS) {
+    int bit_count = PG_GETARG_INT32(0);
+    // bit varying, or bit without a length, has the type modifier -1. An index on it is refused
+    // (first_column.cpp).
+    if (bit_count < 1)
+        PG_RETURN_NULL();
+    require_indexable(bit_count);
+    Datum elements[] = {Int32GetDatum(word_count_of_bits(bit_count)),
+                        Int32GetDatum(near_radius_of_bits(bit_count))};
+    PG_RETURN_ARRAYTYPE_P(construct_array(elements, 2, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+}
+}

@@ -1,0 +1,32 @@
+// Codes: bit strings, bit(n) in SQL, whose distance is the number of bits in which they differ.
+#pragma once
+
+#include "server/pg.hpp"
+
+extern "C" {
+PGDLLEXPORT Datum simhash_code_hamming(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_code_hamming_within(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_code_hamming_at(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_code_hamming_beyond(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_code_hamming_radius(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_codes_alike(PG_FUNCTION_ARGS);
+}
+
+namespace simhash {
+
+// A code as it lies in a datum, whose bytes need not be aligned.
+struct Code {
+    const uint8* bytes; // [(bit_count + 7) / 8], the unused bits of the last one 0
+    int bit_count;
+
+    size_t byte_count() const { return (size_t(bit_count) + 7) / 8; }
+};
+
+// Takes a value of type bit or bit varying as it is, and unpacks it only where it is compressed or
+// in a table of its own.
+Code datum_get_code(Datum datum);
+
+// Raises an error unless both have the same length.
+int code_distance(const Code& a, const Code& b);
+
+} // namespace simhash

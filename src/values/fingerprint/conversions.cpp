@@ -1,0 +1,102 @@
+// Conversions between fingerprints and the forms that other tools print: sixteen hexadecimal
+// digits, or an unsigned number.
+#include "server/pg.hpp"
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_to_hex);
+PG_FUNCTION_INFO_V1(simhash_from_hex);
+PG_FUNCTION_INFO_V1(simhash_to_unsigned);
+PG_FUNCTION_INFO_V1(simhash_from_unsigned);
+}
+
+namespace {
+
+// The digit's value, or -1.
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    // In ASCII the letters of both cases differ in this bit.
+    char lower = char(c | 0x20);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+// The length of a leading 0x or 0X, which many programming languages print: 2, or 0 without one.
+int hex_prefix_length(const char* written, int length) {
+    return length >= 2 && written[0] == '0' && (written[1] | 0x20) == 'x' ? 2 : 0;
+}
+
+} // namespace
+
+Datum simhash_to_hex(PG_FUNCTION_ARGS) {
+    // There are 16 digits and the 0 byte.
+    char digits[17];
+    snprintf(digits, sizeof(digits), "%016llx",
+             static_cast<unsigned long long>(PG_GETARG_INT64(0)));
+    PG_RETURN_TEXT_P(cstring_to_text(digits));
+}
+
+Datum simhash_from_hex(PG_FUNCTION_ARGS) {
+    text* given = PG_GETARG_TEXT_PP(0);
+    const char* written = VARDATA_ANY(given);
+    int written_length = int(VARSIZE_ANY_EXHDR(given));
+    int prefix = hex_prefix_length(written, written_length);
+    const char* digits = written + prefix;
+    int length = written_length - prefix;
+    uint64_t fingerprint = 0;
+    // Fewer than 16 digits are the low ones, as tools print numbers without leading zeros.
+    bool valid = length >= 1 && length <= 16;
+    for (int i = 0; valid && i < length; i++) {
+        int digit = hex_digit(digits[i]);
+        valid = digit >= 0;
+        fingerprint = fingerprint << 4 | (digit & 15);
+    }
+    if (!valid)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                        errmsg("invalid hexadecimal fingerprint: \"%.*s\"",
+                               pg_mbcliplen(written, written_length, 64), written),
+                        errhint("A fingerprint is 1 to 16 hexadecimal digits, after 0x or 0X or "
+                                "nothing.")));
+    PG_RETURN_INT64(int64_t(fingerprint));
+}
+
+Datum simhash_to_unsigned(PG_FUNCTION_ARGS) {
+    // 2^64 - 1 has 20 digits.
+    char digits[21];
+    snprintf(digits, sizeof(digits), "%llu", static_cast<unsigned long long>(PG_GETARG_INT64(0)));
+    // A numeric has room for all 64 bits as an unsigned number, which no integer type of SQL has.
+    // -1: without a type modifier.
+    return DirectFunctionCall3(numeric_in, CStringGetDatum(digits), ObjectIdGetDatum(InvalidOid),
+                               Int32GetDatum(-1));
+}
+
+namespace {
+
+// Returns false if the digits are no whole number below 2^64. Accepts a fraction of zeros.
+bool parse_unsigned(const char* digits, uint64_t* out) {
+    uint64_t value = 0;
+    const char* at = digits;
+    for (; *at >= '0' && *at <= '9'; at++)
+        // Each step checks for overflow, so 2^64 is refused and does not wrap around to 0.
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *at - '0', &value))
+            return false;
+    if (at > digits && *at == '.')
+        // numeric(20,2) prints 42 as 42.00.
+        at += 1 + strspn(at + 1, "0");
+    *out = value;
+    // NaN, infinity and a minus sign have no digit in front.
+    return at > digits && *at == '\0';
+}
+
+} // namespace
+
+Datum simhash_from_unsigned(PG_FUNCTION_ARGS) {
+    const char* digits = DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0)));
+    uint64_t fingerprint;
+    if (!parse_unsigned(digits, &fingerprint))
+        ereport(ERROR,
+                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                 errmsg("invalid unsigned fingerprint: %.64s", digits),
+                 errhint("A fingerprint is a whole number from 0 to 18446744073709551615.")));
+    PG_RETURN_INT64(int64_t(fingerprint));
+}

@@ -1,0 +1,306 @@
+// minhash(), whose fingerprint has one bit of each of 64 minima (core/text/minhash.hpp), and
+// minhash_code(), whose code has one bit of each of 64, 128 or 256. They take a document, the
+// caller's features or hashes, or a tsvector; minhash_agg() takes the features in the rows of a
+// group. minhash_radius() and minhash_similarity() tell how distance and similarity relate.
+#include "server/pg.hpp"
+
+#include "core/bits/distance.hpp"
+#include "core/text/minhash.hpp"
+#include "core/text/minhash_distance.hpp"
+#include "server/aggregate_context.hpp"
+#include "server/arguments.hpp"
+#include "server/server_text.hpp"
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_minhash_document);
+PG_FUNCTION_INFO_V1(simhash_minhash_features);
+PG_FUNCTION_INFO_V1(simhash_minhash_hashes);
+PG_FUNCTION_INFO_V1(simhash_minhash_tsvector);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_document);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_features);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_hashes);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_tsvector);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_transition);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_serialize);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_deserialize);
+PG_FUNCTION_INFO_V1(simhash_minhash_agg_final);
+PG_FUNCTION_INFO_V1(simhash_minhash_radius);
+PG_FUNCTION_INFO_V1(simhash_minhash_similarity);
+}
+
+namespace {
+
+using namespace simhash;
+
+// It counts words or characters: the default does not depend on the kind of features.
+constexpr int kDefaultWidth = 3;
+constexpr int kDefaultBits = 128;
+
+// ---- results ----
+
+// Returns the fingerprint, or NULL if there was no feature.
+Datum minhash_datum(FunctionCallInfo fcinfo, Minima& minima) {
+    uint64_t fingerprint;
+    if (!minhash(minima, &fingerprint))
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(int64(fingerprint));
+}
+
+// Returns the fingerprint of the features that `add_features` adds to minima.
+template <typename AddFeatures>
+Datum fingerprint_of(FunctionCallInfo fcinfo, AddFeatures add_features) {
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    Minima minima;
+    add_features(minima);
+    return minhash_datum(fcinfo, minima);
+}
+
+// The bit string of the words in order, each from its highest bit on: so one word is, cast to
+// bigint, the fingerprint.
+template <size_t count>
+Datum bit_string(std::array<uint64_t, count> words) {
+    constexpr int kBits = int(count) * kFingerprintBits;
+    auto* code = static_cast<VarBit*>(palloc(VARBITTOTALLEN(kBits)));
+    SET_VARSIZE(code, VARBITTOTALLEN(kBits));
+    VARBITLEN(code) = kBits;
+    // The server's bit strings begin with the highest bit of the first byte. So the words are
+    // written with their highest byte first.
+    for (uint64_t& word : words)
+        word = pg_hton64(word);
+    memcpy(VARBITS(code), words.data(), sizeof words);
+    PG_RETURN_VARBIT_P(code);
+}
+
+template <size_t bits, typename AddFeatures>
+Datum code_of_bits(FunctionCallInfo fcinfo, AddFeatures add_features) {
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    // There is a class for each number of minima, because its arrays have that size.
+    MinimaOf<bits> minima;
+    add_features(minima);
+    if (!minima.any())
+        PG_RETURN_NULL();
+    return bit_string(minima.words());
+}
+
+// Returns the code of the features that `add_features` adds to minima; `argument` is the place of
+// its number of bits among the function's arguments.
+template <typename AddFeatures>
+Datum code_of(FunctionCallInfo fcinfo, int argument, AddFeatures add_features) {
+    // Each of the three numbers of bits is a class that the compiler makes. The definition goes on
+    // to 1 024 bits.
+    int bits = PG_ARGISNULL(argument) ? kDefaultBits : PG_GETARG_INT32(argument);
+    switch (bits) {
+    case 64:
+        return code_of_bits<64>(fcinfo, add_features);
+    case 128:
+        return code_of_bits<128>(fcinfo, add_features);
+    case 256:
+        return code_of_bits<256>(fcinfo, add_features);
+    }
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("invalid value for parameter \"bits\": %d", bits),
+                    errdetail("A code has one bit of each of 64, 128 or 256 minima."),
+                    errhint("Accepted values are 64, 128 and 256.")));
+}
+
+// ---- features, from argument 0 to minima of any number ----
+
+// Each of these returns a function that adds the features to minima, so that fingerprints and codes
+// of any number of bits share it.
+auto features_of_document(FunctionCallInfo fcinfo, FeatureKind features, int width) {
+    return [=](auto& minima) {
+        text* document = PG_GETARG_TEXT_PP(0);
+        ServerText source(document);
+        add_document(features, width, source.source(), minima);
+        PG_FREE_IF_COPY(document, 0);
+    };
+}
+
+// Those that are not NULL.
+template <typename HashOf>
+auto features_of_array(FunctionCallInfo fcinfo, const char* what, HashOf hash_of) {
+    return [=](auto& minima) {
+        Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), what);
+        for (int i = 0; i < features.count; i++) {
+            if (i % 1024 == 0)
+                CHECK_FOR_INTERRUPTS();
+            if (!features.nulls[i])
+                minima.add(hash_of(features.values[i]));
+        }
+    };
+}
+
+auto features_of_texts(FunctionCallInfo fcinfo) {
+    return features_of_array(fcinfo, "features", [](Datum feature) {
+        return hash_server_text(HashKind::kXxh3, feature);
+    });
+}
+
+auto features_of_hashes(FunctionCallInfo fcinfo) {
+    return features_of_array(fcinfo, "hashes",
+                             [](Datum hash) { return uint64_t(DatumGetInt64(hash)); });
+}
+
+auto features_of_tsvector(FunctionCallInfo fcinfo) {
+    return [=](auto& minima) {
+        TSVector document = PG_GETARG_TSVECTOR(0);
+        const WordEntry* lexemes = ARRPTR(document);
+        for (int i = 0; i < document->size; i++)
+            // Positions do not matter: minima depend on the set of lexemes.
+            minima.add(hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos,
+                                         lexemes[i].len));
+    };
+}
+
+// ---- the aggregate ----
+
+// The state holds features back and adds them to its minima in batches. A call that reads the
+// minima adds the waiting features first. The state stands for the same set of features before and
+// after, so final and combine functions may do this to a state that is used again, as in a window.
+
+Minima* new_state(MemoryContext context) {
+    auto* minima = static_cast<Minima*>(MemoryContextAlloc(context, sizeof(Minima)));
+    *minima = Minima{};
+    return minima;
+}
+
+Minima* state_argument(FunctionCallInfo fcinfo, int argument) {
+    return reinterpret_cast<Minima*>(PG_GETARG_POINTER(argument));
+}
+
+} // namespace
+
+// minhash(document text, features text, width integer) -> bigint
+Datum simhash_minhash_document(PG_FUNCTION_ARGS) {
+    FeatureKind features = features_argument(fcinfo, 1);
+    int width = width_argument(fcinfo, 2, kDefaultWidth);
+    return fingerprint_of(fcinfo, features_of_document(fcinfo, features, width));
+}
+
+// minhash(features text[]) -> bigint
+Datum simhash_minhash_features(PG_FUNCTION_ARGS) {
+    return fingerprint_of(fcinfo, features_of_texts(fcinfo));
+}
+
+// minhash(hashes bigint[]) -> bigint
+Datum simhash_minhash_hashes(PG_FUNCTION_ARGS) {
+    return fingerprint_of(fcinfo, features_of_hashes(fcinfo));
+}
+
+// minhash(document tsvector) -> bigint
+Datum simhash_minhash_tsvector(PG_FUNCTION_ARGS) {
+    return fingerprint_of(fcinfo, features_of_tsvector(fcinfo));
+}
+
+// minhash_code(document text, bits integer, features text, width integer) -> bit
+Datum simhash_minhash_code_document(PG_FUNCTION_ARGS) {
+    FeatureKind features = features_argument(fcinfo, 2);
+    int width = width_argument(fcinfo, 3, kDefaultWidth);
+    return code_of(fcinfo, 1, features_of_document(fcinfo, features, width));
+}
+
+// minhash_code(features text[], bits integer) -> bit
+Datum simhash_minhash_code_features(PG_FUNCTION_ARGS) {
+    return code_of(fcinfo, 1, features_of_texts(fcinfo));
+}
+
+// minhash_code(hashes bigint[], bits integer) -> bit
+Datum simhash_minhash_code_hashes(PG_FUNCTION_ARGS) {
+    return code_of(fcinfo, 1, features_of_hashes(fcinfo));
+}
+
+// minhash_code(document tsvector, bits integer) -> bit
+Datum simhash_minhash_code_tsvector(PG_FUNCTION_ARGS) {
+    return code_of(fcinfo, 1, features_of_tsvector(fcinfo));
+}
+
+// (state, feature text). A feature that is NULL is none.
+Datum simhash_minhash_agg_transition(PG_FUNCTION_ARGS) {
+    MemoryContext context = aggregate_context(fcinfo);
+    Minima* minima = PG_ARGISNULL(0) ? new_state(context) : state_argument(fcinfo, 0);
+    if (!PG_ARGISNULL(1))
+        minima->add(hash_server_text(HashKind::kXxh3, PG_GETARG_DATUM(1)));
+    PG_RETURN_POINTER(minima);
+}
+
+Datum simhash_minhash_agg_combine(PG_FUNCTION_ARGS) {
+    MemoryContext context = aggregate_context(fcinfo);
+    Minima* minima = PG_ARGISNULL(0) ? new_state(context) : state_argument(fcinfo, 0);
+    // Without a feature the other state has no minima to add, and add() would say that it had.
+    if (!PG_ARGISNULL(1) && state_argument(fcinfo, 1)->any())
+        minima->add(state_argument(fcinfo, 1)->values());
+    PG_RETURN_POINTER(minima);
+}
+
+// The minima as a worker sends them to its leader on the same machine. The array is empty if there
+// was no feature.
+Datum simhash_minhash_agg_serialize(PG_FUNCTION_ARGS) {
+    aggregate_context(fcinfo);
+    Minima* minima = state_argument(fcinfo, 0);
+    size_t bytes = minima->any() ? sizeof(Minima::Values) : 0;
+    bytea* serialized = static_cast<bytea*>(palloc(VARHDRSZ + bytes));
+    SET_VARSIZE(serialized, VARHDRSZ + bytes);
+    memcpy(VARDATA(serialized), minima->values().data(), bytes);
+    PG_RETURN_BYTEA_P(serialized);
+}
+
+// All values of minima are possible, so only their number can be wrong.
+Datum simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS) {
+    aggregate_context(fcinfo);
+    const bytea* serialized = PG_GETARG_BYTEA_PP(0);
+    size_t bytes = VARSIZE_ANY_EXHDR(serialized);
+    Minima::Values values;
+    if (bytes != 0 && bytes != sizeof values)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+                        errmsg("invalid state of aggregate minhash_agg"),
+                        errdetail("The state has %zu bytes.", bytes),
+                        errhint("It has %zu bytes, or none.", sizeof values)));
+    Minima* minima = new_state(CurrentMemoryContext);
+    if (bytes != 0) {
+        memcpy(values.data(), VARDATA_ANY(serialized), bytes);
+        minima->add(values);
+    }
+    PG_RETURN_POINTER(minima);
+}
+
+Datum simhash_minhash_agg_final(PG_FUNCTION_ARGS) {
+    aggregate_context(fcinfo);
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    return minhash_datum(fcinfo, *state_argument(fcinfo, 0));
+}
+
+// minhash_radius(similarity double precision, recall double precision) -> integer
+Datum simhash_minhash_radius(PG_FUNCTION_ARGS) {
+    double similarity = share_argument(fcinfo, 0, "similarity");
+    double recall = share_argument(fcinfo, 1, "recall");
+    PG_RETURN_INT32(minhash_radius(similarity, recall));
+}
+
+// minhash_similarity(distance integer, confidence double precision) -> (similarity, low, high)
+Datum simhash_minhash_similarity(PG_FUNCTION_ARGS) {
+    int32 distance = PG_GETARG_INT32(0);
+    double confidence = PG_GETARG_FLOAT8(1);
+    if (distance < 0 || distance > kFingerprintBits)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("distance is out of range"),
+                 errdetail("The distance is %d.", distance),
+                 errhint("Use a distance from 0 to %d.", kFingerprintBits)));
+    // The test is written so that NaN fails, too.
+    if (!(confidence > 0 && confidence < 1))
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("confidence is out of range"),
+                 errdetail("The confidence is %.15g.", confidence),
+                 errhint("Use a number between 0 and 1, without these.")));
+    TupleDesc columns;
+    if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    SimilarityEstimate estimate = minhash_similarity(distance, confidence);
+    Datum values[] = {Float8GetDatum(estimate.similarity), Float8GetDatum(estimate.low),
+                      Float8GetDatum(estimate.high)};
+    bool nulls[3] = {};
+    PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(columns), values, nulls)));
+}

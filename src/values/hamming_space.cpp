@@ -1,0 +1,83 @@
+// Finds out what a condition compares. See the header.
+#include "values/hamming_space.hpp"
+
+#include "core/bits/ball.hpp"
+#include "core/bits/ball_size.hpp"
+#include "core/bits/bit_words.hpp"
+#include "core/bits/code_distance.hpp"
+#include "values/code/code.hpp"
+
+#include <algorithm>
+#include <climits>
+
+namespace simhash {
+
+namespace {
+
+// PDQ's codes have this length.
+constexpr int kAssumedBits = 256;
+constexpr int kUnknownBits = 0;
+
+bool is_code_type(Oid type) {
+    Oid base = getBaseType(type);
+    return base == BITOID || base == VARBITOID;
+}
+
+// The number of bits of a code's expression, if its value or its type bit(n) tells it.
+int known_bits(const Node* node) {
+    // A cast from bit varying to bit without a change of the bytes hides the value below it.
+    while (IsA(node, RelabelType))
+        node = reinterpret_cast<const Node*>(reinterpret_cast<const RelabelType*>(node)->arg);
+    if (!is_code_type(exprType(node)))
+        return kUnknownBits;
+    if (IsA(node, Const)) {
+        auto* constant = reinterpret_cast<const Const*>(node);
+        return constant->constisnull ? kUnknownBits
+                                     : datum_get_code(constant->constvalue).bit_count;
+    }
+    int32 typmod = exprTypmod(node);
+    Oid base = getBaseTypeAndTypmod(exprType(node), &typmod);
+    // The type modifier of bit varying is the greatest length, not the length.
+    return base == BITOID && typmod > 0 ? typmod : kUnknownBits;
+}
+
+} // namespace
+
+HammingSpace space_of(const Node* left, const Node* right) {
+    if (!is_code_type(exprType(left)) && !is_code_type(exprType(right)))
+        return {false, kFingerprintBits};
+    int bits = std::max(known_bits(left), known_bits(right));
+    return {true, bits != kUnknownBits ? bits : kAssumedBits};
+}
+
+int HammingSpace::saturate(int64 radius) const {
+    return int(std::clamp<int64>(radius, kNoRadius, bits));
+}
+
+int HammingSpace::likely_radius() const {
+    return is_of_codes ? near_radius_of_bits(bits) : kNearDuplicateRadius;
+}
+
+double HammingSpace::ball_share(int radius) const {
+    return ball_share_of_code(bits, radius);
+}
+
+bool HammingSpace::has_type(Oid type) const {
+    return is_of_codes ? is_code_type(type) : getBaseType(type) == INT8OID;
+}
+
+const Const* HammingSpace::constant(const Node* node) const {
+    auto* constant = reinterpret_cast<const Const*>(node);
+    return IsA(node, Const) && !constant->constisnull && has_type(constant->consttype) ? constant
+                                                                                       : nullptr;
+}
+
+int HammingSpace::distance(Datum a, Datum b) const {
+    if (!is_of_codes)
+        return hamming_distance(uint64_t(DatumGetInt64(a)), uint64_t(DatumGetInt64(b)));
+    Code left = datum_get_code(a), right = datum_get_code(b);
+    // The statistics may have codes of several lengths.
+    return left.bit_count == right.bit_count ? code_distance(left, right) : INT_MAX;
+}
+
+} // namespace simhash

@@ -1,0 +1,125 @@
+// Finds this extension's own objects in the catalogs. See the header.
+#include "values/objects.hpp"
+
+#include "core/bits/ball.hpp"
+#include "values/fingerprint/ball.hpp"
+#include "values/code/bit_ball.hpp"
+#include "values/code/code.hpp"
+#include "values/fingerprint/distance.hpp"
+
+// These are in src/sql, whose headers the planner does not know.
+extern "C" {
+PGDLLEXPORT Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_documents_alike(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_document_in_ball(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_minhash_document(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_minhash_radius(PG_FUNCTION_ARGS);
+}
+
+namespace simhash {
+
+const DistanceFamily kFingerprints = {
+    .type = INT8OID,
+    .distance = "<~>",
+    .radius_sql = "hamming_radius",
+    .ball_sql = "hamming_ball",
+    .hamming = {"simhash_hamming", simhash_hamming},
+    .within = {"simhash_hamming_within", simhash_hamming_within},
+    .at = {"simhash_hamming_at", simhash_hamming_at},
+    .beyond = {"simhash_hamming_beyond", simhash_hamming_beyond},
+    .radius = {"simhash_hamming_radius", simhash_hamming_radius},
+    .ball_in = kHammingBallIn,
+    .ball_make = {"simhash_ball_make", simhash_ball_make},
+    .ball_contained = {"simhash_ball_contained", simhash_ball_contained},
+    .ball_contains = {"simhash_ball_contains", simhash_ball_contains},
+};
+const DistanceFamily kCodes = {
+    .type = BITOID,
+    .distance = "<~~>",
+    .radius_sql = "hamming_radius_of_codes",
+    .ball_sql = "bit_ball",
+    .hamming = {"simhash_code_hamming", simhash_code_hamming},
+    .within = {"simhash_code_hamming_within", simhash_code_hamming_within},
+    .at = {"simhash_code_hamming_at", simhash_code_hamming_at},
+    .beyond = {"simhash_code_hamming_beyond", simhash_code_hamming_beyond},
+    .radius = {"simhash_code_hamming_radius", simhash_code_hamming_radius},
+    .ball_in = kBitBallIn,
+    .ball_make = {"simhash_bit_ball_make", simhash_bit_ball_make},
+    .ball_contained = {"simhash_bit_ball_contained", simhash_bit_ball_contained},
+    .ball_contains = {"simhash_bit_ball_contains", simhash_bit_ball_contains},
+};
+
+const OurFunction kHammingRadiusBelow = {"simhash_hamming_radius_below",
+                                         simhash_hamming_radius_below};
+const OurFunction kCodesAlike = {"simhash_codes_alike", simhash_codes_alike};
+const OurFunction kNearDuplicateDocuments = {"simhash_near_duplicate_documents",
+                                             simhash_near_duplicate_documents};
+const OurFunction kDocumentsAlike = {"simhash_documents_alike", simhash_documents_alike};
+const OurFunction kDocumentInBall = {"simhash_document_in_ball", simhash_document_in_ball};
+const OurFunction kShingleSetsAlike = {"simhash_shingle_sets_alike", simhash_shingle_sets_alike};
+const OurFunction kMinhashDocument = {"simhash_minhash_document", simhash_minhash_document};
+const OurFunction kMinhashRadius = {"simhash_minhash_radius", simhash_minhash_radius};
+
+namespace {
+
+constexpr const DistanceFamily* kFamilies[] = {&kFingerprints, &kCodes};
+
+constexpr struct {
+    OurFunction function;
+    int radius;
+} kNearFunctions[] = {
+    {{"simhash_near_duplicate", simhash_near_duplicate}, kNearDuplicateRadius},
+    {{"simhash_near_1", simhash_near_1}, 1},
+    {{"simhash_near_2", simhash_near_2}, 2},
+    {{"simhash_near_3", simhash_near_3}, 3},
+    {{"simhash_near_4", simhash_near_4}, 4},
+    {{"simhash_near_5", simhash_near_5}, 5},
+    {{"simhash_near_6", simhash_near_6}, 6},
+    {{"simhash_near_7", simhash_near_7}, 7},
+    {{"simhash_near_8", simhash_near_8}, 8},
+};
+
+} // namespace
+
+int radius_of_near(Oid function) {
+    for (const auto& near : kNearFunctions)
+        if (is_our_function(function, near.function))
+            return near.radius;
+    return kNoRadius;
+}
+
+const DistanceFamily* family_of(Oid function, OurFunction DistanceFamily::*role) {
+    for (const DistanceFamily* family : kFamilies)
+        if (is_our_function(function, family->*role))
+            return family;
+    return nullptr;
+}
+
+const DistanceFamily* family_of_ball(Oid type) {
+    for (const DistanceFamily* family : kFamilies)
+        if (is_our_type(type, family->ball_in))
+            return family;
+    return nullptr;
+}
+
+Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
+                     const OurFunction& ours) {
+    Oid function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+                                   PointerGetDatum(buildoidvector(types, count)),
+                                   ObjectIdGetDatum(get_func_namespace(beside)));
+    // may_call() asks for EXECUTE: the plan calls the function in the user's name.
+    bool usable = OidIsValid(function) && is_our_function(function, ours) && may_call(function);
+    return usable ? function : InvalidOid;
+}
+
+Oid distance_operator(const DistanceFamily& family, Oid hamming) {
+    Oid distance =
+        GetSysCacheOid4(OPERNAMENSP, Anum_pg_operator_oid, CStringGetDatum(family.distance),
+                        ObjectIdGetDatum(family.type), ObjectIdGetDatum(family.type),
+                        ObjectIdGetDatum(get_func_namespace(hamming)));
+    // Somebody may have put another operator of that name there.
+    return OidIsValid(distance) && get_opcode(distance) == hamming ? distance : InvalidOid;
+}
+
+} // namespace simhash

@@ -1,0 +1,56 @@
+// Finds this extension's own objects in the catalogs.
+//
+// The extension may be in any schema, outside of search_path, beside other people's functions of
+// the same names. So a function is ours when its C code is ours, and the functions that belong to
+// it are looked up in its schema. One that was renamed, moved or dropped is not found (InvalidOid),
+// and then nothing is rewritten.
+#pragma once
+
+#include "server/pg.hpp"
+
+#include "server/our_function.hpp"
+
+namespace simhash {
+
+// The functions of one type of values that have a distance: of fingerprints, or of codes.
+struct DistanceFamily {
+    Oid type;               // bigint or bit
+    const char* distance;   // the name of the operator that `hamming` implements
+    const char* radius_sql; // the names of `radius` and of `ball_make`, which the families do not
+    const char* ball_sql;   // share
+
+    OurFunction hamming;        // hamming(value, value)
+    OurFunction within;         // hamming_within(value, value, radius)
+    OurFunction at;             // hamming_at(value, value, distance)
+    OurFunction beyond;         // hamming_beyond(value, value, radius)
+    OurFunction radius;         // the radius of a limit that is a numeric
+    OurFunction ball_in;        // input of the type of balls
+    OurFunction ball_make;      // hamming_ball(value, radius), bit_ball(value, radius)
+    OurFunction ball_contained; // value <@ ball
+    OurFunction ball_contains;  // ball @> value
+};
+extern const DistanceFamily kFingerprints, kCodes;
+
+extern const OurFunction kHammingRadiusBelow, kCodesAlike, kNearDuplicateDocuments, kDocumentsAlike,
+    kDocumentInBall, kShingleSetsAlike, kMinhashDocument, kMinhashRadius;
+
+// The family that has the function in this role, such as &DistanceFamily::hamming; null for any
+// other function.
+const DistanceFamily* family_of(Oid function, OurFunction DistanceFamily::*role);
+
+// The family of a type of balls, hamming_ball or bit_ball; null for any other type.
+const DistanceFamily* family_of_ball(Oid type);
+
+// The radius of a function that implements ~= or one of ~|= to ~||||||||=; kNoRadius for another.
+int radius_of_near(Oid function);
+
+// The function `name`(types[0], ... types[count - 1]) in the schema of the function `beside`.
+// InvalidOid also where the user may not call it.
+Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
+                     const OurFunction& ours);
+
+// The operator <~>(bigint, bigint) or <~~>(bit, bit) in the schema of the family's function
+// `hamming`, which implements it.
+Oid distance_operator(const DistanceFamily& family, Oid hamming);
+
+} // namespace simhash

@@ -1,0 +1,509 @@
+// How many rows lie in a ball.
+//
+// Three kinds of rows can be near a query q:
+//
+//   1. Rows of most-common values inside the ball. The statistics list these values with their
+//      frequencies, so they are counted. A million empty pages with one fingerprint are seen here.
+//
+//   2. Rows of other fingerprints that are near because q is a document like those of the table:
+//      q's own fingerprint and a few near ones. Each of them is taken to have rest / distinct of
+//      the rows.
+//
+//   3. Rows that are near by chance. A ball of radius r holds sum C(64, i), i = 0..r, of all 2^64
+//      words: next to nothing for a small radius (2.4e-15 at 3), and half of them at 32. For
+//      codes of n bits n stands in place of 64. Where documents crowd together, more rows are near
+//      than by chance. Then several values of the histogram, which is a sample of the column, lie
+//      inside the ball, and their share is taken.
+//
+// The query may be unknown: a parameter in a generic plan, the other table's column in a join. Then
+// an average query is estimated: all distinct fingerprints count alike, as in 2, and for 3 all
+// pairs of the sample are compared.
+//
+//     example: 1 000 000 rows, 10 % are the fingerprint 0, the rest distinct
+//     fp <~> 0 <= 3        100 000 rows (1) + few (2)
+//     fp <~> 12345 <= 3    few
+//     fp <~> $1 <= 3       few
+#include "values/selectivity.hpp"
+
+#include "core/bits/ball.hpp"
+#include "core/bits/ball_size.hpp"
+#include "core/text/minhash_distance.hpp"
+#include "values/fingerprint/ball.hpp"
+#include "values/code/bit_ball.hpp"
+#include "server/expressions.hpp"
+#include "values/objects.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+
+namespace {
+
+// The number of near fingerprints that a document is expected to have beside its own. The
+// statistics do not tell it. The value is small enough that the planner uses the index, and within
+// 10 times of the truth for groups of up to 30 near-duplicates.
+constexpr double kNeighbours = 2.0;
+
+// The greatest number of them, as a share of the distinct fingerprints: in a table of 20 rows most
+// have no neighbour.
+constexpr double kNeighboursShare = 0.001;
+
+// With this many values of the sample inside the ball, they are taken for more than chance.
+constexpr int kTellingHits = 3;
+
+// The number of values of each column that are compared where all pairs are.
+constexpr int kPairSample = 128;
+
+// Which values of a space are near each other: those within a radius.
+struct Nearness {
+    HammingSpace space;
+    int radius; // -1 .. space.bits
+
+    bool is_everything() const { return radius >= space.bits; }
+    double share_by_chance() const { return space.ball_share(radius); }
+
+    bool holds(Datum a, Datum b) const { return space.distance(a, b) <= radius; }
+
+    // Equal values do not show crowding: a query is often one of the column's own values, and a
+    // table is often joined with itself.
+    bool holds_for_others(Datum a, Datum b) const {
+        int distance = space.distance(a, b);
+        return distance > 0 && distance <= radius;
+    }
+};
+
+// ---- what the statistics say about a column ----
+
+// All shares are from 0 to 1.
+struct ColumnStatistics {
+    AttStatsSlot common;    // most-common values and their frequencies, or none
+    AttStatsSlot histogram; // bounds that cut the other rows into equal parts: a sample of them
+    double not_null;        // share of all rows
+    double rest;            // share of all rows that are neither null nor a most-common value
+    double rest_distinct;   // distinct fingerprints among these, at least 1
+    double distinct;        // distinct fingerprints of the column, at least 1
+    double rows;            // of the table; 0 where unknown
+};
+
+void load_slot(const HammingSpace& space, VariableStatData* column, int kind, int parts,
+               AttStatsSlot* slot) {
+    memset(slot, 0, sizeof(*slot));
+    // The statistics of a domain or of an expression may be of another type than the space has.
+    if (HeapTupleIsValid(column->statsTuple) &&
+        get_attstatsslot(slot, column->statsTuple, kind, InvalidOid, parts) &&
+        !space.has_type(slot->valuetype)) {
+        free_attstatsslot(slot);
+        memset(slot, 0, sizeof(*slot));
+    }
+}
+
+double sum_of_frequencies(const AttStatsSlot& common) {
+    double sum = 0;
+    for (int i = 0; i < common.nvalues; i++)
+        sum += common.numbers[i];
+    return sum;
+}
+
+// Without statistics every row is taken to have a fingerprint of its own. For any other column the
+// server assumes 200 distinct values.
+double count_distinct(VariableStatData* column, double rows) {
+    bool is_default;
+    double distinct = get_variable_numdistinct(column, &is_default);
+    return std::max(1.0, is_default ? std::max(rows, distinct) : distinct);
+}
+
+ColumnStatistics load_statistics(const HammingSpace& space, VariableStatData* column) {
+    ColumnStatistics statistics;
+    load_slot(space, column, STATISTIC_KIND_MCV, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS,
+              &statistics.common);
+    load_slot(space, column, STATISTIC_KIND_HISTOGRAM, ATTSTATSSLOT_VALUES, &statistics.histogram);
+    statistics.not_null = 1;
+    if (HeapTupleIsValid(column->statsTuple)) {
+        auto* row = reinterpret_cast<Form_pg_statistic>(GETSTRUCT(column->statsTuple));
+        statistics.not_null = 1 - row->stanullfrac;
+    }
+    statistics.rows = column->rel != nullptr ? std::max(0.0, column->rel->tuples) : 0;
+    statistics.distinct = count_distinct(column, statistics.rows);
+    // Rounding may leave a sum a little above the whole.
+    statistics.rest = std::max(0.0, statistics.not_null - sum_of_frequencies(statistics.common));
+    statistics.rest_distinct = std::max(1.0, statistics.distinct - statistics.common.nvalues);
+    return statistics;
+}
+
+void free_statistics(ColumnStatistics* statistics) {
+    free_attstatsslot(&statistics->common);
+    free_attstatsslot(&statistics->histogram);
+}
+
+// ---- the three kinds of rows ----
+
+// The expected number of near fingerprints beside the query's own, where the column has `distinct`.
+double expected_neighbours(int radius, double distinct) {
+    return radius < 1 ? 0 : std::min(kNeighbours, distinct * kNeighboursShare);
+}
+
+// The share of rows that are near by chance or crowding: `hits` of `tries` values of a sample are
+// within the radius. Few hits only say that the share is not much more.
+double crowd_share(const Nearness& near, double hits, double tries) {
+    double by_chance = near.share_by_chance();
+    if (tries <= 0)
+        return by_chance;
+    if (hits >= kTellingHits)
+        return hits / tries;
+    // With hits below kTellingHits, the share is probably less than kTellingHits / tries. Chance is
+    // the better guess where it is smaller.
+    return std::min(by_chance, kTellingHits / tries);
+}
+
+// The share of all rows that have a most-common value inside the ball. *is_common tells whether the
+// query is such a value.
+double common_share(const Nearness& near, const AttStatsSlot& common, Datum query,
+                    bool* is_common) {
+    double share = 0;
+    *is_common = false;
+    for (int i = 0; i < common.nvalues; i++) {
+        int distance = near.space.distance(common.values[i], query);
+        *is_common |= distance == 0;
+        if (distance <= near.radius)
+            share += common.numbers[i];
+    }
+    return share;
+}
+
+double known_query_share(const Nearness& near, const ColumnStatistics& statistics, Datum query) {
+    bool is_common;
+    double share = common_share(near, statistics.common, query, &is_common);
+    int hits = 0;
+    // One bound more than the column's statistics target: 101 by default.
+    for (int i = 0; i < statistics.histogram.nvalues; i++)
+        hits += near.holds_for_others(statistics.histogram.values[i], query);
+    // The query's own fingerprint is in `share` already if it is a common one.
+    double fingerprints =
+        (is_common ? 0 : 1) + expected_neighbours(near.radius, statistics.rest_distinct);
+    double of_rest = std::min(1.0, fingerprints / statistics.rest_distinct +
+                                       crowd_share(near, hits, statistics.histogram.nvalues));
+    return share + statistics.rest * of_rest;
+}
+
+// Copies bounds of the histogram at even steps, at most kPairSample of them. Returns their number.
+int sample_of(const AttStatsSlot& slot, Datum* sample) {
+    int count = std::min(slot.nvalues, kPairSample);
+    for (int i = 0; i < count; i++)
+        // The bounds are in order of the values, so even steps spread over the whole column.
+        sample[i] = slot.values[int64(i) * slot.nvalues / count];
+    return count;
+}
+
+// The share of pairs, one value of each column, that are near by chance or crowding. Where both are
+// the `same` column, each pair of different places is compared once.
+double pair_share(const Nearness& near, const AttStatsSlot& left, const AttStatsSlot& right,
+                  bool same) {
+    Datum a[kPairSample], b[kPairSample];
+    int a_count = sample_of(left, a), b_count = sample_of(right, b);
+    int hits = 0, tries = 0;
+    for (int i = 0; i < a_count; i++)
+        for (int j = same ? i + 1 : 0; j < b_count; j++, tries++)
+            hits += near.holds_for_others(a[i], b[j]);
+    return crowd_share(near, hits, tries);
+}
+
+double average_query_share(const Nearness& near, const ColumnStatistics& statistics) {
+    double fingerprints = 1 + expected_neighbours(near.radius, statistics.distinct);
+    double crowd = pair_share(near, statistics.histogram, statistics.histogram, true);
+    return statistics.not_null * std::min(1.0, fingerprints / statistics.distinct + crowd);
+}
+
+// The share of the column's rows within the radius of `query`, an expression. If its value is not
+// known, the share for an average query.
+double column_share(const Nearness& near, VariableStatData* column, const Node* query) {
+    if (near.radius < 0)
+        return 0;
+    ColumnStatistics statistics = load_statistics(near.space, column);
+    const Const* known = near.space.constant(query);
+    double share = near.is_everything() ? statistics.not_null
+                   : known != nullptr   ? known_query_share(near, statistics, known->constvalue)
+                                        : average_query_share(near, statistics);
+    free_statistics(&statistics);
+    CLAMP_PROBABILITY(share);
+    return share;
+}
+
+// ---- restrictions ----
+
+double restriction_share(const SelectivityContext& context, List* arguments, const Nearness& near) {
+    VariableStatData column;
+    Node* other;
+    bool column_on_left;
+    // The condition is about two columns of one row, or about none: the statistics do not help.
+    if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
+                                  &column_on_left))
+        return std::max(DEFAULT_EQ_SEL, near.share_by_chance());
+    // The operators are strict, so NULL finds nothing.
+    double share = is_null_constant(other) ? 0 : column_share(near, &column, other);
+    ReleaseVariableStats(column);
+    return share;
+}
+
+// ---- joins ----
+
+// The share of all pairs of rows that have two most-common values near each other. The lists are in
+// order of frequency, so their beginnings are enough.
+double common_pairs_share(const Nearness& near, const AttStatsSlot& left,
+                          const AttStatsSlot& right) {
+    double share = 0;
+    // These are 128 times 128 comparisons at most.
+    for (int i = 0; i < std::min(left.nvalues, kPairSample); i++)
+        for (int j = 0; j < std::min(right.nvalues, kPairSample); j++)
+            if (near.holds(left.values[i], right.values[j]))
+                share += double(left.numbers[i]) * right.numbers[j];
+    return share;
+}
+
+// The share of all pairs of rows that are within the radius.
+double inner_join_share(const Nearness& near, const ColumnStatistics& left,
+                        const ColumnStatistics& right) {
+    double distinct = std::max(left.rest_distinct, right.rest_distinct);
+    double of_rest = (1 + expected_neighbours(near.radius, distinct)) / distinct;
+    // Pairs of two common values have been counted one by one; all others are estimated.
+    double common_pairs = (left.not_null - left.rest) * (right.not_null - right.rest);
+    double other_pairs = std::max(0.0, left.not_null * right.not_null - common_pairs);
+    double crowd = pair_share(near, left.histogram, right.histogram, false);
+    return common_pairs_share(near, left.common, right.common) +
+           left.rest * right.rest * std::min(1.0, of_rest) + other_pairs * crowd;
+}
+
+// The share of the outer rows that have a match. It is all of them where an outer row may expect
+// one match or more.
+double semi_join_share(const Nearness& near, const ColumnStatistics& outer,
+                       const ColumnStatistics& inner) {
+    double distinct = std::max(outer.distinct, inner.distinct);
+    // This is the probability that an outer and an inner row are near.
+    double per_pair = 1 / distinct + pair_share(near, outer.histogram, inner.histogram, false);
+    return outer.not_null * std::min(1.0, inner.rows * inner.not_null * per_pair);
+}
+
+double join_share(const Nearness& near, JoinType type, VariableStatData* outer,
+                  VariableStatData* inner) {
+    ColumnStatistics outer_statistics = load_statistics(near.space, outer),
+                     inner_statistics = load_statistics(near.space, inner);
+    double share;
+    if (near.is_everything())
+        share = outer_statistics.not_null * inner_statistics.not_null;
+    else if (type == JOIN_SEMI || type == JOIN_ANTI)
+        share = semi_join_share(near, outer_statistics, inner_statistics);
+    else
+        share = inner_join_share(near, outer_statistics, inner_statistics);
+    free_statistics(&outer_statistics);
+    free_statistics(&inner_statistics);
+    return share;
+}
+
+double join_clause_share(const SelectivityContext& context, List* arguments, const Nearness& near) {
+    VariableStatData left, right;
+    bool reversed;
+    // `reversed` says that the left argument is of the inner side.
+    get_join_variables(context.root, arguments, context.join, &left, &right, &reversed);
+    // In hamming_within(a.fp, 42, b.radius) both fingerprints are one table's, and only the radius
+    // comes from the other.
+    bool one_sided = left.rel == nullptr || right.rel == nullptr;
+    double share = one_sided ? restriction_share(context, arguments, near)
+                             : join_share(near, context.join_type, reversed ? &right : &left,
+                                          reversed ? &left : &right);
+    ReleaseVariableStats(left);
+    ReleaseVariableStats(right);
+    return share;
+}
+
+} // namespace
+
+double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius) {
+    if (radius < 0)
+        return 0;
+    Nearness near = {space_of(left, right), radius};
+    List* arguments = list_make2(left, right);
+    double share = context.is_join ? join_clause_share(context, arguments, near)
+                                   : restriction_share(context, arguments, near);
+    list_free(arguments);
+    CLAMP_PROBABILITY(share);
+    return share;
+}
+
+// ---- texts ----
+
+namespace {
+
+bool is_text(Oid type) {
+    Oid base = getBaseType(type);
+    return base == TEXTOID || base == VARCHAROID;
+}
+
+// The share of rows whose text equals a known one, as the server estimates it: it lists common
+// texts, such as an empty page, unless they are long.
+double equal_texts_share(const SelectivityContext& context, List* arguments) {
+    VariableStatData column;
+    Node* other;
+    bool column_on_left;
+    if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
+                                  &column_on_left))
+        return 0;
+    double share = 0;
+    if (IsA(other, Const) && is_text(column.vartype) &&
+        is_text(reinterpret_cast<Const*>(other)->consttype)) {
+        auto* text = reinterpret_cast<Const*>(other);
+        share = var_eq_const(&column, TextEqualOperator, C_COLLATION_OID, text->constvalue,
+                             text->constisnull, column_on_left, false);
+    }
+    ReleaseVariableStats(column);
+    return share;
+}
+
+} // namespace
+
+double document_selectivity(const SelectivityContext& context, Node* left, Node* right,
+                            int radius) {
+    // A column of texts has no statistics of fingerprints: an average query is estimated.
+    double share = within_selectivity(context, left, right, radius);
+    if (!context.is_join && share > 0) {
+        List* arguments = list_make2(left, right);
+        share = std::max(share, equal_texts_share(context, arguments));
+        list_free(arguments);
+    }
+    return share;
+}
+
+// ---- pairs of whole sets ----
+
+double expected_pairs(double fingerprints, int radius) {
+    double most = fingerprints * std::max(0.0, fingerprints - 1) / 2;
+    // A pair is a neighbour of both its members, and counts once.
+    double neighbours = fingerprints * expected_neighbours(radius, fingerprints) / 2;
+    return std::min(most, neighbours + most * ball_share(radius));
+}
+
+// A fingerprint of the smaller set is expected to be in the larger one, as in a join by the index.
+double expected_join_pairs(double a_fingerprints, double b_fingerprints, int radius) {
+    double fewer = std::min(a_fingerprints, b_fingerprints);
+    double more = std::max(a_fingerprints, b_fingerprints);
+    double most = fewer * more;
+    double neighbours = fewer * (1 + expected_neighbours(radius, more));
+    return std::min(most, neighbours + most * ball_share(radius));
+}
+
+// ---- balls ----
+
+namespace {
+
+void examine_radius(PlannerInfo* root, const HammingSpace& space, Node* radius,
+                    BallEstimate* estimate) {
+    Node* value = estimate_expression_value(root, radius);
+    estimate->never |= is_null_constant(value);
+    if (const Const* known = bigint_constant(value))
+        estimate->radius = space.saturate(DatumGetInt64(known->constvalue));
+}
+
+void examine_center(PlannerInfo* root, Node* center, BallEstimate* estimate) {
+    estimate->never |= is_null_constant(estimate_expression_value(root, center));
+    estimate->center = center;
+}
+
+void examine_constant_ball(const HammingSpace& space, const Const* ball, BallEstimate* estimate) {
+    // Somebody may have declared an operator of other types with our estimator.
+    const DistanceFamily* family = family_of_ball(ball->consttype);
+    if (family == &kFingerprints) {
+        const HammingBall* known = datum_get_ball(ball->constvalue);
+        estimate->center = reinterpret_cast<Node*>(make_bigint_constant(known->center));
+        estimate->radius = space.saturate(known->radius);
+    } else if (family == &kCodes) {
+        BitBall* known = datum_get_bit_ball(ball->constvalue);
+        estimate->center = reinterpret_cast<Node*>(make_code_constant(center(known)));
+        estimate->radius = space.saturate(known->radius);
+    }
+}
+
+} // namespace
+
+BallEstimate examine_ball(PlannerInfo* root, const HammingSpace& space, Node* ball) {
+    BallEstimate estimate = {nullptr, space.likely_radius(), false};
+    // This also computes stable functions and known parameters, which hold for an estimate.
+    Node* value = estimate_expression_value(root, ball);
+    if (is_null_constant(value)) {
+        estimate.never = true;
+    } else if (IsA(value, Const)) {
+        examine_constant_ball(space, reinterpret_cast<Const*>(value), &estimate);
+    } else if (IsA(ball, FuncExpr)) {
+        // A ball of expressions: the radius is often a constant even where the center is not.
+        auto* call = reinterpret_cast<FuncExpr*>(ball);
+        if (family_of(call->funcid, &DistanceFamily::ball_make) != nullptr) {
+            examine_center(root, static_cast<Node*>(linitial(call->args)), &estimate);
+            examine_radius(root, space, static_cast<Node*>(lsecond(call->args)), &estimate);
+        }
+    }
+    return estimate;
+}
+
+namespace {
+
+// The value is a fingerprint, a code or a text.
+double ball_operator_selectivity(const SelectivityContext& context, Node* value, Node* ball) {
+    BallEstimate estimate = examine_ball(context.root, space_of(value, ball), ball);
+    if (estimate.never)
+        return 0;
+    // Where the center is not known, the ball itself stands for an unknown query.
+    return within_selectivity(context, value, estimate.center != nullptr ? estimate.center : ball,
+                              estimate.radius);
+}
+
+// The estimate for the operators: bigint <@ ball, ball @> bigint, bigint ~= bigint and its
+// relatives, <@, @> and =~~ of codes, text <@ ball, and =~~ of texts and of sets of shingles. A
+// user may declare operators of other types with these estimators, so nothing is taken for granted.
+double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
+    if (list_length(arguments) != 2)
+        return DEFAULT_EQ_SEL;
+    auto* left = static_cast<Node*>(linitial(arguments));
+    auto* right = static_cast<Node*>(lsecond(arguments));
+    Oid function = get_opcode(op);
+    int radius = radius_of_near(function);
+    if (radius != kNoRadius)
+        return within_selectivity(context, left, right, radius);
+    if (family_of(function, &DistanceFamily::ball_contained) != nullptr)
+        return ball_operator_selectivity(context, left, right);
+    if (family_of(function, &DistanceFamily::ball_contains) != nullptr)
+        return ball_operator_selectivity(context, right, left);
+    if (is_our_function(function, kCodesAlike))
+        return within_selectivity(context, left, right, space_of(left, right).likely_radius());
+    if (is_our_function(function, kDocumentsAlike))
+        return document_selectivity(context, left, right, kAlikeRadius);
+    if (is_our_function(function, kDocumentInBall))
+        return ball_operator_selectivity(context, left, right);
+    if (is_our_function(function, kShingleSetsAlike))
+        return within_selectivity(context, left, right, kAlikeRadius);
+    return DEFAULT_EQ_SEL;
+}
+
+} // namespace
+
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_restrict);
+PG_FUNCTION_INFO_V1(simhash_join);
+
+Datum simhash_restrict(PG_FUNCTION_ARGS) {
+    auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
+    auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
+    // A restriction estimator gets root, operator, arguments, and the relation of the variable.
+    SelectivityContext context = {root, PG_GETARG_INT32(3), false, JOIN_INNER, nullptr};
+    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
+}
+
+Datum simhash_join(PG_FUNCTION_ARGS) {
+    auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
+    auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
+    // A join estimator gets root, operator, arguments, type of the join, and the join.
+    auto* join = reinterpret_cast<SpecialJoinInfo*>(PG_GETARG_POINTER(4));
+    SelectivityContext context = {root, 0, true, JoinType(PG_GETARG_INT16(3)), join};
+    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
+}
+}

@@ -1,0 +1,43 @@
+// How many rows lie in a ball. The operators' estimators, the planner's support functions and the
+// index's cost estimate ask for it.
+#pragma once
+
+#include "server/pg.hpp"
+#include "values/hamming_space.hpp"
+
+namespace simhash {
+
+// The part of a predicate's ball that is known while the query is planned.
+struct BallEstimate {
+    Node* center; // the query, an expression; null where the whole ball is a parameter
+    int radius;   // -1 .. space.bits; where it is not known, space.likely_radius()
+    bool never;   // the ball is NULL: no row matches
+};
+
+// The right side of value <@ ball, for values of the space: a constant, a call of
+// hamming_ball(center, radius) or of bit_ball(), or anything else.
+BallEstimate examine_ball(PlannerInfo* root, const HammingSpace& space, Node* ball);
+
+// Where the condition to be estimated stands, a restriction or a join: what the server passes to
+// estimators.
+struct SelectivityContext {
+    PlannerInfo* root;
+    int relation; // varRelid, of a restriction
+    bool is_join;
+    JoinType join_type;
+    SpecialJoinInfo* join;
+};
+
+// The share of rows, or of pairs of them, for which the distance of two expressions is at most
+// `radius` (any): 0 to 1.
+double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
+
+// The same for two texts, whose fingerprints are by minhash().
+double document_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
+
+// How many pairs within `radius` (0..64) are expected among this number of fingerprints, and
+// between two sets of these sizes. Their number is all that is known of the fingerprints.
+double expected_pairs(double fingerprints, int radius);
+double expected_join_pairs(double a_fingerprints, double b_fingerprints, int radius);
+
+} // namespace simhash

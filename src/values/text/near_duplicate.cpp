@@ -1,0 +1,282 @@
+// near_duplicate() and the operator =~~ of texts: whether two documents are near-duplicates. They
+// are where
+//
+//   - the distance of their fingerprints, minhash(a) <~> minhash(b), is at most
+//     minhash_radius(similarity), and
+//   - the similarity of their sets of shingles is at least `similarity`.
+//
+// The first condition is part of the definition, so that an index on the fingerprints finds all
+// near-duplicates. A document without a feature is nobody's near-duplicate.
+//
+// Beside them are the functions of the operator class of text: the words of a document, and whether
+// a document lies in a ball.
+#include "server/pg.hpp"
+
+#include "core/bits/ball.hpp"
+#include "core/text/minhash.hpp"
+#include "core/text/minhash_distance.hpp"
+#include "values/fingerprint/ball.hpp"
+#include "server/arguments.hpp"
+#include "values/text/document_features.hpp"
+#include "server/server_text.hpp"
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+
+namespace simhash {
+
+namespace {
+
+// ---- one document ----
+
+// A document's fingerprint and features, of one reading. Most pairs are told apart by their
+// fingerprints, so the features are sorted into a set when they are asked for.
+class Document {
+  public:
+    // One reading gives both: the hashes go into the set, unsorted, and into the minima.
+    explicit Document(text* document) : set_(server_memory()) {
+        ServerText source(document);
+        Reader reader{&set_, {}};
+        each_feature(kShingles, kShingleWidth, source.source(), reader);
+        has_features_ = minhash(reader.minima, &fingerprint_);
+    }
+
+    bool has_features() const { return has_features_; }
+    uint64_t fingerprint() const { return fingerprint_; }
+    FeatureHashes features() {
+        if (!is_sorted_)
+            hashes_ = set_.finish();
+        is_sorted_ = true;
+        return hashes_;
+    }
+    void release() { set_.release(); }
+
+  private:
+    // A consumer of each_feature().
+    struct Reader {
+        FeatureSet* set;
+        Minima minima;
+
+        void feature(const uint8_t* bytes, size_t length) {
+            uint64_t hash = hash_feature(HashKind::kXxh3, bytes, length);
+            set->add(hash);
+            minima.add(hash);
+        }
+    };
+
+    FeatureSet set_;
+    FeatureHashes hashes_;
+    bool is_sorted_ = false, has_features_;
+    uint64_t fingerprint_;
+};
+
+// Near-duplicates have sets of at least this similarity and fingerprints within this radius.
+struct Threshold {
+    double similarity;
+    int radius;
+};
+
+bool are_near_duplicates(Document* a, Document* b, const Threshold& threshold) {
+    // The quickest comes first: the sets have to be sorted before they can be compared.
+    return a->has_features() && b->has_features() &&
+           hamming_distance(a->fingerprint(), b->fingerprint()) <= threshold.radius &&
+           is_set_similarity_at_least(a->features(), b->features(), threshold.similarity);
+}
+
+// ---- what is kept from call to call ----
+
+// The last value of an argument, and its features. In a scan with a condition on one document, that
+// document is cut once.
+// A change of the value is noticed by its bytes. A comparison of these is cheaper than to cut the
+// document, and no pointer tells: the executor may put the next row's value at the same address.
+struct Kept {
+    MemoryContext memory; // holds what follows
+    char* bytes;          // [size]; null where nothing is kept
+    size_t size;
+    Document* document;
+};
+
+// What a call site keeps, in fn_extra.
+struct CallSite {
+    Kept arguments[2];
+    Threshold threshold; // of the last call
+};
+
+// Stands in fn_extra after the first call. An exclusion constraint calls the function once for each
+// look-up, in memory that lasts as long as the statement: the first call keeps nothing.
+char called_once;
+
+CallSite* new_call_site(MemoryContext memory) {
+    auto* site = static_cast<CallSite*>(MemoryContextAllocZero(memory, sizeof(CallSite)));
+    for (Kept& kept : site->arguments)
+        kept.memory = AllocSetContextCreate(memory, "simhash document", ALLOCSET_DEFAULT_SIZES);
+    site->threshold = {kAlikeSimilarity, kAlikeRadius};
+    return site;
+}
+
+// Returns the call site's memory; null in the first call.
+// Without an FmgrInfo, as under DirectFunctionCall(), nothing can be kept.
+CallSite* call_site(FunctionCallInfo fcinfo) {
+    FmgrInfo* function = fcinfo->flinfo;
+    if (function == nullptr)
+        return nullptr;
+    if (function->fn_extra == nullptr) {
+        function->fn_extra = &called_once;
+        return nullptr;
+    }
+    if (function->fn_extra == &called_once)
+        function->fn_extra = new_call_site(function->fn_mcxt);
+    return static_cast<CallSite*>(function->fn_extra);
+}
+
+// Returns the document of an argument: the one that is kept, if the bytes are the same.
+Document* kept_document(FunctionCallInfo fcinfo, int argument, Kept* kept) {
+    text* given = PG_GETARG_TEXT_PP(argument);
+    size_t size = VARSIZE_ANY_EXHDR(given);
+    if (kept->bytes == nullptr || kept->size != size ||
+        memcmp(kept->bytes, VARDATA_ANY(given), size) != 0) {
+        kept->bytes = nullptr; // until all is in place: a cancellation may end this
+        // Each argument has a context of its own: the features of the last value go at once,
+        // whatever was allocated for them.
+        MemoryContextReset(kept->memory);
+        MemoryContext caller = MemoryContextSwitchTo(kept->memory);
+        kept->document = new (palloc(sizeof(Document))) Document(given);
+        auto* bytes = static_cast<char*>(MemoryContextAllocHuge(kept->memory, size + 1));
+        memcpy(bytes, VARDATA_ANY(given), size);
+        MemoryContextSwitchTo(caller);
+        kept->bytes = bytes;
+        kept->size = size;
+    }
+    PG_FREE_IF_COPY(given, argument);
+    return kept->document;
+}
+
+// The threshold of a similarity from 0 to 1.
+Threshold threshold_of(double similarity) {
+    // To find the radius takes a sum over the distances for each try, so that of =~~ is a constant.
+    return {similarity, similarity == kAlikeSimilarity ? kAlikeRadius
+                                                       : minhash_radius(similarity, kAlikeRecall)};
+}
+
+bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold& threshold) {
+    if (site != nullptr) {
+        Document* a = kept_document(fcinfo, 0, &site->arguments[0]);
+        Document* b = kept_document(fcinfo, 1, &site->arguments[1]);
+        return are_near_duplicates(a, b, threshold);
+    }
+    // This is the first call of the site: both documents are cut for this call only.
+    text* given_a = PG_GETARG_TEXT_PP(0);
+    text* given_b = PG_GETARG_TEXT_PP(1);
+    Document a(given_a), b(given_b);
+    bool result = are_near_duplicates(&a, &b, threshold);
+    a.release();
+    b.release();
+    PG_FREE_IF_COPY(given_a, 0);
+    PG_FREE_IF_COPY(given_b, 1);
+    return result;
+}
+
+bool fingerprint_of(text* document, uint64_t* fingerprint) {
+    ServerText source(document);
+    return document_minhash(kShingles, kShingleWidth, source.source(), fingerprint);
+}
+
+// The last document whose fingerprint was asked for at a call site, and the answer. An index asks
+// through the one FmgrInfo that the relation's cache holds for it. So a document is cut once for a
+// query that looks for a near-duplicate and the INSERT with an exclusion constraint that follows:
+// that alone asks three times, before, during and after the insertion. All zeros is the answer for
+// an empty document.
+struct KeptFingerprint {
+    char* bytes; // [capacity], of which the document has `size`
+    size_t capacity, size;
+    bool found;
+    uint64_t fingerprint;
+};
+
+// What is kept lasts as long as the session, for each index. A longer document is cut each time.
+constexpr size_t kMostKeptBytes = 64 * 1024;
+
+// As fingerprint_of(), with what the call site keeps.
+bool kept_fingerprint_of(FmgrInfo* function, text* document, uint64_t* fingerprint) {
+    std::string_view given(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document));
+    if (function == nullptr || given.size() > kMostKeptBytes)
+        return fingerprint_of(document, fingerprint);
+    if (function->fn_extra == nullptr)
+        function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(KeptFingerprint));
+    auto* kept = static_cast<KeptFingerprint*>(function->fn_extra);
+    if (given != std::string_view(kept->bytes, kept->size)) {
+        // Whatever may fail comes first: an error leaves what is kept as it was.
+        uint64_t computed = 0;
+        bool found = fingerprint_of(document, &computed);
+        if (kept->capacity < given.size()) {
+            size_t capacity = std::min(kMostKeptBytes, given.size() + given.size() / 2);
+            auto* bytes = static_cast<char*>(MemoryContextAlloc(function->fn_mcxt, capacity));
+            if (kept->bytes != nullptr)
+                pfree(kept->bytes);
+            kept->bytes = bytes;
+            kept->capacity = capacity;
+        }
+        memcpy(kept->bytes, given.data(), given.size());
+        kept->size = given.size();
+        kept->found = found;
+        kept->fingerprint = computed;
+    }
+    *fingerprint = kept->fingerprint;
+    return kept->found;
+}
+
+} // namespace
+
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_near_duplicate_documents);
+PG_FUNCTION_INFO_V1(simhash_documents_alike);
+PG_FUNCTION_INFO_V1(simhash_document_words);
+PG_FUNCTION_INFO_V1(simhash_document_in_ball);
+
+// near_duplicate(a text, b text, similarity double precision) -> boolean
+Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS) {
+    double similarity = share_argument(fcinfo, 2, "similarity");
+    CallSite* site = call_site(fcinfo);
+    if (site == nullptr)
+        PG_RETURN_BOOL(compare_arguments(fcinfo, nullptr, threshold_of(similarity)));
+    // The similarity is mostly a constant of the query, so the radius is computed once.
+    if (site->threshold.similarity != similarity)
+        site->threshold = threshold_of(similarity);
+    PG_RETURN_BOOL(compare_arguments(fcinfo, site, site->threshold));
+}
+
+// documents_alike(a text, b text) -> boolean, the operator =~~
+Datum simhash_documents_alike(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(compare_arguments(fcinfo, call_site(fcinfo), {kAlikeSimilarity, kAlikeRadius}));
+}
+
+// document_words(document text) -> bigint[]: its fingerprint, or nothing
+Datum simhash_document_words(PG_FUNCTION_ARGS) {
+    text* document = PG_GETARG_TEXT_PP(0);
+    uint64_t fingerprint;
+    bool found = kept_fingerprint_of(fcinfo->flinfo, document, &fingerprint);
+    PG_FREE_IF_COPY(document, 0);
+    if (!found)
+        // The index keeps a document without words in its null table.
+        PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
+    Datum word = Int64GetDatum(int64(fingerprint));
+    PG_RETURN_ARRAYTYPE_P(
+        construct_array(&word, 1, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+// document_in_ball(document text, ball hamming_ball) -> boolean, the operator <@
+Datum simhash_document_in_ball(PG_FUNCTION_ARGS) {
+    text* document = PG_GETARG_TEXT_PP(0);
+    const HammingBall* ball = datum_get_ball(PG_GETARG_DATUM(1));
+    uint64_t fingerprint;
+    bool found = fingerprint_of(document, &fingerprint);
+    PG_FREE_IF_COPY(document, 0);
+    // A document without a feature has no fingerprint, and lies in no ball.
+    PG_RETURN_BOOL(found && hamming_distance(fingerprint, uint64_t(ball->center)) <= ball->radius);
+}
+}

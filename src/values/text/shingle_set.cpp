@@ -1,0 +1,265 @@
+// The type shingle_set, and shingle_similarity() of sets and of texts. A shingle_set is a
+// document's set of shingles (core/text/feature_set.hpp): it is made once, and compared with those
+// of many documents. Its text form is the kind and width of the shingles and the hash of each, for
+// example words/3:9a1f...
+#include "server/pg.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+
+#include "core/text/feature_set.hpp"
+#include "core/text/minhash_distance.hpp"
+#include "server/our_function.hpp"
+#include "server/arguments.hpp"
+#include "values/text/document_features.hpp"
+#include "values/text/shingle_set.hpp"
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_shingle_set_in);
+}
+
+namespace simhash {
+
+namespace {
+
+// Each hash is written with leading zeros, so the length of the text tells how many there are.
+constexpr int kHashDigits = 16;
+constexpr const char* kTypeName = "shingle_set";
+
+// Aligned and with a header of 4 bytes, as `hashes` must be at an address divisible by 8.
+ShingleSet* shingle_set_argument(FunctionCallInfo fcinfo, int argument) {
+    return reinterpret_cast<ShingleSet*>(PG_DETOAST_DATUM(PG_GETARG_DATUM(argument)));
+}
+
+// A value has less than 1 GB.
+constexpr size_t kMostHashes = (MaxAllocSize - offsetof(ShingleSet, hashes)) / sizeof(uint64);
+
+ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
+    if (count > kMostHashes)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a document has too many different shingles for a %s", kTypeName),
+                        errdetail("It has %zu, and the most are %zu.", count, kMostHashes)));
+    size_t bytes = offsetof(ShingleSet, hashes) + count * sizeof(uint64);
+    auto* set = static_cast<ShingleSet*>(palloc(bytes));
+    SET_VARSIZE(set, bytes);
+    set->features = uint16(features);
+    set->width = uint16(width);
+    return set;
+}
+
+// The similarity as the SQL functions return it: NULL where neither set has a shingle.
+Datum similarity_of(FunctionCallInfo fcinfo, FeatureHashes a, FeatureHashes b) {
+    double similarity;
+    if (!set_similarity(a, b, &similarity))
+        PG_RETURN_NULL();
+    PG_RETURN_FLOAT8(similarity);
+}
+
+// ---- text form and binary form ----
+
+// A set that was not made here may be in disorder. Then comparisons, which merge two sorted sets,
+// would be wrong.
+bool are_possible(int width, FeatureHashes hashes) {
+    return width >= 1 && width <= kMaxWidth &&
+           std::adjacent_find(hashes.begin(), hashes.end(), std::greater_equal()) == hashes.end();
+}
+
+// Sets *features to the kind whose name the text begins with, and returns the text after that name;
+// null where it begins with none.
+const char* skip_name(const char* text, FeatureKind* features) {
+    for (FeatureKind kind : {FeatureKind::kWords, FeatureKind::kCharacters}) {
+        size_t length = strlen(name_of(kind));
+        *features = kind;
+        if (strncmp(text, name_of(kind), length) == 0)
+            return text + length;
+    }
+    return nullptr;
+}
+
+// Null where the text is not the text form of a set.
+ShingleSet* parse_shingle_set(const char* text) {
+    FeatureKind features;
+    const char* at = skip_name(text, &features);
+    if (at == nullptr || *at++ != '/')
+        return nullptr;
+    // Where the text ends early, *at is 0, which is no character that is expected below.
+    const char* end = at + strlen(at);
+    int width = 0;
+    // A text without digits leaves the width 0, and a width out of range leaves it so:
+    // are_possible() refuses both.
+    at = std::from_chars(at, end, width).ptr;
+    if (*at++ != ':' || (end - at) % kHashDigits != 0)
+        return nullptr;
+    size_t count = size_t(end - at) / kHashDigits;
+    ShingleSet* set = make_shingle_set(features, width, count);
+    for (size_t i = 0; i < count; i++, at += kHashDigits)
+        // All 16 characters must be digits of one number; from_chars() stops at the first other
+        // one.
+        if (std::from_chars(at, at + kHashDigits, set->hashes[i], 16).ptr != at + kHashDigits)
+            return nullptr;
+    return are_possible(width, set->span()) ? set : nullptr;
+}
+
+char* print_shingle_set(const ShingleSet* set) {
+    StringInfoData text;
+    initStringInfo(&text);
+    appendStringInfo(&text, "%s/%d:", name_of(set->kind().features), set->width);
+    for (uint64_t hash : set->span())
+        appendStringInfo(&text, "%016llx", static_cast<unsigned long long>(hash));
+    return text.data;
+}
+
+} // namespace
+
+bool is_shingle_set(Oid type) {
+    Oid input, parameter;
+    getTypeInputInfo(getBaseType(type), &input, &parameter);
+    return is_our_function(input, {"simhash_shingle_set_in", simhash_shingle_set_in});
+}
+
+const ShingleSet* datum_get_shingle_set(Datum value) {
+    return reinterpret_cast<const ShingleSet*>(PG_DETOAST_DATUM(value));
+}
+
+void check_comparable(ShingleKind a, ShingleKind b) {
+    if (a != b)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("cannot compare sets of different kinds of shingles"),
+                        errdetail("One is of %s in width %d, the other of %s in width %d.",
+                                  name_of(a.features), a.width, name_of(b.features), b.width),
+                        errhint("Make both with the same features and width.")));
+}
+
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_shingle_set_out);
+PG_FUNCTION_INFO_V1(simhash_shingle_set_recv);
+PG_FUNCTION_INFO_V1(simhash_shingle_set_send);
+PG_FUNCTION_INFO_V1(simhash_shingles);
+PG_FUNCTION_INFO_V1(simhash_shingle_set_similarity);
+PG_FUNCTION_INFO_V1(simhash_shingle_set_similar);
+PG_FUNCTION_INFO_V1(simhash_shingle_sets_alike);
+PG_FUNCTION_INFO_V1(shingle_similarity);
+
+Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
+    const char* text = PG_GETARG_CSTRING(0);
+    ShingleSet* set = parse_shingle_set(text);
+    if (set == nullptr)
+        // This is ereturn(), so that pg_input_is_valid() and COPY ... ON_ERROR can go on after it.
+        ereturn(fcinfo->context, Datum(0),
+                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                 errmsg("invalid input syntax for type %s: \"%.*s\"", kTypeName,
+                        pg_mbcliplen(text, int(strlen(text)), 64), text),
+                 errhint("Make one of a document by simhash_shingles(document).")));
+    PG_RETURN_POINTER(set);
+}
+
+Datum simhash_shingle_set_out(PG_FUNCTION_ARGS) {
+    PG_RETURN_CSTRING(print_shingle_set(shingle_set_argument(fcinfo, 0)));
+}
+
+// The binary form: features and width, 2 bytes each, then 8 bytes for each hash.
+Datum simhash_shingle_set_recv(PG_FUNCTION_ARGS) {
+    auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
+    unsigned features = pq_getmsgint(message, sizeof(uint16));
+    int width = int(pq_getmsgint(message, sizeof(uint16)));
+    // All that is left of the message is hashes, so their number is not sent.
+    int bytes = message->len - message->cursor;
+    size_t count = size_t(bytes) / sizeof(uint64);
+    ShingleSet* set = make_shingle_set(FeatureKind(features), width, count);
+    for (size_t i = 0; i < count; i++)
+        set->hashes[i] = uint64(pq_getmsgint64(message));
+    // The checks come after the reading: what was read is in memory of its own size, whatever it
+    // is.
+    if (features > unsigned(FeatureKind::kCharacters) || bytes % int(sizeof(uint64)) != 0 ||
+        !are_possible(width, set->span()))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+                        errmsg("invalid binary representation of a %s", kTypeName)));
+    PG_RETURN_POINTER(set);
+}
+
+Datum simhash_shingle_set_send(PG_FUNCTION_ARGS) {
+    const ShingleSet* set = shingle_set_argument(fcinfo, 0);
+    StringInfoData message;
+    pq_begintypsend(&message);
+    pq_sendint16(&message, set->features);
+    pq_sendint16(&message, set->width);
+    for (uint64_t hash : set->span())
+        pq_sendint64(&message, hash);
+    PG_RETURN_BYTEA_P(pq_endtypsend(&message));
+}
+
+// simhash_shingles(document text, features text, width integer) -> shingle_set
+Datum simhash_shingles(PG_FUNCTION_ARGS) {
+    FeatureKind features = features_argument(fcinfo, 1);
+    int width = width_argument(fcinfo, 2, kShingleWidth);
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    FeatureSet collected = features_of(PG_GETARG_TEXT_PP(0), features, width);
+    FeatureHashes hashes = collected.finish();
+    ShingleSet* set = make_shingle_set(features, width, hashes.size());
+    std::copy(hashes.begin(), hashes.end(), set->hashes);
+    collected.release();
+    PG_RETURN_POINTER(set);
+}
+
+// shingle_similarity(a shingle_set, b shingle_set) -> double precision
+Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
+    ShingleSet* a = shingle_set_argument(fcinfo, 0);
+    ShingleSet* b = shingle_set_argument(fcinfo, 1);
+    check_comparable(a->kind(), b->kind());
+    Datum similarity = similarity_of(fcinfo, a->span(), b->span());
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    return similarity;
+}
+
+// shingle_similar(a shingle_set, b shingle_set, threshold double precision) -> boolean
+Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
+    ShingleSet* a = shingle_set_argument(fcinfo, 0);
+    ShingleSet* b = shingle_set_argument(fcinfo, 1);
+    double threshold = share_argument(fcinfo, 2, "threshold");
+    check_comparable(a->kind(), b->kind());
+    bool any = !a->span().empty() || !b->span().empty();
+    bool similar = any && is_set_similarity_at_least(a->span(), b->span(), threshold);
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    if (!any)
+        PG_RETURN_NULL();
+    PG_RETURN_BOOL(similar);
+}
+
+// shingle_sets_alike(a shingle_set, b shingle_set) -> boolean, the operator =~~. An exclusion
+// constraint calls it, and takes no NULL: sets without a shingle are not alike.
+Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS) {
+    ShingleSet* a = shingle_set_argument(fcinfo, 0);
+    ShingleSet* b = shingle_set_argument(fcinfo, 1);
+    check_comparable(a->kind(), b->kind());
+    bool any = !a->span().empty() || !b->span().empty();
+    bool alike = any && is_set_similarity_at_least(a->span(), b->span(), kAlikeSimilarity);
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    PG_RETURN_BOOL(alike);
+}
+
+// shingle_similarity(a text, b text, features text, width integer) -> double precision
+Datum shingle_similarity(PG_FUNCTION_ARGS) {
+    FeatureKind features = features_argument(fcinfo, 2);
+    int width = width_argument(fcinfo, 3, kShingleWidth);
+    if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+        PG_RETURN_NULL();
+    text* a = PG_GETARG_TEXT_PP(0);
+    text* b = PG_GETARG_TEXT_PP(1);
+    FeatureSet set_a = features_of(a, features, width), set_b = features_of(b, features, width);
+    Datum similarity = similarity_of(fcinfo, set_a.finish(), set_b.finish());
+    set_a.release();
+    set_b.release();
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    return similarity;
+}
+}
