@@ -51,12 +51,12 @@ COMMENT ON FUNCTION hamming_restrict(internal, oid, internal, integer) IS
 COMMENT ON FUNCTION hamming_join(internal, oid, internal, smallint, internal) IS
     'join selectivity of <@, @>, ~= and =~~';
 
--- ==== Indexes on texts (src/index/words.hpp) ====
+-- ==== Indexes on texts (src/index/lanes.hpp) ====
 
-CREATE FUNCTION document_words(text) RETURNS bigint[]
-    AS 'MODULE_PATHNAME', 'simhash_document_words'
+CREATE FUNCTION document_lanes(text) RETURNS bigint[]
+    AS 'MODULE_PATHNAME', 'simhash_document_lanes'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION document_words(text) IS 'the words by which an index finds a text: its fingerprint by minhash(), or none';
+COMMENT ON FUNCTION document_lanes(text) IS 'the lanes by which an index finds a text: its fingerprint by minhash(), or none';
 
 -- In a first column the class is for documents, after it for scopes. It is a new one: a session that
 -- has used text_scope_ops before this update does not look for new functions of it. No command takes
@@ -69,7 +69,7 @@ CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING simhash AS
     OPERATOR 2 = (text, text),
     OPERATOR 5 =~~ (text, text),
     FUNCTION 1 (text, text) hashtextextended (text, bigint),
-    FUNCTION 2 (text, text) document_words (text);
+    FUNCTION 2 (text, text) document_lanes (text);
 COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'documents, and scopes of text';
 COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'documents, and scopes of text';
 
@@ -254,16 +254,16 @@ CREATE OPERATOR @> (
 );
 COMMENT ON OPERATOR @> (bit_ball, bit) IS 'whether the ball has the code';
 
-CREATE FUNCTION bit_words(bit) RETURNS bigint[]
-    AS 'MODULE_PATHNAME', 'simhash_code_words'
+CREATE FUNCTION bit_lanes(bit) RETURNS bigint[]
+    AS 'MODULE_PATHNAME', 'simhash_code_lanes'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bit_words(bit) IS 'the words by which an index finds a code: its bits, scattered to words of 64';
+COMMENT ON FUNCTION bit_lanes(bit) IS 'the lanes by which an index finds a code: its bits, scattered to lanes of 64';
 
 -- Null where the type modifier, that of bit(n), gives no length.
-CREATE FUNCTION bit_word_layout(type_modifier integer) RETURNS integer[]
-    AS 'MODULE_PATHNAME', 'simhash_code_word_layout'
+CREATE FUNCTION bit_lane_layout(type_modifier integer) RETURNS integer[]
+    AS 'MODULE_PATHNAME', 'simhash_code_lane_layout'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bit_word_layout(integer) IS
+COMMENT ON FUNCTION bit_lane_layout(integer) IS
     'what an index is to know of a column of bit(n): the number of words of a code, and the radius of =~~';
 
 -- As with texts: in a first column the class is for codes, after it for scopes.
@@ -276,8 +276,8 @@ CREATE OPERATOR CLASS bit_ops DEFAULT FOR TYPE bit USING simhash AS
     OPERATOR 4 <~~> (bit, bit) FOR ORDER BY pg_catalog.integer_ops,
     OPERATOR 5 =~~ (bit, bit),
     FUNCTION 1 (bit, bit) hashvarlenaextended (internal, bigint),
-    FUNCTION 2 (bit, bit) bit_words (bit),
-    FUNCTION 3 (bit, bit) bit_word_layout (integer);
+    FUNCTION 2 (bit, bit) bit_lanes (bit),
+    FUNCTION 3 (bit, bit) bit_lane_layout (integer);
 COMMENT ON OPERATOR CLASS bit_ops USING simhash IS 'codes, as many bits as a bit(n) has, and scopes of bit';
 COMMENT ON OPERATOR FAMILY bit_ops USING simhash IS 'codes, as many bits as a bit(n) has, and scopes of bit';
 -- ==== Wide codes: whole tables (src/tables/pairs.cpp, src/tables/clusters.cpp) ====

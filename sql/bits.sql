@@ -37,10 +37,10 @@ SELECT "limit", hamming_radius_of_codes("limit", false) AS up_to, hamming_radius
 FROM unnest(ARRAY['-Infinity', -0.5, 0, 0.5, 64.5, 100, 1e6, 1e12, 'NaN']::numeric[]) "limit";
 -- The radius of =~~ follows from the length.
 SELECT count(*) AS lengths, bool_and(changed(a, radius) =~~ a AND NOT changed(a, radius + 1) =~~ a AND a =~~ a) AS as_defined
-FROM (SELECT code(1, bits) AS a, (bit_word_layout(bits))[2] AS radius FROM generate_series(2, 1024, 7) bits) c;
-SELECT bits, bit_word_layout(bits) FROM unnest(ARRAY[-1, 0, 1, 64, 65, 100, 128, 192, 256, 257, 512, 576, 1024, NULL]) bits;
-SELECT bits, array_length(bit_words(code(1, bits)), 1) AS words FROM unnest(ARRAY[1, 64, 65, 128, 129, 1024]) bits;
-SELECT bit_words(''::varbit) AS empty, bit_words(NULL) AS of_null;
+FROM (SELECT code(1, bits) AS a, (bit_lane_layout(bits))[2] AS radius FROM generate_series(2, 1024, 7) bits) c;
+SELECT bits, bit_lane_layout(bits) FROM unnest(ARRAY[-1, 0, 1, 64, 65, 100, 128, 192, 256, 257, 512, 576, 1024, NULL]) bits;
+SELECT bits, array_length(bit_lanes(code(1, bits)), 1) AS lanes FROM unnest(ARRAY[1, 64, 65, 128, 129, 1024]) bits;
+SELECT bit_lanes(''::varbit) AS empty, bit_lanes(NULL) AS of_null;
 
 -- ---- balls ----
 SELECT bit_ball(B'101010', 2), '( 101010 , -2 )'::bit_ball AS blanks, bit_ball(B'1', 5000000000) AS greatest, '(,3)'::bit_ball AS empty,
@@ -67,8 +67,8 @@ SELECT '(101,1)x'::bit_ball;
 SELECT '101,1'::bit_ball;
 SELECT '(101,)'::bit_ball;
 SELECT '(101,9223372036854775808)'::bit_ball;
-SELECT bit_words(repeat('1', 1025)::bit(1025));
-SELECT bit_word_layout(1025);
+SELECT bit_lanes(repeat('1', 1025)::bit(1025));
+SELECT bit_lane_layout(1025);
 -- Untyped arguments alone may be fingerprints or codes; with a known radius they are fingerprints, as ever. Servers differ
 -- in what is detail and what is hint.
 \set VERBOSITY terse

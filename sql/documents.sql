@@ -43,12 +43,12 @@ SELECT near_duplicate('', ''), '...'::text =~~ '...' AS no_feature, near_duplica
 SELECT near_duplicate('a', 'a', 1.01);
 SELECT near_duplicate('a', 'a', -0.01);
 SELECT near_duplicate('a', 'a', 'NaN');
-SELECT 'Thank you!'::varchar(20) =~~ 'thank you' AS varchar, document_words('Thank you!') = ARRAY[minhash('Thank you!')] AS words,
-       document_words('...') AS none, document_words(NULL) AS of_null,
+SELECT 'Thank you!'::varchar(20) =~~ 'thank you' AS varchar, document_lanes('Thank you!') = ARRAY[minhash('Thank you!')] AS lanes,
+       document_lanes('...') AS none, document_lanes(NULL) AS of_null,
        text 'Thank you!' <@ hamming_ball(minhash('thank you'), 0) AS in_ball, text '...' <@ hamming_ball(0, 64) AS without;
--- The words of a document, after those of others at the same call site: empty, equal, of the same length, too long to be kept.
-SELECT count(*) AS documents, count(words) AS with_words, count(*) FILTER (WHERE words IS DISTINCT FROM array_remove(ARRAY[minhash(body)], NULL)) AS wrong
-FROM (SELECT body, document_words(body) AS words
+-- The lanes of a document, after those of others at the same call site: empty, equal, of the same length, too long to be kept.
+SELECT count(*) AS documents, count(lanes) AS with_lanes, count(*) FILTER (WHERE lanes IS DISTINCT FROM array_remove(ARRAY[minhash(body)], NULL)) AS wrong
+FROM (SELECT body, document_lanes(body) AS lanes
       FROM unnest(ARRAY['', 'red boats', 'red boats', 'red goats', '', 'red goats!', '... .....', 'red boats',
                         repeat('red boats ', 7000), repeat('red goats ', 7000), 'red boats', repeat('red boats ', 6000), repeat('red goats ', 6000),
                         '']) body) d;

@@ -88,7 +88,7 @@ inline bool is_near_strategy(int strategy) {
 }
 
 // True for `value = value` and `value =~~ value`, whose argument is of the column's type: a class
-// that computes words computes those of the argument, too.
+// that computes lanes computes those of the argument, too.
 inline bool is_value_strategy(int strategy) {
     return strategy == kEqual || strategy == kAlike;
 }
@@ -96,12 +96,12 @@ inline bool is_value_strategy(int strategy) {
 // Support functions of an operator class.
 enum SupportFunction : uint16 {
     kHashScope = 1,  // (type, seed bigint) -> bigint: the type's extended hash function
-    kValueWords = 2, // (type) -> bigint[]: the words of a value (words.hpp)
-    kWordLayout = 3, // (type modifier integer) -> integer[]: their number, and the radius of =~~
+    kValueLanes = 2, // (type) -> bigint[]: the lanes of a value (lanes.hpp)
+    kLaneLayout = 3, // (type modifier integer) -> integer[]: their number, and the radius of =~~
 };
 
 // Returns the radius that a strategy stands for, or kNoRadius if its argument gives the radius or
-// it has none. For =~~ it is that of values of one word (WordLayout::near_radius).
+// it has none. For =~~ it is that of values of one lane (LaneLayout::near_radius).
 inline int radius_of_strategy(int strategy) {
     if (is_near_strategy(strategy))
         return strategy - kNear;

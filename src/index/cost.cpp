@@ -7,9 +7,9 @@
 #include "index/cost.hpp"
 
 #include "core/bits/ball_size.hpp"
-#include "core/bits/bit_words.hpp"
+#include "core/bits/code_lanes.hpp"
 #include "core/layout/probe_plan.hpp"
-#include "core/layout/word_radii.hpp"
+#include "core/layout/lane_radii.hpp"
 #include "index/access_method.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/store/page.hpp"
@@ -32,7 +32,7 @@ constexpr double kCandidateCost = kTypicalProbeCosts.candidate / kMicrosecondsPe
 // fingerprint are looked up together.
 constexpr double kLookupCost = 0.03;
 
-// The distance of a word is added to that of its row, where the distances of all rows are.
+// The distance of a lane is added to that of its row, where the distances of all rows are.
 constexpr double kSumCost = 0.003;
 
 // A scan in order of distance: stages before its first row, and how many distances occur in all.
@@ -55,7 +55,7 @@ Layout layout_of(const IndexOptInfo* info) {
     // An index that only an advisor imagines has no metapage.
     if (info->hypothetical) {
         Layout layout = default_layout();
-        layout.word_count = word_count_of_bits(space_of_index(info).bits);
+        layout.lane_count = lane_count_of_bits(space_of_index(info).bits);
         return layout;
     }
     // The planner holds a lock on the index since it opened the table.
@@ -65,12 +65,12 @@ Layout layout_of(const IndexOptInfo* info) {
     return layout;
 }
 
-// The function of the index's class that computes words of values; InvalidOid where values are
-// words.
-Oid words_function(const IndexOptInfo* index) {
+// The function of the index's class that computes lanes of values; InvalidOid where values are
+// lanes.
+Oid lanes_function(const IndexOptInfo* index) {
     Oid type = index->opcintype[0];
     return type == INT8OID ? InvalidOid
-                           : get_opfamily_proc(index->opfamily[0], type, type, kValueWords);
+                           : get_opfamily_proc(index->opfamily[0], type, type, kValueLanes);
 }
 
 bool is_scope_column(const IndexOptInfo* index, int column) {
@@ -104,7 +104,7 @@ struct PathQuals {
     List* all_clauses = NIL;          // RestrictInfos of the index conditions
     List* clauses = NIL;              // those of them that are not only rechecked
     List* fingerprint_clauses = NIL;  // those of them that are about the fingerprint
-    int computed_words = 0;           // arguments of which the scan computes the words
+    int computed_lanes = 0;           // arguments of which the scan computes the lanes
     HammingSpace space;               // of the first column
     int radius = 0;                   // the smallest of all conditions
     bool nulls_only = false;          // fp IS NULL
@@ -146,8 +146,8 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
     auto* argument = static_cast<Node*>(lsecond(arguments));
     if (column == 0) {
         quals->radius = std::min(quals->radius, radius_of_operator(root, index, op, argument));
-        // Arguments that are balls of fingerprints have a word already.
-        quals->computed_words +=
+        // Arguments that are balls of fingerprints have a lane already.
+        quals->computed_lanes +=
             quals->space.is_of_codes ||
             is_value_strategy(get_op_opfamily_strategy(op, index->opfamily[0]));
     } else if (tells_scope(index->opfamily[column], op)) {
@@ -233,8 +233,8 @@ struct PathEstimate {
     IndexOptInfo* index;
     Layout layout;
     PathQuals quals;
-    ProbePlan plan;      // of a value's first word, whose radius is the greatest
-    bool is_one_pass;    // of several words, the first is read from end to end, and no other
+    ProbePlan plan;      // of a value's first lane, whose radius is the greatest
+    bool is_one_pass;    // of several lanes, the first is read from end to end, and no other
     double entries;      // distinct fingerprints in the index
     double leaf_pages;   // of one block table
     Selectivity found;   // the share of all rows that the index finds
@@ -253,28 +253,28 @@ Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clause
                                   int(info->rel->relid), JOIN_INNER, nullptr);
 }
 
-// The expected number of an average row's words that are near those of the query by chance. Where a
-// value is a single word, the share of rows within the radius.
+// The expected number of an average row's lanes that are near those of the query by chance. Where a
+// value is a single lane, the share of rows within the radius.
 double near_by_chance(const PathEstimate& path) {
-    double words = 0;
-    int count = path.layout.word_count;
+    double lanes = 0;
+    int count = path.layout.lane_count;
     for (int i = 0; i < count; i++)
-        words += ball_share_of_code(bits_of_word(path.quals.space.bits, count, i),
-                                    word_radius(path.quals.radius, count, i));
-    return words;
+        lanes += ball_share_of_code(bits_of_lane(path.quals.space.bits, count, i),
+                                    lane_radius(path.quals.radius, count, i));
+    return lanes;
 }
 
 // True where every row is looked at: where a condition gives no ball, as an equality by a collation
-// that is not deterministic, and where of several words one pass over the first is the cheapest. In
-// an order by distance, sums of the words' distances then tell the rows.
+// that is not deterministic, and where of several lanes one pass over the first is the cheapest. In
+// an order by distance, sums of the lanes' distances then tell the rows.
 bool finds_everything(const PathEstimate& path) {
-    if (path.quals.nulls_only || !OidIsValid(words_function(path.index)))
+    if (path.quals.nulls_only || !OidIsValid(lanes_function(path.index)))
         return false;
     return path.quals.radius == path.quals.space.bits || (path.is_one_pass && !path.quals.ordered);
 }
 
-// The share of all rows that the index finds. Of codes of several words it also finds those that
-// have one word near the query's, and an index with scopes finds rows of other scopes. These are
+// The share of all rows that the index finds. Of codes of several lanes it also finds those that
+// have one lane near the query's, and an index with scopes finds rows of other scopes. These are
 // dropped when the table's row has been looked at. For fp IS NULL an index with scopes finds all
 // that have no fingerprint.
 Selectivity share_found(const PathEstimate& path, Selectivity matching) {
@@ -283,7 +283,7 @@ Selectivity share_found(const PathEstimate& path, Selectivity matching) {
     double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
     if (finds_everything(path))
         return std::max(matching, indexed);
-    bool finds_others = path.layout.word_count > 1 && !path.quals.nulls_only && !path.is_one_pass;
+    bool finds_others = path.layout.lane_count > 1 && !path.quals.nulls_only && !path.is_one_pass;
     if (scope_columns(info) == 0 && !finds_others)
         return matching;
     if (path.quals.nulls_only)
@@ -301,8 +301,8 @@ double expected_fingerprints(const PathEstimate& path) {
     return std::min(path.rows, kFewFingerprints + near);
 }
 
-ProbePlan plan_of_word(const PathEstimate& path, int word) {
-    int radius = word_radius(path.quals.radius, path.layout.word_count, word);
+ProbePlan plan_of_lane(const PathEstimate& path, int lane) {
+    int radius = lane_radius(path.quals.radius, path.layout.lane_count, lane);
     return make_probe_plan(path.layout, saturate_radius(radius), path.entries, kTypicalProbeCosts);
 }
 
@@ -314,12 +314,12 @@ PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& 
     estimate.layout = layout_of(info);
     estimate.quals = quals;
     estimate.entries = estimated_entries(estimate.layout, info->pages);
-    int trees = estimate.layout.table_count * estimate.layout.word_count;
+    int trees = estimate.layout.table_count * estimate.layout.lane_count;
     // All trees of an index are about the same size; the pages above the leaves are few.
     estimate.leaf_pages = std::max(1.0, info->pages / double(trees));
-    estimate.plan = plan_of_word(estimate, 0);
-    int words = estimate.layout.word_count;
-    estimate.is_one_pass = words > 1 && one_pass_is_cheaper(estimate.plan, quals.radius, words);
+    estimate.plan = plan_of_lane(estimate, 0);
+    int lanes = estimate.layout.lane_count;
+    estimate.is_one_pass = lanes > 1 && one_pass_is_cheaper(estimate.plan, quals.radius, lanes);
 
     Selectivity matching = share_of_clauses(root, info, quals.clauses);
     estimate.scope_rows = clamp_row_est(matching * info->rel->tuples);
@@ -372,22 +372,22 @@ void add_plan(const PathEstimate& path, const ProbePlan& plan, double count, Sea
     work->lookup_cost = 0;
 }
 
-// Each word is searched within its own radius. There are two such radii at most: some of the first
-// words have the radius of the first, and all others the next smaller one. A search for every row
-// reads one word.
+// Each lane is searched within its own radius. There are two such radii at most: some of the first
+// lanes have the radius of the first, and all others the next smaller one. A search for every row
+// reads one lane.
 SearchWork work_of_searches(const PathEstimate& path) {
     if (path.quals.nulls_only)
         // IS NULL takes one descent in the null table.
         return {1, 0, 1, path.random_page, 0};
     SearchWork work = {0, 0, 0, path.random_page, kLookupCost};
-    int words = path.is_one_pass ? 1 : path.layout.word_count;
-    // word_radius() gives the remainder to the first words. Without a remainder all words have the
+    int lanes = path.is_one_pass ? 1 : path.layout.lane_count;
+    // lane_radius() gives the remainder to the first lanes. Without a remainder all lanes have the
     // radius of the first.
-    int wider = (path.quals.radius + 1) % words;
-    int like_first = wider > 0 ? wider : words;
+    int wider = (path.quals.radius + 1) % lanes;
+    int like_first = wider > 0 ? wider : lanes;
     add_plan(path, path.plan, like_first * path.quals.searches, &work);
-    if (like_first < words)
-        add_plan(path, plan_of_word(path, words - 1), (words - like_first) * path.quals.searches,
+    if (like_first < lanes)
+        add_plan(path, plan_of_lane(path, lanes - 1), (lanes - like_first) * path.quals.searches,
                  &work);
     return work;
 }
@@ -402,10 +402,10 @@ double pages_fetched(const PathEstimate& path, const SearchWork& work, double lo
            loop_count;
 }
 
-// The cost of one of these pages. A search for several words reads so many that they may be most of
+// The cost of one of these pages. A search for several lanes reads so many that they may be most of
 // the index: then each costs less, by the server's rule for the pages of a bitmap scan.
 double cost_of_page(const PathEstimate& path, const SearchWork& work, double pages) {
-    if (path.layout.word_count == 1 || path.plan.read_all)
+    if (path.layout.lane_count == 1 || path.plan.read_all)
         return work.page_cost;
     double share = std::min(1.0, pages / std::max(1.0, double(path.index->pages)));
     return path.random_page - (path.random_page - path.sequential_page) * std::sqrt(share);
@@ -426,26 +426,26 @@ Cost give_up_index_only_scan(IndexPath* path, const PathEstimate& estimate) {
            index_pages_fetched(estimate.rows, info->rel->pages, info->pages, estimate.root);
 }
 
-// ---- what a type that has words adds ----
+// ---- what a type that has lanes adds ----
 
 // The server charges nothing for comparing a row again that the index has found by its own
 // operators. To compare documents costs more than to find them, so it is charged here.
 Cost cost_of_recheck(const PathEstimate& path) {
-    if (path.index->nkeycolumns == 1 && !OidIsValid(words_function(path.index)))
+    if (path.index->nkeycolumns == 1 && !OidIsValid(lanes_function(path.index)))
         return 0;
     QualCost recheck;
     cost_qual_eval(&recheck, path.quals.all_clauses, path.root);
     return recheck.startup + recheck.per_tuple * path.rows;
 }
 
-// The words of the arguments, which the scan computes when it begins.
-Cost cost_of_words(const PathEstimate& path) {
-    Oid function = words_function(path.index);
+// The lanes of the arguments, which the scan computes when it begins.
+Cost cost_of_lanes(const PathEstimate& path) {
+    Oid function = lanes_function(path.index);
     if (!OidIsValid(function))
         return 0;
     QualCost call = {0, 0};
     add_function_cost(path.root, function, nullptr, &call);
-    return call.startup + call.per_tuple * path.quals.computed_words * path.quals.searches;
+    return call.startup + call.per_tuple * path.quals.computed_lanes * path.quals.searches;
 }
 
 // ---- what an order by distance adds ----
@@ -483,7 +483,7 @@ Cost cost_of_other_scopes(const PathEstimate& path) {
 
 void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // The first neighbours cost a few stages.
-    int trees = path.layout.table_count * path.layout.word_count;
+    int trees = path.layout.table_count * path.layout.lane_count;
     *startup += trees * (kVisitCost + path.random_page) * kStages;
     // The server expects no startup cost above the total.
     *startup = std::min(*startup, *total);
@@ -491,11 +491,11 @@ void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // few.
     if (path.fingerprints > path.entries * kFewMatches)
         *total += std::min(double(path.quals.radius + 1), kLevels) * cost_of_pass(path);
-    // Of several words, where one pass is the cheapest search within the radius, the distances of
-    // all words of all rows are added up (index/search/wide.hpp). Without a radius most orders end
+    // Of several lanes, where one pass is the cheapest search within the radius, the distances of
+    // all lanes of all rows are added up (index/search/wide.hpp). Without a radius most orders end
     // before.
     if (path.is_one_pass && path.quals.radius < path.quals.space.bits)
-        *total += path.layout.word_count *
+        *total += path.layout.lane_count *
                   (path.entries * kSumCost + path.leaf_pages * path.sequential_page);
     if (scope_columns(path.index) > 0) {
         Cost others = cost_of_other_scopes(path);
@@ -520,8 +520,8 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     SearchWork work = work_of_searches(estimate);
 
     *pages = pages_fetched(estimate, work, loop_count);
-    *startup_cost = kVisitCost + cost_of_words(estimate);
-    *total_cost = cost_of_words(estimate) + cost_of_recheck(estimate) +
+    *startup_cost = kVisitCost + cost_of_lanes(estimate);
+    *total_cost = cost_of_lanes(estimate) + cost_of_recheck(estimate) +
                   *pages * cost_of_page(estimate, work, *pages) + work.visits * kVisitCost +
                   work.candidates * kCandidateCost +
                   estimate.rows * (cpu_index_tuple_cost + work.lookup_cost) +

@@ -3,7 +3,7 @@
 
 #include "core/bits/distance.hpp"
 #include "index/scope.hpp"
-#include "index/words.hpp"
+#include "index/lanes.hpp"
 
 #include <algorithm>
 
@@ -48,10 +48,10 @@ int text_in_scope(Relation index) {
     return 0;
 }
 
-// The operator class of text computes words. For other strings a function makes the fingerprint.
+// The operator class of text computes lanes. For other strings a function makes the fingerprint.
 int hint_of_document(Relation index, int column) {
     const char* written = column_in_sql(index, column);
-    if (OidIsValid(index_getprocid(index, AttrNumber(column + 1), kValueWords)))
+    if (OidIsValid(index_getprocid(index, AttrNumber(column + 1), kValueLanes)))
         return errhint("To index documents, write USING simhash (%s).", written);
     return errhint("To index documents, write USING simhash (minhash(%s)).", written);
 }
@@ -62,22 +62,22 @@ int hint_of_length(const char* bits) {
                    bits);
 }
 
-// Raises an error unless the index can keep the words of the first column's values.
-void check_word_count(Relation index) {
+// Raises an error unless the index can keep the lanes of the first column's values.
+void check_lane_count(Relation index) {
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
     const char* type = format_type_with_typemod(column->atttypid, column->atttypmod);
     // The count is 0 where the type modifier does not tell it, as of bit varying.
-    int count = word_layout(index).count;
+    int count = lane_layout(index).count;
     if (count < 1)
         ereport(ERROR,
                 (errcode(ERRCODE_DATATYPE_MISMATCH),
                  errmsg("the first column of a simhash index must have values of one length"),
                  errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
                  hint_of_length(column_in_sql(index, 0))));
-    if (count > kMaxWords)
+    if (count > kMaxLanes)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("a simhash index cannot keep values of more than %d bits",
-                               kMaxWords * kFingerprintBits),
+                               kMaxLanes * kFingerprintBits),
                         errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
                         errhint("Index a part of the values, such as their first 1024 bits.")));
 }
@@ -210,19 +210,19 @@ bool is_new_index(Relation heap, Relation index) {
 }
 
 void check_first_column(Relation index) {
-    bool computes = OidIsValid(index_getprocid(index, 1, kValueWords));
+    bool computes = OidIsValid(index_getprocid(index, 1, kValueLanes));
     if (index->rd_opcintype[0] == INT8OID && computes)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("a simhash index does not compute the words of a bigint"),
+                 errmsg("a simhash index does not compute the lanes of a bigint"),
                  errdetail("Its operator class has support function %d, but a bigint is its own "
-                           "word.",
-                           kValueWords),
+                           "lane.",
+                           kValueLanes),
                  errhint("Index an expression by the default operator class.")));
     if (index->rd_opcintype[0] == INT8OID)
         return;
     if (computes) {
-        check_word_count(index);
+        check_lane_count(index);
         return;
     }
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);

@@ -1,4 +1,4 @@
-// Checks that the first column of an index holds fingerprints, or values that have words. If not,
+// Checks that the first column of an index holds fingerprints, or values that have lanes. If not,
 // raises an error or a warning that says what to write instead.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace simhash {
 bool is_new_index(Relation heap, Relation index);
 
 // Raises an error unless the index's first column is of type bigint, or its operator class computes
-// words, as many of each value as an index can keep.
+// lanes, as many of each value as an index can keep.
 void check_first_column(Relation index);
 
 // Warns if the first column is a bigint that identifies the row, as in (id, body): its type alone

@@ -12,7 +12,7 @@ constexpr void set_properties(IndexAmRoutine* am) {
     // Most numbers below kNear are not used, and index_validate() refuses them.
     am->amstrategies = kNear + kFingerprintBits;
     // The number of support functions that a class may have (SupportFunction).
-    am->amsupport = kWordLayout;
+    am->amsupport = kLaneLayout;
     am->amcanmulticol = true; // the fingerprint, then the columns of its scope
     // The index serves ORDER BY fp <~> query, in the first column only (index_property()).
     am->amcanorderbyop = true;
@@ -30,7 +30,7 @@ constexpr void set_properties(IndexAmRoutine* am) {
 }
 
 // Index-only scans rely on VACUUM's cleanup locks, which the replay of generic WAL does not take:
-// on a standby there are none. An index with a scope, or of a type that has words, does not store
+// on a standby there are none. An index with a scope, or of a type that has lanes, does not store
 // its columns, so it has nothing to return.
 bool can_return(Relation index, int) {
     return !needs_recheck(index) && !RecoveryInProgress();
@@ -51,8 +51,8 @@ bool index_property(Oid index, int column, IndexAMProperty property, const char*
 
 // What an operator class is for.
 enum class ClassKind {
-    kFingerprints, // of bigint: the word is the value; may also serve a scope
-    kWords,        // computes words; may also serve a scope
+    kFingerprints, // of bigint: the lane is the value; may also serve a scope
+    kLanes,        // computes lanes; may also serve a scope
     kScope,        // columns after the first that are compared by =
     kRecheck,      // columns after the first of which nothing is stored
 };
@@ -62,8 +62,8 @@ ClassKind kind_of_class(Oid family, Oid type) {
     // types of their own.
     if (type == INT8OID)
         return ClassKind::kFingerprints;
-    if (OidIsValid(get_opfamily_proc(family, type, type, kValueWords)))
-        return ClassKind::kWords;
+    if (OidIsValid(get_opfamily_proc(family, type, type, kValueLanes)))
+        return ClassKind::kLanes;
     bool compares_alike = OidIsValid(get_opfamily_member(family, type, type, kAlike));
     bool has_hash = OidIsValid(get_opfamily_proc(family, type, type, kHashScope));
     return compares_alike && !has_hash ? ClassKind::kRecheck : ClassKind::kScope;
@@ -97,8 +97,8 @@ bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
     switch (kind) {
     case ClassKind::kFingerprints:
         return is_fingerprint_operator(amop);
-    case ClassKind::kWords:
-        // The words of the right-hand value are computed by the class, so it is of the same type.
+    case ClassKind::kLanes:
+        // The lanes of the right-hand value are computed by the class, so it is of the same type.
         if (amop->amopstrategy == kDistance)
             return !is_search && has_same_types;
         // The type of the ball is the extension's own, and has no fixed OID.
@@ -133,14 +133,14 @@ bool has_signature_of(const FormData_pg_amproc& amproc) {
     Oid* arguments;
     int count;
     Oid result = get_func_signature(amproc.amproc, &arguments, &count);
-    // A bigint is its own word, so its class has neither of the functions for words.
+    // A bigint is its own lane, so its class has neither of the functions for lanes.
     bool is_bigint = amproc.amproclefttype == INT8OID;
     switch (amproc.amprocnum) {
     case kHashScope: // (type, seed bigint) -> bigint
         return result == INT8OID && count == 2 && arguments[1] == INT8OID;
-    case kValueWords: // (type) -> bigint[]
+    case kValueLanes: // (type) -> bigint[]
         return result == INT8ARRAYOID && count == 1 && !is_bigint;
-    case kWordLayout: // (type modifier integer) -> integer[]
+    case kLaneLayout: // (type modifier integer) -> integer[]
         return result == INT4ARRAYOID && count == 1 && arguments[0] == INT4OID && !is_bigint;
     default:
         return false;
@@ -194,7 +194,7 @@ bool index_validate(Oid opclass) {
             family_name);
     ReleaseSysCacheList(functions);
     // Without <@ there is nothing that the index could search for in the first column.
-    if (kind == ClassKind::kFingerprints || kind == ClassKind::kWords)
+    if (kind == ClassKind::kFingerprints || kind == ClassKind::kLanes)
         valid &= require_member(has_ball, family_name, "operator <@, strategy", kWithinBall);
     // Each of the other classes may serve a scope, which needs both.
     if (kind != ClassKind::kRecheck) {

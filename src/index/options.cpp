@@ -1,7 +1,7 @@
 // Storage parameters: radius, tables, fillfactor. A change by ALTER INDEX takes effect with
 // REINDEX.
 #include "index/access_method.hpp"
-#include "index/words.hpp"
+#include "index/lanes.hpp"
 
 #include <algorithm>
 
@@ -11,10 +11,10 @@ namespace {
 
 relopt_kind option_kind;
 
-constexpr int kDefaultRadius = 3;   // of values of one word
+constexpr int kDefaultRadius = 3;   // of values of one lane
 constexpr int kRadiusByValues = -1; // stands for kDefaultRadius, or the radius of =~~
 constexpr int kDefaultTables = 4;   // at most; a radius below 3 needs fewer
-constexpr int kTablesByRadius = -1; // stands for min(a word's radius + 1, kDefaultTables)
+constexpr int kTablesByRadius = -1; // stands for min(a lane's radius + 1, kDefaultTables)
 constexpr int kDefaultFillfactor = 90;
 constexpr int kMinFillfactor = 10;
 
@@ -37,7 +37,7 @@ void define_options() {
                       "tables than that",
                       kRadiusByValues, 0, kMaxLayoutRadius, AccessExclusiveLock);
     add_int_reloption(option_kind, "tables",
-                      "Greatest number of block tables of a word (default: radius + 1, at most 4)",
+                      "Greatest number of block tables of a lane (default: radius + 1, at most 4)",
                       kTablesByRadius, 1, kMaxTables, AccessExclusiveLock);
     add_int_reloption(option_kind, "fillfactor", "Per cent of a leaf that the build fills",
                       kDefaultFillfactor, kMinFillfactor, 100, ShareUpdateExclusiveLock);
@@ -62,17 +62,17 @@ Layout layout_of_options(Relation index) {
     auto* options = reinterpret_cast<Options*>(index->rd_options);
     int radius = options != nullptr ? options->radius : kRadiusByValues;
     int tables = options != nullptr ? options->tables : kTablesByRadius;
-    WordLayout words = word_layout(index);
+    LaneLayout lanes = lane_layout(index);
     if (radius == kRadiusByValues)
-        radius = words.count == 1 ? kDefaultRadius : words.near_radius;
-    // What is laid out is the greatest radius within which a word is searched.
-    radius = std::min(word_radius(radius, words.count, 0), kMaxLayoutRadius);
+        radius = lanes.count == 1 ? kDefaultRadius : lanes.near_radius;
+    // What is laid out is the greatest radius within which a lane is searched.
+    radius = std::min(lane_radius(radius, lanes.count, 0), kMaxLayoutRadius);
     if (tables == kTablesByRadius)
         tables = std::min(radius + 1, kDefaultTables);
-    Assert(words.count >= 1 && words.count <= kMaxWords); // so each word has a table at least
-    static_assert(kMaxWords < kMaxTrees);
-    Layout layout = make_layout(radius, std::min(tables, (kMaxTrees - 1) / words.count));
-    layout.word_count = words.count;
+    Assert(lanes.count >= 1 && lanes.count <= kMaxLanes); // so each lane has a table at least
+    static_assert(kMaxLanes < kMaxTrees);
+    Layout layout = make_layout(radius, std::min(tables, (kMaxTrees - 1) / lanes.count));
+    layout.lane_count = lanes.count;
     return layout;
 }
 

@@ -69,7 +69,7 @@ bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull
         return true;
     }
     CallMemory memory;
-    if (!words_of_value(index, values[0], fingerprints))
+    if (!lanes_of_value(index, values[0], fingerprints))
         return false;
     uint64_t hash = 0;
     for (int i = kFirstLaterColumn; i <= later_columns(index); i++)

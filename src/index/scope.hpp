@@ -15,7 +15,7 @@
 
 #include "server/pg.hpp"
 
-#include "index/words.hpp"
+#include "index/lanes.hpp"
 
 namespace simhash {
 
@@ -35,12 +35,12 @@ inline bool is_scope_column(Relation index, int column) {
 int scope_columns(Relation index);
 
 // True when rows that the index finds must be compared with the query again: it stores neither the
-// values of a class that computes words, nor those of the columns after the first.
+// values of a class that computes lanes, nor those of the columns after the first.
 inline bool needs_recheck(Relation index) {
-    return later_columns(index) > 0 || computes_words(index);
+    return later_columns(index) > 0 || computes_lanes(index);
 }
 
-// Sets `fingerprints`, one for each word of a value, to those of a row as the index stores them.
+// Sets `fingerprints`, one for each lane of a value, to those of a row as the index stores them.
 // `values` has the row's values for all columns of the index. Returns false if the row has none,
 // and belongs into the null table.
 bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,

@@ -256,9 +256,9 @@ Clusters* clusters_of(Collector* collector, int32 radius) {
 }
 
 Clusters* clusters_of(NearCodes* codes, int32 radius) {
-    int words = word_count_of_bits(codes->bits());
-    return find_clusters({"codes", codes->count(0), bytes_per_code(words)},
-                         NearCodes::memory_of_results(words),
+    int lanes = lane_count_of_bits(codes->bits());
+    return find_clusters({"codes", codes->count(0), bytes_per_code(lanes)},
+                         NearCodes::memory_of_results(lanes),
                          [&](const PairReceiver& receiver) { codes->search(radius, receiver); });
 }
 
@@ -284,11 +284,11 @@ void find_code_clusters(WindowObject window, int64 rows, int32 radius, Partition
     // No row has a code, so no row is in a cluster: partition->names stays null.
     if (set.bits() == 0)
         return;
-    ExternalSorter<Entry> of_rows(NearCodes::memory_to_sort(set.words()));
+    ExternalSorter<Entry> of_rows(NearCodes::memory_to_sort(set.lanes()));
     // It stays with the partition: its rows' clusters are named by codes, which are read when the
     // rows are returned.
     partition->codes = new (allocate<NearCodes>(context, 1)) NearCodes(&set, &of_rows);
-    partition->names = new_names(context, rows, bytes_per_code(set.words()));
+    partition->names = new_names(context, rows, bytes_per_code(set.lanes()));
     name_rows(&of_rows, rows, partition->names);
     partition->names->set_clusters(
         clusters_of(partition->codes, code_radius(radius, partition->codes->bits())));

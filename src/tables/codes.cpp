@@ -6,7 +6,7 @@
 namespace simhash {
 namespace {
 
-constexpr size_t kBytesOfWord = sizeof(uint64_t);
+constexpr size_t kBytesOfLane = sizeof(uint64_t);
 
 [[noreturn]] void report_lengths(int a, int b) {
     ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
@@ -31,16 +31,16 @@ void check_code_radius(int32 radius) {
                         errhint("Use a radius between 0 and %d.", kMaxCodeBits)));
 }
 
-Datum code_datum(const uint64_t* words, int bits) {
+Datum code_datum(const uint64_t* lanes, int bits) {
     auto* code = static_cast<VarBit*>(palloc0(VARBITTOTALLEN(bits)));
-    // The last word may have fewer bytes than 8. Its unused bits are 0, so those of the last byte
+    // The last lane may have fewer bytes than 8. Its unused bits are 0, so those of the last byte
     // are.
     auto bytes = size_t(VARBITTOTALLEN(bits) - VARBITHDRSZ - VARHDRSZ);
     SET_VARSIZE(code, VARBITTOTALLEN(bits));
     VARBITLEN(code) = bits;
-    for (size_t at = 0; at < bytes; at += kBytesOfWord) {
-        uint64 word = pg_hton64(words[at / kBytesOfWord]);
-        memcpy(VARBITS(code) + at, &word, std::min(kBytesOfWord, bytes - at));
+    for (size_t at = 0; at < bytes; at += kBytesOfLane) {
+        uint64 lane = pg_hton64(lanes[at / kBytesOfLane]);
+        memcpy(VARBITS(code) + at, &lane, std::min(kBytesOfLane, bytes - at));
     }
     return VarBitPGetDatum(code);
 }
@@ -50,9 +50,9 @@ void CodeSet::begin(int bits) {
         report_length(bits);
     bits_ = bits;
     // It gets half of the memory, because a code takes about twice as much in a search as here: 16
-    // bytes a word and 80, against 8 a word and 32 (bytes_per_code()).
+    // bytes a lane and 80, against 8 a lane and 32 (bytes_per_code()).
     sorter_.emplace(context_, get_hash_memory_limit() / 2 / size_t(sets_),
-                    words() + int(with_rows_));
+                    lanes() + int(with_rows_));
 }
 
 void CodeSet::add(Datum datum, uint64_t row) {
@@ -64,17 +64,17 @@ void CodeSet::add(Datum datum, uint64_t row) {
         begin(code.bit_count);
     else if (code.bit_count != bits_)
         report_lengths(bits_, code.bit_count);
-    // The record begins as zeros, because the last word may get fewer bytes than it has.
-    uint64_t record[kMaxCodeWords + 1] = {};
+    // The record begins as zeros, because the last lane may get fewer bytes than it has.
+    uint64_t record[kMaxCodeLanes + 1] = {};
     size_t bytes = code.byte_count();
-    for (size_t at = 0; at < bytes; at += kBytesOfWord) {
-        uint64 word = 0;
-        memcpy(&word, code.bytes + at, std::min(kBytesOfWord, bytes - at));
-        // The first byte becomes the highest of the word, so the order of words is that of the
+    for (size_t at = 0; at < bytes; at += kBytesOfLane) {
+        uint64 lane = 0;
+        memcpy(&lane, code.bytes + at, std::min(kBytesOfLane, bytes - at));
+        // The first byte becomes the highest of the lane, so the order of lanes is that of the
         // bytes.
-        record[at / kBytesOfWord] = pg_ntoh64(word);
+        record[at / kBytesOfLane] = pg_ntoh64(lane);
     }
-    record[words()] = row; // only read where codes come with rows
+    record[lanes()] = row; // only read where codes come with rows
     sorter_->add(record);
     if (PointerGetDatum(value) != datum)
         pfree(value);

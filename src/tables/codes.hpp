@@ -1,16 +1,16 @@
 // Codes, bit strings of one length, while they are collected for a search of near pairs.
 //
-// The words of a code are 64 adjacent bits each here; bits that the last one lacks are 0. So codes
-// are in the order of the server's bit strings, and their distances are those of the words. An
-// index scatters the bits (core/bits/bit_words.hpp), as it shares a radius out evenly. A search of
-// pairs shares it out by a sample, and gives little to a word that many codes have.
+// The lanes of a code are 64 adjacent bits each here; bits that the last one lacks are 0. So codes
+// are in the order of the server's bit strings, and their distances are those of the lanes. An
+// index scatters the bits (core/bits/code_lanes.hpp), as it shares a radius out evenly. A search of
+// pairs shares it out by a sample, and gives little to a lane that many codes have.
 #pragma once
 
 #include "server/pg.hpp"
 
 #include <optional>
 
-#include "core/bits/bit_words.hpp"
+#include "core/bits/code_lanes.hpp"
 #include "server/record_sorter.hpp"
 
 namespace simhash {
@@ -27,7 +27,7 @@ inline int32 code_radius(int32 given, int bits) {
 }
 
 // A code of `bits` bits as a value of type bit, in the current memory context.
-Datum code_datum(const uint64_t* words, int bits);
+Datum code_datum(const uint64_t* lanes, int bits);
 
 // Collects codes in the memory that a search will need for as many, or else in a file.
 class CodeSet {
@@ -43,7 +43,7 @@ class CodeSet {
 
     // The length of the codes, or 0 if there is none.
     int bits() const { return bits_; }
-    int words() const { return word_count_of_bits(bits_); }
+    int lanes() const { return lane_count_of_bits(bits_); }
     bool with_rows() const { return with_rows_; }
 
     bool is_spilled() const { return sorter_ && sorter_->is_spilled(); }

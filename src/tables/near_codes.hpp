@@ -2,7 +2,7 @@
 // that of a hash table is. Codes are numbered in their order, from 0.
 //
 // What does not fit into memory is in paged arrays and other temporary files. Then pairs that are
-// near in a word are verified in batches, in an order in which their codes are read nearly in
+// near in a lane are verified in batches, in an order in which their codes are read nearly in
 // sequence.
 #pragma once
 
@@ -12,23 +12,23 @@
 #include "server/paged_array.hpp"
 #include "tables/codes.hpp"
 #include "tables/collector.hpp"
-#include "tables/word_directory.hpp"
+#include "tables/lane_directory.hpp"
 
 namespace simhash {
 
 // What a distinct code takes in memory: while it is collected twice the code and what sorts it, and
-// then its part of the pages, of a sort, of the search of words, and of the results.
-// A code is in one page, and its entry (word, number) in another.
-constexpr size_t bytes_of_pages(int words) {
-    return size_t(words) * sizeof(uint64_t) + sizeof(Entry);
+// then its part of the pages, of a sort, of the search of lanes, and of the results.
+// A code is in one page, and its entry (lane, number) in another.
+constexpr size_t bytes_of_pages(int lanes) {
+    return size_t(lanes) * sizeof(uint64_t) + sizeof(Entry);
 }
-constexpr size_t bytes_of_results(int words) {
-    return size_t(words) * sizeof(uint64_t) + sizeof(Entry);
+constexpr size_t bytes_of_results(int lanes) {
+    return size_t(lanes) * sizeof(uint64_t) + sizeof(Entry);
 }
-// The terms are the pages, the sort of entries with its scratch, the search of words, and the
+// The terms are the pages, the sort of entries with its scratch, the search of lanes, and the
 // results.
-constexpr size_t bytes_per_code(int words) {
-    return bytes_of_pages(words) + 2 * sizeof(Entry) + kBytesOfSearch + bytes_of_results(words);
+constexpr size_t bytes_per_code(int lanes) {
+    return bytes_of_pages(lanes) + 2 * sizeof(Entry) + kBytesOfSearch + bytes_of_results(lanes);
 }
 
 class NearCodes {
@@ -43,9 +43,9 @@ class NearCodes {
     NearCodes(CodeSet* set, ExternalSorter<Entry>* rows);
 
     // The memory that the results of a search may have, in bytes.
-    static size_t memory_of_results(int words) { return share(bytes_of_results(words), words); }
+    static size_t memory_of_results(int lanes) { return share(bytes_of_results(lanes), lanes); }
     // An entry needs scratch of the same size.
-    static size_t memory_to_sort(int words) { return share(2 * sizeof(Entry), words); }
+    static size_t memory_to_sort(int lanes) { return share(2 * sizeof(Entry), lanes); }
 
     size_t count(int set) const { return sets_[set].codes.size(); }
     int bits() const { return bits_; }
@@ -63,16 +63,16 @@ class NearCodes {
     // ---- what NearCodesSearch asks for ----
 
     bool between() const { return between_; }
-    void read(int set, size_t number, uint64_t* words) { sets_[set].codes.read(number, words); }
-    void begin_word(int word);
-    // Returns (word, number of the code) at a place in the order of the present word.
+    void read(int set, size_t number, uint64_t* lanes) { sets_[set].codes.read(number, lanes); }
+    void begin_lane(int lane);
+    // Returns (lane, number of the code) at a place in the order of the present lane.
     Entry place(int set, size_t place) { return sets_[set].places[place]; }
-    size_t place_of(int set, uint64_t word) {
-        return sets_[set].directory.place_of(word, [&](size_t i) { return place(set, i).key; });
+    size_t place_of(int set, uint64_t lane) {
+        return sets_[set].directory.place_of(lane, [&](size_t i) { return place(set, i).key; });
     }
     void find_pairs(int radius, const PairReceiver& receiver);
 
-    // A candidate is two codes whose present words are near. In memory it is verified at once. If
+    // A candidate is two codes whose present lanes are near. In memory it is verified at once. If
     // codes are in files, candidates wait, and are verified in the order of the parts of the file
     // that their codes are in: each part is read once for many candidates.
     template <typename Verify>
@@ -100,24 +100,24 @@ class NearCodes {
   private:
     struct Set {
         PagedRecords codes;
-        PagedArray<Entry> places; // (word, number), in order
-        WordDirectory directory;  // of places
-        std::optional<Collector> words;
+        PagedArray<Entry> places; // (lane, number), in order
+        LaneDirectory directory;  // of places
+        std::optional<Collector> lanes;
     };
 
     NearCodes(CodeSet* a, CodeSet* b, bool unowned_files);
 
     // Returns the part of the memory limit that a code's `bytes` are of all its bytes. It computes
     // in floating point, because the product could have more than 64 bits.
-    static size_t share(size_t bytes, int words) {
+    static size_t share(size_t bytes, int lanes) {
         return size_t(double(get_hash_memory_limit()) * double(bytes) /
-                      double(bytes_per_code(words)));
+                      double(bytes_per_code(lanes)));
     }
     int set_count() const { return between_ ? 2 : 1; }
     void load(CodeSet* from, ExternalSorter<Entry>* rows, Set* to);
-    void order_by(int word, Set* set);
+    void order_by(int lane, Set* set);
 
-    int bits_, words_;
+    int bits_, lanes_;
     bool between_;
     PagePool pool_;
     Set sets_[2];

@@ -22,7 +22,7 @@
 #include "core/bits/distance.hpp"
 #include "core/text/minhash_distance.hpp"
 #include "tables/collector.hpp"
-#include "tables/word_directory.hpp"
+#include "tables/lane_directory.hpp"
 
 namespace simhash {
 namespace {
@@ -141,7 +141,7 @@ class Search {
     Collector collector_;                        // the fingerprints, for their search
     SortBuffer<Entry> candidates_;               // (parts of the sets of a and b, a and b)
     SetBuffer set_a_, set_b_;
-    WordDirectory directory_;                  // of fingerprints_
+    LaneDirectory directory_;                  // of fingerprints_
     LinkedFingerprint* noted_links_ = nullptr; // [directory_.beginnings()], by a hash; for groups
 };
 

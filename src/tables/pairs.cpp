@@ -112,7 +112,7 @@ void give_pairs(CodeSet* a, CodeSet* b, int32 radius, const Check& check, const 
         return;
     }
     NearCodes codes(a, b);
-    PairSort pairs(NearCodes::memory_of_results(word_count_of_bits(codes.bits())));
+    PairSort pairs(NearCodes::memory_of_results(lane_count_of_bits(codes.bits())));
     codes.search(code_radius(radius, codes.bits()), pairs.receiver());
     check(pairs.count());
     pairs.give_in_order([&](uint64_t a, uint64_t b) {

@@ -3,7 +3,7 @@
 
 #include "core/bits/ball.hpp"
 #include "core/bits/ball_size.hpp"
-#include "core/bits/bit_words.hpp"
+#include "core/bits/code_lanes.hpp"
 #include "core/bits/code_distance.hpp"
 #include "values/code/code.hpp"
 

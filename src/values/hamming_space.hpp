@@ -7,7 +7,7 @@
 namespace simhash {
 
 struct HammingSpace {
-    bool is_of_codes; // values of type bit; otherwise bigint, or the words of texts
+    bool is_of_codes; // values of type bit; otherwise bigint, or the lanes of texts
     int bits;         // of each value: the greatest distance
 
     // -1 stands for all radii below 0, and `bits` for those above.

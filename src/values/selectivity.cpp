@@ -10,7 +10,7 @@
 //      the rows.
 //
 //   3. Rows that are near by chance. A ball of radius r holds sum C(64, i), i = 0..r, of all 2^64
-//      words: next to nothing for a small radius (2.4e-15 at 3), and half of them at 32. For
+//      lanes: next to nothing for a small radius (2.4e-15 at 3), and half of them at 32. For
 //      codes of n bits n stands in place of 64. Where documents crowd together, more rows are near
 //      than by chance. Then several values of the histogram, which is a sample of the column, lie
 //      inside the ball, and their share is taken.

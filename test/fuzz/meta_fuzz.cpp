@@ -2,7 +2,7 @@
 // operator class. What is read as a layout can be searched, and a layout is read as it was written.
 #include "server_stubs.hpp"
 
-#include "core/bits/bit_words.hpp"
+#include "core/bits/code_lanes.hpp"
 #include "core/layout/probe_plan.hpp"
 #include "index/scope.hpp"
 #include "index/store/page.hpp"
@@ -18,11 +18,11 @@ namespace {
 struct Described {
     // Storage parameters, which the server has not checked yet.
     int32 radius, tables, fillfactor;
-    // What the operator class answers to kWordLayout.
+    // What the operator class answers to kLaneLayout.
     int32 numbers[2];
     uint8 number_count;
     bool is_null : 1, has_answer : 1;
-    bool computes_words : 1; // by the operator class of the first column
+    bool computes_lanes : 1; // by the operator class of the first column
     uint8 scope_columns;
     uint8 radius_of_plan;
 };
@@ -57,7 +57,7 @@ struct FakeIndex {
         relation.rd_opcintype = types;
         relation.rd_opfamily = families;
         relation.rd_options = reinterpret_cast<bytea*>(&options);
-        types[0] = described.computes_words ? TEXTOID : INT8OID;
+        types[0] = described.computes_lanes ? TEXTOID : INT8OID;
         relation.rd_index->indnkeyatts = int16(1 + described.scope_columns % INDEX_MAX_KEYS);
         storage.smgr_cached_nblocks[MAIN_FORKNUM] = 1;
         // Within the bounds of define_options(), or the default.
@@ -70,7 +70,7 @@ struct FakeIndex {
     }
 };
 
-// Support function kWordLayout of the operator class.
+// Support function kLaneLayout of the operator class.
 Datum answer(PG_FUNCTION_ARGS) {
     if (described.is_null)
         PG_RETURN_NULL();
@@ -98,7 +98,7 @@ void check_plan(const Layout& layout, int radius) {
 
 void check_layout(const Layout& layout) {
     require(layout.table_count >= 1 && layout.table_count <= kMaxTables);
-    require(layout.word_count >= 1 && layout.word_count <= kMaxWords);
+    require(layout.lane_count >= 1 && layout.lane_count <= kMaxLanes);
     require(layout.radius >= 0 && layout.radius <= kMaxLayoutRadius);
     require(tree_count(layout) <= kMaxTrees);
     for (int i = 0; i < layout.table_count; i++) {
@@ -110,17 +110,17 @@ void check_layout(const Layout& layout) {
 
 bool is_same(const Layout& a, const Layout& b) {
     return a.radius == b.radius && a.table_count == b.table_count && a.order == b.order &&
-           a.word_count == b.word_count && std::equal(a.masks, a.masks + a.table_count, b.masks);
+           a.lane_count == b.lane_count && std::equal(a.masks, a.masks + a.table_count, b.masks);
 }
 
 void write_page(Relation index, const Layout& layout) {
     init_meta_page(page, layout, fillfactor_of_options(index), scope_columns(index));
 }
 
-// CREATE INDEX refuses any other number of words.
+// CREATE INDEX refuses any other number of lanes.
 bool can_be_created(Relation index) {
-    int words = word_layout(index).count;
-    return 1 <= words && words <= kMaxWords;
+    int lanes = lane_layout(index).count;
+    return 1 <= lanes && lanes <= kMaxLanes;
 }
 
 void write_and_read(Relation index) {
@@ -240,7 +240,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
     memcpy(&described, data, sizeof described);
     for (int32* number : {&described.radius, &described.tables})
         *number %= 70;
-    described.numbers[0] %= kMaxWords + 2;
+    described.numbers[0] %= kMaxLanes + 2;
     described.numbers[1] %= kMaxCodeBits;
     memcpy(data, &described, sizeof described);
     FakeIndex index;

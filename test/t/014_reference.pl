@@ -77,7 +77,7 @@ push @errors, map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 22026 SELECT B'101' <@ '(10,1)'::bit_ball
 22P02 SELECT '(102,1)'::bit_ball
 22003 SELECT '(101,9223372036854775808)'::bit_ball
-54000 SELECT bit_words(repeat('1', 1025)::bit(1025))
+54000 SELECT bit_lanes(repeat('1', 1025)::bit(1025))
 22023 CREATE INDEX ON marks USING simhash (fp) WITH (pages = 1)
 42804 CREATE INDEX ON marks USING simhash (id)
 42804 CREATE INDEX ON pictures USING simhash (substring(pdq, 1, 128))

@@ -101,10 +101,10 @@ my (undef, undef, $messages) = $node->psql('postgres', q{
 	CREATE INDEX docs_body ON docs USING simhash (body)});
 like($messages, qr/simhash build: 2 of 2 workers/, 'workers take part in the build');
 compare('built by workers');
-$node->safe_psql('postgres', q{ALTER FUNCTION document_words(text) PARALLEL UNSAFE});
+$node->safe_psql('postgres', q{ALTER FUNCTION document_lanes(text) PARALLEL UNSAFE});
 (undef, undef, $messages) = $node->psql('postgres', 'SET client_min_messages = debug1; CREATE INDEX alone ON docs USING simhash (body); DROP INDEX alone');
 unlike($messages, qr/simhash build: \d+ of/, 'no workers where the words are not parallel safe');
-$node->safe_psql('postgres', q{ALTER FUNCTION document_words(text) PARALLEL SAFE});
+$node->safe_psql('postgres', q{ALTER FUNCTION document_lanes(text) PARALLEL SAFE});
 
 # ---- a standby, under load; concurrent builds ----
 

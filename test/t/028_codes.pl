@@ -54,7 +54,7 @@ sub compare
 	my ($what, $table, $bits, @names) = @_;
 	# Words that are searched in full, in part and not at all; passes.
 	my $words = int(($bits + 63) / 64);
-	my ($near) = $node->safe_psql('postgres', "SELECT (bit_word_layout($bits))[2]");
+	my ($near) = $node->safe_psql('postgres', "SELECT (bit_lane_layout($bits))[2]");
 	my %radii = (near => [$near], equal => [0], generic => [ 1, $near ], workers => [ 3 * $words, int($bits / 4) ]);
 	my @wrong;
 	for my $name (@names)

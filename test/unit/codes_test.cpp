@@ -1,4 +1,4 @@
-// Codes: how their bits are dealt to words, and their distance.
+// Codes: how their bits are dealt to lanes, and their distance.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "core/bits/bit_words.hpp"
+#include "core/bits/code_lanes.hpp"
 #include "core/bits/code_distance.hpp"
 #include "random.hpp"
 
@@ -26,18 +26,18 @@ std::vector<uint8_t> code_with(int bit_count, int bit = -1) {
     return code;
 }
 
-TEST(BitWords, EveryBitHasAPlaceOfItsOwn) {
+TEST(BitLanes, EveryBitHasAPlaceOfItsOwn) {
     for (int bit_count : kLengths) {
-        int word_count = word_count_of_bits(bit_count);
+        int lane_count = lane_count_of_bits(bit_count);
         std::set<std::pair<int, int>> places;
         for (int bit = 0; bit < bit_count; bit++) {
-            uint64_t words[kMaxCodeBits / 64];
-            words_of_bits(code_with(bit_count, bit).data(), bit_count, words);
-            for (int i = 0; i < word_count; i++) {
-                if (words[i] == 0)
+            uint64_t lanes[kMaxCodeBits / 64];
+            lanes_of_bits(code_with(bit_count, bit).data(), bit_count, lanes);
+            for (int i = 0; i < lane_count; i++) {
+                if (lanes[i] == 0)
                     continue;
-                EXPECT_TRUE(std::has_single_bit(words[i]));
-                places.emplace(i, std::countl_zero(words[i]));
+                EXPECT_TRUE(std::has_single_bit(lanes[i]));
+                places.emplace(i, std::countl_zero(lanes[i]));
             }
         }
         EXPECT_EQ(int(places.size()), bit_count);
@@ -45,7 +45,7 @@ TEST(BitWords, EveryBitHasAPlaceOfItsOwn) {
 }
 
 // Bits that are far apart by a multiple of 16 are a column of a picture's hash.
-TEST(BitWords, RowsAndColumnsOfAHashAreInAllWords) {
+TEST(BitLanes, RowsAndColumnsOfAHashAreInAllLanes) {
     for (int apart : {1, 16})
         for (int line = 0; line < 16; line++) {
             std::vector<uint8_t> code = code_with(256);
@@ -53,76 +53,76 @@ TEST(BitWords, RowsAndColumnsOfAHashAreInAllWords) {
                 int bit = apart == 1 ? 16 * line + i : line + 16 * i;
                 code[size_t(bit) / 8] |= uint8_t(0x80 >> bit % 8);
             }
-            uint64_t words[4];
-            words_of_bits(code.data(), 256, words);
-            for (uint64_t word : words) {
-                EXPECT_GE(std::popcount(word), 3);
-                EXPECT_LE(std::popcount(word), 5);
+            uint64_t lanes[4];
+            lanes_of_bits(code.data(), 256, lanes);
+            for (uint64_t lane : lanes) {
+                EXPECT_GE(std::popcount(lane), 3);
+                EXPECT_LE(std::popcount(lane), 5);
             }
         }
 }
 
-TEST(BitWords, WordsShareTheBitsOut) {
+TEST(BitLanes, LanesShareTheBitsOut) {
     for (int bit_count : kLengths) {
-        int word_count = word_count_of_bits(bit_count), sum = 0;
-        for (int i = 0; i < word_count; i++) {
-            sum += bits_of_word(bit_count, word_count, i);
-            EXPECT_LE(bits_of_word(bit_count, word_count, i), 64);
+        int lane_count = lane_count_of_bits(bit_count), sum = 0;
+        for (int i = 0; i < lane_count; i++) {
+            sum += bits_of_lane(bit_count, lane_count, i);
+            EXPECT_LE(bits_of_lane(bit_count, lane_count, i), 64);
             EXPECT_LE(
-                bits_of_word(bit_count, word_count, 0) - bits_of_word(bit_count, word_count, i), 1);
+                bits_of_lane(bit_count, lane_count, 0) - bits_of_lane(bit_count, lane_count, i), 1);
         }
         EXPECT_EQ(sum, bit_count);
     }
 }
 
-TEST(BitWords, BlocksOfAWordHaveTheirShare) {
+TEST(BitLanes, BlocksOfALaneHaveTheirShare) {
     for (int bit_count : kLengths) {
         std::vector<uint8_t> ones(size_t(bit_count + 7) / 8, 0xff);
-        uint64_t words[kMaxCodeBits / 64];
-        words_of_bits(ones.data(), bit_count, words);
-        int word_count = word_count_of_bits(bit_count);
-        for (int i = 0; i < word_count; i++)
+        uint64_t lanes[kMaxCodeBits / 64];
+        lanes_of_bits(ones.data(), bit_count, lanes);
+        int lane_count = lane_count_of_bits(bit_count);
+        for (int i = 0; i < lane_count; i++)
             for (int block = 0; block < 4; block++) {
-                int bits = std::popcount(words[i] << (16 * block) >> 48);
-                int share = bits_of_word(bit_count, word_count, i) / 4;
+                int bits = std::popcount(lanes[i] << (16 * block) >> 48);
+                int share = bits_of_lane(bit_count, lane_count, i) / 4;
                 EXPECT_TRUE(bits == share || bits == share + 1) << bit_count;
             }
     }
 }
 
-TEST(BitWords, OfATableAreThoseOfTheCode) {
+TEST(BitLanes, OfATableAreThoseOfTheCode) {
     Random random(1);
-    auto table = std::make_unique<WordTable>();
+    auto table = std::make_unique<LaneTable>();
     for (int bit_count = 1; bit_count <= kMaxCodeBits; bit_count++) {
         table->fill(bit_count);
         std::vector<uint8_t> code(size_t(bit_count + 7) / 8);
         for (uint8_t& byte : code)
             byte = uint8_t(random.next());
         code.back() &= uint8_t(0xff << (-bit_count & 7)); // as the server stores them
-        std::vector<uint64_t> expected(size_t(word_count_of_bits(bit_count))), words = expected;
-        words_of_bits(code.data(), bit_count, expected.data());
-        table->words_of_bits(code.data(), words.data());
-        EXPECT_EQ(words, expected) << bit_count;
+        std::vector<uint64_t> expected(size_t(lane_count_of_bits(bit_count))), lanes = expected;
+        lanes_of_bits(code.data(), bit_count, expected.data());
+        table->lanes_of_bits(code.data(), lanes.data());
+        EXPECT_EQ(lanes, expected) << bit_count;
     }
 }
 
 // What an index holds of codes must not change.
-TEST(BitWords, AreTheSameForEver) {
+TEST(BitLanes, AreTheSameForEver) {
     uint8_t code[128];
     Random random(1);
     for (uint8_t& byte : code)
         byte = uint8_t(random.next());
     uint64_t sum = 0;
     for (int bit_count = 1; bit_count <= kMaxCodeBits; bit_count++) {
-        uint64_t words[kMaxCodeBits / 64];
-        words_of_bits(code, bit_count, words);
-        for (int i = 0; i < word_count_of_bits(bit_count); i++)
-            sum = std::rotl(sum, 7) * 0x9e3779b97f4a7c15 + words[i];
+        uint64_t lanes[kMaxCodeBits / 64];
+        lanes_of_bits(code, bit_count, lanes);
+        for (int i = 0; i < lane_count_of_bits(bit_count); i++)
+            sum = std::rotl(sum, 7) * 0x9e3779b97f4a7c15 + lanes[i];
     }
     EXPECT_EQ(sum, 11093383278064273303u);
 }
 
-TEST(BitWords, NearRadiusGoesThroughItsPoints) {
+TEST(BitLanes, NearRadiusGoesThroughItsPoints) {
     EXPECT_EQ(near_radius_of_bits(0), 0);
     EXPECT_EQ(near_radius_of_bits(1), 0);
     EXPECT_EQ(near_radius_of_bits(8), 1);

@@ -24,7 +24,7 @@ TEST(Layout, UnevenBlocksUseTablesThatEqualOnesCannot) {
     EXPECT_EQ(shortest_prefix_bits(make_layout(3, 7)), 19);
 }
 
-TEST(Layout, OneTableIsTheWholeWord) {
+TEST(Layout, OneTableIsTheWholeLane) {
     for (int radius : {0, 1, 3, 63}) {
         Layout layout = make_layout(radius, 1);
         EXPECT_EQ(layout.table_count, 1);
@@ -74,8 +74,8 @@ TEST(Layout, OneProbePerTableFindsEverythingWithinTheRadius) {
         for (int tables = radius + 1; tables <= kMaxTables; tables++) {
             Layout layout = make_layout_for_width(kWidth, radius, tables);
             ASSERT_LE(layout.table_count, tables);
-            for (uint64_t word = 0; word < 1 << kWidth; word++) {
-                uint64_t difference = word << (64 - kWidth);
+            for (uint64_t lane = 0; lane < 1 << kWidth; lane++) {
+                uint64_t difference = lane << (64 - kWidth);
                 if (std::popcount(difference) > radius)
                     continue;
                 bool found = false;

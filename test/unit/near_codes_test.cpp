@@ -1,4 +1,4 @@
-// Near pairs of codes equal brute force, whatever the number of words and the data.
+// Near pairs of codes equal brute force, whatever the number of lanes and the data.
 #include "core/pairs/near_codes.hpp"
 
 #include <algorithm>
@@ -18,50 +18,50 @@ using simhash::test::Random;
 constexpr Pause kNoPause = {[](void*) {}, nullptr};
 
 using Pair = std::pair<uint64_t, uint64_t>;
-using CodeWords = std::array<uint64_t, kMaxCodeWords>;
-using Codes = std::vector<CodeWords>;
+using CodeLanes = std::array<uint64_t, kMaxCodeLanes>;
+using Codes = std::vector<CodeLanes>;
 
 // One set or two. Candidates are verified in batches, as where the codes are in files, or at once.
 class Sets {
   public:
-    Sets(const Codes* a, const Codes* b, int words, bool at_once)
-        : codes_{a, b}, words_(words), at_once_(at_once) {}
+    Sets(const Codes* a, const Codes* b, int lanes, bool at_once)
+        : codes_{a, b}, lanes_(lanes), at_once_(at_once) {}
 
     bool between() const { return codes_[1] != nullptr; }
     size_t count(int set) const { return codes_[set]->size(); }
-    void read(int set, size_t number, uint64_t* words) const {
+    void read(int set, size_t number, uint64_t* lanes) const {
         ASSERT_LT(number, count(set));
-        std::copy_n((*codes_[set])[number].begin(), words_, words);
+        std::copy_n((*codes_[set])[number].begin(), lanes_, lanes);
     }
 
-    void begin_word(int word) {
-        words_begun++;
+    void begin_lane(int lane) {
+        lanes_begun++;
         for (int set = 0; set <= int(between()); set++) {
             places_[set].clear();
             for (size_t i = 0; i < count(set); i++)
-                places_[set].push_back({(*codes_[set])[i][word], i});
+                places_[set].push_back({(*codes_[set])[i][lane], i});
             std::sort(places_[set].begin(), places_[set].end());
         }
     }
 
     Entry place(int set, size_t place) const { return places_[set][place]; }
 
-    size_t place_of(int set, uint64_t word) const {
-        auto found = std::lower_bound(places_[set].begin(), places_[set].end(), Entry{word, 0});
-        EXPECT_EQ(found->key, word);
+    size_t place_of(int set, uint64_t lane) const {
+        auto found = std::lower_bound(places_[set].begin(), places_[set].end(), Entry{lane, 0});
+        EXPECT_EQ(found->key, lane);
         return size_t(found - places_[set].begin());
     }
 
     void find_pairs(int radius, const PairReceiver& receiver) const {
-        std::vector<uint64_t> words[2];
+        std::vector<uint64_t> lanes[2];
         FingerprintArray arrays[2] = {};
         for (int set = 0; set <= int(between()); set++) {
             for (const Entry& place : places_[set])
-                if (words[set].empty() || words[set].back() != place.key)
-                    words[set].push_back(place.key);
-            size_t size = words[set].size();
-            words[set].resize(2 * size);
-            arrays[set] = {words[set].data(), words[set].data() + size, size};
+                if (lanes[set].empty() || lanes[set].back() != place.key)
+                    lanes[set].push_back(place.key);
+            size_t size = lanes[set].size();
+            lanes[set].resize(2 * size);
+            arrays[set] = {lanes[set].data(), lanes[set].data() + size, size};
         }
         if (between())
             find_pairs_between(arrays[0], arrays[1], radius, receiver, kNoPause);
@@ -85,12 +85,12 @@ class Sets {
         waiting_.clear();
     }
 
-    int words_begun = 0;
-    size_t taken = 0; // pairs that were near in a word
+    int lanes_begun = 0;
+    size_t taken = 0; // pairs that were near in a lane
 
   private:
     const Codes* codes_[2];
-    int words_;
+    int lanes_;
     bool at_once_;
     std::vector<Entry> places_[2];
     std::vector<std::pair<uint32_t, uint32_t>> waiting_;
@@ -100,7 +100,7 @@ void add_pair(void* pairs, uint64_t a, uint64_t b) {
     static_cast<std::vector<Pair>*>(pairs)->emplace_back(a, b);
 }
 
-int distance(const CodeWords& a, const CodeWords& b) {
+int distance(const CodeLanes& a, const CodeLanes& b) {
     int distance = 0;
     for (size_t i = 0; i < a.size(); i++)
         distance += hamming_distance(a[i], b[i]);
@@ -130,22 +130,22 @@ struct Distances {
     std::vector<Distance> all;
 };
 
-// By words and as is cheaper, at once and in batches.
-void expect_pairs_of_brute_force(const Codes& a, const Codes* b, int words,
+// By lanes and as is cheaper, at once and in batches.
+void expect_pairs_of_brute_force(const Codes& a, const Codes* b, int lanes,
                                  const std::vector<int>& radii) {
     Distances distances(a, b);
     for (int radius : radii)
         for (bool at_once : {true, false})
-            for (bool by_words : {true, false}) {
-                Sets sets(&a, b, words, at_once);
+            for (bool by_lanes : {true, false}) {
+                Sets sets(&a, b, lanes, at_once);
                 std::vector<Pair> found;
-                NearCodesSearch search(&sets, words, radius, {add_pair, nullptr, &found}, kNoPause);
-                if (by_words && std::min(a.size(), (b ? *b : a).size()) > 1)
-                    search.run_by_words();
+                NearCodesSearch search(&sets, lanes, radius, {add_pair, nullptr, &found}, kNoPause);
+                if (by_lanes && std::min(a.size(), (b ? *b : a).size()) > 1)
+                    search.run_by_lanes();
                 else
                     search.run();
                 std::sort(found.begin(), found.end());
-                ASSERT_EQ(found, distances.within(radius)) << words << " words, radius " << radius;
+                ASSERT_EQ(found, distances.within(radius)) << lanes << " lanes, radius " << radius;
             }
 }
 
@@ -154,86 +154,86 @@ void make_distinct(Codes& codes) {
     codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
 }
 
-CodeWords random_code(Random& random, int words) {
-    CodeWords code = {};
-    for (int i = 0; i < words; i++)
+CodeLanes random_code(Random& random, int lanes) {
+    CodeLanes code = {};
+    for (int i = 0; i < lanes; i++)
         code[i] = random.next();
     return code;
 }
 
 // Changes up to `most` bits.
-CodeWords near_code(Random& random, CodeWords code, int words, int most) {
+CodeLanes near_code(Random& random, CodeLanes code, int lanes, int most) {
     for (uint64_t left = random.below(uint64_t(most) + 1); left > 0; left--)
-        code[random.below(uint64_t(words))] ^= uint64_t{1} << random.below(64);
+        code[random.below(uint64_t(lanes))] ^= uint64_t{1} << random.below(64);
     return code;
 }
 
 // A third of them are near an earlier one.
-Codes random_and_near(uint64_t seed, int words, size_t size) {
+Codes random_and_near(uint64_t seed, int lanes, size_t size) {
     Random random(seed);
     Codes codes;
     while (codes.size() < size) {
         bool is_near = !codes.empty() && random.below(3) == 0;
         codes.push_back(
-            is_near ? near_code(random, codes[random.below(codes.size())], words, 20 * words)
-                    : random_code(random, words));
+            is_near ? near_code(random, codes[random.below(codes.size())], lanes, 20 * lanes)
+                    : random_code(random, lanes));
     }
     make_distinct(codes);
     return codes;
 }
 
-std::vector<int> radii_up_to_a_quarter(int words) {
-    return {0, 1, 4 * words, 8 * words - 1, 12 * words + 1, 16 * words};
+std::vector<int> radii_up_to_a_quarter(int lanes) {
+    return {0, 1, 4 * lanes, 8 * lanes - 1, 12 * lanes + 1, 16 * lanes};
 }
 
-TEST(NearCodes, EqualBruteForceForAllNumbersOfWords) {
-    for (int words = 1; words <= kMaxCodeWords; words++) {
-        Codes codes = random_and_near(uint64_t(words), words, 600);
-        expect_pairs_of_brute_force(codes, nullptr, words, radii_up_to_a_quarter(words));
+TEST(NearCodes, EqualBruteForceForAllNumbersOfLanes) {
+    for (int lanes = 1; lanes <= kMaxCodeLanes; lanes++) {
+        Codes codes = random_and_near(uint64_t(lanes), lanes, 600);
+        expect_pairs_of_brute_force(codes, nullptr, lanes, radii_up_to_a_quarter(lanes));
     }
 }
 
-TEST(NearCodes, BetweenTwoSetsEqualBruteForceForAllNumbersOfWords) {
-    for (int words = 1; words <= kMaxCodeWords; words++) {
-        Random random{uint64_t(words) + 100};
-        Codes a = random_and_near(uint64_t(words), words, 300), b;
+TEST(NearCodes, BetweenTwoSetsEqualBruteForceForAllNumbersOfLanes) {
+    for (int lanes = 1; lanes <= kMaxCodeLanes; lanes++) {
+        Random random{uint64_t(lanes) + 100};
+        Codes a = random_and_near(uint64_t(lanes), lanes, 300), b;
         for (size_t i = 0; i < 700; i++)
-            b.push_back(i % 3 ? random_code(random, words)
-                              : near_code(random, a[random.below(a.size())], words, 18 * words));
+            b.push_back(i % 3 ? random_code(random, lanes)
+                              : near_code(random, a[random.below(a.size())], lanes, 18 * lanes));
         b.insert(b.end(), a.begin(), a.begin() + 50);
         make_distinct(b);
-        expect_pairs_of_brute_force(a, &b, words, radii_up_to_a_quarter(words));
-        expect_pairs_of_brute_force(b, &a, words, {8 * words - 1});
+        expect_pairs_of_brute_force(a, &b, lanes, radii_up_to_a_quarter(lanes));
+        expect_pairs_of_brute_force(b, &a, lanes, {8 * lanes - 1});
     }
 }
 
-TEST(NearCodes, EqualBruteForceWhereWordsAreShared) {
-    for (int words : {2, 3, 4, 9}) {
-        Random random{uint64_t(words)};
+TEST(NearCodes, EqualBruteForceWhereLanesAreShared) {
+    for (int lanes : {2, 3, 4, 9}) {
+        Random random{uint64_t(lanes)};
         Codes codes;
         for (size_t i = 0; i < 800; i++) {
-            CodeWords code = random_code(random, words);
-            for (int word = 0; word < words; word++) // many have few values, some have one
-                if (word % 3 == 0)
-                    code[word] = random.below(4);
-                else if (word % 3 == 1 && random.below(2) == 0)
-                    code[word] = 0;
-            codes.push_back(i % 2 ? code : near_code(random, code, words, 3));
+            CodeLanes code = random_code(random, lanes);
+            for (int lane = 0; lane < lanes; lane++) // many have few values, some have one
+                if (lane % 3 == 0)
+                    code[lane] = random.below(4);
+                else if (lane % 3 == 1 && random.below(2) == 0)
+                    code[lane] = 0;
+            codes.push_back(i % 2 ? code : near_code(random, code, lanes, 3));
         }
         make_distinct(codes);
-        expect_pairs_of_brute_force(codes, nullptr, words, radii_up_to_a_quarter(words));
+        expect_pairs_of_brute_force(codes, nullptr, lanes, radii_up_to_a_quarter(lanes));
     }
 }
 
 // As of 65 bits, or of a column that is mostly empty.
-TEST(NearCodes, EqualBruteForceWhereAWordHasFewBits) {
+TEST(NearCodes, EqualBruteForceWhereALaneHasFewBits) {
     for (uint64_t mask : {uint64_t{0}, uint64_t{1} << 63, uint64_t{0xff} << 56}) {
         Codes codes = random_and_near(5, 2, 700);
-        for (CodeWords& code : codes)
+        for (CodeLanes& code : codes)
             code[1] &= mask;
         make_distinct(codes);
         expect_pairs_of_brute_force(codes, nullptr, 2, {1, 8, 14, 16});
-        for (CodeWords& code : codes)
+        for (CodeLanes& code : codes)
             std::swap(code[0], code[1]);
         make_distinct(codes);
         expect_pairs_of_brute_force(codes, nullptr, 2, {1, 8, 14, 16});
@@ -244,7 +244,7 @@ TEST(NearCodes, EqualBruteForceInClusters) {
     Random random(6);
     Codes codes;
     for (int cluster = 0; cluster < 12; cluster++) {
-        CodeWords center = random_code(random, 4);
+        CodeLanes center = random_code(random, 4);
         for (int i = 0; i < 80; i++)
             codes.push_back(near_code(random, center, 4, 40));
     }
@@ -270,16 +270,16 @@ TEST(NearCodes, PauseOnTheWay) {
     Pause count = {[](void* pauses) { ++*static_cast<int*>(pauses); }, &pauses};
     PairReceiver nobody = {[](void*, uint64_t, uint64_t) {}, nullptr, nullptr};
     Sets sets(&codes, nullptr, 2, true);
-    NearCodesSearch(&sets, 2, 60, nobody, count).run_by_words();
+    NearCodesSearch(&sets, 2, 60, nobody, count).run_by_lanes();
     EXPECT_GE(pauses, 20);
 }
 
-// 1 of 16 pairs has the same word, which is far from all.
-TEST(NearCodes, CompareThoseThatHaveOneWord) {
+// 1 of 16 pairs has the same lane, which is far from all.
+TEST(NearCodes, CompareThoseThatHaveOneLane) {
     Random random(12);
     Codes codes;
     for (int i = 0; i < 1000; i++) {
-        CodeWords code = random_code(random, 2);
+        CodeLanes code = random_code(random, 2);
         if (i % 4 < 2)
             code[i % 4] = 0;
         codes.push_back(i % 3 ? code : near_code(random, code, 2, 9));
@@ -287,18 +287,18 @@ TEST(NearCodes, CompareThoseThatHaveOneWord) {
     make_distinct(codes);
     expect_pairs_of_brute_force(codes, nullptr, 2, {3, 8, 18, 40});
     Codes others(codes.begin(), codes.begin() + 500);
-    for (CodeWords& code : others)
+    for (CodeLanes& code : others)
         code[1] ^= 5;
     make_distinct(others);
     expect_pairs_of_brute_force(codes, &others, 2, {3, 8, 18, 40});
 }
 
 // Without that, half of all pairs would be candidates.
-TEST(NearCodes, DoNotSearchAWordThatManyShare) {
+TEST(NearCodes, DoNotSearchALaneThatManyShare) {
     Random random(10);
     Codes codes;
     for (int i = 0; i < 5000; i++) {
-        CodeWords code = random_code(random, 4);
+        CodeLanes code = random_code(random, 4);
         if (i % 4 != 0)
             code[2] = 0;
         codes.push_back(code);
@@ -306,33 +306,33 @@ TEST(NearCodes, DoNotSearchAWordThatManyShare) {
     make_distinct(codes);
     Sets sets(&codes, nullptr, 4, true);
     std::vector<Pair> found;
-    NearCodesSearch(&sets, 4, 31, {add_pair, nullptr, &found}, kNoPause).run_by_words();
-    EXPECT_EQ(sets.words_begun, 3);
+    NearCodesSearch(&sets, 4, 31, {add_pair, nullptr, &found}, kNoPause).run_by_lanes();
+    EXPECT_EQ(sets.lanes_begun, 3);
     EXPECT_LT(sets.taken, 1000U);
 }
 
-// ---- the words' radii ----
+// ---- the lanes' radii ----
 
-CodeRadii radii_of(const Codes& codes, int words, int radius) {
-    SampledDistances distances(words);
+CodeRadii radii_of(const Codes& codes, int lanes, int radius) {
+    SampledDistances distances(lanes);
     for (size_t i = 1; i < codes.size(); i++)
         distances.add(codes[i - 1].data(), codes[i].data());
     return distances.radii(radius);
 }
 
-std::vector<int> first_radii(const CodeRadii& radii, int words) {
-    return {radii.of_word, radii.of_word + words};
+std::vector<int> first_radii(const CodeRadii& radii, int lanes) {
+    return {radii.of_lane, radii.of_lane + lanes};
 }
 
-Codes random_codes(uint64_t seed, int words, size_t size) {
+Codes random_codes(uint64_t seed, int lanes, size_t size) {
     Random random(seed);
     Codes codes;
     while (codes.size() < size)
-        codes.push_back(random_code(random, words));
+        codes.push_back(random_code(random, lanes));
     return codes;
 }
 
-TEST(SampledDistances, RadiiOfEqualWordsAreEqual) {
+TEST(SampledDistances, RadiiOfEqualLanesAreEqual) {
     Codes codes = random_codes(1, 4, 10000);
     EXPECT_EQ(first_radii(radii_of(codes, 4, 31), 4), (std::vector<int>{7, 7, 7, 7}));
     EXPECT_LT(radii_of(codes, 4, 31).strangers, 1e-8);
@@ -342,9 +342,9 @@ TEST(SampledDistances, RadiiOfEqualWordsAreEqual) {
     }
 }
 
-TEST(SampledDistances, WordsOfFewBitsAreNotSearched) {
+TEST(SampledDistances, LanesOfFewBitsAreNotSearched) {
     Codes codes = random_codes(2, 3, 10000);
-    for (CodeWords& code : codes) {
+    for (CodeLanes& code : codes) {
         code[1] &= 1;
         code[2] = 5;
     }
@@ -352,7 +352,7 @@ TEST(SampledDistances, WordsOfFewBitsAreNotSearched) {
               (std::vector<int>{8, kNotSearched, kNotSearched}));
 }
 
-TEST(SampledDistances, WordsThatManyShareAreNotSearched) {
+TEST(SampledDistances, LanesThatManyShareAreNotSearched) {
     Codes codes = random_codes(3, 4, 10000);
     for (size_t i = 0; i < codes.size(); i++)
         if (i / 2 % 2 == 0)
@@ -361,7 +361,7 @@ TEST(SampledDistances, WordsThatManyShareAreNotSearched) {
     EXPECT_EQ(radii, (std::vector<int>{kNotSearched, 15, kNotSearched, 15}));
 }
 
-TEST(SampledDistances, AllPairsAreWithinTheWidthOfTheWords) {
+TEST(SampledDistances, AllPairsAreWithinTheWidthOfTheLanes) {
     CodeRadii radii = radii_of(random_codes(4, 2, 1000), 2, 1024);
     EXPECT_EQ(first_radii(radii, 2), (std::vector<int>{64, 64}));
     EXPECT_GE(radii.strangers, 1);

@@ -16,12 +16,12 @@ namespace {
 using namespace simhash;
 using simhash::test::Random;
 
-constexpr int kWidth = 12; // bits of the short words of the proofs by brute force
+constexpr int kWidth = 12; // bits of the short lanes of the proofs by brute force
 constexpr uint64_t kWords = uint64_t{1} << kWidth;
 constexpr int kTableCounts[] = {1, 2, 3, 4, 5, 6, 7, 10, 16, 20, 35, 64};
 
-uint64_t short_word(uint64_t word) {
-    return word << (64 - kWidth);
+uint64_t short_lane(uint64_t lane) {
+    return lane << (64 - kWidth);
 }
 
 bool sees(const Probe& probe, uint64_t difference) {
@@ -37,12 +37,12 @@ int times_reported(const ProbePlan& plan, uint64_t difference) {
     return times;
 }
 
-// Every short word within the plan's radius is.
+// Every short lane within the plan's radius is.
 void expect_each_reported_once(const ProbePlan& plan) {
-    for (uint64_t word = 0; word < kWords; word++) {
-        bool within = std::popcount(word) <= plan.radius;
-        ASSERT_TRUE(!within || times_reported(plan, short_word(word)) == 1)
-            << "query radius " << plan.radius << " word " << word;
+    for (uint64_t lane = 0; lane < kWords; lane++) {
+        bool within = std::popcount(lane) <= plan.radius;
+        ASSERT_TRUE(!within || times_reported(plan, short_lane(lane)) == 1)
+            << "query radius " << plan.radius << " lane " << lane;
     }
 }
 
@@ -58,7 +58,7 @@ constexpr Situation kSituations[] = {
     {1e6, kTypicalProbeCosts}, {1e12, {1, 0.003, 1e9}}, // slices
 };
 
-TEST(ProbePlan, IsCompleteAndReportsOnceOnShortWords) {
+TEST(ProbePlan, IsCompleteAndReportsOnceOnShortLanes) {
     int probing = 0;
     for (int radius = 0; radius <= 6; radius++)
         for (int tables : kTableCounts) {
@@ -81,12 +81,12 @@ TEST(ProbePlan, IsCompleteAndReportsOnceOnShortWords) {
 // The greatest radius within which every difference is seen by some probe.
 int greatest_complete_radius(const std::vector<Probe>& probes) {
     int greatest = kWidth;
-    for (uint64_t word = 0; word < kWords; word++) {
+    for (uint64_t lane = 0; lane < kWords; lane++) {
         bool seen = false;
         for (const Probe& probe : probes)
-            seen |= sees(probe, short_word(word));
+            seen |= sees(probe, short_lane(lane));
         if (!seen)
-            greatest = std::min(greatest, std::popcount(word) - 1);
+            greatest = std::min(greatest, std::popcount(lane) - 1);
     }
     return greatest;
 }
@@ -100,7 +100,7 @@ TEST(ProbePlan, AtomRuleEqualsBruteForceForAnyMasksAndThresholds) {
         for (int table = 0; table < layout.table_count; table++)
             if (random.below(3) != 0) {
                 uint64_t mask =
-                    round % 2 == 0 ? layout.masks[table] : short_word(random.below(kWords - 1) + 1);
+                    round % 2 == 0 ? layout.masks[table] : short_lane(random.below(kWords - 1) + 1);
                 probes.push_back({table, std::popcount(mask), int(random.below(3)), mask});
             }
         int greatest = greatest_complete_radius(probes);
@@ -251,7 +251,7 @@ TEST(ProbePlan, WiderRadiiEnumerateNeighboursUntilReadingEverythingIsCheaper) {
     }
 }
 
-TEST(ProbePlan, RadiiBeyondTheWordNeedNoProbes) {
+TEST(ProbePlan, RadiiBeyondTheLaneNeedNoProbes) {
     Layout layout = make_layout(3, 4);
     for (int radius : {-1, -1000, INT32_MIN}) {
         ProbePlan plan = make_probe_plan(layout, radius, 1e6, kTypicalProbeCosts);

@@ -1,4 +1,4 @@
-// The number of words in a ball: the sum of C(bits, i) for i = 0 .. radius. Doubles, because it can
+// The number of bit strings in a ball: the sum of C(bits, i) for i = 0 .. radius. Doubles, because it can
 // be 2^64.
 #pragma once
 
@@ -8,19 +8,19 @@
 
 namespace simhash {
 
-// words[n][r]: number of words of n bits within r of a given one. share[n]: one word's share of
+// sizes[n][r]: number of strings of n bits within r of a given one. share[n]: one string's share of
 // all, 2^-n.
 struct BallSizes {
-    double words[kFingerprintBits + 1][kFingerprintBits + 1];
+    double sizes[kFingerprintBits + 1][kFingerprintBits + 1];
     double share[kFingerprintBits + 1];
 
-    constexpr BallSizes() : words(), share() {
+    constexpr BallSizes() : sizes(), share() {
         double row[kFingerprintBits + 1] = {1}; // row n of Pascal's triangle
         double share_of_one = 1;
         for (int n = 0; n <= kFingerprintBits; n++) {
             double sum = 0;
             for (int r = 0; r <= kFingerprintBits; r++)
-                words[n][r] = sum += row[r];
+                sizes[n][r] = sum += row[r];
             share[n] = share_of_one;
             share_of_one /= 2;
             for (int r = kFingerprintBits; r > 0; r--)
@@ -30,10 +30,10 @@ struct BallSizes {
 };
 inline constexpr BallSizes kBallSizes;
 
-// The words of `bits` bits (0..64) within a radius (any integer) of a given one: their number, and
+// The strings of `bits` bits (0..64) within a radius (any integer) of a given one: their number, and
 // their share of all.
 constexpr double ball_size(int bits, int radius) {
-    return radius < 0 ? 0 : kBallSizes.words[bits][radius < bits ? radius : bits];
+    return radius < 0 ? 0 : kBallSizes.sizes[bits][radius < bits ? radius : bits];
 }
 constexpr double ball_share(int bits, int radius) {
     return ball_size(bits, radius) * kBallSizes.share[bits];

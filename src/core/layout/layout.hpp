@@ -18,7 +18,7 @@ struct Layout {
     int table_count;            // 1 .. kMaxTables
     uint64_t masks[kMaxTables]; // prefix masks; masks[0] is the leading bits of the fingerprint
     BitOrder order = BitOrder::kRound; // of the bits after the prefix
-    int word_count = 1; // of a value: an index has these tables for each of its words
+    int lane_count = 1; // of a value: an index has these tables for each of its lanes
 
     Permutation permutation(int table) const { return {masks[table], order}; }
 };
@@ -28,9 +28,9 @@ struct Layout {
 // that many disjoint blocks: a query then enumerates neighbours (probe_plan.hpp).
 Layout make_layout(int radius, int max_tables);
 
-// The same for words of word_bits (1..64) bits, which are the leading ones: tests prove layouts of
-// short words by brute force.
-Layout make_layout_for_width(int word_bits, int radius, int max_tables);
+// The same for lanes of lane_bits (1..64) bits, which are the leading ones: tests prove layouts of
+// short lanes by brute force.
+Layout make_layout_for_width(int lane_bits, int radius, int max_tables);
 
 // Length of the shortest prefix among the layout's tables, in bits.
 int shortest_prefix_bits(const Layout& layout);

@@ -58,17 +58,17 @@ constexpr ProbeCosts kTypicalProbeCosts = {1.0, 0.003, 0.003}; // microseconds, 
 ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
                           const ProbeCosts& costs);
 
-// Whether one pass over the first word of all values costs less than a search of each of the words
-// (more than one) within its share of `radius`. `plan` is the first word's, whose share is the
-// greatest. A pass finds every value whose first word is within the whole radius, and each value
+// Whether one pass over the first lane of all values costs less than a search of each of the lanes
+// (more than one) within its share of `radius`. `plan` is the first lane's, whose share is the
+// greatest. A pass finds every value whose first lane is within the whole radius, and each value
 // that is found has to be compared with the query.
-inline bool one_pass_is_cheaper(const ProbePlan& plan, int radius, int word_count) {
+inline bool one_pass_is_cheaper(const ProbePlan& plan, int radius, int lane_count) {
     if (!plan.read_all)
         return false;
     constexpr double kComparison = 0.3; // microseconds, of a row in memory
     constexpr double kPass = kTypicalProbeCosts.read_all_per_entry;
     double one_pass = kPass + kComparison * ball_share(radius);
-    double passes = word_count * (kPass + kComparison * ball_share(plan.radius));
+    double passes = lane_count * (kPass + kComparison * ball_share(plan.radius));
     return one_pass < passes;
 }
 

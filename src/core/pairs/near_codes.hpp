@@ -1,17 +1,17 @@
-// All pairs of codes within a radius, of one set or between two sets. A code has one word or more.
+// All pairs of codes within a radius, of one set or between two sets. A code has one lane or more.
 //
-// Word by word: pairs whose words are within that word's radius (sampled_distances.hpp) are found
-// among the distinct words, as among fingerprints (near_pairs.hpp). Each pair of words gives the
+// Lane by lane: pairs whose lanes are within that lane's radius (sampled_distances.hpp) are found
+// among the distinct lanes, as among fingerprints (near_pairs.hpp). Each pair of lanes gives the
 // pairs of codes that have them, candidates, of which the whole distance is taken:
 //
-//     codes       words     radius 3: one word within 1, or the other
+//     codes       lanes     radius 3: one lane within 1, or the other
 //     a           00  f0
-//     b           01  f2    word 0: (00, 01) are near: a b, whose distance is 2, is a pair
-//     c           33  f0    word 1: (f0, f2) are near: a b was within 1 in word 0 already;
+//     b           01  f2    lane 0: (00, 01) are near: a b, whose distance is 2, is a pair
+//     c           33  f0    lane 1: (f0, f2) are near: a b was within 1 in lane 0 already;
 //                                   b c, whose distance is 4, is no pair; (f0, f0): a c
 //
-// A pair is taken in the first word whose radius it is within, so no memory of earlier pairs is
-// needed. Where many codes have one word, they are compared with each other at once. Where so many
+// A pair is taken in the first lane whose radius it is within, so no memory of earlier pairs is
+// needed. Where many codes have one lane, they are compared with each other at once. Where so many
 // pairs would be candidates that it does not pay, or there are few codes, all are compared.
 //
 // The codes of a set are known by their numbers. Where they are, and in what memory, is the
@@ -20,16 +20,16 @@
 //     struct Sets {
 //         bool between() const;                           // whether there are two sets, 0 and 1
 //         size_t count(int set) const;                    // codes, at most UINT32_MAX
-//         void read(int set, size_t number, uint64_t* words);
-//         void begin_word(int word);                      // brings the sets in order of a word
-//         Entry place(int set, size_t place);             // (word, number) in that order
-//         size_t place_of(int set, uint64_t word);        // the first with a word that is there
-//         void find_pairs(int radius, const PairReceiver&);          // of the distinct words
+//         void read(int set, size_t number, uint64_t* lanes);
+//         void begin_lane(int lane);                      // brings the sets in order of a lane
+//         Entry place(int set, size_t place);             // (lane, number) in that order
+//         size_t place_of(int set, uint64_t lane);        // the first with a lane that is there
+//         void find_pairs(int radius, const PairReceiver&);          // of the distinct lanes
 //         void take(uint32_t a, uint32_t b, const Verify& verify);   // verify(a, b), now or later
 //         void verify_rest(const Verify& verify);
 //     };
 //
-// Of one set, find_pairs() gives pairs of different words, between two also equal ones. Nothing
+// Of one set, find_pairs() gives pairs of different lanes, between two also equal ones. Nothing
 // here allocates, and nothing needs to be cleaned up: a `Pause` may leave by longjmp.
 #pragma once
 
@@ -48,30 +48,30 @@ template <typename Sets>
 class NearCodesSearch {
   public:
     // The receiver gets the numbers of codes: within one set a < b, between two a is of the first.
-    NearCodesSearch(Sets* sets, int words, int radius, const PairReceiver& receiver, Pause pause)
-        : sets_(*sets), second_(sets->between() ? 1 : 0), words_(words), radius_(radius),
+    NearCodesSearch(Sets* sets, int lanes, int radius, const PairReceiver& receiver, Pause pause)
+        : sets_(*sets), second_(sets->between() ? 1 : 0), lanes_(lanes), radius_(radius),
           receiver_(receiver), pause_(pause) {}
 
     void run() {
         // Within one set, different codes have a distance of 1 at least.
         if (all_pairs() < 1 || radius_ < (sets_.between() ? 0 : 1))
             return;
-        // There are few codes: to bring them in the order of one word costs more already.
+        // There are few codes: to bring them in the order of one lane costs more already.
         if (compare_cost() <= order_cost()) {
             compare_all();
             return;
         }
         radii_ = sample().radii(radius_);
-        if (compare_cost() <= searched_words() * order_cost() + candidates_cost())
+        if (compare_cost() <= searched_lanes() * order_cost() + candidates_cost())
             compare_all();
         else
-            search_words();
+            search_lanes();
     }
 
-    // The same by words, whatever it costs.
-    void run_by_words() {
+    // The same by lanes, whatever it costs.
+    void run_by_lanes() {
         radii_ = sample().radii(radius_);
-        search_words();
+        search_lanes();
     }
 
   private:
@@ -82,10 +82,10 @@ class NearCodesSearch {
         return sets_.between() ? a * b : a * (a - 1) / 2;
     }
 
-    // Most pairs are beyond the radius before all their words are compared.
+    // Most pairs are beyond the radius before all their lanes are compared.
     double compare_cost() const { return all_pairs() * 6; }
 
-    // Of a word.
+    // Of a lane.
     double order_cost() const {
         return 300 * double(sets_.count(0) + (sets_.between() ? sets_.count(1) : 0));
     }
@@ -95,7 +95,7 @@ class NearCodesSearch {
     SampledDistances sample() {
         // The same pairs are drawn each time, so a search of the same codes does the same again.
         constexpr size_t kMostPairs = size_t{1} << 14;
-        SampledDistances distances(words_);
+        SampledDistances distances(lanes_);
         auto pairs = size_t(std::min(double(kMostPairs), all_pairs() / 4));
         uint64_t state = 0;
         auto any_of = [&](int set) {
@@ -108,54 +108,54 @@ class NearCodesSearch {
             if (a == b && !sets_.between())
                 continue;
             sets_.read(0, a, tile_);
-            sets_.read(second_, b, words_of_b_);
-            distances.add(tile_, words_of_b_);
+            sets_.read(second_, b, lanes_of_b_);
+            distances.add(tile_, lanes_of_b_);
         }
         return distances;
     }
 
-    // ---- words ----
+    // ---- lanes ----
 
-    int searched_words() const {
-        return words_ - int(std::count(radii_.of_word, radii_.of_word + words_, kNotSearched));
+    int searched_lanes() const {
+        return lanes_ - int(std::count(radii_.of_lane, radii_.of_lane + lanes_, kNotSearched));
     }
 
-    void search_words() {
-        for (word_ = 0; word_ < words_; word_++)
-            if (radii_.of_word[word_] != kNotSearched)
-                search_word();
+    void search_lanes() {
+        for (lane_ = 0; lane_ < lanes_; lane_++)
+            if (radii_.of_lane[lane_] != kNotSearched)
+                search_lane();
     }
 
-    void search_word() {
-        sets_.begin_word(word_);
+    void search_lane() {
+        sets_.begin_lane(lane_);
         of_a_ = {0, 0};
         auto verify = [this](uint32_t a, uint32_t b) { this->verify(a, b); };
         if (!sets_.between())
-            search_equal_words();
-        // No all_pairs: words that are near need not have codes that are.
-        sets_.find_pairs(radii_.of_word[word_], {receive_words, nullptr, this});
+            search_equal_lanes();
+        // No all_pairs: lanes that are near need not have codes that are.
+        sets_.find_pairs(radii_.of_lane[lane_], {receive_lanes, nullptr, this});
         sets_.verify_rest(verify);
     }
 
-    // Places of a set in order of the word, or numbers of its codes.
+    // Places of a set in order of the lane, or numbers of its codes.
     struct Range {
         size_t begin, end;
 
         size_t size() const { return end - begin; }
     };
 
-    // The places of the codes that have the word of the first.
+    // The places of the codes that have the lane of the first.
     Range places_from(int set, size_t begin) {
-        uint64_t word = sets_.place(set, begin).key;
+        uint64_t lane = sets_.place(set, begin).key;
         size_t end = begin + 1;
-        while (end < sets_.count(set) && sets_.place(set, end).key == word)
+        while (end < sets_.count(set) && sets_.place(set, end).key == lane)
             end++;
         return {begin, end};
     }
 
     uint32_t number_at(int set, size_t place) { return uint32_t(sets_.place(set, place).tid); }
 
-    void search_equal_words() {
+    void search_equal_lanes() {
         auto number = [this](int set, size_t place) { return number_at(set, place); };
         for (size_t begin = 0; begin < sets_.count(0);) {
             Range equal = places_from(0, begin);
@@ -169,12 +169,12 @@ class NearCodesSearch {
         }
     }
 
-    // Pairs of words come with the same first word one after the other.
-    static void receive_words(void* search, uint64_t a, uint64_t b) {
+    // Pairs of lanes come with the same first lane one after the other.
+    static void receive_lanes(void* search, uint64_t a, uint64_t b) {
         auto* self = static_cast<NearCodesSearch*>(search);
-        if (self->of_a_.size() == 0 || a != self->word_of_a_)
+        if (self->of_a_.size() == 0 || a != self->lane_of_a_)
             self->of_a_ = self->places_from(0, self->sets_.place_of(0, a));
-        self->word_of_a_ = a;
+        self->lane_of_a_ = a;
         int second = self->second_;
         self->take_pairs(self->of_a_, self->places_from(second, self->sets_.place_of(second, b)));
     }
@@ -198,19 +198,19 @@ class NearCodesSearch {
 
     void verify(uint32_t a, uint32_t b) {
         sets_.read(0, a, tile_);
-        sets_.read(second_, b, words_of_b_);
-        if (is_taken(tile_, words_of_b_))
+        sets_.read(second_, b, lanes_of_b_);
+        if (is_taken(tile_, lanes_of_b_))
             report(a, b);
     }
 
-    // Whether the pair is within the radius, and was not found in an earlier word.
-    // An earlier word within its own radius has given this pair already.
+    // Whether the pair is within the radius, and was not found in an earlier lane.
+    // An earlier lane within its own radius has given this pair already.
     bool is_taken(const uint64_t* of_a, const uint64_t* of_b) const {
         int distance = 0;
-        for (int word = 0; word < words_; word++) {
-            int of_word = hamming_distance(of_a[word], of_b[word]);
-            distance += of_word;
-            if (distance > radius_ || (word < word_ && of_word <= radii_.of_word[word]))
+        for (int lane = 0; lane < lanes_; lane++) {
+            int of_lane = hamming_distance(of_a[lane], of_b[lane]);
+            distance += of_lane;
+            if (distance > radius_ || (lane < lane_ && of_lane <= radii_.of_lane[lane]))
                 return false;
         }
         return true;
@@ -225,7 +225,7 @@ class NearCodesSearch {
     // ---- comparing each with each ----
 
     void compare_all() {
-        // word_ is 0 here, so no earlier word is asked.
+        // lane_ is 0 here, so no earlier lane is asked.
         compare({0, sets_.count(0)}, {0, sets_.count(second_)},
                 [](int, size_t number) { return number; });
     }
@@ -238,7 +238,7 @@ class NearCodesSearch {
             Range tile = {begin, std::min(begin + kTile, of_a.end)};
             for (size_t i = begin; i < tile.end; i++) {
                 numbers_[i - begin] = number(0, i);
-                sets_.read(0, numbers_[i - begin], tile_ + (i - begin) * words_);
+                sets_.read(0, numbers_[i - begin], tile_ + (i - begin) * lanes_);
             }
             for (size_t i = within ? begin + 1 : of_b.begin; i < of_b.end; i++)
                 // Within one set it is compared with the codes of the tile that come before it.
@@ -249,9 +249,9 @@ class NearCodesSearch {
 
     // The first codes of the tile with another one.
     void compare_tile(size_t count, size_t b) {
-        sets_.read(second_, b, words_of_b_);
+        sets_.read(second_, b, lanes_of_b_);
         for (size_t i = 0; i < count; i++)
-            if (is_taken(tile_ + i * words_, words_of_b_))
+            if (is_taken(tile_ + i * lanes_, lanes_of_b_))
                 report(numbers_[i], b);
         worked(count);
     }
@@ -264,25 +264,25 @@ class NearCodesSearch {
         }
     }
 
-    // 64 codes of 16 words are 8 kB, in the first cache while the other codes are read.
+    // 64 codes of 16 lanes are 8 kB, in the first cache while the other codes are read.
     static constexpr size_t kTile = 64;                      // codes
-    static constexpr size_t kFew = 8;                        // codes that have a word
+    static constexpr size_t kFew = 8;                        // codes that have a lane
     static constexpr size_t kWorkPerPause = size_t{1} << 16; // pairs
 
     Sets& sets_;
     int second_; // the set of a pair's second code
-    int words_;
+    int lanes_;
     int radius_;
     PairReceiver receiver_;
     Pause pause_;
     CodeRadii radii_ = {};
-    int word_ = 0;
-    uint64_t word_of_a_ = 0; // of the last pair of words
+    int lane_ = 0;
+    uint64_t lane_of_a_ = 0; // of the last pair of lanes
     Range of_a_ = {0, 0};    // the places of those that have it
     size_t work_ = 0;        // since the last pause
     size_t numbers_[kTile];  // of the codes of the tile
-    uint64_t tile_[kTile * kMaxCodeWords];
-    uint64_t words_of_b_[kMaxCodeWords];
+    uint64_t tile_[kTile * kMaxCodeLanes];
+    uint64_t lanes_of_b_[kMaxCodeLanes];
 };
 
 } // namespace simhash

@@ -1,24 +1,24 @@
-// How far apart the words of codes that have nothing to do with each other are, and from that the
-// radius in which each word is searched.
+// How far apart the lanes of codes that have nothing to do with each other are, and from that the
+// radius in which each lane is searched.
 //
-// Two codes within `radius` bits of each other are within t bits of each other in one word at least
-// if the (t + 1) of all words add up to radius + 1: otherwise they would differ in more bits. Which
-// words get how much of it is free. A bit more in a word brings more strangers, pairs that are near
-// in that word only. So each bit goes to the word in which it brings the fewest:
+// Two codes within `radius` bits of each other are within t bits of each other in one lane at least
+// if the (t + 1) of all lanes add up to radius + 1: otherwise they would differ in more bits. Which
+// lanes get how much of it is free. A bit more in a lane brings more strangers, pairs that are near
+// in that lane only. So each bit goes to the lane in which it brings the fewest:
 //
 //     256 random bits, radius 31            7  7  7  7
-//     65 bits, radius 8                     8  -             the second word has one bit
-//     two words are 0 in each fourth code   -  15  -  15
+//     65 bits, radius 8                     8  -             the second lane has one bit
+//     two lanes are 0 in each fourth code   -  15  -  15
 //
 // How many that are is the sum of two estimates, for a sample of pairs: the share of them that are
 // that near, and, for what is too rare for a sample, the binomial distribution with their mean.
-// Codes that have the same word are compared faster than others, so a stranger there counts less.
+// Codes that have the same lane are compared faster than others, so a stranger there counts less.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "core/bits/bit_words.hpp"
+#include "core/bits/code_lanes.hpp"
 #include "core/bits/distance.hpp"
 
 namespace simhash {
@@ -26,30 +26,30 @@ namespace simhash {
 constexpr int kNotSearched = -1;
 
 struct CodeRadii {
-    int of_word[kMaxCodeWords]; // or kNotSearched
-    double strangers; // the share of all pairs that are within the radius of a word, so counted
+    int of_lane[kMaxCodeLanes]; // or kNotSearched
+    double strangers; // the share of all pairs that are within the radius of a lane, so counted
 };
 
 class SampledDistances {
   public:
-    explicit SampledDistances(int words) : words_(words) {}
+    explicit SampledDistances(int lanes) : lanes_(lanes) {}
 
-    // Adds a pair. a, b: [words]
+    // Adds a pair. a, b: [lanes]
     void add(const uint64_t* a, const uint64_t* b) {
-        for (int word = 0; word < words_; word++)
-            counts_[word][hamming_distance(a[word], b[word])]++;
+        for (int lane = 0; lane < lanes_; lane++)
+            counts_[lane][hamming_distance(a[lane], b[lane])]++;
         pairs_++;
     }
 
-    // Where all words together have fewer bits than the radius, each has kFingerprintBits.
+    // Where all lanes together have fewer bits than the radius, each has kFingerprintBits.
     CodeRadii radii(int radius) const;
 
   private:
-    double mean(int word) const;
+    double mean(int lane) const;
 
-    int words_;
+    int lanes_;
     size_t pairs_ = 0;
-    uint32_t counts_[kMaxCodeWords][kFingerprintBits + 1] = {}; // pairs at each distance
+    uint32_t counts_[kMaxCodeLanes][kFingerprintBits + 1] = {}; // pairs at each distance
 };
 
 } // namespace simhash

@@ -24,7 +24,7 @@ void enter_phase(BuildPhase phase) {
 }
 
 void expect_entries(const Layout& layout, double rows) {
-    // A row with words has one entry at most in each of these trees. Repeated fingerprints have
+    // A row with lanes has one entry at most in each of these trees. Repeated fingerprints have
     // fewer, so the entries done may end below this.
     pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(rows * null_tree(layout)));
 }
@@ -36,8 +36,8 @@ namespace {
 void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
                     void* opaque) {
     auto* runs = static_cast<SortedRunCollector*>(opaque);
-    uint64_t words[kMaxWords];
-    std::span<uint64_t> fingerprints(words, size_t(runs->word_count()));
+    uint64_t lanes[kMaxLanes];
+    std::span<uint64_t> fingerprints(lanes, size_t(runs->lane_count()));
     if (stored_fingerprints(index, values, isnull, fingerprints))
         runs->add(fingerprints, tid_to_integer(*tid));
     else

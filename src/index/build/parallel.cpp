@@ -433,9 +433,9 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
 int build_workers(const IndexBuild& build) {
     // The server looks at expressions and at the predicate, but not at support functions.
     for (int i = 0; i < IndexRelationGetNumberOfKeyAttributes(build.index); i++) {
-        // The first column's class computes words, the others' a hash. Both run in workers.
+        // The first column's class computes lanes, the others' a hash. Both run in workers.
         Oid function =
-            index_getprocid(build.index, AttrNumber(i + 1), i == 0 ? kValueWords : kHashScope);
+            index_getprocid(build.index, AttrNumber(i + 1), i == 0 ? kValueLanes : kHashScope);
         if (OidIsValid(function) && func_parallel(function) != PROPARALLEL_SAFE)
             return 0;
     }

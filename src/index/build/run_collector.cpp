@@ -36,12 +36,12 @@ TemporaryFile SortedRunFiles::open(SharedFileSet* shared, int participant, int t
 
 SortedRunCollector::SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files)
     : layout_(layout), files_(files), nulls_(memory / 8) {
-    size_t words = size_t(word_count());
-    postings_ = static_cast<SortBuffer<Entry>*>(palloc(words * sizeof(SortBuffer<Entry>)));
-    for (size_t word = 0; word < words; word++)
-        // An eighth is for rows without words. Equal parts make the buffers of all words full at
+    size_t lanes = size_t(lane_count());
+    postings_ = static_cast<SortBuffer<Entry>*>(palloc(lanes * sizeof(SortBuffer<Entry>)));
+    for (size_t lane = 0; lane < lanes; lane++)
+        // An eighth is for rows without lanes. Equal parts make the buffers of all lanes full at
         // the same row.
-        new (&postings_[word]) SortBuffer<Entry>(memory / 8 * 7 / words);
+        new (&postings_[lane]) SortBuffer<Entry>(memory / 8 * 7 / lanes);
 }
 
 void SortedRunCollector::finish(bool write_all) {
@@ -49,11 +49,11 @@ void SortedRunCollector::finish(bool write_all) {
     bool written = write_all || files_->file(0).exists();
     if (written)
         write_postings();
-    for (int word = 0; word < word_count(); word++) {
+    for (int lane = 0; lane < lane_count(); lane++) {
         if (written)
-            postings_[word].release(); // the merge needs the memory
+            postings_[lane].release(); // the merge needs the memory
         else
-            postings_[word].sort();
+            postings_[lane].sort();
     }
     // The null table has runs of its own, and may be in memory where the other trees are in files.
     if (write_all || files_->file(null_tree(*layout_)).exists()) {
@@ -65,8 +65,8 @@ void SortedRunCollector::finish(bool write_all) {
 }
 
 void SortedRunCollector::release() {
-    for (int word = 0; word < word_count(); word++)
-        postings_[word].release();
+    for (int lane = 0; lane < lane_count(); lane++)
+        postings_[lane].release();
     nulls_.release();
 }
 
@@ -89,7 +89,7 @@ size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
 // that follow the table's prefix, a sort by the prefix alone is enough.
 std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     SortBuffer<Entry>& postings = postings_of(tree);
-    // This is the memory that the postings were sorted with: for each posting two words, the first
+    // This is the memory that the postings were sorted with: for each posting two lanes, the first
     // half for the keys, the second to sort them.
     std::span<Entry> room = postings.scratch();
     static_assert(sizeof(Entry) == 2 * sizeof(uint64_t));
@@ -118,14 +118,14 @@ std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
 void SortedRunCollector::write_postings() {
     if (postings_[0].count() == 0)
         return;
-    for (int word = 0; word < word_count(); word++) {
-        int first = tree_of_table(*layout_, word, 0);
-        postings_[word].sort();
-        write_sorted_run(files_->file_to_write(first), postings_[word].entries());
+    for (int lane = 0; lane < lane_count(); lane++) {
+        int first = tree_of_table(*layout_, lane, 0);
+        postings_[lane].sort();
+        write_sorted_run(files_->file_to_write(first), postings_[lane].entries());
         // From the last table to the first, as block_keys() asks for.
         for (int tree = first + layout_->table_count - 1; tree > first; tree--)
             write_sorted_run(files_->file_to_write(tree), block_keys(tree));
-        postings_[word].clear();
+        postings_[lane].clear();
     }
 }
 

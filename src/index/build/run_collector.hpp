@@ -3,7 +3,7 @@
 // always a sorted run.
 #pragma once
 
-#include "core/layout/word_radii.hpp"
+#include "core/layout/lane_radii.hpp"
 #include "index/store/tree.hpp"
 #include "server/sorter.hpp"
 
@@ -41,21 +41,21 @@ class SortedRunFiles {
 };
 
 // Takes the rows that one participant reads. Whenever its memory is full, it writes a run for each
-// tree: for each word it sorts the postings, and makes the keys of each block table from them.
+// tree: for each lane it sorts the postings, and makes the keys of each block table from them.
 class SortedRunCollector {
   public:
-    // `memory`, in bytes, is for all words and for the rows without words.
+    // `memory`, in bytes, is for all lanes and for the rows without lanes.
     SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files);
 
-    int word_count() const { return layout_->word_count; }
+    int lane_count() const { return layout_->lane_count; }
 
-    // `fingerprints` has one for each word.
+    // `fingerprints` has one for each lane.
     void add(std::span<const uint64_t> fingerprints, uint64_t tid) {
-        // All words have as many postings.
+        // All lanes have as many postings.
         if (postings_[0].is_full())
             write_postings();
-        for (size_t word = 0; word < fingerprints.size(); word++)
-            postings_[word].add({fingerprints[word], tid});
+        for (size_t lane = 0; lane < fingerprints.size(); lane++)
+            postings_[lane].add({fingerprints[lane], tid});
         rows_++;
     }
 
@@ -66,7 +66,7 @@ class SortedRunCollector {
         rows_++;
     }
 
-    // Rows without words count, too.
+    // Rows without lanes count, too.
     uint64_t rows() const { return rows_; }
     // Ends the input: sorts the entries in memory. Also writes them to files if `write_all` is set
     // or if earlier runs of the tree were written.
@@ -76,14 +76,14 @@ class SortedRunCollector {
         return tree == null_tree(*layout_) ? nulls_.entries() : postings_of(tree).entries();
     }
     // After finish(): the keys of a block table, in order, if they were not written. Must be called
-    // from the last table of a word to its first: each call makes its keys in place from those of
+    // from the last table of a lane to its first: each call makes its keys in place from those of
     // the last call, which are gone then.
     std::span<const uint64_t> block_keys(int tree);
     void release();
 
   private:
-    // The postings of the word that a tree belongs to.
-    // The trees of a word are numbered one after another.
+    // The postings of the lane that a tree belongs to.
+    // The trees of a lane are numbered one after another.
     SortBuffer<Entry>& postings_of(int tree) const {
         return postings_[tree / layout_->table_count];
     }
@@ -92,7 +92,7 @@ class SortedRunCollector {
 
     const Layout* layout_;
     SortedRunFiles* files_;
-    SortBuffer<Entry>* postings_; // [word_count()]
+    SortBuffer<Entry>* postings_; // [lane_count()]
     SortBuffer<Entry> nulls_;
     size_t key_count_ = 0; // of the last block_keys()
     uint64_t rows_ = 0;

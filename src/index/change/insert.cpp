@@ -1,5 +1,5 @@
-// Inserts a row, the callback aminsert: adds for each word of its value one posting, and the
-// fingerprint to every block table of the word that lacks it. README.md, "Insertion", states the
+// Inserts a row, the callback aminsert: adds for each lane of its value one posting, and the
+// fingerprint to every block table of the lane that lacks it. README.md, "Insertion", states the
 // protocol.
 #include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
@@ -40,15 +40,15 @@ struct Insertion {
     int rows_left;             // rows until we ask for the index's size again
 };
 
-// The trees of one word.
-struct WordTrees {
+// The trees of one lane.
+struct LaneTrees {
     const Layout& layout;
     const Permutation* permutations; // [layout.table_count]
     SearchedTree* trees;             // [layout.table_count]
 
-    WordTrees(const Insertion& insertion, int word)
+    LaneTrees(const Insertion& insertion, int lane)
         : layout(insertion.layout), permutations(insertion.permutations),
-          trees(insertion.trees + tree_of_table(insertion.layout, word, 0)) {}
+          trees(insertion.trees + tree_of_table(insertion.layout, lane, 0)) {}
 
     const TreeContext& tree(int table) const { return trees[table].context; }
     Entry entry(int table, Entry posting) const {
@@ -91,34 +91,34 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
 
 // Fetches the leaves of all tables together, before the first of them is locked: fetching locks
 // pages above the leaves, in an order that rule 3 does not allow beside a locked leaf.
-void fetch_leaves_ahead(const WordTrees& word, Entry posting) {
+void fetch_leaves_ahead(const LaneTrees& lane, Entry posting) {
     constexpr int kMostAhead = 16;
-    if (RelationUsesLocalBuffers(word.tree(0).index))
+    if (RelationUsesLocalBuffers(lane.tree(0).index))
         return; // without notes, each table would cost a second descent
     LeafCursor leaves[kMostAhead];
-    int count = std::min(word.layout.table_count, kMostAhead);
+    int count = std::min(lane.layout.table_count, kMostAhead);
     for (int table = 0; table < count; table++) {
-        uint64_t key = word.entry(table, posting).key;
-        leaves[table] = LeafCursor(&word.trees[table], {key, key});
+        uint64_t key = lane.entry(table, posting).key;
+        leaves[table] = LeafCursor(&lane.trees[table], {key, key});
     }
     LeafCursor::fetch_ahead(leaves, count);
 }
 
-// Inserts into all tables of a word by one WAL record if every leaf has room. Returns false, with
+// Inserts into all tables of a lane by one WAL record if every leaf has room. Returns false, with
 // nothing done, if one has none. Locks the leaves of the block tables in order of number and that
 // of the posting table last (rule 3), and holds all of them until the record is written.
-bool append_everywhere(Relation index, const WordTrees& word, Entry posting) {
+bool append_everywhere(Relation index, const LaneTrees& lane, Entry posting) {
     LeafAppend appends[kMaxAppends];
     Buffer locked[kMaxAppends];
-    int locked_count = 0, append_count = 0, table_count = word.layout.table_count;
+    int locked_count = 0, append_count = 0, table_count = lane.layout.table_count;
     bool room = true;
 
     for (int i = 1; i <= table_count && room; i++) {
         // Tables 1, 2, ... and last 0, the posting table: VACUUM asks that one while it holds a
         // leaf of a block table, so any other order could deadlock with it.
         int table = i % table_count;
-        const TreeContext& tree = word.tree(table);
-        Entry entry = word.entry(table, posting);
+        const TreeContext& tree = lane.tree(table);
+        Entry entry = lane.entry(table, posting);
         if (i == table_count)
             pause_for_test("insert-before-last-leaf");
         // May complete a split that another backend left incomplete: its parent comes after the
@@ -126,7 +126,7 @@ bool append_everywhere(Relation index, const WordTrees& word, Entry posting) {
         Buffer buffer = descend_for_write(tree, entry);
         locked[locked_count++] = buffer;
         LeafReader reader = open_leaf(index, buffer, tree.kind);
-        word.trees[table].notes.put(entry.key, {}, buffer, reader);
+        lane.trees[table].notes.put(entry.key, {}, buffer, reader);
         // The fingerprint is there already. We keep the leaf locked until the posting is in place:
         // otherwise VACUUM could find no posting and remove the entry that we rely on.
         if (table != 0 && reader.contains_key(entry.key))
@@ -142,24 +142,24 @@ bool append_everywhere(Relation index, const WordTrees& word, Entry posting) {
     return room;
 }
 
-// Adds the posting of one word, and its fingerprint to the word's block tables. Expects no page
+// Adds the posting of one lane, and its fingerprint to the lane's block tables. Expects no page
 // lock, leaves none.
-void insert_word(Relation index, const WordTrees& word, Entry posting) {
+void insert_lane(Relation index, const LaneTrees& lane, Entry posting) {
     // An insertion spends most of its time waiting for the leaves' memory. The waits overlap if we
     // fetch all leaves first.
-    fetch_leaves_ahead(word, posting);
-    if (word.layout.table_count <= kMaxAppends && append_everywhere(index, word, posting))
+    fetch_leaves_ahead(lane, posting);
+    if (lane.layout.table_count <= kMaxAppends && append_everywhere(index, lane, posting))
         return;
     // The posting goes in first. Otherwise this insertion could find its fingerprint in a block
     // table, and VACUUM could remove that entry before the posting is there, as it removes entries
     // without a posting (README.md, "Why (2) is safe"). An error between the posting and the block
     // tables is harmless: the row is aborted with the statement.
-    word.insert_one(0, posting);
+    lane.insert_one(0, posting);
     pause_for_test("insert-after-posting");
     // We look at every block table even if other rows have the fingerprint: their inserter may not
     // have come to the block tables yet, and may abort before it does.
-    for (int table = 1; table < word.layout.table_count; table++)
-        word.insert_one(table, posting);
+    for (int table = 1; table < lane.layout.table_count; table++)
+        lane.insert_one(table, posting);
 }
 
 } // namespace
@@ -169,16 +169,16 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
     const Insertion& insertion = *insertion_of(index, heap, info);
     const Layout& layout = insertion.layout;
     uint64_t tid = tid_to_integer(*heap_tid);
-    uint64_t words[kMaxWords];
-    std::span<uint64_t> fingerprints(words, size_t(layout.word_count));
+    uint64_t lanes[kMaxLanes];
+    std::span<uint64_t> fingerprints(lanes, size_t(layout.lane_count));
     // The entry of a row without one is in one tree alone, so no order has to be kept.
     if (!stored_fingerprints(index, values, isnull, fingerprints)) {
         insert_entry(tree_context(index, heap, &layout, null_tree(layout)), nullptr, {0, tid});
         return false;
     }
-    // Each word's trees are an index of their own: no lock is held from one word to the next.
-    for (int word = 0; word < layout.word_count; word++)
-        insert_word(index, WordTrees(insertion, word), {fingerprints[word], tid});
+    // Each lane's trees are an index of their own: no lock is held from one lane to the next.
+    for (int lane = 0; lane < layout.lane_count; lane++)
+        insert_lane(index, LaneTrees(insertion, lane), {fingerprints[lane], tid});
     return false;
 }
 

@@ -28,10 +28,10 @@ struct Vacuum {
     const Layout* layout;
     bool pending; // removal_pending is set
 
-    int word;          // whose trees are being worked on
+    int lane;          // whose trees are being worked on
     uint64_t* removed; // [removed_room] fingerprints that lost a posting, ascending within a leaf
     size_t removed_count, removed_room, removed_limit;
-    Answers answers; // of the word's posting table, about these fingerprints
+    Answers answers; // of the lane's posting table, about these fingerprints
 
     Entry packed[kMaxLeafEntries];
     Entry tail[kMaxTailEntries];
@@ -41,9 +41,9 @@ TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
     return tree_context(vacuum->index, vacuum_heap(vacuum->info), vacuum->layout, tree);
 }
 
-// A tree of the word that is being worked on.
+// A tree of the lane that is being worked on.
 TreeContext vacuum_table(const Vacuum* vacuum, int table) {
-    return vacuum_tree(vacuum, tree_of_table(*vacuum->layout, vacuum->word, table));
+    return vacuum_tree(vacuum, tree_of_table(*vacuum->layout, vacuum->lane, table));
 }
 
 // ---- Block tables ----
@@ -143,7 +143,7 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     }
 }
 
-// Removes the remembered fingerprints without a posting from the word's block tables, and forgets
+// Removes the remembered fingerprints without a posting from the lane's block tables, and forgets
 // them.
 void remove_from_tables(Vacuum* vacuum) {
     if (vacuum->removed_count == 0)
@@ -195,9 +195,9 @@ void make_room(Vacuum* vacuum) {
                                    : repalloc_huge(vacuum->removed, bytes));
 }
 
-// Removes every entry without a posting from the word's block tables, after a VACUUM that did not
+// Removes every entry without a posting from the lane's block tables, after a VACUUM that did not
 // end: what that one remembered is lost, so we ask about every entry.
-void sweep_tables_of_word(Vacuum* vacuum) {
+void sweep_tables_of_lane(Vacuum* vacuum) {
     // Answers are about remembered fingerprints only, so none may be used here.
     vacuum->answers.set_posting_table(vacuum_table(vacuum, 0));
     TreeContext postings = vacuum_table(vacuum, 0);
@@ -225,8 +225,8 @@ void sweep_tables_of_word(Vacuum* vacuum) {
 }
 
 void sweep_tables(Vacuum* vacuum) {
-    for (vacuum->word = 0; vacuum->word < vacuum->layout->word_count; vacuum->word++)
-        sweep_tables_of_word(vacuum);
+    for (vacuum->lane = 0; vacuum->lane < vacuum->layout->lane_count; vacuum->lane++)
+        sweep_tables_of_lane(vacuum);
 }
 
 // ---- Postings ----
@@ -266,8 +266,8 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     int packed_kept = keep_live(vacuum, block, vacuum->packed, packed_count, remember);
     int tail_kept = keep_live(vacuum, block, vacuum->tail, tail_count, remember);
     int removed = packed_count - packed_kept + tail_count - tail_kept;
-    // Each row with a fingerprint has a posting for each word; it counts once.
-    if (vacuum->word == 0 || is_null_table) {
+    // Each row with a fingerprint has a posting for each lane; it counts once.
+    if (vacuum->lane == 0 || is_null_table) {
         vacuum->result->num_index_tuples += packed_kept + tail_kept;
         vacuum->result->tuples_removed += removed;
     }
@@ -434,10 +434,10 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     vacuum->callback_state = state;
     // The walk below sets `pending`, too, so we read now whether an earlier VACUUM left it set.
     bool sweep = vacuum->pending;
-    for (vacuum->word = 0; vacuum->word < vacuum->layout->word_count; vacuum->word++) {
+    for (vacuum->lane = 0; vacuum->lane < vacuum->layout->lane_count; vacuum->lane++) {
         // Postings go before block tables: the entry of a block table may go only when its
         // fingerprint has no posting left.
-        vacuum_postings(vacuum, tree_of_table(*vacuum->layout, vacuum->word, 0));
+        vacuum_postings(vacuum, tree_of_table(*vacuum->layout, vacuum->lane, 0));
         pause_for_test("vacuum-before-tables");
         remove_from_tables(vacuum);
     }

@@ -37,9 +37,9 @@ struct Check {
     uint8* reached; // [blocks / 8 + 1] one bit for each page that a link leads to
     Entry* entries; // [kMaxLeafEntries] of one leaf
 
-    int word;           // whose trees are being checked
-    int64 rows;         // postings of the first word, and those of the null table
-    int64 fingerprints; // distinct ones of the first word
+    int lane;           // whose trees are being checked
+    int64 rows;         // postings of the first lane, and those of the null table
+    int64 fingerprints; // distinct ones of the first lane
     int64 orphans;      // entries of block tables without a posting
     int64 pages;        // in use
     int64 free_pages;
@@ -54,9 +54,9 @@ TreeContext checked_tree(const Check* check, int number) {
     return tree_context(check->index, nullptr, check->layout, number);
 }
 
-// A tree of the word that is being checked.
+// A tree of the lane that is being checked.
 TreeContext checked_table(const Check* check, int table) {
-    return checked_tree(check, tree_of_table(*check->layout, check->word, table));
+    return checked_tree(check, tree_of_table(*check->layout, check->lane, table));
 }
 
 // ---- Structure ----
@@ -183,7 +183,7 @@ void check_leaf(Check* check, const LevelReader& pages) {
         if (postings)
             check_posting(check, pages, entry);
     }
-    // Each row with a fingerprint has a posting for each word; it counts once.
+    // Each row with a fingerprint has a posting for each lane; it counts once.
     int number = pages.tree().number;
     if (number == 0 || number == null_tree(*check->layout))
         check->rows += count;
@@ -288,7 +288,7 @@ void check_unreached(Check* check) {
 
 // ---- Content ----
 
-// No TID may occur twice among the postings of a word and those of the null table.
+// No TID may occur twice among the postings of a lane and those of the null table.
 void check_tids(Check* check) {
     // The postings come in order of fingerprints, so the TIDs have to be sorted.
     ExternalSorter<uint64_t> tids(sort_memory());
@@ -337,10 +337,10 @@ void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int t
             check->index, block,
             psprintf("Stored fingerprint %lld has rows, but is not in block table %d.",
                      static_cast<long long>(fingerprint),
-                     tree_of_table(*check->layout, check->word, table)));
+                     tree_of_table(*check->layout, check->lane, table)));
 }
 
-// Adds the permuted distinct fingerprints of the word's posting table to `sorter`, if it is not
+// Adds the permuted distinct fingerprints of the lane's posting table to `sorter`, if it is not
 // null. Returns their number.
 int64 add_fingerprints(Check* check, const Permutation& permutation,
                        ExternalSorter<uint64_t>* sorter) {
@@ -397,10 +397,10 @@ void check_block_table(Check* check, int table) {
 
 // ---- Rows ----
 
-// The sorters that read_rows() fills: for each word (fingerprint, TID), and for the other rows (0,
+// The sorters that read_rows() fills: for each lane (fingerprint, TID), and for the other rows (0,
 // TID).
 struct Rows {
-    std::span<ExternalSorter<Entry>> fingerprints; // of each word
+    std::span<ExternalSorter<Entry>> fingerprints; // of each lane
     ExternalSorter<Entry>* nulls;
 };
 
@@ -408,11 +408,11 @@ void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
     // The server calls this for each row that the index must have, with the index's columns,
     // expressions computed, and the predicate tested.
     auto* rows = static_cast<Rows*>(opaque);
-    uint64_t words[kMaxWords];
-    std::span<uint64_t> fingerprints(words, rows->fingerprints.size());
+    uint64_t lanes[kMaxLanes];
+    std::span<uint64_t> fingerprints(lanes, rows->fingerprints.size());
     if (stored_fingerprints(index, values, isnull, fingerprints))
-        for (size_t word = 0; word < fingerprints.size(); word++)
-            rows->fingerprints[word].add({fingerprints[word], tid_to_integer(*tid)});
+        for (size_t lane = 0; lane < fingerprints.size(); lane++)
+            rows->fingerprints[lane].add({fingerprints[lane], tid_to_integer(*tid)});
     else
         rows->nulls->add({0, tid_to_integer(*tid)});
 }
@@ -473,17 +473,17 @@ void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
 }
 
 void check_rows(Check* check) {
-    auto words = size_t(check->layout->word_count);
+    auto lanes = size_t(check->layout->lane_count);
     auto* sorters =
-        static_cast<ExternalSorter<Entry>*>(palloc(words * sizeof(ExternalSorter<Entry>)));
-    for (size_t word = 0; word < words; word++)
-        // All words are collected in one pass over the table, so they share the memory.
-        new (&sorters[word]) ExternalSorter<Entry>(sort_memory() / words);
+        static_cast<ExternalSorter<Entry>*>(palloc(lanes * sizeof(ExternalSorter<Entry>)));
+    for (size_t lane = 0; lane < lanes; lane++)
+        // All lanes are collected in one pass over the table, so they share the memory.
+        new (&sorters[lane]) ExternalSorter<Entry>(sort_memory() / lanes);
     ExternalSorter<Entry> nulls(sort_memory() / 8);
-    Rows rows{{sorters, words}, &nulls};
+    Rows rows{{sorters, lanes}, &nulls};
     read_rows(check, &rows);
-    for (size_t word = 0; word < words; word++)
-        require_rows(check, tree_of_table(*check->layout, int(word), 0), &sorters[word]);
+    for (size_t lane = 0; lane < lanes; lane++)
+        require_rows(check, tree_of_table(*check->layout, int(lane), 0), &sorters[lane]);
     require_rows(check, null_tree(*check->layout), &nulls);
 }
 
@@ -497,9 +497,9 @@ void check_index(Check* check, bool rows) {
     check_unreached(check);
     // The empty mask leaves the bits as they are.
     Permutation natural(0, BitOrder::kFromHighest);
-    check->word = 0;
+    check->lane = 0;
     check->fingerprints = add_fingerprints(check, natural, nullptr);
-    for (; check->word < check->layout->word_count; check->word++) {
+    for (; check->lane < check->layout->lane_count; check->lane++) {
         check_tids(check);
         for (int table = 1; table < check->layout->table_count; table++)
             check_block_table(check, table);

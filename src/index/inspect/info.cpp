@@ -108,18 +108,18 @@ void put_level(Info* info, const LevelInfo& level) {
 void put_whole(Info* info, const LevelInfo* leaves) {
     const Layout& layout = *info->layout;
     int64 pages = RelationGetNumberOfBlocks(info->index);
-    // The first word has a posting for each row with words, the null table one for each other row.
+    // The first lane has a posting for each row with lanes, the null table one for each other row.
     int64 rows = leaves[0].entries + leaves[null_tree(layout)].entries;
     int64 tail_entries = 0;
     for (int tree = 0; tree < tree_count(layout); tree++)
         tail_entries += leaves[tree].tail_entries;
     double bytes = double(pages) * BLCKSZ;
-    // The radius is that of a whole value, up to which each word is searched within the layout's
-    // radius t: the sum of (t + 1) over the words is the radius + 1.
+    // The radius is that of a whole value, up to which each lane is searched within the layout's
+    // radius t: the sum of (t + 1) over the lanes is the radius + 1.
     Datum values[kColumns] = {CStringGetTextDatum("index"),
                               Datum(0),
                               Datum(0),
-                              Int32GetDatum(layout.word_count * (layout.radius + 1) - 1),
+                              Int32GetDatum(layout.lane_count * (layout.radius + 1) - 1),
                               Int32GetDatum(shortest_prefix_bits(layout)),
                               Datum(0),
                               Int64GetDatum(pages),

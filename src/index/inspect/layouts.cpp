@@ -29,7 +29,7 @@ double rounded(double value, double steps_per_unit) {
     return rint(value * steps_per_unit) / steps_per_unit;
 }
 
-// Elias-Fano coding of a sorted set of n words of 64 bits takes 2 + log2(2^64 / n) bits a word. A
+// Elias-Fano coding of a sorted set of n lanes of 64 bits takes 2 + log2(2^64 / n) bits a lane. A
 // heap TID takes the bits of its block number and 8 of its offset.
 double bytes_per_row(const Layout& layout, double rows) {
     // The default fillfactor is 90.

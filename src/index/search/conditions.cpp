@@ -35,7 +35,7 @@ Ball ball_around_key(const ScanKeyData& key) {
     return {fingerprint_of(key.sk_argument), radius};
 }
 
-std::span<uint64_t> allocate_words(int count) {
+std::span<uint64_t> allocate_lanes(int count) {
     if (count == 0)
         return {};
     return {static_cast<uint64_t*>(palloc0(count * sizeof(uint64_t))), size_t(count)};
@@ -44,12 +44,12 @@ std::span<uint64_t> allocate_words(int count) {
 } // namespace
 
 Conditions::Conditions(Relation index, int key_count, int order_by_count)
-    : index_(index), scopes_(index, CurrentMemoryContext), computes_words_(computes_words(index)),
-      has_later_columns_(later_columns(index) > 0), words_(word_layout(index)),
+    : index_(index), scopes_(index, CurrentMemoryContext), computes_lanes_(computes_lanes(index)),
+      has_later_columns_(later_columns(index) > 0), lanes_(lane_layout(index)),
       typmod_(index->rd_opcintype[0] == BITOID ? value_typmod(index) : -1),
       balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
-      center_(allocate_words(words_.count > 1 ? words_.count : 0)),
-      targets_(allocate_words(order_by_count == 0 ? 0 : std::max(order_by_count, words_.count))) {}
+      center_(allocate_lanes(lanes_.count > 1 ? lanes_.count : 0)),
+      targets_(allocate_lanes(order_by_count == 0 ? 0 : std::max(order_by_count, lanes_.count))) {}
 
 void Conditions::clear() {
     want_fingerprints_ = want_nulls_ = true;
@@ -58,7 +58,7 @@ void Conditions::clear() {
     radius_ = kEverywhere;
 }
 
-// True when a value of an operator class that computes words can be compared with those of the
+// True when a value of an operator class that computes lanes can be compared with those of the
 // column: of bit only values of one length can. Where the column's type has no length, which only
 // somebody's own class allows, any value can.
 bool Conditions::has_length_of_column(Datum value) const {
@@ -72,27 +72,27 @@ void Conditions::add_ball(const Ball& ball) {
 
 // Adds the condition that rows lie within `radius` of a value.
 void Conditions::add_value(Datum value, int radius, bool is_equality) {
-    uint64_t words[kMaxWords];
+    uint64_t lanes[kMaxLanes];
     if (!has_length_of_column(value)) {
         // Every row is looked at, and the operator raises its error; but none is equal.
         want_fingerprints_ &= !is_equality;
         return;
     }
-    if (!words_of_value(index_, value, {words, size_t(words_.count)})) {
-        // A value without words is equal only to others without any, and resembles none.
+    if (!lanes_of_value(index_, value, {lanes, size_t(lanes_.count)})) {
+        // A value without lanes is equal only to others without any, and resembles none.
         want_fingerprints_ = false;
         want_nulls_ &= is_equality;
         return;
     }
-    if (words_.count == 1) {
-        add_ball({words[0], saturate_radius(radius)});
+    if (lanes_.count == 1) {
+        add_ball({lanes[0], saturate_radius(radius)});
         return;
     }
     want_nulls_ = false;
     if (radius < radius_) {
         // The scan searches within the smallest radius. The server compares rows with the others.
         radius_ = std::max(radius, kNoRadius);
-        std::copy_n(words, words_.count, center_.begin());
+        std::copy_n(lanes, lanes_.count, center_.begin());
     }
 }
 
@@ -102,7 +102,7 @@ Conditions::BallKind Conditions::kind_of_ball(Oid type) {
     if (type == ball_type_)
         return ball_kind_;
     if (is_our_type(type, kHammingBallIn))
-        ball_kind_ = BallKind::kOfWord;
+        ball_kind_ = BallKind::kOfLane;
     else if (index_->rd_opcintype[0] == BITOID && is_our_type(type, kBitBallIn))
         ball_kind_ = BallKind::kOfValue;
     else
@@ -117,7 +117,7 @@ Conditions::BallKind Conditions::kind_of_ball(Oid type) {
 }
 
 void Conditions::read_ball(const ScanKeyData& key) {
-    if (kind_of_ball(key.sk_subtype) == BallKind::kOfWord) {
+    if (kind_of_ball(key.sk_subtype) == BallKind::kOfLane) {
         const HammingBall* ball = datum_get_ball(key.sk_argument);
         add_ball({uint64_t(ball->center), saturate_radius(ball->radius)});
         return;
@@ -127,18 +127,18 @@ void Conditions::read_ball(const ScanKeyData& key) {
     add_value(VarBitPGetDatum(simhash::center(ball)), ball->radius, false);
 }
 
-// Reads a condition of a class that computes words whose argument is a value.
+// Reads a condition of a class that computes lanes whose argument is a value.
 void Conditions::read_value(const ScanKeyData& key) {
     CallMemory memory;
     bool is_equality = key.sk_strategy == kEqual;
-    // Values that such a collation calls equal may have different words, and of a value of another
+    // Values that such a collation calls equal may have different lanes, and of a value of another
     // type, which somebody has added to the family, we know none: every row is looked at.
     if (is_equality && OidIsValid(key.sk_collation) &&
         !get_collation_isdeterministic(key.sk_collation))
         return;
     if (OidIsValid(key.sk_subtype) && key.sk_subtype != index_->rd_opcintype[0])
         return;
-    add_value(key.sk_argument, is_equality ? 0 : words_.near_radius, is_equality);
+    add_value(key.sk_argument, is_equality ? 0 : lanes_.near_radius, is_equality);
 }
 
 void Conditions::read_key(const ScanKeyData& key) {
@@ -146,9 +146,9 @@ void Conditions::read_key(const ScanKeyData& key) {
         want_fingerprints_ = false;
         return;
     }
-    // Values without a word are in the null table, too.
+    // Values without a lane are in the null table, too.
     if (key.sk_flags & SK_SEARCHNOTNULL) {
-        want_nulls_ &= computes_words_;
+        want_nulls_ &= computes_lanes_;
         return;
     }
     // All operators are strict: a comparison with NULL finds no row.
@@ -158,7 +158,7 @@ void Conditions::read_key(const ScanKeyData& key) {
     }
     if (key.sk_strategy == kWithinBall) {
         read_ball(key);
-    } else if (computes_words_ && is_value_strategy(key.sk_strategy)) {
+    } else if (computes_lanes_ && is_value_strategy(key.sk_strategy)) {
         read_value(key);
     } else {
         add_ball(ball_around_key(key));
@@ -171,20 +171,20 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
     for (const ScanKeyData& key : order_bys) {
         if (key.sk_flags & SK_ISNULL)
             continue;
-        if (!computes_words_) {
+        if (!computes_lanes_) {
             targets_[target_count_++] = fingerprint_of(key.sk_argument);
             continue;
         }
         CallMemory memory;
         // Otherwise rows come in no order, and the operator raises its error at the first of them.
         if (has_length_of_column(key.sk_argument) &&
-            words_of_value(index_, key.sk_argument, targets_.first(size_t(words_.count))))
-            target_count_ = size_t(words_.count);
+            lanes_of_value(index_, key.sk_argument, targets_.first(size_t(lanes_.count))))
+            target_count_ = size_t(lanes_.count);
         return;
     }
 }
 
-// Moves conditions and order into the scope: XORs words with the scope's hash, as the index stores
+// Moves conditions and order into the scope: XORs lanes with the scope's hash, as the index stores
 // fingerprints. If the keys leave the scope open, any stored fingerprint may match, so the
 // conditions go; the planner asks for no order then (cost.cpp).
 void Conditions::apply(const KnownScope& scope) {
@@ -201,8 +201,8 @@ void Conditions::apply(const KnownScope& scope) {
     scope_hash_ = scope.hash;
     for (size_t i = 0; i < ball_count_; i++)
         balls_[i].center ^= scope.hash;
-    for (uint64_t& word : center_)
-        word ^= scope.hash;
+    for (uint64_t& lane : center_)
+        lane ^= scope.hash;
     for (size_t i = 0; i < target_count_; i++)
         targets_[i] ^= scope.hash;
 }

@@ -6,7 +6,7 @@
 
 namespace simhash {
 
-// Words of values and distances from them are those that the index stores: XORed with the hash of
+// Lanes of values and distances from them are those that the index stores: XORed with the hash of
 // the scope.
 class Conditions {
   public:
@@ -16,24 +16,24 @@ class Conditions {
     // Reads the scan keys of all columns and those of the order.
     void read(std::span<const ScanKeyData> keys, std::span<const ScanKeyData> order_bys);
 
-    int word_count() const { return words_.count; }
+    int lane_count() const { return lanes_.count; }
     bool want_fingerprints() const { return want_fingerprints_; }
     bool want_nulls() const { return want_nulls_; }
     // The hash of the scope.
     uint64_t scope_hash() const { return scope_hash_; }
 
-    // Of values of one word: rows must lie in all of these balls, of which the first is the
+    // Of values of one lane: rows must lie in all of these balls, of which the first is the
     // smallest.
     std::span<const Ball> balls() const { return {balls_, ball_count_}; }
-    // Of values of several words: rows lie within radius() of the value with these words. The
+    // Of values of several lanes: rows lie within radius() of the value with these lanes. The
     // radius is kEverywhere if there is no condition.
     std::span<const uint64_t> center() const { return center_; }
     int radius() const { return radius_; }
-    static constexpr int kEverywhere = kMaxWords * kFingerprintBits;
+    static constexpr int kEverywhere = kMaxLanes * kFingerprintBits;
 
     // Rows are ordered by the distance from the first target, then from the next. A scan without
-    // targets is not ordered. Of values of several words there is one target at most, with all its
-    // words: the server sorts the rows at one distance.
+    // targets is not ordered. Of values of several lanes there is one target at most, with all its
+    // lanes: the server sorts the rows at one distance.
     bool is_ordered() const { return target_count_ > 0; }
     std::span<const uint64_t> targets() const { return targets_.first(target_count_); }
 
@@ -48,26 +48,26 @@ class Conditions {
     void apply(const KnownScope& scope);
     bool has_length_of_column(Datum value) const;
 
-    // What the type of a ball holds: a word and a radius, or a value of type bit and a radius.
-    enum class BallKind : uint8 { kOfWord, kOfValue };
+    // What the type of a ball holds: a lane and a radius, or a value of type bit and a radius.
+    enum class BallKind : uint8 { kOfLane, kOfValue };
     BallKind kind_of_ball(Oid type);
 
     Relation index_;
     ScopeReader scopes_;
-    const bool computes_words_;
+    const bool computes_lanes_;
     const bool has_later_columns_;
-    const WordLayout words_;
+    const LaneLayout lanes_;
     const int32 typmod_; // of a column of bit: the length of its values; else -1
 
     // The type of the last ball, and its kind, which takes looks into the catalogs.
     Oid ball_type_ = InvalidOid;
-    BallKind ball_kind_ = BallKind::kOfWord;
+    BallKind ball_kind_ = BallKind::kOfLane;
 
     bool want_fingerprints_ = true, want_nulls_ = true;
     uint64_t scope_hash_ = 0;
     Ball* balls_; // [ball_count_]
     size_t ball_count_ = 0;
-    std::span<uint64_t> center_; // of several words
+    std::span<uint64_t> center_; // of several lanes
     int radius_ = kEverywhere;
     std::span<uint64_t> targets_; // the first target_count_ are used
     size_t target_count_ = 0;

@@ -17,7 +17,7 @@ constexpr int kRadiusStep = 2;
 constexpr int kNearRadius = 8;
 // The far radius is the least at which this many matches are expected: enough for most limits.
 constexpr double kFarMatches = 64;
-// Among the words of a value, a stage that costs more than this part of a pass counts as one: it
+// Among the lanes of a value, a stage that costs more than this part of a pass counts as one: it
 // raises the bound by few bits, and several more may follow.
 constexpr double kStagesOfPass = 4;
 

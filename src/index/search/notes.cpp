@@ -46,7 +46,7 @@ uint32 leading_bits(uint64_t key) {
 int LeafNotes::distrust_ = 0;
 
 LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks) : index_(tree.index) {
-    int table_count = null_tree(*tree.layout); // of all words
+    int table_count = null_tree(*tree.layout); // of all lanes
     uint32 index_hash = RelationGetRelid(tree.index) * 40503u;
     owner_ = index_hash + uint32(tree.number);
     uint32 leaves = index_blocks / table_count; // of one tree, about

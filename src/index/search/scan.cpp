@@ -1,6 +1,6 @@
 // Index scans as the server calls them: has the callbacks, and puts rows into the form that the
 // executor wants. conditions.hpp reads the scan keys. within.hpp and nearest.hpp find the rows with
-// a fingerprint, wide.hpp those whose value has several words. Rows without one come last.
+// a fingerprint, wide.hpp those whose value has several lanes. Rows without one come last.
 #include "index/access_method.hpp"
 #include "index/search/conditions.hpp"
 #include "index/search/wide.hpp"
@@ -20,31 +20,31 @@ struct Scan {
 
     Scan(Relation relation, int key_count, int order_by_count)
         : conditions(relation, key_count, order_by_count), is_rechecked(needs_recheck(relation)),
-          is_exact(!computes_words(relation)), memory(CurrentMemoryContext), word(relation),
-          words(all_words()) {
-        // A value of one word needs none of what adds up or remembers.
-        if (words.size() > 1)
-            wide = new (palloc(sizeof(WideScan))) WideScan(words, memory);
+          is_exact(!computes_lanes(relation)), memory(CurrentMemoryContext), lane(relation),
+          lanes(all_lanes()) {
+        // A value of one lane needs none of what adds up or remembers.
+        if (lanes.size() > 1)
+            wide = new (palloc(sizeof(WideScan))) WideScan(lanes, memory);
     }
 
-    // Makes the scans of the other words of a value.
-    std::span<WordScan*> all_words() {
-        auto count = size_t(conditions.word_count());
+    // Makes the scans of the other lanes of a value.
+    std::span<LaneScan*> all_lanes() {
+        auto count = size_t(conditions.lane_count());
         // The trees are those of the build. A support function may have been replaced since.
-        if (conditions.word_count() != word.index.layout().word_count)
-            report_corruption(word.index.relation(), kMetaBlock,
-                              "The metapage's values have another number of words.");
+        if (conditions.lane_count() != lane.index.layout().lane_count)
+            report_corruption(lane.index.relation(), kMetaBlock,
+                              "The metapage's values have another number of lanes.");
         if (count == 1)
-            return {&only_word, 1};
-        auto** scans = static_cast<WordScan**>(palloc(count * sizeof(WordScan*)));
-        scans[0] = &word;
+            return {&only_lane, 1};
+        auto** scans = static_cast<LaneScan**>(palloc(count * sizeof(LaneScan*)));
+        scans[0] = &lane;
         for (size_t i = 1; i < count; i++)
-            scans[i] = new (palloc(sizeof(WordScan))) WordScan(word.index, int(i));
+            scans[i] = new (palloc(sizeof(LaneScan))) LaneScan(lane.index, int(i));
         return {scans, count};
     }
     // Drops the loaded rows, and the pins.
     void stop() {
-        for (WordScan* scan : words)
+        for (LaneScan* scan : lanes)
             scan->postings.stop();
     }
 
@@ -53,11 +53,11 @@ struct Scan {
     const bool is_exact; // distances of stored fingerprints are those of the values
     MemoryContext memory;
     Stage stage = Stage::kDone;
-    WordScan word; // the first, and mostly the only one
-    WordScan* only_word = &word;
-    std::span<WordScan*> words;               // all; the first one is `word`
-    WideScan* wide = nullptr;                 // if values have several words
-    PostingReader* postings = &word.postings; // what has the rows that are loaded
+    LaneScan lane; // the first, and mostly the only one
+    LaneScan* only_lane = &lane;
+    std::span<LaneScan*> lanes;               // all; the first one is `lane`
+    WideScan* wide = nullptr;                 // if values have several lanes
+    PostingReader* postings = &lane.postings; // what has the rows that are loaded
     Relation heap = nullptr;                  // the table, if its pages are to be fetched ahead
     IndexTuple tuple = nullptr;               // of the last row, in an index-only scan
 };
@@ -68,7 +68,7 @@ Scan* scan_state(IndexScanDesc desc) {
 
 // ---- Finding rows ----
 
-// Begins a scan of values of several words.
+// Begins a scan of values of several lanes.
 void start_wide(Scan* scan) {
     const Conditions& conditions = scan->conditions;
     bool has_ball = conditions.radius() != Conditions::kEverywhere;
@@ -90,18 +90,18 @@ void start_fingerprints(Scan* scan) {
     if (scan->wide != nullptr) {
         start_wide(scan);
     } else if (scan->conditions.is_ordered()) {
-        scan->word.nearest.start(scan->conditions.targets(), balls);
+        scan->lane.nearest.start(scan->conditions.targets(), balls);
     } else {
         // The smallest ball is searched, and the others filter what that finds.
         Ball ball = balls.empty() ? kEverything.ball : balls[0];
-        scan->word.within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap);
+        scan->lane.within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap);
     }
 }
 
 bool next_leaf_of_fingerprints(Scan* scan) {
     if (scan->wide == nullptr)
-        return scan->conditions.is_ordered() ? scan->word.nearest.next_leaf()
-                                             : scan->word.within.next_leaf();
+        return scan->conditions.is_ordered() ? scan->lane.nearest.next_leaf()
+                                             : scan->lane.within.next_leaf();
     bool found = scan->wide->next_leaf();
     scan->postings = scan->wide->postings();
     return found;
@@ -109,9 +109,9 @@ bool next_leaf_of_fingerprints(Scan* scan) {
 
 void start_nulls(Scan* scan) {
     scan->stage = Scan::Stage::kNulls;
-    scan->postings = &scan->word.postings;
+    scan->postings = &scan->lane.postings;
     // All keys of the null table are 0, so one range has them all.
-    scan->postings->start(LeafCursor(scan->word.index.null_table(), kAllKeys), kEverything);
+    scan->postings->start(LeafCursor(scan->lane.index.null_table(), kAllKeys), kEverything);
 }
 
 // Loads the postings of the next leaf. Returns false at the scan's end.
@@ -133,18 +133,18 @@ bool next_leaf(Scan* scan) {
 
 // ---- Rows ----
 
-// Returns a lower bound of the distance of a row's value from the first target, where words do not
+// Returns a lower bound of the distance of a row's value from the first target, where lanes do not
 // tell the value. It never falls from row to row.
-int least_distance(const Scan& scan, uint64_t word) {
+int least_distance(const Scan& scan, uint64_t lane) {
     if (scan.wide != nullptr)
         return scan.wide->bound();
-    return scan.conditions.is_ordered() ? hamming_distance(word, scan.conditions.targets()[0]) : 0;
+    return scan.conditions.is_ordered() ? hamming_distance(lane, scan.conditions.targets()[0]) : 0;
 }
 
 // Puts the distance of a row from each target, or a bound, and then the server computes it.
-void put_distances(IndexScanDesc desc, Scan* scan, uint64_t word, bool is_null) {
+void put_distances(IndexScanDesc desc, Scan* scan, uint64_t lane, bool is_null) {
     // The arguments are not in the scope, so the stored fingerprint is taken out of it.
-    uint64_t fingerprint = word ^ scan->conditions.scope_hash();
+    uint64_t fingerprint = lane ^ scan->conditions.scope_hash();
     for (int i = 0; i < desc->numberOfOrderBys; i++) {
         const ScanKeyData& key = desc->orderByData[i];
         bool no_distance = is_null || (key.sk_flags & SK_ISNULL);
@@ -154,7 +154,7 @@ void put_distances(IndexScanDesc desc, Scan* scan, uint64_t word, bool is_null) 
         // The server expects a lower bound of each distance; for the second and later ones 0 is
         // one.
         else if (i == 0 && !no_distance)
-            distance = least_distance(*scan, word);
+            distance = least_distance(*scan, lane);
         desc->xs_orderbynulls[i] = no_distance;
         desc->xs_orderbyvals[i] = Int32GetDatum(distance);
     }
@@ -183,7 +183,7 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
 void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
     bool is_null = scan->stage == Scan::Stage::kNulls;
     desc->xs_heaptid = integer_to_tid(posting.tid);
-    // A row of another scope may match by chance, and a word does not tell its value. Under a
+    // A row of another scope may match by chance, and a lane does not tell its value. Under a
     // snapshot that is not MVCC, the TID may belong to another row by now. Otherwise the index is
     // exact.
     desc->xs_recheck =
@@ -200,11 +200,11 @@ bool needs_pin(IndexScanDesc desc) {
     return desc->xs_want_itup || desc->xs_snapshot == nullptr || !IsMVCCSnapshot(desc->xs_snapshot);
 }
 
-void prepare_words(Scan* scan, Snapshot snapshot, Relation heap, bool keeps_pin) {
-    for (WordScan* word : scan->words) {
-        word->index.snapshot = snapshot;
-        word->index.heap = heap;
-        word->postings.keeps_pin = keeps_pin;
+void prepare_lanes(Scan* scan, Snapshot snapshot, Relation heap, bool keeps_pin) {
+    for (LaneScan* lane : scan->lanes) {
+        lane->index.snapshot = snapshot;
+        lane->index.heap = heap;
+        lane->postings.keeps_pin = keeps_pin;
     }
 }
 
@@ -215,7 +215,7 @@ void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
     // TIDs of another table access method need not be blocks and offsets.
     if (heap != nullptr && heap->rd_rel->relam != HEAP_TABLE_AM_OID)
         heap = nullptr;
-    prepare_words(scan, desc->xs_snapshot, heap, keeps_pin);
+    prepare_lanes(scan, desc->xs_snapshot, heap, keeps_pin);
     Relation fetched = keeps_pin ? nullptr : heap;
     // may_fetch_ahead() looks up the tablespace's settings, so it is asked once for a table.
     if (fetched != scan->heap)
@@ -279,7 +279,7 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
     // The server uses bitmaps under MVCC snapshots only, so their TIDs need no pin.
     // Null: the bitmap's own scan fetches the table's pages ahead.
-    prepare_words(scan, desc->xs_snapshot, nullptr, false);
+    prepare_lanes(scan, desc->xs_snapshot, nullptr, false);
     if (scan->wide != nullptr)
         scan->wide->may_repeat = true;
     int64 rows = 0;

@@ -47,9 +47,9 @@ SearchedIndex::SearchedIndex(Relation index)
     entries_ = estimated_entries(*layout_, blocks);
 }
 
-SearchedIndex::SearchedIndex(const SearchedIndex& first, int word)
+SearchedIndex::SearchedIndex(const SearchedIndex& first, int lane)
     : relation_(first.relation_), memory_(first.memory_), layout_(first.layout_),
-      tables_(first.tables_ + tree_of_table(*first.layout_, word, 0)),
+      tables_(first.tables_ + tree_of_table(*first.layout_, lane, 0)),
       null_table_(first.null_table_), permutations_(first.permutations_), entries_(first.entries_),
       plans_(first.plans_) {}
 

@@ -1,4 +1,4 @@
-// One word's part of the index as a scan sees it. All parts of the scan of that word share it, and
+// One lane's part of the index as a scan sees it. All parts of the scan of that lane share it, and
 // the buffers for the entries that one leaf yields.
 #pragma once
 
@@ -21,27 +21,27 @@ struct LeafYield {
 
 class SearchedIndex {
   public:
-    // Is about the first word. The scan takes all its memory from the current context.
+    // Is about the first lane. The scan takes all its memory from the current context.
     explicit SearchedIndex(Relation index);
-    // Is about another word of the same index. The first one must outlive it.
-    SearchedIndex(const SearchedIndex& first, int word);
+    // Is about another lane of the same index. The first one must outlive it.
+    SearchedIndex(const SearchedIndex& first, int lane);
     // Trees have its layout's address.
     SearchedIndex(const SearchedIndex&) = delete;
     SearchedIndex& operator=(const SearchedIndex&) = delete;
 
     Relation relation() const { return relation_; }
     MemoryContext memory() const { return memory_; }
-    // Bytes that each word's matches may take.
-    size_t work_memory() const { return size_t(work_mem) * 1024 / size_t(layout_->word_count); }
+    // Bytes that each lane's matches may take.
+    size_t work_memory() const { return size_t(work_mem) * 1024 / size_t(layout_->lane_count); }
     const Layout& layout() const { return *layout_; }
-    // Tables 0 .. layout().table_count - 1 of the word.
+    // Tables 0 .. layout().table_count - 1 of the lane.
     SearchedTree* table(int number) { return &tables_[number]; }
     SearchedTree* posting_table() { return &tables_[0]; }
     SearchedTree* null_table() { return null_table_; }
     // Returns a cursor over the posting table from end to end.
     LeafCursor all_postings() { return {posting_table(), kAllKeys}; }
     const Permutation& permutation(int table) const { return permutations_[table]; }
-    // The estimated number of distinct fingerprints of a word.
+    // The estimated number of distinct fingerprints of a lane.
     double entries() const { return entries_; }
     // Returns the plan for a radius of -1 .. 64.
     const ProbePlan* plan_for(int radius);
@@ -59,7 +59,7 @@ class SearchedIndex {
     Permutation* permutations_;
     double entries_;
     ProbePlan** plans_; // [kFingerprintBits + 1] by radius, each made when first needed
-    // What the words share, in the first one. The layout is a copy, as an invalidation of the
+    // What the lanes share, in the first one. The layout is a copy, as an invalidation of the
     // relation frees the cached one.
     Layout shared_layout_;
     ProbePlan* shared_plans_[kFingerprintBits + 1] = {};

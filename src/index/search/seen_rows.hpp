@@ -1,4 +1,4 @@
-// The rows that a scan has returned: where a value has several words, several of them may find it.
+// The rows that a scan has returned: where a value has several lanes, several of them may find it.
 #pragma once
 
 #include "server/pg.hpp"

@@ -7,10 +7,10 @@
 
 namespace simhash {
 
-// Calls visit(TID, distance) for all postings of a word.
+// Calls visit(TID, distance) for all postings of a lane.
 template <typename Visit>
-void WholeDistances::visit_postings(size_t word, const Visit& visit) {
-    SearchedIndex& index = words_[word]->index;
+void WholeDistances::visit_postings(size_t lane, const Visit& visit) {
+    SearchedIndex& index = lanes_[lane]->index;
     Entry* postings = index.yield()->postings;
     for (LeafCursor cursor = index.all_postings(); !cursor.at_end();) {
         CHECK_FOR_INTERRUPTS();
@@ -22,7 +22,7 @@ void WholeDistances::visit_postings(size_t word, const Visit& visit) {
         cursor.go_on();
         cursor.release();
         // The leaf's lock has been released by now.
-        put_distances({postings, size_t(count)}, centers_[word], leaf_distances_);
+        put_distances({postings, size_t(count)}, centers_[lane], leaf_distances_);
         for (int i = 0; i < count; i++)
             // An entry before the position is done: the leaf may have taken over the range of an
             // unlinked one. No row has an impossible TID, which a damaged page may hold.
@@ -39,7 +39,7 @@ void WholeDistances::find_extent() {
         offsets_ = std::max(offsets_, tid & 0xffff);
     });
     // A damaged page may hold TIDs far behind the table's end, where the snapshot sees no row.
-    if (Relation heap = words_[0]->index.heap)
+    if (Relation heap = lanes_[0]->index.heap)
         blocks_ = std::min<uint64_t>(blocks_, RelationGetNumberOfBlocks(heap));
     size_t bytes_of_block = std::max<uint64_t>(offsets_, 1) * sizeof(*sums_);
     uint64_t affordable = size_t(work_mem) * 1024 / bytes_of_block;
@@ -47,24 +47,24 @@ void WholeDistances::find_extent() {
     if (sums_ != nullptr)
         pfree(sums_);
     sums_ = static_cast<uint16_t*>(
-        MemoryContextAllocHuge(words_[0]->index.memory(), part_blocks_ * bytes_of_block));
+        MemoryContextAllocHuge(lanes_[0]->index.memory(), part_blocks_ * bytes_of_block));
     holds_all_ = false;
 }
 
 // Adds up the distances of the rows of these blocks.
 void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
     std::fill_n(sums_, (end_block - first_block) * offsets_, 0);
-    for (size_t word = 0; word < words_.size(); word++)
-        visit_postings(word, [&](uint64_t tid, int distance) {
+    for (size_t lane = 0; lane < lanes_.size(); lane++)
+        visit_postings(lane, [&](uint64_t tid, int distance) {
             uint64_t block = tid >> 16, offset = tid & 0xffff;
             // Rows that were inserted since find_extent() are none that the snapshot sees.
             if (block < first_block || block >= end_block || offset > offsets_)
                 return;
             uint16_t& sum = sums_[(block - first_block) * offsets_ + offset - 1];
-            if (word == 0)
+            if (lane == 0)
                 // The sum is 1 more than the distance, so that 0 stands for no row.
                 sum = uint16_t(1 + distance);
-            // A row without a posting of the first word was inserted after that word's pass, or is
+            // A row without a posting of the first lane was inserted after that lane's pass, or is
             // dead: the snapshot does not see it.
             else if (sum > 0)
                 sum = uint16_t(sum + distance);
@@ -97,7 +97,7 @@ void WholeDistances::add_gathered(Entry row) {
         gathered_capacity_ = std::max(2 * gathered_capacity_, kFirstRows);
         size_t bytes = gathered_capacity_ * sizeof(Entry);
         gathered_ = static_cast<Entry*>(
-            gathered_ == nullptr ? MemoryContextAllocHuge(words_[0]->index.memory(), bytes)
+            gathered_ == nullptr ? MemoryContextAllocHuge(lanes_[0]->index.memory(), bytes)
                                  : repalloc_huge(gathered_, bytes));
     }
     gathered_[gathered_count_++] = row;
@@ -132,7 +132,7 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
     find_extent();
     if (rows_at_ == nullptr)
         rows_at_ = static_cast<uint64_t*>(
-            MemoryContextAlloc(words_[0]->index.memory(), (kMaxDistance + 1) * sizeof(uint64_t)));
+            MemoryContextAlloc(lanes_[0]->index.memory(), (kMaxDistance + 1) * sizeof(uint64_t)));
     std::fill_n(rows_at_, kMaxDistance + 1, 0);
     visit_rows([&](int distance, uint64_t) { rows_at_[distance]++; });
 }

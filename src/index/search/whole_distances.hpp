@@ -1,27 +1,27 @@
-// The distances of whole values from a query, added up word by word, for an order by distance whose
-// nearest rows are far: one pass over each word's posting table.
+// The distances of whole values from a query, added up lane by lane, for an order by distance whose
+// nearest rows are far: one pass over each lane's posting table.
 //
-// A row has one posting in each word's table. So the sum of its words' distances is the distance of
+// A row has one posting in each lane's table. So the sum of its lanes' distances is the distance of
 // its value. The sums stand in an array, in order of TID. Where work_mem does not hold all of them,
-// the table's blocks are taken in parts, each with a pass of its own over all words.
+// the table's blocks are taken in parts, each with a pass of its own over all lanes.
 //
 // The first passes count the rows at each distance. Then the nearest hundreds of rows are gathered
 // and given out, in order; then many more, up to what work_mem holds; and so on, until nobody asks
 // for more. The rows at one distance are gathered together, however many they are.
 #pragma once
 
-#include "core/layout/word_radii.hpp"
+#include "core/layout/lane_radii.hpp"
 #include "index/search/seen_rows.hpp"
-#include "index/search/word_scan.hpp"
+#include "index/search/lane_scan.hpp"
 
 namespace simhash {
 
 class WholeDistances {
   public:
-    // `words` has the scans of all words.
-    explicit WholeDistances(std::span<WordScan*> words) : words_(words) {}
+    // `lanes` has the scans of all lanes.
+    explicit WholeDistances(std::span<LaneScan*> lanes) : lanes_(lanes) {}
 
-    // Begins with the distances from the value whose words are `centers`. Leaves out the rows in
+    // Begins with the distances from the value whose lanes are `centers`. Leaves out the rows in
     // `seen` and those beyond `greatest`.
     void start(std::span<const uint64_t> centers, int greatest, const SeenRows* seen);
     // Returns rows at the next distance, as pairs of that distance and a TID; none at the end. Of
@@ -29,14 +29,14 @@ class WholeDistances {
     std::span<const Entry> next();
 
   private:
-    static constexpr int kMaxDistance = kMaxWords * kFingerprintBits;
+    static constexpr int kMaxDistance = kMaxLanes * kFingerprintBits;
     static_assert(kMaxDistance < UINT16_MAX, "sums_ has 16 bits for a distance plus 1");
     static constexpr size_t kFirstRows = 256; // gathered at once, at least
     static constexpr size_t kGrowth = 16;     // each time as many more
     static constexpr size_t kMostRows = 4096; // that next() returns
 
     template <typename Visit>
-    void visit_postings(size_t word, const Visit& visit);
+    void visit_postings(size_t lane, const Visit& visit);
     void find_extent();
     void add_up(uint64_t first_block, uint64_t end_block);
     template <typename Visit>
@@ -44,7 +44,7 @@ class WholeDistances {
     void add_gathered(Entry row);
     void gather();
 
-    std::span<WordScan*> words_;
+    std::span<LaneScan*> lanes_;
     std::span<const uint64_t> centers_;
     uint8_t leaf_distances_[kMaxLeafEntries]; // of the postings of one leaf
     const SeenRows* seen_ = nullptr;

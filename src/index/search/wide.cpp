@@ -1,17 +1,17 @@
-// Scans for values of several words. See the header.
+// Scans for values of several lanes. See the header.
 #include "index/search/wide.hpp"
 
 #include <algorithm>
 
 namespace simhash {
 
-// Begins the search of the word whose turn it is. Returns false if it is not searched.
-bool WideScan::start_word() {
-    int radius = word_radius(radius_, int(words_.size()), int(word_));
-    // Where radius + 1 is less than the number of words, the last words are not searched.
+// Begins the search of the lane whose turn it is. Returns false if it is not searched.
+bool WideScan::start_lane() {
+    int radius = lane_radius(radius_, int(lanes_.size()), int(lane_));
+    // Where radius + 1 is less than the number of lanes, the last lanes are not searched.
     if (radius < 0)
         return false;
-    words_[word_]->within.start({centers_[word_], saturate_radius(radius)}, {}, nullptr);
+    lanes_[lane_]->within.start({centers_[lane_], saturate_radius(radius)}, {}, nullptr);
     return true;
 }
 
@@ -19,32 +19,32 @@ bool WideScan::start_word() {
 void WideScan::begin_everything() {
     step_ = Step::kEverything;
     postings()->stop();
-    word_ = 0;
-    // A row within the whole radius differs in its first word by no more than that.
+    lane_ = 0;
+    // A row within the whole radius differs in its first lane by no more than that.
     Ball ball = {centers_[0], saturate_radius(radius_)};
-    postings()->start(words_[0]->index.all_postings(), {ball});
+    postings()->start(lanes_[0]->index.all_postings(), {ball});
 }
 
 void WideScan::start(std::span<const uint64_t> centers, int radius) {
     centers_ = centers;
     radius_ = radius;
-    word_ = 0;
+    lane_ = 0;
     bound_ = 0;
     seen_.clear();
 }
 
-// True when one pass over the first word is better than a search of each word.
+// True when one pass over the first lane is better than a search of each lane.
 bool WideScan::is_one_pass_better() {
-    int words = int(words_.size());
-    // The first word has the greatest radius.
-    int greatest = saturate_radius(word_radius(radius_, words, 0));
-    return one_pass_is_cheaper(*words_[0]->index.plan_for(greatest), radius_, words);
+    int lanes = int(lanes_.size());
+    // The first lane has the greatest radius.
+    int greatest = saturate_radius(lane_radius(radius_, lanes, 0));
+    return one_pass_is_cheaper(*lanes_[0]->index.plan_for(greatest), radius_, lanes);
 }
 
-// Begins to search one word after the other.
-void WideScan::begin_words() {
-    word_ = 0;
-    step_ = start_word() ? Step::kWords : Step::kEnd;
+// Begins to search one lane after the other.
+void WideScan::begin_lanes() {
+    lane_ = 0;
+    step_ = start_lane() ? Step::kLanes : Step::kEnd;
 }
 
 void WideScan::start_within(std::span<const uint64_t> centers, int radius) {
@@ -52,7 +52,7 @@ void WideScan::start_within(std::span<const uint64_t> centers, int radius) {
     if (is_one_pass_better())
         begin_everything();
     else
-        begin_words();
+        begin_lanes();
 }
 
 // Drops the loaded rows that were loaded before. Returns false if none is left.
@@ -62,21 +62,21 @@ bool WideScan::drop_seen() {
     return !postings()->is_empty();
 }
 
-bool WideScan::next_of_words() {
+bool WideScan::next_of_lanes() {
     for (;;) {
         // What was returned so far is in seen_, and the pass leaves it out.
         if (seen_.is_full()) {
             begin_everything();
             return next_of_everything();
         }
-        if (words_[word_]->within.next_leaf()) {
+        if (lanes_[lane_]->within.next_leaf()) {
             if (drop_seen())
                 return true;
-        } else if (word_ + 1 == words_.size()) {
+        } else if (lane_ + 1 == lanes_.size()) {
             return false;
         } else {
-            word_++;
-            if (!start_word())
+            lane_++;
+            if (!start_lane())
                 return false;
         }
     }
@@ -95,39 +95,39 @@ bool WideScan::next_of_everything() {
 void WideScan::start_nearest(std::span<const uint64_t> centers, int greatest) {
     start(centers, greatest);
     // A small index: the first stages would be passes already.
-    if (words_[0]->index.plan_for(words_[0]->index.layout().radius)->read_all) {
+    if (lanes_[0]->index.plan_for(lanes_[0]->index.layout().radius)->read_all) {
         begin_rest();
         return;
     }
     step_ = Step::kNearest;
-    for (size_t i = 0; i < words_.size(); i++)
-        words_[i]->nearest.start({&centers_[i], 1}, {});
+    for (size_t i = 0; i < lanes_.size(); i++)
+        lanes_[i]->nearest.start({&centers_[i], 1}, {});
 }
 
-// Begins to return the rows that are left, where a word cannot go on in order at a low cost. If the
+// Begins to return the rows that are left, where a lane cannot go on in order at a low cost. If the
 // radius is cheap to search, they come in no order, none nearer than the bound, and the server
 // sorts them.
 void WideScan::begin_rest() {
-    for (WordScan* word : words_)
-        word->postings.stop();
+    for (LaneScan* lane : lanes_)
+        lane->postings.stop();
     if (is_one_pass_better()) {
         step_ = Step::kDistances;
         distances_.start(centers_, radius_, &seen_);
     } else {
-        begin_words();
+        begin_lanes();
     }
 }
 
-// Computes the bound, and gives the turn to the word that has come least far.
-void WideScan::choose_word() {
-    // Each word's scan has returned all rows nearer in that word than its frontier.
+// Computes the bound, and gives the turn to the lane that has come least far.
+void WideScan::choose_lane() {
+    // Each lane's scan has returned all rows nearer in that lane than its frontier.
     int least = INT_MAX, sum = 0;
-    for (size_t i = 0; i < words_.size(); i++) {
-        int frontier = words_[i]->nearest.frontier();
+    for (size_t i = 0; i < lanes_.size(); i++) {
+        int frontier = lanes_[i]->nearest.frontier();
         sum += frontier;
         if (frontier < least) {
             least = frontier;
-            word_ = i;
+            lane_ = i;
         }
     }
     // The bound must never fall: the server has relied on it for the rows before.
@@ -137,11 +137,11 @@ void WideScan::choose_word() {
 bool WideScan::next_nearest() {
     for (;;) {
         CHECK_FOR_INTERRUPTS();
-        choose_word();
+        choose_lane();
         // Every row that is left lies beyond the radius.
         if (bound_ > radius_)
             return false;
-        NearestScan& nearest = words_[word_]->nearest;
+        NearestScan& nearest = lanes_[lane_]->nearest;
         if (nearest.is_at_pass() || seen_.is_full()) {
             begin_rest();
             return next_leaf();
@@ -154,7 +154,7 @@ bool WideScan::next_nearest() {
         case NearestScan::Progress::kSearched:
             break;
         case NearestScan::Progress::kEnded:
-            // This word has returned all rows.
+            // This lane has returned all rows.
             return false;
         }
     }
@@ -171,8 +171,8 @@ bool WideScan::next_distance() {
 
 bool WideScan::next_leaf() {
     switch (step_) {
-    case Step::kWords:
-        return next_of_words();
+    case Step::kLanes:
+        return next_of_lanes();
     case Step::kEverything:
         return next_of_everything();
     case Step::kNearest:

@@ -1,16 +1,16 @@
-// Scans for values of several words.
+// Scans for values of several lanes.
 //
-// Within a radius: each word is searched within its share of the radius (word_radius()), one after
-// the other. A row that several words find is returned once. Where the rows found outgrow work_mem,
-// and where the radius is so large that it costs less, the rows of the first word's posting table
+// Within a radius: each lane is searched within its share of the radius (lane_radius()), one after
+// the other. A row that several lanes find is returned once. Where the rows found outgrow work_mem,
+// and where the radius is so large that it costs less, the rows of the first lane's posting table
 // are read from end to end instead.
 //
-// In order of distance, by the threshold algorithm (Fagin, Lotem and Naor, PODS 2001): each word
+// In order of distance, by the threshold algorithm (Fagin, Lotem and Naor, PODS 2001): each lane
 // has a scan in order of its own distance, and the scan that has come least far goes on. A row that
-// no word has returned yet is at least as far away, in each word, as that word's scan has come. The
+// no lane has returned yet is at least as far away, in each lane, as that lane's scan has come. The
 // sum of these is a lower bound of its distance, and it never falls. The server computes the
 // distance from the row and holds the row back until the bound has come up to it. Where the next
-// step of a word would be a pass over its posting table, the nearest rows are far. If the query has
+// step of a lane would be a pass over its posting table, the nearest rows are far. If the query has
 // a radius that is cheap to search, the rows that are left within it come in no order, and the
 // server sorts them. Otherwise the distances of all rows that are left are added up
 // (whole_distances.hpp).
@@ -25,12 +25,12 @@ namespace simhash {
 
 class WideScan {
   public:
-    // `words` has the scans of all words.
-    WideScan(std::span<WordScan*> words, MemoryContext memory)
-        : words_(words), distances_(words), seen_(memory) {}
+    // `lanes` has the scans of all lanes.
+    WideScan(std::span<LaneScan*> lanes, MemoryContext memory)
+        : lanes_(lanes), distances_(lanes), seen_(memory) {}
 
-    // Begins a scan of the rows that may lie within `radius` of the value whose words are
-    // `centers`. The words must outlive the scan.
+    // Begins a scan of the rows that may lie within `radius` of the value whose lanes are
+    // `centers`. The lanes must outlive the scan.
     void start_within(std::span<const uint64_t> centers, int radius);
     // Begins a scan of the rows that may lie within `greatest` of that value, in order of bound().
     void start_nearest(std::span<const uint64_t> centers, int greatest);
@@ -38,7 +38,7 @@ class WideScan {
     bool next_leaf();
 
     // What has the loaded rows.
-    PostingReader* postings() { return &words_[word_]->postings; }
+    PostingReader* postings() { return &lanes_[lane_]->postings; }
     // No row that is loaded now, or later, is nearer than this; 0 in a scan without an order.
     int bound() const { return bound_; }
     // True where bitmaps are made: they take a row twice.
@@ -46,31 +46,31 @@ class WideScan {
 
   private:
     enum class Step {
-        kWords,      // searches one word after the other within its radius
-        kEverything, // reads the first word's posting table
-        kNearest,    // goes on with the word that has come least far
+        kLanes,      // searches one lane after the other within its radius
+        kEverything, // reads the first lane's posting table
+        kNearest,    // goes on with the lane that has come least far
         kDistances,  // returns rows by their added-up distances
         kEnd,
     };
 
     void start(std::span<const uint64_t> centers, int radius);
-    bool start_word();
+    bool start_lane();
     bool is_one_pass_better();
-    void begin_words();
+    void begin_lanes();
     void begin_everything();
     void begin_rest();
     bool drop_seen();
-    bool next_of_words();
+    bool next_of_lanes();
     bool next_of_everything();
-    void choose_word();
+    void choose_lane();
     bool next_nearest();
     bool next_distance();
 
-    std::span<WordScan*> words_;
+    std::span<LaneScan*> lanes_;
     std::span<const uint64_t> centers_;
     int radius_ = kNoRadius;
     Step step_ = Step::kEnd;
-    size_t word_ = 0; // whose turn it is
+    size_t lane_ = 0; // whose turn it is
     int bound_ = 0;
     WholeDistances distances_;
     SeenRows seen_;

@@ -25,7 +25,7 @@ double estimated_entries(const Layout& layout, BlockNumber blocks) {
     // An entry takes about 6 bytes in each table, and its TID another 4 in the posting table. The
     // roots hold next to nothing of a large index.
     double pages = std::max(1.0, double(blocks) - tree_count(layout));
-    double bytes_per_entry = (6.0 * layout.table_count + 4) * layout.word_count;
+    double bytes_per_entry = (6.0 * layout.table_count + 4) * layout.lane_count;
     return std::max(1.0, pages * kBodyCapacity / bytes_per_entry);
 }
 

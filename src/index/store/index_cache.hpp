@@ -15,7 +15,7 @@ struct CachedPlan {
 struct IndexCache {
     Layout layout;
 
-    // Plans of the last queries: two, as the words of a value are searched within two radii at
+    // Plans of the last queries: two, as the lanes of a value are searched within two radii at
     // most.
     CachedPlan plans[2];
     unsigned next_plan; // the place that the next one takes

@@ -15,12 +15,12 @@ namespace simhash {
 constexpr BlockNumber kMetaBlock = 0;
 constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
 
-// A build writes kFormatVersion, or kWordsFormatVersion where a value has several words; scans and
+// A build writes kFormatVersion, or kLanesFormatVersion where a value has several lanes; scans and
 // insertions also accept kOldestFormatVersion. In format 2 the bits after a table's prefix follow
 // from the highest bit on (BitOrder::kFromHighest).
 constexpr uint16 kOldestFormatVersion = 2;
 constexpr uint16 kFormatVersion = 3;
-constexpr uint16 kWordsFormatVersion = 4;
+constexpr uint16 kLanesFormatVersion = 4;
 
 // The last two bytes of every page, by which pg_filedump and our checks know it.
 constexpr uint16 kPageId = 0xff96;
@@ -61,7 +61,7 @@ static_assert(sizeof(PageOpaque) == 48);
 // The content of block 0.
 struct MetaPage {
     uint32 magic;   // kMetaMagic
-    uint16 version; // kOldestFormatVersion to kWordsFormatVersion
+    uint16 version; // kOldestFormatVersion to kLanesFormatVersion
 
     // The layout that the index was built with.
     uint8 radius;
@@ -75,8 +75,8 @@ struct MetaPage {
 
     uint64 masks[kMaxTables]; // prefix masks of the layout; the first table_count are used
 
-    // From here on in format kWordsFormatVersion only.
-    uint64 word_count; // words of a value; each has trees of its own
+    // From here on in format kLanesFormatVersion only.
+    uint64 lane_count; // lanes of a value; each has trees of its own
 };
 
 // An entry of an internal page: `child` holds the keys from `key` up to the next pivot's.
@@ -89,18 +89,18 @@ struct Pivot {
 };
 static_assert(sizeof(Pivot) == sizeof(Entry) + sizeof(BlockNumber) + sizeof(uint32));
 
-// ---- Trees of an index: for each word its posting and block tables; then the null table ----
+// ---- Trees of an index: for each lane its posting and block tables; then the null table ----
 
 inline int null_tree(const Layout& layout) {
-    return layout.word_count * layout.table_count;
+    return layout.lane_count * layout.table_count;
 }
 
 inline int tree_count(const Layout& layout) {
     return null_tree(layout) + 1;
 }
 
-inline int tree_of_table(const Layout& layout, int word, int table) {
-    return word * layout.table_count + table;
+inline int tree_of_table(const Layout& layout, int lane, int table) {
+    return lane * layout.table_count + table;
 }
 
 // Returns the number that a tree's table has in the layout. Expects another tree than the null
@@ -190,33 +190,33 @@ constexpr size_t kBodyCapacity =
 
 // ---- Fences ----
 
-inline void tid_to_words(uint64_t tid, uint16 words[3]) {
-    words[0] = uint16(tid >> 32);
-    words[1] = uint16(tid >> 16);
-    words[2] = uint16(tid);
+inline void tid_to_lanes(uint64_t tid, uint16 lanes[3]) {
+    lanes[0] = uint16(tid >> 32);
+    lanes[1] = uint16(tid >> 16);
+    lanes[2] = uint16(tid);
 }
 
-inline uint64_t words_to_tid(const uint16 words[3]) {
-    return uint64_t{words[0]} << 32 | uint64_t{words[1]} << 16 | words[2];
+inline uint64_t lanes_to_tid(const uint16 lanes[3]) {
+    return uint64_t{lanes[0]} << 32 | uint64_t{lanes[1]} << 16 | lanes[2];
 }
 
 inline Entry page_low(Page page) {
-    return {page_opaque(page)->low_key, words_to_tid(page_opaque(page)->low_tid)};
+    return {page_opaque(page)->low_key, lanes_to_tid(page_opaque(page)->low_tid)};
 }
 
 // The caller has checked that the page is not rightmost: a rightmost page has no high fence.
 inline Entry page_high(Page page) {
-    return {page_opaque(page)->high_key, words_to_tid(page_opaque(page)->high_tid)};
+    return {page_opaque(page)->high_key, lanes_to_tid(page_opaque(page)->high_tid)};
 }
 
 inline void set_page_low(Page page, Entry low) {
     page_opaque(page)->low_key = low.key;
-    tid_to_words(low.tid, page_opaque(page)->low_tid);
+    tid_to_lanes(low.tid, page_opaque(page)->low_tid);
 }
 
 inline void set_page_high(Page page, Entry high) {
     page_opaque(page)->high_key = high.key;
-    tid_to_words(high.tid, page_opaque(page)->high_tid);
+    tid_to_lanes(high.tid, page_opaque(page)->high_tid);
 }
 
 // True when `key` belongs on a page further to the right.
@@ -239,9 +239,9 @@ inline Pivot read_pivot(LeafKind kind, Page page, int i) {
     Pivot pivot{};
     memcpy(&pivot.key.key, at, 8);
     if (kind == LeafKind::kPosting) {
-        uint16 words[3];
-        memcpy(words, at + 8, 6);
-        pivot.key.tid = words_to_tid(words);
+        uint16 lanes[3];
+        memcpy(lanes, at + 8, 6);
+        pivot.key.tid = lanes_to_tid(lanes);
     }
     memcpy(&pivot.child, at + pivot_bytes(kind) - 4, 4);
     return pivot;
@@ -250,9 +250,9 @@ inline Pivot read_pivot(LeafKind kind, Page page, int i) {
 inline void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot) {
     memcpy(at, &pivot.key.key, 8);
     if (kind == LeafKind::kPosting) {
-        uint16 words[3];
-        tid_to_words(pivot.key.tid, words);
-        memcpy(at + 8, words, 6);
+        uint16 lanes[3];
+        tid_to_lanes(pivot.key.tid, lanes);
+        memcpy(at + 8, lanes, 6);
     }
     memcpy(at + pivot_bytes(kind) - 4, &pivot.child, 4);
 }

@@ -37,7 +37,7 @@ bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, Entry
 // lock.
 BlockNumber expected_leaf(const TreeContext& tree, Entry key);
 // True when a posting table holds an entry for the fingerprint. The caller may hold the lock of a
-// leaf of a block table of the same word: the posting table comes later in the order of locks
+// leaf of a block table of the same lane: the posting table comes later in the order of locks
 // (rule 3).
 bool has_posting(const TreeContext& postings, uint64_t fingerprint);
 

@@ -1,4 +1,4 @@
-// The distance of two codes, the predicates that compare it, and the words by which an index finds
+// The distance of two codes, the predicates that compare it, and the lanes by which an index finds
 // a code, as SQL functions.
 //
 //     hamming(a, b), a <~~> b          number of differing bits
@@ -11,7 +11,7 @@
 // lengths have no distance, which is an error. So none of them is LEAKPROOF.
 #include "values/code/code.hpp"
 
-#include "core/bits/bit_words.hpp"
+#include "core/bits/code_lanes.hpp"
 #include "core/bits/code_distance.hpp"
 #include "values/fingerprint/distance.hpp"
 
@@ -67,21 +67,21 @@ void require_indexable(int bit_count) {
                                 kMaxCodeBits, kMaxCodeBits)));
 }
 
-// The table serves the length that two codes in a row had. A build or a COPY asks for the words of
+// The table serves the length that two codes in a row had. A build or a COPY asks for the lanes of
 // many codes, a query for those of one: to fill the table takes as long as five codes do without
 // it. The table is in the backend's own memory: its 512 kB become resident when it is filled.
-constinit WordTable word_table;
+constinit LaneTable lane_table;
 constinit int last_bit_count = 0;
 
-void compute_words(const Code& code, uint64* words) {
+void compute_lanes(const Code& code, uint64* lanes) {
     // The second code in a row of a length that the table does not serve.
-    if (code.bit_count == last_bit_count && code.bit_count != word_table.bit_count())
-        word_table.fill(code.bit_count);
+    if (code.bit_count == last_bit_count && code.bit_count != lane_table.bit_count())
+        lane_table.fill(code.bit_count);
     last_bit_count = code.bit_count;
-    if (code.bit_count == word_table.bit_count())
-        word_table.words_of_bits(code.bytes, words);
+    if (code.bit_count == lane_table.bit_count())
+        lane_table.lanes_of_bits(code.bytes, lanes);
     else
-        words_of_bits(code.bytes, code.bit_count, words);
+        lanes_of_bits(code.bytes, code.bit_count, lanes);
 }
 
 } // namespace
@@ -97,8 +97,8 @@ PG_FUNCTION_INFO_V1(simhash_code_hamming_at);
 PG_FUNCTION_INFO_V1(simhash_code_hamming_beyond);
 PG_FUNCTION_INFO_V1(simhash_code_hamming_radius);
 PG_FUNCTION_INFO_V1(simhash_codes_alike);
-PG_FUNCTION_INFO_V1(simhash_code_words);
-PG_FUNCTION_INFO_V1(simhash_code_word_layout);
+PG_FUNCTION_INFO_V1(simhash_code_lanes);
+PG_FUNCTION_INFO_V1(simhash_code_lane_layout);
 
 Datum simhash_code_hamming(PG_FUNCTION_ARGS) {
     PG_RETURN_INT32(distance_of_first_two(fcinfo));
@@ -128,29 +128,29 @@ Datum simhash_codes_alike(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(code_distance(a, b) <= near_radius_of_bits(a.bit_count));
 }
 
-// This is support function 2 of the class of codes (kValueWords).
-Datum simhash_code_words(PG_FUNCTION_ARGS) {
+// This is support function 2 of the class of codes (kValueLanes).
+Datum simhash_code_lanes(PG_FUNCTION_ARGS) {
     Code code = datum_get_code(PG_GETARG_DATUM(0));
     require_indexable(code.bit_count);
-    uint64 words[kMaxCodeWords];
-    compute_words(code, words);
-    Datum elements[kMaxCodeWords];
-    int count = word_count_of_bits(code.bit_count);
+    uint64 lanes[kMaxCodeLanes];
+    compute_lanes(code, lanes);
+    Datum elements[kMaxCodeLanes];
+    int count = lane_count_of_bits(code.bit_count);
     for (int i = 0; i < count; i++)
-        elements[i] = Int64GetDatum(int64(words[i]));
+        elements[i] = Int64GetDatum(int64(lanes[i]));
     PG_RETURN_ARRAYTYPE_P(
         construct_array(elements, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 // The type modifier of bit(n) is n; without one the length is not known.
-Datum simhash_code_word_layout(PG_FUNCTION_ARGS) {
+Datum simhash_code_lane_layout(PG_FUNCTION_ARGS) {
     int bit_count = PG_GETARG_INT32(0);
     // bit varying, or bit without a length, has the type modifier -1. An index on it is refused
     // (first_column.cpp).
     if (bit_count < 1)
         PG_RETURN_NULL();
     require_indexable(bit_count);
-    Datum elements[] = {Int32GetDatum(word_count_of_bits(bit_count)),
+    Datum elements[] = {Int32GetDatum(lane_count_of_bits(bit_count)),
                         Int32GetDatum(near_radius_of_bits(bit_count))};
     PG_RETURN_ARRAYTYPE_P(construct_array(elements, 2, INT4OID, sizeof(int32), true, TYPALIGN_INT));
 }

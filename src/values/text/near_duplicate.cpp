@@ -235,7 +235,7 @@ using namespace simhash;
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_near_duplicate_documents);
 PG_FUNCTION_INFO_V1(simhash_documents_alike);
-PG_FUNCTION_INFO_V1(simhash_document_words);
+PG_FUNCTION_INFO_V1(simhash_document_lanes);
 PG_FUNCTION_INFO_V1(simhash_document_in_ball);
 
 // near_duplicate(a text, b text, similarity double precision) -> boolean
@@ -255,8 +255,8 @@ Datum simhash_documents_alike(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(compare_arguments(fcinfo, call_site(fcinfo), {kAlikeSimilarity, kAlikeRadius}));
 }
 
-// document_words(document text) -> bigint[]: its fingerprint, or nothing
-Datum simhash_document_words(PG_FUNCTION_ARGS) {
+// document_lanes(document text) -> bigint[]: its fingerprint, or nothing
+Datum simhash_document_lanes(PG_FUNCTION_ARGS) {
     text* document = PG_GETARG_TEXT_PP(0);
     uint64_t fingerprint;
     bool found = kept_fingerprint_of(fcinfo->flinfo, document, &fingerprint);

@@ -1,5 +1,5 @@
-// Finds words in a sorted array of them. For each beginning, the first few bits, it knows where the
-// words with it are.
+// Finds lanes in a sorted array of them. For each beginning, the first few bits, it knows where the
+// lanes with it are.
 #pragma once
 
 #include "server/pg.hpp"
@@ -13,47 +13,47 @@
 namespace simhash {
 
 //
-// With 2 bits, for the words 0001, 0110, 0111, 1100 (of 4 bits here):
+// With 2 bits, for the lanes 0001, 0110, 0111, 1100 (of 4 bits here):
 //
 //     beginning    00   01   10   11   end
 //     begins_       0    1    3    3     4
 //
-// The words that begin with 01 are at places 1 and 2. Words that are spread evenly share their
+// The lanes that begin with 01 are at places 1 and 2. Lanes that are spread evenly share their
 // beginning with few others, so the binary search between the two places has a step or two.
-class WordDirectory {
+class LaneDirectory {
   public:
-    // Of `count` words, in the current memory context. Uses about memory_bytes at most.
-    // word_at(place): the word at a place of the array
-    template <typename WordAt>
-    void make(size_t count, size_t memory_bytes, const WordAt& word_at) {
+    // Of `count` lanes, in the current memory context. Uses about memory_bytes at most.
+    // lane_at(place): the lane at a place of the array
+    template <typename LaneAt>
+    void make(size_t count, size_t memory_bytes, const LaneAt& lane_at) {
         // 1 MB of places, which a processor's cache holds.
         constexpr int kMostBits = 18;
         Assert(count <= UINT32_MAX);
         size_t entries = std::min(count, memory_bytes / sizeof(uint32_t));
         size_t filled = 0;
-        // About one word for each beginning, and no more beginnings than the memory has room for.
+        // About one lane for each beginning, and no more beginnings than the memory has room for.
         bits_ = std::clamp(int(std::bit_width(entries)) - 1, 1, kMostBits);
         begins_ = allocate<uint32_t>(CurrentMemoryContext, beginnings() + 1);
         for (size_t i = 0; i < count; i++) {
             CHECK_FOR_INTERRUPTS();
-            // Beginnings that no word has lie between that of the last word and this one: they
+            // Beginnings that no lane has lie between that of the last lane and this one: they
             // begin here, too, and are empty.
-            for (size_t beginning = beginning_of(word_at(i)); filled <= beginning;)
+            for (size_t beginning = beginning_of(lane_at(i)); filled <= beginning;)
                 begins_[filled++] = uint32_t(i);
         }
         while (filled <= beginnings())
             begins_[filled++] = uint32_t(count);
     }
 
-    // The first place of a word that is there.
-    template <typename WordAt>
-    size_t place_of(uint64_t word, const WordAt& word_at) const {
-        // The word is there, so the first place of it is in low .. high - 1. The search ends with
+    // The first place of a lane that is there.
+    template <typename LaneAt>
+    size_t place_of(uint64_t lane, const LaneAt& lane_at) const {
+        // The lane is there, so the first place of it is in low .. high - 1. The search ends with
         // one place.
-        size_t low = begins_[beginning_of(word)], high = begins_[beginning_of(word) + 1];
+        size_t low = begins_[beginning_of(lane)], high = begins_[beginning_of(lane) + 1];
         while (high - low > 1) {
             size_t middle = (low + high - 1) / 2;
-            if (word_at(middle) < word)
+            if (lane_at(middle) < lane)
                 low = middle + 1;
             else
                 high = middle + 1;
@@ -72,10 +72,10 @@ class WordDirectory {
     }
 
   private:
-    size_t beginning_of(uint64_t word) const { return word >> (kFingerprintBits - bits_); }
+    size_t beginning_of(uint64_t lane) const { return lane >> (kFingerprintBits - bits_); }
 
     int bits_ = 0;
-    uint32_t* begins_ = nullptr; // [beginnings() + 1]: where the words of each begin; the end
+    uint32_t* begins_ = nullptr; // [beginnings() + 1]: where the lanes of each begin; the end
 };
 
 } // namespace simhash

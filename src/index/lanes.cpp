@@ -1,5 +1,5 @@
-// Computes the words of values. See the header.
-#include "index/words.hpp"
+// Computes the lanes of values. See the header.
+#include "index/lanes.hpp"
 
 #include <algorithm>
 
@@ -20,8 +20,8 @@ std::span<const Element> elements(ArrayType* array, Oid type, int function) {
 
 } // namespace
 
-WordLayout word_layout(Oid opfamily, Oid type, int32 typmod) {
-    Oid function = get_opfamily_proc(opfamily, type, type, kWordLayout);
+LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
+    Oid function = get_opfamily_proc(opfamily, type, type, kLaneLayout);
     if (!OidIsValid(function))
         return {1, kAlikeRadius};
     // Not OidFunctionCall1(), for which NULL is an error: here it says that there is no length.
@@ -41,12 +41,12 @@ WordLayout word_layout(Oid opfamily, Oid type, int32 typmod) {
         PopActiveSnapshot();
     if (call->isnull)
         return {0, kNoRadius};
-    auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kWordLayout);
+    auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kLaneLayout);
     // Anybody may write an operator class, so what its function returns is checked.
     if (numbers.size() != 2 || numbers[0] < 1 || numbers[1] < 0 ||
         numbers[1] > int64{numbers[0]} * kFingerprintBits)
-        elog(ERROR, "support function %d of a simhash operator class returned no layout of words",
-             kWordLayout);
+        elog(ERROR, "support function %d of a simhash operator class returned no layout of lanes",
+             kLaneLayout);
     return {numbers[0], numbers[1]};
 }
 
@@ -57,40 +57,40 @@ int32 value_typmod(Relation index) {
     return getBaseTypeAndTypmod(column->atttypid, &typmod) == index->rd_opcintype[0] ? typmod : -1;
 }
 
-WordLayout word_layout(Relation index) {
-    if (!computes_words(index))
+LaneLayout lane_layout(Relation index) {
+    if (!computes_lanes(index))
         return {1, kAlikeRadius};
-    return word_layout(index->rd_opfamily[0], index->rd_opcintype[0], value_typmod(index));
+    return lane_layout(index->rd_opfamily[0], index->rd_opcintype[0], value_typmod(index));
 }
 
-bool words_of_value(Relation index, Datum value, std::span<uint64_t> words) {
-    if (!computes_words(index)) {
-        words[0] = uint64_t(DatumGetInt64(value));
+bool lanes_of_value(Relation index, Datum value, std::span<uint64_t> lanes) {
+    if (!computes_lanes(index)) {
+        lanes[0] = uint64_t(DatumGetInt64(value));
         return true;
     }
-    // Not FunctionCall1Coll(), for which NULL is an error: here it says that there is no word.
+    // Not FunctionCall1Coll(), for which NULL is an error: here it says that there is no lane.
     LOCAL_FCINFO(call, 1);
-    InitFunctionCallInfoData(*call, index_getprocinfo(index, 1, kValueWords), 1,
+    InitFunctionCallInfoData(*call, index_getprocinfo(index, 1, kValueLanes), 1,
                              index->rd_indcollation[0], nullptr, nullptr);
     call->args[0].value = value;
     call->args[0].isnull = false;
     Datum result = FunctionCallInvoke(call);
     if (call->isnull)
         return false;
-    auto found = elements<uint64_t>(DatumGetArrayTypeP(result), INT8OID, kValueWords);
+    auto found = elements<uint64_t>(DatumGetArrayTypeP(result), INT8OID, kValueLanes);
     if (found.empty())
         return false;
-    if (found.size() != words.size())
+    if (found.size() != lanes.size())
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a value has another number of words than index \"%s\" keeps",
+                        errmsg("a value has another number of lanes than index \"%s\" keeps",
                                RelationGetRelationName(index)),
                         errdetail("The operator class computes %zu; the index keeps %zu.",
-                                  found.size(), words.size()),
+                                  found.size(), lanes.size()),
                         errhint("Support function %d of the operator class must tell how many "
-                                "words its support function %d computes.",
-                                kWordLayout, kValueWords)));
+                                "lanes its support function %d computes.",
+                                kLaneLayout, kValueLanes)));
     // The array may stand at an address that is no multiple of 8.
-    memcpy(words.data(), found.data(), words.size_bytes());
+    memcpy(lanes.data(), found.data(), lanes.size_bytes());
     return true;
 }
 

@@ -1,4 +1,4 @@
-// The parts of a scan that search one word's trees.
+// The parts of a scan that search one lane's trees.
 #pragma once
 
 #include "index/search/nearest.hpp"
@@ -6,16 +6,16 @@
 
 namespace simhash {
 
-struct WordScan {
-    // Of the first word, or of another one. The arguments are those of SearchedIndex.
+struct LaneScan {
+    // Of the first lane, or of another one. The arguments are those of SearchedIndex.
     template <typename... Arguments>
-    explicit WordScan(const Arguments&... arguments)
+    explicit LaneScan(const Arguments&... arguments)
         : index(arguments...), matches(&index), probes(&index, &matches), postings(&index),
           within(&index, &matches, &probes, &postings),
           nearest(&index, &matches, &probes, &postings) {}
     // The parts have each other's addresses.
-    WordScan(const WordScan&) = delete;
-    WordScan& operator=(const WordScan&) = delete;
+    LaneScan(const LaneScan&) = delete;
+    LaneScan& operator=(const LaneScan&) = delete;
 
     SearchedIndex index;
     Matches matches;

@@ -1,14 +1,14 @@
-// How the bits of a code, a bit string, are dealt to the 64-bit words that the index keeps of it.
+// How the bits of a code, a bit string, are dealt to the 64-bit lanes that the index keeps of it.
 //
 // Neighbouring bits of a picture's hash often go together, and so do bits at other regular
-// distances, such as those of one column of pixels. Words of such bits take few values, and many
-// strangers share a word. So the bits are scattered first: bit j goes to place j * step mod n, with
-// a step next to n (sqrt(2) - 1), which no such distance divides. The places are cut into words of
-// equal size. A word of m < 64 bits has them spread evenly over its 64 positions, so that every
+// distances, such as those of one column of pixels. Lanes of such bits take few values, and many
+// strangers share a lane. So the bits are scattered first: bit j goes to place j * step mod n, with
+// a step next to n (sqrt(2) - 1), which no such distance divides. The places are cut into lanes of
+// equal size. A lane of m < 64 bits has them spread evenly over its 64 positions, so that every
 // block of a layout has its share:
 //
-//   256 bits, step 107     places 0, 1, 2, ... have the bits 0, 67, 134, ...; word 0 has 64 places
-//   100 bits, step 43      words of 50 bits, at positions 0, 1, 2, 3, 5, ... from the top
+//   256 bits, step 107     places 0, 1, 2, ... have the bits 0, 67, 134, ...; lane 0 has 64 places
+//   100 bits, step 43      lanes of 50 bits, at positions 0, 1, 2, 3, 5, ... from the top
 //
 // docs/fingerprints-from-elsewhere.md has the measurement. This is a format: what an index holds
 // depends on it.
@@ -26,17 +26,17 @@
 
 namespace simhash {
 
-constexpr int kMaxCodeBits = 1024; // of which an index can keep the words
+constexpr int kMaxCodeBits = 1024; // of which an index can keep the lanes
 
-constexpr int word_count_of_bits(int bit_count) {
+constexpr int lane_count_of_bits(int bit_count) {
     return (bit_count + kFingerprintBits - 1) / kFingerprintBits;
 }
 
-constexpr int kMaxCodeWords = word_count_of_bits(kMaxCodeBits);
+constexpr int kMaxCodeLanes = lane_count_of_bits(kMaxCodeBits);
 
-// The number of bits that a word has: of two words, the first has at most one more.
-constexpr int bits_of_word(int bit_count, int word_count, int word) {
-    return bit_count / word_count + (word < bit_count % word_count);
+// The number of bits that a lane has: of two lanes, the first has at most one more.
+constexpr int bits_of_lane(int bit_count, int lane_count, int lane) {
+    return bit_count / lane_count + (lane < bit_count % lane_count);
 }
 
 namespace internal {
@@ -62,16 +62,16 @@ constexpr int bits_between_places(int bit_count) {
     return inverse < 0 ? inverse + bit_count : inverse;
 }
 
-// Calls visit(bit, word, position) for each bit of a code, in the order of places: position 63 is
-// the highest bit of the word.
+// Calls visit(bit, lane, position) for each bit of a code, in the order of places: position 63 is
+// the highest bit of the lane.
 template <typename Visit>
 constexpr void for_each_place(int bit_count, Visit visit) {
-    int word_count = word_count_of_bits(bit_count);
+    int lane_count = lane_count_of_bits(bit_count);
     int between = bits_between_places(bit_count), bit = 0;
-    for (int word = 0; word < word_count; word++) {
-        int count = bits_of_word(bit_count, word_count, word);
+    for (int lane = 0; lane < lane_count; lane++) {
+        int count = bits_of_lane(bit_count, lane_count, lane);
         for (int k = 0; k < count; k++) {
-            visit(bit, word, kFingerprintBits - 1 - k * kFingerprintBits / count);
+            visit(bit, lane, kFingerprintBits - 1 - k * kFingerprintBits / count);
             bit += between;
             bit -= bit >= bit_count ? bit_count : 0;
         }
@@ -80,27 +80,27 @@ constexpr void for_each_place(int bit_count, Visit visit) {
 
 } // namespace internal
 
-// Writes the words of a code into words[word_count_of_bits(bit_count)]. Bit 0 is the highest of
+// Writes the lanes of a code into lanes[lane_count_of_bits(bit_count)]. Bit 0 is the highest of
 // byte 0, as the server stores bit strings.
-constexpr void words_of_bits(const uint8_t* bits, int bit_count, uint64_t* words) {
-    std::fill_n(words, word_count_of_bits(bit_count), 0);
-    internal::for_each_place(bit_count, [=](int bit, int word, int position) {
-        words[word] |= uint64_t(bits[bit / 8] >> (7 - bit % 8) & 1) << position;
+constexpr void lanes_of_bits(const uint8_t* bits, int bit_count, uint64_t* lanes) {
+    std::fill_n(lanes, lane_count_of_bits(bit_count), 0);
+    internal::for_each_place(bit_count, [=](int bit, int lane, int position) {
+        lanes[lane] |= uint64_t(bits[bit / 8] >> (7 - bit % 8) & 1) << position;
     });
 }
 
-// Computes the words of many codes of one length. A table has, for each half of a byte and each of
-// its values, what they give to four words: the words of a code are the OR of bit_count / 4 rows.
+// Computes the lanes of many codes of one length. A table has, for each half of a byte and each of
+// its values, what they give to four lanes: the lanes of a code are the OR of bit_count / 4 rows.
 // It has room for codes of kMaxCodeBits, 512 kB, and touches 32 kB of them for 256 bits.
-class WordTable {
+class LaneTable {
   public:
     void fill(int bit_count) {
         bit_count_ = bit_count;
         std::fill_n(rows_.begin(), row_groups() * 2 * byte_count() * kHalves, Row{});
-        internal::for_each_place(bit_count, [this](int bit, int word, int position) {
+        internal::for_each_place(bit_count, [this](int bit, int lane, int position) {
             for (int half = 0; half < kHalves; half++)
                 if (half >> (3 - bit % 4) & 1)
-                    row(word / kRow, bit / 4, half)[size_t(word % kRow)] |= uint64_t(1) << position;
+                    row(lane / kRow, bit / 4, half)[size_t(lane % kRow)] |= uint64_t(1) << position;
         });
     }
 
@@ -108,8 +108,8 @@ class WordTable {
     int bit_count() const { return bit_count_; }
 
     // Does what the function of this name does, for a code of bit_count() bits.
-    void words_of_bits(const uint8_t* bits, uint64_t* words) const {
-        int word_count = word_count_of_bits(bit_count_);
+    void lanes_of_bits(const uint8_t* bits, uint64_t* lanes) const {
+        int lane_count = lane_count_of_bits(bit_count_);
         for (int group = 0; group < row_groups(); group++) {
             Row sum = {};
             for (int byte = 0; byte < byte_count(); byte++) {
@@ -118,20 +118,20 @@ class WordTable {
                 for (size_t i = 0; i < kRow; i++)
                     sum[i] |= high[i] | low[i];
             }
-            std::copy_n(sum.begin(), std::min(kRow, word_count - group * kRow),
-                        words + group * kRow);
+            std::copy_n(sum.begin(), std::min(kRow, lane_count - group * kRow),
+                        lanes + group * kRow);
         }
     }
 
   private:
-    static constexpr int kRow = 4;     // words
+    static constexpr int kRow = 4;     // lanes
     static constexpr int kHalves = 16; // values of half a byte
     using Row = std::array<uint64_t, kRow>;
 
     int byte_count() const { return (bit_count_ + 7) / 8; }
-    int row_groups() const { return (word_count_of_bits(bit_count_) + kRow - 1) / kRow; }
+    int row_groups() const { return (lane_count_of_bits(bit_count_) + kRow - 1) / kRow; }
 
-    // Row of a group of words, of one of the 2 byte_count() halves of bytes, and of its value.
+    // Row of a group of lanes, of one of the 2 byte_count() halves of bytes, and of its value.
     const Row& row(int group, int place, int half) const {
         return rows_[size_t((group * 2 * byte_count() + place) * kHalves + half)];
     }
@@ -139,7 +139,7 @@ class WordTable {
         return const_cast<Row&>(std::as_const(*this).row(group, place, half));
     }
 
-    std::array<Row, kMaxCodeWords / kRow*(kMaxCodeBits / 4)* kHalves> rows_ = {};
+    std::array<Row, kMaxCodeLanes / kRow*(kMaxCodeBits / 4)* kHalves> rows_ = {};
     int bit_count_ = 0;
 };
 
