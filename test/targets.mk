@@ -13,7 +13,7 @@
 #   make valgrind          the SQL tests on a server under memcheck
 #   make update-test       ALTER EXTENSION UPDATE to a version made for the test
 #   make old-snapshot      old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
-#   make old-index-data    writes an index of the present format for tests of later versions (test/data/index_format_N)
+#   make kept-index        writes an index of the present format for tests of later versions (test/data/index_format_N)
 #   make mutants           one mistake at a time into a copy of the source: do the tests notice? Installs them into the server of
 #                          PG_CONFIG. MUTANTS="name name" tries these, MACHINE=n also n changes of an operator (SEED=n)
 #   make fuzz              tokenizer, leaf decoder, input and recv functions, states of aggregates and the metapage's reader under
@@ -37,7 +37,7 @@
 #   make dist              writes simhash-1.2.0.zip, of what is committed: the form in which PGXN takes it
 #   make release-check     what a release needs before it is tagged
 
-.PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak sqlsmith update-test old-index-data \
+.PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak sqlsmith update-test kept-index \
 	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search insert-or-find \
 	false-neighbours pictures bench plan-grid drawing format-check tidy dist release-check
 
@@ -102,8 +102,8 @@ sqlsmith:
 	PG_CONFIG=$(PG_CONFIG) test/sqlsmith.sh $(SECONDS) $(SEED)
 update-test:
 	PG_CONFIG=$(PG_CONFIG) test/update.sh
-old-index-data:
-	PG_CONFIG=$(PG_CONFIG) test/old_index_data.sh
+kept-index:
+	PG_CONFIG=$(PG_CONFIG) test/kept_index.sh
 old-snapshot:
 	PG_CONFIG=$(PG_CONFIG) test/old_snapshot.sh
 valgrind:

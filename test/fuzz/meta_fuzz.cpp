@@ -109,8 +109,8 @@ void check_layout(const Layout& layout) {
 }
 
 bool is_same(const Layout& a, const Layout& b) {
-    return a.radius == b.radius && a.table_count == b.table_count && a.order == b.order &&
-           a.lane_count == b.lane_count && std::equal(a.masks, a.masks + a.table_count, b.masks);
+    return a.radius == b.radius && a.table_count == b.table_count && a.lane_count == b.lane_count &&
+           std::equal(a.masks, a.masks + a.table_count, b.masks);
 }
 
 void write_page(Relation index, const Layout& layout) {

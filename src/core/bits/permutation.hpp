@@ -1,10 +1,8 @@
 // A permutation of the 64 bits. It brings the bits of a mask to the front, in their order, and puts
-// the others after them, either from the highest one down, or from the one after the mask's last
-// bit down and round to the highest:
+// the others after them, from the one after the mask's last bit down and round to the highest:
 //
-//     fp                     a b c d e f g h          mask   0 0 1 1 0 0 0 0
-//     key, from the highest  c d | a b e f g h
-//     key, going round       c d | e f g h a b
+//     fp     a b c d e f g h          mask   0 0 1 1 0 0 0 0
+//     key    c d | e f g h a b
 //
 // A segment of adjacent bits moves as one piece, so a permutation is a few rotations, each of the
 // bits of a mask. Segments that move equally far share a rotation. The masks of layouts take one to
@@ -18,20 +16,17 @@
 
 namespace simhash {
 
-// Which of the other bits comes first after those of the mask.
-enum class BitOrder : uint8_t { kFromHighest, kRound };
-
 class Permutation {
   public:
-    Permutation(uint64_t mask, BitOrder order) {
+    // The empty mask leaves the bits as they are.
+    explicit Permutation(uint64_t mask) {
         int prefix_bits = std::popcount(mask);
-        int to_prefix = 0;         // bits already placed at the front
-        int to_rest = prefix_bits; // and after the prefix
-        if (order == BitOrder::kRound)
-            to_rest += std::countr_zero(mask);         // those after the mask's last bit go before
+        int to_prefix = 0; // bits already placed at the front
+        // and after the prefix, where those after the mask's last bit go before
+        int to_rest = prefix_bits + std::countr_zero(mask);
         for (int from = 0; from < kFingerprintBits;) { // positions are counted from bit 63 down
             bool in_prefix = (mask << from) >> (kFingerprintBits - 1);
-            if (order == BitOrder::kRound && mask << from == 0)
+            if (mask << from == 0)
                 to_rest = prefix_bits;
             int length = std::countl_one((in_prefix ? mask : ~mask) << from);
             int& to = in_prefix ? to_prefix : to_rest;

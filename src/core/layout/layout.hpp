@@ -17,10 +17,9 @@ struct Layout {
     int radius;                 // up to this distance, one exact probe per table finds everything
     int table_count;            // 1 .. kMaxTables
     uint64_t masks[kMaxTables]; // prefix masks; masks[0] is the leading bits of the fingerprint
-    BitOrder order = BitOrder::kRound; // of the bits after the prefix
-    int lane_count = 1; // of a value: an index has these tables for each of its lanes
+    int lane_count = 1;         // of a value: an index has these tables for each of its lanes
 
-    Permutation permutation(int table) const { return {masks[table], order}; }
+    Permutation permutation(int table) const { return Permutation(masks[table]); }
 };
 
 // The layout with the longest shortest prefix among those of at most max_tables (1..64) tables for

@@ -408,8 +408,7 @@ class Planner {
     // Narrows the probes of a family as the circle allows. Its masks are cut to `longest` bits.
     void narrow(std::span<Probe> probes, int longest) const {
         auto has_block = [this](const Probe& p) { return is_block(layout_.masks[p.table]); };
-        if (layout_.order != BitOrder::kRound || probes.size() < 2 ||
-            !std::all_of(probes.begin(), probes.end(), has_block))
+        if (probes.size() < 2 || !std::all_of(probes.begin(), probes.end(), has_block))
             return;
         for (Probe& p : probes) {
             uint64_t mask = layout_.masks[p.table];

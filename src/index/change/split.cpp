@@ -302,8 +302,8 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, E
 // Moves the cut so that it separates a full tail. Full tail and new entry are one entry more than a
 // tail holds. If all of them fell to one half and did not fit there packed, they could not stay raw
 // either. So at least one of them goes to the other half.
-int cut_within_tail(const TreeContext& tree, const LeafContent* content, int cut) {
-    if (content->tail_count <= max_tail_entries(*tree.layout))
+int cut_within_tail(const LeafContent* content, int cut) {
+    if (content->tail_count <= kMaxTailEntries)
         return cut;
     const Entry* end = content->all + content->count;
     const Entry &first = content->tail[0], &last = content->tail[content->tail_count - 1];
@@ -322,7 +322,7 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
     Page left_page = GenericXLogRegisterBuffer(state, left, 0);
     Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 
-    int cut = cut_within_tail(tree, content, choose_cut(tree, left_page, content, entry));
+    int cut = cut_within_tail(content, choose_cut(tree, left_page, content, entry));
     // If a range begins at the cut, the fence is the least key of the range, not its first entry.
     // Then a probe of that range reads the right page alone.
     Entry cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
@@ -371,8 +371,8 @@ bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafRea
 } // namespace
 
 bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader) {
-    return reader.tail_count() < max_tail_entries(*tree.layout) &&
-           reader.count() < kMaxLeafEntries && page_free_bytes(page) >= tail_entry_bytes(tree.kind);
+    return reader.tail_count() < kMaxTailEntries && reader.count() < kMaxLeafEntries &&
+           page_free_bytes(page) >= tail_entry_bytes(tree.kind);
 }
 
 bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,

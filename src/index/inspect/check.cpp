@@ -495,8 +495,7 @@ void check_index(Check* check, bool rows) {
     for (int number = 0; number < tree_count(*check->layout); number++)
         check_tree(check, number);
     check_unreached(check);
-    // The empty mask leaves the bits as they are.
-    Permutation natural(0, BitOrder::kFromHighest);
+    Permutation natural(0);
     check->lane = 0;
     check->fingerprints = add_fingerprints(check, natural, nullptr);
     for (; check->lane < check->layout->lane_count; check->lane++) {

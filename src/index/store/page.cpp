@@ -18,23 +18,13 @@ void report_corruption(Relation index, BlockNumber block, const char* what) {
 
 namespace {
 
-// The metapage of an index of one lane ends before the number of lanes.
-size_t meta_size(uint16 version) {
-    return version == kLanesFormatVersion ? sizeof(MetaPage) : offsetof(MetaPage, lane_count);
-}
-
 // The layout has a checksum of its own because data checksums may be off, and a wrong mask would
 // give wrong answers without any other sign of damage. VACUUM's flags are left out: they change.
 uint32 meta_checksum(const MetaPage* meta) {
     pg_crc32c crc;
     INIT_CRC32C(crc);
     COMP_CRC32C(crc, meta, offsetof(MetaPage, removal_pending));
-    COMP_CRC32C(crc, meta->masks, sizeof(meta->masks));
-    if (meta->version == kLanesFormatVersion)
-        COMP_CRC32C(crc, &meta->lane_count, sizeof(meta->lane_count));
-    // Indexes that are older than scopes have 0 here, and a checksum without this field.
-    if (meta->scope_columns > 0)
-        COMP_CRC32C(crc, &meta->scope_columns, sizeof(meta->scope_columns));
+    COMP_CRC32C(crc, meta->masks, sizeof(MetaPage) - offsetof(MetaPage, masks));
     FIN_CRC32C(crc);
     return crc;
 }
@@ -63,7 +53,7 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_c
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     memset(meta, 0, sizeof(*meta));
     meta->magic = kMetaMagic;
-    meta->version = layout.lane_count == 1 ? kFormatVersion : kLanesFormatVersion;
+    meta->version = kFormatVersion;
     meta->radius = uint8(layout.radius);
     meta->table_count = uint8(layout.table_count);
     meta->fillfactor = uint8(fillfactor);
@@ -71,11 +61,10 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_c
     meta->scope_columns = uint8(scope_columns);
     for (int i = 0; i < layout.table_count; i++)
         meta->masks[i] = layout.masks[i];
-    if (meta->version == kLanesFormatVersion)
-        meta->lane_count = uint64(layout.lane_count);
+    meta->lane_count = uint64(layout.lane_count);
     meta->checksum = meta_checksum(meta);
     // pd_lower lies behind the content: full-page images leave out what lies after it.
-    page_set_body_size(page, meta_size(meta->version));
+    page_set_body_size(page, sizeof(MetaPage));
 }
 
 LeafReader open_leaf(Relation index, Buffer buffer, LeafKind kind) {
@@ -109,25 +98,20 @@ Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode) {
 
 namespace {
 
-uint64 lane_count(const MetaPage* meta) {
-    return meta->version == kLanesFormatVersion ? meta->lane_count : 1;
-}
-
 void check_meta(Relation index, const MetaPage* meta, size_t size) {
     if (size < offsetof(MetaPage, masks) || meta->magic != kMetaMagic)
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
     // The version comes before size and checksum: another format may define both differently.
-    if (meta->version < kOldestFormatVersion || meta->version > kLanesFormatVersion)
+    if (meta->version != kFormatVersion)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("index \"%s\" has storage format version %u",
                         RelationGetRelationName(index), meta->version),
-                 errdetail("This version of simhash reads format versions %u to %u.",
-                           kOldestFormatVersion, kLanesFormatVersion),
+                 errdetail("This version of simhash reads format version %u.", kFormatVersion),
                  errhint("Install a version of simhash that reads it, or REINDEX the index.")));
-    if (size != meta_size(meta->version) || meta->radius >= kFingerprintBits ||
-        meta->table_count < 1 || meta->table_count > kMaxTables || lane_count(meta) < 1 ||
-        lane_count(meta) > kMaxLanes || meta->table_count * lane_count(meta) >= kMaxTrees)
+    if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
+        meta->table_count > kMaxTables || meta->lane_count < 1 || meta->lane_count > kMaxLanes ||
+        meta->table_count * meta->lane_count >= kMaxTrees)
         report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
     if (meta->checksum != meta_checksum(meta))
         report_corruption(index, kMetaBlock, "The metapage's checksum is wrong.");
@@ -144,8 +128,7 @@ Layout read_layout(Relation index) {
     Page page = BufferGetPage(buffer);
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     check_meta(index, meta, page_body_size(page));
-    BitOrder order = meta->version == 2 ? BitOrder::kFromHighest : BitOrder::kRound;
-    Layout layout = {meta->radius, meta->table_count, {}, order, int(lane_count(meta))};
+    Layout layout = {meta->radius, meta->table_count, {}, int(meta->lane_count)};
     std::copy_n(meta->masks, meta->table_count, layout.masks);
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.

@@ -15,12 +15,8 @@ namespace simhash {
 constexpr BlockNumber kMetaBlock = 0;
 constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
 
-// A build writes kFormatVersion, or kLanesFormatVersion where a value has several lanes; scans and
-// insertions also accept kOldestFormatVersion. In format 2 the bits after a table's prefix follow
-// from the highest bit on (BitOrder::kFromHighest).
-constexpr uint16 kOldestFormatVersion = 2;
-constexpr uint16 kFormatVersion = 3;
-constexpr uint16 kLanesFormatVersion = 4;
+// The storage format, of which an index must be to be opened.
+constexpr uint16 kFormatVersion = 4;
 
 // The last two bytes of every page, by which pg_filedump and our checks know it.
 constexpr uint16 kPageId = 0xff96;
@@ -61,22 +57,20 @@ static_assert(sizeof(PageOpaque) == 48);
 // The content of block 0.
 struct MetaPage {
     uint32 magic;   // kMetaMagic
-    uint16 version; // kOldestFormatVersion to kLanesFormatVersion
+    uint16 version; // kFormatVersion
 
     // The layout that the index was built with.
     uint8 radius;
     uint8 table_count;
 
     uint8 fillfactor;      // per cent that the build filled leaves to
+    uint8 scope_columns;   // number of columns after the fingerprint
     uint8 removal_pending; // a removal began and did not end: block tables may hold orphans
     uint8 free_pending;    // deleted pages wait to be put into the free space map
-    uint8 scope_columns;   // number of columns after the fingerprint
     uint32 checksum;       // CRC-32C of the fields that never change after the build
 
     uint64 masks[kMaxTables]; // prefix masks of the layout; the first table_count are used
-
-    // From here on in format kLanesFormatVersion only.
-    uint64 lane_count; // lanes of a value; each has trees of its own
+    uint64 lane_count;        // lanes of a value; each has trees of its own
 };
 
 // An entry of an internal page: `child` holds the keys from `key` up to the next pivot's.
@@ -117,12 +111,6 @@ inline BlockNumber root_block(int tree) {
 inline LeafKind tree_kind(const Layout& layout, int tree) {
     bool has_tids = tree == null_tree(layout) || table_of_tree(layout, tree) == 0;
     return has_tids ? LeafKind::kPosting : LeafKind::kBlock;
-}
-
-// Returns the most entries that a leaf's tail may hold. An index of format 2 keeps the limit of
-// that format, so that the library that wrote it can still read it.
-inline int max_tail_entries(const Layout& layout) {
-    return layout.order == BitOrder::kFromHighest ? kMaxTailEntries / 2 : kMaxTailEntries;
 }
 
 // ---- TIDs as integers: the block, then 16 bits of offset ----

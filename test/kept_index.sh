@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Writes test/data/index_format_N: a small index as the server's simhash writes it, N being the version in its metapage. The code of
-# later days has to read it, write it, vacuum it and check it: test/t/015_old_index.pl. Run it with a server in which the simhash is
+# Writes test/data/index_format_N: a small index as the server's simhash writes it, N being the version in its metapage. Later
+# versions have to read it, write it, vacuum it and check it: test/t/015_kept_index.pl. Run it with a server in which the simhash is
 # installed whose format is to be kept; it installs nothing.
-#   make old-index-data
+#   make kept-index
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../scripts/lib.sh"
 
 find_pg_config
-start_workspace old-index-data
+start_workspace kept-index
 start_server data
 # A third of the rows is near another, one fingerprint has many rows, some rows have none. Rows are of one size, so that they come to
 # lie in the same places again when they are inserted in their order: `padding` is there where fp is not.
