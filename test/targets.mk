@@ -23,7 +23,7 @@
 #   make bench             the index beside its alternatives, at 1 and 10 million rows; writes docs/performance. With ROWS="n n",
 #                          PARTS= or METHODS= it writes build/bench
 #   make plan-grid         the planner's choices against the best plans (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
-#   make quality           measures fingerprints on real documents (fetches packages); writes docs/quality
+#   make quality           measures fingerprints on real documents (fetches packages); writes build/quality/figures
 #   make quality-of        measures fingerprints on the text files in FOLDER=...
 #   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
 #   make document-search   one document among a million by an index on texts (ROWS=n; OTHERS="gin gist": beside pg_trgm)
@@ -122,7 +122,7 @@ build/measure: $(QUALITY_SOURCES:%.cpp=build/%.o) $(CORE_SOURCES:%.cpp=build/%.o
 quality: build/measure
 	python3 test/quality/corpora.py build/quality
 	build/measure build/quality/corpora/* > build/quality/results.tsv
-	python3 test/quality/report.py build/quality/results.tsv docs/quality >docs/quality/figures.md
+	python3 test/quality/report.py build/quality/results.tsv build/quality/figures >build/quality/figures.md
 
 # The same of the text files in a folder, FOLDER: a table, and build/quality-of/folder.svg.
 quality-of: build/measure

@@ -599,7 +599,7 @@ def main():
     results = Results(sys.argv[1])
     os.makedirs(sys.argv[2], exist_ok=True)
     print("# Figures of the quality bench\n\nWritten by `make quality`; "
-          "[quality.md](../quality.md) says what they mean.")
+          "docs/choosing.md says what they mean.")
     scores, strictly = Scores(results, as_found), Scores(results, strict)
     alone_table(results)
     alone_by_kind_table(results)

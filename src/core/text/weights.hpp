@@ -9,7 +9,7 @@
 namespace simhash {
 
 // The weight of a feature that occurs f times. docs/fingerprints.md gives the reasons for the
-// default, docs/quality.md the measurements.
+// default, docs/choosing.md the measurements.
 enum class Weighting : uint8_t {
     kBalanced, // log2(1 + f)^(9/4), times the square root of the feature's bytes, at most 12; half
                // of that if it begins with a digit; at most an eighth of all weights

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The speed bench's tables and plots: report.py RESULTS.json FOLDER [PAGE.md]
 
-Prints the results in Markdown, the targets first, and writes FOLDER/*.svg and FOLDER/figures.md, which has every table. The
+Prints the results in Markdown, the targets first, and writes FOLDER/*.svg and figures.md beside the results, which has every table. The
 same results give the same files. With a page, puts the targets and the main figures between the page's lines BEGIN and END.
 """
 import contextlib
@@ -183,7 +183,7 @@ def print_main_figures(run):
     found = {label: (unit, sizes[rows]) for (data, label, unit), sizes in measurements(run).items()
              if data == "clustered" and label in MAIN and rows in sizes}
     measured = [key for key in run.methods if any(key in cells for _, cells in found.values())]
-    print(f"At {count_words(rows)} rows ([figures.md](performance/figures.md) has all sizes and measurements):\n")
+    print(f"At {count_words(rows)} rows (`build/bench/figures.md` has all sizes and measurements):\n")
     print("| measured | unit | " + " | ".join(run.titles[key] for key in measured) + " |")
     print("|---|---" + "|--:" * len(measured) + "|")
     for label in (label for label in MAIN if label in found):
@@ -398,7 +398,7 @@ def write_figures(path, run, tables):
     with open(path, "w", encoding="utf-8") as file:
         file.write(wrapped(
             "# Every figure of the speed bench\n\n"
-            "`make bench` writes this page. [performance.md](../performance.md) describes the machine, the methods and the parts. "
+            "`make bench` writes this page. docs/performance.md describes the machine, the methods and the parts. "
             f"Measured {run.run['date']}, simhash {run.run['versions']['simhash']}.\n\n" + tables.replace("### ", "## ").rstrip("\n")))
 
 
@@ -418,7 +418,7 @@ def main():
     tables = printed_by(lambda: print_tables(measurements(run), run.methods, run.titles))
     sys.stdout.write(above + tables)
     write_plots(run, sys.argv[2])
-    write_figures(os.path.join(sys.argv[2], "figures.md"), run, tables)
+    write_figures(os.path.join(os.path.dirname(sys.argv[1]), "figures.md"), run, tables)
     if len(sys.argv) == 4:
         write_page(sys.argv[3], above + printed_by(lambda: print_main_figures(run)))
 

@@ -3,8 +3,8 @@
 #
 #   test/bench/speed/run.sh [--rows 1000000,10000000] [--parts build,probe,…] [--methods simhash,pk,…]
 #
-# Writes $BENCH_OUTPUT/results.json (default build/bench) and prints it as a table; the plots and figures.md go to $BENCH_PLOTS
-# (default the same), and the main figures into the page $BENCH_PAGE, if that is set.
+# Writes $BENCH_OUTPUT/results.json (default build/bench) and prints it as a table, with every figure in figures.md beside it. The plots go to
+# $BENCH_PLOTS (default the same), and the main figures into the page $BENCH_PAGE, if that is set.
 # Builds in a copy and installs no extension: the server's functions call the library in that copy.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
