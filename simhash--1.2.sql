@@ -373,17 +373,17 @@ COMMENT ON FUNCTION simhash(text, text, integer, text, text) IS
     'fingerprint of a document; null where it has no feature';
 
 -- Weights that are null are 1 for every feature.
-CREATE FUNCTION simhash(features text[], weights float8[] DEFAULT NULL, hash text DEFAULT 'xxh3')
+CREATE FUNCTION simhash_of(features text[], weights float8[] DEFAULT NULL, hash text DEFAULT 'xxh3')
     RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_features_array'
+    AS 'MODULE_PATHNAME', 'simhash_of_features'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT simhash_text_support;
-COMMENT ON FUNCTION simhash(text[], float8[], text) IS
+COMMENT ON FUNCTION simhash_of(text[], float8[], text) IS
     'fingerprint of given features with given weights';
 
-CREATE FUNCTION simhash(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_hashes_array'
+CREATE FUNCTION simhash_of(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_of_hashes'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION simhash(bigint[], float8[]) IS
+COMMENT ON FUNCTION simhash_of(bigint[], float8[]) IS
     'fingerprint of features that are hashed already, with given weights';
 
 CREATE FUNCTION simhash(document tsvector) RETURNS bigint
@@ -443,16 +443,16 @@ COMMENT ON FUNCTION minhash(text, text, integer) IS
     'fingerprint of a document, by one bit of each of 64 minima of its features; null where it '
     'has none';
 
-CREATE FUNCTION minhash(features text[]) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_minhash_features'
+CREATE FUNCTION minhash_of(features text[]) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_minhash_of_features'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT simhash_text_support;
-COMMENT ON FUNCTION minhash(text[]) IS
+COMMENT ON FUNCTION minhash_of(text[]) IS
     'fingerprint of given features, by one bit of each of 64 minima';
 
-CREATE FUNCTION minhash(hashes bigint[]) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_minhash_hashes'
+CREATE FUNCTION minhash_of(hashes bigint[]) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'simhash_minhash_of_hashes'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION minhash(bigint[]) IS
+COMMENT ON FUNCTION minhash_of(bigint[]) IS
     'fingerprint of features that are hashed already, by one bit of each of 64 minima';
 
 CREATE FUNCTION minhash(document tsvector) RETURNS bigint
@@ -470,16 +470,16 @@ COMMENT ON FUNCTION minhash_code(text, integer, text, integer) IS
     'code of a document, by one bit of each of 64, 128 or 256 minima of its features; null where '
     'it has none';
 
-CREATE FUNCTION minhash_code(features text[], bits integer DEFAULT 128) RETURNS bit
-    AS 'MODULE_PATHNAME', 'simhash_minhash_code_features'
+CREATE FUNCTION minhash_code_of(features text[], bits integer DEFAULT 128) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_minhash_code_of_features'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT simhash_text_support;
-COMMENT ON FUNCTION minhash_code(text[], integer) IS
+COMMENT ON FUNCTION minhash_code_of(text[], integer) IS
     'code of given features, by one bit of each of 64, 128 or 256 minima';
 
-CREATE FUNCTION minhash_code(hashes bigint[], bits integer DEFAULT 128) RETURNS bit
-    AS 'MODULE_PATHNAME', 'simhash_minhash_code_hashes'
+CREATE FUNCTION minhash_code_of(hashes bigint[], bits integer DEFAULT 128) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_minhash_code_of_hashes'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION minhash_code(bigint[], integer) IS
+COMMENT ON FUNCTION minhash_code_of(bigint[], integer) IS
     'code of features that are hashed already, by one bit of each of 64, 128 or 256 minima';
 
 CREATE FUNCTION minhash_code(document tsvector, bits integer DEFAULT 128) RETURNS bit
@@ -674,6 +674,11 @@ CREATE FUNCTION simhash_from_hex(digits text) RETURNS bigint
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash_from_hex(text) IS
     'fingerprint from 1 to 16 hexadecimal digits, with or without 0x before them';
+
+CREATE FUNCTION code_from_hex(digits text) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_code_from_hex'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_text_support;
+COMMENT ON FUNCTION code_from_hex(text) IS 'code from hexadecimal digits, 4 bits of each';
 
 CREATE FUNCTION simhash_to_unsigned(fp bigint) RETURNS numeric
     AS 'MODULE_PATHNAME', 'simhash_to_unsigned'
@@ -979,8 +984,9 @@ COMMENT ON FUNCTION near_duplicate_groups_support(internal) IS
     'planner support of near_duplicate_groups: how many rows';
 
 -- These run a query, which may be about anything, so they are volatile and parallel unsafe. id_type
--- gives the type of the ids, and nothing else. It has no default: where a default is left out of a
--- call in FROM, the server does not find out which type a polymorphic column has.
+-- gives the type of the ids, and nothing else. Its form has no defaults: no call fits both forms, and
+-- where a default is left out of a call in FROM, the server does not find out which type a
+-- polymorphic column has.
 CREATE FUNCTION near_duplicate_pairs(query text, similarity double precision DEFAULT 0.8)
     RETURNS TABLE (id bigint, other bigint, similarity double precision)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_pairs'
@@ -989,12 +995,12 @@ COMMENT ON FUNCTION near_duplicate_pairs(text, double precision) IS
     'every pair of near-duplicates among the documents that the query returns as (id, text), '
     'once, with their exact similarity';
 
-CREATE FUNCTION near_duplicate_pairs(query text, id_type anyelement,
-        similarity double precision DEFAULT 0.8)
+CREATE FUNCTION near_duplicate_pairs(query text, similarity double precision,
+        id_type anyelement)
     RETURNS TABLE (id anyelement, other anyelement, similarity double precision)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_pairs'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_pairs_support;
-COMMENT ON FUNCTION near_duplicate_pairs(text, anyelement, double precision) IS
+COMMENT ON FUNCTION near_duplicate_pairs(text, double precision, anyelement) IS
     'every pair of near-duplicates among the documents that the query returns as (id, text), with '
     'ids of any type';
 
@@ -1006,12 +1012,12 @@ COMMENT ON FUNCTION near_duplicate_groups(text, double precision) IS
     'for every document that the query returns as (id, text), the first document of its group of '
     'near-duplicates';
 
-CREATE FUNCTION near_duplicate_groups(query text, id_type anyelement,
-        similarity double precision DEFAULT 0.8)
+CREATE FUNCTION near_duplicate_groups(query text, similarity double precision,
+        id_type anyelement)
     RETURNS TABLE (id anyelement, original anyelement)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_groups'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_groups_support;
-COMMENT ON FUNCTION near_duplicate_groups(text, anyelement, double precision) IS
+COMMENT ON FUNCTION near_duplicate_groups(text, double precision, anyelement) IS
     'for every document that the query returns as (id, text), the first document of its group, '
     'with ids of any type';
 

@@ -3,11 +3,11 @@
 -- NULL features do not vote, nothing has no fingerprint.
 SELECT simhash_agg(f) IS NULL AS none FROM (VALUES (NULL::text)) AS v(f);
 SELECT simhash_agg(f) IS NULL AS none FROM (VALUES ('a')) AS v(f) WHERE false;
-SELECT simhash_agg(f, w) = simhash(ARRAY['a']) AS same FROM (VALUES ('a', 0.5), (NULL, NULL), ('b', 0)) AS v(f, w);
+SELECT simhash_agg(f, w) = simhash_of(ARRAY['a']) AS same FROM (VALUES ('a', 0.5), (NULL, NULL), ('b', 0)) AS v(f, w);
 SELECT simhash_agg(f, w) FROM (VALUES ('a', NULL::float8)) AS v(f, w);
 SELECT simhash_agg(f, w) FROM (VALUES ('a', 'NaN'::float8)) AS v(f, w);
 SELECT simhash_agg(f, w) FROM (VALUES ('a', 1e300)) AS v(f, w);
-SELECT simhash_agg(i::text) OVER (ORDER BY i) = simhash(array_agg(i::text) OVER (ORDER BY i)) AS as_a_window
+SELECT simhash_agg(i::text) OVER (ORDER BY i) = simhash_of(array_agg(i::text) OVER (ORDER BY i)) AS as_a_window
 FROM generate_series(1, 3) i;
 
 -- In parallel as alone.

@@ -17,3 +17,25 @@ SELECT simhash_from_unsigned(1e30);
 SELECT simhash_from_unsigned(1.5);
 SELECT simhash_from_unsigned('NaN');
 SELECT simhash_from_unsigned('Infinity');
+-- Codes: 4 bits of each digit, whose number is the column's.
+SELECT code_from_hex('00fF12') AS code, code_from_hex('0123456789abcdef')::bigint = simhash_from_hex('0123456789abcdef') AS as_fingerprint,
+       length(code_from_hex(repeat('9c', 5000))) AS long, code_from_hex(NULL) IS NULL AS of_null;
+SELECT count(*) FILTER (WHERE code_from_hex(h) = ('x' || h)::bit(256)) AS same, count(DISTINCT code_from_hex(h)) AS different
+FROM (SELECT md5(i::text) || upper(md5((-i)::text)) AS h FROM generate_series(1, 1000) i) v;
+CREATE TABLE photo (pdq bit(256));
+INSERT INTO photo VALUES (code_from_hex(repeat('0f', 32)));
+INSERT INTO photo VALUES (code_from_hex(repeat('0f', 31)));
+INSERT INTO photo VALUES (code_from_hex(repeat('0f', 33)));
+SELECT length(pdq), pdq <~~> code_from_hex(repeat('00', 32)) AS distance FROM photo;
+SELECT code_from_hex('');
+SELECT code_from_hex('0f0');
+SELECT code_from_hex('0x0f');
+SELECT code_from_hex('\x0f');
+SELECT code_from_hex('0f 1');
+SELECT code_from_hex('0é0');
+SELECT code_from_hex('é0');
+SELECT code_from_hex(repeat('0f', 100) || 'g0');
+\set VERBOSITY sqlstate
+SELECT code_from_hex('0g');
+\set VERBOSITY default
+DROP TABLE photo;

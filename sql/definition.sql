@@ -23,7 +23,7 @@ CREATE FUNCTION defined_fingerprint(document text) RETURNS bigint LANGUAGE sql A
                         min(weight)) AS bound -- fewer than eight words: the least weight
         FROM falling
     )
-    SELECT simhash(array_agg(feature), array_agg(least(weight, bound)::float8)) FROM weighed, bound
+    SELECT simhash_of(array_agg(feature), array_agg(least(weight, bound)::float8)) FROM weighed, bound
 $$;
 CREATE TABLE document (id serial, body text);
 INSERT INTO document (body) VALUES

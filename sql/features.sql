@@ -11,16 +11,16 @@ SELECT * FROM simhash_features('a', 'lines');
 SELECT * FROM simhash_features('a', 'words', 0);
 
 -- The features and their hashes give the fingerprint of the document.
-SELECT simhash(array_agg(feature), array_agg(frequency)) = simhash('To be, or not to BE', 'words', 1, 'tf') AS same,
-       simhash(array_agg(simhash_hash(feature)), array_agg(frequency)) = simhash('To be, or not to BE', 'words', 1, 'tf') AS same,
+SELECT simhash_of(array_agg(feature), array_agg(frequency)) = simhash('To be, or not to BE', 'words', 1, 'tf') AS same,
+       simhash_of(array_agg(simhash_hash(feature)), array_agg(frequency)) = simhash('To be, or not to BE', 'words', 1, 'tf') AS same,
        simhash_agg(feature, frequency) = simhash('To be, or not to BE', 'words', 1, 'tf') AS same,
        simhash_agg(feature) = simhash('To be, or not to BE', 'words', 1, 'binary') AS same
 FROM simhash_features('To be, or not to BE');
 
 -- tsvector: lexemes by their number of positions.
 SELECT simhash(to_tsvector('english', 'the foxes jumped over a fox')) =
-       simhash(ARRAY['fox', 'jump'], ARRAY[2, 1]) AS same;
-SELECT simhash(strip(to_tsvector('english', 'the foxes jumped over a fox'))) = simhash(ARRAY['fox', 'jump']) AS same;
+       simhash_of(ARRAY['fox', 'jump'], ARRAY[2, 1]) AS same;
+SELECT simhash(strip(to_tsvector('english', 'the foxes jumped over a fox'))) = simhash_of(ARRAY['fox', 'jump']) AS same;
 SELECT simhash(to_tsvector('english', 'the')) IS NULL AND simhash(''::tsvector) IS NULL
    AND simhash(NULL::tsvector) IS NULL AS none;
 
@@ -34,5 +34,5 @@ CREATE TYPE single AS ENUM ('only');
 SELECT simhash_to_hex(simhash_hash(v)) FROM unnest(enum_range(NULL::yes_no)) v;
 SELECT simhash_to_hex(simhash_hash(v)) FROM unnest(enum_range(NULL::colour)) v;
 SELECT simhash_to_hex(simhash_hash('only'::single));
-SELECT simhash(ARRAY[simhash_hash('yes'::yes_no), simhash_hash('blue'::colour)], ARRAY[1, 0.5]) = -1 AS yes;
+SELECT simhash_of(ARRAY[simhash_hash('yes'::yes_no), simhash_hash('blue'::colour)], ARRAY[1, 0.5]) = -1 AS yes;
 DROP TYPE yes_no, colour, single;

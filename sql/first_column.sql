@@ -51,7 +51,7 @@ SELECT written, found_by(written, condition) FROM (VALUES
     ('(substring(many, 1, 64)::bigint)', 'substring(many, 1, 64)::bigint <~> 4 <= 3'),
     ('(flexible::bit(64)::bigint)', 'flexible::bit(64)::bigint <~> 4 <= 3'),
     ('simhash_from_hex(encode(raw, ''hex''))', 'simhash_from_hex(encode(raw, ''hex'')) <~> 4 <= 3'),
-    ('minhash(words)', 'minhash(words) <~> minhash(''{a,b}''::text[]) <= 3'), ('minhash(hashes)', 'minhash(hashes) <~> minhash(''{5}''::bigint[]) <= 3')) v (written, condition);
+    ('minhash_of(words)', 'minhash_of(words) <~> minhash_of(''{a,b}''::text[]) <= 3'), ('minhash_of(hashes)', 'minhash_of(hashes) <~> minhash_of(''{5}''::bigint[]) <= 3')) v (written, condition);
 RESET enable_seqscan;
 
 -- A bigint that identifies the row is taken, but not in silence.

@@ -32,7 +32,7 @@ SELECT id, simhash_to_hex(simhash(document)) AS fingerprint,
 FROM golden ORDER BY id;
 SELECT simhash_to_hex(simhash(string_agg(document, ' ' ORDER BY id))) AS fingerprint,
        simhash_to_hex(simhash(string_agg(document, ' ' ORDER BY id), 'words', 2, 'binary')) AS words,
-       simhash_to_hex(simhash(array_agg(document ORDER BY id), array_agg(id / 7.0 ORDER BY id))) AS given
+       simhash_to_hex(simhash_of(array_agg(document ORDER BY id), array_agg(id / 7.0 ORDER BY id))) AS given
 FROM golden;
 SELECT id, simhash_to_hex(minhash(document)) AS shingles, simhash_to_hex(minhash(document, width => 1)) AS words,
        simhash_to_hex(minhash(document, 'chars')) AS chars
@@ -41,8 +41,8 @@ SELECT id, simhash_to_hex(substring(code, 65, 64)::bigint) AS second, simhash_to
        simhash_to_hex(substring(code, 193, 64)::bigint) AS last
 FROM golden, minhash_code(document, 256) AS code ORDER BY id;
 SELECT simhash_to_hex(minhash(string_agg(document, ' ' ORDER BY id))) AS shingles,
-       simhash_to_hex(minhash(array_agg(document ORDER BY id))) AS given,
-       simhash_to_hex(minhash(array_agg(id))) AS hashes, simhash_to_hex(minhash_agg(document)) AS of_rows
+       simhash_to_hex(minhash_of(array_agg(document ORDER BY id))) AS given,
+       simhash_to_hex(minhash_of(array_agg(id))) AS hashes, simhash_to_hex(minhash_agg(document)) AS of_rows
 FROM (SELECT id::bigint, document FROM golden) AS golden;
 -- A code point that Unicode 15.0 did not assign: no library's newer Unicode may change it.
 SELECT simhash(U&'\+010D50\0301') AS unassigned;

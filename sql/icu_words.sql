@@ -2,7 +2,7 @@
 SELECT icu_words('Hello, brave new world! 3.14', 'en');
 SELECT icu_words('', 'en'), icu_words('...', 'en');
 SELECT array_to_string(icu_words('สวัสดีชาวโลก', 'th'), '|');
-SELECT simhash(icu_words('今天天气很好', 'zh')) IS NOT NULL AS ok;
+SELECT simhash_of(icu_words('今天天气很好', 'zh')) IS NOT NULL AS ok;
 -- Locales: a language that ICU knows, or none in particular; a misspelt name is not taken for none.
 SELECT locale, icu_words('a b', locale)
 FROM unnest(ARRAY['', 'root', 'und', 'th', 'en_US', 'zh-Hant-TW', 'ja@lb=strict', 'und-u-lb-strict']) locale;

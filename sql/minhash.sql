@@ -24,12 +24,12 @@ SELECT features, width, count(*) AS documents,
        count(*) FILTER (WHERE minhash(body, features, width) = of_rows) AS as_of_rows,
        count(DISTINCT of_rows) AS different
 FROM document, unnest(ARRAY['words', 'words', 'words', 'chars', 'chars'], ARRAY[1, 3, 32, 3, 4]) AS form(features, width),
-     LATERAL (SELECT minhash(array_agg(feature)) AS of_features,
-                     minhash(array_agg(simhash_hash(feature))) AS of_hashes, minhash_agg(feature) AS of_rows
+     LATERAL (SELECT minhash_of(array_agg(feature)) AS of_features,
+                     minhash_of(array_agg(simhash_hash(feature))) AS of_hashes, minhash_agg(feature) AS of_rows
               FROM simhash_features(body, features, width)) AS forms
 GROUP BY features, width ORDER BY features, width;
 -- A large document: read piece by piece.
-SELECT minhash(string_agg(i::text, ' ')) = minhash(array_agg(i::text || ' ' || i + 1 || ' ' || i + 2) FILTER (WHERE i <= 199998)) AS same
+SELECT minhash(string_agg(i::text, ' ')) = minhash_of(array_agg(i::text || ' ' || i + 1 || ' ' || i + 2) FILTER (WHERE i <= 199998)) AS same
 FROM generate_series(1, 200000) i;
 SELECT minhash('a', 'lines');
 SELECT minhash(NULL::text, 'lines');
@@ -38,34 +38,34 @@ SELECT minhash('a', 'words', 33);
 
 -- ---- of features, of hashes, of lexemes ----
 
-SELECT minhash(ARRAY['the', 'quick', 'fox']) = minhash('the quick fox', width => 1) AS as_words,
-       minhash(ARRAY['fox', 'the', NULL, 'quick', 'the']) = minhash(ARRAY['the', 'quick', 'fox']) AS a_set,
-       minhash(ARRAY['The']) <> minhash(ARRAY['the']) AS as_they_stand,
-       minhash(ARRAY['']) IS NOT NULL AS also_the_empty_one,
-       minhash('{}'::text[]) IS NULL AND minhash(ARRAY[NULL::text]) IS NULL AND minhash(NULL::text[]) IS NULL AS none;
-SELECT minhash(ARRAY[simhash_hash('a'), NULL, simhash_hash('b')]) = minhash(ARRAY['a', 'b']) AS as_features,
-       minhash('{}'::bigint[]) IS NULL AND minhash(ARRAY[NULL::bigint]) IS NULL AND minhash(NULL::bigint[]) IS NULL AS none;
-SELECT minhash(to_tsvector('english', 'the foxes jumped over a fox')) = minhash(ARRAY['fox', 'jump']) AS lexemes,
+SELECT minhash_of(ARRAY['the', 'quick', 'fox']) = minhash('the quick fox', width => 1) AS as_words,
+       minhash_of(ARRAY['fox', 'the', NULL, 'quick', 'the']) = minhash_of(ARRAY['the', 'quick', 'fox']) AS a_set,
+       minhash_of(ARRAY['The']) <> minhash_of(ARRAY['the']) AS as_they_stand,
+       minhash_of(ARRAY['']) IS NOT NULL AS also_the_empty_one,
+       minhash_of('{}'::text[]) IS NULL AND minhash_of(ARRAY[NULL::text]) IS NULL AND minhash_of(NULL::text[]) IS NULL AS none;
+SELECT minhash_of(ARRAY[simhash_hash('a'), NULL, simhash_hash('b')]) = minhash_of(ARRAY['a', 'b']) AS as_features,
+       minhash_of('{}'::bigint[]) IS NULL AND minhash_of(ARRAY[NULL::bigint]) IS NULL AND minhash_of(NULL::bigint[]) IS NULL AS none;
+SELECT minhash(to_tsvector('english', 'the foxes jumped over a fox')) = minhash_of(ARRAY['fox', 'jump']) AS lexemes,
        minhash(strip(to_tsvector('simple', 'a b a'))) = minhash(to_tsvector('simple', 'b a b')) AS without_positions,
        minhash(to_tsvector('english', 'the')) IS NULL AND minhash(NULL::tsvector) IS NULL AS none;
-SELECT minhash(ARRAY[['a'], ['b']]);
-SELECT minhash(ARRAY[[1], [2]]::bigint[]);
+SELECT minhash_of(ARRAY[['a'], ['b']]);
+SELECT minhash_of(ARRAY[[1], [2]]::bigint[]);
 -- Poor hashes will do: small numbers, multiples of 2^32, the ends of the range.
 SELECT count(*) AS pairs, round(avg(distance)) AS mean, min(distance) > 12 AND max(distance) < 52 AS all_far
-FROM (SELECT minhash(ARRAY[i, i + 1]::bigint[]) <~> minhash(ARRAY[i + 2, i + 3]::bigint[]) AS distance FROM generate_series(0, 3996, 4) i
+FROM (SELECT minhash_of(ARRAY[i, i + 1]::bigint[]) <~> minhash_of(ARRAY[i + 2, i + 3]::bigint[]) AS distance FROM generate_series(0, 3996, 4) i
       UNION ALL
-      SELECT minhash(ARRAY[i << 32]::bigint[]) <~> minhash(ARRAY[(i + 1) << 32]::bigint[]) FROM generate_series(0::bigint, 998, 2) i) AS v;
-SELECT minhash(ARRAY[-9223372036854775808]) <~> minhash(ARRAY[9223372036854775807]) > 12 AS far;
+      SELECT minhash_of(ARRAY[i << 32]::bigint[]) <~> minhash_of(ARRAY[(i + 1) << 32]::bigint[]) FROM generate_series(0::bigint, 998, 2) i) AS v;
+SELECT minhash_of(ARRAY[-9223372036854775808]) <~> minhash_of(ARRAY[9223372036854775807]) > 12 AS far;
 
 -- ---- the aggregate ----
 
 SELECT minhash_agg(f) IS NULL AS none FROM (VALUES (NULL::text)) AS v(f);
 SELECT minhash_agg(f) IS NULL AS none FROM (VALUES ('a')) AS v(f) WHERE false;
-SELECT minhash_agg(f) = minhash(ARRAY['a', 'b']) AS same FROM (VALUES ('a'), (NULL), ('b'), ('a')) AS v(f);
-SELECT minhash_agg(i::text) OVER (ORDER BY i) = minhash(array_agg(i::text) OVER (ORDER BY i)) AS as_a_window
+SELECT minhash_agg(f) = minhash_of(ARRAY['a', 'b']) AS same FROM (VALUES ('a'), (NULL), ('b'), ('a')) AS v(f);
+SELECT minhash_agg(i::text) OVER (ORDER BY i) = minhash_of(array_agg(i::text) OVER (ORDER BY i)) AS as_a_window
 FROM generate_series(1, 3) i;
 SELECT count(*) AS windows FROM (
-    SELECT minhash_agg(i::text) OVER w = minhash(array_agg(i::text) OVER w) AS same FROM generate_series(1, 300) i WINDOW w AS (ORDER BY i)
+    SELECT minhash_agg(i::text) OVER w = minhash_of(array_agg(i::text) OVER w) AS same FROM generate_series(1, 300) i WINDOW w AS (ORDER BY i)
 ) AS v WHERE same;
 -- In parallel as alone; some workers and some groups have no feature.
 CREATE TABLE feature AS SELECT i % 50 AS document, CASE WHEN i % 50 > 0 THEN 'w' || i % 1000 END AS feature FROM generate_series(1, 50000) i;
@@ -123,7 +123,7 @@ SELECT minhash_similarity(8, 'NaN');
 
 -- Pairs of documents: as often within the radius as was asked for, strangers not at all.
 CREATE TEMP TABLE pair AS
-SELECT similarity, minhash(array_agg(feature) FILTER (WHERE i <= 200 - part)) AS a, minhash(array_agg(feature) FILTER (WHERE i > part)) AS b
+SELECT similarity, minhash_of(array_agg(feature) FILTER (WHERE i <= 200 - part)) AS a, minhash_of(array_agg(feature) FILTER (WHERE i > part)) AS b
 FROM generate_series(1, 300) pair, unnest(ARRAY[0.8, 0.9], ARRAY[20, 10]) AS form(similarity, part), -- 200 features in all
      generate_series(1, 200) i, LATERAL (SELECT pair || ' ' || part || ' ' || i AS feature) AS f
 GROUP BY pair, similarity, part;

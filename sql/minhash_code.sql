@@ -24,8 +24,8 @@ SELECT features, width, count(*) AS documents,
        count(*) FILTER (WHERE minhash_code(body, 64, features, width)::bigint = minhash(body, features, width)) AS as_fingerprint,
        count(*) FILTER (WHERE substring(code, 1, 64) = minhash_code(body, 64, features, width)) AS begins_with_64,
        count(*) FILTER (WHERE substring(code, 1, 128) = minhash_code(body, 128, features, width)) AS begins_with_128,
-       count(*) FILTER (WHERE code = minhash_code(of_features, 256)) AS as_of_features,
-       count(*) FILTER (WHERE code = minhash_code(of_hashes, 256)) AS as_of_hashes,
+       count(*) FILTER (WHERE code = minhash_code_of(of_features, 256)) AS as_of_features,
+       count(*) FILTER (WHERE code = minhash_code_of(of_hashes, 256)) AS as_of_hashes,
        count(DISTINCT code) AS different
 FROM document, unnest(ARRAY['words', 'words', 'words', 'chars', 'chars'], ARRAY[1, 3, 32, 3, 4]) AS form(features, width),
      LATERAL (SELECT minhash_code(body, 256, features, width) AS code) AS codes,
@@ -34,7 +34,7 @@ FROM document, unnest(ARRAY['words', 'words', 'words', 'chars', 'chars'], ARRAY[
 GROUP BY features, width ORDER BY features, width;
 DROP TABLE document;
 -- A large document: read piece by piece.
-SELECT minhash_code(string_agg(i::text, ' ')) = minhash_code(array_agg(i::text || ' ' || i + 1 || ' ' || i + 2) FILTER (WHERE i <= 199998)) AS same
+SELECT minhash_code(string_agg(i::text, ' ')) = minhash_code_of(array_agg(i::text || ' ' || i + 1 || ' ' || i + 2) FILTER (WHERE i <= 199998)) AS same
 FROM generate_series(1, 200000) i;
 SELECT minhash_code('a', 100);
 SELECT minhash_code(NULL::text, 0);
@@ -45,29 +45,29 @@ SELECT minhash_code(NULL::text, width => 33);
 
 -- ---- of features, of hashes, of lexemes ----
 
-SELECT minhash_code(ARRAY['the', 'quick', 'fox']) = minhash_code('the quick fox', width => 1) AS as_words,
-       minhash_code(ARRAY['fox', 'the', NULL, 'quick', 'the'], 256) = minhash_code(ARRAY['the', 'quick', 'fox'], 256) AS a_set,
-       minhash_code(ARRAY['a'], 64)::bigint = minhash(ARRAY['a']) AS as_fingerprint,
-       minhash_code(ARRAY['a'], NULL) = minhash_code(ARRAY['a'], 128) AS null_bits,
-       minhash_code('{}'::text[]) IS NULL AND minhash_code(ARRAY[NULL::text]) IS NULL AND minhash_code(NULL::text[]) IS NULL AS none;
-SELECT minhash_code(ARRAY[simhash_hash('a'), NULL, simhash_hash('b')]) = minhash_code(ARRAY['a', 'b']) AS as_features,
-       minhash_code(ARRAY[1, 2]::bigint[], 64)::bigint = minhash(ARRAY[1, 2]::bigint[]) AS as_fingerprint,
-       minhash_code(ARRAY[1, 2]::bigint[], NULL) = minhash_code(ARRAY[1, 2]::bigint[], 128) AS null_bits,
-       minhash_code('{}'::bigint[]) IS NULL AND minhash_code(ARRAY[NULL::bigint]) IS NULL AND minhash_code(NULL::bigint[]) IS NULL AS none;
-SELECT minhash_code(to_tsvector('english', 'the foxes jumped over a fox')) = minhash_code(ARRAY['fox', 'jump']) AS lexemes,
+SELECT minhash_code_of(ARRAY['the', 'quick', 'fox']) = minhash_code('the quick fox', width => 1) AS as_words,
+       minhash_code_of(ARRAY['fox', 'the', NULL, 'quick', 'the'], 256) = minhash_code_of(ARRAY['the', 'quick', 'fox'], 256) AS a_set,
+       minhash_code_of(ARRAY['a'], 64)::bigint = minhash_of(ARRAY['a']) AS as_fingerprint,
+       minhash_code_of(ARRAY['a'], NULL) = minhash_code_of(ARRAY['a'], 128) AS null_bits,
+       minhash_code_of('{}'::text[]) IS NULL AND minhash_code_of(ARRAY[NULL::text]) IS NULL AND minhash_code_of(NULL::text[]) IS NULL AS none;
+SELECT minhash_code_of(ARRAY[simhash_hash('a'), NULL, simhash_hash('b')]) = minhash_code_of(ARRAY['a', 'b']) AS as_features,
+       minhash_code_of(ARRAY[1, 2]::bigint[], 64)::bigint = minhash_of(ARRAY[1, 2]::bigint[]) AS as_fingerprint,
+       minhash_code_of(ARRAY[1, 2]::bigint[], NULL) = minhash_code_of(ARRAY[1, 2]::bigint[], 128) AS null_bits,
+       minhash_code_of('{}'::bigint[]) IS NULL AND minhash_code_of(ARRAY[NULL::bigint]) IS NULL AND minhash_code_of(NULL::bigint[]) IS NULL AS none;
+SELECT minhash_code(to_tsvector('english', 'the foxes jumped over a fox')) = minhash_code_of(ARRAY['fox', 'jump']) AS lexemes,
        minhash_code(to_tsvector('simple', 'a b'), 64)::bigint = minhash(to_tsvector('simple', 'a b')) AS as_fingerprint,
        minhash_code(to_tsvector('simple', 'a b'), NULL) = minhash_code(to_tsvector('simple', 'a b'), 128) AS null_bits,
        minhash_code(to_tsvector('english', 'the')) IS NULL AND minhash_code(NULL::tsvector) IS NULL AS none;
-SELECT minhash_code(ARRAY['a'], 96);
-SELECT minhash_code(ARRAY[1]::bigint[], 1024);
+SELECT minhash_code_of(ARRAY['a'], 96);
+SELECT minhash_code_of(ARRAY[1]::bigint[], 1024);
 SELECT minhash_code(NULL::tsvector, 65);
-SELECT minhash_code(ARRAY[['a'], ['b']]);
+SELECT minhash_code_of(ARRAY[['a'], ['b']]);
 -- Which function a call is of: a literal without a type is a text.
 SELECT minhash_code('{a,b}') = minhash_code('{a,b}'::text) AS literal, minhash_code('{a,b}', 64) = minhash_code('{a,b}'::text, 64) AS with_bits,
        minhash_code('a b', '64') = minhash_code('a b', 64) AS both_literals, minhash_code(NULL) IS NULL AS of_null,
        minhash_code(document => 'a b', bits => 64) = minhash_code('a b', 64) AS named,
-       minhash_code(features => '{a,b}') = minhash_code(ARRAY['a', 'b']) AS by_another_name,
-       minhash_code(hashes => '{1,2}', bits => 64) = minhash_code(ARRAY[1, 2], 64) AS of_integers,
+       minhash_code_of(features => '{a,b}') = minhash_code_of(ARRAY['a', 'b']) AS by_another_name,
+       minhash_code_of(hashes => '{1,2}', bits => 64) = minhash_code_of(ARRAY[1, 2], 64) AS of_integers,
        minhash_code('a b'::varchar) = minhash_code('a b') AS of_varchar, minhash_code('a'::name) = minhash_code('a') AS of_name;
 PREPARE of_parameter AS SELECT minhash_code($1, $2) = minhash_code('a b', 64) AS parameters;
 EXECUTE of_parameter('a b', 64);
@@ -77,15 +77,15 @@ DEALLOCATE of_parameter;
 SELECT code.oid::regprocedure AS function, code.procost, code.prosupport,
        (code.procost, code.prosupport, code.provolatile, code.proparallel) = (other.procost, other.prosupport, other.provolatile, other.proparallel)
            AS as_minhash
-FROM pg_proc code JOIN pg_proc other ON other.proname = 'minhash' AND other.proargtypes[0] = code.proargtypes[0]
-WHERE code.proname = 'minhash_code' ORDER BY code.oid::regprocedure::text COLLATE "C";
+FROM pg_proc code JOIN pg_proc other ON other.proname = replace(code.proname, '_code', '') AND other.proargtypes[0] = code.proargtypes[0]
+WHERE code.proname IN ('minhash_code', 'minhash_code_of') ORDER BY code.oid::regprocedure::text COLLATE "C";
 
 -- ---- what a distance says ----
 
 -- Each bit of documents of similarity J differs with probability (1 - J) / 2, whatever the size.
 CREATE TEMP TABLE pair AS
-SELECT similarity, bits, minhash_code(array_agg(feature) FILTER (WHERE i <= 200 - part), bits) AS a,
-       minhash_code(array_agg(feature) FILTER (WHERE i > part), bits) AS b
+SELECT similarity, bits, minhash_code_of(array_agg(feature) FILTER (WHERE i <= 200 - part), bits) AS a,
+       minhash_code_of(array_agg(feature) FILTER (WHERE i > part), bits) AS b
 FROM generate_series(1, 300) pair, unnest(ARRAY[0.0, 0.8, 0.9], ARRAY[100, 20, 10]) AS form(similarity, part), -- 200 features in all
      unnest(ARRAY[64, 128, 256]) AS bits,
      generate_series(1, 200) i, LATERAL (SELECT pair || ' ' || part || ' ' || i AS feature) AS f

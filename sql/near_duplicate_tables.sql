@@ -156,12 +156,12 @@ UPDATE ids SET long = long || '.', body = body || ' ';
 CREATE FUNCTION wrong_ids(id_column text, id_type text) RETURNS TABLE (rows bigint, wrong_pairs bigint, wrong_groups bigint) LANGUAGE plpgsql AS $$
 BEGIN
     RETURN QUERY EXECUTE format($q$
-        SELECT (SELECT count(*) FROM near_duplicate_pairs('SELECT %1$I, body FROM ids ORDER BY place', NULL::%2$s, 0.8)),
-            (SELECT count(*) FROM (SELECT row_number() OVER () AS n, * FROM near_duplicate_pairs('SELECT %1$I, body FROM ids ORDER BY place', id_type => NULL::%2$s)) p
+        SELECT (SELECT count(*) FROM near_duplicate_pairs('SELECT %1$I, body FROM ids ORDER BY place', 0.8, NULL::%2$s)),
+            (SELECT count(*) FROM (SELECT row_number() OVER () AS n, * FROM near_duplicate_pairs('SELECT %1$I, body FROM ids ORDER BY place', 0.8, NULL::%2$s)) p
              FULL JOIN (SELECT row_number() OVER () AS n, * FROM near_duplicate_pairs('SELECT id, body FROM ids ORDER BY place')) q USING (n)
              LEFT JOIN ids x ON x.id = q.id LEFT JOIN ids y ON y.id = q.other
              WHERE (p.id, p.other, p.similarity) IS DISTINCT FROM (x.%1$I, y.%1$I, q.similarity)),
-            (SELECT count(*) FROM (SELECT row_number() OVER () AS n, * FROM near_duplicate_groups('SELECT %1$I, body FROM ids ORDER BY place', id_type => NULL::%2$s)) p
+            (SELECT count(*) FROM (SELECT row_number() OVER () AS n, * FROM near_duplicate_groups('SELECT %1$I, body FROM ids ORDER BY place', 0.8, NULL::%2$s)) p
              FULL JOIN (SELECT row_number() OVER () AS n, * FROM near_duplicate_groups('SELECT id, body FROM ids ORDER BY place')) q USING (n)
              LEFT JOIN ids x ON x.id = q.id LEFT JOIN ids y ON y.id = q.original
              WHERE (p.id, p.original) IS DISTINCT FROM (x.%1$I, y.%1$I))$q$, id_column, id_type);
@@ -178,15 +178,15 @@ RESET work_mem;
 CREATE TYPE place_of_page AS (book text, page numeric);
 CREATE DOMAIN number AS integer CHECK (VALUE > 0);
 CREATE DOMAIN document AS varchar(100);
-SELECT * FROM near_duplicate_pairs($$VALUES (('a', 1)::place_of_page, 'x y z'), (('b', repeat('7', 90)::numeric)::place_of_page, 'X, Y; Z')$$, id_type => NULL::place_of_page);
+SELECT * FROM near_duplicate_pairs($$VALUES (('a', 1)::place_of_page, 'x y z'), (('b', repeat('7', 90)::numeric)::place_of_page, 'X, Y; Z')$$, 0.8, NULL::place_of_page);
 SELECT * FROM near_duplicate_groups($$SELECT i::number, 'one text'::document FROM generate_series(1, 2) i$$);
-SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text'::varchar FROM generate_series(1, 2) i$$, id_type => NULL::number);
-SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text' FROM generate_series(1, 2) i$$, id_type => NULL::integer);
-SELECT * FROM near_duplicate_groups($$SELECT 'id'::varchar, 'a text'$$, id_type => NULL::text);
+SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text'::varchar FROM generate_series(1, 2) i$$, 0.8, NULL::number);
+SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text' FROM generate_series(1, 2) i$$, 0.8, NULL::integer);
+SELECT * FROM near_duplicate_groups($$SELECT 'id'::varchar, 'a text'$$, 0.8, NULL::text);
 -- An array that a function has built is in memory in a form of its own.
 CREATE FUNCTION ends_of(id integer) RETURNS integer[] LANGUAGE plpgsql AS
     $$ DECLARE ends integer[]; BEGIN ends[1] := id; ends[2] := -id; RETURN ends; END $$;
-SELECT * FROM near_duplicate_groups('SELECT ends_of(i), ''one text'' FROM generate_series(1, 3) i', id_type => NULL::integer[]);
+SELECT * FROM near_duplicate_groups('SELECT ends_of(i), ''one text'' FROM generate_series(1, 3) i', 0.8, NULL::integer[]);
 SELECT near_duplicate_pairs('VALUES (1, ''a b c d''), (2, ''a b c d''), (3, ''a b c d'')') LIMIT 2;
 
 -- Documents without a feature are alone; ids may be repeated, and must not be null.
@@ -200,7 +200,7 @@ SELECT count(*) FROM near_duplicate_pairs(NULL);
 
 -- What is refused.
 SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', NULL::double precision);
-SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', NULL::integer); -- is no id_type without a name
+SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', NULL::integer); -- the type stands after the similarity
 SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''', 1.0000001);
 SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', 'NaN'::double precision);
 SELECT * FROM near_duplicate_pairs('SELECT id FROM page');
@@ -209,9 +209,9 @@ SELECT * FROM near_duplicate_pairs('SELECT id, place FROM page');
 SELECT * FROM near_duplicate_pairs('SELECT id, body::char(20) FROM page');
 SELECT * FROM near_duplicate_pairs('SELECT 1, simhash_shingles(''a b'') UNION ALL SELECT 2, simhash_shingles(''a b'', ''words'', 2)');
 SELECT * FROM near_duplicate_pairs('SELECT uuid, body FROM ids');
-SELECT * FROM near_duplicate_groups('SELECT id::bigint, body FROM page', id_type => NULL::integer);
-SELECT * FROM near_duplicate_groups('SELECT plain, body FROM ids', id_type => NULL::number);
-SELECT * FROM near_duplicate_groups('SELECT id, body FROM page', id_type => NULL);
+SELECT * FROM near_duplicate_groups('SELECT id::bigint, body FROM page', 0.8, NULL::integer);
+SELECT * FROM near_duplicate_groups('SELECT plain, body FROM ids', 0.8, NULL::number);
+SELECT * FROM near_duplicate_groups('SELECT id, body FROM page', 0.8, NULL);
 SELECT * FROM near_duplicate_pairs('SELECT id, body FROM missing');
 SELECT * FROM near_duplicate_pairs('');
 SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''; SELECT 2, ''b''');

@@ -107,7 +107,7 @@ int hint_of_type(Relation index) {
                        column);
     case TEXTARRAYOID:
     case INT8ARRAYOID:
-        return errhint("To index lists of features, write USING simhash (minhash(%s)).", column);
+        return errhint("To index lists of features, write USING simhash (minhash_of(%s)).", column);
     default:
         return is_string(type) ? hint_of_document(index, 0)
                                : errhint("The fingerprint comes first, as bigint; the columns of "

@@ -236,13 +236,13 @@ Node* estimate_code_pairs(SupportRequestRows* request) {
     return answer_pairs(request, arguments, sets, radius);
 }
 
-// The number of documents of near_duplicate_pairs(query [, id_type], similarity) or of its
+// The number of documents of near_duplicate_pairs(query, similarity [, id_type]) or of its
 // relative. NULL as a query or a similarity gives no rows.
 std::optional<double> documents_of(SupportRequestRows* request) {
     List* arguments = arguments_of(request);
     if (arguments == NIL)
         return std::nullopt;
-    auto* similarity = static_cast<Node*>(llast(arguments));
+    auto* similarity = static_cast<Node*>(lsecond(arguments));
     if (is_null_constant(estimate_expression_value(request->root, similarity)))
         return 0;
     return rows_of_query(request->root, static_cast<Node*>(linitial(arguments)));

@@ -65,11 +65,12 @@ void Documents::check_id_column(Form_pg_attribute column) {
     else if (id_type_ == INT8OID && base_type == INT4OID)
         conversion_ = Conversion::kFromInteger;
     else
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("ids of the query are of type %s, not %s", format_type_be(type),
-                               format_type_be(id_type_)),
-                        errhint("Name the type of the ids by the argument id_type => NULL::%s.",
-                                format_type_be(type))));
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("ids of the query are of type %s, not %s", format_type_be(type),
+                        format_type_be(id_type_)),
+                 errhint("Give the type of the ids after the similarity: (query, 0.8, NULL::%s).",
+                         format_type_be(type))));
 }
 
 // ---- rows ----

@@ -123,24 +123,21 @@ void put_groups(FunctionCallInfo fcinfo, Documents* documents, PagePool* pool, c
     links.release();
 }
 
-// The result of a function (query text [, id_type anyelement], similarity double precision): put()
+// The result of a function (query text, similarity double precision [, id_type anyelement]): put()
 // puts the rows there. It runs in a memory context of its own, which is deleted at the end. The
 // type of the ids is that of the result's columns.
 template <typename Put>
 Datum near_duplicates(FunctionCallInfo fcinfo, const Put& put) {
     InitMaterializedSRF(fcinfo, 0);
-    int last = PG_NARGS() - 1;
-    // A null of a number's type, without a name, is taken for the similarity, as that is preferred
-    // to a polymorphic argument.
-    if (PG_ARGISNULL(last))
+    if (PG_ARGISNULL(1))
         ereport(ERROR,
                 (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("similarity must not be null"),
-                 errhint("To tell the type of the ids, name the argument: id_type => "
-                         "NULL::integer.")));
+                 errhint("The type of the ids stands after the similarity, as in (query, 0.8, "
+                         "NULL::uuid).")));
     // No query, no rows. The id_type may be null: only its type counts.
     if (PG_ARGISNULL(0))
         return Datum(0);
-    double similarity = share_argument(fcinfo, last, "similarity");
+    double similarity = share_argument(fcinfo, 1, "similarity");
     Oid id_type =
         TupleDescAttr(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)->setDesc, 0)->atttypid;
     text* query = PG_GETARG_TEXT_PP(0);

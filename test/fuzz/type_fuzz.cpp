@@ -1,6 +1,6 @@
 // libFuzzer: any bytes as the text form and the binary form of each type, and as the digits of a
-// fingerprint. The first byte chooses the function. An accepted value is printed and sent, and both
-// forms give it again.
+// fingerprint or a code. The first byte chooses the function. An accepted value is printed and
+// sent, and both forms give it again.
 #include "server_stubs.hpp"
 
 #include "core/text/document.hpp"
@@ -24,6 +24,7 @@ Datum simhash_shingle_set_send(PG_FUNCTION_ARGS);
 Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS);
 Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS);
 Datum simhash_from_hex(PG_FUNCTION_ARGS);
+Datum simhash_code_from_hex(PG_FUNCTION_ARGS);
 Datum simhash_from_unsigned(PG_FUNCTION_ARGS);
 }
 
@@ -98,7 +99,7 @@ void check_value(const Type& type, Datum value) {
 
 // ---- the choice of a function by the first byte ----
 
-enum : int { kTypeCount = std::size(kTypes), kHex = 2 * kTypeCount, kUnsigned, kChoices };
+enum : int { kTypeCount = std::size(kTypes), kHex = 2 * kTypeCount, kCodeHex, kUnsigned, kChoices };
 
 bool is_binary(int choice) {
     return choice < kHex && choice % 2 == 1;
@@ -107,6 +108,8 @@ bool is_binary(int choice) {
 void run(int choice, Bytes input) {
     if (choice == kHex)
         call(simhash_from_hex, {PointerGetDatum(copied_bytea(input, true))});
+    else if (choice == kCodeHex)
+        call(simhash_code_from_hex, {PointerGetDatum(copied_bytea(input, true))});
     else if (choice == kUnsigned)
         call(simhash_from_unsigned, {CStringGetDatum(copied_text(input))});
     else if (const Type& type = kTypes[choice / 2]; is_binary(choice))
@@ -168,6 +171,8 @@ std::string valid_text(int choice) {
         return set_text();
     case kHex:
         return (rand() % 2 ? "0x" : "") + hexadecimal(random_word(), rand() % 17);
+    case kCodeHex:
+        return hexadecimal(random_word(), 2 * (rand() % 9));
     default:
         return std::to_string(random_word()) + (rand() % 2 ? ".00" : "");
     }

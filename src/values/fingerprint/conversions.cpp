@@ -1,10 +1,11 @@
-// Conversions between fingerprints and the forms that other tools print: sixteen hexadecimal
+// Conversions of fingerprints and codes from and to the forms that other tools print: hexadecimal
 // digits, or an unsigned number.
 #include "server/pg.hpp"
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_to_hex);
 PG_FUNCTION_INFO_V1(simhash_from_hex);
+PG_FUNCTION_INFO_V1(simhash_code_from_hex);
 PG_FUNCTION_INFO_V1(simhash_to_unsigned);
 PG_FUNCTION_INFO_V1(simhash_from_unsigned);
 }
@@ -57,6 +58,49 @@ Datum simhash_from_hex(PG_FUNCTION_ARGS) {
                         errhint("A fingerprint is 1 to 16 hexadecimal digits, after 0x or 0X or "
                                 "nothing.")));
     PG_RETURN_INT64(int64_t(fingerprint));
+}
+
+namespace {
+
+// `detail` is a message with the place of `number`.
+[[noreturn]] void report_invalid_code(const char* written, int length, const char* detail,
+                                      int number) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                    errmsg("invalid hexadecimal code: \"%.*s\"", pg_mbcliplen(written, length, 64),
+                           written),
+                    errdetail(detail, number),
+                    errhint("A code is an even number of hexadecimal digits, without 0x.")));
+}
+
+} // namespace
+
+Datum simhash_code_from_hex(PG_FUNCTION_ARGS) {
+    constexpr int kBitsOfDigit = 4, kMostDigits = VARBITMAXLEN / kBitsOfDigit;
+    text* given = PG_GETARG_TEXT_PP(0);
+    const char* digits = VARDATA_ANY(given);
+    int length = int(VARSIZE_ANY_EXHDR(given));
+    if (length > kMostDigits)
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                 errmsg("a bit string cannot have more than %d hexadecimal digits", kMostDigits),
+                 errdetail("The size is %d bytes.", length)));
+    int bits = length * kBitsOfDigit;
+    auto* code = static_cast<VarBit*>(palloc0(VARBITTOTALLEN(bits)));
+    SET_VARSIZE(code, VARBITTOTALLEN(bits));
+    VARBITLEN(code) = bits;
+    for (int i = 0; i < length; i++) {
+        if (i % 65536 == 0)
+            CHECK_FOR_INTERRUPTS();
+        int digit = hex_digit(digits[i]);
+        if (digit < 0)
+            // Those before it are digits, of one byte each, so its number is that of the byte.
+            report_invalid_code(digits, length, "Character %d is not a hexadecimal digit.", i + 1);
+        // A bit string begins with the highest bit of its first byte.
+        VARBITS(code)[i / 2] |= uint8(i % 2 == 0 ? digit << kBitsOfDigit : digit);
+    }
+    if (length == 0 || length % 2 != 0)
+        report_invalid_code(digits, length, "The number of digits is %d.", length);
+    PG_RETURN_VARBIT_P(code);
 }
 
 Datum simhash_to_unsigned(PG_FUNCTION_ARGS) {

@@ -13,12 +13,12 @@
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_minhash_document);
-PG_FUNCTION_INFO_V1(simhash_minhash_features);
-PG_FUNCTION_INFO_V1(simhash_minhash_hashes);
+PG_FUNCTION_INFO_V1(simhash_minhash_of_features);
+PG_FUNCTION_INFO_V1(simhash_minhash_of_hashes);
 PG_FUNCTION_INFO_V1(simhash_minhash_tsvector);
 PG_FUNCTION_INFO_V1(simhash_minhash_code_document);
-PG_FUNCTION_INFO_V1(simhash_minhash_code_features);
-PG_FUNCTION_INFO_V1(simhash_minhash_code_hashes);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_of_features);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_of_hashes);
 PG_FUNCTION_INFO_V1(simhash_minhash_code_tsvector);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_transition);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
@@ -180,13 +180,13 @@ Datum simhash_minhash_document(PG_FUNCTION_ARGS) {
     return fingerprint_of(fcinfo, features_of_document(fcinfo, features, width));
 }
 
-// minhash(features text[]) -> bigint
-Datum simhash_minhash_features(PG_FUNCTION_ARGS) {
+// minhash_of(features text[]) -> bigint
+Datum simhash_minhash_of_features(PG_FUNCTION_ARGS) {
     return fingerprint_of(fcinfo, features_of_texts(fcinfo));
 }
 
-// minhash(hashes bigint[]) -> bigint
-Datum simhash_minhash_hashes(PG_FUNCTION_ARGS) {
+// minhash_of(hashes bigint[]) -> bigint
+Datum simhash_minhash_of_hashes(PG_FUNCTION_ARGS) {
     return fingerprint_of(fcinfo, features_of_hashes(fcinfo));
 }
 
@@ -202,13 +202,13 @@ Datum simhash_minhash_code_document(PG_FUNCTION_ARGS) {
     return code_of(fcinfo, 1, features_of_document(fcinfo, features, width));
 }
 
-// minhash_code(features text[], bits integer) -> bit
-Datum simhash_minhash_code_features(PG_FUNCTION_ARGS) {
+// minhash_code_of(features text[], bits integer) -> bit
+Datum simhash_minhash_code_of_features(PG_FUNCTION_ARGS) {
     return code_of(fcinfo, 1, features_of_texts(fcinfo));
 }
 
-// minhash_code(hashes bigint[], bits integer) -> bit
-Datum simhash_minhash_code_hashes(PG_FUNCTION_ARGS) {
+// minhash_code_of(hashes bigint[], bits integer) -> bit
+Datum simhash_minhash_code_of_hashes(PG_FUNCTION_ARGS) {
     return code_of(fcinfo, 1, features_of_hashes(fcinfo));
 }
 

@@ -8,8 +8,8 @@
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_document);
-PG_FUNCTION_INFO_V1(simhash_features_array);
-PG_FUNCTION_INFO_V1(simhash_hashes_array);
+PG_FUNCTION_INFO_V1(simhash_of_features);
+PG_FUNCTION_INFO_V1(simhash_of_hashes);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 }
 
@@ -92,8 +92,8 @@ Datum simhash_document(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(int64(fingerprint));
 }
 
-// simhash(features text[], weights float8[], hash text) -> bigint
-Datum simhash_features_array(PG_FUNCTION_ARGS) {
+// simhash_of(features text[], weights float8[], hash text) -> bigint
+Datum simhash_of_features(PG_FUNCTION_ARGS) {
     // Here, too, a wrong option is an error whatever the features are.
     HashKind hash = hash_argument(fcinfo, 2);
     if (PG_ARGISNULL(0))
@@ -103,8 +103,8 @@ Datum simhash_features_array(PG_FUNCTION_ARGS) {
                              [hash](Datum feature) { return hash_server_text(hash, feature); });
 }
 
-// simhash(hashes bigint[], weights float8[]) -> bigint
-Datum simhash_hashes_array(PG_FUNCTION_ARGS) {
+// simhash_of(hashes bigint[], weights float8[]) -> bigint
+Datum simhash_of_hashes(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");
