@@ -77,7 +77,7 @@ int fillfactor_of_options(Relation index);
 enum Strategy : uint16 {
     kWithinBall = 1,    // fp <@ hamming_ball
     kEqual = 2,         // fp = bigint, integer, smallint
-    kNearDuplicate = 3, // fp ~= bigint
+    kClose = 3, // fp ~= bigint
     kDistance = 4,      // ORDER BY fp <~> bigint
     kAlike = 5,         // body =~~ text, shingles =~~ shingle_set
     kNear = 100,        // + radius: fp ~|||= bigint
@@ -108,8 +108,8 @@ inline int radius_of_strategy(int strategy) {
     switch (strategy) {
     case kEqual:
         return 0;
-    case kNearDuplicate:
-        return kNearDuplicateRadius;
+    case kClose:
+        return kCloseRadius;
     case kAlike:
         return kAlikeRadius;
     default:

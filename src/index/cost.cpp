@@ -292,10 +292,10 @@ Selectivity share_found(const PathEstimate& path, Selectivity matching) {
     return std::max(matching, std::min(indexed, matching + others));
 }
 
-// The number of near-duplicates to be expected in any ball.
+// The number of close fingerprints to be expected in any ball.
 constexpr double kFewFingerprints = 10;
 
-// Distinct fingerprints among the rows that are found: by chance, and near-duplicates.
+// Distinct fingerprints among the rows that are found: by chance, and close ones.
 double expected_fingerprints(const PathEstimate& path) {
     double near = path.quals.nulls_only ? 0 : path.entries * near_by_chance(path);
     return std::min(path.rows, kFewFingerprints + near);

@@ -82,7 +82,7 @@ bool is_fingerprint_operator(Form_pg_amop amop) {
         return amop->amoppurpose == AMOP_SEARCH &&
                (amop->amoprighttype == INT8OID || amop->amoprighttype == INT4OID ||
                 amop->amoprighttype == INT2OID);
-    case kNearDuplicate:
+    case kClose:
         return amop->amoppurpose == AMOP_SEARCH && amop->amoprighttype == INT8OID;
     case kDistance:
         return amop->amoppurpose == AMOP_ORDER && amop->amoprighttype == INT8OID;

@@ -180,7 +180,7 @@ std::optional<int> known_radius(PlannerInfo* root, Node* argument) {
     if (is_null_constant(value))
         return std::nullopt;
     if (!IsA(value, Const) || reinterpret_cast<Const*>(value)->consttype != INT4OID)
-        return kNearDuplicateRadius;
+        return kCloseRadius;
     return saturate_radius(DatumGetInt32(reinterpret_cast<Const*>(value)->constvalue));
 }
 
@@ -230,7 +230,7 @@ Node* estimate_code_pairs(SupportRequestRows* request) {
     int sets = count - int(has_radius);
     if (sets != 1 && sets != 2)
         return nullptr;
-    std::optional<int> radius = kNearDuplicateRadius;
+    std::optional<int> radius = kCloseRadius;
     if (has_radius && is_null_constant(estimate_expression_value(request->root, last)))
         radius = std::nullopt;
     return answer_pairs(request, arguments, sets, radius);
@@ -260,7 +260,7 @@ Node* answer_rows(SupportRequestRows* request, std::optional<double> rows) {
 Node* estimate_near_duplicate_pairs(SupportRequestRows* request) {
     std::optional<double> documents = documents_of(request);
     if (documents)
-        documents = expected_pairs(*documents, kNearDuplicateRadius);
+        documents = expected_pairs(*documents, kCloseRadius);
     return answer_rows(request, documents);
 }
 

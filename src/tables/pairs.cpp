@@ -186,7 +186,7 @@ struct GroupOf;
 
 template <>
 struct GroupOf<Collector> {
-    static constexpr int32 kDefaultRadius = kNearDuplicateRadius;
+    static constexpr int32 kDefaultRadius = kCloseRadius;
 
     static Collector make(MemoryContext context) { return {context, kUnknownRows}; }
     static void check(int32 radius) { check_radius(radius); }

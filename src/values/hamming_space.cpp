@@ -55,7 +55,7 @@ int HammingSpace::saturate(int64 radius) const {
 }
 
 int HammingSpace::likely_radius() const {
-    return is_of_codes ? near_radius_of_bits(bits) : kNearDuplicateRadius;
+    return is_of_codes ? near_radius_of_bits(bits) : kCloseRadius;
 }
 
 double HammingSpace::ball_share(int radius) const {

@@ -69,7 +69,7 @@ constexpr struct {
     OurFunction function;
     int radius;
 } kNearFunctions[] = {
-    {{"simhash_near_duplicate", simhash_near_duplicate}, kNearDuplicateRadius},
+    {{"simhash_near_duplicate", simhash_near_duplicate}, kCloseRadius},
     {{"simhash_near_1", simhash_near_1}, 1},
     {{"simhash_near_2", simhash_near_2}, 2},
     {{"simhash_near_3", simhash_near_3}, 3},

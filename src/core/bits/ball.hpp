@@ -19,8 +19,9 @@ struct Ball {
 
 constexpr int kNoRadius = -1; // the radius of an empty ball
 
-// The radius of ~= : the distance up to which two documents count as near-duplicates.
-constexpr int kNearDuplicateRadius = 3;
+// The radius of ~= : the distance up to which two fingerprints are close. Near-duplicates are
+// documents (values/text/near_duplicate.cpp).
+constexpr int kCloseRadius = 3;
 
 // No radius is an error: below 0 nothing matches, above 64 everything. So -1 stands for all
 // negative radii and 64 for all greater ones.

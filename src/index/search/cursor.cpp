@@ -15,7 +15,7 @@ void LeafCursor::find_ahead() {
     Assert(InterruptHoldoffCount == 0);
     hint_ = tree_->notes.look_up(position_.key);
     // If there is no note, or if notes were wrong lately, the leaf may be on disk.
-    if (hint_.note == nullptr || !LeafNotes::trust()) {
+    if (hint_.note == nullptr || !LeafNotes::spend_distrust()) {
         hint_.note = nullptr;
         hint_.buffer = InvalidBuffer;
         if (hint_.block == InvalidBlockNumber)

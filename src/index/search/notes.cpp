@@ -33,8 +33,8 @@ constinit LeafNote notes[1 << kNoteBits] = {};
 constexpr int kMinSlotBits = 11;    // leaves beside many rows of one fingerprint are narrow
 constexpr int kMaxSlotsNoted = 256; // by one put()
 
-// After a wrong note trust() returns false this many times. If the server evicts pages all the
-// time, notes about evicted leaves would otherwise keep us from fetching these from disk.
+// After a wrong note spend_distrust() returns false this many times. If the server evicts pages all
+// the time, notes about evicted leaves would otherwise keep us from fetching these from disk.
 constexpr int kDistrust = 256;
 
 uint32 leading_bits(uint64_t key) {

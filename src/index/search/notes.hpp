@@ -43,9 +43,10 @@ class LeafNotes {
     // Returns the note on the leaf of a key as a hint, or an empty hint if there is none. Expects
     // no lock.
     LeafHint look_up(uint64_t key);
-    // Returns false the next kDistrust times after a note named a buffer that another page had
-    // taken. The caller then asks the server for the page, as for one that may be on disk.
-    static bool trust() { return distrust_ == 0 || distrust_-- == 0; }
+    // Counts distrust down, and returns whether notes are trusted: not the next kDistrust times
+    // after a note named a buffer that another page had taken. The caller then asks the server for
+    // the page, as for one that may be on disk.
+    static bool spend_distrust() { return distrust_ == 0 || distrust_-- == 0; }
 
     // Notes the block and buffer of the leaf of `key`, and how its keys are laid out. `hint` is the
     // hint that was used to find the leaf, or an empty one. Expects the leaf locked.
@@ -56,7 +57,7 @@ class LeafNotes {
     LeafNote* find(uint64_t key);
     uint64_t slot_of(uint64_t key) const { return key >> (kFingerprintBits - slot_bits_); }
 
-    static int distrust_; // how many more times trust() returns false
+    static int distrust_; // how many more times spend_distrust() returns false
 
     Relation index_;
     uint32 owner_;  // index and tree, as notes name them

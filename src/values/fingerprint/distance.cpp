@@ -86,7 +86,7 @@ Datum simhash_hamming_radius(PG_FUNCTION_ARGS) {
 }
 
 Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= kNearDuplicateRadius);
+    PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= kCloseRadius);
 }
 
 // The operator of an exclusion constraint takes no radius, so there is one function for each.
