@@ -67,8 +67,10 @@ optional_packages() {
     printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR"
     # JIT is a package of its own from PostgreSQL 18 on.
     [ -n "${PG_CONFIG:-}" ] || echo "postgresql-$PG_MAJOR-jit"
-    # node-postgres comes from npm where Node.js is not Debian's own.
+    # Drivers of docs/programs.md. node-postgres comes from npm where Node.js is not Debian's own; a JDK is too large to bring.
+    printf '%s\n' python3-psycopg2 python3-asyncpg alembic python3-django
     command -v npm >/dev/null || echo node-pg
+    ! command -v javac >/dev/null || echo libpostgresql-jdbc-java
 }
 
 # grep -q would stop reading early. The command before it would then die of a broken pipe, and pipefail make the answer a no.

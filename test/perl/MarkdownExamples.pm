@@ -10,7 +10,7 @@ use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(read_examples run_examples with_outputs write_file);
+our @EXPORT = qw(read_examples run_examples with_outputs read_programs write_file);
 
 my $example = qr/^```sql\n(?<sql>.*?)^```\n(?:\n*^```\n(?<output>.*?)^```\n)?/ms;
 
@@ -25,6 +25,28 @@ sub read_examples
 		push @examples, { line => $line, sql => $+{sql}, output => $+{output} // '' };
 	}
 	return @examples;
+}
+
+# Programs in a page: blocks whose first line is a comment with the name of a file, and blocks ```sh of commands, each with the plain
+# block after it. ({chapter, section, file, text, output}, ...): the headings ## and ## or ### above it; commands have no file.
+sub read_programs
+{
+	my ($page) = @_;
+	my ($chapter, $section, @programs) = ('', '');
+	while ($page =~ /^(?<level>##|###) (?<heading>[^\n]*)\n|^```(?<language>\w*)\n(?<text>.*?)^```\n(?:\n*^```\n(?<output>.*?)^```\n)?/mgs)
+	{
+		if (defined $+{heading})
+		{
+			$section = $+{heading};
+			$chapter = $section if $+{level} eq '##';
+			next;
+		}
+		my ($language, $text, $output) = @+{qw(language text output)};
+		my ($file) = $text =~ m{\A(?:#|//) (\S+\.\w+)\n};
+		push @programs, { chapter => $chapter, section => $section, file => $file, text => $text, output => $output }
+			if $file || $language eq 'sh';
+	}
+	return @programs;
 }
 
 sub write_file

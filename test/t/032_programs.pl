@@ -1,0 +1,139 @@
+# The programs of docs/programs.md run as printed and print what the page says, and their searches use the indexes.
+use strict;
+use warnings;
+
+use File::Basename;
+use FindBin;
+use lib "$FindBin::RealBin/../perl";
+use IPC::Run ();
+use MarkdownExamples;
+use PostgreSQL::Test::Utils;
+use SimhashTest;
+use Test::More;
+
+# JDBC connects by TCP only.
+my $node = start_node('programs', conf => "listen_addresses = '127.0.0.1'\n");
+chomp(my $libraries = `pg_config --pkglibdir`);
+my $plans_are_logged = -e "$libraries/auto_explain.so";
+
+my $python = $ENV{SIMHASH_PYTHON} // '/usr/bin/python3';
+my $jdbc = '/usr/share/java/postgresql.jar';
+
+sub has_modules
+{
+	return "$python -c 'import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, sys.argv[1:])))' @_";
+}
+
+# The commands that tell whether the programs of a section can run.
+my %is_installed = (
+	'psycopg 3'     => has_modules('psycopg'),
+	'psycopg2'      => has_modules('psycopg2'),
+	'asyncpg'       => has_modules('asyncpg'),
+	'node-postgres' => q{node -e 'require("pg")'},
+	'JDBC'          => "command -v javac && test -e $jdbc",
+	'SQLAlchemy'    => has_modules('psycopg2', 'sqlalchemy'),
+	'Alembic'       => has_modules('psycopg2', 'sqlalchemy', 'alembic') . ' && command -v alembic',
+	'Django'        => has_modules('psycopg2', 'django'));
+my %interpreter = (py => ['python3'], js => ['node'], java => [ 'java', '-cp', $jdbc ]);
+
+my $folder = PostgreSQL::Test::Utils::tempdir;
+mkdir "$folder/bin" or die "mkdir: $!";
+symlink $python, "$folder/bin/python3" or die "symlink: $!";
+local %ENV = (%ENV, PATH => "$folder/bin:$ENV{PATH}", PGPORT => $node->port, PGUSER => $ENV{PGUSER} // getpwuid($<), PYTHONDONTWRITEBYTECODE => 1);
+
+# A database with the extension. Its sessions use an index wherever one can serve the query, with the generic plan that a statement may
+# get after some executions, and log their plans.
+sub create_database
+{
+	my ($database) = @_;
+	$node->safe_psql('postgres', qq{CREATE DATABASE "$database"});
+	$node->safe_psql($database, 'CREATE EXTENSION simhash');
+	my %settings = (enable_seqscan => 'off', plan_cache_mode => 'force_generic_plan');
+	%settings = (%settings, session_preload_libraries => 'auto_explain', 'auto_explain.log_min_duration' => 0) if $plans_are_logged;
+	$node->safe_psql('postgres', qq{ALTER DATABASE "$database" SET $_ = $settings{$_}}) for sort keys %settings;
+	return;
+}
+
+# Runs a command in a folder: (its status, what it prints, its errors).
+sub run_in
+{
+	my ($where, @command) = @_;
+	my ($output, $errors) = ('', '');
+	IPC::Run::run(\@command, '<', \undef, '>', \$output, '2>', \$errors, init => sub { chdir $where or die "chdir: $!" });
+	return ($?, $output, $errors);
+}
+
+# What a program sends: each form of the page's table is understood with parameters without a type, as some drivers send them.
+my $page = slurp_file("$FindBin::RealBin/../../docs/programs.md");
+$node->safe_psql('postgres', 'CREATE TABLE forms (body text, fp bigint, code bit(256))');
+my ($table) = $page =~ /^## What to send\n(.*?)^## /ms;
+my @forms = map { /`([^`]+)`/g } $table =~ /^\| [^|]+ (\|.*)/mg;
+cmp_ok(scalar(@forms), '>=', 15, 'the page has forms');
+for my $form (@forms)
+{
+	my $from = $form =~ /^near_duplicate_/ ? "FROM $form" : "$form FROM forms";
+	my (undef, undef, $errors) = $node->psql('postgres', "PREPARE form AS SELECT $from");
+	is($errors, '', "parameters without a type: $form");
+}
+my (undef, undef, $errors) = $node->psql('postgres', 'PREPARE form AS SELECT minhash_of($1)');
+like($errors, qr/ERROR:  function minhash_of\(unknown\) is not unique/, 'a list without a type is refused');
+(undef, undef, $errors) = $node->psql('postgres', q{INSERT INTO forms (code) VALUES (code_from_hex('d4c4b2a3'))});
+like($errors, qr/ERROR:  bit string length 32 does not match type bit\(256\)/, 'a code of another length is refused');
+is($node->safe_psql('postgres', q{PREPARE form AS INSERT INTO forms (code) VALUES ($1::bit(256)) RETURNING length(code); EXECUTE form('1')}),
+	256, '... but not by a cast');
+
+# ---- the programs ----
+
+my @programs = read_programs($page);
+my %seen;
+my @sections = grep { !$seen{$_}++ } map { $_->{section} } @programs;
+is_deeply([ sort @sections ], [ sort keys %is_installed ], 'the page has a program for each driver');
+
+for my $section (@sections)
+{
+SKIP:
+	{
+		skip "$section is not installed", 1 unless system("($is_installed{$section}) >/dev/null 2>&1") == 0;
+		create_database($section);
+		local %ENV = (%ENV, PGHOST => $section eq 'JDBC' ? '127.0.0.1' : $node->host, PGDATABASE => $section);
+		my $log_begins = -s $node->logfile;
+		my $where;
+		for my $program (grep { $_->{section} eq $section } @programs)
+		{
+			my ($file, $text, $expected) = @$program{qw(file text output)};
+			# The sections of a chapter share its files.
+			$where = "$folder/$program->{chapter}";
+			system_or_bail('mkdir', '-p', "$where/" . dirname($file // ''));
+			write_file("$where/$file", $text) if $file;
+			next unless $expected || !$file;
+			my @command = $file ? (@{ $interpreter{ ($file =~ /(\w+)$/)[0] } }, $file) : ('bash', '-e', '-c', $text);
+			my ($status, $output, $errors) = run_in($where, @command);
+			my ($name) = $file // $text =~ /(.*)/;
+			is("$status\n$output", "0\n" . ($expected // $output), "$section: $name") or diag($errors);
+		}
+
+		# What the page says of migrations.
+		if ($section eq 'Alembic')
+		{
+			my ($status, undef, $errors) = run_in($where, qw(alembic revision --autogenerate -m difference));
+			my @changes = grep { /^\s+op\./ } map { split /\n/, slurp_file($_) } glob("\Q$where\E/migrations/versions/*difference.py");
+			is_deeply([ $status, @changes ], [0], 'Alembic: no difference between models and database') or diag($errors);
+			is((run_in($where, qw(alembic downgrade base)))[0], 0, 'Alembic: and back');
+		}
+		elsif ($section eq 'Django')
+		{
+			my @django = qw(python3 -m django);
+			my ($status, $output) = run_in($where, @django, qw(makemigrations --check --settings settings));
+			is($output, "No changes detected\n", 'Django: no difference between models and migrations');
+			is((run_in($where, @django, qw(migrate pages zero --settings settings)))[0], 0, 'Django: and back');
+		}
+
+		skip 'auto_explain is not installed', 1 unless $plans_are_logged;
+		my $log = slurp_file($node->logfile, $log_begins);
+		is_deeply([ $log =~ /Seq Scan on (?:pages|pictures).*/g ], [], "$section: no search reads a table from end to end");
+		my %used = map { $_ => 1 } $log =~ /(?:Index Scan using|Bitmap Index Scan on) (\w+)/g;
+		is(join(' ', grep { /no_copies|pictures_\w+/ } sort keys %used), 'no_copies pictures_pdq pictures_phash', "$section: each index serves a search");
+	}
+}
+$node->stop;
+done_testing();
