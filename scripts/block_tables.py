@@ -5,7 +5,7 @@
 
 What is shown is computed: the fingerprints come from a fixed seed, the rows are sorted by the
 permutation that src/core/bits/permutation.hpp makes of each block, the distances are counted. The same
-script gives the same picture, and scripts/test.sh compares.
+script gives the same picture, and scripts/check.sh compares.
 """
 import sys
 

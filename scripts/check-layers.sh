@@ -49,7 +49,7 @@ for folder in $(cd src && find . -mindepth 1 -type d | sed 's|^\./||' | sort); d
         continue
     fi
     # The one file that includes the server's own headers.
-    files=$(ls "src/$folder"/*.?pp | grep -v '/server_headers\.hpp$')
+    files=$(find "src/$folder" -maxdepth 1 -name '*.?pp' ! -name server_headers.hpp)
     for include in $(grep -ho '^#include "[^"]*"' $files | cut -d'"' -f2 | sort -u); do
         known=no
         for beginning in $allowed; do

@@ -30,23 +30,24 @@ sql_scripts() { # FOLDER
 
 # ---- packages ----
 
-# The libraries that the build needs. They are named in one place, the Build-Depends of debian/control.in. `test` adds those of the
-# tests.
-library_packages() { # [test]
+# The libraries that the build needs. They are named in one place, the Build-Depends of debian/control.in. `test` and `check` add those
+# of the unit tests.
+library_packages() { # [test|check]
     awk -v purpose="${1:-}" '
         /^[^ ]/ { wanted = /^Build-Depends:/ }
-        wanted && /^ lib/ && (purpose == "test" || !/<!nocheck>/) { sub(/,$/, ""); print $1 }' "$root/debian/control.in"
+        wanted && /^ lib/ && (purpose ~ /^(test|check)$/ || !/<!nocheck>/) { sub(/,$/, ""); print $1 }' "$root/debian/control.in"
 }
 
-# The packages for building and running. An argument adds those of a purpose: `test` for the tests, `bench` for the speed bench,
-# `sqlsmith` for random statements, `release` for the zip and the Debian package, `cross` for the architecture whose GNU type is
-# CROSS_TYPE.
+# The packages for building and running. An argument adds those of a purpose: `test` for the tests, `check` for the checks of the
+# source, `bench` for the speed bench, `sqlsmith` for random statements, `release` for the zip and the Debian package, `cross` for
+# the architecture whose GNU type is CROSS_TYPE.
 packages() {
     local list=(g++ make)
     # The package of the server's headers depends on the compiler of its bitcode. With PG_CONFIG a server is installed already.
     [ -n "${PG_CONFIG:-}" ] || list+=("postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR")
     case "${1:-}" in
     test) list+=(libipc-run-perl perl python3-psycopg) ;;
+    check) list+=(perl python3) ;;
     bench) list+=(python3-psycopg) ;;
     sqlsmith) list+=(sqlsmith perl) ;;
     cross) list+=("g++-$CROSS_TYPE" qemu-user) ;;
@@ -56,27 +57,29 @@ packages() {
     library_packages "$@"
 }
 
-# Packages without which tests and bench run, and report or leave out what they skipped: not every suite of Debian has them.
+# Packages without which tests, checks and bench run, and report or leave out what they skipped: not every suite of Debian has them.
 optional_packages() {
-    [ "${1:-}" = test ] || [ "${1:-}" = bench ] || return 0
-    [ -n "${PG_CONFIG:-}" ] || echo "postgresql-$PG_MAJOR-pgvector"
-    if [ "$1" = bench ]; then
+    case "${1:-}" in
+    test)
+        # JIT is a package of its own from PostgreSQL 18 on.
+        [ -n "${PG_CONFIG:-}" ] || printf '%s\n' "postgresql-$PG_MAJOR-pgvector" "postgresql-$PG_MAJOR-jit"
+        # Drivers of docs/programs.md. node-postgres comes from npm where Node.js is not Debian's own; a JDK is too large to bring.
+        printf '%s\n' python3-psycopg2 python3-asyncpg alembic python3-django
+        command -v npm >/dev/null || echo node-pg
+        ! command -v javac >/dev/null || echo libpostgresql-jdbc-java
+        ;;
+    check) printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR" ;;
+    bench)
+        [ -n "${PG_CONFIG:-}" ] || echo "postgresql-$PG_MAJOR-pgvector"
         echo python3-faiss
-        return 0
-    fi
-    printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR"
-    # JIT is a package of its own from PostgreSQL 18 on.
-    [ -n "${PG_CONFIG:-}" ] || echo "postgresql-$PG_MAJOR-jit"
-    # Drivers of docs/programs.md. node-postgres comes from npm where Node.js is not Debian's own; a JDK is too large to bring.
-    printf '%s\n' python3-psycopg2 python3-asyncpg alembic python3-django
-    command -v npm >/dev/null || echo node-pg
-    ! command -v javac >/dev/null || echo libpostgresql-jdbc-java
+        ;;
+    esac
 }
 
 # grep -q would stop reading early. The command before it would then die of a broken pipe, and pipefail make the answer a no.
 is_installed() { dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null | grep -x installed >/dev/null; }
 is_offered() { apt-cache policy "$1" 2>/dev/null | grep '^  Candidate: [^(]' >/dev/null; }
-missing_packages() { # [test|bench|sqlsmith|cross|release]
+missing_packages() { # [test|check|bench|sqlsmith|cross|release]
     local package
     for package in $(packages "$@"); do
         is_installed "$package" || printf '%s ' "$package"
@@ -179,7 +182,7 @@ say_postgresql() {
 }
 
 # Installs the missing packages as root or through sudo. If it cannot, prints the command and fails.
-install_missing() { # [test|bench|sqlsmith|cross|release]
+install_missing() { # [test|check|bench|sqlsmith|cross|release]
     command -v dpkg-query >/dev/null || {
         say "This is not a Debian system, so PostgreSQL with server headers, g++, xxHash and ICU must be installed already."
         return 0
@@ -222,6 +225,13 @@ quiet_make() {
         return 1
     fi
     rm -f "$log"
+}
+
+# The compiler of the server's bitcode, or else any clang.
+find_clang() {
+    local servers
+    servers=$("$PG_CONFIG" --configure | sed -n "s/.*'CLANG=\([^']*\)'.*/\1/p")
+    command -v "${servers:-clang}" || command -v clang
 }
 
 install_extension() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs scripts/test.sh on every supported PostgreSQL version, each in its own Debian system with that system's compilers, and
-# prints a table at the end. Exits with status 1 if a cell of the table has a failure or is missing.
+# Runs .ci/run on every supported PostgreSQL version, each in its own Debian system with that system's compilers, and prints a table
+# at the end. Exits with status 1 if a cell of the table has a failure or is missing.
 #
 #   scripts/matrix.sh           all versions
 #   scripts/matrix.sh 17 18     these versions
@@ -78,7 +78,7 @@ test_in() { # MAJOR SYSTEM
     fi
     rm -rf "$2/simhash"
     copy_sources "$2/simhash"
-    chroot "$2" env LC_ALL=C.UTF-8 "$server" /simhash/scripts/test.sh
+    chroot "$2" env LC_ALL=C.UTF-8 "$server" /simhash/.ci/run
 }
 
 run() { # MAJOR

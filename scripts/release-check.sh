@@ -3,7 +3,7 @@
 #
 #   make release-check
 #
-# Installs missing packages. scripts/test.sh runs last and takes most of the time.
+# Installs missing packages. .ci/run runs last and takes most of the time.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -81,7 +81,7 @@ step "META.json says stable" status_is_stable
 step "the last release can be updated" upgrade_is_there
 step "the zip for PGXN builds" zip_builds
 step "Debian's package is built, without a finding of lintian" package_is_faultless
-step "tests" scripts/test.sh
+step "checks and tests" .ci/run
 
 if [ ${#failed[@]} -gt 0 ]; then
     printf '\nnot ready for release %s:\n' "$release"

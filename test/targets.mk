@@ -48,8 +48,9 @@ build/testing/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -DSIMHASH_TEST_PAUSES $(TESTING_FLAGS) -c -o $@ $<
 
-# Only src/index has such points; with flags of its own all of the library is built anew.
-TESTING_OBJS = $(foreach object,$(OBJS),$(if $(TESTING_FLAGS)$(filter src/index/%,$(object)),build/testing/)$(object))
+# Only files that include testing.hpp have such points; with flags of its own all of the library is built anew.
+PAUSING_OBJS := $(patsubst %.cpp,%.o,$(shell grep -l 'include "index/testing.hpp"' $(SERVER_SOURCES)))
+TESTING_OBJS = $(foreach object,$(OBJS),$(if $(TESTING_FLAGS)$(filter $(PAUSING_OBJS),$(object)),build/testing/)$(object))
 build/testing/simhash.so: $(TESTING_OBJS)
 	$(CXX) $(CXXFLAGS) $(TESTING_FLAGS) -shared -o $@ $^ $(SHLIB_LINK)
 

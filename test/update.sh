@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
 # ALTER EXTENSION simhash UPDATE, with a version that exists for this test only: its script is put beside the installed ones and
 # taken away again. Tables, indexes, constraints and prepared statements of before must be there after it and answer as before.
-#   make update-test     installs the extension, so needs to write where the server's extensions are
+#   make update-test     with the installed extension; needs to write where the server's extensions are
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../scripts/lib.sh"
 
 find_pg_config
 start_workspace update
-install_extension "$root"
 version=$(extension_version)
 next=${version}next
 script=$("$PG_CONFIG" --sharedir)/extension/simhash--$version--$next.sql

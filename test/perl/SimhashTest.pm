@@ -5,6 +5,7 @@ use strict;
 use warnings;
 
 use Exporter 'import';
+use Fcntl qw(:flock);
 use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
@@ -12,12 +13,35 @@ use PostgreSQL::Test::Utils;
 our @EXPORT = qw(build_library testing_library use_library start_node start_conductor create_processor_clock create_data create_codes add_codes
 	keep_beginning begin_with_as_many compare_radii compare_form compare_nearest);
 
-# A server with the extension in database postgres, of the same encoding wherever the tests run.
+# A new cluster, of the same encoding wherever the tests run. initdb is run once and its cluster copied: it takes more time than many a
+# test. The servers of newer versions can do so, too, but not with these options.
+sub initialize
+{
+	my ($node, %options) = @_;
+	my $run = \&PostgreSQL::Test::Utils::system_or_bail;
+	my $template = "$PostgreSQL::Test::Utils::tmp_check/t_new_cluster";
+	my $run_or_copy = sub {
+		return $run->(@_) if $_[0] ne 'initdb';
+		# Tests may run side by side.
+		open(my $lock, '>', "$template.lock") or die "$template.lock: $!";
+		flock($lock, LOCK_EX) or die "$template.lock: $!";
+		return $run->('cp', '-a', $template, $node->data_dir) if -e $template;
+		$run->(@_);
+		$run->('cp', '-a', $node->data_dir, "$template.begun");
+		rename("$template.begun", $template) or die "$template: $!";
+	};
+	no warnings 'redefine';
+	local *PostgreSQL::Test::Utils::system_or_bail = $run_or_copy;
+	$node->init(extra => [ '--encoding=UTF8', '--locale=C' ], %options);
+	return;
+}
+
+# A server with the extension in database postgres.
 sub start_node
 {
 	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
-	$node->init(extra => [ '--encoding=UTF8', '--locale=C' ], %{ $options{init} // {} });
+	initialize($node, %{ $options{init} // {} });
 	$node->append_conf('postgresql.conf', "autovacuum = off\nshared_buffers = 256MB\nmax_wal_size = 2GB\n");
 	$node->append_conf('postgresql.conf', $options{conf}) if $options{conf};
 	$node->start;
