@@ -1,12 +1,17 @@
 // The way from bytes to fingerprints under libFuzzer: any bytes, any options, slices of any size.
 // The first three bytes choose; the rest is the document. Checked: nothing is read out of bounds
-// (sanitizers), and the slices a document comes in do not change its fingerprint.
+// (sanitizers), and the slices a document comes in do not change its fingerprint. Its words are found
+// at as many places, in order. The passages of its halves are parts of both, and so are found by their
+// hashes, where they are long.
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
 
 #include "core/text/document.hpp"
 #include "core/text/feature_list.hpp"
+#include "core/text/passages.hpp"
+#include "core/text/placed_words.hpp"
+#include "core/text/winnowing.hpp"
 
 using namespace simhash;
 
@@ -55,6 +60,98 @@ Prints print(const DocumentOptions& options, const uint8_t* text, size_t bytes, 
     return prints;
 }
 
+void require(bool holds) {
+    if (!holds)
+        abort();
+}
+
+// ---- words and their places ----
+
+// A consumer of PlacedWords.
+struct CheckPlaces {
+    size_t count = 0;
+    WordPlace last = {};
+
+    void word(const WordPlace& place) {
+        require(place.begin.byte < place.end.byte && last.begin.byte <= place.begin.byte &&
+                last.end.byte <= place.end.byte);
+        last = place;
+        count++;
+    }
+};
+
+void check_places(const uint8_t* text, size_t bytes, size_t words) {
+    CheckPlaces places;
+    PlacedWords<CheckPlaces> placed(places);
+    size_t characters = 0;
+    for (const uint8_t *at = text, *end = text + bytes; at < end; characters++) {
+        const uint8_t* begin = at;
+        decode_utf8(at, end);
+        placed.code_point(
+            begin, size_t(at - begin),
+            {{characters, size_t(begin - text)}, {characters + 1, size_t(at - text)}});
+    }
+    placed.finish();
+    require(places.count == words && places.last.end.byte <= bytes);
+}
+
+// ---- passages ----
+
+// All memory goes at the end.
+struct Arena {
+    std::vector<void*> held;
+
+    Memory memory() {
+        return {this,
+                [](void* arena, size_t bytes) {
+                    void* taken = malloc(bytes);
+                    static_cast<Arena*>(arena)->held.push_back(taken);
+                    return taken;
+                },
+                [](void*, void*) {}};
+    }
+    ~Arena() {
+        for (void* taken : held)
+            free(taken);
+    }
+};
+
+std::vector<uint64_t> winnowed(Words words) {
+    Winnower winnower(kMemory);
+    for (uint64_t word : words)
+        winnower.word(word);
+    FeatureHashes hashes = winnower.finish();
+    std::vector<uint64_t> result(hashes.begin(), hashes.end());
+    winnower.release();
+    return result;
+}
+
+void check_passages(Words a, Words b, size_t least) {
+    constexpr Pause kNoPause = {[](void*) {}, nullptr};
+    Arena arena;
+    Memory memory = arena.memory();
+    std::vector<bool> is_taken(b.size());
+    size_t end = 0, longest = 0;
+    for (const Passage& passage : common_passages(a, b, least, memory, kNoPause)) {
+        require(passage.words >= least && passage.a >= end &&
+                passage.a + passage.words <= a.size() && passage.b + passage.words <= b.size());
+        for (size_t i = 0; i < passage.words; i++) {
+            require(a[passage.a + i] == b[passage.b + i] && !is_taken[passage.b + i]);
+            is_taken[passage.b + i] = true;
+        }
+        end = passage.a + passage.words;
+        longest = std::max<size_t>(longest, passage.words);
+    }
+    require(longest == longest_common_run(a, b, least, memory, kNoPause));
+    if (least <= std::min(a.size(), b.size()))
+        require(RunFinder(a, least, memory, kNoPause).has_run_of(b, memory, kNoPause) ==
+                (longest > 0));
+    std::vector<uint64_t> of_a = winnowed(a), of_b = winnowed(b);
+    if (longest >= kWinnowedRun)
+        require(std::find_first_of(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()) !=
+                of_a.end());
+}
+
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
@@ -73,5 +170,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     Slices slices{data + 3, data + bytes, slice, {}};
     each_feature(options.features, options.width, slices.source(), list);
     list.release();
+
+    WordHashes hashes(kMemory);
+    Slices again{data + 3, data + bytes, slice, {}};
+    each_feature(FeatureKind::kWords, 1, again.source(), hashes);
+    Words words = hashes.words();
+    check_places(data + 3, bytes - 3, words.size());
+    check_passages(words.first(words.size() / 2), words.subspan(words.size() / 2),
+                   1 + data[1] % 20);
+    hashes.release();
     return 0;
 }

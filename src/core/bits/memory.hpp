@@ -13,4 +13,9 @@ struct Memory {
     void (*release)(void* context, void* memory);
 };
 
+template <typename Item>
+Item* allocate_array(Memory memory, size_t count) {
+    return static_cast<Item*>(memory.allocate(memory.context, count * sizeof(Item)));
+}
+
 } // namespace simhash

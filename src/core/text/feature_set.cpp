@@ -53,6 +53,13 @@ struct Merge {
     size_t left() const { return std::min(a.size() - at_a, b.size() - at_b); }
 };
 
+size_t count_shared(FeatureHashes a, FeatureHashes b) {
+    Merge merge{a, b};
+    while (merge.left() > 0)
+        merge.advance(merge.left());
+    return merge.shared;
+}
+
 } // namespace
 
 // Repetitions are removed whenever the room is full, so it grows with the number of distinct
@@ -90,10 +97,14 @@ void FeatureSet::release() {
 bool set_similarity(FeatureHashes a, FeatureHashes b, double* similarity) {
     if (a.empty() && b.empty())
         return false;
-    Merge merge{a, b};
-    while (merge.left() > 0)
-        merge.advance(merge.left());
-    *similarity = similarity_of(merge.shared, a.size(), b.size());
+    *similarity = similarity_of(count_shared(a, b), a.size(), b.size());
+    return true;
+}
+
+bool set_containment(FeatureHashes a, FeatureHashes b, double* containment) {
+    if (a.empty())
+        return false;
+    *containment = double(count_shared(a, b)) / double(a.size());
     return true;
 }
 

@@ -43,6 +43,9 @@ class FeatureSet {
 // Jaccard similarity: features that both have / that at least one has. False if neither has one.
 bool set_similarity(FeatureHashes a, FeatureHashes b, double* similarity);
 
+// The share of a's features that b has. False if a has none.
+bool set_containment(FeatureHashes a, FeatureHashes b, double* containment);
+
 // Whether set_similarity() is at least `threshold`. One of the sets has a feature. This stops as
 // soon as the answer is known: sizes or the first hashes rule out most pairs of sets that differ.
 bool is_set_similarity_at_least(FeatureHashes a, FeatureHashes b, double threshold);

@@ -1,0 +1,115 @@
+// The winnowed hashes of a text: few of its shingles' hashes, chosen so that two texts with a long
+// run of words in common have one in common (Schleimer, Wilkerson and Aiken, SIGMOD 2003).
+//
+// Every shingle of kWinnowedShingle words has a hash. Of every kWinnowedWindow adjacent hashes the
+// least is kept. With shingles of 2 words and windows of 3:
+//
+//     words      the  boat  house  is  closed  in  march
+//     hashes       71    23     58   40      65   19
+//     windows    [71    23     58]                        keeps 23
+//                      [23     58   40]                   keeps 23
+//                             [58   40      65]           keeps 40
+//                                  [40      65   19]      keeps 19
+//
+// A run of kWinnowedShingle + kWinnowedWindow - 1 words has the hashes of one whole window. What a
+// window keeps depends on nothing outside of it, so both texts keep the same hash. Of equal hashes
+// it does not matter which is kept: the hashes are a set, without places.
+//
+// A shorter text has no window, and no hash. The hashes are stored in indexes.
+#pragma once
+
+#include <algorithm>
+
+#include "core/text/feature_hash.hpp"
+#include "core/text/feature_set.hpp"
+
+namespace simhash {
+
+constexpr int kWinnowedShingle = 8; // words
+constexpr int kWinnowedWindow = 9;  // hashes of shingles
+// Every common run of this many words shows in the hashes.
+constexpr int kWinnowedRun = kWinnowedShingle + kWinnowedWindow - 1;
+
+// The hash of the last `length` words in a row: a polynomial of their hashes, modulo 2^64, that
+// takes a word in at one end and out at the other.
+class RollingHash {
+  public:
+    explicit RollingHash(size_t length) {
+        for (size_t i = 0; i < length; i++)
+            oldest_ *= kFactor;
+    }
+    void add(uint64_t word) { sum_ = sum_ * kFactor + word; }
+    // Expects that `length` other words have been added since.
+    void take_out(uint64_t word) { sum_ -= oldest_ * word; }
+    // Every bit depends on every word (the finaliser of splitmix64).
+    uint64_t hash() const {
+        uint64_t hash = sum_;
+        hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
+        hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
+        return hash ^ hash >> 31;
+    }
+
+  private:
+    static constexpr uint64_t kFactor = 0x9e3779b97f4a7c15; // odd: nothing is shifted out
+
+    uint64_t sum_ = 0;
+    uint64_t oldest_ = 1; // kFactor to the power of the length
+};
+
+// Winnows a text: a consumer of each_feature() for words of width 1.
+class Winnower {
+  public:
+    explicit Winnower(Memory memory) : set_(memory), shingle_(kWinnowedShingle) {}
+
+    void feature(const uint8_t* text, size_t bytes) {
+        word(hash_feature(HashKind::kXxh3, text, bytes));
+    }
+
+    void word(uint64_t hash) {
+        shingle_.add(hash);
+        // The ring holds the words of the last shingle.
+        if (words_ >= kWinnowedShingle)
+            shingle_.take_out(word_[words_ % kWinnowedShingle]);
+        word_[words_++ % kWinnowedShingle] = hash;
+        if (words_ >= kWinnowedShingle)
+            end_shingle(shingle_.hash());
+    }
+
+    // After the last word: the hashes, ascending, each once. They are valid until release().
+    FeatureHashes finish() { return set_.finish(); }
+    void release() { set_.release(); }
+
+  private:
+    void end_shingle(uint64_t hash) {
+        uint64_t place = shingles_++;
+        window_[place % kWinnowedWindow] = hash;
+        if (least_ + kWinnowedWindow <= place) {
+            // The least one has left the window, so all that are in it are looked at.
+            least_ = place;
+            for (uint64_t i = place - kWinnowedWindow + 1; i < place; i++)
+                if (window_[i % kWinnowedWindow] < window_[least_ % kWinnowedWindow])
+                    least_ = i;
+        } else if (hash < window_[least_ % kWinnowedWindow]) {
+            least_ = place;
+        }
+        if (shingles_ >= kWinnowedWindow)
+            keep(window_[least_ % kWinnowedWindow]);
+    }
+
+    // Adjacent windows mostly keep the same hash.
+    void keep(uint64_t hash) {
+        if (shingles_ == kWinnowedWindow || hash != kept_)
+            set_.add(hash);
+        kept_ = hash;
+    }
+
+    FeatureSet set_;
+    RollingHash shingle_;
+    uint64_t words_ = 0, shingles_ = 0;
+    uint64_t word_[kWinnowedShingle];  // a ring
+    uint64_t window_[kWinnowedWindow]; // a ring
+    uint64_t least_ = 0;               // place of the least hash of the window
+    uint64_t kept_ = 0;                // by the window before
+};
+
+} // namespace simhash

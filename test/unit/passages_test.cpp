@@ -1,0 +1,422 @@
+// Passages and winnowed hashes beside brute force.
+#include "core/text/passages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/text/max_tree.hpp"
+#include "core/text/placed_words.hpp"
+#include "core/text/suffixes.hpp"
+#include "core/text/winnowing.hpp"
+#include "random.hpp"
+#include "text_fixture.hpp"
+
+namespace simhash::test {
+
+namespace {
+
+using Text = std::vector<uint64_t>; // words
+
+constexpr Pause kNoPause = {[](void*) {}, nullptr};
+
+// Memory that goes at once.
+class Arena {
+  public:
+    Memory memory() {
+        return {this,
+                [](void* arena, size_t bytes) -> void* {
+                    auto* self = static_cast<Arena*>(arena);
+                    self->held_.push_back(std::make_unique<char[]>(bytes));
+                    return self->held_.back().get();
+                },
+                [](void*, void*) {}};
+    }
+
+  private:
+    std::vector<std::unique_ptr<char[]>> held_;
+};
+
+Text random_text(Random& random, size_t most, uint64_t alphabet) {
+    Text text(random.below(most + 1));
+    for (uint64_t& word : text)
+        word = random.below(alphabet);
+    return text;
+}
+
+// A text of parts of another one, with other words between them.
+Text rearranged(Random& random, const Text& of, size_t parts, uint64_t alphabet) {
+    Text text;
+    for (size_t part = 0; part < parts; part++) {
+        for (uint64_t more = random.below(4); more > 0; more--)
+            text.push_back(random.below(alphabet));
+        if (of.empty())
+            continue;
+        size_t begin = random.below(of.size()), length = random.below(of.size() - begin + 1);
+        text.insert(text.end(), of.begin() + begin, of.begin() + begin + length);
+    }
+    return text;
+}
+
+// ---- winnowing ----
+
+std::set<uint64_t> winnowed(const Text& text) {
+    Winnower winnower(malloc_memory());
+    for (uint64_t word : text)
+        winnower.word(word);
+    FeatureHashes hashes = winnower.finish();
+    std::set<uint64_t> result(hashes.begin(), hashes.end());
+    EXPECT_EQ(result.size(), hashes.size());
+    winnower.release();
+    return result;
+}
+
+// The definition: every shingle is hashed by itself, and every window looked through.
+std::set<uint64_t> winnowed_by_definition(const Text& text) {
+    Text shingles;
+    for (size_t i = 0; i + kWinnowedShingle <= text.size(); i++) {
+        RollingHash hash(kWinnowedShingle);
+        for (size_t j = 0; j < kWinnowedShingle; j++)
+            hash.add(text[i + j]);
+        shingles.push_back(hash.hash());
+    }
+    std::set<uint64_t> result;
+    for (size_t i = 0; i + kWinnowedWindow <= shingles.size(); i++)
+        result.insert(
+            *std::min_element(shingles.begin() + i, shingles.begin() + i + kWinnowedWindow));
+    return result;
+}
+
+bool have_common(const std::set<uint64_t>& a, const std::set<uint64_t>& b) {
+    return std::any_of(a.begin(), a.end(), [&](uint64_t hash) { return b.count(hash) > 0; });
+}
+
+TEST(Winnowing, KeepsTheLeastHashOfEachWindow) {
+    Random random(1);
+    for (int turn = 0; turn < 3000; turn++) {
+        Text text = random_text(random, turn % 3 == 0 ? 24 : 300, 1 + random.below(4));
+        ASSERT_EQ(winnowed(text), winnowed_by_definition(text));
+        ASSERT_EQ(winnowed(text).empty(), text.size() < kWinnowedRun);
+    }
+}
+
+// The theorem: a common run of kWinnowedRun words leaves a common hash, whatever is around it. Of
+// one or two different words, shingles and windows repeat themselves, and hashes are equal.
+TEST(Winnowing, EveryLongRunShows) {
+    Random random(2);
+    for (uint64_t alphabet : {1, 2, 3, 1000})
+        for (size_t length = kWinnowedRun; length <= 24; length++)
+            for (int turn = 0; turn < 300; turn++) {
+                Text run(length), a = random_text(random, 40, alphabet), b;
+                for (uint64_t& word : run)
+                    word = random.below(alphabet);
+                b = random_text(random, 40, alphabet);
+                a.insert(a.begin() + random.below(a.size() + 1), run.begin(), run.end());
+                b.insert(b.begin() + random.below(b.size() + 1), run.begin(), run.end());
+                ASSERT_TRUE(have_common(winnowed(a), winnowed(b)));
+            }
+}
+
+// All texts of kWinnowedRun words of two kinds, each at the end of one text and at the beginning of
+// another.
+TEST(Winnowing, EveryRunOfTwoWordsShows) {
+    for (unsigned bits = 0; bits < 1u << kWinnowedRun; bits++) {
+        Text a = {7, 8, 9}, b;
+        for (int i = 0; i < kWinnowedRun; i++)
+            b.push_back(bits >> i & 1);
+        a.insert(a.end(), b.begin(), b.end());
+        b.push_back(5);
+        ASSERT_TRUE(have_common(winnowed(a), winnowed(b))) << bits;
+    }
+}
+
+TEST(Winnowing, KeepsOneOfFiveOrSo) {
+    Random random(3);
+    Text text(100000);
+    for (uint64_t& word : text)
+        word = random.next();
+    // 2 / (window + 1) of the hashes of shingles.
+    EXPECT_NEAR(double(winnowed(text).size()) / double(text.size()), .2, .005);
+}
+
+// ---- suffixes ----
+
+TEST(Suffixes, AreInOrder) {
+    Random random(4);
+    for (int turn = 0; turn < 4000; turn++) {
+        uint32_t alphabet = uint32_t(1 + random.below(turn % 2 == 0 ? 3 : 60));
+        std::vector<uint32_t> symbols(random.below(turn % 100 == 0 ? 2000 : 60));
+        for (uint32_t& symbol : symbols)
+            symbol = uint32_t(random.below(alphabet));
+        std::vector<uint32_t> order(symbols.size());
+        for (uint32_t i = 0; i < order.size(); i++)
+            order[i] = i;
+        std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+            return std::lexicographical_compare(symbols.begin() + a, symbols.end(),
+                                                symbols.begin() + b, symbols.end());
+        });
+        Arena arena;
+        Suffixes suffixes = sort_suffixes(symbols, alphabet, arena.memory(), kNoPause);
+        for (size_t i = 0; i < order.size(); i++) {
+            ASSERT_EQ(suffixes.order[i], order[i]);
+            ASSERT_EQ(suffixes.rank[order[i]], i);
+            size_t shared = 0;
+            while (i > 0 && order[i] + shared < order.size() &&
+                   order[i - 1] + shared < order.size() &&
+                   symbols[order[i] + shared] == symbols[order[i - 1] + shared])
+                shared++;
+            ASSERT_EQ(suffixes.shared[i], shared);
+        }
+    }
+}
+
+TEST(MaxTree, FindsWhatALoopFinds) {
+    Random random(5);
+    for (int turn = 0; turn < 300; turn++) {
+        Arena arena;
+        std::vector<uint32_t> row(1 + random.below(40));
+        MaxTree tree(row.size(), arena.memory());
+        for (size_t i = 0; i < row.size(); i++)
+            tree.prepare(i, row[i] = uint32_t(random.below(9)));
+        tree.finish();
+        for (int question = 0; question < 100; question++) {
+            size_t place = random.below(row.size());
+            tree.set(place, row[place] = uint32_t(random.below(9)));
+            size_t begin = random.below(row.size()),
+                   end = begin + random.below(row.size() - begin + 1);
+            auto bound = uint32_t(random.below(9));
+            ASSERT_EQ(tree.greatest(begin, end),
+                      begin == end ? 0 : *std::max_element(row.begin() + begin, row.begin() + end));
+            ASSERT_EQ(tree.greatest(), *std::max_element(row.begin(), row.end()));
+            size_t left = begin + 1, right = begin;
+            while (left > 0 && row[left - 1] <= bound)
+                left--;
+            while (right < row.size() && row[right] <= bound)
+                right++;
+            ASSERT_EQ(tree.last_above(begin, bound), left > 0 ? left - 1 : MaxTree::kNone);
+            ASSERT_EQ(tree.first_above(begin, bound), right < row.size() ? right : MaxTree::kNone);
+        }
+    }
+}
+
+// ---- passages ----
+
+using Triple = std::vector<uint32_t>; // a, b, words
+
+// The definition, step by step.
+std::vector<Triple> tiles_by_definition(const Text& a, const Text& b, size_t least) {
+    std::vector<bool> taken_a(a.size()), taken_b(b.size());
+    std::vector<Triple> result;
+    for (;;) {
+        Triple best = {0, 0, 0};
+        for (uint32_t i = 0; i < a.size(); i++)
+            for (uint32_t j = 0; j < b.size(); j++) {
+                uint32_t length = 0;
+                while (i + length < a.size() && j + length < b.size() &&
+                       a[i + length] == b[j + length] && !taken_a[i + length] &&
+                       !taken_b[j + length])
+                    length++;
+                if (length > best[2])
+                    best = {i, j, length};
+            }
+        if (best[2] < least)
+            break;
+        std::fill_n(taken_a.begin() + best[0], best[2], true);
+        std::fill_n(taken_b.begin() + best[1], best[2], true);
+        result.push_back(best);
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+std::vector<Triple> tiles(const Text& a, const Text& b, size_t least) {
+    Arena arena;
+    std::vector<Triple> result;
+    for (const Passage& passage : common_passages(a, b, least, arena.memory(), kNoPause))
+        result.push_back({passage.a, passage.b, passage.words});
+    return result;
+}
+
+size_t longest_by_definition(const Text& a, const Text& b) {
+    size_t longest = 0;
+    for (size_t i = 0; i < a.size(); i++)
+        for (size_t j = 0; j < b.size(); j++) {
+            size_t length = 0;
+            while (i + length < a.size() && j + length < b.size() && a[i + length] == b[j + length])
+                length++;
+            longest = std::max(longest, length);
+        }
+    return longest;
+}
+
+bool shares(const Text& a, const Text& b, size_t length) {
+    if (length > a.size() || length > b.size())
+        return false;
+    Arena arena;
+    return RunFinder(a, length, arena.memory(), kNoPause).has_run_of(b, arena.memory(), kNoPause);
+}
+
+TEST(Passages, AreThoseOfGreedyTiling) {
+    Random random(6);
+    size_t found = 0;
+    for (int turn = 0; turn < 10000; turn++) {
+        uint64_t alphabet = 1 + random.below(turn % 2 == 0 ? 3 : 30);
+        Text a = random_text(random, 40, alphabet);
+        Text b = turn % 3 == 0 ? random_text(random, 40, alphabet)
+                               : rearranged(random, a, random.below(4), alphabet);
+        size_t least = 1 + random.below(6);
+        std::vector<Triple> expected = tiles_by_definition(a, b, least);
+        ASSERT_EQ(tiles(a, b, least), expected) << turn;
+        found += expected.size();
+        size_t longest = longest_by_definition(a, b);
+        for (size_t length = 1; length <= 8; length++) {
+            ASSERT_EQ(shares(a, b, length), longest >= length) << turn;
+            ASSERT_EQ(shares(b, a, length), longest >= length) << turn;
+        }
+        Arena arena;
+        ASSERT_EQ(longest_common_run(a, b, least, arena.memory(), kNoPause),
+                  longest >= least ? longest : 0);
+    }
+    EXPECT_GT(found, 10000u);
+}
+
+// Runs of one word of many lengths are where candidates are many.
+TEST(Passages, OfTextsThatRepeatThemselves) {
+    Random random(7);
+    for (int turn = 0; turn < 1000; turn++) {
+        auto runs = [&] {
+            Text text;
+            for (uint64_t more = random.below(8); more > 0; more--) {
+                text.insert(text.end(), random.below(12), 0);
+                text.push_back(random.below(3) == 0 ? 1 : random.next());
+            }
+            return text;
+        };
+        Text a = runs(), b = runs();
+        size_t least = 1 + random.below(4);
+        ASSERT_EQ(tiles(a, b, least), tiles_by_definition(a, b, least)) << turn;
+    }
+}
+
+// Linear in practice: each of these would take hours if all pairs of places were looked at.
+TEST(Passages, OfLongTexts) {
+    constexpr size_t kWords = 100000;
+    Text one_word(kWords, 0), other_words(kWords), runs, longer_runs;
+    Random random(8);
+    for (uint64_t& word : other_words)
+        word = random.next();
+    while (runs.size() < kWords) {
+        runs.insert(runs.end(), 20, 0);
+        runs.push_back(random.next());
+        longer_runs.insert(longer_runs.end(), 16 + random.below(200), 0);
+        longer_runs.push_back(random.next());
+    }
+    EXPECT_EQ(tiles(one_word, one_word, 16), (std::vector<Triple>{{0, 0, kWords}}));
+    EXPECT_EQ(tiles(other_words, other_words, 16), (std::vector<Triple>{{0, 0, kWords}}));
+    EXPECT_EQ(tiles(one_word, other_words, 16).size(), 0u);
+    EXPECT_EQ(tiles(runs, runs, 16).size(), 1u);
+    EXPECT_EQ(tiles(runs, longer_runs, 16).size(), (kWords + 20) / 21);
+    EXPECT_TRUE(shares(one_word, longer_runs, 100));
+    EXPECT_FALSE(shares(one_word, other_words, 1));
+}
+
+// Where hashes of runs are equal and the runs are not. The polynomial modulo 2^64 of a Thue-Morse
+// row equals that of its complement, from a length of 2^11 on, whatever the factor.
+TEST(Passages, OfRunsWithEqualHashes) {
+    Text thue_morse, complement;
+    for (unsigned i = 0; i < 2048; i++) {
+        thue_morse.push_back(__builtin_parity(i));
+        complement.push_back(1 - __builtin_parity(i));
+    }
+    RollingHash a(2048), b(2048);
+    for (uint64_t word : thue_morse)
+        a.add(word);
+    for (uint64_t word : complement)
+        b.add(word);
+    ASSERT_EQ(a.hash(), b.hash());
+    EXPECT_FALSE(shares(thue_morse, complement, 2048));
+    EXPECT_EQ(shares(thue_morse, complement, 2047),
+              longest_by_definition(thue_morse, complement) >= 2047);
+    Text both = complement;
+    both.insert(both.end(), thue_morse.begin(), thue_morse.end());
+    EXPECT_TRUE(shares(both, thue_morse, 2048));
+}
+
+// ---- places ----
+
+struct CollectPlaces {
+    std::vector<WordPlace> places;
+    void word(const WordPlace& place) { places.push_back(place); }
+};
+
+// Every code point is a character of its own.
+std::vector<WordPlace> places_of(const std::string& text) {
+    CollectPlaces collected;
+    PlacedWords<CollectPlaces> words(collected);
+    auto *begin = reinterpret_cast<const uint8_t*>(text.data()), *end = begin + text.size();
+    size_t characters = 0;
+    for (const uint8_t* at = begin; at < end; characters++) {
+        const uint8_t* character = at;
+        decode_utf8(at, end);
+        words.code_point(
+            character, size_t(at - character),
+            {{characters, size_t(character - begin)}, {characters + 1, size_t(at - begin)}});
+    }
+    words.finish();
+    return collected.places;
+}
+
+Strings placed(const std::string& text) {
+    Strings result;
+    for (const WordPlace& place : places_of(text))
+        result.push_back(text.substr(place.begin.byte, place.end.byte - place.begin.byte));
+    return result;
+}
+
+TEST(PlacedWords, StandWhereTheTextHasThem) {
+    EXPECT_EQ(placed("It's 5 o'clock."), (Strings{"It", "s", "5", "o", "clock"}));
+    EXPECT_EQ(placed("東京都 x 年"), (Strings{"東京", "京都", "x", "年"}));
+    EXPECT_EQ(placed("Cafe\u0301, na\u00efve"), (Strings{"Cafe\u0301", "na\u00efve"}));
+    EXPECT_EQ(placed("so\u00adft \u00ad hyphen\u00ad"), (Strings{"so\u00adft", "hyphen"}));
+    EXPECT_EQ(placed("a\U0001F600b"), (Strings{"a", "\U0001F600", "b"}));
+    EXPECT_EQ(placed("\ufdfa"), (Strings{"\ufdfa", "\ufdfa", "\ufdfa", "\ufdfa"}));
+    EXPECT_EQ(placed(std::string(300, 'x')),
+              (Strings{std::string(255, 'x'), std::string(45, 'x')}));
+    EXPECT_EQ(placed(""), Strings{});
+}
+
+// They are the words of the cutter, and each place, read by itself, gives its word.
+TEST(PlacedWords, AreTheWordsOfTheCutter) {
+    const char* const kPieces[] = {"a",      "B",      "9",          " ",      ".",      "\u0301",
+                                   "\u00e9", "東",     "京",         "ก",      "\u0e33", "\u30ab",
+                                   "\u3099", "\u00ad", "\U0001F600", "\u3000", "\ufdfa", "\u00bd",
+                                   "가",     "\u0915", "\u094d",     "word"};
+    Random random(9);
+    for (int turn = 0; turn < 20000; turn++) {
+        std::string text;
+        for (uint64_t more = random.below(30); more > 0; more--)
+            text += kPieces[random.below(std::size(kPieces))];
+        Strings words = features(text);
+        std::vector<WordPlace> places = places_of(text);
+        ASSERT_EQ(places.size(), words.size()) << text;
+        for (size_t i = 0; i < words.size(); i++) {
+            Strings alone = features(
+                text.substr(places[i].begin.byte, places[i].end.byte - places[i].begin.byte));
+            ASSERT_TRUE(std::count(alone.begin(), alone.end(), words[i]) > 0)
+                << text << ": " << words[i];
+            if (i > 0) {
+                ASSERT_LE(places[i - 1].begin.byte, places[i].begin.byte);
+                ASSERT_LE(places[i - 1].end.byte, places[i].end.byte);
+            }
+        }
+    }
+}
+
+} // namespace
+
+} // namespace simhash::test
