@@ -662,6 +662,50 @@ CREATE OPERATOR =~~ (
 COMMENT ON OPERATOR =~~ (shingle_set, shingle_set) IS
     'whether two sets of shingles have a similarity of at least .8';
 
+CREATE FUNCTION shingle_containment(a text, b text, features text DEFAULT 'words',
+        width integer DEFAULT 3)
+    RETURNS double precision
+    AS 'MODULE_PATHNAME', 'simhash_shingle_containment'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 SUPPORT simhash_text_support;
+COMMENT ON FUNCTION shingle_containment(text, text, text, integer) IS
+    'the share of the first document''s shingles that the second has, 0 to 1; null where the first '
+    'has none';
+
+-- ==== Passages ====
+
+CREATE FUNCTION passage_shared(text, text) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_passage_shared'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
+COMMENT ON FUNCTION passage_shared(text, text) IS 'implementation of &~~ of texts';
+
+CREATE OPERATOR &~~ (
+    FUNCTION = passage_shared, LEFTARG = text, RIGHTARG = text, COMMUTATOR = &~~
+);
+COMMENT ON OPERATOR &~~ (text, text) IS
+    'passages: whether two texts have 16 words in a row in common';
+
+CREATE FUNCTION shares_passage(a text, b text, words integer DEFAULT 16) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'simhash_shares_passage'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
+COMMENT ON FUNCTION shares_passage(text, text, integer) IS
+    'whether two texts have a passage in common: so many words in a row, or more';
+
+CREATE FUNCTION common_passages(a text, b text, words integer DEFAULT 16)
+    RETURNS TABLE (a_start integer, a_length integer, b_start integer, b_length integer,
+                   words integer, passage text)
+    AS 'MODULE_PATHNAME', 'simhash_common_passages'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10000 ROWS 5;
+COMMENT ON FUNCTION common_passages(text, text, integer) IS
+    'the passages that two texts have in common, by greedy string tiling, in the order of the first '
+    'text';
+
+CREATE FUNCTION passage_hashes(document text) RETURNS bigint[]
+    AS 'MODULE_PATHNAME', 'simhash_passage_hashes'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
+COMMENT ON FUNCTION passage_hashes(text) IS
+    'hashes of few of a document''s runs of 8 words: two documents with 16 words in a row in common '
+    'have one of them in common';
+
 -- ==== Conversions ====
 
 CREATE FUNCTION simhash_to_hex(fp bigint) RETURNS text

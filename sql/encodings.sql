@@ -5,6 +5,7 @@ SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden gr�
        minhash('Üben quält den größeren Zwerg') AS minhash \gset utf8_
 SELECT simhash_to_hex(simhash('データベースを作る人と猫')) AS fingerprint, minhash('データベースを作る人と猫') AS minhash,
        (SELECT string_agg(feature, '|') FROM simhash_features('データベース')) AS features \gset utf8_ja_
+SELECT passage_hashes(repeat('Üben quält den größeren Zwerg ', 4)) AS passages \gset utf8_
 SELECT current_database() AS utf8_database \gset
 
 CREATE DATABASE simhash_latin1 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
@@ -20,6 +21,9 @@ SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden gr�
        minhash_agg(feature) = :'utf8_minhash' AS of_features
 FROM simhash_features('Üben quält den größeren Zwerg', width => 3);
 SELECT * FROM near_duplicate_pairs($$VALUES (1, 'Üben quält den größeren Zwerg'), (2, 'ÜBEN QUÄLT DEN GRÖSSEREN ZWERG!'), (3, 'Uben')$$);
+SELECT passage_hashes(repeat('Üben quält den größeren Zwerg ', 4)) = :'utf8_passages' AS passages;
+SELECT *, substr('Dort: üben quält Ærø', a_start, a_length) = passage AS in_a, substr('«Üben» quält!', b_start, b_length) AS in_b
+FROM common_passages('Dort: üben quält Ærø', '«Üben» quält!', 2);
 -- More than one slice; features come back in the server's encoding.
 SELECT simhash(repeat('größeren Zwerg ', 100000)) IS NOT NULL AS long;
 SELECT * FROM simhash_features('Ünter ÄÖ');
@@ -45,6 +49,19 @@ SELECT simhash_to_hex(simhash('データベースを作る人と猫')) = :'utf8_
        minhash('データベースを作る人と猫') = :'utf8_ja_minhash' AS minhash,
        (SELECT string_agg(feature, '|') FROM simhash_features('データベース')) = :'utf8_ja_features' AS features,
        simhash(repeat('データベース', 100000)) IS NOT NULL AS long;
+SELECT *, substr('x データ、ベースを', a_start, a_length) = passage AS in_a, substr('(データ) y ベース', b_start, b_length) AS in_b
+FROM common_passages('x データ、ベースを', '(データ) y ベース', 2);
+
+\c :utf8_database
+CREATE DATABASE simhash_euc_jis_2004 ENCODING 'EUC_JIS_2004' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
+\c simhash_euc_jis_2004
+SET client_min_messages = warning;
+CREATE EXTENSION simhash;
+SET client_encoding = 'UTF8';
+-- A kana with its mark is one character of this encoding, and two code points.
+SELECT char_length(word) AS characters, octet_length(convert(convert_to(word, 'EUC_JIS_2004'), 'EUC_JIS_2004', 'UTF8')) AS bytes_of_utf8,
+       a_start, a_length, b_start, b_length, words, passage, substr('x ' || word || ' ab か ' || word, a_start, a_length) = passage AS in_a
+FROM (SELECT convert_from('\xe3818be3829a', 'UTF8') AS word) w, common_passages('x ' || word || ' ab c ' || word, 'ab c ' || word || '!', 2);
 
 \c :utf8_database
 CREATE DATABASE simhash_sql_ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
@@ -55,8 +72,12 @@ CREATE EXTENSION simhash;
 SELECT simhash_to_hex(simhash('Falsches Üben von Xylophonmusik quält jeden größeren Zwerg')) = :'utf8_fingerprint' AS fingerprint,
        simhash(E'one\xff\xfetwo', 'words') = simhash('one two', 'words') AS separated;
 SELECT simhash(convert_from('\x414243c3', 'SQL_ASCII')) IS NOT NULL AS truncated;
+-- Here substr() counts bytes.
+SELECT *, substr(E'\xff Üben quält', a_start, a_length) = passage AS in_a, substr('Üben quält', b_start, b_length) AS in_b
+FROM common_passages(E'\xff Üben quält', 'Üben quält', 2);
 
 \c :utf8_database
 DROP DATABASE simhash_latin1;
 DROP DATABASE simhash_euc_jp;
+DROP DATABASE simhash_euc_jis_2004;
 DROP DATABASE simhash_sql_ascii;

@@ -3,6 +3,7 @@
 
 #include "server/pg.hpp"
 
+#include "core/bits/pause.hpp"
 #include "core/text/document.hpp"
 
 namespace simhash {
@@ -37,5 +38,8 @@ Elements array_elements(ArrayType* array, const char* what);
 
 // palloc in the current memory context, of any size.
 Memory server_memory();
+
+// Raises the error of a cancelled query.
+inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr};
 
 } // namespace simhash

@@ -3,6 +3,8 @@
 
 #include "core/text/unicode.hpp"
 
+#include <algorithm>
+
 namespace simhash {
 
 namespace {
@@ -67,6 +69,62 @@ bool ServerText::next(void* context, const uint8_t** piece, size_t* bytes) {
             *piece = reinterpret_cast<const uint8_t*>(converted);
             *bytes = strlen(converted);
         }
+    }
+    return true;
+}
+
+PlacedText::PlacedText(const text* value)
+    : begin_(VARDATA_ANY(value)), at_(begin_), end_(at_ + VARSIZE_ANY_EXHDR(value)),
+      one_by_one_(begin_) {}
+
+const char* PlacedText::end_of_character() const {
+    return std::min(at_ + pg_encoding_mblen(GetDatabaseEncoding(), at_), end_);
+}
+
+void PlacedText::take_up_to(const char* end) {
+    if (converted_ != nullptr)
+        pfree(converted_);
+    converted_ = needs_conversion() ? to_utf8(at_, size_t(end - at_)) : nullptr;
+    piece_ = reinterpret_cast<const uint8_t*>(converted_ != nullptr ? converted_ : at_);
+    piece_end_ = piece_ + (converted_ != nullptr ? strlen(converted_) : size_t(end - at_));
+}
+
+// Code points of a converted piece are paired off with the server's characters, which is simple
+// where there are as many. Some encodings have one character for what are two code points (a kana
+// with a mark in EUC_JIS_2004): a piece with such is converted again, character by character.
+void PlacedText::next_piece() {
+    CHECK_FOR_INTERRUPTS();
+    is_one_character_ = at_ < one_by_one_;
+    const char* end = is_one_character_ ? end_of_character() : end_of_piece(at_, end_);
+    take_up_to(end);
+    if (converted_ == nullptr || is_one_character_)
+        return;
+    auto begins_character = [](uint8_t byte) { return (byte & 0xC0) != 0x80; };
+    if (std::count_if(piece_, piece_end_, begins_character) !=
+        pg_mbstrlen_with_len(at_, int(end - at_))) {
+        one_by_one_ = end;
+        is_one_character_ = true;
+        take_up_to(end_of_character());
+    }
+}
+
+bool PlacedText::next(const uint8_t** at, size_t* bytes, WordPlace* place) {
+    if (piece_ == piece_end_) {
+        if (at_ == end_)
+            return false;
+        next_piece();
+    }
+    *at = piece_;
+    decode_utf8(piece_, piece_end_);
+    *bytes = size_t(piece_ - *at);
+    // substr() of a SQL_ASCII database counts bytes.
+    const char* end = converted_ != nullptr ? end_of_character() : at_ + *bytes;
+    size_t counted = GetDatabaseEncoding() == PG_SQL_ASCII ? *bytes : 1;
+    place->begin = {characters_, size_t(at_ - begin_)};
+    place->end = {characters_ + counted, size_t(end - begin_)};
+    if (!is_one_character_ || piece_ == piece_end_) {
+        at_ = end;
+        characters_ += counted;
     }
     return true;
 }

@@ -9,6 +9,7 @@
 #include "server/pg.hpp"
 
 #include "core/text/document.hpp"
+#include "core/text/placed_words.hpp"
 
 namespace simhash {
 
@@ -27,6 +28,33 @@ class ServerText {
     const char* at_;
     const char* end_;
     char* converted_ = nullptr; // the last piece in UTF-8; null where it was not converted
+};
+
+// The same, a code point at a time, and with the places of the server's characters, as substr()
+// counts them. In a SQL_ASCII database these are bytes.
+class PlacedText {
+  public:
+    explicit PlacedText(const text* value);
+
+    // Sets `at` to the next code point in UTF-8, and `place` to that of the character that it
+    // belongs to. Valid until the next call. Returns false at the end.
+    bool next(const uint8_t** at, size_t* bytes, WordPlace* place);
+
+  private:
+    void next_piece();
+    void take_up_to(const char* end);
+    const char* end_of_character() const;
+
+    const char* begin_;
+    const char* at_; // the character of the next code point
+    const char* end_;
+    size_t characters_ = 0; // before at_
+    // A part of the text as UTF-8, from the next code point on.
+    const uint8_t* piece_ = nullptr;
+    const uint8_t* piece_end_ = nullptr;
+    char* converted_ = nullptr;     // the whole piece; null where it was not converted
+    const char* one_by_one_;        // up to here each character is a piece of its own
+    bool is_one_character_ = false; // the piece is, whatever the number of its code points
 };
 
 // The hash of a text value, or of `length` bytes of text, as UTF-8.

@@ -16,9 +16,9 @@
 #include <algorithm>
 #include <span>
 
-#include "core/bits/pause.hpp"
 #include "core/pairs/near_pairs.hpp"
 #include "core/pairs/spilled_pairs.hpp"
+#include "server/arguments.hpp"
 
 namespace simhash {
 
@@ -27,9 +27,6 @@ constexpr size_t kBytesPerFingerprint = 40;
 constexpr size_t kBytesOfSearch = 2 * sizeof(uint64_t);
 constexpr size_t kUnknownRows = SIZE_MAX;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
-
-// Raises the error of a cancelled query.
-inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr};
 
 inline uint64_t to_ordered(int64 fingerprint) {
     return uint64_t(fingerprint) ^ kSignBit;

@@ -71,6 +71,9 @@ push @errors, map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 22023 SELECT shingle_similarity(simhash_shingles('a'), simhash_shingles('a', 'chars'))
 22023 SELECT shingle_similar(simhash_shingles('a'), simhash_shingles('a'), 2)
 22023 SELECT near_duplicate('a', 'a', 2)
+22023 SELECT shares_passage('a', 'a', 0)
+22023 SELECT * FROM common_passages('a', 'a', 0)
+22023 SELECT shingle_containment('a', 'b', width => 0)
 22P02 SELECT 'a'::shingle_set
 22P02 SELECT '(1;2)'::hamming_ball
 22003 SELECT '(9223372036854775808,3)'::hamming_ball

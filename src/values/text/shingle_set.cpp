@@ -48,12 +48,26 @@ ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
     return set;
 }
 
-// The similarity as the SQL functions return it: NULL where neither set has a shingle.
-Datum similarity_of(FunctionCallInfo fcinfo, FeatureHashes a, FeatureHashes b) {
-    double similarity;
-    if (!set_similarity(a, b, &similarity))
+// Two texts by `compare`, set_similarity() or set_containment(), which says whether there is a
+// result.
+Datum compare_texts(FunctionCallInfo fcinfo,
+                    bool (*compare)(FeatureHashes a, FeatureHashes b, double* result)) {
+    FeatureKind features = features_argument(fcinfo, 2);
+    int width = width_argument(fcinfo, 3, kShingleWidth);
+    if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
         PG_RETURN_NULL();
-    PG_RETURN_FLOAT8(similarity);
+    text* a = PG_GETARG_TEXT_PP(0);
+    text* b = PG_GETARG_TEXT_PP(1);
+    FeatureSet set_a = features_of(a, features, width), set_b = features_of(b, features, width);
+    double result;
+    bool has_result = compare(set_a.finish(), set_b.finish(), &result);
+    set_a.release();
+    set_b.release();
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    if (!has_result)
+        PG_RETURN_NULL();
+    PG_RETURN_FLOAT8(result);
 }
 
 // ---- text form and binary form ----
@@ -144,6 +158,7 @@ PG_FUNCTION_INFO_V1(simhash_shingle_set_similarity);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_similar);
 PG_FUNCTION_INFO_V1(simhash_shingle_sets_alike);
 PG_FUNCTION_INFO_V1(shingle_similarity);
+PG_FUNCTION_INFO_V1(simhash_shingle_containment);
 
 Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
     const char* text = PG_GETARG_CSTRING(0);
@@ -212,10 +227,13 @@ Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);
     ShingleSet* b = shingle_set_argument(fcinfo, 1);
     check_comparable(a->kind(), b->kind());
-    Datum similarity = similarity_of(fcinfo, a->span(), b->span());
+    double similarity;
+    bool has_similarity = set_similarity(a->span(), b->span(), &similarity);
     PG_FREE_IF_COPY(a, 0);
     PG_FREE_IF_COPY(b, 1);
-    return similarity;
+    if (!has_similarity)
+        PG_RETURN_NULL();
+    PG_RETURN_FLOAT8(similarity);
 }
 
 // shingle_similar(a shingle_set, b shingle_set, threshold double precision) -> boolean
@@ -248,18 +266,11 @@ Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS) {
 
 // shingle_similarity(a text, b text, features text, width integer) -> double precision
 Datum shingle_similarity(PG_FUNCTION_ARGS) {
-    FeatureKind features = features_argument(fcinfo, 2);
-    int width = width_argument(fcinfo, 3, kShingleWidth);
-    if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-        PG_RETURN_NULL();
-    text* a = PG_GETARG_TEXT_PP(0);
-    text* b = PG_GETARG_TEXT_PP(1);
-    FeatureSet set_a = features_of(a, features, width), set_b = features_of(b, features, width);
-    Datum similarity = similarity_of(fcinfo, set_a.finish(), set_b.finish());
-    set_a.release();
-    set_b.release();
-    PG_FREE_IF_COPY(a, 0);
-    PG_FREE_IF_COPY(b, 1);
-    return similarity;
+    return compare_texts(fcinfo, set_similarity);
+}
+
+// shingle_containment(a text, b text, features text, width integer) -> double precision
+Datum simhash_shingle_containment(PG_FUNCTION_ARGS) {
+    return compare_texts(fcinfo, set_containment);
 }
 }

@@ -1,0 +1,82 @@
+// What a call site keeps of a text argument: the last value, and what was made of it. In a scan
+// with a condition on one document, that document is read once.
+//
+// A change of the value is noticed by its bytes. A comparison of these is cheaper than to read the
+// document, and no pointer tells: the executor may put the next row's value at the same address.
+#pragma once
+
+#include "server/pg.hpp"
+
+#include <new>
+
+namespace simhash {
+
+// Made has a constructor  explicit Made(text* value),  which allocates in the current memory
+// context. No destructor is called: what is made goes with the memory.
+template <typename Made>
+class KeptText {
+  public:
+    // `parent` lasts as long as the call site.
+    void begin(MemoryContext parent) {
+        memory_ = AllocSetContextCreate(parent, "simhash document", ALLOCSET_DEFAULT_SIZES);
+        bytes_ = nullptr;
+    }
+
+    // What is made of the argument. *is_same: it was made by an earlier call
+    Made* of(FunctionCallInfo fcinfo, int argument, bool* is_same) {
+        text* given = PG_GETARG_TEXT_PP(argument);
+        size_t size = VARSIZE_ANY_EXHDR(given);
+        *is_same =
+            bytes_ != nullptr && size_ == size && memcmp(bytes_, VARDATA_ANY(given), size) == 0;
+        if (!*is_same)
+            make(given, size);
+        PG_FREE_IF_COPY(given, argument);
+        return made_;
+    }
+
+    MemoryContext memory() const { return memory_; }
+
+  private:
+    void make(text* given, size_t size) {
+        bytes_ = nullptr; // until all is in place: a cancellation may end this
+        // What was made of the last value goes at once, whatever was allocated for it.
+        MemoryContextReset(memory_);
+        MemoryContext caller = MemoryContextSwitchTo(memory_);
+        made_ = new (palloc(sizeof(Made))) Made(given);
+        auto* bytes = static_cast<char*>(MemoryContextAllocHuge(memory_, size + 1));
+        memcpy(bytes, VARDATA_ANY(given), size);
+        MemoryContextSwitchTo(caller);
+        bytes_ = bytes;
+        size_ = size;
+    }
+
+    MemoryContext memory_; // holds what follows
+    char* bytes_;          // [size]; null where nothing is kept
+    size_t size_;
+    Made* made_;
+};
+
+// Stands in fn_extra after the first call. An exclusion constraint calls the function once for each
+// look-up, in memory that lasts as long as the statement: the first call keeps nothing.
+inline char called_once;
+
+// What the call site keeps, in fn_extra; null in the first call, and without an FmgrInfo, as under
+// DirectFunctionCall(). Site has  void begin(MemoryContext parent).
+template <typename Site>
+Site* call_site(FunctionCallInfo fcinfo) {
+    FmgrInfo* function = fcinfo->flinfo;
+    if (function == nullptr)
+        return nullptr;
+    if (function->fn_extra == nullptr) {
+        function->fn_extra = &called_once;
+        return nullptr;
+    }
+    if (function->fn_extra == &called_once) {
+        auto* site = static_cast<Site*>(MemoryContextAllocZero(function->fn_mcxt, sizeof(Site)));
+        site->begin(function->fn_mcxt);
+        function->fn_extra = site;
+    }
+    return static_cast<Site*>(function->fn_extra);
+}
+
+} // namespace simhash

@@ -1,0 +1,258 @@
+// Passages, runs of words that two texts have in common: shares_passage(), its operator &~~,
+// common_passages() and passage_hashes(). core/text/passages.hpp says which passages there are.
+#include "server/pg.hpp"
+
+#include <algorithm>
+#include <new>
+#include <numeric>
+#include <utility>
+
+#include "core/text/document.hpp"
+#include "core/text/passages.hpp"
+#include "core/text/placed_words.hpp"
+#include "core/text/winnowing.hpp"
+#include "server/arguments.hpp"
+#include "server/server_text.hpp"
+#include "values/text/kept_text.hpp"
+
+namespace simhash {
+
+namespace {
+
+// ---- whether two texts share a passage ----
+
+// A text's words, and its runs of one length, by which another text is searched.
+class WordsOfText {
+  public:
+    explicit WordsOfText(text* given) : memory_(server_memory()), hashes_(memory_) {
+        ServerText source(given);
+        each_feature(FeatureKind::kWords, 1, source.source(), hashes_);
+        // The core numbers the words of two texts, and marks between them, by 32 bits.
+        constexpr size_t kMost = (size_t{1} << 30) - 1;
+        if (size() > kMost)
+            ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                            errmsg("a document has too many words to look for passages"),
+                            errdetail("It has %zu, and the most are %zu.", size(), kMost)));
+    }
+
+    Words words() const { return hashes_.words(); }
+    size_t size() const { return hashes_.words().size(); }
+
+    // The finder stays for calls with the same length.
+    bool shares_with(const WordsOfText& other, size_t length) {
+        if (length > size() || length > other.size())
+            return false;
+        if (finder_ == nullptr || length != finder_length_) {
+            release_finder();
+            void* place = memory_.allocate(memory_.context, sizeof(RunFinder));
+            finder_ = new (place) RunFinder(words(), length, memory_, kPause);
+            finder_length_ = length;
+        }
+        return finder_->has_run_of(other.words(), server_memory(), kPause);
+    }
+
+    void release() {
+        release_finder();
+        hashes_.release();
+    }
+
+  private:
+    void release_finder() {
+        if (finder_ == nullptr)
+            return;
+        finder_->release();
+        memory_.release(memory_.context, finder_);
+        finder_ = nullptr;
+    }
+
+    Memory memory_;
+    WordHashes hashes_;
+    RunFinder* finder_ = nullptr;
+    size_t finder_length_ = 0;
+};
+
+struct CallSite {
+    KeptText<WordsOfText> arguments[2];
+
+    void begin(MemoryContext parent) {
+        for (KeptText<WordsOfText>& kept : arguments)
+            kept.begin(parent);
+    }
+};
+
+// The text that is the same as in the last call is the one by whose runs the other is searched.
+bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
+    if (auto* site = call_site<CallSite>(fcinfo); site != nullptr) {
+        bool is_same_a, is_same_b;
+        WordsOfText* a = site->arguments[0].of(fcinfo, 0, &is_same_a);
+        WordsOfText* b = site->arguments[1].of(fcinfo, 1, &is_same_b);
+        return is_same_a && !is_same_b ? a->shares_with(*b, length) : b->shares_with(*a, length);
+    }
+    text* given_a = PG_GETARG_TEXT_PP(0);
+    text* given_b = PG_GETARG_TEXT_PP(1);
+    WordsOfText a(given_a), b(given_b);
+    // The shorter one takes less memory.
+    bool result = a.size() < b.size() ? a.shares_with(b, length) : b.shares_with(a, length);
+    a.release();
+    b.release();
+    PG_FREE_IF_COPY(given_a, 0);
+    PG_FREE_IF_COPY(given_b, 1);
+    return result;
+}
+
+// The fewest words of a passage.
+size_t words_argument(FunctionCallInfo fcinfo, int argument) {
+    int words = PG_GETARG_INT32(argument);
+    if (words < 1)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("invalid value for parameter \"words\": %d", words),
+                        errhint("A passage has one word or more.")));
+    return size_t(words);
+}
+
+// ---- where the passages are ----
+
+// Words in a row of one text, and their place in it.
+struct PlacedRun {
+    uint32_t first, words;
+    uint32_t passage; // number
+    WordPlace place;
+};
+
+// Finds the places of runs, which follow one another: a consumer of PlacedWords.
+class RunPlaces {
+  public:
+    RunPlaces(PlacedRun* runs, size_t count) : next_(runs), end_(runs + count) {}
+
+    void word(const WordPlace& place) {
+        uint64_t number = words_++;
+        if (next_ == end_)
+            return;
+        if (number == next_->first)
+            next_->place.begin = place.begin;
+        if (number + 1 == uint64_t{next_->first} + next_->words) {
+            next_->place.end = place.end;
+            next_++;
+        }
+    }
+    bool are_all_found() const { return next_ == end_; }
+
+  private:
+    PlacedRun* next_;
+    PlacedRun* end_;
+    uint64_t words_ = 0; // so far
+};
+
+// Returns the runs of one text in the order of passages.
+PlacedRun* place_runs(const text* given, std::span<const Passage> passages,
+                      uint32_t Passage::*first) {
+    auto* runs = allocate_array<PlacedRun>(server_memory(), passages.size());
+    for (size_t i = 0; i < passages.size(); i++)
+        runs[i] = {passages[i].*first, passages[i].words, uint32_t(i), {}};
+    std::sort(runs, runs + passages.size(),
+              [](const PlacedRun& a, const PlacedRun& b) { return a.first < b.first; });
+    RunPlaces places(runs, passages.size());
+    PlacedWords<RunPlaces> words(places);
+    PlacedText source(given);
+    const uint8_t* at;
+    size_t bytes;
+    WordPlace place;
+    // What is behind the last passage need not be read.
+    while (!places.are_all_found() && source.next(&at, &bytes, &place))
+        words.code_point(at, bytes, place);
+    words.finish();
+    Assert(places.are_all_found());
+    std::sort(runs, runs + passages.size(),
+              [](const PlacedRun& a, const PlacedRun& b) { return a.passage < b.passage; });
+    return runs;
+}
+
+void return_passages(ReturnSetInfo* result, text* a, text* b, std::span<const Passage> passages) {
+    if (passages.empty())
+        return;
+    PlacedRun* in_a = place_runs(a, passages, &Passage::a);
+    PlacedRun* in_b = place_runs(b, passages, &Passage::b);
+    for (size_t i = 0; i < passages.size(); i++) {
+        // SQL counts characters from 1.
+        auto start = [](const PlacedRun& run) {
+            return Int32GetDatum(int32(run.place.begin.character + 1));
+        };
+        auto length = [](const PlacedRun& run) {
+            return Int32GetDatum(int32(run.place.end.character - run.place.begin.character));
+        };
+        const WordPlace& place = in_a[i].place;
+        text* passage = cstring_to_text_with_len(VARDATA_ANY(a) + place.begin.byte,
+                                                 int(place.end.byte - place.begin.byte));
+        Datum values[] = {start(in_a[i]),
+                          length(in_a[i]),
+                          start(in_b[i]),
+                          length(in_b[i]),
+                          Int32GetDatum(int32(passages[i].words)),
+                          PointerGetDatum(passage)};
+        bool nulls[std::size(values)] = {};
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+        pfree(passage);
+        CHECK_FOR_INTERRUPTS();
+    }
+}
+
+} // namespace
+
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_shares_passage);
+PG_FUNCTION_INFO_V1(simhash_passage_shared);
+PG_FUNCTION_INFO_V1(simhash_common_passages);
+PG_FUNCTION_INFO_V1(simhash_passage_hashes);
+
+// shares_passage(a text, b text, words integer) -> boolean
+Datum simhash_shares_passage(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(compare_arguments(fcinfo, words_argument(fcinfo, 2)));
+}
+
+// passage_shared(a text, b text) -> boolean, the operator &~~
+Datum simhash_passage_shared(PG_FUNCTION_ARGS) {
+    PG_RETURN_BOOL(compare_arguments(fcinfo, kPassageWords));
+}
+
+// common_passages(a text, b text, words integer) -> setof (a_start integer, a_length integer,
+// b_start integer, b_length integer, words integer, passage text)
+Datum simhash_common_passages(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, 0);
+    size_t least = words_argument(fcinfo, 2);
+    text* a = PG_GETARG_TEXT_PP(0);
+    text* b = PG_GETARG_TEXT_PP(1);
+    // The core leaves the release of its memory to us.
+    MemoryContext work =
+        AllocSetContextCreate(CurrentMemoryContext, "simhash passages", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext caller = MemoryContextSwitchTo(work);
+    WordsOfText words_a(a), words_b(b);
+    std::span<const Passage> passages =
+        common_passages(words_a.words(), words_b.words(), least, server_memory(), kPause);
+    return_passages(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), a, b, passages);
+    MemoryContextSwitchTo(caller);
+    MemoryContextDelete(work);
+    return Datum(0);
+}
+
+// passage_hashes(document text) -> bigint[]
+Datum simhash_passage_hashes(PG_FUNCTION_ARGS) {
+    text* document = PG_GETARG_TEXT_PP(0);
+    ServerText source(document);
+    Winnower winnower(server_memory());
+    each_feature(FeatureKind::kWords, 1, source.source(), winnower);
+    FeatureHashes hashes = winnower.finish();
+    auto* values = allocate_array<Datum>(server_memory(), hashes.size());
+    std::transform(hashes.begin(), hashes.end(), values,
+                   [](uint64_t hash) { return Int64GetDatum(int64(hash)); });
+    ArrayType* array = construct_array(values, int(hashes.size()), INT8OID, sizeof(int64),
+                                       FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
+    pfree(values);
+    winnower.release();
+    PG_FREE_IF_COPY(document, 0);
+    PG_RETURN_ARRAYTYPE_P(array);
+}
+}
