@@ -522,7 +522,7 @@ COMMENT ON AGGREGATE minhash_agg(text) IS
     'fingerprint of the features in the rows, by one bit of each of 64 minima';
 
 -- Immutable: with constants it is a constant to the planner, and so is the radius of a condition.
-CREATE FUNCTION minhash_radius(similarity double precision, recall double precision DEFAULT 0.8)
+CREATE FUNCTION minhash_radius(similarity double precision, recall double precision DEFAULT 0.88)
     RETURNS integer
     AS 'MODULE_PATHNAME', 'simhash_minhash_radius'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -777,30 +777,39 @@ COMMENT ON OPERATOR CLASS simhash_ops USING simhash IS
 COMMENT ON OPERATOR FAMILY simhash_ops USING simhash IS
     'fingerprints, 64 bits in a bigint, and scopes of bigint';
 
-CREATE FUNCTION document_in_ball(text, hamming_ball) RETURNS boolean
+CREATE FUNCTION document_in_ball(text, bit_ball) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_document_in_ball'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION document_in_ball(text, hamming_ball) IS 'implementation of <@ of text';
+COMMENT ON FUNCTION document_in_ball(text, bit_ball) IS 'implementation of <@~~';
 
-CREATE OPERATOR <@ (
-    FUNCTION = document_in_ball, LEFTARG = text, RIGHTARG = hamming_ball,
+-- Not <@, where a literal without a type would be taken for a text, and not for a code.
+CREATE OPERATOR <@~~ (
+    FUNCTION = document_in_ball, LEFTARG = text, RIGHTARG = bit_ball,
     RESTRICT = hamming_restrict, JOIN = hamming_join
 );
-COMMENT ON OPERATOR <@ (text, hamming_ball) IS
-    'whether the document''s fingerprint, by minhash(), is within the ball';
+COMMENT ON OPERATOR <@~~ (text, bit_ball) IS
+    'whether a half of the document''s minhash_code() is within the radius of that of the center';
 
 CREATE FUNCTION document_lanes(text) RETURNS bigint[]
     AS 'MODULE_PATHNAME', 'simhash_document_lanes'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION document_lanes(text) IS
-    'the lanes by which an index finds a text: its fingerprint by minhash(), or none';
+    'the lanes by which an index finds a text: the halves of minhash_code(), or none';
+
+CREATE FUNCTION document_lane_layout(type_modifier integer) RETURNS integer[]
+    AS 'MODULE_PATHNAME', 'simhash_document_lane_layout'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION document_lane_layout(integer) IS
+    'what an index is to know of a column of text: the number of lanes, the radius of =~~, and that '
+    'one lane within a radius is enough';
 
 CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING simhash AS
-    OPERATOR 1 <@ (text, hamming_ball),
+    OPERATOR 1 <@~~ (text, bit_ball),
     OPERATOR 2 = (text, text),
     OPERATOR 5 =~~ (text, text),
     FUNCTION 1 (text, text) hashtextextended (text, bigint),
-    FUNCTION 2 (text, text) document_lanes (text);
+    FUNCTION 2 (text, text) document_lanes (text),
+    FUNCTION 3 (text, text) document_lane_layout (integer);
 COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'documents, and scopes of text';
 COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'documents, and scopes of text';
 

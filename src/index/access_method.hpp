@@ -6,7 +6,7 @@
 #include "server/pg.hpp"
 #include "core/bits/ball.hpp"
 #include "core/layout/layout.hpp"
-#include "core/text/minhash_distance.hpp"
+#include "core/text/document_lanes.hpp"
 
 namespace simhash {
 

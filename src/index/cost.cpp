@@ -11,6 +11,7 @@
 #include "core/layout/probe_plan.hpp"
 #include "core/layout/lane_radii.hpp"
 #include "index/access_method.hpp"
+#include "index/lanes.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/store/page.hpp"
 #include "values/selectivity.hpp"
@@ -51,11 +52,25 @@ HammingSpace space_of_index(const IndexOptInfo* index) {
     return space_of(value, value);
 }
 
+// What the index's class says of lanes.
+LaneLayout lanes_of(const IndexOptInfo* index) {
+    Oid type = index->opcintype[0];
+    if (type == INT8OID)
+        return {1, kNoRadius, LaneRule::kSum};
+    auto* column = reinterpret_cast<Node*>(linitial_node(TargetEntry, index->indextlist)->expr);
+    int32 typmod = exprTypmod(column);
+    Oid base = getBaseTypeAndTypmod(exprType(column), &typmod);
+    return lane_layout(index->opfamily[0], type, base == type ? typmod : -1);
+}
+
 Layout layout_of(const IndexOptInfo* info) {
     // An index that only an advisor imagines has no metapage.
     if (info->hypothetical) {
         Layout layout = default_layout();
-        layout.lane_count = lane_count_of_bits(space_of_index(info).bits);
+        HammingSpace space = space_of_index(info);
+        // The length of codes may be unknown, and is then assumed.
+        layout.lane_count =
+            space.is_of_codes ? lane_count_of_bits(space.bits) : lanes_of(info).count;
         return layout;
     }
     // The planner holds a lock on the index since it opened the table.
@@ -86,18 +101,20 @@ int scope_columns(const IndexOptInfo* index) {
 }
 
 // The radius that an operator of the index searches, with this argument.
-int radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op, Node* argument) {
+ValueRadius radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op,
+                               Node* argument) {
     int strategy = get_op_opfamily_strategy(op, index->opfamily[0]);
     HammingSpace space = space_of_index(index);
+    LaneLayout lanes = lanes_of(index);
     if (strategy == kWithinBall)
-        return examine_ball(root, space, argument).radius;
-    if (strategy == kAlike && space.is_of_codes)
-        return space.likely_radius();
+        return {lanes.rule, examine_ball(root, space, argument).radius};
+    if (strategy == kAlike)
+        return {lanes.rule, space.is_of_codes ? space.likely_radius() : lanes.near_radius};
     // Of values that are equal by such a collation the scan looks at every row.
     Oid collation = index->indexcollations[0];
     if (strategy == kEqual && OidIsValid(collation) && !get_collation_isdeterministic(collation))
-        return space.bits;
-    return radius_of_strategy(strategy);
+        return {LaneRule::kSum, space.bits};
+    return {LaneRule::kSum, radius_of_strategy(strategy)};
 }
 
 struct PathQuals {
@@ -106,12 +123,13 @@ struct PathQuals {
     List* fingerprint_clauses = NIL;  // those of them that are about the fingerprint
     int computed_lanes = 0;           // arguments of which the scan computes the lanes
     HammingSpace space;               // of the first column
-    int radius = 0;                   // the smallest of all conditions
+    ValueRadius radius = {};          // the smallest of all conditions
     bool nulls_only = false;          // fp IS NULL
     bool ordered = false;             // by distance
     double searches = 1;              // of the index: one for each element of an array
     Bitmapset* scope_known = nullptr; // the columns of the scope for which there is a value
 
+    bool finds_all() const { return radius.bits >= space.bits; }
     bool leaves_scope_open(const IndexOptInfo* index) const {
         return bms_num_members(scope_known) < scope_columns(index);
     }
@@ -145,7 +163,9 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
     }
     auto* argument = static_cast<Node*>(lsecond(arguments));
     if (column == 0) {
-        quals->radius = std::min(quals->radius, radius_of_operator(root, index, op, argument));
+        ValueRadius radius = radius_of_operator(root, index, op, argument);
+        if (radius.bits < quals->radius.bits)
+            quals->radius = radius;
         // Arguments that are balls of fingerprints have a lane already.
         quals->computed_lanes +=
             quals->space.is_of_codes ||
@@ -171,7 +191,7 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     PathQuals quals;
     quals.space = space_of_index(path->indexinfo);
     // No condition: every value is within the greatest distance.
-    quals.radius = quals.space.bits;
+    quals.radius = {LaneRule::kSum, quals.space.bits};
     quals.ordered = path->indexorderbys != NIL;
     ListCell* cell;
     foreach (cell, path->indexclauses) {
@@ -191,7 +211,7 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     }
     // Without the whole scope no fingerprint can be searched for: the scan reads everything.
     if (quals.leaves_scope_open(path->indexinfo))
-        quals.radius = quals.space.bits;
+        quals.radius = {LaneRule::kSum, quals.space.bits};
     return quals;
 }
 
@@ -253,14 +273,23 @@ Selectivity share_of_clauses(PlannerInfo* root, IndexOptInfo* info, List* clause
                                   int(info->rel->relid), JOIN_INNER, nullptr);
 }
 
+// The radius within which a lane is searched, -1 .. 64.
+int radius_of_lane(const PathEstimate& path, int lane) {
+    if (path.quals.finds_all())
+        return kFingerprintBits;
+    return saturate_radius(lane_radius(path.quals.radius, path.layout.lane_count, lane));
+}
+
 // The expected number of an average row's lanes that are near those of the query by chance. Where a
 // value is a single lane, the share of rows within the radius.
 double near_by_chance(const PathEstimate& path) {
     double lanes = 0;
+    const HammingSpace& space = path.quals.space;
     int count = path.layout.lane_count;
-    for (int i = 0; i < count; i++)
-        lanes += ball_share_of_code(bits_of_lane(path.quals.space.bits, count, i),
-                                    lane_radius(path.quals.radius, count, i));
+    for (int i = 0; i < count; i++) {
+        int bits = space.is_of_codes ? bits_of_lane(space.bits, count, i) : kFingerprintBits;
+        lanes += ball_share_of_code(bits, radius_of_lane(path, i));
+    }
     return lanes;
 }
 
@@ -270,10 +299,10 @@ double near_by_chance(const PathEstimate& path) {
 bool finds_everything(const PathEstimate& path) {
     if (path.quals.nulls_only || !OidIsValid(lanes_function(path.index)))
         return false;
-    return path.quals.radius == path.quals.space.bits || (path.is_one_pass && !path.quals.ordered);
+    return path.quals.finds_all() || (path.is_one_pass && !path.quals.ordered);
 }
 
-// The share of all rows that the index finds. Of codes of several lanes it also finds those that
+// The share of all rows that the index finds. Of values of several lanes it also finds those that
 // have one lane near the query's, and an index with scopes finds rows of other scopes. These are
 // dropped when the table's row has been looked at. For fp IS NULL an index with scopes finds all
 // that have no fingerprint.
@@ -302,8 +331,8 @@ double expected_fingerprints(const PathEstimate& path) {
 }
 
 ProbePlan plan_of_lane(const PathEstimate& path, int lane) {
-    int radius = lane_radius(path.quals.radius, path.layout.lane_count, lane);
-    return make_probe_plan(path.layout, saturate_radius(radius), path.entries, kTypicalProbeCosts);
+    return make_probe_plan(path.layout, radius_of_lane(path, lane), path.entries,
+                           kTypicalProbeCosts);
 }
 
 PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& quals) {
@@ -319,7 +348,11 @@ PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& 
     estimate.leaf_pages = std::max(1.0, info->pages / double(trees));
     estimate.plan = plan_of_lane(estimate, 0);
     int lanes = estimate.layout.lane_count;
-    estimate.is_one_pass = lanes > 1 && one_pass_is_cheaper(estimate.plan, quals.radius, lanes);
+    // Where any lane decides, the first does not tell which rows lie within the radius.
+    estimate.is_one_pass =
+        lanes > 1 && (quals.finds_all() ||
+                      (quals.radius.rule == LaneRule::kSum &&
+                       one_pass_is_cheaper(estimate.plan, quals.radius.bits, lanes)));
 
     Selectivity matching = share_of_clauses(root, info, quals.clauses);
     estimate.scope_rows = clamp_row_est(matching * info->rel->tuples);
@@ -381,10 +414,9 @@ SearchWork work_of_searches(const PathEstimate& path) {
         return {1, 0, 1, path.random_page, 0};
     SearchWork work = {0, 0, 0, path.random_page, kLookupCost};
     int lanes = path.is_one_pass ? 1 : path.layout.lane_count;
-    // lane_radius() gives the remainder to the first lanes. Without a remainder all lanes have the
-    // radius of the first.
-    int wider = (path.quals.radius + 1) % lanes;
-    int like_first = wider > 0 ? wider : lanes;
+    int like_first = 1;
+    while (like_first < lanes && radius_of_lane(path, like_first) == radius_of_lane(path, 0))
+        like_first++;
     add_plan(path, path.plan, like_first * path.quals.searches, &work);
     if (like_first < lanes)
         add_plan(path, plan_of_lane(path, lanes - 1), (lanes - like_first) * path.quals.searches,
@@ -490,11 +522,11 @@ void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // All neighbours cost a pass over the posting table for each distance, unless a ball leaves
     // few.
     if (path.fingerprints > path.entries * kFewMatches)
-        *total += std::min(double(path.quals.radius + 1), kLevels) * cost_of_pass(path);
+        *total += std::min(double(path.quals.radius.bits + 1), kLevels) * cost_of_pass(path);
     // Of several lanes, where one pass is the cheapest search within the radius, the distances of
     // all lanes of all rows are added up (index/search/wide.hpp). Without a radius most orders end
     // before.
-    if (path.is_one_pass && path.quals.radius < path.quals.space.bits)
+    if (path.is_one_pass && !path.quals.finds_all())
         *total += path.layout.lane_count *
                   (path.entries * kSumCost + path.leaf_pages * path.sequential_page);
     if (scope_columns(path.index) > 0) {

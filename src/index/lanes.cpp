@@ -18,12 +18,14 @@ std::span<const Element> elements(ArrayType* array, Oid type, int function) {
     return {reinterpret_cast<const Element*>(ARR_DATA_PTR(array)), size_t(count)};
 }
 
+constexpr LaneLayout kOneLane = {1, kAlikeRadius, LaneRule::kSum};
+
 } // namespace
 
 LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     Oid function = get_opfamily_proc(opfamily, type, type, kLaneLayout);
     if (!OidIsValid(function))
-        return {1, kAlikeRadius};
+        return kOneLane;
     // Not OidFunctionCall1(), for which NULL is an error: here it says that there is no length.
     FmgrInfo found;
     fmgr_info(function, &found);
@@ -40,14 +42,17 @@ LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     if (needs_snapshot)
         PopActiveSnapshot();
     if (call->isnull)
-        return {0, kNoRadius};
+        return {0, kNoRadius, LaneRule::kSum};
     auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kLaneLayout);
+    // The third number may be left out.
+    bool is_any = numbers.size() == 3 && numbers[2] == 1;
     // Anybody may write an operator class, so what its function returns is checked.
-    if (numbers.size() != 2 || numbers[0] < 1 || numbers[1] < 0 ||
-        numbers[1] > int64{numbers[0]} * kFingerprintBits)
+    if (numbers.size() < 2 || numbers.size() > 3 || numbers[0] < 1 || numbers[1] < 0 ||
+        numbers[1] > int64{is_any ? 1 : numbers[0]} * kFingerprintBits ||
+        (numbers.size() == 3 && numbers[2] != 0 && !is_any))
         elog(ERROR, "support function %d of a simhash operator class returned no layout of lanes",
              kLaneLayout);
-    return {numbers[0], numbers[1]};
+    return {numbers[0], numbers[1], is_any ? LaneRule::kAny : LaneRule::kSum};
 }
 
 int32 value_typmod(Relation index) {
@@ -59,7 +64,7 @@ int32 value_typmod(Relation index) {
 
 LaneLayout lane_layout(Relation index) {
     if (!computes_lanes(index))
-        return {1, kAlikeRadius};
+        return kOneLane;
     return lane_layout(index->rd_opfamily[0], index->rd_opcintype[0], value_typmod(index));
 }
 

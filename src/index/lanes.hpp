@@ -2,10 +2,10 @@
 // column.
 //
 // A bigint is its own lane. For any other type the operator class says which lanes a value has, by
-// its support function kValueLanes: one for a text, its minhash(); for a bit(n) as many as its bits
-// fill. All values of a column have the same number of lanes; support function kLaneLayout tells it
-// from the column's type modifier, and without that function it is one. Lanes do not tell the
-// value, so the server compares each row found with the query again ("recheck"). A value may have
+// its support function kValueLanes: for a text the halves of its minhash_code(), for a bit(n) as many
+// as its bits fill. All values of a column have the same number of lanes; support function
+// kLaneLayout tells it from the column's type modifier, and without that function it is one. Lanes
+// do not tell the value, so the server compares each row found with the query again ("recheck"). A value may have
 // no lanes, as a text of punctuation alone: its row goes to the null table, beside the rows whose
 // value is NULL.
 #pragma once
@@ -28,7 +28,8 @@ inline bool computes_lanes(Relation index) {
 // What an operator class says of the lanes of a column's values.
 struct LaneLayout {
     int count;       // of each value, 1 .. kMaxLanes; 0: the type's modifier gives no length
-    int near_radius; // of =~~, in bits of the whole value; at most 64 for each lane
+    int near_radius; // of =~~
+    LaneRule rule;   // of what a radius is
 };
 // Asks the operator class of type `type` in a family about values with a type modifier.
 LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod);

@@ -66,7 +66,7 @@ Layout layout_of_options(Relation index) {
     if (radius == kRadiusByValues)
         radius = lanes.count == 1 ? kDefaultRadius : lanes.near_radius;
     // What is laid out is the greatest radius within which a lane is searched.
-    radius = std::min(lane_radius(radius, lanes.count, 0), kMaxLayoutRadius);
+    radius = std::min(lane_radius({lanes.rule, radius}, lanes.count, 0), kMaxLayoutRadius);
     if (tables == kTablesByRadius)
         tables = std::min(radius + 1, kDefaultTables);
     Assert(lanes.count >= 1 && lanes.count <= kMaxLanes); // so each lane has a table at least

@@ -2,12 +2,12 @@
 // texts is searched for
 //
 //   near_duplicate(body, $1)         by  body =~~ $1
-//   near_duplicate(body, $1, .9)     by  body <@ hamming_ball(minhash($1), minhash_radius(.9))
+//   near_duplicate(body, $1, .9)     by  body <@~~ bit_ball(minhash_code($1), minhash_radius(.9))
 //
 // The ball finds more than the near-duplicates, so the server calls the function on the rows found.
 #include "index/cost.hpp"
 
-#include "core/text/minhash_distance.hpp"
+#include "core/text/document_lanes.hpp"
 #include "index/access_method.hpp"
 #include "server/expressions.hpp"
 #include "values/objects.hpp"
@@ -69,28 +69,30 @@ Expr* call(Oid function, Oid result, List* arguments) {
         makeFuncExpr(function, result, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
 }
 
-// hamming_ball(minhash(query), minhash_radius(similarity)); null where one of these functions is
-// missing. *constructor is hamming_ball().
+// bit_ball(minhash_code(query), minhash_radius(similarity)); null where one of these functions is
+// missing. *constructor is bit_ball().
 Node* ball_around(PlannerInfo* root, const Condition& condition, Oid* constructor) {
-    constexpr Oid kOfMinhash[] = {TEXTOID, TEXTOID, INT4OID};
+    constexpr Oid kOfCode[] = {TEXTOID, INT4OID, TEXTOID, INT4OID};
     constexpr Oid kOfRadius[] = {FLOAT8OID, FLOAT8OID};
-    constexpr Oid kOfBall[] = {INT8OID, INT8OID};
+    constexpr Oid kOfBall[] = {BITOID, INT8OID};
     Oid beside = condition.function;
-    Oid minhash = sibling_function(beside, "minhash", kOfMinhash, 3, kMinhashDocument);
+    Oid code = sibling_function(beside, "minhash_code", kOfCode, 4, kMinhashCodeDocument);
     Oid radius = sibling_function(beside, "minhash_radius", kOfRadius, 2, kMinhashRadius);
-    *constructor = sibling_function(beside, "hamming_ball", kOfBall, 2, kFingerprints.ball_make);
-    if (!OidIsValid(minhash) || !OidIsValid(radius) || !OidIsValid(*constructor))
+    *constructor = sibling_function(beside, kCodes.ball_sql, kOfBall, 2, kCodes.ball_make);
+    if (!OidIsValid(code) || !OidIsValid(radius) || !OidIsValid(*constructor))
         return nullptr;
-    // The shingles that near_duplicate() compares: the defaults of minhash().
+    // The lanes of the shingles that near_duplicate() compares: the defaults of minhash_code().
+    Const* bits = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+                            Int32GetDatum(kLanesOfDocument * kFingerprintBits), false, true);
     Const* words =
         makeConst(TEXTOID, -1, InvalidOid, -1, CStringGetTextDatum("words"), false, false);
     Const* width = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(3), false, true);
-    Expr* center = call(minhash, INT8OID, list_make3(condition.query, words, width));
+    Expr* center = call(code, BITOID, list_make4(condition.query, bits, words, width));
     Const* recall = makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-                              Float8GetDatum(kAlikeRecall), false, FLOAT8PASSBYVAL);
-    Expr* bits = call(F_INT8_INT4, INT8OID,
-                      list_make1(call(radius, INT4OID, list_make2(condition.similarity, recall))));
-    Expr* ball = call(*constructor, get_func_rettype(*constructor), list_make2(center, bits));
+                              Float8GetDatum(kLaneRecall), false, FLOAT8PASSBYVAL);
+    Expr* within = call(F_INT8_INT4, INT8OID,
+                        list_make1(call(radius, INT4OID, list_make2(condition.similarity, recall))));
+    Expr* ball = call(*constructor, get_func_rettype(*constructor), list_make2(center, within));
     // With a constant document the ball is computed now, and not for each scan.
     return eval_const_expressions(root, reinterpret_cast<Node*>(ball));
 }
@@ -160,7 +162,7 @@ Node* estimate_near_duplicate(SupportRequestSelectivity* request) {
             estimate_expression_value(request->root, static_cast<Node*>(lthird(request->args)));
         const Const* similarity = similarity_constant(known);
         if (similarity != nullptr && is_possible_similarity(known))
-            radius = minhash_radius(DatumGetFloat8(similarity->constvalue), kAlikeRecall);
+            radius = near_radius(DatumGetFloat8(similarity->constvalue));
     }
     SelectivityContext context = {request->root, request->varRelid, request->is_join,
                                   request->jointype, request->sjinfo};

@@ -20,7 +20,7 @@
 #include <algorithm>
 
 #include "core/bits/distance.hpp"
-#include "core/text/minhash_distance.hpp"
+#include "core/text/document_lanes.hpp"
 #include "tables/collector.hpp"
 #include "tables/lane_directory.hpp"
 
@@ -67,7 +67,7 @@ class Search {
     Search(Documents* documents, PagePool* pool, size_t memory, double similarity,
            DocumentLinks* links, const NearDocumentsReceiver& receiver)
         : documents_(*documents), links_(links), receiver_(receiver), memory_(memory),
-          similarity_(similarity), radius_(minhash_radius(similarity, kAlikeRecall)),
+          similarity_(similarity), radius_(near_radius(similarity)),
           part_bytes_(pool->memory_bytes() / 4), models_(pool), fingerprints_(pool),
           collector_(Collector::within(CurrentMemoryContext, memory / 2)),
           candidates_(memory / 3), set_a_{CurrentMemoryContext}, set_b_{CurrentMemoryContext} {}

@@ -13,7 +13,7 @@ PGDLLEXPORT Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_documents_alike(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_document_in_ball(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_minhash_document(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_minhash_code_document(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_minhash_radius(PG_FUNCTION_ARGS);
 }
 
@@ -58,7 +58,8 @@ const OurFunction kNearDuplicateDocuments = {"simhash_near_duplicate_documents",
 const OurFunction kDocumentsAlike = {"simhash_documents_alike", simhash_documents_alike};
 const OurFunction kDocumentInBall = {"simhash_document_in_ball", simhash_document_in_ball};
 const OurFunction kShingleSetsAlike = {"simhash_shingle_sets_alike", simhash_shingle_sets_alike};
-const OurFunction kMinhashDocument = {"simhash_minhash_document", simhash_minhash_document};
+const OurFunction kMinhashCodeDocument = {"simhash_minhash_code_document",
+                                          simhash_minhash_code_document};
 const OurFunction kMinhashRadius = {"simhash_minhash_radius", simhash_minhash_radius};
 
 namespace {

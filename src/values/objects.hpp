@@ -32,7 +32,7 @@ struct DistanceFamily {
 extern const DistanceFamily kFingerprints, kCodes;
 
 extern const OurFunction kHammingRadiusBelow, kCodesAlike, kNearDuplicateDocuments, kDocumentsAlike,
-    kDocumentInBall, kShingleSetsAlike, kMinhashDocument, kMinhashRadius;
+    kDocumentInBall, kShingleSetsAlike, kMinhashCodeDocument, kMinhashRadius;
 
 // The family that has the function in this role, such as &DistanceFamily::hamming; null for any
 // other function.

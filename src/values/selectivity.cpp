@@ -27,7 +27,7 @@
 
 #include "core/bits/ball.hpp"
 #include "core/bits/ball_size.hpp"
-#include "core/text/minhash_distance.hpp"
+#include "core/text/document_lanes.hpp"
 #include "values/fingerprint/ball.hpp"
 #include "values/code/bit_ball.hpp"
 #include "server/expressions.hpp"

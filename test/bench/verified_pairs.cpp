@@ -188,8 +188,10 @@ uint64_t simhash_of(const std::string& document) {
 
 uint64_t minhash_of(const std::string& document) {
     WholeText whole{document};
-    uint64_t result = 0;
-    document_minhash(FeatureKind::kWords, kWidth, whole.source(), &result);
+    Minima minima;
+    add_document(FeatureKind::kWords, kWidth, whole.source(), minima);
+    uint64_t result;
+    minhash(minima, &result);
     return result;
 }
 

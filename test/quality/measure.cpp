@@ -17,6 +17,7 @@
 //   resampled  CORPUS  FORM  REPLICATE  triples
 //   minhash    CORPUS  METHOD  signatures' seconds  triple  its replicates' triples
 //   refusals   CORPUS  FORM  RADIUS  documents refused, wrongly, admitted though near
+//   recall, similar, edited: recall.hpp
 //   seconds    CORPUS  FORM  of all its fingerprints
 //   length     CORPUS  FORM  bytes  near of that length  near within 0 ... within 12
 //   distances  CORPUS  FORM  near at 0..64, others at 0..64
@@ -40,6 +41,7 @@
 #include "edits.hpp"
 #include "forms.hpp"
 #include "minhash.hpp"
+#include "recall.hpp"
 #include "resample.hpp"
 #include "truth.hpp"
 
@@ -306,6 +308,7 @@ void measure(const std::string& path, Strangers& strangers) {
         strangers.add(form.name, corpus.name, of_corpus);
     }
     measure_minhash(on, sets);
+    print_recall(corpus);
     if (!corpus.name.starts_with("unseen")) { // no weighting is chosen on these
         measure_trials(on);
         measure_edits(corpus);

@@ -348,6 +348,52 @@ def alone_by_kind_table(results):
           ["form", "radius", *results.kinds, "mean"], rows)
 
 
+# ---- what near_duplicate() finds ----
+
+def recall_table(results):
+    rows = []
+    for method in dict.fromkeys(name for _, name in results.other["recall"]):
+        def share(corpus, which):
+            near, *counted = results.other["recall"][corpus, method]
+            return counted[which] / near
+        corpora = {kind: [corpus for corpus in of_kind
+                          if results.other["recall"][corpus, method][0] > 0]
+                   for kind, of_kind in results.kinds.items()}
+        recalls, compared = ([mean(share(corpus, which) for corpus in of_kind)
+                              for of_kind in corpora.values()] for which in (0, 1))
+        rows.append([method, *(short(recall, 3) for recall in recalls),
+                     f"**{short(mean(recalls), 4)}**", short(min(recalls), 3),
+                     f"{mean(compared):.3g}"])
+    table("What share of the pairs that have at least .8 of their word 3-shingles in common is "
+          "found, by kind, and the pairs that are compared for each:",
+          ["", *results.kinds, "mean", "lowest", "compared"], rows)
+
+
+def summed(results, what, name):
+    return [sum(column) for column in
+            zip(*(fields for (_, of), fields in results.other[what].items() if of == name))]
+
+
+def similarity_table(results):
+    rows = []
+    for percent in dict.fromkeys(name for _, name in results.other["similar"]):
+        pairs, found = summed(results, "similar", percent)
+        rows.append([short(int(percent) / 100), f"{pairs:.0f}", short(found / max(pairs, 1), 4)])
+    table("What share near_duplicate(a, b, s) finds of the pairs whose similarity is s, or above "
+          "by less than .02; all corpora together:", ["s", "pairs", "found"], rows)
+
+
+def short_text_table(results):
+    rows = []
+    for words in dict.fromkeys(name for _, name in results.other["edited"]):
+        pairs, found, by_minhash = summed(results, "edited", words)
+        rows.append([words, f"{pairs:.0f}", short(found / max(pairs, 1), 4),
+                     short(by_minhash / max(pairs, 1), 4)])
+    table("Runs of a few words of the documents, with one word added, taken away or replaced, that "
+          "still share .8 of their shingles: what share near_duplicate() finds, and MinHash with "
+          "16 bands of 8:", ["words", "pairs", "near_duplicate", "MinHash"], rows)
+
+
 def refusals_table(results):
     rows = []
     forms = dict.fromkeys(form for _, form, _ in results.other["refusals"])
@@ -601,6 +647,9 @@ def main():
     print("# Figures of the quality bench\n\nWritten by `make quality`; "
           "docs/choosing.md says what they mean.")
     scores, strictly = Scores(results, as_found), Scores(results, strict)
+    recall_table(results)
+    similarity_table(results)
+    short_text_table(results)
     alone_table(results)
     alone_by_kind_table(results)
     refusals_table(results)
@@ -619,6 +668,7 @@ def main():
     bit_table(results)
     print("\n## Unseen kinds\n\nOf documents on which no form and no weighting was chosen.")
     scores = Scores(results.unseen, as_found)
+    recall_table(results.unseen)
     alone_table(results.unseen)
     alone_by_kind_table(results.unseen)
     refusals_table(results.unseen)

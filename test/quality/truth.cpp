@@ -17,6 +17,16 @@ struct CollectHashes {
     }
 };
 
+Shingles shingles_of(const std::string& document, FeatureKind features, int width) {
+    CollectHashes collected;
+    WholeText whole{document};
+    each_feature(features, width, whole.source(), collected);
+    Shingles& hashes = collected.hashes;
+    std::sort(hashes.begin(), hashes.end());
+    hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+    return std::move(hashes);
+}
+
 // Two sets with J >= 1/2 share one of the rarer half of either's shingles: only those are looked
 // up.
 std::vector<Shingles> rarer_halves(const std::vector<Shingles>& sets) {
@@ -36,18 +46,15 @@ std::vector<Shingles> rarer_halves(const std::vector<Shingles>& sets) {
 
 } // namespace
 
+Shingles word_shingles(const std::string& document) {
+    return shingles_of(document, FeatureKind::kWords, 3);
+}
+
 std::vector<Shingles> shingles_of(const Corpus& corpus) {
     std::vector<Shingles> sets;
-    for (const std::string& document : corpus.documents) {
-        CollectHashes collected;
-        WholeText whole{document};
-        each_feature(corpus.spaceless ? FeatureKind::kCharacters : FeatureKind::kWords,
-                     corpus.spaceless ? 5 : 3, whole.source(), collected);
-        Shingles& hashes = collected.hashes;
-        std::sort(hashes.begin(), hashes.end());
-        hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
-        sets.push_back(std::move(hashes));
-    }
+    for (const std::string& document : corpus.documents)
+        sets.push_back(corpus.spaceless ? shingles_of(document, FeatureKind::kCharacters, 5)
+                                        : word_shingles(document));
     return sets;
 }
 

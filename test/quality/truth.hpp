@@ -15,6 +15,8 @@ struct Truth {
     Pairs between; // 0.5 <= J < 0.8
 };
 
+// Of 3 words.
+Shingles word_shingles(const std::string& document);
 // Of 3 words, or of 5 characters where words are written without spaces.
 std::vector<Shingles> shingles_of(const Corpus& corpus);
 

@@ -191,7 +191,9 @@ FROM (SELECT string_agg(CASE WHEN i = :place THEN 'changed' ELSE left(md5(:notic
 SQL
 is($node->safe_psql('postgres', 'SELECT count(*) FROM text_answer'), 1200, 'texts: each call got an id');
 is($node->safe_psql('postgres', q{
-		SELECT count(*) FROM notices a JOIN notices b ON a.id < b.id AND hamming(minhash(a.body), minhash(b.body)) <= 8
+		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash_code(body) AS code FROM notices)
+		SELECT count(*) FROM fingerprint a JOIN fingerprint b ON a.id < b.id
+			AND least(bit_count(substring(a.code # b.code, 1, 64)), bit_count(substring(a.code # b.code, 65))) <= 9
 		WHERE shingle_similarity(a.body, b.body) >= 0.8}),
 	0, 'texts: no two rows are near-duplicates');
 is($node->safe_psql('postgres', q{

@@ -28,8 +28,10 @@ $node->safe_psql('postgres', qq{
 	INSERT INTO docs SELECT i, CASE WHEN i % 50 = 0 THEN '...' WHEN i % 51 = 0 THEN NULL WHEN i % 500 = 7 THEN repeat(document(i, 0), 300)
 		ELSE document(i / 5, i % 5 % 4) END FROM generate_series(1, $rows) i});
 
-# The pairs that the index finds, beside those of the fingerprints by brute force with the texts compared. Each is a number and a
+# The pairs that the index finds, beside those of the lanes by brute force with the texts compared. Each is a number and a
 # checksum, over some of the documents.
+# A lane is a half of the code.
+my $near = 'least(bit_count(substring(a.code # b.code, 1, 64)), bit_count(substring(a.code # b.code, 65)))';
 my $pairs = 'SELECT count(*), sum(hashint8(a.id::bigint * 1000003 + b.id)::numeric)';
 sub compare
 {
@@ -44,11 +46,11 @@ sub compare
 		SELECT count(*) FROM docs WHERE body = '...'});
 	like($output, qr/Index Scan using docs_body on docs a\n\s+Index Cond: \(body =~~ b\.body\)/, "$what: by the index");
 	my $brute = $on->safe_psql('postgres', qq{
-		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash(body) AS fp FROM docs)
-		$pairs FROM fingerprint a JOIN fingerprint b ON bit_count((a.fp # b.fp)::bit(64)) <= 8
+		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash_code(body) AS code FROM docs)
+		$pairs FROM fingerprint a JOIN fingerprint b ON $near <= 9
 		WHERE b.id % 7 = 3 AND shingle_similarity(a.body, b.body) >= .8;
-		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash(body) AS fp FROM docs)
-		$pairs FROM fingerprint a JOIN fingerprint b ON bit_count((a.fp # b.fp)::bit(64)) <= minhash_radius(.5)
+		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash_code(body) AS code FROM docs)
+		$pairs FROM fingerprint a JOIN fingerprint b ON $near <= minhash_radius(.5)
 		WHERE b.id % 50 = 3 AND shingle_similarity(a.body, b.body) >= .5;
 		SELECT count(*) FILTER (WHERE body IS NOT NULL) FROM docs;
 		SELECT count(*) FILTER (WHERE body = '...') FROM docs});
@@ -204,9 +206,9 @@ SQL
 my $output = '';
 IPC::Run::run([ 'pgbench', '-n', '-c', 8, '-j', 2, '-t', 200, '--random-seed=31', '-f', "$dir/keep.sql", $node->connstr('postgres') ], '>&', \$output);
 like($output, qr/processed: 1600\/1600/, 'eight writers: no call failed') or diag($output);
-is($node->safe_psql('postgres', q{
-	WITH fingerprint AS MATERIALIZED (SELECT ctid AS place, body, minhash(body) AS fp FROM kept)
-	SELECT count(*) FROM fingerprint a JOIN fingerprint b ON a.place < b.place AND bit_count((a.fp # b.fp)::bit(64)) <= 8
+is($node->safe_psql('postgres', qq{
+	WITH fingerprint AS MATERIALIZED (SELECT ctid AS place, body, minhash_code(body) AS code FROM kept)
+	SELECT count(*) FROM fingerprint a JOIN fingerprint b ON a.place < b.place AND $near <= 9
 	WHERE shingle_similarity(a.body, b.body) >= .8}), 0, 'eight writers: no near-duplicates are left');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(DISTINCT g) FROM generate_series(1, 300) g JOIN kept ON body =~~ document(100000 + g, 0)}), '>', 250,
 	'eight writers: of each group there is one');

@@ -69,7 +69,9 @@ std::string answer(const std::string& form, const std::string& document) {
     uint64_t fingerprint;
     bool found;
     if (parts[0] == "minhash") {
-        found = document_minhash(options.features, options.width, text.source(), &fingerprint);
+        Minima minima;
+        add_document(options.features, options.width, text.source(), minima);
+        found = minhash(minima, &fingerprint);
     } else {
         options.weighting = weightings.at(parts[3]);
         options.hash = parts[4] == "xxh3" ? HashKind::kXxh3 : HashKind::kFnv1;

@@ -86,10 +86,4 @@ void add_document(FeatureKind features, int width, TextSource source, FeatureBat
     each_feature(features, width, source, minima);
 }
 
-bool document_minhash(FeatureKind features, int width, TextSource source, uint64_t* fingerprint) {
-    Minima minima;
-    add_document(features, width, source, minima);
-    return minhash(minima, fingerprint);
-}
-
 } // namespace simhash

@@ -170,7 +170,4 @@ inline bool minhash(Minima& minima, uint64_t* fingerprint) {
 // Adds the features of a document: reader -> cutter -> hash -> minima.
 void add_document(FeatureKind features, int width, TextSource source, FeatureBatches& minima);
 
-// The fingerprint of a document. False where it has no feature.
-bool document_minhash(FeatureKind features, int width, TextSource source, uint64_t* fingerprint);
-
 } // namespace simhash

@@ -11,12 +11,6 @@ namespace simhash {
 // probability `recall` (0..1) or more. More similar pairs lie within it more often.
 int minhash_radius(double similarity, double recall);
 
-// Two documents are near-duplicates, unless a caller asks for another similarity, where their
-// similarity is at least this one and their fingerprints lie within the radius that finds it with
-// this recall.
-constexpr double kAlikeSimilarity = 0.8, kAlikeRecall = 0.8;
-constexpr int kAlikeRadius = 8; // minhash_radius(kAlikeSimilarity, kAlikeRecall)
-
 // The similarity that a distance tells, and bounds of it.
 struct SimilarityEstimate {
     double similarity, low, high; // 0 <= low <= similarity <= high <= 1

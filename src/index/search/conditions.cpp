@@ -70,6 +70,20 @@ void Conditions::add_ball(const Ball& ball) {
     balls_[ball_count_++] = ball;
 }
 
+// Adds the condition that rows lie within a radius of the value with these lanes.
+void Conditions::add_center(const uint64_t* lanes, const ValueRadius& radius) {
+    if (lanes_.count == 1) {
+        add_ball({lanes[0], saturate_radius(radius.bits)});
+        return;
+    }
+    want_nulls_ = false;
+    if (radius.bits < radius_.bits) {
+        // The scan searches within the smallest radius. The server compares rows with the others.
+        radius_ = {radius.rule, std::max(radius.bits, kNoRadius)};
+        std::copy_n(lanes, lanes_.count, center_.begin());
+    }
+}
+
 // Adds the condition that rows lie within `radius` of a value.
 void Conditions::add_value(Datum value, int radius, bool is_equality) {
     uint64_t lanes[kMaxLanes];
@@ -84,16 +98,17 @@ void Conditions::add_value(Datum value, int radius, bool is_equality) {
         want_nulls_ &= is_equality;
         return;
     }
-    if (lanes_.count == 1) {
-        add_ball({lanes[0], saturate_radius(radius)});
-        return;
-    }
-    want_nulls_ = false;
-    if (radius < radius_) {
-        // The scan searches within the smallest radius. The server compares rows with the others.
-        radius_ = std::max(radius, kNoRadius);
-        std::copy_n(lanes, lanes_.count, center_.begin());
-    }
+    // All lanes of equal values are equal, so the sum of their distances is 0.
+    add_center(lanes, {is_equality ? LaneRule::kSum : lanes_.rule, radius});
+}
+
+// Adds the condition of a ball around a center that has the lanes of a value one after another.
+void Conditions::add_lanes(const BitBall& ball) {
+    uint64_t lanes[kMaxLanes];
+    // If the center has another number of lanes, every row is looked at, and the operator raises
+    // its error.
+    if (read_lanes(ball, {lanes, size_t(lanes_.count)}))
+        add_center(lanes, {lanes_.rule, ball.radius});
 }
 
 // Any operator may be the <@ of somebody's own class. An argument of another type than ours must
@@ -103,28 +118,33 @@ Conditions::BallKind Conditions::kind_of_ball(Oid type) {
         return ball_kind_;
     if (is_our_type(type, kHammingBallIn))
         ball_kind_ = BallKind::kOfLane;
-    else if (index_->rd_opcintype[0] == BITOID && is_our_type(type, kBitBallIn))
-        ball_kind_ = BallKind::kOfValue;
+    else if (computes_lanes_ && is_our_type(type, kBitBallIn))
+        ball_kind_ =
+            index_->rd_opcintype[0] == BITOID ? BallKind::kOfValue : BallKind::kOfLanes;
     else
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("index \"%s\" cannot search by a value of type %s",
                                RelationGetRelationName(index_), format_type_be(type)),
                         errdetail("Operator %d of its operator class must take hamming_ball, or, "
-                                  "for type bit, bit_ball.",
+                                  "for another type than bigint, bit_ball.",
                                   kWithinBall)));
     ball_type_ = type;
     return ball_kind_;
 }
 
 void Conditions::read_ball(const ScanKeyData& key) {
-    if (kind_of_ball(key.sk_subtype) == BallKind::kOfLane) {
+    BallKind kind = kind_of_ball(key.sk_subtype);
+    if (kind == BallKind::kOfLane) {
         const HammingBall* ball = datum_get_ball(key.sk_argument);
         add_ball({uint64_t(ball->center), saturate_radius(ball->radius)});
         return;
     }
     CallMemory memory;
     BitBall* ball = datum_get_bit_ball(key.sk_argument);
-    add_value(VarBitPGetDatum(simhash::center(ball)), ball->radius, false);
+    if (kind == BallKind::kOfLanes)
+        add_lanes(*ball);
+    else
+        add_value(VarBitPGetDatum(simhash::center(ball)), ball->radius, false);
 }
 
 // Reads a condition of a class that computes lanes whose argument is a value.
@@ -175,6 +195,8 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
             targets_[target_count_++] = fingerprint_of(key.sk_argument);
             continue;
         }
+        if (lanes_.rule == LaneRule::kAny)
+            elog(ERROR, "a simhash operator class of which one lane decides has no order");
         CallMemory memory;
         // Otherwise rows come in no order, and the operator raises its error at the first of them.
         if (has_length_of_column(key.sk_argument) &&

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "core/bits/ball.hpp"
+#include "index/lanes.hpp"
 #include "index/scope.hpp"
+#include "values/code/bit_ball.hpp"
 
 namespace simhash {
 
@@ -25,11 +27,11 @@ class Conditions {
     // Of values of one lane: rows must lie in all of these balls, of which the first is the
     // smallest.
     std::span<const Ball> balls() const { return {balls_, ball_count_}; }
-    // Of values of several lanes: rows lie within radius() of the value with these lanes. The
-    // radius is kEverywhere if there is no condition.
+    // Of values of several lanes: rows lie within radius() of the value with these lanes.
     std::span<const uint64_t> center() const { return center_; }
-    int radius() const { return radius_; }
-    static constexpr int kEverywhere = kMaxLanes * kFingerprintBits;
+    const ValueRadius& radius() const { return radius_; }
+    // True when there is a radius.
+    bool has_radius() const { return radius_.bits != kEverywhere.bits; }
 
     // Rows are ordered by the distance from the first target, then from the next. A scan without
     // targets is not ordered. Of values of several lanes there is one target at most, with all its
@@ -44,12 +46,15 @@ class Conditions {
     void read_value(const ScanKeyData& key);
     void add_ball(const Ball& ball);
     void add_value(Datum value, int radius, bool is_equality);
+    void add_center(const uint64_t* lanes, const ValueRadius& radius);
+    void add_lanes(const BitBall& ball);
     void read_order(std::span<const ScanKeyData> order_bys);
     void apply(const KnownScope& scope);
     bool has_length_of_column(Datum value) const;
 
-    // What the type of a ball holds: a lane and a radius, or a value of type bit and a radius.
-    enum class BallKind : uint8 { kOfLane, kOfValue };
+    // What the type of a ball holds beside a radius: a lane, a value of type bit, or all lanes of a
+    // value of another type.
+    enum class BallKind : uint8 { kOfLane, kOfValue, kOfLanes };
     BallKind kind_of_ball(Oid type);
 
     Relation index_;
@@ -68,7 +73,8 @@ class Conditions {
     Ball* balls_; // [ball_count_]
     size_t ball_count_ = 0;
     std::span<uint64_t> center_; // of several lanes
-    int radius_ = kEverywhere;
+    static constexpr ValueRadius kEverywhere = {LaneRule::kSum, kMaxLanes * kFingerprintBits};
+    ValueRadius radius_ = kEverywhere;
     std::span<uint64_t> targets_; // the first target_count_ are used
     size_t target_count_ = 0;
 };

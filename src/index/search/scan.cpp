@@ -71,13 +71,12 @@ Scan* scan_state(IndexScanDesc desc) {
 // Begins a scan of values of several lanes.
 void start_wide(Scan* scan) {
     const Conditions& conditions = scan->conditions;
-    bool has_ball = conditions.radius() != Conditions::kEverywhere;
     // If both are the same value, the rows within the radius are the first ones of the order.
     bool is_same = std::equal(conditions.center().begin(), conditions.center().end(),
                               conditions.targets().begin(), conditions.targets().end());
     if (!conditions.is_ordered())
         scan->wide->start_within(conditions.center(), conditions.radius());
-    else if (has_ball && !is_same)
+    else if (conditions.has_radius() && !is_same)
         // The rows within the radius of another value: in no order, and the server sorts them.
         scan->wide->start_within(conditions.center(), conditions.radius());
     else

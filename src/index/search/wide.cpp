@@ -8,7 +8,8 @@ namespace simhash {
 // Begins the search of the lane whose turn it is. Returns false if it is not searched.
 bool WideScan::start_lane() {
     int radius = lane_radius(radius_, int(lanes_.size()), int(lane_));
-    // Where radius + 1 is less than the number of lanes, the last lanes are not searched.
+    // Where distances add up, and radius + 1 is less than the number of lanes, the last lanes are
+    // not searched.
     if (radius < 0)
         return false;
     lanes_[lane_]->within.start({centers_[lane_], saturate_radius(radius)}, {}, nullptr);
@@ -20,12 +21,14 @@ void WideScan::begin_everything() {
     step_ = Step::kEverything;
     postings()->stop();
     lane_ = 0;
-    // A row within the whole radius differs in its first lane by no more than that.
-    Ball ball = {centers_[0], saturate_radius(radius_)};
-    postings()->start(lanes_[0]->index.all_postings(), {ball});
+    // Where distances add up, a row within the radius differs in its first lane by no more than
+    // that. Where any lane decides, the first one tells nothing.
+    Ball ball = {centers_[0], saturate_radius(radius_.bits)};
+    postings()->start(lanes_[0]->index.all_postings(),
+                      radius_.rule == LaneRule::kSum ? Filter{ball} : kEverything);
 }
 
-void WideScan::start(std::span<const uint64_t> centers, int radius) {
+void WideScan::start(std::span<const uint64_t> centers, const ValueRadius& radius) {
     centers_ = centers;
     radius_ = radius;
     lane_ = 0;
@@ -35,10 +38,12 @@ void WideScan::start(std::span<const uint64_t> centers, int radius) {
 
 // True when one pass over the first lane is better than a search of each lane.
 bool WideScan::is_one_pass_better() {
+    if (radius_.rule == LaneRule::kAny)
+        return false;
     int lanes = int(lanes_.size());
     // The first lane has the greatest radius.
     int greatest = saturate_radius(lane_radius(radius_, lanes, 0));
-    return one_pass_is_cheaper(*lanes_[0]->index.plan_for(greatest), radius_, lanes);
+    return one_pass_is_cheaper(*lanes_[0]->index.plan_for(greatest), radius_.bits, lanes);
 }
 
 // Begins to search one lane after the other.
@@ -47,7 +52,7 @@ void WideScan::begin_lanes() {
     step_ = start_lane() ? Step::kLanes : Step::kEnd;
 }
 
-void WideScan::start_within(std::span<const uint64_t> centers, int radius) {
+void WideScan::start_within(std::span<const uint64_t> centers, const ValueRadius& radius) {
     start(centers, radius);
     if (is_one_pass_better())
         begin_everything();
@@ -92,7 +97,7 @@ bool WideScan::next_of_everything() {
     return false;
 }
 
-void WideScan::start_nearest(std::span<const uint64_t> centers, int greatest) {
+void WideScan::start_nearest(std::span<const uint64_t> centers, const ValueRadius& greatest) {
     start(centers, greatest);
     // A small index: the first stages would be passes already.
     if (lanes_[0]->index.plan_for(lanes_[0]->index.layout().radius)->read_all) {
@@ -112,7 +117,7 @@ void WideScan::begin_rest() {
         lane->postings.stop();
     if (is_one_pass_better()) {
         step_ = Step::kDistances;
-        distances_.start(centers_, radius_, &seen_);
+        distances_.start(centers_, radius_.bits, &seen_);
     } else {
         begin_lanes();
     }
@@ -139,7 +144,7 @@ bool WideScan::next_nearest() {
         CHECK_FOR_INTERRUPTS();
         choose_lane();
         // Every row that is left lies beyond the radius.
-        if (bound_ > radius_)
+        if (bound_ > radius_.bits)
             return false;
         NearestScan& nearest = lanes_[lane_]->nearest;
         if (nearest.is_at_pass() || seen_.is_full()) {

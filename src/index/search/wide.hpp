@@ -1,9 +1,9 @@
 // Scans for values of several lanes.
 //
-// Within a radius: each lane is searched within its share of the radius (lane_radius()), one after
-// the other. A row that several lanes find is returned once. Where the rows found outgrow work_mem,
-// and where the radius is so large that it costs less, the rows of the first lane's posting table
-// are read from end to end instead.
+// Within a radius: each lane is searched within its share of the radius, or where one lane decides
+// within the whole of it (lane_radius()), one after the other. A row that several lanes find is
+// returned once. Where the rows found outgrow work_mem, and where the radius is so large that it
+// costs less, the rows of the first lane's posting table are read from end to end instead.
 //
 // In order of distance, by the threshold algorithm (Fagin, Lotem and Naor, PODS 2001): each lane
 // has a scan in order of its own distance, and the scan that has come least far goes on. A row that
@@ -31,9 +31,10 @@ class WideScan {
 
     // Begins a scan of the rows that may lie within `radius` of the value whose lanes are
     // `centers`. The lanes must outlive the scan.
-    void start_within(std::span<const uint64_t> centers, int radius);
+    void start_within(std::span<const uint64_t> centers, const ValueRadius& radius);
     // Begins a scan of the rows that may lie within `greatest` of that value, in order of bound().
-    void start_nearest(std::span<const uint64_t> centers, int greatest);
+    // The distances of lanes must add up.
+    void start_nearest(std::span<const uint64_t> centers, const ValueRadius& greatest);
     // Loads rows that were not loaded before. Returns false at the end.
     bool next_leaf();
 
@@ -53,7 +54,7 @@ class WideScan {
         kEnd,
     };
 
-    void start(std::span<const uint64_t> centers, int radius);
+    void start(std::span<const uint64_t> centers, const ValueRadius& radius);
     bool start_lane();
     bool is_one_pass_better();
     void begin_lanes();
@@ -68,7 +69,7 @@ class WideScan {
 
     std::span<LaneScan*> lanes_;
     std::span<const uint64_t> centers_;
-    int radius_ = kNoRadius;
+    ValueRadius radius_ = {LaneRule::kSum, kNoRadius};
     Step step_ = Step::kEnd;
     size_t lane_ = 0; // whose turn it is
     int bound_ = 0;

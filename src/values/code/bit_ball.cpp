@@ -3,6 +3,7 @@
 // membership. A code of another length than the center is an error.
 #include "values/code/bit_ball.hpp"
 
+#include "core/bits/distance.hpp"
 #include "values/code/code.hpp"
 
 #include <algorithm>
@@ -111,6 +112,16 @@ BitBall* make_bit_ball(Datum center, int64 radius) {
     BitBall* ball = make_empty_ball(code.bit_count, radius);
     memcpy(ball->center.bit_dat, code.bytes, code.byte_count());
     return ball;
+}
+
+bool read_lanes(const BitBall& ball, std::span<uint64_t> lanes) {
+    if (size_t(ball.center.bit_len) != lanes.size() * kFingerprintBits)
+        return false;
+    memcpy(lanes.data(), ball.center.bit_dat, lanes.size_bytes());
+    // A bit string begins with the highest bit of its first byte.
+    for (uint64_t& lane : lanes)
+        lane = pg_ntoh64(lane);
+    return true;
 }
 
 } // namespace simhash

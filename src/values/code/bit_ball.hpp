@@ -1,8 +1,11 @@
-// The type bit_ball: all codes within a radius of a center. The index searches for
-// code <@ bit_ball(query, radius).
+// The type bit_ball: all codes within a radius of a center, or all texts of which a lane is. The
+// index searches for code <@ bit_ball(query, radius) and text <@~~ bit_ball(minhash_code(query),
+// radius).
 #pragma once
 
 #include "server/our_function.hpp"
+
+#include <span>
 
 extern "C" {
 PGDLLEXPORT Datum simhash_bit_ball_in(PG_FUNCTION_ARGS);
@@ -35,6 +38,10 @@ inline BitBall* datum_get_bit_ball(Datum datum) {
 inline VarBit* center(BitBall* ball) {
     return &ball->center;
 }
+
+// Reads the center as lanes, 64 bits each, one after another. Returns false if it has another number
+// of them.
+bool read_lanes(const BitBall& ball, std::span<uint64_t> lanes);
 
 // Makes a ball around a value of type bit in the current memory context. A radius beyond int32
 // saturates.

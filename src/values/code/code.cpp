@@ -32,17 +32,13 @@ Code datum_get_code(Datum datum) {
     return code;
 }
 
-namespace {
-
-[[noreturn]] void report_different_lengths(int bit_count, int other_bit_count) {
+void report_different_lengths(int bit_count, int other_bit_count) {
     ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
                     errmsg("cannot compare bit strings of different sizes"),
                     errdetail("The sizes are %d and %d bits.", bit_count, other_bit_count),
                     errhint("Cast both to one type, such as bit(%d).",
                             std::max(bit_count, other_bit_count))));
 }
-
-} // namespace
 
 int code_distance(const Code& a, const Code& b) {
     // As the server's own operators on bit strings do, for example & and |.

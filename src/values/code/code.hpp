@@ -26,6 +26,8 @@ struct Code {
 // in a table of its own.
 Code datum_get_code(Datum datum);
 
+[[noreturn]] void report_different_lengths(int bit_count, int other_bit_count);
+
 // Raises an error unless both have the same length.
 int code_distance(const Code& a, const Code& b);
 

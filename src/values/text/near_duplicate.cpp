@@ -1,22 +1,20 @@
 // near_duplicate() and the operator =~~ of texts: whether two documents are near-duplicates. They
 // are where
 //
-//   - the distance of their fingerprints, minhash(a) <~> minhash(b), is at most
-//     minhash_radius(similarity), and
+//   - one of their lanes (core/text/document_lanes.hpp) lies within near_radius(similarity), and
 //   - the similarity of their sets of shingles is at least `similarity`.
 //
-// The first condition is part of the definition, so that an index on the fingerprints finds all
+// The first condition is part of the definition, so that an index on the lanes finds all
 // near-duplicates. A document without a feature is nobody's near-duplicate.
 //
-// Beside them are the functions of the operator class of text: the words of a document, and whether
-// a document lies in a ball.
+// Beside them are the functions of the operator class of text: the lanes of a document, what an
+// index is to know of them, and whether one of them lies in a ball.
 #include "server/pg.hpp"
 
-#include "core/bits/ball.hpp"
-#include "core/text/minhash.hpp"
-#include "core/text/minhash_distance.hpp"
-#include "values/fingerprint/ball.hpp"
+#include "core/text/document_lanes.hpp"
 #include "server/arguments.hpp"
+#include "values/code/bit_ball.hpp"
+#include "values/code/code.hpp"
 #include "values/text/document_features.hpp"
 #include "server/server_text.hpp"
 
@@ -30,8 +28,8 @@ namespace {
 
 // ---- one document ----
 
-// A document's fingerprint and features, of one reading. Most pairs are told apart by their
-// fingerprints, so the features are sorted into a set when they are asked for.
+// A document's lanes and features, of one reading. Most pairs are told apart by their lanes, so the
+// features are sorted into a set when they are asked for.
 class Document {
   public:
     // One reading gives both: the hashes go into the set, unsorted, and into the minima.
@@ -39,11 +37,12 @@ class Document {
         ServerText source(document);
         Reader reader{&set_, {}};
         each_feature(kShingles, kShingleWidth, source.source(), reader);
-        has_features_ = minhash(reader.minima, &fingerprint_);
+        has_features_ = reader.minima.any();
+        lanes_ = reader.minima.words();
     }
 
     bool has_features() const { return has_features_; }
-    uint64_t fingerprint() const { return fingerprint_; }
+    const DocumentLanes& lanes() const { return lanes_; }
     FeatureHashes features() {
         if (!is_sorted_)
             hashes_ = set_.finish();
@@ -56,7 +55,7 @@ class Document {
     // A consumer of each_feature().
     struct Reader {
         FeatureSet* set;
-        Minima minima;
+        DocumentMinima minima;
 
         void feature(const uint8_t* bytes, size_t length) {
             uint64_t hash = hash_feature(HashKind::kXxh3, bytes, length);
@@ -68,10 +67,10 @@ class Document {
     FeatureSet set_;
     FeatureHashes hashes_;
     bool is_sorted_ = false, has_features_;
-    uint64_t fingerprint_;
+    DocumentLanes lanes_;
 };
 
-// Near-duplicates have sets of at least this similarity and fingerprints within this radius.
+// Near-duplicates have sets of at least this similarity and a lane within this radius.
 struct Threshold {
     double similarity;
     int radius;
@@ -80,7 +79,7 @@ struct Threshold {
 bool are_near_duplicates(Document* a, Document* b, const Threshold& threshold) {
     // The quickest comes first: the sets have to be sorted before they can be compared.
     return a->has_features() && b->has_features() &&
-           hamming_distance(a->fingerprint(), b->fingerprint()) <= threshold.radius &&
+           nearest_lane(a->lanes(), b->lanes()) <= threshold.radius &&
            is_set_similarity_at_least(a->features(), b->features(), threshold.similarity);
 }
 
@@ -155,8 +154,8 @@ Document* kept_document(FunctionCallInfo fcinfo, int argument, Kept* kept) {
 // The threshold of a similarity from 0 to 1.
 Threshold threshold_of(double similarity) {
     // To find the radius takes a sum over the distances for each try, so that of =~~ is a constant.
-    return {similarity, similarity == kAlikeSimilarity ? kAlikeRadius
-                                                       : minhash_radius(similarity, kAlikeRecall)};
+    return {similarity,
+            similarity == kAlikeSimilarity ? kAlikeRadius : near_radius(similarity)};
 }
 
 bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold& threshold) {
@@ -177,38 +176,38 @@ bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold&
     return result;
 }
 
-bool fingerprint_of(text* document, uint64_t* fingerprint) {
+bool lanes_of(text* document, DocumentLanes* lanes) {
     ServerText source(document);
-    return document_minhash(kShingles, kShingleWidth, source.source(), fingerprint);
+    return document_lanes(kShingles, kShingleWidth, source.source(), lanes);
 }
 
-// The last document whose fingerprint was asked for at a call site, and the answer. An index asks
+// The last document whose lanes were asked for at a call site, and the answer. An index asks
 // through the one FmgrInfo that the relation's cache holds for it. So a document is cut once for a
 // query that looks for a near-duplicate and the INSERT with an exclusion constraint that follows:
 // that alone asks three times, before, during and after the insertion. All zeros is the answer for
 // an empty document.
-struct KeptFingerprint {
+struct KeptLanes {
     char* bytes; // [capacity], of which the document has `size`
     size_t capacity, size;
     bool found;
-    uint64_t fingerprint;
+    DocumentLanes lanes;
 };
 
 // What is kept lasts as long as the session, for each index. A longer document is cut each time.
 constexpr size_t kMostKeptBytes = 64 * 1024;
 
-// As fingerprint_of(), with what the call site keeps.
-bool kept_fingerprint_of(FmgrInfo* function, text* document, uint64_t* fingerprint) {
+// As lanes_of(), with what the call site keeps.
+bool kept_lanes_of(FmgrInfo* function, text* document, DocumentLanes* lanes) {
     std::string_view given(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document));
     if (function == nullptr || given.size() > kMostKeptBytes)
-        return fingerprint_of(document, fingerprint);
+        return lanes_of(document, lanes);
     if (function->fn_extra == nullptr)
-        function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(KeptFingerprint));
-    auto* kept = static_cast<KeptFingerprint*>(function->fn_extra);
+        function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(KeptLanes));
+    auto* kept = static_cast<KeptLanes*>(function->fn_extra);
     if (given != std::string_view(kept->bytes, kept->size)) {
         // Whatever may fail comes first: an error leaves what is kept as it was.
-        uint64_t computed = 0;
-        bool found = fingerprint_of(document, &computed);
+        DocumentLanes computed;
+        bool found = lanes_of(document, &computed);
         if (kept->capacity < given.size()) {
             size_t capacity = std::min(kMostKeptBytes, given.size() + given.size() / 2);
             auto* bytes = static_cast<char*>(MemoryContextAlloc(function->fn_mcxt, capacity));
@@ -220,9 +219,9 @@ bool kept_fingerprint_of(FmgrInfo* function, text* document, uint64_t* fingerpri
         memcpy(kept->bytes, given.data(), given.size());
         kept->size = given.size();
         kept->found = found;
-        kept->fingerprint = computed;
+        kept->lanes = computed;
     }
-    *fingerprint = kept->fingerprint;
+    *lanes = kept->lanes;
     return kept->found;
 }
 
@@ -236,6 +235,7 @@ extern "C" {
 PG_FUNCTION_INFO_V1(simhash_near_duplicate_documents);
 PG_FUNCTION_INFO_V1(simhash_documents_alike);
 PG_FUNCTION_INFO_V1(simhash_document_lanes);
+PG_FUNCTION_INFO_V1(simhash_document_lane_layout);
 PG_FUNCTION_INFO_V1(simhash_document_in_ball);
 
 // near_duplicate(a text, b text, similarity double precision) -> boolean
@@ -255,28 +255,43 @@ Datum simhash_documents_alike(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(compare_arguments(fcinfo, call_site(fcinfo), {kAlikeSimilarity, kAlikeRadius}));
 }
 
-// document_lanes(document text) -> bigint[]: its fingerprint, or nothing
+// document_lanes(document text) -> bigint[], empty where it has no feature
 Datum simhash_document_lanes(PG_FUNCTION_ARGS) {
     text* document = PG_GETARG_TEXT_PP(0);
-    uint64_t fingerprint;
-    bool found = kept_fingerprint_of(fcinfo->flinfo, document, &fingerprint);
+    DocumentLanes lanes;
+    bool found = kept_lanes_of(fcinfo->flinfo, document, &lanes);
     PG_FREE_IF_COPY(document, 0);
     if (!found)
-        // The index keeps a document without words in its null table.
+        // The index keeps a document without lanes in its null table.
         PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
-    Datum word = Int64GetDatum(int64(fingerprint));
-    PG_RETURN_ARRAYTYPE_P(
-        construct_array(&word, 1, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+    Datum elements[kLanesOfDocument];
+    for (size_t i = 0; i < kLanesOfDocument; i++)
+        elements[i] = Int64GetDatum(int64(lanes[i]));
+    PG_RETURN_ARRAYTYPE_P(construct_array(elements, kLanesOfDocument, INT8OID, sizeof(int64),
+                                          FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-// document_in_ball(document text, ball hamming_ball) -> boolean, the operator <@
+// document_lane_layout(type modifier integer) -> integer[]: how many lanes a text has, the radius of
+// =~~, and that one lane within a radius is enough
+Datum simhash_document_lane_layout(PG_FUNCTION_ARGS) {
+    (void)fcinfo; // whatever the type's modifier is
+    Datum numbers[] = {Int32GetDatum(kLanesOfDocument), Int32GetDatum(kAlikeRadius),
+                       Int32GetDatum(1)};
+    PG_RETURN_ARRAYTYPE_P(
+        construct_array(numbers, lengthof(numbers), INT4OID, sizeof(int32), true, TYPALIGN_INT));
+}
+
+// document_in_ball(document text, ball bit_ball) -> boolean, the operator <@~~. The center is a
+// minhash_code() of kLanesOfDocument * 64 bits.
 Datum simhash_document_in_ball(PG_FUNCTION_ARGS) {
     text* document = PG_GETARG_TEXT_PP(0);
-    const HammingBall* ball = datum_get_ball(PG_GETARG_DATUM(1));
-    uint64_t fingerprint;
-    bool found = fingerprint_of(document, &fingerprint);
+    const BitBall* ball = datum_get_bit_ball(PG_GETARG_DATUM(1));
+    DocumentLanes center, lanes;
+    if (!read_lanes(*ball, center))
+        report_different_lengths(kLanesOfDocument * kFingerprintBits, ball->center.bit_len);
+    bool found = lanes_of(document, &lanes);
     PG_FREE_IF_COPY(document, 0);
-    // A document without a feature has no fingerprint, and lies in no ball.
-    PG_RETURN_BOOL(found && hamming_distance(fingerprint, uint64_t(ball->center)) <= ball->radius);
+    // A document without a feature has no lanes, and lies in no ball.
+    PG_RETURN_BOOL(found && nearest_lane(lanes, center) <= ball->radius);
 }
 }

@@ -9,7 +9,7 @@
 #include <functional>
 
 #include "core/text/feature_set.hpp"
-#include "core/text/minhash_distance.hpp"
+#include "core/text/document_lanes.hpp"
 #include "server/our_function.hpp"
 #include "server/arguments.hpp"
 #include "values/text/document_features.hpp"

@@ -1,0 +1,173 @@
+// Counts what near_duplicate() finds. See recall.hpp.
+#include "recall.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "core/text/document_lanes.hpp"
+#include "distances.hpp"
+#include "edits.hpp"
+#include "minhash.hpp"
+#include "truth.hpp"
+
+using namespace simhash;
+
+namespace quality {
+
+namespace {
+
+DocumentLanes lanes_of(const std::string& document) {
+    DocumentLanes lanes;
+    WholeText whole{document};
+    document_lanes(FeatureKind::kWords, 3, whole.source(), &lanes);
+    return lanes;
+}
+
+constexpr Banding kPeer{16, 8};
+
+bool share_a_band(const Signature& a, const Signature& b) {
+    for (int band = 0; band < kPeer.bands; band++)
+        if (std::equal(&a[band * kPeer.rows], &a[(band + 1) * kPeer.rows], &b[band * kPeer.rows]))
+            return true;
+    return false;
+}
+
+// ---- the pairs of a corpus ----
+
+struct Measured {
+    std::vector<Shingles> sets;
+    std::vector<DocumentLanes> lanes;
+    std::vector<Signature> signatures;
+};
+
+template <typename IsFound>
+void print_method(const std::string& corpus, const char* method, const Pairs& near, size_t count,
+                  IsFound is_found) {
+    long found = 0, compared = 0;
+    for (const auto& [a, b] : near)
+        found += is_found(a, b);
+    for (int a = 0; a < int(count); a++)
+        for (int b = 0; b < a; b++)
+            compared += is_found(a, b);
+    printf("recall\t%s\t%s\t%zu\t%ld\t%ld\n", corpus.c_str(), method, near.size(), found, compared);
+}
+
+void print_methods(const std::string& corpus, const Measured& of, const Pairs& near) {
+    const size_t count = of.lanes.size();
+    print_method(corpus, "near_duplicate", near, count, [&](int a, int b) {
+        return nearest_lane(of.lanes[a], of.lanes[b]) <= kAlikeRadius;
+    });
+    for (const int radius : {8, 10, 12})
+        print_method(corpus, ("one fingerprint within " + std::to_string(radius)).c_str(), near,
+                     count, [&](int a, int b) {
+                         return hamming_distance(of.lanes[a][0], of.lanes[b][0]) <= radius;
+                     });
+    print_method(corpus, "MinHash, 16 bands of 8", near, count, [&](int a, int b) {
+        return share_a_band(of.signatures[a], of.signatures[b]);
+    });
+}
+
+// Pairs that share 50 to 51 %, 55 to 56 % ... of their shingles, where these are the least that are
+// asked for.
+void print_by_similarity(const std::string& corpus, const Measured& of, const Truth& truth) {
+    long pairs[101] = {}, found[101] = {};
+    for (const Pairs* some : {&truth.near, &truth.between})
+        for (const auto& [a, b] : *some) {
+            const double similarity = jaccard(of.sets[a], of.sets[b]);
+            // 29 / 50 in floating point may be the least bit below .58.
+            const int percent = int(std::floor(similarity * 100 + 1e-9)), asked = percent / 5 * 5;
+            if (percent - asked >= 2)
+                continue;
+            pairs[asked]++;
+            found[asked] += nearest_lane(of.lanes[a], of.lanes[b]) <= near_radius(asked / 100.0);
+        }
+    for (int asked = 50; asked <= 100; asked += 5)
+        printf("similar\t%s\t%d\t%ld\t%ld\n", corpus.c_str(), asked, pairs[asked], found[asked]);
+}
+
+// ---- short texts ----
+
+// As each word is one of three shingles, most edits of a short text make it another text. These
+// leave it a near-duplicate of itself: a word is added, or goes, at one end; longer texts have a
+// word replaced anywhere.
+std::string edited(const std::vector<std::string>& words, const std::string& other,
+                   std::mt19937& random) {
+    std::vector<std::string> changed = words;
+    switch (random() % 4) {
+    case 0:
+        changed.push_back(other);
+        break;
+    case 1:
+        changed.insert(changed.begin(), other);
+        break;
+    case 2:
+        changed.erase(random() % 2 ? changed.begin() : changed.end() - 1);
+        break;
+    default:
+        changed[random() % changed.size()] = other;
+    }
+    std::string text;
+    for (const std::string& word : changed)
+        text += word + " ";
+    return text;
+}
+
+constexpr int kLeastWords = 5, kMostWords = 30;
+constexpr int kTextsOfLength = 400; // of a corpus
+
+void print_short_texts(const Corpus& corpus) {
+    std::mt19937 random(11);
+    // Runs of words of the documents, cut without overlaps.
+    std::vector<std::vector<std::string>> words;
+    for (const std::string& document : corpus.documents) {
+        std::vector<std::string> of_document;
+        for (const auto& [begin, end] : words_of(document, corpus.spaceless))
+            of_document.push_back(document.substr(begin, end - begin));
+        if (of_document.size() > kMostWords)
+            words.push_back(std::move(of_document));
+    }
+    if (words.empty())
+        return;
+    for (int length = kLeastWords; length <= kMostWords; length++) {
+        long pairs = 0, found = 0, found_by_minhash = 0;
+        for (int i = 0; i < kTextsOfLength; i++) {
+            const auto& document = words[random() % words.size()];
+            const auto begin = document.begin() + random() % (document.size() - length);
+            const std::vector<std::string> run(begin, begin + length);
+            const auto& others = words[random() % words.size()];
+            std::string original;
+            for (const std::string& word : run)
+                original += word + " ";
+            const std::string copy = edited(run, others[random() % others.size()], random);
+            const Shingles a = word_shingles(original), b = word_shingles(copy);
+            const double similarity = jaccard(a, b);
+            // What counts as the same word (case, punctuation) makes equal texts of some.
+            if (similarity < kAlikeSimilarity || similarity == 1)
+                continue;
+            pairs++;
+            found += nearest_lane(lanes_of(original), lanes_of(copy)) <= kAlikeRadius;
+            found_by_minhash += share_a_band(signature(a), signature(b));
+        }
+        printf("edited\t%s\t%d\t%ld\t%ld\t%ld\n", corpus.name.c_str(), length, pairs, found,
+               found_by_minhash);
+    }
+}
+
+} // namespace
+
+void print_recall(const Corpus& corpus) {
+    Measured of;
+    for (const std::string& document : corpus.documents) {
+        of.sets.push_back(word_shingles(document));
+        of.lanes.push_back(lanes_of(document));
+        of.signatures.push_back(signature(of.sets.back()));
+    }
+    const Truth truth = find_truth(of.sets);
+    print_methods(corpus.name, of, truth.near);
+    print_by_similarity(corpus.name, of, truth);
+    if (!corpus.spaceless)
+        print_short_texts(corpus);
+}
+
+} // namespace quality
