@@ -285,6 +285,12 @@ CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IM
 CREATE INDEX ON own USING simhash (no_length(code) own_ops);
 CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[1, -5]';
 CREATE INDEX ON own USING simhash (no_length(code) own_ops);
+CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[2, 65, 1]';
+CREATE INDEX ON own USING simhash (no_length(code) own_ops);
+CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[1, 8, 2]';
+CREATE INDEX ON own USING simhash (no_length(code) own_ops);
+CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ARRAY[1, 8, 0, 0]';
+CREATE INDEX ON own USING simhash (no_length(code) own_ops);
 \set VERBOSITY default
 -- At the end of a transaction that empties a temporary table its index is built anew, when there is no snapshot.
 CREATE OR REPLACE FUNCTION own_layout(integer) RETURNS integer[] LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN ARRAY[1, 8]; END';

@@ -48,7 +48,7 @@ SELECT near_duplicate('', ''), '...'::text =~~ '...' AS no_feature, near_duplica
 SELECT near_duplicate('a', 'a', 1.01);
 SELECT near_duplicate('a', 'a', -0.01);
 SELECT near_duplicate('a', 'a', 'NaN');
-SELECT 'Thank you!'::varchar(20) =~~ 'thank you' AS varchar, document_lanes('Thank you!')[1] = minhash('Thank you!') AS first_lane,
+SELECT 'Thank you!'::varchar(20) =~~ 'thank you' AS varchar, (document_lanes('Thank you!'))[1] = minhash('Thank you!') AS first_lane,
        document_lanes('...') AS none, document_lanes(NULL) AS of_null,
        text 'Thank you!' <@~~ bit_ball(minhash_code('thank you'), 0) AS in_ball, text '...' <@~~ bit_ball(0::bit(128), 64) AS without;
 SELECT document_lane_layout(-1), document_lane_layout(42) = document_lane_layout(-1) AS whatever_the_modifier;
@@ -272,6 +272,17 @@ SELECT estimated('SELECT FROM empty WHERE body =~~ ''a''') > 0 AS empty, estimat
 -- The index is preferred to comparing every document.
 CREATE INDEX notes_body ON notes USING simhash (body);
 SELECT plan('SELECT FROM notes WHERE body =~~ ''note number 7''');
+-- More rows than memory remembers, of which both lanes find some, and the second lane alone others.
+CREATE FUNCTION found(ball bit_ball, by_index boolean) RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE result bigint[];
+BEGIN
+    PERFORM set_config('work_mem', '64kB', true), set_config('enable_bitmapscan', 'off', true),
+            set_config('enable_seqscan', (NOT by_index)::text, true), set_config('enable_indexscan', by_index::text, true);
+    EXECUTE 'SELECT ARRAY[count(*), sum(hashint8(id))] FROM notes WHERE body <@~~ $1' INTO result USING ball;
+    RETURN result;
+END $$;
+SELECT radius, (found(ball, true))[1] AS rows, found(ball, true) = found(ball, false) AS same
+FROM unnest('{9, 20, 24, 28, 31, 64}'::int[]) radius, LATERAL (SELECT bit_ball(minhash_code('a stranger to all of these notes'), radius)) b(ball);
 
 -- ---- constraints ----
 
@@ -336,7 +347,7 @@ SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'two_words_ops';
 CREATE INDEX ON wrong USING simhash (fp, body two_words_ops);
 DROP OPERATOR FAMILY two_words_ops USING simhash;
 DROP TABLE pages, loaded, conditions, kinds_of_text, parted, notes, empty, originals, of_tenants, verified, wrong;
-DROP FUNCTION wrong_answers, plan, answer, estimated, document, defined, nearest_lane, two_words;
+DROP FUNCTION wrong_answers, plan, answer, estimated, found, document, defined, nearest_lane, two_words;
 DROP DOMAIN letter;
 DROP COLLATION ignore_accents;
 -- The comparison of documents costs more than to find them: where all are alike, the index does not seem to do it for nothing.

@@ -126,7 +126,7 @@ Conditions::BallKind Conditions::kind_of_ball(Oid type) {
                         errmsg("index \"%s\" cannot search by a value of type %s",
                                RelationGetRelationName(index_), format_type_be(type)),
                         errdetail("Operator %d of its operator class must take hamming_ball, or, "
-                                  "for another type than bigint, bit_ball.",
+                                  "for other types than bigint, bit_ball.",
                                   kWithinBall)));
     ball_type_ = type;
     return ball_kind_;
