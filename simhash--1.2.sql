@@ -19,8 +19,7 @@ COMMENT ON FUNCTION hamming_support(internal) IS 'planner support of hamming and
 CREATE FUNCTION hamming_within_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'simhash_hamming_within_support'
     LANGUAGE C STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION hamming_within_support(internal) IS
-    'planner support of hamming_within, hamming_at and hamming_beyond';
+COMMENT ON FUNCTION hamming_within_support(internal) IS 'planner support of hamming_within';
 
 CREATE FUNCTION hamming_restrict(internal, oid, internal, integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'simhash_restrict'
@@ -52,20 +51,6 @@ CREATE FUNCTION hamming_within(fp bigint, query bigint, radius bigint) RETURNS b
 COMMENT ON FUNCTION hamming_within(bigint, bigint, bigint) IS
     'whether the Hamming distance of two fingerprints is at most radius';
 
-CREATE FUNCTION hamming_at(fp bigint, query bigint, distance bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_hamming_at'
-    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT hamming_within_support;
-COMMENT ON FUNCTION hamming_at(bigint, bigint, bigint) IS
-    'whether the Hamming distance of two fingerprints is exactly distance; the planner writes fp '
-    '<~> query = distance so';
-
-CREATE FUNCTION hamming_beyond(fp bigint, query bigint, radius bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_hamming_beyond'
-    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT hamming_within_support;
-COMMENT ON FUNCTION hamming_beyond(bigint, bigint, bigint) IS
-    'whether the Hamming distance of two fingerprints is more than radius; the planner writes fp '
-    '<~> query > radius so';
-
 CREATE FUNCTION hamming_radius_below("limit" bigint) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_hamming_radius_below'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
@@ -77,8 +62,8 @@ CREATE FUNCTION hamming_radius("limit" numeric, below boolean) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_hamming_radius'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_radius(numeric, boolean) IS
-    'greatest radius, -1 to 64, up to a limit, or below it; the planner writes fp <~> query <= '
-    '3.5 with it';
+    'greatest radius, -1 or more, up to a limit, or below it; the planner writes '
+    'fp <~> query <= 3.5 with it';
 
 CREATE FUNCTION hamming_near(bigint, bigint) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate'
@@ -265,27 +250,6 @@ CREATE FUNCTION hamming_within(code bit, query bit, radius bigint) RETURNS boole
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3 SUPPORT hamming_within_support;
 COMMENT ON FUNCTION hamming_within(bit, bit, bigint) IS
     'whether the Hamming distance of two codes is at most radius';
-
-CREATE FUNCTION hamming_at(code bit, query bit, distance bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_code_hamming_at'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3 SUPPORT hamming_within_support;
-COMMENT ON FUNCTION hamming_at(bit, bit, bigint) IS
-    'whether the Hamming distance of two codes is exactly distance; the planner writes code <~~> '
-    'query = distance so';
-
-CREATE FUNCTION hamming_beyond(code bit, query bit, radius bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_code_hamming_beyond'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3 SUPPORT hamming_within_support;
-COMMENT ON FUNCTION hamming_beyond(bit, bit, bigint) IS
-    'whether the Hamming distance of two codes is more than radius; the planner writes code <~~> '
-    'query > radius so';
-
-CREATE FUNCTION hamming_radius_of_codes("limit" numeric, below boolean) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_code_hamming_radius'
-    LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
-COMMENT ON FUNCTION hamming_radius_of_codes(numeric, boolean) IS
-    'greatest radius of codes of any length, -1 or more, up to a limit, or below it; the planner '
-    'writes code <~~> query <= 3.5 with it';
 
 CREATE FUNCTION codes_alike(bit, bit) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_codes_alike'
@@ -641,26 +605,6 @@ CREATE FUNCTION shingle_similarity(a shingle_set, b shingle_set) RETURNS double 
 COMMENT ON FUNCTION shingle_similarity(shingle_set, shingle_set) IS
     'Jaccard similarity of two sets of shingles, 0 to 1; null where both are empty';
 
-CREATE FUNCTION shingle_similar(a shingle_set, b shingle_set, threshold double precision)
-    RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_shingle_set_similar'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION shingle_similar(shingle_set, shingle_set, double precision) IS
-    'whether the Jaccard similarity of two sets of shingles is the threshold or more; null where '
-    'both are empty';
-
-CREATE FUNCTION shingle_sets_alike(shingle_set, shingle_set) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_shingle_sets_alike'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION shingle_sets_alike(shingle_set, shingle_set) IS
-    'implementation of =~~ of sets of shingles';
-
-CREATE OPERATOR =~~ (
-    FUNCTION = shingle_sets_alike, LEFTARG = shingle_set, RIGHTARG = shingle_set, COMMUTATOR = =~~,
-    RESTRICT = hamming_restrict, JOIN = hamming_join
-);
-COMMENT ON OPERATOR =~~ (shingle_set, shingle_set) IS
-    'whether two sets of shingles have a similarity of at least .8';
 
 CREATE FUNCTION shingle_containment(a text, b text, features text DEFAULT 'words',
         width integer DEFAULT 3)
@@ -840,12 +784,6 @@ COMMENT ON OPERATOR CLASS bit_ops USING simhash IS
 COMMENT ON OPERATOR FAMILY bit_ops USING simhash IS
     'codes, as many bits as a bit(n) has, and scopes of bit';
 
--- Of these columns nothing is stored: rows are rechecked.
-CREATE OPERATOR CLASS shingle_set_ops DEFAULT FOR TYPE shingle_set USING simhash AS
-    OPERATOR 5 =~~ (shingle_set, shingle_set);
-COMMENT ON OPERATOR CLASS shingle_set_ops USING simhash IS 'sets of shingles, after a fingerprint';
-COMMENT ON OPERATOR FAMILY shingle_set_ops USING simhash IS 'sets of shingles, after a fingerprint';
-
 -- Scopes, the columns after the first (src/index/scope.hpp): equality of each type, and the
 -- extended hash function that goes with it.
 CREATE OPERATOR CLASS integer_scope_ops DEFAULT FOR TYPE integer USING simhash AS
@@ -1024,26 +962,14 @@ COMMENT ON OPERATOR FAMILY varbit_scope_ops USING simhash IS 'scopes of bit vary
 
 -- ==== Whole tables ====
 
-CREATE FUNCTION near_duplicate_pairs_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'simhash_near_duplicate_pairs_support'
-    LANGUAGE C STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION near_duplicate_pairs_support(internal) IS
-    'planner support of near_duplicate_pairs: how many rows';
-
-CREATE FUNCTION near_duplicate_groups_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'simhash_near_duplicate_groups_support'
-    LANGUAGE C STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION near_duplicate_groups_support(internal) IS
-    'planner support of near_duplicate_groups: how many rows';
-
 -- These run a query, which may be about anything, so they are volatile and parallel unsafe. id_type
--- gives the type of the ids, and nothing else. Its form has no defaults: no call fits both forms, and
--- where a default is left out of a call in FROM, the server does not find out which type a
--- polymorphic column has.
+-- gives the type of the ids, and nothing else. The form that has it has no defaults: no call fits
+-- both forms, and where a default is left out of a call in FROM, the server does not find out which
+-- type a polymorphic column has. ROWS and COST stand for a table of a hundred thousand documents.
 CREATE FUNCTION near_duplicate_pairs(query text, similarity double precision DEFAULT 0.8)
     RETURNS TABLE (id bigint, other bigint, similarity double precision)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_pairs'
-    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_pairs_support;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_pairs(text, double precision) IS
     'every pair of near-duplicates among the documents that the query returns as (id, text), '
     'once, with their exact similarity';
@@ -1052,7 +978,7 @@ CREATE FUNCTION near_duplicate_pairs(query text, similarity double precision,
         id_type anyelement)
     RETURNS TABLE (id anyelement, other anyelement, similarity double precision)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_pairs'
-    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_pairs_support;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_pairs(text, double precision, anyelement) IS
     'every pair of near-duplicates among the documents that the query returns as (id, text), with '
     'ids of any type';
@@ -1060,7 +986,7 @@ COMMENT ON FUNCTION near_duplicate_pairs(text, double precision, anyelement) IS
 CREATE FUNCTION near_duplicate_groups(query text, similarity double precision DEFAULT 0.8)
     RETURNS TABLE (id bigint, original bigint)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_groups'
-    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_groups_support;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_groups(text, double precision) IS
     'for every document that the query returns as (id, text), the first document of its group of '
     'near-duplicates';
@@ -1069,7 +995,7 @@ CREATE FUNCTION near_duplicate_groups(query text, similarity double precision,
         id_type anyelement)
     RETURNS TABLE (id anyelement, original anyelement)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_groups'
-    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 SUPPORT near_duplicate_groups_support;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_groups(text, double precision, anyelement) IS
     'for every document that the query returns as (id, text), the first document of its group, '
     'with ids of any type';
@@ -1084,22 +1010,16 @@ COMMENT ON FUNCTION simhash_cluster(bigint, integer) IS
 CREATE TYPE simhash_pair AS (a bigint, b bigint, distance integer);
 COMMENT ON TYPE simhash_pair IS 'two fingerprints and their distance';
 
-CREATE FUNCTION simhash_pairs_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'simhash_pairs_support'
-    LANGUAGE C STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_pairs_support(internal) IS
-    'planner support of functions that give pairs: how many rows';
-
 CREATE FUNCTION simhash_pairs(fps bigint[], radius integer DEFAULT 3) RETURNS SETOF simhash_pair
     AS 'MODULE_PATHNAME', 'simhash_pairs'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_pairs_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_pairs(bigint[], integer) IS
     'Every pair of different fingerprints within the radius, once, a < b, in order';
 
 CREATE FUNCTION simhash_join(a bigint[], b bigint[], radius integer DEFAULT 3)
     RETURNS SETOF simhash_pair
     AS 'MODULE_PATHNAME', 'simhash_join_arrays'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_pairs_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_join(bigint[], bigint[], integer) IS
     'Every pair within the radius of a fingerprint of one array and one of the other, once, in '
     'order';
@@ -1107,7 +1027,7 @@ COMMENT ON FUNCTION simhash_join(bigint[], bigint[], integer) IS
 -- These run a query, as above.
 CREATE FUNCTION simhash_pairs_of(query text, radius integer DEFAULT 3) RETURNS SETOF simhash_pair
     AS 'MODULE_PATHNAME', 'simhash_pairs_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_pairs_support;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_pairs_of(text, integer) IS
     'Every pair of different fingerprints within the radius among those that the query returns, '
     'once, a < b, in order';
@@ -1115,7 +1035,7 @@ COMMENT ON FUNCTION simhash_pairs_of(text, integer) IS
 CREATE FUNCTION simhash_join_of(a_query text, b_query text, radius integer DEFAULT 3)
     RETURNS SETOF simhash_pair
     AS 'MODULE_PATHNAME', 'simhash_join_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_pairs_support;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_join_of(text, text, integer) IS
     'Every pair within the radius of a fingerprint that the one query returns and one that the '
     'other returns, once, in order';
@@ -1168,55 +1088,49 @@ COMMENT ON FUNCTION simhash_cluster(bit, integer) IS
 CREATE TYPE simhash_bit_pair AS (a "bit", b "bit", distance integer);
 COMMENT ON TYPE simhash_bit_pair IS 'two codes and their distance';
 
-CREATE FUNCTION simhash_bit_pairs_support(internal) RETURNS internal
-    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_support'
-    LANGUAGE C STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bit_pairs_support(internal) IS
-    'planner support of functions that give pairs of codes: how many rows';
-
 CREATE FUNCTION simhash_bit_pairs(codes bit[]) RETURNS SETOF simhash_bit_pair
     AS 'MODULE_PATHNAME', 'simhash_bit_pairs'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_bit_pairs_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_bit_pairs(bit[]) IS
     'Every pair of different codes within the radius of =~~ of codes, once, a < b, in order';
 
 CREATE FUNCTION simhash_bit_pairs(codes bit[], radius integer) RETURNS SETOF simhash_bit_pair
     AS 'MODULE_PATHNAME', 'simhash_bit_pairs'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_bit_pairs_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_bit_pairs(bit[], integer) IS
     'Every pair of different codes within the radius, once, a < b, in order';
 
 CREATE FUNCTION simhash_bit_join(a bit[], b bit[]) RETURNS SETOF simhash_bit_pair
     AS 'MODULE_PATHNAME', 'simhash_bit_join'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_bit_pairs_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_bit_join(bit[], bit[]) IS
     'Every pair within the radius of =~~ of codes of a code of one array and one of the other, '
     'once, in order';
 
 CREATE FUNCTION simhash_bit_join(a bit[], b bit[], radius integer) RETURNS SETOF simhash_bit_pair
     AS 'MODULE_PATHNAME', 'simhash_bit_join'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_bit_pairs_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_bit_join(bit[], bit[], integer) IS
     'Every pair within the radius of a code of one array and one of the other, once, in order';
 
 -- These run a query, as above.
 CREATE FUNCTION simhash_bit_pairs_of(query text) RETURNS SETOF simhash_bit_pair
     AS 'MODULE_PATHNAME', 'simhash_bit_pairs_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_bit_pairs_support;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_bit_pairs_of(text) IS
     'Every pair of different codes within the radius of =~~ of codes among those that the query '
     'returns, once, a < b, in order';
 
 CREATE FUNCTION simhash_bit_pairs_of(query text, radius integer) RETURNS SETOF simhash_bit_pair
     AS 'MODULE_PATHNAME', 'simhash_bit_pairs_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_bit_pairs_support;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_bit_pairs_of(text, integer) IS
     'Every pair of different codes within the radius among those that the query returns, once, a '
     '< b, in order';
 
 CREATE FUNCTION simhash_bit_join_of(a_query text, b_query text) RETURNS SETOF simhash_bit_pair
     AS 'MODULE_PATHNAME', 'simhash_bit_join_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_bit_pairs_support;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_bit_join_of(text, text) IS
     'Every pair within the radius of =~~ of codes of a code that the one query returns and one '
     'that the other returns, once, in order';
@@ -1224,7 +1138,7 @@ COMMENT ON FUNCTION simhash_bit_join_of(text, text) IS
 CREATE FUNCTION simhash_bit_join_of(a_query text, b_query text, radius integer)
     RETURNS SETOF simhash_bit_pair
     AS 'MODULE_PATHNAME', 'simhash_bit_join_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE SUPPORT simhash_bit_pairs_support;
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
 COMMENT ON FUNCTION simhash_bit_join_of(text, text, integer) IS
     'Every pair within the radius of a code that the one query returns and one that the other '
     'returns, once, in order';
@@ -1288,14 +1202,14 @@ BEGIN ATOMIC
                 simhash(body, 'words'::text, 3, 'binary'::text, 'xxh3'::text)] AS fingerprints
         FROM pg_catalog.unnest(documents) WITH ORDINALITY AS all_of_them (body, number)
         WHERE minhash(body, 'words'::text, 3) IS NOT NULL
-    ), pair AS ( -- by comparing sets, of which most are told apart by their first shingles
+    ), pair AS (
         SELECT a.fingerprints AS of_a, b.fingerprints AS of_b,
-            shingle_similar(a.shingles, b.shingles, similar_from) AS is_similar,
-            NOT shingle_similar(a.shingles, b.shingles, unlike_below) AS is_unlike
+            shingle_similarity(a.shingles, b.shingles) AS similarity
         FROM document a JOIN document b ON a.number < b.number
         OFFSET 0
     ), counted AS (
-        SELECT number, a <~> b AS distance, is_similar, is_unlike, count(*) AS pairs
+        SELECT number, a <~> b AS distance, similarity >= similar_from AS is_similar,
+            similarity < unlike_below AS is_unlike, count(*) AS pairs
         FROM pair, unnest(of_a, of_b) WITH ORDINALITY AS of_form (a, b, number)
         GROUP BY 1, 2, 3, 4
     ), form AS (

@@ -204,22 +204,6 @@ SELECT a, b, pg_typeof(a), format_type(atttypid, atttypmod) FROM kept, pg_attrib
 SELECT * FROM simhash_pairs('{1,3}', 1);
 SELECT * FROM simhash_join('{1}', '{3}', 1);
 
--- Estimates.
-CREATE FUNCTION estimate(statement text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT json) ' || statement INTO plan;
-    RETURN (plan -> 0 -> 'Plan' ->> 'Plan Rows')::bigint;
-END $$;
-ANALYZE many;
-SELECT statement, estimate('SELECT * FROM ' || statement) BETWEEN 1 AND 20000 AS few, estimate('SELECT * FROM ' || statement) <> 1000 AS known
-FROM (VALUES ('simhash_bit_pairs_of(''SELECT code FROM many'')'), ('simhash_bit_pairs_of(''SELECT code FROM many'', 40)'),
-             ('simhash_bit_pairs((SELECT array_agg(code) FROM many))'), ('simhash_bit_pairs(ARRAY(SELECT code FROM many), 9)'),
-             ('simhash_bit_join_of(''SELECT code FROM many'', ''SELECT code FROM many'')'),
-             ('simhash_bit_join_of(''SELECT code FROM many'', ''SELECT code FROM many'', 31)'),
-             ('simhash_bit_join(''{1}'', ''{1,0}'')')) v (statement);
-SELECT estimate('SELECT * FROM simhash_bit_pairs_of(''SELECT code FROM many'', NULL)') AS of_null;
-
 -- Bad input.
 SELECT * FROM simhash_bit_pairs('{101,1111}');
 SELECT * FROM simhash_bit_join('{101}', '{1111}');
@@ -246,4 +230,4 @@ SELECT * FROM simhash_bit_pairs_of('SELECT 1');
 SELECT * FROM simhash_bit_pairs_of('SELECT B''1'', B''1''');
 DROP TABLE lengths, radii, wide, distances, expected, names, found, joined, clusters, many, many_pairs, many_joined, many_clusters, kept;
 DROP DOMAIN picture_hash;
-DROP FUNCTION codes_of, in_order, estimate, temporary_files, written_blocks;
+DROP FUNCTION codes_of, in_order, temporary_files, written_blocks;

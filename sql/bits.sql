@@ -30,11 +30,8 @@ INSERT INTO stored SELECT bits, code(1, bits) FROM unnest(ARRAY[1, 64, 900, 9000
 INSERT INTO stored VALUES (100000, repeat('01', 50000)::varbit), (80000, code(1, 80000));
 SELECT id, code <~~> ~code = id AS all_bits, code <~~> code AS none FROM stored ORDER BY id;
 
-SELECT radius, hamming_within(B'0000', B'0111', radius) AS within, hamming_at(B'0000', B'0111', radius) AS at,
-       hamming_beyond(B'0000', B'0111', radius) AS beyond
+SELECT radius, hamming_within(B'0000', B'0111', radius) AS within
 FROM unnest(ARRAY[-9223372036854775808, -1, 0, 2, 3, 4, 9223372036854775807]) radius;
-SELECT "limit", hamming_radius_of_codes("limit", false) AS up_to, hamming_radius_of_codes("limit", true) AS below
-FROM unnest(ARRAY['-Infinity', -0.5, 0, 0.5, 64.5, 100, 1e6, 1e12, 'NaN']::numeric[]) "limit";
 -- The radius of =~~ follows from the length.
 SELECT count(*) AS lengths, bool_and(changed(a, radius) =~~ a AND NOT changed(a, radius + 1) =~~ a AND a =~~ a) AS as_defined
 FROM (SELECT code(1, bits) AS a, (bit_lane_layout(bits))[2] AS radius FROM generate_series(2, 1024, 7) bits) c;
@@ -91,15 +88,13 @@ BEGIN
 END $$;
 SELECT form, condition('SELECT * FROM pictures WHERE ' || form)
 FROM unnest(ARRAY[
-    'pdq <~~> Q <= 31', 'pdq <~~> Q < 32', 'pdq <~~> Q = 0', 'pdq <~~> Q > 31', 'pdq <~~> Q >= 32', 'pdq <~~> Q <> 31',
-    '31 >= pdq <~~> Q', '32 > Q <~~> pdq', '0 = pdq <~~> Q', '31 < pdq <~~> Q',
+    'pdq <~~> Q <= 31', 'pdq <~~> Q < 32', 'pdq <~~> Q = 0', '31 >= pdq <~~> Q', '32 > Q <~~> pdq', '0 = pdq <~~> Q',
     'hamming(pdq, Q) <= 31', 'hamming(Q, pdq) < 32', 'pdq <~~> Q <= 31::smallint', 'pdq <~~> Q < 32::bigint',
     'pdq <~~> Q <= ''31''', 'NOT pdq <~~> Q > 31', 'pdq <~~> Q BETWEEN 1 AND 31',
     'pdq <~~> Q <= radius', 'wide_radius > pdq <~~> Q', 'narrow_radius >= pdq <~~> Q', 'pdq <~~> Q <= radius + 1',
-    'pdq <~~> Q <= 100.5', 'pdq <~~> Q < 100.0', 'pdq <~~> Q > 100.5', 'pdq <~~> Q = 100.0', 'pdq <~~> Q <= 100.5::float8',
-    'pdq <~~> Q < radius::numeric', 'pdq <~~> Q <= 1e100', 'pdq <~~> Q <= ''NaN''::numeric',
-    'pdq <~~> Q IN (1, 2)', 'pdq <~~> Q IN (2, NULL)', 'pdq <~~> Q <= -1', 'pdq <~~> NULL <= 31', 'pdq <~~> Q <= NULL',
-    'pdq <~~> Q <= (random() * 3)::int', '(pdq <~~> Q) + 1 <= 31']) form;
+    'pdq <~~> Q <= 100.5', 'pdq <~~> Q < 100.0', 'pdq <~~> Q = 100.0', 'pdq <~~> Q < radius::numeric', 'pdq <~~> Q = radius',
+    'pdq <~~> Q <= 1e100', 'pdq <~~> Q <= ''NaN''::numeric', 'pdq <~~> Q <= -1', 'pdq <~~> NULL <= 31', 'pdq <~~> Q <= NULL',
+    'pdq <~~> Q > 31', 'pdq <~~> Q <> 31', 'pdq <~~> Q IN (1, 2)', 'pdq <~~> Q <= (random() * 3)::int', '(pdq <~~> Q) + 1 <= 31']) form;
 SELECT condition('SELECT * FROM pictures a JOIN pictures b ON a.pdq <~~> b.pdq <= 31');
 
 -- An index finds what the scan finds: every length, radii to a fifth of it, and codes of few and of many bits set.
@@ -179,7 +174,6 @@ SELECT plan('SELECT id FROM codes ORDER BY of_256 <~~> Q LIMIT 3');
 SELECT plan('SELECT id FROM codes ORDER BY hamming(Q, of_256) LIMIT 3');
 SELECT plan('SELECT a.id FROM codes a JOIN codes b ON a.of_256 <~~> b.of_256 <= 31 WHERE a.id = 7');
 SELECT plan('SELECT a.id FROM codes a JOIN codes b ON a.of_256 =~~ b.of_256 WHERE a.id = 7');
-SELECT plan('SELECT id FROM (SELECT * FROM codes UNION ALL SELECT * FROM codes) u WHERE of_256 <~~> Q <= 31');
 SET enable_seqscan = off;
 SELECT condition('SELECT id FROM codes WHERE of_256 <~~> Q <= 31 OR of_256 = Q');
 -- Arrays: a bitmap scan for all elements. Elements that are near each other or NULL, only NULL, and none.
@@ -233,8 +227,7 @@ ANALYZE chance;
 SELECT radius, estimated(query) BETWEEN n / 3.0 AND 3 * n + 10 AS good
 FROM unnest(ARRAY[-1, 0, 3, 31, 40, 45, 50, 60, 99, 100, 5000]) radius, LATERAL (SELECT count(*) AS n FROM chance WHERE c <~~> code(0, 100) <= radius) n,
     LATERAL (SELECT format('SELECT FROM chance WHERE c <~~> %L::bit(100) <= %s', code(0, 100), radius) AS query) q;
-SELECT estimated(format('SELECT FROM chance WHERE c <~~> %L::bit(100) > 50', code(0, 100))) BETWEEN 1000 AND 4000 AS beyond,
-       estimated(format('SELECT FROM chance WHERE c =~~ %L::bit(100)', code(0, 100))) < 20 AS near,
+SELECT estimated(format('SELECT FROM chance WHERE c =~~ %L::bit(100)', code(0, 100))) < 20 AS near,
        estimated('SELECT FROM chance WHERE c <@ NULL::bit_ball') AS never,
        estimated('SELECT FROM chance a JOIN chance b ON a.c <~~> b.c <= 13') BETWEEN 1000 AND 50000 AS joined,
        estimated('SELECT FROM chance a JOIN chance b ON a.c <~~> b.c <= 50') BETWEEN 5e6 AND 2e7 AS joined_far,

@@ -144,13 +144,13 @@ SELECT least(a, b) AS id, greatest(a, b) AS other,
 FROM candidate
 JOIN (SELECT id, simhash_shingles(body) AS shingles FROM pages OFFSET 0) x ON x.id = a
 JOIN (SELECT id, simhash_shingles(body) AS shingles FROM pages OFFSET 0) y ON y.id = b
-WHERE shingle_similar(x.shingles, y.shingles, 0.8)
+WHERE shingle_similarity(x.shingles, y.shingles) >= 0.8
 ORDER BY id, other;
 SELECT x.id, y.id AS other, shingle_similarity(x.body, y.body) AS similarity
 FROM pages x JOIN pages y ON x.fp <~> y.fp <= 8 AND x.id < y.id AND shingle_similarity(x.body, y.body) >= 0.8 ORDER BY id, other;
 SELECT y.id, shingle_similarity(y.body, x.body) AS similarity
 FROM pages x, pages y
-WHERE x.id = 1 AND y.fp <~> x.fp <= 8 AND shingle_similar(simhash_shingles(y.body), simhash_shingles(x.body), 0.8)
+WHERE x.id = 1 AND y.fp <~> x.fp <= 8 AND shingle_similarity(y.body, x.body) >= 0.8
 ORDER BY similarity DESC, id;
 CREATE UNLOGGED TABLE page_shingles AS
 SELECT id, fp, simhash_shingles(body) AS shingles FROM pages WHERE fp IS NOT NULL;

@@ -27,9 +27,10 @@ SELECT hamming_within(0, 7, 3::smallint), hamming_within(0, 7, 3), hamming_withi
        hamming_within(0, 7, '3'), hamming_within(fp => 0, query => 7, radius => 2),
        hamming_within(0, 7, NULL) AS null_radius;
 
--- hamming_at, hamming_beyond and hamming_radius_below, which the planner uses for =, > and <.
-SELECT distance, hamming_at(0, 7, distance) AS at, hamming_beyond(0, 7, distance) AS beyond, hamming_radius_below(distance) AS below
-FROM unnest(ARRAY[-9223372036854775808, -1, 0, 2, 3, 4, 64, 65, 9223372036854775807]) distance;
+-- The radii of limits, by which the planner searches for < and for limits of numeric.
+SELECT "limit", hamming_radius_below("limit") AS below FROM unnest(ARRAY[-9223372036854775808, -1, 0, 1, 64, 9223372036854775807]) "limit";
+SELECT "limit", hamming_radius("limit", false) AS up_to, hamming_radius("limit", true) AS below
+FROM unnest(ARRAY['-Infinity', -0.5, 0, 0.5, 64.5, 100, 1e6, 1e12, 'NaN']::numeric[]) "limit";
 
 -- ~= is a distance of at most 3, both ways round.
 SELECT fp, fp ~= 0 AS near, 0 ~= fp AS commuted FROM unnest(ARRAY[0::bigint, 1, 7, 15, -1, NULL]) fp;

@@ -58,7 +58,7 @@ FROM unnest(ARRAY[
     'fp <~> word(-7) <= 3', 'fp <~> word(-7) < 4', 'fp <~> word(-7) = 0', 'fp <~> word(-7) = 2',
     '3 >= fp <~> word(-7)', '4 > fp <~> word(-7)', '2 = word(-7) <~> fp',
     'hamming(fp, word(-7)) <= 3', 'hamming(word(-7), fp) < 4', '3 >= hamming(fp, word(-7))',
-    'hamming_within(fp, word(-7), 3)', 'hamming_within(word(-7), fp, 3)', 'hamming_at(fp, word(-7), 1)',
+    'hamming_within(fp, word(-7), 3)', 'hamming_within(word(-7), fp, 3)',
     'fp <@ hamming_ball(word(-7), 3)', 'hamming_ball(word(-7), 3) @> fp', 'fp <@ ''(0,12)''', 'fp ~= word(-7)', 'word(-7) ~= fp',
     'fp <~> word(-7) <= 3::smallint', 'fp <~> word(-7) <= 3::bigint', '4::bigint > fp <~> word(-7)', 'fp <~> word(-7) <= ''3''',
     'fp <~> word(-7) <= (SELECT max(radius) FROM queries)', 'fp <~> (SELECT min(q) FROM queries) < (SELECT max(radius) FROM queries)',
@@ -215,7 +215,7 @@ CREATE FUNCTION is_near(a bigint, b bigint) RETURNS boolean IMMUTABLE LANGUAGE s
 SELECT shown(query)
 FROM unnest(ARRAY[
     'SELECT * FROM near_seven', 'SELECT * FROM distances WHERE distance <= 3', 'SELECT * FROM distances WHERE distance < 2 AND id > 5',
-    'SELECT * FROM all_twice WHERE fp <~> word(-7) <= 3', 'SELECT * FROM all_twice WHERE fp <~> word(-7) = 2',
+    'SELECT * FROM all_twice WHERE fp <~> word(-7) <= 3', 'SELECT * FROM all_twice WHERE fp <@ hamming_ball(word(-7), 3)',
     'SELECT * FROM queries JOIN all_twice ON fp <~> q <= 3', 'SELECT fp <~> 42 AS distance FROM all_twice ORDER BY 1 LIMIT 3', 'SELECT * FROM barrier WHERE fp <~> word(-7) <= 3',
     'SELECT * FROM near(word(-7), 3)', 'SELECT * FROM queries, near(q, radius)',
     'SELECT * FROM documents WHERE is_near(fp, word(-7))', 'SELECT * FROM queries JOIN documents ON is_near(q, fp)']) query;

@@ -260,26 +260,8 @@ EXCEPTION WHEN division_by_zero THEN RAISE INFO 'caught, % files', temporary_fil
 END $$;
 RESET work_mem;
 
--- How many rows the planner expects.
-CREATE FUNCTION expected_rows(query text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-    RETURN plan -> 0 -> 'Plan' ->> 'Plan Rows';
-END $$;
-ANALYZE page, many;
-SELECT expected_rows('SELECT FROM near_duplicate_groups(''SELECT id, body FROM many'')') AS groups,
-       expected_rows('SELECT FROM near_duplicate_pairs(''SELECT id, body FROM many'')') AS pairs,
-       expected_rows('SELECT FROM near_duplicate_pairs(''SELECT id, body FROM many'', .5)') AS pairs_of_half,
-       expected_rows('SELECT FROM near_duplicate_groups(''SELECT id, body FROM many'', NULL::float8)') AS of_null,
-       expected_rows('SELECT FROM near_duplicate_groups(NULL)') AS of_no_query,
-       expected_rows('SELECT FROM near_duplicate_groups(''SELECT id, body FROM missing'')') AS of_missing;
-SET ROLE regress_simhash_reader;
-SELECT expected_rows('SELECT FROM near_duplicate_groups(''SELECT id, body FROM many'')') AS of_another;
-RESET ROLE;
-
 DROP ROLE regress_simhash_reader;
 DROP TABLE page, made, pair, all_pairs, many, alike, ids;
 DROP TYPE place_of_page;
 DROP DOMAIN number, document;
-DROP FUNCTION word, made_text, defined_pairs, defined_groups, compare, temporary_files, wrong_ids, wrong_ids_of_all, ends_of, writes, expected_rows;
+DROP FUNCTION word, made_text, defined_pairs, defined_groups, compare, temporary_files, wrong_ids, wrong_ids_of_all, ends_of, writes;

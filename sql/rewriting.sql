@@ -17,35 +17,33 @@ EXPLAIN (COSTS OFF) SELECT * FROM rewritten WHERE fp <~> 42 <= 3;
 -- Every form, each way round, with every type of limit.
 SELECT form, condition('SELECT * FROM rewritten WHERE ' || form)
 FROM unnest(ARRAY[
-    'fp <~> 42 <= 3', 'fp <~> 42 < 4', 'fp <~> 42 = 0', 'fp <~> 42 > 3', 'fp <~> 42 >= 4', 'fp <~> 42 <> 3',
-    '3 >= fp <~> 42', '4 > fp <~> 42', '0 = fp <~> 42', '3 < fp <~> 42', '4 <= fp <~> 42', '3 <> fp <~> 42',
+    'fp <~> 42 <= 3', 'fp <~> 42 < 4', 'fp <~> 42 = 0', '3 >= fp <~> 42', '4 > fp <~> 42', '0 = fp <~> 42',
     '42 <~> fp <= 3', 'hamming(fp, 42) <= 3', 'hamming(42, fp) < 4', '3 >= hamming(fp, 42)',
-    'fp <~> 42 <= 3::smallint', 'fp <~> 42 < 4::smallint', '3::smallint = fp <~> 42',
-    'fp <~> 42 <= 3::bigint', 'fp <~> 42 < 4::bigint', '3::bigint = fp <~> 42',
+    'fp <~> 42 <= 3::smallint', 'fp <~> 42 < 4::smallint', '3::smallint = fp <~> 42', '4::smallint > fp <~> 42',
+    'fp <~> 42 <= 3::bigint', 'fp <~> 42 < 4::bigint', '3::bigint = fp <~> 42', '3::bigint >= fp <~> 42',
     'fp <~> 42 <= ''3''', 'NOT fp <~> 42 > 3', 'fp <~> 42 BETWEEN 1 AND 3',
     'fp <~> 42 <= radius', 'fp <~> 42 < radius', 'fp <~> 42 = radius', 'wide_radius > fp <~> 42',
     'narrow_radius >= fp <~> 42', 'fp <~> 42 <= radius + 1',
     'fp <~> 42 <= 3 OR fp <~> 43 <= 3 AND id = 5', '(fp <~> 42 <= 3) IS TRUE',
     'CASE WHEN id = 1 THEN fp <~> 42 <= 3 END',
-    'fp <~> 42 <= 3.5', '3.5 > fp <~> 42', 'fp <~> 42 < 3.0', 'fp <~> 42 > 3.0', 'fp <~> 42 >= 3.5', 'fp <~> 42 = 3.0',
-    'fp <~> 42 <= 3.5::float8', 'fp <~> 42 < radius::numeric', 'fp <~> 42 <= radius::float8', 'fp <~> 42 < radius::float8',
-    'fp <~> 42 IN (1, 2)', 'fp <~> 42 IN (2, NULL)', 'fp <~> 42 = ANY (ARRAY[1, 2]::bigint[])',
-    'fp <~> 42 IN (1, 2) OR id = 1 AND fp <~> 42 = 3.0']) form;
+    'fp <~> 42 <= 3.5', '3.5 > fp <~> 42', 'fp <~> 42 < 3.0', 'fp <~> 42 = 3.0', 'fp <~> 42 = 2.5',
+    'fp <~> 42 < radius::numeric', 'fp <~> 42 = radius::numeric', 'id = 1 OR id = 2 AND fp <~> 42 = 3']) form;
 
 -- Limits no radius can reach: no error, no overflow.
 SELECT form, condition('SELECT * FROM rewritten WHERE ' || form)
 FROM unnest(ARRAY[
     'fp <~> 42 <= -1', 'fp <~> 42 <= 65', 'fp <~> 42 <= 5000000000', 'fp <~> 42 < -2147483648',
-    'fp <~> 42 < ''-9223372036854775808''::bigint', 'fp <~> 42 >= ''-9223372036854775808''::bigint',
+    'fp <~> 42 < ''-9223372036854775808''::bigint', 'fp <~> 42 = ''-9223372036854775808''::bigint',
     'fp <~> 42 <= NULL', 'fp <~> NULL <= 3',
     'fp <~> 42 <= -0.5', 'fp <~> 42 < 0.0', 'fp <~> 42 <= 64.5', 'fp <~> 42 < 1e100', 'fp <~> 42 <= ''NaN''::numeric',
-    'fp <~> 42 > ''-Infinity''::float8', 'fp <~> 42 IN (-1, 5000000000)']) form;
+    'fp <~> 42 = ''Infinity''::numeric']) form;
 
--- Left as they are: volatile conditions, other people's comparisons and other types.
+-- Left as they are: what no index serves, limits of float8, volatile conditions, other people's comparisons and other types.
 SELECT form, condition('SELECT * FROM rewritten WHERE ' || form)
 FROM unnest(ARRAY[
-    'fp <~> 42 <= (random() * 3)::int', 'fp <~> (random() * 3)::int <= 3', 'fp <~> 42 NOT IN (1, 2)',
-    'fp <~> 42 IN (1, radius)', 'fp <~> 42 = ANY (''{}''::int[])', '(fp <~> 42) + 1 <= 3', 'id <= 3']) form;
+    'fp <~> 42 > 3', 'fp <~> 42 >= 4', 'fp <~> 42 <> 3', '3 < fp <~> 42', '4 <= fp <~> 42', '3.5 <= fp <~> 42',
+    'fp <~> 42 IN (1, 2)', 'fp <~> 42 <= 3::float8', '3::real > fp <~> 42',
+    'fp <~> 42 <= (random() * 3)::int', 'fp <~> (random() * 3)::int <= 3', '(fp <~> 42) + 1 <= 3', 'id <= 3', '-(fp <~> 42) <= 3']) form;
 
 -- An equality of one table's distance with another's limit may be a hash join, and stays one; others are rewritten.
 SET enable_mergejoin = off; SET enable_nestloop = off;
@@ -99,19 +97,17 @@ SELECT count(*) FROM compared WHERE fp <~> 4711 IN (SELECT radius FROM radii);
 SELECT count(*) FROM compared c WHERE EXISTS (SELECT FROM radii WHERE radius = fp <~> 4711) OR id = 7;
 SELECT count(*) FROM compared WHERE (fp <~> 4711 <= ANY (SELECT radius FROM radii)) IS NOT TRUE;
 SELECT count(*) FROM compared WHERE ((fp <~> 4711, id) IN (SELECT radius, radius FROM radii)) OR fp <~> 4711 <= 3 OR id = 7;
--- A list with NULL is never false; a limit of float8 has more digits than the cast to numeric keeps.
-SELECT count(*) FILTER (WHERE (fp <~> 4711 IN (30, NULL)) IS NULL) AS unknown,
-       count(*) FILTER (WHERE (fp <~> 4711 IN (30, NULL)) IS FALSE) AS not_in FROM compared;
-SELECT count(*) FROM compared WHERE (fp <~> 4711 IN (30, NULL)) IS NULL;
-SELECT count(*) FROM compared WHERE (fp <~> 4711 IN (30, NULL)) IS FALSE;
-SELECT (SELECT count(*) FROM compared WHERE fp <~> 4711 <= 2.9999999999999996::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 <= 2) AS same,
-       (SELECT count(*) FROM compared WHERE fp <~> 4711 < 30.000000000000004::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 <= 30) AS same,
-       (SELECT count(*) FROM compared WHERE fp <~> 4711 >= 30.000000000000004::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 > 30) AS same,
-       (SELECT count(*) FROM compared WHERE fp <~> 4711 > 29.999999999999996::float8) = (SELECT count(*) FROM compared WHERE fp <~> 4711 > 29) AS same;
-SELECT condition('SELECT * FROM compared WHERE fp <~> 42 < 3.0000000000000004::float8');
--- A subplan runs once for each row, though predicate and comparison might both stand.
+-- An equality is right for every limit, also where it is NULL.
+SELECT count(*) FILTER (WHERE by_equality <> by_scan) AS wrong, sum(by_equality) AS rows
+FROM generate_series(-1, 65) k,
+    LATERAL (SELECT count(*) AS by_equality FROM compared WHERE fp <~> 4711 = k) e,
+    LATERAL (SELECT count(*) AS by_scan FROM compared WHERE (fp <~> 4711) + 0 = k) s;
+SELECT k, (SELECT count(*) FROM compared WHERE fp <~> 4711 = k) = (SELECT count(*) FROM compared WHERE (fp <~> 4711) + 0 = k) AS same,
+       (SELECT count(*) FROM compared WHERE (fp <~> 4711 = k) IS NULL) AS unknown
+FROM unnest(ARRAY[30, 30.0, 29.5, 1e100, -0.5, 'NaN', NULL]::numeric[]) k;
+-- A subplan runs once for each row, though an equality becomes two predicates.
 CREATE SEQUENCE calls;
-SELECT count(*) FROM compared c WHERE fp <~> (SELECT nextval('calls') WHERE c.id > 0) IN (30, 31);
+SELECT count(*) FROM compared c WHERE fp <~> (SELECT nextval('calls') WHERE c.id > 0) = 30;
 SELECT last_value FROM calls;
 DROP SEQUENCE calls;
 DROP TABLE compared, radii;
@@ -132,20 +128,17 @@ SELECT form, condition(form) FROM unnest(ARRAY[
     'SELECT fp FROM rewritten GROUP BY fp HAVING fp <~> 42 <= 3',
     'SELECT * FROM (SELECT DISTINCT fp FROM rewritten) d WHERE fp <~> 42 <= 3',
     'SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u WHERE fp <~> 42 <= 3',
-    'SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u WHERE fp <~> 42 = 3 OR fp = 1',
-    'SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u WHERE fp <~> 42 IN (1, 2) AND fp <~> 43 = 3.0',
-    'SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u JOIN (VALUES (1), (2)) v(q) ON fp <~> q < 4',
+    'SELECT fp FROM rewritten WHERE fp <~> 42 <= 3 UNION ALL SELECT fp FROM rewritten WHERE fp <~> 42 <= 3',
     'SELECT min(id) FROM rewritten WHERE fp <~> 42 <= 3',
     'WITH w AS MATERIALIZED (SELECT * FROM rewritten WHERE fp <~> 42 <= 3) SELECT * FROM w WHERE fp <~> 43 <= 3']) form;
 
--- Row-level security, of a member of a UNION ALL, too; and a user who may not call what a condition would become.
+-- Row-level security; and a user who may not call what a condition would become.
 CREATE ROLE regress_simhash_reader;
 GRANT SELECT ON rewritten TO regress_simhash_reader;
 CREATE POLICY near ON rewritten USING (fp <~> 42 <= 3);
 ALTER TABLE rewritten ENABLE ROW LEVEL SECURITY;
 SET ROLE regress_simhash_reader;
 EXPLAIN (COSTS OFF) SELECT * FROM rewritten WHERE id = 1;
-EXPLAIN (COSTS OFF) SELECT * FROM (SELECT fp FROM rewritten UNION ALL SELECT fp FROM rewritten) u WHERE fp = 1;
 RESET ROLE;
 ALTER TABLE rewritten DISABLE ROW LEVEL SECURITY;
 DROP POLICY near ON rewritten;

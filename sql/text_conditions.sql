@@ -24,7 +24,7 @@ PREPARE by_text(text) AS SELECT id FROM documents WHERE simhash(body) <~> simhas
 SELECT plan('EXECUTE by_text(''document 17 of 3'')');
 PREPARE by_digits(text) AS SELECT id FROM documents WHERE simhash(body) <~> simhash_from_hex($1) <= 3;
 SELECT plan('EXECUTE by_digits(''12ab'')');
-PREPARE by_features(text[]) AS SELECT id FROM documents ORDER BY simhash(body) <~> simhash($1) LIMIT 1;
+PREPARE by_features(text[]) AS SELECT id FROM documents ORDER BY simhash(body) <~> simhash_of($1) LIMIT 1;
 SELECT plan('EXECUTE by_features(ARRAY[''document''])');
 RESET plan_cache_mode;
 SELECT plan('SELECT d.id FROM (VALUES (''document 17''), (''document 18'')) q (body), documents d

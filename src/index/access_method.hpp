@@ -79,7 +79,7 @@ enum Strategy : uint16 {
     kEqual = 2,         // fp = bigint, integer, smallint
     kClose = 3, // fp ~= bigint
     kDistance = 4,      // ORDER BY fp <~> bigint
-    kAlike = 5,         // body =~~ text, shingles =~~ shingle_set
+    kAlike = 5,         // body =~~ text, code =~~ bit
     kNear = 100,        // + radius: fp ~|||= bigint
 };
 

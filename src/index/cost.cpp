@@ -88,16 +88,8 @@ Oid lanes_function(const IndexOptInfo* index) {
                            : get_opfamily_proc(index->opfamily[0], type, type, kValueLanes);
 }
 
-bool is_scope_column(const IndexOptInfo* index, int column) {
-    return OidIsValid(get_opfamily_proc(index->opfamily[column], index->opcintype[column],
-                                        index->opcintype[column], kHashScope));
-}
-
 int scope_columns(const IndexOptInfo* index) {
-    int count = 0;
-    for (int i = 1; i < index->nkeycolumns; i++)
-        count += is_scope_column(index, i);
-    return count;
+    return index->nkeycolumns - 1;
 }
 
 // The radius that an operator of the index searches, with this argument.
@@ -118,8 +110,7 @@ ValueRadius radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid
 }
 
 struct PathQuals {
-    List* all_clauses = NIL;          // RestrictInfos of the index conditions
-    List* clauses = NIL;              // those of them that are not only rechecked
+    List* clauses = NIL;              // RestrictInfos of the index conditions
     List* fingerprint_clauses = NIL;  // those of them that are about the fingerprint
     int computed_lanes = 0;           // arguments of which the scan computes the lanes
     HammingSpace space;               // of the first column
@@ -182,7 +173,7 @@ void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* 
     } else if (reinterpret_cast<NullTest*>(clause)->nulltesttype == IS_NULL) {
         if (column == 0)
             quals->nulls_only = true;
-        else if (is_scope_column(index, column))
+        else
             quals->scope_known = bms_add_member(quals->scope_known, column);
     }
 }
@@ -201,9 +192,7 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
         // indexquals has what the index is asked.
         foreach (inner, clause->indexquals) {
             auto* info = lfirst_node(RestrictInfo, inner);
-            quals.all_clauses = lappend(quals.all_clauses, info);
-            if (clause->indexcol == 0 || is_scope_column(path->indexinfo, clause->indexcol))
-                quals.clauses = lappend(quals.clauses, info);
+            quals.clauses = lappend(quals.clauses, info);
             if (clause->indexcol == 0)
                 quals.fingerprint_clauses = lappend(quals.fingerprint_clauses, info);
             add_clause(root, path->indexinfo, clause->indexcol, info->clause, &quals);
@@ -466,7 +455,7 @@ Cost cost_of_recheck(const PathEstimate& path) {
     if (path.index->nkeycolumns == 1 && !OidIsValid(lanes_function(path.index)))
         return 0;
     QualCost recheck;
-    cost_qual_eval(&recheck, path.quals.all_clauses, path.root);
+    cost_qual_eval(&recheck, path.quals.clauses, path.root);
     return recheck.startup + recheck.per_tuple * path.rows;
 }
 

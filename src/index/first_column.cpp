@@ -34,7 +34,7 @@ char* column_in_sql(Relation index, int column) {
 
 // True when a column after the first is a bigint: then the columns may be in the wrong order.
 bool fingerprint_may_follow(Relation index) {
-    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
         if (index->rd_opcintype[i] == INT8OID)
             return true;
     return false;
@@ -42,7 +42,7 @@ bool fingerprint_may_follow(Relation index) {
 
 // Returns the first column after the fingerprint that is a text, or 0.
 int text_in_scope(Relation index) {
-    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
         if (is_string(column_type(index, i)))
             return i;
     return 0;
@@ -238,7 +238,7 @@ void warn_of_row_number(Relation heap, Relation index, const IndexInfo* info) {
     AttrNumber column = info->ii_IndexAttrNumbers[0];
     if (column <= 0 || !is_new_index(heap, index))
         return; // an expression is computed on purpose; a rebuild need not warn again
-    const char* reason = reason_for_row_number(heap, column, later_columns(index) > 0);
+    const char* reason = reason_for_row_number(heap, column, scope_columns(index) > 0);
     if (reason != nullptr)
         ereport(WARNING,
                 (errmsg("index \"%s\" takes column \"%s\" as the fingerprint",

@@ -54,7 +54,6 @@ enum class ClassKind {
     kFingerprints, // of bigint: the lane is the value; may also serve a scope
     kLanes,        // computes lanes; may also serve a scope
     kScope,        // columns after the first that are compared by =
-    kRecheck,      // columns after the first of which nothing is stored
 };
 
 ClassKind kind_of_class(Oid family, Oid type) {
@@ -64,9 +63,7 @@ ClassKind kind_of_class(Oid family, Oid type) {
         return ClassKind::kFingerprints;
     if (OidIsValid(get_opfamily_proc(family, type, type, kValueLanes)))
         return ClassKind::kLanes;
-    bool compares_alike = OidIsValid(get_opfamily_member(family, type, type, kAlike));
-    bool has_hash = OidIsValid(get_opfamily_proc(family, type, type, kHashScope));
-    return compares_alike && !has_hash ? ClassKind::kRecheck : ClassKind::kScope;
+    return ClassKind::kScope;
 }
 
 // Whether a class of fingerprints may contain the operator: by its strategy, its right-hand type
@@ -106,8 +103,6 @@ bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
                              (is_value_strategy(amop->amopstrategy) && has_same_types));
     case ClassKind::kScope:
         return is_search && amop->amopstrategy == kEqual;
-    case ClassKind::kRecheck:
-        return is_search && amop->amopstrategy == kAlike;
     }
     pg_unreachable();
 }
@@ -196,13 +191,11 @@ bool index_validate(Oid opclass) {
     // Without <@ there is nothing that the index could search for in the first column.
     if (kind == ClassKind::kFingerprints || kind == ClassKind::kLanes)
         valid &= require_member(has_ball, family_name, "operator <@, strategy", kWithinBall);
-    // Each of the other classes may serve a scope, which needs both.
-    if (kind != ClassKind::kRecheck) {
-        valid &= require_member(OidIsValid(get_opfamily_member(family, type, type, kEqual)),
-                                family_name, "operator =, strategy", kEqual);
-        valid &= require_member(OidIsValid(get_opfamily_proc(family, type, type, kHashScope)),
-                                family_name, "support function", kHashScope);
-    }
+    // Each class may serve a scope, which needs both.
+    valid &= require_member(OidIsValid(get_opfamily_member(family, type, type, kEqual)),
+                            family_name, "operator =, strategy", kEqual);
+    valid &= require_member(OidIsValid(get_opfamily_proc(family, type, type, kHashScope)),
+                            family_name, "support function", kHashScope);
     ReleaseSysCache(class_tuple);
     return valid;
 }

@@ -44,19 +44,7 @@ bool can_hash_contents(Oid function, Oid type) {
         lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc);
 }
 
-bool has_equality(Relation index, int column) {
-    Oid type = index->rd_opcintype[column];
-    return OidIsValid(get_opfamily_member(index->rd_opfamily[column], type, type, kEqual));
-}
-
 } // namespace
-
-int scope_columns(Relation index) {
-    int count = 0;
-    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
-        count += is_scope_column(index, i);
-    return count;
-}
 
 bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,
                          std::span<uint64_t> fingerprints) {
@@ -72,12 +60,10 @@ bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull
     if (!lanes_of_value(index, values[0], fingerprints))
         return false;
     uint64_t hash = 0;
-    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
-        if (is_scope_column(index, i))
-            hash = isnull[i]
-                       ? add_null(hash)
-                       : add_value(hash, index_getprocinfo(index, AttrNumber(i + 1), kHashScope),
-                                   index->rd_indcollation[i], values[i]);
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+        hash = isnull[i] ? add_null(hash)
+                         : add_value(hash, index_getprocinfo(index, AttrNumber(i + 1), kHashScope),
+                                     index->rd_indcollation[i], values[i]);
     for (uint64_t& fingerprint : fingerprints)
         fingerprint ^= hash;
     return true;
@@ -105,9 +91,7 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
     // A hash function may copy a value that is passed by reference.
     std::optional<CallMemory> call_memory;
     KnownScope scope;
-    for (int i = kFirstLaterColumn; i <= later_columns(index_); i++) {
-        if (!is_scope_column(index_, i))
-            continue;
+    for (int i = kFirstScopeColumn; i <= scope_columns(index_); i++) {
         bool known = false;
         // The first condition that tells the value is enough. The server rechecks all of them.
         for (int k = 0; k < count && !known; k++) {
@@ -140,13 +124,10 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
 
 void check_scope(Relation index) {
     TupleDesc columns = RelationGetDescr(index);
-    for (int i = kFirstLaterColumn; i <= later_columns(index); i++) {
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
         const char* column = NameStr(TupleDescAttr(columns, i)->attname);
         Oid type = TupleDescAttr(columns, i)->atttypid;
         Oid function = index_getprocid(index, AttrNumber(i + 1), kHashScope);
-        // Without an equality either, it is a class of columns that are only rechecked.
-        if (!OidIsValid(function) && !has_equality(index, i))
-            continue;
         if (!OidIsValid(function))
             ereport(ERROR,
                     (errcode(ERRCODE_UNDEFINED_FUNCTION),
@@ -168,17 +149,16 @@ void check_scope(Relation index) {
 void warn_of_exclusion(Relation index, const IndexInfo* info) {
     if (info->ii_ExclusionOps == nullptr)
         return;
-    for (int i = kFirstLaterColumn; i <= later_columns(index); i++)
-        if (is_scope_column(index, i) && info->ii_ExclusionStrats[i] != kEqual)
-            ereport(WARNING,
-                    (errmsg("exclusion constraint \"%s\" reads the whole index at each insertion",
-                            RelationGetRelationName(index)),
-                     errdetail("Column \"%s\" is compared by %s.",
-                               NameStr(TupleDescAttr(RelationGetDescr(index), i)->attname),
-                               format_operator(info->ii_ExclusionOps[i])),
-                     errhint("Write the column that is searched first. After it, = makes a scope, "
-                             "and a column of shingle_set, such as simhash_shingles(body), WITH "
-                             "=~~ compares the documents.")));
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+        if (info->ii_ExclusionStrats[i] != kEqual)
+            ereport(
+                WARNING,
+                (errmsg("exclusion constraint \"%s\" reads the whole index at each insertion",
+                        RelationGetRelationName(index)),
+                 errdetail("Column \"%s\" is compared by %s.",
+                           NameStr(TupleDescAttr(RelationGetDescr(index), i)->attname),
+                           format_operator(info->ii_ExclusionOps[i])),
+                 errhint("Write the column that is searched first, and after it a scope WITH =.")));
 }
 
 } // namespace simhash

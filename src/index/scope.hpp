@@ -7,10 +7,6 @@
 // in place of the fingerprint. Distances within a scope stay the same, and the stored fingerprints
 // of another scope look random. A query may still meet one of them by chance, so the server
 // compares the scope's columns of each row found ("recheck").
-//
-// A column whose operator class has neither an equality nor a hash function, such as that of
-// shingle_set, is no part of the scope: nothing is stored of it, and its conditions are only
-// rechecked.
 #pragma once
 
 #include "server/pg.hpp"
@@ -19,25 +15,17 @@
 
 namespace simhash {
 
-constexpr int kFirstLaterColumn = 1; // from 0
+constexpr int kFirstScopeColumn = 1; // from 0
 
-// Returns the number of columns after the first; 0 for most indexes.
-inline int later_columns(Relation index) {
+// Returns the number of scope columns; 0 for most indexes.
+inline int scope_columns(Relation index) {
     return IndexRelationGetNumberOfKeyAttributes(index) - 1;
 }
 
-// True when the column, from kFirstLaterColumn on, is part of the scope.
-inline bool is_scope_column(Relation index, int column) {
-    return OidIsValid(index_getprocid(index, AttrNumber(column + 1), kHashScope));
-}
-
-// Returns the number of scope columns of an index.
-int scope_columns(Relation index);
-
 // True when rows that the index finds must be compared with the query again: it stores neither the
-// values of a class that computes lanes, nor those of the columns after the first.
+// values of a class that computes lanes, nor those of the scope's columns.
 inline bool needs_recheck(Relation index) {
-    return later_columns(index) > 0 || computes_lanes(index);
+    return scope_columns(index) > 0 || computes_lanes(index);
 }
 
 // Sets `fingerprints`, one for each lane of a value, to those of a row as the index stores them.
@@ -73,7 +61,7 @@ class ScopeReader {
     FmgrInfo other_function_;
 };
 
-// Raises an error unless the columns after the first can be hashed, or are only rechecked.
+// Raises an error unless the columns of the scope can be hashed.
 void check_scope(Relation index);
 
 // Warns where an exclusion constraint, which is being made, compares a column of the scope by

@@ -5,24 +5,13 @@
 //
 //   d <= limit     hamming_within(a, b, limit)
 //   d <  limit     hamming_within(a, b, hamming_radius_below(limit))
-//   d =  limit     hamming_at(a, b, limit)
-//   d >  limit     hamming_beyond(a, b, limit)
-//   d >= limit     hamming_beyond(a, b, hamming_radius_below(limit))
-//   d <> limit     NOT hamming_at(a, b, limit)
+//   d =  limit     both of them: the first, AND NOT the second
 //
-// and the same with the sides exchanged. No index serves the last three; they are rewritten because
-// the planner then estimates them well. hamming_radius_below(limit) is limit - 1 without overflow.
+// and the same with the sides exchanged. hamming_radius_below(limit) is limit - 1 without overflow.
+// With a limit of numeric the server compares d::numeric, and the radii are
 //
-// With a limit of numeric or float8 the server compares d::numeric or d::float8:
-//
-//   d <= limit     hamming_within(a, b, hamming_radius(limit, false))     d >  limit: likewise
-//   d <  limit     hamming_within(a, b, hamming_radius(limit, true))      d >= limit: likewise
-//   d =  limit     hamming_within(a, b, hamming_radius(limit, false)) AND d = limit
-//
-// where codes have hamming_radius_of_codes(limit, ...). With a list of constants, none of them
-// NULL:
-//
-//   d IN (1, 2)    hamming_within(a, b, 2) AND d IN (1, 2)
+//   hamming_radius(limit, false)     the greatest that is not above the limit
+//   hamming_radius(limit, true)      the greatest that is below it
 //
 // A comparison that was replaced does not match again, and one that stays beside a predicate gives
 // the same predicate again. So a condition may be met twice.
@@ -39,38 +28,23 @@ namespace simhash {
 
 namespace {
 
-enum class Comparator { kNone, kLess, kAtMost, kEqual, kAtLeast, kMore, kUnequal, kOneOf };
+enum class Comparator { kNone, kLess, kAtMost, kEqual };
 
 struct ComparisonFunction {
     Oid function;
     Comparator comparator;
 };
 
-// The server's comparison functions that have a distance on one side: an int4, or that cast to
-// numeric or float8.
-// They are known by their OIDs, which are fixed in the server's catalogs. The names of operators
-// depend on search_path.
+// The server's comparison functions that have a distance on the left: an int4, or that cast to
+// numeric. They are known by their OIDs, which are fixed in the server's catalogs. The names of
+// operators depend on search_path.
 constexpr ComparisonFunction kComparisons[] = {
-    {F_INT4LT, Comparator::kLess},        {F_INT42LT, Comparator::kLess},
-    {F_INT48LT, Comparator::kLess},       {F_INT24LT, Comparator::kLess},
-    {F_INT84LT, Comparator::kLess},       {F_NUMERIC_LT, Comparator::kLess},
-    {F_FLOAT8LT, Comparator::kLess},      {F_INT4LE, Comparator::kAtMost},
-    {F_INT42LE, Comparator::kAtMost},     {F_INT48LE, Comparator::kAtMost},
-    {F_INT24LE, Comparator::kAtMost},     {F_INT84LE, Comparator::kAtMost},
-    {F_NUMERIC_LE, Comparator::kAtMost},  {F_FLOAT8LE, Comparator::kAtMost},
-    {F_INT4EQ, Comparator::kEqual},       {F_INT42EQ, Comparator::kEqual},
-    {F_INT48EQ, Comparator::kEqual},      {F_INT24EQ, Comparator::kEqual},
-    {F_INT84EQ, Comparator::kEqual},      {F_NUMERIC_EQ, Comparator::kEqual},
-    {F_FLOAT8EQ, Comparator::kEqual},     {F_INT4GE, Comparator::kAtLeast},
-    {F_INT42GE, Comparator::kAtLeast},    {F_INT48GE, Comparator::kAtLeast},
-    {F_INT24GE, Comparator::kAtLeast},    {F_INT84GE, Comparator::kAtLeast},
-    {F_NUMERIC_GE, Comparator::kAtLeast}, {F_FLOAT8GE, Comparator::kAtLeast},
-    {F_INT4GT, Comparator::kMore},        {F_INT42GT, Comparator::kMore},
-    {F_INT48GT, Comparator::kMore},       {F_INT24GT, Comparator::kMore},
-    {F_INT84GT, Comparator::kMore},       {F_NUMERIC_GT, Comparator::kMore},
-    {F_FLOAT8GT, Comparator::kMore},      {F_INT4NE, Comparator::kUnequal},
-    {F_INT42NE, Comparator::kUnequal},    {F_INT48NE, Comparator::kUnequal},
-    {F_INT24NE, Comparator::kUnequal},    {F_INT84NE, Comparator::kUnequal},
+    {F_INT4LT, Comparator::kLess},    {F_INT42LT, Comparator::kLess},
+    {F_INT48LT, Comparator::kLess},   {F_NUMERIC_LT, Comparator::kLess},
+    {F_INT4LE, Comparator::kAtMost},  {F_INT42LE, Comparator::kAtMost},
+    {F_INT48LE, Comparator::kAtMost}, {F_NUMERIC_LE, Comparator::kAtMost},
+    {F_INT4EQ, Comparator::kEqual},   {F_INT42EQ, Comparator::kEqual},
+    {F_INT48EQ, Comparator::kEqual},  {F_NUMERIC_EQ, Comparator::kEqual},
 };
 
 Comparator comparator_of(Oid function) {
@@ -80,23 +54,6 @@ Comparator comparator_of(Oid function) {
     return Comparator::kNone;
 }
 
-// limit C distance is distance mirrored(C) limit.
-// Equality and inequality are their own mirrors.
-Comparator mirrored(Comparator comparator) {
-    switch (comparator) {
-    case Comparator::kLess:
-        return Comparator::kMore;
-    case Comparator::kAtMost:
-        return Comparator::kAtLeast;
-    case Comparator::kAtLeast:
-        return Comparator::kAtMost;
-    case Comparator::kMore:
-        return Comparator::kLess;
-    default:
-        return comparator;
-    }
-}
-
 // A comparison taken apart: distance comparator limit.
 struct Comparison {
     Comparator comparator;
@@ -104,11 +61,10 @@ struct Comparison {
     const DistanceFamily* family;
     Oid hamming;     // the distance function
     List* arguments; // its two arguments
-    Node* limit;     // of type int2, int4, int8, numeric or float8; kOneOf: a constant array
+    Node* limit;     // of type int2, int4, int8 or numeric
 };
 
-// True where the node is a <~> b, a <~~> b or hamming(a, b), or that cast to another type of
-// number.
+// True where the node is a <~> b, a <~~> b or hamming(a, b), or that cast to numeric.
 bool take_distance(Node* node, Comparison* comparison) {
     Oid function = InvalidOid;
     List* arguments = NIL;
@@ -123,7 +79,7 @@ bool take_distance(Node* node, Comparison* comparison) {
         function = call->funcid;
         arguments = call->args;
         // The cast of an int4 that the server adds where the limit is of that type.
-        if (function == F_NUMERIC_INT4 || function == F_FLOAT8_INT4)
+        if (function == F_NUMERIC_INT4)
             return take_distance(static_cast<Node*>(linitial(arguments)), comparison);
     }
     const DistanceFamily* family =
@@ -137,46 +93,29 @@ bool take_distance(Node* node, Comparison* comparison) {
     return true;
 }
 
-// distance IN (constants).
-bool take_list_apart(ScalarArrayOpExpr* op, Comparison* comparison) {
-    set_sa_opfuncid(op);
-    auto* left = static_cast<Node*>(linitial(op->args));
-    auto* right = static_cast<Node*>(lsecond(op->args));
-    bool is_equality =
-        op->opfuncid == F_INT4EQ || op->opfuncid == F_INT42EQ || op->opfuncid == F_INT48EQ;
-    // Without useOr it is d <> ALL (...) or the like. A list with parameters has no greatest
-    // element yet.
-    if (!op->useOr || !is_equality || !IsA(right, Const) || is_null_constant(right))
-        return false;
-    comparison->comparator = Comparator::kOneOf;
-    comparison->limit = right;
-    return take_distance(left, comparison);
-}
-
 // True where the node is a comparison of a distance with a limit, which is then in *comparison.
 bool take_apart(Node* node, Comparison* comparison) {
-    if (IsA(node, ScalarArrayOpExpr))
-        return take_list_apart(reinterpret_cast<ScalarArrayOpExpr*>(node), comparison);
     if (!IsA(node, OpExpr))
         return false;
     auto* op = reinterpret_cast<OpExpr*>(node);
-    set_opfuncid(op);
-    Comparator comparator = comparator_of(op->opfuncid);
-    if (comparator == Comparator::kNone)
+    if (list_length(op->args) != 2)
         return false;
     auto* left = static_cast<Node*>(linitial(op->args));
     auto* right = static_cast<Node*>(lsecond(op->args));
+    set_opfuncid(op);
+    Oid function = op->opfuncid;
     if (take_distance(left, comparison)) {
-        comparison->comparator = comparator;
         comparison->limit = right;
-        return true;
-    }
-    if (take_distance(right, comparison)) {
-        comparison->comparator = mirrored(comparator);
+    } else if (take_distance(right, comparison)) {
         comparison->limit = left;
-        return true;
+        // limit > distance is distance < limit.
+        Oid commutator = get_commutator(op->opno);
+        function = OidIsValid(commutator) ? get_opcode(commutator) : InvalidOid;
+    } else {
+        return false;
     }
-    return false;
+    comparison->comparator = comparator_of(function);
+    return comparison->comparator != Comparator::kNone;
 }
 
 // ---- rewriting one comparison ----
@@ -204,92 +143,35 @@ Node* call_sibling(PlannerInfo* root, const Comparison& comparison, const char* 
     return eval_const_expressions(root, reinterpret_cast<Node*>(call));
 }
 
-// A simplified call of one of the server's functions of one argument. Where the plan is written as
-// SQL, in EXPLAIN and by postgres_fdw, `form` says how; an implicit cast is not written.
-Node* call_of_server(PlannerInfo* root, Oid function, Oid type, Node* value, CoercionForm form) {
-    auto* call = makeFuncExpr(function, type, list_make1(value), InvalidOid, InvalidOid, form);
-    return eval_const_expressions(root, reinterpret_cast<Node*>(call));
-}
-
-bool has_integer_limit(const Comparison& comparison) {
-    Oid type = exprType(comparison.limit);
-    return type == INT2OID || type == INT4OID || type == INT8OID;
-}
-
+// The limit, an integer of any size. Where the plan is written as SQL, in EXPLAIN and by
+// postgres_fdw, an implicit cast is not written.
 Node* limit_as_bigint(PlannerInfo* root, const Comparison& comparison) {
-    switch (exprType(comparison.limit)) {
-    case INT2OID:
-        return call_of_server(root, F_INT8_INT2, INT8OID, comparison.limit, COERCE_IMPLICIT_CAST);
-    case INT4OID:
-        return call_of_server(root, F_INT8_INT4, INT8OID, comparison.limit, COERCE_IMPLICIT_CAST);
-    default:
+    Oid type = exprType(comparison.limit);
+    if (type == INT8OID)
         return comparison.limit;
-    }
+    auto* cast =
+        makeFuncExpr(type == INT2OID ? F_INT8_INT2 : F_INT8_INT4, INT8OID,
+                     list_make1(comparison.limit), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
+    return eval_const_expressions(root, reinterpret_cast<Node*>(cast));
 }
 
 // The greatest radius that is not above the limit or, with `below`, the greatest that is below it.
 // Null where a function for it is missing.
 Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool below) {
-    if (has_integer_limit(comparison)) {
-        Node* limit = limit_as_bigint(root, comparison);
-        return below ? call_sibling(root, comparison, "hamming_radius_below", kHammingRadiusBelow,
-                                    INT8OID, list_make1(limit))
-                     : limit;
-    }
-    Node* limit = comparison.limit;
-    if (exprType(limit) == FLOAT8OID) {
-        // It is rounded first: the cast to numeric keeps 15 digits, and might round it up.
-        limit = call_of_server(root, below ? F_CEIL_FLOAT8 : F_FLOOR_FLOAT8, FLOAT8OID, limit,
-                               COERCE_EXPLICIT_CALL);
-        limit = call_of_server(root, F_NUMERIC_FLOAT8, NUMERICOID, limit, COERCE_EXPLICIT_CAST);
-    }
-    return call_sibling(root, comparison, comparison.family->radius_sql, comparison.family->radius,
-                        INT8OID, list_make2(limit, makeBoolConst(below, false)));
+    if (exprType(comparison.limit) == NUMERICOID)
+        return call_sibling(root, comparison, "hamming_radius", kHammingRadius, INT8OID,
+                            list_make2(comparison.limit, makeBoolConst(below, false)));
+    Node* limit = limit_as_bigint(root, comparison);
+    return below ? call_sibling(root, comparison, "hamming_radius_below", kHammingRadiusBelow,
+                                INT8OID, list_make1(limit))
+                 : limit;
 }
 
-// The greatest of the constants. Null where there is none, or where one is NULL: such a list is
-// true or NULL but never false, and no predicate of ours is like that.
-Node* greatest_radius(const Comparison& comparison) {
-    auto* array = DatumGetArrayTypeP(reinterpret_cast<Const*>(comparison.limit)->constvalue);
-    Oid type = ARR_ELEMTYPE(array);
-    Datum* elements;
-    bool* nulls;
-    int count;
-    int16 length;
-    bool by_value;
-    char align;
-    get_typlenbyvalalign(type, &length, &by_value, &align);
-    deconstruct_array(array, type, length, by_value, align, &elements, &nulls, &count);
-    int64 greatest = PG_INT64_MIN;
-    for (int i = 0; i < count; i++) {
-        if (nulls[i])
-            return nullptr;
-        int64 element = type == INT2OID   ? DatumGetInt16(elements[i])
-                        : type == INT4OID ? DatumGetInt32(elements[i])
-                                          : DatumGetInt64(elements[i]);
-        greatest = std::max(greatest, element);
-    }
-    return count > 0 ? reinterpret_cast<Node*>(make_bigint_constant(greatest)) : nullptr;
-}
-
-Node* call_predicate(PlannerInfo* root, const Comparison& comparison, const char* name,
-                     const OurFunction& ours, Node* radius) {
-    List* arguments =
-        list_make3(linitial(comparison.arguments), lsecond(comparison.arguments), radius);
-    return call_sibling(root, comparison, name, ours, BOOLOID, arguments);
-}
-
-Node* call_within(PlannerInfo* root, const Comparison& comparison, Node* radius) {
-    return call_predicate(root, comparison, "hamming_within", comparison.family->within, radius);
-}
-
-Node* call_beyond(PlannerInfo* root, const Comparison& comparison, Node* radius) {
-    return call_predicate(root, comparison, "hamming_beyond", comparison.family->beyond, radius);
-}
-
-Node* call_at(PlannerInfo* root, const Comparison& comparison) {
-    return call_predicate(root, comparison, "hamming_at", comparison.family->at,
-                          limit_as_bigint(root, comparison));
+Node* call_within(PlannerInfo* root, const Comparison& comparison, bool below) {
+    List* arguments = list_make3(linitial(comparison.arguments), lsecond(comparison.arguments),
+                                 radius_of_limit(root, comparison, below));
+    return call_sibling(root, comparison, "hamming_within", comparison.family->within, BOOLOID,
+                        arguments);
 }
 
 // An equality of a distance within one table with a limit from another can be a hash or merge join.
@@ -301,37 +183,31 @@ bool is_better_as_equality(PlannerInfo* root, const Comparison& comparison) {
     return !bms_is_subset(limit, distance) && bms_membership(distance) != BMS_MULTIPLE;
 }
 
-Node* negated(Node* predicate) {
-    return predicate == nullptr
-               ? nullptr
-               : reinterpret_cast<Node*>(make_notclause(reinterpret_cast<Expr*>(predicate)));
+// d = limit: the first of the rows within the limit are not those within less than it. The
+// arguments stand in both, so a subplan, which may call a volatile function, would run in both.
+Node* call_at(PlannerInfo* root, const Comparison& comparison) {
+    if (is_better_as_equality(root, comparison) ||
+        contain_subplans(reinterpret_cast<Node*>(comparison.arguments)) ||
+        contain_subplans(comparison.limit))
+        return nullptr;
+    Node* within = call_within(root, comparison, false);
+    Node* below = call_within(root, comparison, true);
+    if (within == nullptr || below == nullptr)
+        return nullptr;
+    auto* beyond = make_notclause(reinterpret_cast<Expr*>(below));
+    return reinterpret_cast<Node*>(makeBoolExpr(AND_EXPR, list_make2(within, beyond), -1));
 }
 
-// A predicate that the comparison implies, or null. *exact tells whether the two always agree.
-Node* predicate_for(PlannerInfo* root, const Comparison& comparison, bool* exact) {
-    *exact = true;
+// The predicate that is true where the comparison is, false where it is false, and NULL where it is
+// NULL; null where the comparison has none.
+Node* predicate_for(PlannerInfo* root, const Comparison& comparison) {
     switch (comparison.comparator) {
     case Comparator::kAtMost:
-        return call_within(root, comparison, radius_of_limit(root, comparison, false));
-    case Comparator::kMore:
-        return call_beyond(root, comparison, radius_of_limit(root, comparison, false));
+        return call_within(root, comparison, false);
     case Comparator::kLess:
-        return call_within(root, comparison, radius_of_limit(root, comparison, true));
-    case Comparator::kAtLeast:
-        return call_beyond(root, comparison, radius_of_limit(root, comparison, true));
+        return call_within(root, comparison, true);
     case Comparator::kEqual:
-        if (is_better_as_equality(root, comparison))
-            return nullptr;
-        // With a limit of 2.5 no distance is equal, but those within 2 pass the predicate.
-        *exact = has_integer_limit(comparison);
-        return *exact ? call_at(root, comparison)
-                      : call_within(root, comparison, radius_of_limit(root, comparison, false));
-    // A limit that is no integer has no hamming_at(), and the comparison stays.
-    case Comparator::kUnequal:
-        return has_integer_limit(comparison) ? negated(call_at(root, comparison)) : nullptr;
-    case Comparator::kOneOf:
-        *exact = false;
-        return call_within(root, comparison, greatest_radius(comparison));
+        return call_at(root, comparison);
     case Comparator::kNone:
         break;
     }
@@ -352,14 +228,10 @@ Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& compariso
     DistanceUses uses = uses_of_distance(root, comparison.distance);
     if (uses.by_others && !uses.by_index)
         return nullptr;
-    bool exact;
-    Node* predicate = predicate_for(root, comparison, &exact);
-    if (predicate == nullptr)
-        return nullptr;
-    // Otherwise both stand: the predicate for the index, and the comparison for what the predicate
-    // lets through or for the server's own matching.
-    if (exact && !uses.by_others)
+    Node* predicate = predicate_for(root, comparison);
+    if (predicate == nullptr || !uses.by_others)
         return predicate;
+    // Both stand: the predicate for the index, and the comparison for the server's own matching.
     // A subplan, which may call a volatile function as well, would run in both.
     if (contain_subplans(node))
         return nullptr;
@@ -373,13 +245,8 @@ bool has_comparison(Node* node, void*) {
     // As in rewrite_mutator(): a subplan's comparison is not rewritten, so it does not count.
     if (node == nullptr || IsA(node, SubPlan))
         return false;
-    if (IsA(node, RestrictInfo))
-        return has_comparison(
-            reinterpret_cast<Node*>(reinterpret_cast<RestrictInfo*>(node)->clause), nullptr);
     return take_apart(node, &comparison) || walk_children(node, has_comparison, nullptr);
 }
-
-Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction);
 
 // A list of conditions of which all must hold, with the arguments of the ANDs in it in place of
 // these: the planner expects no AND within an AND.
@@ -401,8 +268,6 @@ Node* rewrite_mutator(Node* node, void* context) {
     // executor takes the comparison of a subplan apart, to hash its sides. Both stay as written.
     if (node == nullptr || IsA(node, PlaceHolderVar) || IsA(node, SubPlan))
         return node;
-    if (IsA(node, RestrictInfo))
-        return rewritten_restriction(root, reinterpret_cast<RestrictInfo*>(node));
     Comparison comparison;
     if (take_apart(node, &comparison))
         if (Node* replacement = replacement_for(root, node, comparison))
@@ -475,119 +340,6 @@ void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* relation) {
         // The planner made this list for the query, so the relation cache keeps its own.
         index->indpred = rewritten_list(root, index->indpred);
     }
-}
-
-// ---- where they stand afterwards ----
-//
-// In SELECT * FROM (SELECT ... FROM a UNION ALL SELECT ... FROM b) WHERE fp <~> $1 <= 3 the
-// conditions belong to the union, and the planner distributes them before it opens a table. It
-// opens the members a and b later, and then translates the union's conditions for each and adds
-// those of the member's row-level security. So when a member is opened, the former are rewritten
-// where they stand in the union's relation, and the latter in the member's range table entry.
-
-namespace {
-
-// Resets what the planner has derived from a clause that is now another one. It derives it again
-// when it is asked for.
-void forget_what_was_derived(RestrictInfo* restriction) {
-    restriction->can_join = false;
-    restriction->left_relids = restriction->right_relids = nullptr;
-    restriction->parent_ec = nullptr;
-    // -1 says that it is not computed yet.
-    restriction->eval_cost.startup = -1;
-    restriction->norm_selec = restriction->outer_selec = -1;
-    restriction->mergeopfamilies = NIL;
-    restriction->left_ec = restriction->right_ec = nullptr;
-    restriction->left_em = restriction->right_em = nullptr;
-    restriction->scansel_cache = NIL;
-    restriction->hashjoinoperator = InvalidOid;
-    restriction->left_hasheqoperator = restriction->right_hasheqoperator = InvalidOid;
-}
-
-void rewrite_restriction(PlannerInfo* root, RestrictInfo* restriction) {
-    Node* clause = rewrite_mutator(reinterpret_cast<Node*>(restriction->clause), root);
-    // A RestrictInfo holds one condition and must not become an AND. If the condition stays, so
-    // does what was derived from it.
-    if (is_andclause(clause) || equal(clause, restriction->clause))
-        return;
-    restriction->clause = reinterpret_cast<Expr*>(clause);
-    restriction->orclause = reinterpret_cast<Expr*>(
-        rewrite_mutator(reinterpret_cast<Node*>(restriction->orclause), root));
-    forget_what_was_derived(restriction);
-}
-
-Node* rewritten_restriction(PlannerInfo* root, RestrictInfo* restriction) {
-    if (!has_comparison(reinterpret_cast<Node*>(restriction), nullptr))
-        return reinterpret_cast<Node*>(restriction);
-    auto* copy = makeNode(RestrictInfo);
-    // We change a copy, because the same RestrictInfo may stand in other lists, too.
-    *copy = *restriction;
-    rewrite_restriction(root, copy);
-    return reinterpret_cast<Node*>(copy);
-}
-
-bool has_clause(List* restrictions, Node* clause) {
-    ListCell* cell;
-    foreach (cell, restrictions)
-        if (equal(lfirst_node(RestrictInfo, cell)->clause, clause))
-            return true;
-    return false;
-}
-
-// The conditions on one relation. Where predicate and comparison both stand, each is a condition of
-// its own. For another member of the union the predicate is there already.
-List* rewritten_restrictions(PlannerInfo* root, List* restrictions) {
-    List* all = NIL;
-    ListCell* cell;
-    foreach (cell, restrictions) {
-        auto* restriction = lfirst_node(RestrictInfo, cell);
-        Node* clause = rewritten(root, reinterpret_cast<Node*>(restriction->clause));
-        all = lappend(all, rewritten_restriction(root, restriction));
-        if (!is_andclause(clause))
-            continue;
-        auto* predicate = static_cast<Node*>(linitial(reinterpret_cast<BoolExpr*>(clause)->args));
-        if (has_clause(restrictions, predicate))
-            continue;
-        auto* beside = makeNode(RestrictInfo);
-        *beside = *restriction;
-        beside->clause = reinterpret_cast<Expr*>(predicate);
-        forget_what_was_derived(beside);
-        all = lappend(all, beside);
-    }
-    return all;
-}
-
-// The relations of a join share its conditions and know them by their addresses, so these are
-// changed in place. A condition of an equivalence class is left alone: other conditions are derived
-// from it.
-void rewrite_join_conditions(PlannerInfo* root, RelOptInfo* relation) {
-    ListCell* cell;
-    foreach (cell, relation->joininfo) {
-        auto* restriction = lfirst_node(RestrictInfo, cell);
-        if (restriction->left_ec != nullptr || restriction->parent_ec != nullptr ||
-            !has_comparison(reinterpret_cast<Node*>(restriction->clause), nullptr))
-            continue;
-        // Where the planner has taken conditions on one table out of an OR, it has set the OR's
-        // selectivity to what is left of it beside them. That stays, or they would count twice.
-        Selectivity beside = restriction->norm_selec;
-        rewrite_restriction(root, restriction);
-        restriction->norm_selec = beside;
-    }
-}
-
-} // namespace
-
-void rewrite_union_conditions(PlannerInfo* root, RelOptInfo* member) {
-    AppendRelInfo* link =
-        root->append_rel_array != nullptr ? root->append_rel_array[member->relid] : nullptr;
-    RelOptInfo* parent = link != nullptr ? root->simple_rel_array[link->parent_relid] : nullptr;
-    // A member of an inheritance tree has a table as its parent, whose conditions were rewritten
-    // with the query.
-    if (parent == nullptr || parent->rtekind != RTE_SUBQUERY)
-        return;
-    parent->baserestrictinfo = rewritten_restrictions(root, parent->baserestrictinfo);
-    rewrite_join_conditions(root, parent);
-    rewrite_security_conditions(root, planner_rt_fetch(member->relid, root));
 }
 
 } // namespace simhash

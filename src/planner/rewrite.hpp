@@ -14,8 +14,4 @@ void rewrite_query_conditions(PlannerInfo* root);
 // conditions, so both must have the same form.
 void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* table);
 
-// The conditions of the UNION ALL to which `member` belongs. To be called when the planner opens
-// the member: the union has its conditions by then, and the member has not.
-void rewrite_union_conditions(PlannerInfo* root, RelOptInfo* member);
-
 } // namespace simhash

@@ -109,9 +109,7 @@ void rewrite_on_opening(const OpenedTable& table) {
     rewrite_index_predicates(root, relation);
     // The conditions of the query are rewritten once, while they are still in its join tree. A
     // member of a UNION ALL is opened later, when they have been distributed.
-    if (relation->reloptkind == RELOPT_OTHER_MEMBER_REL)
-        rewrite_union_conditions(root, relation);
-    else if (is_first_table(root, relation))
+    if (relation->reloptkind != RELOPT_OTHER_MEMBER_REL && is_first_table(root, relation))
         rewrite_query_conditions(root);
 }
 
@@ -157,7 +155,7 @@ Node* simplify_distance(const FuncExpr* call) {
                          static_cast<Node*>(lsecond(call->args)));
 }
 
-// ---- support function of hamming_within(), hamming_at() and hamming_beyond() ----
+// ---- support function of hamming_within() ----
 
 // The ball of two constants.
 Const* make_constant_ball(const DistanceFamily& family, Oid type, Datum center, int64 radius) {
@@ -206,14 +204,9 @@ BallSearch ball_search(const SupportRequestIndexCondition& request, const Distan
 }
 
 // hamming_within(fp, q, r), where fp or q is the column of the index, becomes
-// fp <@ hamming_ball(q, r), and of codes code <@ bit_ball(q, r). So does hamming_at(), whose rows
-// are the rim of that ball: its condition is lossy, and the server checks the rows. No index finds
-// the rows of hamming_beyond(), which lie outside of the ball.
+// fp <@ hamming_ball(q, r), and of codes code <@ bit_ball(q, r).
 List* index_condition(SupportRequestIndexCondition* request) {
     const DistanceFamily* family = family_of(request->funcid, &DistanceFamily::within);
-    bool is_within = family != nullptr;
-    if (!is_within)
-        family = family_of(request->funcid, &DistanceFamily::at);
     if (family == nullptr)
         return NIL;
     // The third argument is the radius. An index column after the first is of the scope.
@@ -242,91 +235,9 @@ List* index_condition(SupportRequestIndexCondition* request) {
     auto* condition = reinterpret_cast<OpExpr*>(
         make_opclause(search.op, BOOLOID, false, column, ball, InvalidOid, InvalidOid));
     set_opfuncid(condition);
-    // Lossy: the server checks each row with the condition as it was.
-    request->lossy = !is_within;
+    // Both say the same, so the server need not check the rows with the condition as it was.
+    request->lossy = false;
     return list_make1(condition);
-}
-
-// The share of rows of hamming_within() is that of the ball. For hamming_at() the share of the next
-// smaller ball is taken off; for hamming_beyond() the share of the ball is taken off everything. In
-// EXISTS and NOT EXISTS shares say which rows have a match, and cannot be subtracted: nearly every
-// row has a match beyond any ball.
-double predicate_share(const SelectivityContext& context, Oid function, Node* left, Node* right,
-                       int64 limit) {
-    bool differences = context.join_type != JOIN_SEMI && context.join_type != JOIN_ANTI;
-    HammingSpace space = space_of(left, right);
-    double inside = within_selectivity(context, left, right, space.saturate(limit));
-    if (family_of(function, &DistanceFamily::beyond) != nullptr) {
-        double everything = within_selectivity(context, left, right, space.bits);
-        return differences ? everything - inside : everything;
-    }
-    if (family_of(function, &DistanceFamily::at) == nullptr)
-        return inside;
-    // No distance is below 0 or above space.bits.
-    if (limit < 0 || limit > space.bits)
-        return 0;
-    if (!differences)
-        return inside;
-    double at = inside - within_selectivity(context, left, right, int(limit) - 1);
-    if (!context.is_join || limit < 2)
-        return at;
-    // A join finds the neighbours of every row, which the ball of radius 1 has all. They are taken
-    // to be spread evenly over the distances.
-    double neighbours =
-        within_selectivity(context, left, right, 1) - within_selectivity(context, left, right, 0);
-    return std::max(at, neighbours / double(limit));
-}
-
-// True where the server may have statistics of an expression of these: those of CREATE STATISTICS,
-// or of an index on an expression. Most tables have neither, and need no search.
-bool may_have_statistics(PlannerInfo* root, List* arguments) {
-    int number;
-    if (!bms_get_singleton_member(pull_varnos(root, reinterpret_cast<Node*>(arguments)), &number))
-        return false;
-    RelOptInfo* relation = root->simple_rel_array[number];
-    if (relation == nullptr || relation->statlist != NIL)
-        return relation != nullptr;
-    ListCell* cell;
-    foreach (cell, relation->indexlist)
-        if (lfirst_node(IndexOptInfo, cell)->indexprs != NIL)
-            return true;
-    return false;
-}
-
-// Sets the share of rows that the server's own statistics of the distance tell, as they do of the
-// comparison that the predicate stands for. Returns false where there are none.
-bool share_by_statistics(const SelectivityContext& context, Oid function, Node* left, Node* right,
-                         int64 limit, double* share) {
-    if (context.is_join || !may_have_statistics(context.root, list_make2(left, right)))
-        return false;
-    int strategy = BTLessEqualStrategyNumber;
-    const DistanceFamily* family = family_of(function, &DistanceFamily::within);
-    if (family == nullptr) {
-        strategy = BTEqualStrategyNumber;
-        family = family_of(function, &DistanceFamily::at);
-    }
-    if (family == nullptr) {
-        strategy = BTGreaterStrategyNumber;
-        family = family_of(function, &DistanceFamily::beyond);
-    }
-    if (family == nullptr)
-        return false;
-    Oid types[] = {family->type, family->type};
-    Oid hamming = sibling_function(function, "hamming", types, 2, family->hamming);
-    Node* distance = OidIsValid(hamming) ? make_distance(*family, hamming, left, right) : nullptr;
-    if (distance == nullptr)
-        return false;
-    VariableStatData statistics;
-    examine_variable(context.root, distance, context.relation, &statistics);
-    bool found = HeapTupleIsValid(statistics.statsTuple);
-    ReleaseVariableStats(statistics);
-    if (!found)
-        return false;
-    Oid comparison = get_opfamily_member(INTEGER_BTREE_FAM_OID, INT4OID, INT8OID, int16(strategy));
-    *share = restriction_selectivity(context.root, comparison,
-                                     list_make2(distance, make_bigint_constant(limit)), InvalidOid,
-                                     context.relation);
-    return true;
 }
 
 Node* estimate_predicate(SupportRequestSelectivity* request) {
@@ -343,8 +254,7 @@ Node* estimate_predicate(SupportRequestSelectivity* request) {
         auto* right = static_cast<Node*>(lsecond(request->args));
         int64 radius = known != nullptr ? DatumGetInt64(known->constvalue)
                                         : space_of(left, right).likely_radius();
-        if (!share_by_statistics(context, request->funcid, left, right, radius, &share))
-            share = predicate_share(context, request->funcid, left, right, radius);
+        share = within_selectivity(context, left, right, space_of(left, right).saturate(radius));
     }
     CLAMP_PROBABILITY(share);
     request->selectivity = share;

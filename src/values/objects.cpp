@@ -7,12 +7,11 @@
 #include "values/code/code.hpp"
 #include "values/fingerprint/distance.hpp"
 
-// These are in src/sql, whose headers the planner does not know.
+// These are in files without headers.
 extern "C" {
 PGDLLEXPORT Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_documents_alike(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_document_in_ball(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_minhash_code_document(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_minhash_radius(PG_FUNCTION_ARGS);
 }
@@ -22,13 +21,9 @@ namespace simhash {
 const DistanceFamily kFingerprints = {
     .type = INT8OID,
     .distance = "<~>",
-    .radius_sql = "hamming_radius",
     .ball_sql = "hamming_ball",
     .hamming = {"simhash_hamming", simhash_hamming},
     .within = {"simhash_hamming_within", simhash_hamming_within},
-    .at = {"simhash_hamming_at", simhash_hamming_at},
-    .beyond = {"simhash_hamming_beyond", simhash_hamming_beyond},
-    .radius = {"simhash_hamming_radius", simhash_hamming_radius},
     .ball_in = kHammingBallIn,
     .ball_make = {"simhash_ball_make", simhash_ball_make},
     .ball_contained = {"simhash_ball_contained", simhash_ball_contained},
@@ -37,19 +32,16 @@ const DistanceFamily kFingerprints = {
 const DistanceFamily kCodes = {
     .type = BITOID,
     .distance = "<~~>",
-    .radius_sql = "hamming_radius_of_codes",
     .ball_sql = "bit_ball",
     .hamming = {"simhash_code_hamming", simhash_code_hamming},
     .within = {"simhash_code_hamming_within", simhash_code_hamming_within},
-    .at = {"simhash_code_hamming_at", simhash_code_hamming_at},
-    .beyond = {"simhash_code_hamming_beyond", simhash_code_hamming_beyond},
-    .radius = {"simhash_code_hamming_radius", simhash_code_hamming_radius},
     .ball_in = kBitBallIn,
     .ball_make = {"simhash_bit_ball_make", simhash_bit_ball_make},
     .ball_contained = {"simhash_bit_ball_contained", simhash_bit_ball_contained},
     .ball_contains = {"simhash_bit_ball_contains", simhash_bit_ball_contains},
 };
 
+const OurFunction kHammingRadius = {"simhash_hamming_radius", simhash_hamming_radius};
 const OurFunction kHammingRadiusBelow = {"simhash_hamming_radius_below",
                                          simhash_hamming_radius_below};
 const OurFunction kCodesAlike = {"simhash_codes_alike", simhash_codes_alike};
@@ -57,7 +49,6 @@ const OurFunction kNearDuplicateDocuments = {"simhash_near_duplicate_documents",
                                              simhash_near_duplicate_documents};
 const OurFunction kDocumentsAlike = {"simhash_documents_alike", simhash_documents_alike};
 const OurFunction kDocumentInBall = {"simhash_document_in_ball", simhash_document_in_ball};
-const OurFunction kShingleSetsAlike = {"simhash_shingle_sets_alike", simhash_shingle_sets_alike};
 const OurFunction kMinhashCodeDocument = {"simhash_minhash_code_document",
                                           simhash_minhash_code_document};
 const OurFunction kMinhashRadius = {"simhash_minhash_radius", simhash_minhash_radius};

@@ -14,16 +14,12 @@ namespace simhash {
 
 // The functions of one type of values that have a distance: of fingerprints, or of codes.
 struct DistanceFamily {
-    Oid type;               // bigint or bit
-    const char* distance;   // the name of the operator that `hamming` implements
-    const char* radius_sql; // the names of `radius` and of `ball_make`, which the families do not
-    const char* ball_sql;   // share
+    Oid type;             // bigint or bit
+    const char* distance; // the name of the operator that `hamming` implements
+    const char* ball_sql; // the name of `ball_make`
 
     OurFunction hamming;        // hamming(value, value)
     OurFunction within;         // hamming_within(value, value, radius)
-    OurFunction at;             // hamming_at(value, value, distance)
-    OurFunction beyond;         // hamming_beyond(value, value, radius)
-    OurFunction radius;         // the radius of a limit that is a numeric
     OurFunction ball_in;        // input of the type of balls
     OurFunction ball_make;      // hamming_ball(value, radius), bit_ball(value, radius)
     OurFunction ball_contained; // value <@ ball
@@ -31,8 +27,8 @@ struct DistanceFamily {
 };
 extern const DistanceFamily kFingerprints, kCodes;
 
-extern const OurFunction kHammingRadiusBelow, kCodesAlike, kNearDuplicateDocuments, kDocumentsAlike,
-    kDocumentInBall, kShingleSetsAlike, kMinhashCodeDocument, kMinhashRadius;
+extern const OurFunction kHammingRadius, kHammingRadiusBelow, kCodesAlike, kNearDuplicateDocuments,
+    kDocumentsAlike, kDocumentInBall, kMinhashCodeDocument, kMinhashRadius;
 
 // The family that has the function in this role, such as &DistanceFamily::hamming; null for any
 // other function.

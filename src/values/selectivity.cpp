@@ -371,24 +371,6 @@ double document_selectivity(const SelectivityContext& context, Node* left, Node*
     return share;
 }
 
-// ---- pairs of whole sets ----
-
-double expected_pairs(double fingerprints, int radius) {
-    double most = fingerprints * std::max(0.0, fingerprints - 1) / 2;
-    // A pair is a neighbour of both its members, and counts once.
-    double neighbours = fingerprints * expected_neighbours(radius, fingerprints) / 2;
-    return std::min(most, neighbours + most * ball_share(radius));
-}
-
-// A fingerprint of the smaller set is expected to be in the larger one, as in a join by the index.
-double expected_join_pairs(double a_fingerprints, double b_fingerprints, int radius) {
-    double fewer = std::min(a_fingerprints, b_fingerprints);
-    double more = std::max(a_fingerprints, b_fingerprints);
-    double most = fewer * more;
-    double neighbours = fewer * (1 + expected_neighbours(radius, more));
-    return std::min(most, neighbours + most * ball_share(radius));
-}
-
 // ---- balls ----
 
 namespace {
@@ -475,8 +457,6 @@ double operator_selectivity(const SelectivityContext& context, Oid op, List* arg
         return document_selectivity(context, left, right, kAlikeRadius);
     if (is_our_function(function, kDocumentInBall))
         return ball_operator_selectivity(context, left, right);
-    if (is_our_function(function, kShingleSetsAlike))
-        return within_selectivity(context, left, right, kAlikeRadius);
     return DEFAULT_EQ_SEL;
 }
 

@@ -35,9 +35,4 @@ double within_selectivity(const SelectivityContext& context, Node* left, Node* r
 // The same for two texts, whose fingerprints are by minhash().
 double document_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
 
-// How many pairs within `radius` (0..64) are expected among this number of fingerprints, and
-// between two sets of these sizes. Their number is all that is known of the fingerprints.
-double expected_pairs(double fingerprints, int radius);
-double expected_join_pairs(double a_fingerprints, double b_fingerprints, int radius);
-
 } // namespace simhash

@@ -54,7 +54,7 @@ BEGIN
     ANALYZE page_shingles;
     SELECT count(*) INTO pairs
     FROM candidate JOIN page_shingles x ON x.id = a JOIN page_shingles y ON y.id = b
-    WHERE shingle_similar(x.shingles, y.shingles, 0.8);
+    WHERE shingle_similarity(x.shingles, y.shingles) >= 0.8;
     verified := processor_time();
     DROP TABLE page, candidate, page_shingles;
     RETURN format('| %s within %s | %s | %s | %s | **%s** | %s | %s |', fingerprint, radius, round(made - began, 1),

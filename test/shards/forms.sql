@@ -23,7 +23,7 @@ SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) <= 3.5 ORDER BY id;
 SELECT id FROM docs WHERE hamming(fp, hashint8extended(130, 7)) <= 5 ORDER BY id;
 
 -- an exact distance
--- shipped: WHERE (public.hamming_at(fp,
+-- shipped: AND ((NOT public.hamming_within(fp,
 SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) = 3 ORDER BY id;
 
 -- between two distances
@@ -31,7 +31,6 @@ SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) = 3 ORDER BY id;
 SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) BETWEEN 1 AND 6 ORDER BY id;
 
 -- beyond a distance
--- shipped: WHERE (public.hamming_beyond(fp,
 SELECT count(*) FROM docs WHERE fp <~> hashint8extended(130, 7) > 33;
 
 -- a distance of codes

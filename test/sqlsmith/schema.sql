@@ -97,7 +97,7 @@ INSERT INTO texts
 CREATE INDEX texts_fp ON texts USING simhash (fp);
 CREATE INDEX texts_body ON texts USING simhash (body);
 CREATE TABLE distinct_texts (id integer, body text, shingles shingle_set GENERATED ALWAYS AS (simhash_shingles(body)) STORED,
-    EXCLUDE USING simhash (body WITH =~~), EXCLUDE USING simhash (minhash(body) WITH ~||||||||=, shingles WITH =~~));
+    EXCLUDE USING simhash (body WITH =~~));
 INSERT INTO distinct_texts SELECT i, document(i) FROM generate_series(1, 600) i ON CONFLICT DO NOTHING;
 
 CREATE TABLE distinct_docs (
@@ -251,8 +251,8 @@ BEGIN
                 '$1 <~> $2 <= 3 OR $1 <~> 4711 <= 2', '$1 <~> $2 <= 4 AND $1 <~> 4711 <= 30',
                 '$1 <~> $2 <= 3 OR $1 IS NULL', '($1 <~> $2 <= 3) IS NOT FALSE',
                 '$1 <@ hamming_ball($2, 4)', '$1 <@ hamming_ball($2, ($2 & 15)::integer)',
-                'hamming_ball($2, 2) @> $1', 'hamming_within($1, $2, 2)', 'hamming_at($1, $2, 3)',
-                'hamming_beyond($1, $2, 40)', '$1 = ANY (ARRAY[$2, $2 # 1, 4711])',
+                'hamming_ball($2, 2) @> $1', 'hamming_within($1, $2, 2)', '$1 <~> $2 = 3',
+                '$1 = ANY (ARRAY[$2, $2 # 1, 4711])',
                 '$1 ~= ANY (ARRAY[$2, 0, NULL])', '$1 ~||||= ALL (ARRAY[$2, 4711])', '$1 = $2',
                 '$1 <~> $2 <= 3 AND $1 = $2', '$1 ~= $2 AND $1 ~|= $2', '3 >= $2 <~> $1']) body
             UNION ALL

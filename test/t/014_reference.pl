@@ -69,7 +69,6 @@ push @errors, map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 22023 SELECT simhash_hash('a', 'md5')
 22023 SELECT shingle_similarity('a', 'b', 'lines')
 22023 SELECT shingle_similarity(simhash_shingles('a'), simhash_shingles('a', 'chars'))
-22023 SELECT shingle_similar(simhash_shingles('a'), simhash_shingles('a'), 2)
 22023 SELECT near_duplicate('a', 'a', 2)
 22023 SELECT shares_passage('a', 'a', 0)
 22023 SELECT * FROM common_passages('a', 'a', 0)

@@ -45,7 +45,7 @@ std::span<uint64_t> allocate_lanes(int count) {
 
 Conditions::Conditions(Relation index, int key_count, int order_by_count)
     : index_(index), scopes_(index, CurrentMemoryContext), computes_lanes_(computes_lanes(index)),
-      has_later_columns_(later_columns(index) > 0), lanes_(lane_layout(index)),
+      has_scope_(scope_columns(index) > 0), lanes_(lane_layout(index)),
       typmod_(index->rd_opcintype[0] == BITOID ? value_typmod(index) : -1),
       balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
       center_(allocate_lanes(lanes_.count > 1 ? lanes_.count : 0)),
@@ -238,7 +238,7 @@ void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKey
     std::sort(balls_, balls_ + ball_count_,
               [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
     read_order(order_bys);
-    if (has_later_columns_)
+    if (has_scope_)
         // This comes last, because it moves all that was read into the scope.
         apply(scopes_.read(keys.data(), int(keys.size())));
 }

@@ -60,7 +60,7 @@ class Conditions {
     Relation index_;
     ScopeReader scopes_;
     const bool computes_lanes_;
-    const bool has_later_columns_;
+    const bool has_scope_;
     const LaneLayout lanes_;
     const int32 typmod_; // of a column of bit: the length of its values; else -1
 

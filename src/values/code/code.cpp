@@ -3,8 +3,6 @@
 //
 //     hamming(a, b), a <~~> b          number of differing bits
 //     hamming_within(a, b, radius)     a <~~> b <= radius
-//     hamming_at(a, b, distance)       a <~~> b  = distance
-//     hamming_beyond(a, b, radius)     a <~~> b > radius
 //     a =~~ b                          a <~~> b <= near_radius_of_bits(length)
 //
 // They are what distance.cpp has for fingerprints of 64 bits, but for one thing: codes of different
@@ -13,7 +11,6 @@
 
 #include "core/bits/code_lanes.hpp"
 #include "core/bits/code_distance.hpp"
-#include "values/fingerprint/distance.hpp"
 
 #include <algorithm>
 
@@ -89,9 +86,6 @@ using namespace simhash;
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_code_hamming);
 PG_FUNCTION_INFO_V1(simhash_code_hamming_within);
-PG_FUNCTION_INFO_V1(simhash_code_hamming_at);
-PG_FUNCTION_INFO_V1(simhash_code_hamming_beyond);
-PG_FUNCTION_INFO_V1(simhash_code_hamming_radius);
 PG_FUNCTION_INFO_V1(simhash_codes_alike);
 PG_FUNCTION_INFO_V1(simhash_code_lanes);
 PG_FUNCTION_INFO_V1(simhash_code_lane_layout);
@@ -103,20 +97,6 @@ Datum simhash_code_hamming(PG_FUNCTION_ARGS) {
 Datum simhash_code_hamming_within(PG_FUNCTION_ARGS) {
     // The radius is a bigint: the planner makes one of any limit that a query compares with.
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
-}
-
-Datum simhash_code_hamming_at(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(distance_of_first_two(fcinfo) == PG_GETARG_INT64(2));
-}
-
-Datum simhash_code_hamming_beyond(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(distance_of_first_two(fcinfo) > PG_GETARG_INT64(2));
-}
-
-// The greatest radius that is not above a limit of any size or, with `below`, that is below it: -1
-// to the length of the longest bit string. NaN is above every number.
-Datum simhash_code_hamming_radius(PG_FUNCTION_ARGS) {
-    PG_RETURN_INT64(radius_of_numeric(PG_GETARG_DATUM(0), PG_GETARG_BOOL(1), VARBITMAXLEN));
 }
 
 Datum simhash_codes_alike(PG_FUNCTION_ARGS) {

@@ -6,9 +6,6 @@
 extern "C" {
 PGDLLEXPORT Datum simhash_code_hamming(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_code_hamming_within(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_code_hamming_at(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_code_hamming_beyond(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_code_hamming_radius(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_codes_alike(PG_FUNCTION_ARGS);
 }
 

@@ -2,38 +2,15 @@
 //
 //     hamming(a, b), a <~> b           number of differing bits, 0..64
 //     hamming_within(a, b, radius)     a <~> b <= radius
-//     hamming_at(a, b, distance)       a <~> b  = distance
-//     hamming_beyond(a, b, radius)     a <~> b > radius
 //     a ~= b                           a <~> b <= 3
 //     a ~|||||= b                      a <~> b <= 5: as many bars as bits, 1..8
 //
 // The planner's side (planner/rewrite.cpp) turns comparisons of a distance with a limit into the
-// second to fourth of these. None raises an error, whatever the limit, and all are LEAKPROOF:
+// second of these. None raises an error, whatever the limit, and all are LEAKPROOF:
 // otherwise a table with row-level security would not use the index.
 #include "values/fingerprint/distance.hpp"
 
 #include "core/bits/ball.hpp"
-
-namespace simhash {
-
-int64 radius_of_numeric(Datum limit, bool below, int most) {
-    auto is_less = [limit](int64 number) {
-        Datum other = NumericGetDatum(int64_to_numeric(number));
-        return DatumGetBool(DirectFunctionCall2(numeric_lt, limit, other));
-    };
-    // A limit below 0, or equal to 0 with `below`, leaves no distance.
-    if (is_less(0))
-        return kNoRadius;
-    // Numbers of any size, infinity and NaN end here, so the conversion below cannot fail.
-    if (!is_less(int64(most) + 1))
-        return most;
-    // Below 3.2 are distances up to 3 = ceil(3.2) - 1, and below 3 up to 2 = ceil(3) - 1. Not above
-    // 3.2 are those up to 3 = floor(3.2).
-    Datum whole = DirectFunctionCall1(below ? numeric_ceil : numeric_floor, limit);
-    return DatumGetInt64(DirectFunctionCall1(numeric_int8, whole)) - below;
-}
-
-} // namespace simhash
 
 using namespace simhash;
 
@@ -48,8 +25,6 @@ int distance_of_first_two(FunctionCallInfo fcinfo) {
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_hamming);
 PG_FUNCTION_INFO_V1(simhash_hamming_within);
-PG_FUNCTION_INFO_V1(simhash_hamming_at);
-PG_FUNCTION_INFO_V1(simhash_hamming_beyond);
 PG_FUNCTION_INFO_V1(simhash_hamming_radius_below);
 PG_FUNCTION_INFO_V1(simhash_hamming_radius);
 PG_FUNCTION_INFO_V1(simhash_near_duplicate);
@@ -64,14 +39,6 @@ Datum simhash_hamming_within(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
 }
 
-Datum simhash_hamming_at(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(distance_of_first_two(fcinfo) == PG_GETARG_INT64(2));
-}
-
-Datum simhash_hamming_beyond(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(distance_of_first_two(fcinfo) > PG_GETARG_INT64(2));
-}
-
 // The radius of "distance < limit": limit - 1, or for the least bigint that number itself.
 Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
     int64 limit = PG_GETARG_INT64(0);
@@ -80,9 +47,25 @@ Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
 }
 
 // The greatest radius that is not above a limit of any size or, with `below`, that is below it: -1
-// to 64. NaN is above every number.
+// to the length of the longest bit string, as it is also asked for codes. NaN is above every
+// number.
 Datum simhash_hamming_radius(PG_FUNCTION_ARGS) {
-    PG_RETURN_INT64(radius_of_numeric(PG_GETARG_DATUM(0), PG_GETARG_BOOL(1), kFingerprintBits));
+    Datum limit = PG_GETARG_DATUM(0);
+    bool below = PG_GETARG_BOOL(1);
+    auto is_less = [limit](int64 number) {
+        Datum other = NumericGetDatum(int64_to_numeric(number));
+        return DatumGetBool(DirectFunctionCall2(numeric_lt, limit, other));
+    };
+    // A limit below 0, or equal to 0 with `below`, leaves no distance.
+    if (is_less(0))
+        PG_RETURN_INT64(kNoRadius);
+    // Numbers of any size, infinity and NaN end here, so the conversion below cannot fail.
+    if (!is_less(int64(VARBITMAXLEN) + 1))
+        PG_RETURN_INT64(VARBITMAXLEN);
+    // Below 3.2 are distances up to 3 = ceil(3.2) - 1, and below 3 up to 2 = ceil(3) - 1. Not above
+    // 3.2 are those up to 3 = floor(3.2).
+    Datum whole = DirectFunctionCall1(below ? numeric_ceil : numeric_floor, limit);
+    PG_RETURN_INT64(DatumGetInt64(DirectFunctionCall1(numeric_int8, whole)) - below);
 }
 
 Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {

@@ -7,8 +7,6 @@
 extern "C" {
 PGDLLEXPORT Datum simhash_hamming(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_within(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_at(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_beyond(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_radius(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_near_duplicate(PG_FUNCTION_ARGS);
@@ -21,10 +19,3 @@ PGDLLEXPORT Datum simhash_near_6(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_near_7(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_near_8(PG_FUNCTION_ARGS);
 }
-
-namespace simhash {
-
-// The greatest radius that is not above a limit, a numeric, or that is below it: -1 to `most`.
-int64 radius_of_numeric(Datum limit, bool below, int most);
-
-} // namespace simhash

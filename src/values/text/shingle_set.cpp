@@ -155,8 +155,6 @@ PG_FUNCTION_INFO_V1(simhash_shingle_set_recv);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_send);
 PG_FUNCTION_INFO_V1(simhash_shingles);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_similarity);
-PG_FUNCTION_INFO_V1(simhash_shingle_set_similar);
-PG_FUNCTION_INFO_V1(simhash_shingle_sets_alike);
 PG_FUNCTION_INFO_V1(shingle_similarity);
 PG_FUNCTION_INFO_V1(simhash_shingle_containment);
 
@@ -234,34 +232,6 @@ Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
     if (!has_similarity)
         PG_RETURN_NULL();
     PG_RETURN_FLOAT8(similarity);
-}
-
-// shingle_similar(a shingle_set, b shingle_set, threshold double precision) -> boolean
-Datum simhash_shingle_set_similar(PG_FUNCTION_ARGS) {
-    ShingleSet* a = shingle_set_argument(fcinfo, 0);
-    ShingleSet* b = shingle_set_argument(fcinfo, 1);
-    double threshold = share_argument(fcinfo, 2, "threshold");
-    check_comparable(a->kind(), b->kind());
-    bool any = !a->span().empty() || !b->span().empty();
-    bool similar = any && is_set_similarity_at_least(a->span(), b->span(), threshold);
-    PG_FREE_IF_COPY(a, 0);
-    PG_FREE_IF_COPY(b, 1);
-    if (!any)
-        PG_RETURN_NULL();
-    PG_RETURN_BOOL(similar);
-}
-
-// shingle_sets_alike(a shingle_set, b shingle_set) -> boolean, the operator =~~. An exclusion
-// constraint calls it, and takes no NULL: sets without a shingle are not alike.
-Datum simhash_shingle_sets_alike(PG_FUNCTION_ARGS) {
-    ShingleSet* a = shingle_set_argument(fcinfo, 0);
-    ShingleSet* b = shingle_set_argument(fcinfo, 1);
-    check_comparable(a->kind(), b->kind());
-    bool any = !a->span().empty() || !b->span().empty();
-    bool alike = any && is_set_similarity_at_least(a->span(), b->span(), kAlikeSimilarity);
-    PG_FREE_IF_COPY(a, 0);
-    PG_FREE_IF_COPY(b, 1);
-    PG_RETURN_BOOL(alike);
 }
 
 // shingle_similarity(a text, b text, features text, width integer) -> double precision
