@@ -1,16 +1,22 @@
-// Prints the tables of Unicode 15.0 that are part of the source, by utf8proc 2.8:
+// Prints the tables of Unicode 15.0 that are part of the source, by ICU 72:
 //
-//   g++ -std=c++20 -o /tmp/tables scripts/unicode_tables.cpp -lutf8proc
+//   g++ -std=c++20 -o /tmp/tables scripts/unicode_tables.cpp -licuuc
 //   /tmp/tables classes >src/core/text/unicode_classes.inc
 //   /tmp/tables normal-form >src/core/text/normal_form.inc
 //
-// They are committed and never made again within a major version: fingerprints are stored data, and
-// what a newer Unicode adds must not change them. No other file uses the library.
+// They are committed and never made again: fingerprints are stored data, and what a newer Unicode
+// adds must not change them. docs/fingerprints.md has the definition.
 #include "../src/core/text/unicode.hpp"
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <string>
 #include <string_view>
-#include <utf8proc.h>
+#include <unicode/uchar.h>
+#include <unicode/unorm2.h>
+#include <unicode/uscript.h>
+#include <unicode/utf16.h>
 #include <vector>
 
 using simhash::CharacterClass;
@@ -19,125 +25,270 @@ namespace {
 
 constexpr int kCodePoints = 0x110000;
 
-constexpr int kCanonical = UTF8PROC_STABLE | UTF8PROC_DECOMPOSE;
-constexpr int kCompatibility = kCanonical | UTF8PROC_COMPAT;
-constexpr int kFold = kCompatibility | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE;
-
 using CodePoints = std::vector<int>;
 
-CodePoints decompose(int code_point, int options) {
-    int buffer[64];
-    const long length =
-        utf8proc_decompose_char(code_point, buffer, 64, utf8proc_option_t(options), nullptr);
-    return CodePoints(buffer, buffer + length);
+// ---- what ICU knows ----
+
+// Ends the program if an ICU function failed.
+struct Status {
+    UErrorCode code = U_ZERO_ERROR;
+    ~Status() {
+        if (U_FAILURE(code)) {
+            fprintf(stderr, "ICU: %s\n", u_errorName(code));
+            exit(1);
+        }
+    }
+    operator UErrorCode*() { return &code; }
+};
+
+using GetNormaliser = const UNormalizer2* (*)(UErrorCode*);
+
+CodePoints normalise(GetNormaliser get, const CodePoints& code_points) {
+    std::u16string text, normalised(64 * (1 + code_points.size()), 0);
+    for (const int c : code_points) {
+        char16_t units[2];
+        int length = 0;
+        U16_APPEND_UNSAFE(units, length, c);
+        text.append(units, length);
+    }
+    Status status;
+    const int length = unorm2_normalize(get(status), text.data(), int(text.size()),
+                                        normalised.data(), int(normalised.size()), status);
+    CodePoints found;
+    for (int at = 0; at < length;) {
+        int c;
+        U16_NEXT(normalised, at, length, c);
+        found.push_back(c);
+    }
+    return found;
 }
 
-CodePoints compose(CodePoints code_points) {
-    const long length =
-        utf8proc_normalize_utf32(code_points.data(), long(code_points.size()),
-                                 utf8proc_option_t(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-    code_points.resize(size_t(length));
-    return code_points;
+std::string name_of(int c) {
+    char name[256];
+    Status status;
+    return {name, size_t(u_charName(c, U_UNICODE_CHAR_NAME, name, sizeof name, status))};
 }
 
-int combining_class(int code_point) {
-    return utf8proc_get_property(code_point)->combining_class;
+// -1 if no character has the name.
+int character_named(const std::string& name) {
+    UErrorCode code = U_ZERO_ERROR;
+    const int c = u_charFromName(U_UNICODE_CHAR_NAME, name.c_str(), &code);
+    return U_FAILURE(code) ? -1 : c;
 }
 
-// Code points that can be the second half of a canonical composition.
+bool assigned(int c) {
+    const int category = u_charType(c);
+    return category != U_UNASSIGNED && category != U_PRIVATE_USE_CHAR && category != U_SURROGATE;
+}
+
+struct Range {
+    int first, last;
+};
+
+bool within(int c, const std::vector<Range>& ranges) {
+    for (const Range& range : ranges)
+        if (c >= range.first && c <= range.last)
+            return true;
+    return false;
+}
+
+// ---- the definition ----
+
+// Scripts written without spaces between words: the ideographic ones, Kana, and those of line
+// breaking class SA ("complex context") in UAX 14.
+const std::vector<Range> kSpacelessScripts = {
+    {0x0E00, 0x0EFF}, // Thai, Lao
+    {0x1000, 0x109F}, // Myanmar
+    {0x1780, 0x17FF}, // Khmer
+    {0x1950, 0x19FF}, // Tai Le, New Tai Lue, Khmer symbols
+    {0x1A20, 0x1AAF}, // Tai Tham
+    {0x2E80, 0x2FDF}, // CJK radicals
+    {0x3005, 0x3007},   {0x3021, 0x3029}, {0x3031, 0x3035},
+    {0x3038, 0x303C},   {0x3041, 0x30FF},                   // Hiragana, Katakana
+    {0x3100, 0x312F},   {0x31A0, 0x31BF}, {0x31F0, 0x31FF}, // Bopomofo, Katakana extensions
+    {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},                   // Han
+    {0xA9E0, 0xA9FF},   {0xAA60, 0xAADF},                   // Myanmar extensions, Tai Viet
+    {0xF900, 0xFAFF},                                       // Han, compatibility
+    {0xFF66, 0xFF9F},                                       // Katakana, halfwidth
+    {0x11700, 0x1174F},                                     // Ahom
+    {0x16FE0, 0x18D7F},                                     // Tangut, Khitan
+    {0x1AFF0, 0x1B2FF},                                     // Kana supplements, Nushu
+    {0x20000, 0x3FFFD},                                     // Han, planes 2 and 3
+};
+
+// Letters by their category that are apostrophes, accents or stress marks by their use. (The
+// superscripts among them become letters.)
+const std::vector<Range> kLikeApostrophes = {
+    {0x02B9, 0x02FF}, // Spacing Modifier Letters
+    {0x0559, 0x0559}, // Armenian
+    {0x07F4, 0x07F5}, // N'Ko
+    {0xA78B, 0xA78C}, // saltillo
+};
+
+// Signs that come and go with no change of the text, in place of "(c)" and the like.
+const std::vector<Range> kSignsOfRights = {
+    {0x00A9, 0x00A9}, {0x00AE, 0x00AE}, {0x2120, 0x2120}, {0x2122, 0x2122}};
+
+// Invisible code points and skin tones, and what is written or left out on letters of Latin, Greek,
+// Cyrillic, Arabic and Hebrew: the nonspacing and enclosing marks of these scripts, and those that
+// no script owns.
+bool ignored(int c) {
+    if (u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT) ||
+        u_hasBinaryProperty(c, UCHAR_EMOJI_MODIFIER))
+        return true;
+    // Tatweel; small waw and small yeh, which Unicode takes for letters.
+    if (within(c, {{0x0640, 0x0640}, {0x06E5, 0x06E6}}))
+        return true;
+    if (u_charType(c) != U_NON_SPACING_MARK && u_charType(c) != U_ENCLOSING_MARK)
+        return false;
+    // Vedic marks, tones of Han, voicing marks of Kana, the nukta of Tamil and Grantha.
+    if (within(c, {{0x0951, 0x0954},
+                   {0x1CD0, 0x1CF9},
+                   {0x302A, 0x302D},
+                   {0x3099, 0x309A},
+                   {0x1133B, 0x1133B}}))
+        return false;
+    Status status;
+    switch (uscript_getScript(c, status)) {
+    case USCRIPT_INHERITED:
+    case USCRIPT_LATIN:
+    case USCRIPT_GREEK:
+    case USCRIPT_CYRILLIC:
+    case USCRIPT_ARABIC:
+    case USCRIPT_HEBREW:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// The letter without a part that Unicode does not take for a mark: the stroke of ł and đ, the hook
+// of ɓ, the descender of қ. The name says so, as in LATIN SMALL LETTER L WITH STROKE. Otherwise the
+// letter itself.
+int without_stroke(int c) {
+    const std::string name = name_of(c);
+    const size_t with = name.find(" WITH ");
+    if (with == std::string::npos ||
+        !(name.starts_with("LATIN SMALL LETTER ") || name.starts_with("CYRILLIC SMALL LETTER ")))
+        return c;
+    const int letter = character_named(name.substr(0, with));
+    return letter >= 0 ? letter : c;
+}
+
+// What becomes of a letter that normalisation has decomposed and folded.
+CodePoints plain_letter(int c) {
+    static const std::map<int, CodePoints> plain = {
+        {0x00E6, {'a', 'e'}}, // æ
+        {0x0153, {'o', 'e'}}, // œ
+        {0x0131, {'i'}},      // dotless i
+        {0x0237, {'j'}},      // dotless j
+        {0x0671, {0x0627}},   // alef wasla
+        {0x0629, {0x0647}},   // teh marbuta
+        {0x06BE, {0x0647}},   // heh doachashmee
+        {0x06C1, {0x0647}},   // heh goal
+        {0x06C3, {0x0647}},   // teh marbuta goal
+        {0x06D5, {0x0647}},   // ae
+        {0x0649, {0x064A}},   // alef maksura
+        {0x06CC, {0x064A}},   // Farsi yeh
+        {0x06D2, {0x064A}},   // yeh barree
+        {0x06A9, {0x0643}},   // keheh
+    };
+    const auto found = plain.find(c);
+    return found != plain.end() ? found->second : CodePoints{without_stroke(c)};
+}
+
+// What a code point becomes, decomposed; nothing if it is ignored.
+CodePoints form_of(int c) {
+    CodePoints form = {c};
+    if (!assigned(c) || within(c, kSignsOfRights))
+        return form;
+    // A plain letter may be one that folds or decomposes itself, as in ҋ, й, и.
+    for (CodePoints before; form != before;) {
+        before = form;
+        form.clear();
+        for (const int part : normalise(unorm2_getNFKCCasefoldInstance, before))
+            for (const int decomposed : normalise(unorm2_getNFDInstance, {part}))
+                if (!ignored(decomposed))
+                    for (const int plain : plain_letter(decomposed))
+                        form.push_back(plain);
+    }
+    return form;
+}
+
+// The kind of a code point that is its own form.
+int kind_of(int c) {
+    if (within(c, kSignsOfRights) || within(c, kLikeApostrophes))
+        return simhash::kSeparator;
+    // What Unicode reserves for pictographs is one already.
+    if (u_hasBinaryProperty(c, UCHAR_EXTENDED_PICTOGRAPHIC) ||
+        u_hasBinaryProperty(c, UCHAR_REGIONAL_INDICATOR))
+        return simhash::kPictograph;
+    switch (u_charType(c)) {
+    case U_NON_SPACING_MARK:
+    case U_COMBINING_SPACING_MARK:
+    case U_ENCLOSING_MARK:
+        return simhash::kMark;
+    case U_UPPERCASE_LETTER:
+    case U_LOWERCASE_LETTER:
+    case U_TITLECASE_LETTER:
+    case U_MODIFIER_LETTER:
+    case U_OTHER_LETTER:
+    case U_LETTER_NUMBER:
+    case U_OTHER_NUMBER:
+        return within(c, kSpacelessScripts) ? simhash::kSpaceless : simhash::kLetter;
+    case U_DECIMAL_DIGIT_NUMBER:
+        return simhash::kLetter;
+    case U_UNASSIGNED: // not a letter yet, but a later Unicode may make it one
+    case U_PRIVATE_USE_CHAR:
+        return (c & 0xFFFE) == 0xFFFE ? simhash::kSeparator : simhash::kLetter;
+    default:
+        return simhash::kSeparator;
+    }
+}
+
+// ---- the tables ----
+
+std::vector<CodePoints> all_forms() {
+    std::vector<CodePoints> forms(kCodePoints);
+    for (int c = 0; c < kCodePoints; c++)
+        forms[c] = form_of(c);
+    return forms;
+}
+
+// Code points that can be the second half, or a later part, of a canonical composition.
 std::vector<bool> second_halves() {
     std::vector<bool> second(kCodePoints);
     for (int c = 0; c < kCodePoints; c++) {
-        if (utf8proc_category(c) == UTF8PROC_CATEGORY_CS)
+        if (!assigned(c))
             continue;
-        const CodePoints decomposed = decompose(c, kCanonical);
+        const CodePoints decomposed = normalise(unorm2_getNFDInstance, {c});
         for (size_t i = 1; i < decomposed.size(); i++)
             second[decomposed[i]] = true;
     }
     return second;
 }
 
-// Scripts written without spaces between words: the ideographic ones, Kana, and those of line
-// breaking class SA ("complex context") in UAX 14.
-bool spaceless_script(int c) {
-    static const int ranges[][2] = {
-        {0x0E00, 0x0EFF}, // Thai, Lao
-        {0x1000, 0x109F}, // Myanmar
-        {0x1780, 0x17FF}, // Khmer
-        {0x1950, 0x19FF}, // Tai Le, New Tai Lue, Khmer symbols
-        {0x1A20, 0x1AAF}, // Tai Tham
-        {0x2E80, 0x2FDF}, // CJK radicals
-        {0x3005, 0x3007},   {0x3021, 0x3029}, {0x3031, 0x3035},
-        {0x3038, 0x303C},   {0x3041, 0x30FF},                   // Hiragana, Katakana
-        {0x3100, 0x312F},   {0x31A0, 0x31BF}, {0x31F0, 0x31FF}, // Bopomofo, Katakana extensions
-        {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},                   // Han
-        {0xA9E0, 0xA9FF},   {0xAA60, 0xAADF},                   // Myanmar extensions, Tai Viet
-        {0xF900, 0xFAFF},                                       // Han, compatibility
-        {0xFF66, 0xFF9F},                                       // Katakana, halfwidth
-        {0x11700, 0x1174F},                                     // Ahom
-        {0x16FE0, 0x18D7F},                                     // Tangut, Khitan
-        {0x1AFF0, 0x1B2FF},                                     // Kana supplements, Nushu
-        {0x20000, 0x3FFFD},                                     // Han, planes 2 and 3
-    };
-    for (const auto& range : ranges)
-        if (c >= range[0] && c <= range[1])
-            return true;
-    return false;
-}
-
-bool pictograph(int c) {
-    return (c >= 0x2600 && c <= 0x27BF) || (c >= 0x1F000 && c <= 0x1FAFF);
-}
-
-int kind_of(int c) {
-    switch (utf8proc_category(c)) {
-    case UTF8PROC_CATEGORY_MN:
-    case UTF8PROC_CATEGORY_MC:
-    case UTF8PROC_CATEGORY_ME:
-        return simhash::kMark;
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO:
-        return spaceless_script(c) ? simhash::kSpaceless : simhash::kLetter;
-    case UTF8PROC_CATEGORY_ND:
-        return simhash::kLetter;
-    case UTF8PROC_CATEGORY_CN: // not a letter yet, but a later Unicode may make it one
-    case UTF8PROC_CATEGORY_CO:
-        return (c & 0xFFFE) == 0xFFFE ? simhash::kSeparator : simhash::kLetter;
-    case UTF8PROC_CATEGORY_SO:
-        return pictograph(c) ? simhash::kPictograph : simhash::kSeparator;
-    default:
-        return simhash::kSeparator;
-    }
-}
-
-int class_of(int c, const std::vector<bool>& second) {
-    const int category = utf8proc_category(c);
-    const int kind = kind_of(c);
-    if (category == UTF8PROC_CATEGORY_CN || category == UTF8PROC_CATEGORY_CO ||
-        category == UTF8PROC_CATEGORY_CS)
-        return kind;
-    const CodePoints decomposed = decompose(c, kFold);
-    if (decomposed.empty() || (c >= 0x1F3FB && c <= 0x1F3FF)) // the latter: skin tones
-        return simhash::kIgnored;
-    const bool joins = combining_class(decomposed[0]) != 0 || second[decomposed[0]] || second[c] ||
-                       combining_class(c) != 0;
-    const bool changes = compose(decomposed) != CodePoints{c};
+int class_of(int c, const CodePoints& form, const std::vector<bool>& second) {
+    if (form.empty())
+        return simhash::kIgnored | (u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT)
+                                        ? 0
+                                        : simhash::kJoinsPrevious);
+    const CodePoints composed = normalise(unorm2_getNFCInstance, form);
+    // The reader looks at the kind of one that becomes a single code point, and not at any other's.
+    const int kind = composed.size() == 1 ? kind_of(composed[0]) : int(simhash::kSeparator);
+    const bool joins = u_getCombiningClass(form[0]) != 0 || second[form[0]];
+    const bool changes = composed != CodePoints{c};
     return kind | (joins ? simhash::kJoinsPrevious : 0) | (changes ? simhash::kChanges : 0);
 }
 
-void print_classes() {
+void print_classes(const std::vector<CodePoints>& forms) {
     const std::vector<bool> second = second_halves();
     printf(
         "// Made by scripts/unicode_tables.cpp from Unicode 15.0. Each entry is (first code point "
         "<< 8 | class)\n// and holds up to the next entry's first code point.\n");
     int previous = -1, printed = 0;
     for (int c = 0; c < kCodePoints; c++) {
-        const int now = class_of(c, second);
+        const int now = class_of(c, forms[c], second);
         if (now == previous)
             continue;
         printf("%s0x%08X,", printed++ % 8 ? " " : "\n", unsigned(c) << 8 | unsigned(now));
@@ -175,65 +326,51 @@ class ListPrinter {
     int column_ = 100;
 };
 
-// Code points that normalisation meets: the reader drops those that it ignores, and Hangul
-// syllables are computed.
-CodePoints normalised_code_points(const std::vector<bool>& second) {
-    CodePoints code_points;
-    for (int c = 0; c < kCodePoints; c++)
-        if (utf8proc_category(c) != UTF8PROC_CATEGORY_CS && !(c >= 0xAC00 && c <= 0xD7A3) &&
-            (class_of(c, second) & simhash::kKindMask) != simhash::kIgnored)
-            code_points.push_back(c);
-    return code_points;
-}
-
 // All compositions that begin with `first`: second, composite, second, composite, ...
 CodePoints compositions(int first, const CodePoints& seconds) {
+    Status status;
+    const UNormalizer2* nfc = unorm2_getNFCInstance(status);
     CodePoints found;
-    for (const int second : seconds) {
-        const CodePoints composed = compose({first, second});
-        if (composed.size() == 1)
-            found.insert(found.end(), {second, composed[0]});
-    }
+    for (const int second : seconds)
+        if (const int composed = unorm2_composePair(nfc, first, second); composed >= 0)
+            found.insert(found.end(), {second, composed});
     return found;
 }
 
-void print_normal_form() {
+void print_normal_form(const std::vector<CodePoints>& forms) {
+    // Hangul is computed, so the tables leave out its syllables and its jamo.
+    const auto syllable = [](int c) { return c >= 0xAC00 && c <= 0xD7A3; };
+    const auto jamo = [](int c) { return c >= 0x1161 && c <= 0x11C2; };
     const std::vector<bool> second = second_halves();
-    const CodePoints code_points = normalised_code_points(second);
-    CodePoints seconds;
-    for (const int c : code_points)
-        if (second[c] && !(c >= 0x1161 && c <= 0x11C2)) // jamo
-            seconds.push_back(c);
+    CodePoints kept, seconds; // those that are left in normalised texts
+    for (int c = 0; c < kCodePoints; c++)
+        if (assigned(c) && normalise(unorm2_getNFCInstance, forms[c]) == CodePoints{c}) {
+            kept.push_back(c);
+            if (second[c] && !jamo(c))
+                seconds.push_back(c);
+        }
 
     printf("// Made by scripts/unicode_tables.cpp from Unicode 15.0: lists of rows (see "
-           "code_point_rows.hpp).\n\n// Full compatibility decompositions, but of Hangul.");
+           "code_point_rows.hpp).\n\n// Forms that differ from their code points, but of Hangul.");
     {
-        ListPrinter list("kDecompositions");
-        for (const int c : code_points)
-            if (decompose(c, kCompatibility) != CodePoints{c})
-                list.row(c, decompose(c, kCompatibility));
-    }
-    printf("\n// What others fold to, decomposed.");
-    {
-        ListPrinter list("kFoldings");
-        for (const int c : code_points)
-            if (decompose(c, kCompatibility) == CodePoints{c} &&
-                decompose(c, kFold) != CodePoints{c})
-                list.row(c, decompose(c, kFold));
+        ListPrinter list("kForms");
+        for (int c = 0; c < kCodePoints; c++)
+            if (!syllable(c) && !forms[c].empty() && forms[c] != CodePoints{c})
+                list.row(c, forms[c]);
     }
     printf("\n// Canonical combining classes that are not 0.");
     {
         ListPrinter list("kCombiningClasses");
-        for (const int c : code_points)
-            if (combining_class(c) != 0)
-                list.row(c, {combining_class(c)});
+        for (const int c : kept)
+            if (u_getCombiningClass(c) != 0)
+                list.row(c, {u_getCombiningClass(c)});
     }
     printf(
         "\n// Canonical compositions by their first half, but of Hangul: second half, composite, "
         "...");
     {
         ListPrinter list("kCompositions");
-        for (const int c : code_points)
+        for (const int c : kept)
             if (const CodePoints found = compositions(c, seconds); !found.empty())
                 list.row(c, found);
     }
@@ -242,15 +379,15 @@ void print_normal_form() {
 } // namespace
 
 int main(int count, char** arguments) {
-    if (strncmp(utf8proc_unicode_version(), "15.0", 4) != 0) {
-        fprintf(stderr, "this utf8proc knows Unicode %s, not 15.0\n", utf8proc_unicode_version());
+    if (strcmp(U_UNICODE_VERSION, "15.0") != 0) {
+        fprintf(stderr, "this ICU knows Unicode %s, not 15.0\n", U_UNICODE_VERSION);
         return 1;
     }
     const std::string_view table = count == 2 ? arguments[1] : "";
     if (table == "classes")
-        print_classes();
+        print_classes(all_forms());
     else if (table == "normal-form")
-        print_normal_form();
+        print_normal_form(all_forms());
     else {
         fprintf(stderr, "usage: %s classes|normal-form\n", arguments[0]);
         return 1;

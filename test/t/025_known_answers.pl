@@ -1,11 +1,13 @@
 # The fingerprints in test/data/known_answers.tsv, which programs elsewhere are compared with, are those of
 # this server; and a second implementation, in Python, has the same. What the server computes is left in
-# tmp_check/known_answers.tsv, to be taken over where texts or forms are added.
+# tmp_check/known_answers.tsv, to be taken over where texts or forms are added. And docs/fingerprints.md, from
+# which that implementation is written: its examples with an output print it.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
+use MarkdownExamples;
 use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
@@ -52,6 +54,18 @@ is($by_features, '0', 'minhash_agg of the features is minhash of the text');
 my ($stdout, $stderr);
 my $agrees = IPC::Run::run([ 'python3', "$top/test/known_answers.py", $file ], '>', \$stdout, '2>', \$stderr);
 ok($agrees, 'the implementation in Python agrees') or diag $stdout, $stderr;
+
+# ---- the page's examples ----
+
+my @examples = grep { $_->{output} } read_examples(slurp_file("$top/docs/fingerprints.md"));
+cmp_ok(scalar(@examples), '>=', 1, 'docs/fingerprints.md has examples with an output');
+my @printed = run_examples($node, "\\pset footer off\n", @examples);
+is($printed[$_], $examples[$_]{output}, "docs/fingerprints.md:$examples[$_]{line}") for 0 .. $#examples;
+
+# The index on a folded text serves the condition.
+my $plan = $node->safe_psql('postgres',
+	q{SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT id FROM notes WHERE fold_han(body) =~~ fold_han('漢語時間')});
+like($plan, qr/Index Scan using notes_fold_han_idx/, 'by the index on the folded text');
 
 $node->stop;
 done_testing();

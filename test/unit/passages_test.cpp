@@ -383,7 +383,8 @@ TEST(PlacedWords, StandWhereTheTextHasThem) {
     EXPECT_EQ(placed("東京都 x 年"), (Strings{"東京", "京都", "x", "年"}));
     EXPECT_EQ(placed("Cafe\u0301, na\u00efve"), (Strings{"Cafe\u0301", "na\u00efve"}));
     EXPECT_EQ(placed("so\u00adft \u00ad hyphen\u00ad"), (Strings{"so\u00adft", "hyphen"}));
-    EXPECT_EQ(placed("a\U0001F600b"), (Strings{"a", "\U0001F600", "b"}));
+    EXPECT_EQ(placed("a\U0001F600\U0001F3FDb"), (Strings{"a", "\U0001F600\U0001F3FD", "b"}));
+    EXPECT_EQ(placed("\u6771.\n\u4EAC"), (Strings{"\u6771.\n\u4EAC"}));
     EXPECT_EQ(placed("\ufdfa"), (Strings{"\ufdfa", "\ufdfa", "\ufdfa", "\ufdfa"}));
     EXPECT_EQ(placed(std::string(300, 'x')),
               (Strings{std::string(255, 'x'), std::string(45, 'x')}));

@@ -1,14 +1,14 @@
 // From normalised characters to features: the second half of the way from a document to features.
 //
 //   WordCutter, width 2:       "The quick, brown fox"  ->  the quick | quick brown | brown fox
-//   WordCutter, width 1:       "東京都 2024年"          ->  東京 | 京都 | 2024 | 年
+//   WordCutter, width 1:       "東京、都 2024年"         ->  東京 | 京都 | 2024 | 年
 //   CharacterCutter, width 4:  "It's 東京都"            ->  it s | t s東 | " s東京" | s東京都
 //
 // A word is letters, marks and digits in a row. A script written without spaces gives overlapping
-// pairs of characters instead (a character keeps its marks), as Lucene's CJK analyzer does. A
-// pictograph is a word. A feature's text is its words with one space between, so that SQL can show,
-// weight and hash it. A document with fewer words (or characters) than the width is a single
-// feature.
+// pairs of characters instead (a character keeps its marks), as Lucene's CJK analyzer does; its
+// runs go on over separators, so that neither line breaks nor commas matter. A pictograph is a
+// word. A feature's text is its words with one space between, so that SQL can show, weight and hash
+// it. A document with fewer words (or characters) than the width is a single feature.
 //
 // Everything is bounded: a word longer than kMaxWord bytes is cut (an endless base64 line becomes
 // many words), so a shingle has at most width * (kMaxWord + 1) bytes.
@@ -86,7 +86,13 @@ class WordCutter {
         : consumer_(consumer), window_(width), single_(width == 1) {}
 
     void ascii(const uint8_t* at, const uint8_t* end) {
-        end_spaceless();
+        // A run of spaceless characters goes on over separators.
+        if (in_run()) {
+            at = std::find_if(at, end, [](uint8_t byte) { return kFoldAscii[byte] != 0; });
+            if (at == end)
+                return;
+            end_run();
+        }
         // With width 1 a word is a feature of its own. Words that lie inside of the text are taken
         // 64 characters at a time; only one that an earlier piece began is continued byte by byte.
         while (single_ && at < end && (window_.used == 0 || (at = continue_word(at, end)) < end))
@@ -111,23 +117,25 @@ class WordCutter {
     }
 
     void character(uint32_t code_point, CharacterKind kind) {
-        // A mark after a character of a script without spaces belongs to that. Any other mark
-        // belongs to the word.
-        if (kind == kSpaceless || (kind == kMark && current_.bytes > 0)) {
+        // A mark in a run belongs to the character before it. Any other mark belongs to the word.
+        if (kind == kSpaceless || (kind == kMark && in_run())) {
             spaceless(code_point, kind);
             return;
         }
-        end_spaceless();
-        if (kind != kLetter && kind != kMark)
+        if (kind == kSeparator) {
             end_word();
-        if (kind == kLetter || kind == kMark || kind == kPictograph)
-            append(code_point);
+            return;
+        }
+        end_run();
+        if (kind == kPictograph)
+            end_word();
+        append(code_point);
         if (kind == kPictograph)
             end_word();
     }
 
     void finish() {
-        end_spaceless();
+        end_run();
         end_word();
         window_.finish(consumer_, window_.used - (window_.used > 0)); // without the last space
     }
@@ -229,12 +237,14 @@ class WordCutter {
         word_ = window_.used;
     }
 
+    bool in_run() const { return current_.bytes > 0; }
+
     void spaceless(uint32_t code_point, CharacterKind kind) {
         if (kind == kSpaceless) {
-            if (current_.bytes == 0)
-                end_word();
-            else
+            if (in_run())
                 end_cluster();
+            else
+                end_word();
         }
         if (current_.bytes + 4 <= int(sizeof(current_.text)))
             current_.bytes += encode_utf8(code_point, current_.text + current_.bytes);
@@ -256,8 +266,8 @@ class WordCutter {
         end_word();
     }
 
-    void end_spaceless() {
-        if (current_.bytes == 0)
+    void end_run() {
+        if (!in_run())
             return;
         if (previous_.bytes == 0)
             append(current_.text, current_.bytes); // a character alone
@@ -269,9 +279,9 @@ class WordCutter {
 
     Consumer& consumer_;
     PieceWindow window_;
-    const bool single_; // width 1
-    size_t word_ = 0;   // where the current word begins in the window
-    Cluster previous_, current_;
+    const bool single_;          // width 1
+    size_t word_ = 0;            // where the current word begins in the window
+    Cluster previous_, current_; // of a run of spaceless characters
 };
 
 // Character n-grams over the words. There is one space between two words of scripts that use
@@ -293,12 +303,10 @@ class CharacterCutter {
     }
 
     void character(uint32_t code_point, CharacterKind kind) {
-        if (kind == kLetter || kind == kMark)
-            piece(code_point, true);
-        else if (kind == kSpaceless || kind == kPictograph)
-            piece(code_point, false);
-        else
+        if (kind == kSeparator)
             gap_ = true;
+        else // a mark is as the character before it
+            piece(code_point, kind == kLetter || (kind == kMark && after_spaced_));
     }
 
     void finish() { window_.finish(consumer_, window_.used); }

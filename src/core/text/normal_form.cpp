@@ -15,8 +15,7 @@ namespace {
 #include "core/text/normal_form.inc"
 
 #define ROWS_OF(list) CodePointRows<std::size(list), row_pages(list)>(list)
-constexpr auto kDecompositionOf = ROWS_OF(kDecompositions);
-constexpr auto kFoldingOf = ROWS_OF(kFoldings);
+constexpr auto kFormOf = ROWS_OF(kForms);
 constexpr auto kCombiningClassOf = ROWS_OF(kCombiningClasses);
 constexpr auto kCompositionsFrom = ROWS_OF(kCompositions);
 #undef ROWS_OF
@@ -34,22 +33,11 @@ struct Part {
     uint32_t combining_class : 8;
 };
 
-static_assert(kMaxSegment * longest_row(kDecompositions) * longest_row(kFoldings) <=
-              kMaxNormalisedSegment);
+static_assert(kMaxSegment * longest_row(kForms) <= kMaxNormalisedSegment);
 
 Part part_of(uint32_t code_point) {
     const int32_t* combining_class = kCombiningClassOf.of(code_point);
     return {code_point, *combining_class < 0 ? 0 : uint32_t(*combining_class)};
-}
-
-// Writes the parts of a row to `out`, or `part` itself if the row is empty. Returns the end.
-Part* put_row(const int32_t* row, Part part, Part* out) {
-    // A negative number ends each row; see code_point_rows.hpp.
-    if (*row < 0)
-        *out++ = part;
-    for (; *row >= 0; row++)
-        *out++ = part_of(uint32_t(*row));
-    return out;
 }
 
 Part* decompose_syllable(uint32_t number, Part* out) {
@@ -62,15 +50,19 @@ Part* decompose_syllable(uint32_t number, Part* out) {
     return out;
 }
 
-Part* decompose(uint32_t code_point, Part* out) {
+// Writes the parts of a code point's form to `out`. Returns the end.
+Part* put_form(uint32_t code_point, Part* out) {
     // The difference is unsigned: a lesser code point wraps around and is no syllable.
     if (code_point - kSyllables < kSyllableCount)
         return decompose_syllable(code_point - kSyllables, out);
-    return put_row(kDecompositionOf.of(code_point), part_of(code_point), out);
-}
-
-Part* fold(Part part, Part* out) {
-    return put_row(kFoldingOf.of(part.code_point), part, out);
+    const int32_t* row = kFormOf.of(code_point);
+    // A negative number ends each row; see code_point_rows.hpp. An empty one stands for the code
+    // point itself.
+    if (*row < 0)
+        *out++ = part_of(code_point);
+    for (; *row >= 0; row++)
+        *out++ = part_of(uint32_t(*row));
+    return out;
 }
 
 // Canonical order: adjacent marks are sorted by combining class; equal classes keep their order.
@@ -126,21 +118,18 @@ int compose(const Part* begin, const Part* end, uint32_t* out) {
 
 } // namespace
 
-int normalise_segment(const uint32_t* segment, int length, uint32_t* out) {
-    // Sorted twice, because folding can turn a mark into a letter (U+0345), which must not move any
-    // more: equivalent spellings are equal only if the marks are in order before.
-    Part decomposed[kMaxNormalisedSegment];
-    Part* decomposed_end = decomposed;
-    for (int i = 0; i < length; i++)
-        decomposed_end = decompose(segment[i], decomposed_end);
-    order_marks(decomposed, decomposed_end);
+uint32_t form_of_one(uint32_t code_point) {
+    const int32_t* row = kFormOf.of(code_point);
+    return row[0] >= 0 && row[1] < 0 ? uint32_t(row[0]) : 0;
+}
 
-    Part folded[kMaxNormalisedSegment];
-    Part* folded_end = folded;
-    for (const Part* at = decomposed; at < decomposed_end; at++)
-        folded_end = fold(*at, folded_end);
-    order_marks(folded, folded_end);
-    return compose(folded, folded_end, out);
+int normalise_segment(const uint32_t* segment, int length, uint32_t* out) {
+    Part parts[kMaxNormalisedSegment];
+    Part* end = parts;
+    for (int i = 0; i < length; i++)
+        end = put_form(segment[i], end);
+    order_marks(parts, end);
+    return compose(parts, end, out);
 }
 
 } // namespace simhash

@@ -35,9 +35,13 @@ class PlacedWords {
     // The next code point of the text, in UTF-8, and the place of the character that it belongs to.
     void code_point(const uint8_t* at, size_t bytes, const WordPlace& place) {
         const uint8_t* behind = at;
-        // The reader leaves these out, wherever they are.
-        if (kind_of_class(character_class(decode_utf8(behind, at + bytes))) == kIgnored)
+        // The reader leaves these out, wherever they are. An accent still stands on its letter.
+        CharacterClass character = character_class(decode_utf8(behind, at + bytes));
+        if (kind_of_class(character) == kIgnored) {
+            if (character & kJoinsPrevious)
+                held_.end = place.end;
             return;
+        }
         is_handed_on_ = false;
         reader_.feed(*this, at, bytes);
         // The reader holds a character back until the next one does not join it.

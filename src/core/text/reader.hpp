@@ -1,14 +1,14 @@
 // From bytes to normalised characters: the first half of the way from a document to features.
 //
-//   "Cafe\u0301 \u2460"  ->  reader  ->  c a f é · 1        (· is a separator)
+//   "Cafe\u0301 \u304B\u3099 \u2460"  ->  reader  ->  C a f e · が · 1      (· is a separator)
 //
 // The text comes in pieces of any size, cut between characters. So a document of a gigabyte needs
 // no second copy, and reading it can be interrupted.
 //
-// Some characters join the one before them: after "e", the accent U+0301 makes "é". So a character
-// is passed on only when the next one has been read and does not join it; until then it waits in
-// `segment_` with those that have joined it. ASCII characters never join another one, so all but
-// the last of adjacent ones (which an accent may follow) go to the sink at once.
+// Some characters join the one before them: after "か", the voicing mark U+3099 makes "が". So a
+// character is passed on only when the next one has been read and does not join it; until then it
+// waits in `segment_` with those that have joined it. ASCII characters never join another one, so
+// all but the last of adjacent ones (which a mark may follow) go to the sink at once.
 //
 // The sink has two functions:
 //
@@ -60,8 +60,7 @@ class TextReader {
         while (at < end) {
             if (*at < 0x80) {
                 hand_on(sink);
-                // The last one may be the base of an accent that follows, perhaps in the next
-                // piece.
+                // A mark may follow the last one, perhaps in the next piece.
                 const uint8_t* last = end_of_ascii(at, end) - 1;
                 sink.ascii(at, last);
                 // The class of an ASCII character is not looked at.
@@ -95,13 +94,17 @@ class TextReader {
 
     template <typename Sink>
     void hand_on(Sink& sink) {
-        // The usual cases come first: one ASCII character, or one that normalisation leaves as it
-        // is.
-        if (length_ == 1 && segment_[0] < 0x80) {
-            uint8_t character = uint8_t(segment_[0]);
-            sink.ascii(&character, &character + 1);
-        } else if (length_ == 1 && !(first_class_ & kChanges)) {
-            sink.character(segment_[0], kind_of_class(first_class_));
+        // The usual cases come first: one character, and one that it becomes.
+        if (length_ == 1) {
+            uint32_t character = segment_[0];
+            if (character < 0x80) {
+                uint8_t byte = uint8_t(character);
+                sink.ascii(&byte, &byte + 1);
+            } else if (!(first_class_ & kChanges) || (character = form_of_one(character)) != 0) {
+                sink.character(character, kind_of_class(first_class_));
+            } else {
+                hand_on_normalised(sink);
+            }
         } else if (length_ > 0) {
             hand_on_normalised(sink);
         }

@@ -9,21 +9,22 @@
 
 namespace simhash {
 
-// A code point's kind, in the low bits of its class.
+// The kind of a code point, or of the one that it becomes, in the low bits of its class.
 enum CharacterKind : uint8_t {
     kSeparator,  // ends a word
     kLetter,     // letter or digit of a script that separates words
     kMark,       // combining mark: goes with the character before it
     kSpaceless,  // letter of a script that does not separate words: Han, Kana, Thai, ...
     kPictograph, // emoji and the like: a word of its own
-    kIgnored,    // invisible: joiners, soft hyphen, variation and direction marks
+    kIgnored,    // invisible, or left out in much writing: joiners, accents, vowel signs of Arabic
 };
 
 // The other bits of the class say what normalisation must do.
 enum CharacterFlags : uint8_t {
     kKindMask = 0x07,
-    kJoinsPrevious = 0x08, // may combine or change places with the code points before it
-    kChanges = 0x10,       // its normalised, folded form is not itself
+    kJoinsPrevious = 0x08, // may combine or change places with the code points before it; where it
+                           // is ignored: stands on the character before it, as an accent
+    kChanges = 0x10,       // its form is not itself
 };
 
 using CharacterClass = uint8_t;
