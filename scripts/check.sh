@@ -63,7 +63,7 @@ clang=$(find_clang) || true
 if [ -n "$clang" ]; then
     # Some of the flags with which the server was built are known to g++ only.
     check "build with clang, warnings as errors" quiet_make "$source" with_llvm=no CC="$clang" \
-        CXX="$(sed 's|clang\([^/]*\)$|clang++\1|' <<<"$clang")" EXTRA_CXXFLAGS='-Werror -Wno-unknown-warning-option' all
+        CXX="$(sed 's|clang\([^/]*\)$|clang++\1|' <<<"$clang")" EXTRA_CXXFLAGS='-Werror -g0 -Wno-unknown-warning-option' all
 else
     skip "build with clang, warnings as errors" "there is no clang"
 fi
