@@ -3,7 +3,7 @@
 #
 #   core/bits < core/layout, core/leaf, core/text, core/pairs     include no server header
 #   core < server < values < index, tables < planner              each includes those before it
-#   values/fingerprint < values/code, values/text < values
+#   values/fingerprint < values/code < values/text < values
 #   index < index/store < index/search < index/change             the access method's folders
 #           index/store < index/build, index/inspect
 #   src itself (module)                                           includes anything
@@ -26,7 +26,7 @@ server             core/ server/
 values             core/ server/ values/
 values/fingerprint core/ server/ values/fingerprint/
 values/code        core/ server/ values/fingerprint/ values/code/
-values/text        core/ server/ values/fingerprint/ values/text/
+values/text        core/ server/ values/fingerprint/ values/code/ values/text/
 index              core/ server/ values/ SHARED index/store/
 index/store        core/ server/ SHARED index/store/
 index/search       core/ server/ values/ SHARED index/store/ index/search/

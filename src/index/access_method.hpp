@@ -75,12 +75,12 @@ int fillfactor_of_options(Relation index);
 
 // Strategy numbers of the operator class.
 enum Strategy : uint16 {
-    kWithinBall = 1,    // fp <@ hamming_ball
-    kEqual = 2,         // fp = bigint, integer, smallint
-    kClose = 3, // fp ~= bigint
-    kDistance = 4,      // ORDER BY fp <~> bigint
-    kAlike = 5,         // body =~~ text, code =~~ bit
-    kNear = 100,        // + radius: fp ~|||= bigint
+    kWithinBall = 1, // fp <@ hamming_ball
+    kEqual = 2,      // fp = bigint, integer, smallint
+    kClose = 3,      // fp ~= bigint
+    kDistance = 4,   // ORDER BY fp <~> bigint
+    kAlike = 5,      // body =~~ text, code =~~ bit
+    kNear = 100,     // + radius: fp ~|||= bigint
 };
 
 inline bool is_near_strategy(int strategy) {

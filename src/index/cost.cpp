@@ -339,9 +339,9 @@ PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& 
     int lanes = estimate.layout.lane_count;
     // Where any lane decides, the first does not tell which rows lie within the radius.
     estimate.is_one_pass =
-        lanes > 1 && (quals.finds_all() ||
-                      (quals.radius.rule == LaneRule::kSum &&
-                       one_pass_is_cheaper(estimate.plan, quals.radius.bits, lanes)));
+        lanes > 1 &&
+        (quals.finds_all() || (quals.radius.rule == LaneRule::kSum &&
+                               one_pass_is_cheaper(estimate.plan, quals.radius.bits, lanes)));
 
     Selectivity matching = share_of_clauses(root, info, quals.clauses);
     estimate.scope_rows = clamp_row_est(matching * info->rel->tuples);

@@ -90,8 +90,9 @@ Node* ball_around(PlannerInfo* root, const Condition& condition, Oid* constructo
     Expr* center = call(code, BITOID, list_make4(condition.query, bits, words, width));
     Const* recall = makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
                               Float8GetDatum(kLaneRecall), false, FLOAT8PASSBYVAL);
-    Expr* within = call(F_INT8_INT4, INT8OID,
-                        list_make1(call(radius, INT4OID, list_make2(condition.similarity, recall))));
+    Expr* within =
+        call(F_INT8_INT4, INT8OID,
+             list_make1(call(radius, INT4OID, list_make2(condition.similarity, recall))));
     Expr* ball = call(*constructor, get_func_rettype(*constructor), list_make2(center, within));
     // With a constant document the ball is computed now, and not for each scan.
     return eval_const_expressions(root, reinterpret_cast<Node*>(ball));

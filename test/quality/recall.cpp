@@ -63,9 +63,8 @@ void print_methods(const std::string& corpus, const Measured& of, const Pairs& n
                      count, [&](int a, int b) {
                          return hamming_distance(of.lanes[a][0], of.lanes[b][0]) <= radius;
                      });
-    print_method(corpus, "MinHash, 16 bands of 8", near, count, [&](int a, int b) {
-        return share_a_band(of.signatures[a], of.signatures[b]);
-    });
+    print_method(corpus, "MinHash, 16 bands of 8", near, count,
+                 [&](int a, int b) { return share_a_band(of.signatures[a], of.signatures[b]); });
 }
 
 // Pairs that share 50 to 51 %, 55 to 56 % ... of their shingles, where these are the least that are

@@ -393,7 +393,7 @@ TEST(PlacedWords, StandWhereTheTextHasThem) {
 
 // They are the words of the cutter, and each place, read by itself, gives its word.
 TEST(PlacedWords, AreTheWordsOfTheCutter) {
-    const char* const kPieces[] = {"a",      "B",      "9",          " ",      ".",      "\u0301",
+    const char* const pieces[] = {"a",      "B",      "9",          " ",      ".",      "\u0301",
                                    "\u00e9", "東",     "京",         "ก",      "\u0e33", "\u30ab",
                                    "\u3099", "\u00ad", "\U0001F600", "\u3000", "\ufdfa", "\u00bd",
                                    "가",     "\u0915", "\u094d",     "word"};
@@ -401,7 +401,7 @@ TEST(PlacedWords, AreTheWordsOfTheCutter) {
     for (int turn = 0; turn < 20000; turn++) {
         std::string text;
         for (uint64_t more = random.below(30); more > 0; more--)
-            text += kPieces[random.below(std::size(kPieces))];
+            text += pieces[random.below(std::size(pieces))];
         Strings words = features(text);
         std::vector<WordPlace> places = places_of(text);
         ASSERT_EQ(places.size(), words.size()) << text;

@@ -119,8 +119,7 @@ Conditions::BallKind Conditions::kind_of_ball(Oid type) {
     if (is_our_type(type, kHammingBallIn))
         ball_kind_ = BallKind::kOfLane;
     else if (computes_lanes_ && is_our_type(type, kBitBallIn))
-        ball_kind_ =
-            index_->rd_opcintype[0] == BITOID ? BallKind::kOfValue : BallKind::kOfLanes;
+        ball_kind_ = index_->rd_opcintype[0] == BITOID ? BallKind::kOfValue : BallKind::kOfLanes;
     else
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("index \"%s\" cannot search by a value of type %s",

@@ -73,7 +73,7 @@ class Conditions {
     Ball* balls_; // [ball_count_]
     size_t ball_count_ = 0;
     std::span<uint64_t> center_; // of several lanes
-    static constexpr ValueRadius kEverywhere = {LaneRule::kSum, kMaxLanes * kFingerprintBits};
+    static constexpr ValueRadius kEverywhere = {LaneRule::kSum, kMaxLanes* kFingerprintBits};
     ValueRadius radius_ = kEverywhere;
     std::span<uint64_t> targets_; // the first target_count_ are used
     size_t target_count_ = 0;

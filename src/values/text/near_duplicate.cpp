@@ -154,8 +154,7 @@ Document* kept_document(FunctionCallInfo fcinfo, int argument, Kept* kept) {
 // The threshold of a similarity from 0 to 1.
 Threshold threshold_of(double similarity) {
     // To find the radius takes a sum over the distances for each try, so that of =~~ is a constant.
-    return {similarity,
-            similarity == kAlikeSimilarity ? kAlikeRadius : near_radius(similarity)};
+    return {similarity, similarity == kAlikeSimilarity ? kAlikeRadius : near_radius(similarity)};
 }
 
 bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold& threshold) {
