@@ -22,13 +22,13 @@ CREATE FUNCTION hamming_within_support(internal) RETURNS internal
 COMMENT ON FUNCTION hamming_within_support(internal) IS 'planner support of hamming_within';
 
 CREATE FUNCTION hamming_restrict(internal, oid, internal, integer) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'simhash_restrict'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_restrict'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_restrict(internal, oid, internal, integer) IS
     'restriction selectivity of <@, @>, ~= and =~~';
 
 CREATE FUNCTION hamming_join(internal, oid, internal, smallint, internal) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'simhash_join'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_join'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_join(internal, oid, internal, smallint, internal) IS
     'join selectivity of <@, @>, ~= and =~~';
@@ -965,17 +965,16 @@ COMMENT ON OPERATOR FAMILY varbit_scope_ops USING simhash IS 'scopes of bit vary
 -- These run a query, which may be about anything, so they are volatile and parallel unsafe. id_type
 -- gives the type of the ids, and nothing else. The form that has it has no defaults: no call fits
 -- both forms, and where a default is left out of a call in FROM, the server does not find out which
--- type a polymorphic column has. ROWS and COST stand for a table of a hundred thousand documents.
+-- type a polymorphic column has. ROWS and COST stand for a table of a hundred thousand rows.
 CREATE FUNCTION near_duplicate_pairs(query text, similarity double precision DEFAULT 0.8)
     RETURNS TABLE (id bigint, other bigint, similarity double precision)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_pairs'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_pairs(text, double precision) IS
-    'every pair of near-duplicates among the documents that the query returns as (id, text), '
-    'once, with their exact similarity';
+    'every pair of near-duplicates among the documents that the query returns as (id, text), once, '
+    'with their exact similarity';
 
-CREATE FUNCTION near_duplicate_pairs(query text, similarity double precision,
-        id_type anyelement)
+CREATE FUNCTION near_duplicate_pairs(query text, similarity double precision, id_type anyelement)
     RETURNS TABLE (id anyelement, other anyelement, similarity double precision)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_pairs'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
@@ -983,22 +982,88 @@ COMMENT ON FUNCTION near_duplicate_pairs(text, double precision, anyelement) IS
     'every pair of near-duplicates among the documents that the query returns as (id, text), with '
     'ids of any type';
 
-CREATE FUNCTION near_duplicate_groups(query text, similarity double precision DEFAULT 0.8)
-    RETURNS TABLE (id bigint, original bigint)
+CREATE FUNCTION near_duplicate_groups(query text, similarity double precision DEFAULT 0.8,
+        chains boolean DEFAULT false)
+    RETURNS TABLE (id bigint, original bigint, similarity double precision)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_groups'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION near_duplicate_groups(text, double precision) IS
-    'for every document that the query returns as (id, text), the first document of its group of '
-    'near-duplicates';
+COMMENT ON FUNCTION near_duplicate_groups(text, double precision, boolean) IS
+    'for every document that the query returns as (id, text), the first original of which it is a '
+    'near-duplicate, with their similarity, or itself';
 
-CREATE FUNCTION near_duplicate_groups(query text, similarity double precision,
+CREATE FUNCTION near_duplicate_groups(query text, similarity double precision, chains boolean,
         id_type anyelement)
-    RETURNS TABLE (id anyelement, original anyelement)
+    RETURNS TABLE (id anyelement, original anyelement, similarity double precision)
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_groups'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
-COMMENT ON FUNCTION near_duplicate_groups(text, double precision, anyelement) IS
-    'for every document that the query returns as (id, text), the first document of its group, '
-    'with ids of any type';
+COMMENT ON FUNCTION near_duplicate_groups(text, double precision, boolean, anyelement) IS
+    'for every document that the query returns as (id, text), its original, with ids of any type';
+
+CREATE FUNCTION near_duplicate_join(a_query text, b_query text,
+        similarity double precision DEFAULT 0.8)
+    RETURNS TABLE (id bigint, other bigint, similarity double precision)
+    AS 'MODULE_PATHNAME', 'simhash_near_duplicate_join'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION near_duplicate_join(text, text, double precision) IS
+    'every pair of near-duplicates of which the one query returns one, as (id, text), and the other '
+    'query the other, with their exact similarity';
+
+CREATE FUNCTION near_duplicate_join(a_query text, b_query text, similarity double precision,
+        id_type anyelement)
+    RETURNS TABLE (id anyelement, other anyelement, similarity double precision)
+    AS 'MODULE_PATHNAME', 'simhash_near_duplicate_join'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION near_duplicate_join(text, text, double precision, anyelement) IS
+    'every pair of near-duplicates of which the one query returns one, and the other query the '
+    'other, with ids of any type';
+
+CREATE FUNCTION simhash_pairs(query text, radius integer)
+    RETURNS TABLE (id bigint, other bigint, distance integer)
+    AS 'MODULE_PATHNAME', 'simhash_pairs'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simhash_pairs(text, integer) IS
+    'every pair of rows within the radius among those that the query returns as (id, fingerprint) '
+    'or (id, code), once, with their distance';
+
+CREATE FUNCTION simhash_pairs(query text, radius integer, id_type anyelement)
+    RETURNS TABLE (id anyelement, other anyelement, distance integer)
+    AS 'MODULE_PATHNAME', 'simhash_pairs'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simhash_pairs(text, integer, anyelement) IS
+    'every pair of rows within the radius among those that the query returns as (id, fingerprint) '
+    'or (id, code), with ids of any type';
+
+CREATE FUNCTION simhash_groups(query text, radius integer, chains boolean DEFAULT false)
+    RETURNS TABLE (id bigint, original bigint, distance integer)
+    AS 'MODULE_PATHNAME', 'simhash_groups'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simhash_groups(text, integer, boolean) IS
+    'for every row that the query returns as (id, fingerprint) or (id, code), the first original '
+    'within the radius, with their distance, or itself';
+
+CREATE FUNCTION simhash_groups(query text, radius integer, chains boolean, id_type anyelement)
+    RETURNS TABLE (id anyelement, original anyelement, distance integer)
+    AS 'MODULE_PATHNAME', 'simhash_groups'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simhash_groups(text, integer, boolean, anyelement) IS
+    'for every row that the query returns as (id, fingerprint) or (id, code), its original, with '
+    'ids of any type';
+
+CREATE FUNCTION simhash_join(a_query text, b_query text, radius integer)
+    RETURNS TABLE (id bigint, other bigint, distance integer)
+    AS 'MODULE_PATHNAME', 'simhash_join'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simhash_join(text, text, integer) IS
+    'every pair within the radius of a row that the one query returns, as (id, fingerprint) or '
+    '(id, code), and one that the other returns, with their distance';
+
+CREATE FUNCTION simhash_join(a_query text, b_query text, radius integer, id_type anyelement)
+    RETURNS TABLE (id anyelement, other anyelement, distance integer)
+    AS 'MODULE_PATHNAME', 'simhash_join'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION simhash_join(text, text, integer, anyelement) IS
+    'every pair within the radius of a row that the one query returns, and one that the other '
+    'returns, with ids of any type';
 
 CREATE FUNCTION simhash_cluster(fp bigint, radius integer DEFAULT 3) RETURNS bigint
     AS 'MODULE_PATHNAME', 'simhash_cluster'
@@ -1009,36 +1074,6 @@ COMMENT ON FUNCTION simhash_cluster(bigint, integer) IS
 
 CREATE TYPE simhash_pair AS (a bigint, b bigint, distance integer);
 COMMENT ON TYPE simhash_pair IS 'two fingerprints and their distance';
-
-CREATE FUNCTION simhash_pairs(fps bigint[], radius integer DEFAULT 3) RETURNS SETOF simhash_pair
-    AS 'MODULE_PATHNAME', 'simhash_pairs'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_pairs(bigint[], integer) IS
-    'Every pair of different fingerprints within the radius, once, a < b, in order';
-
-CREATE FUNCTION simhash_join(a bigint[], b bigint[], radius integer DEFAULT 3)
-    RETURNS SETOF simhash_pair
-    AS 'MODULE_PATHNAME', 'simhash_join_arrays'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_join(bigint[], bigint[], integer) IS
-    'Every pair within the radius of a fingerprint of one array and one of the other, once, in '
-    'order';
-
--- These run a query, as above.
-CREATE FUNCTION simhash_pairs_of(query text, radius integer DEFAULT 3) RETURNS SETOF simhash_pair
-    AS 'MODULE_PATHNAME', 'simhash_pairs_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_pairs_of(text, integer) IS
-    'Every pair of different fingerprints within the radius among those that the query returns, '
-    'once, a < b, in order';
-
-CREATE FUNCTION simhash_join_of(a_query text, b_query text, radius integer DEFAULT 3)
-    RETURNS SETOF simhash_pair
-    AS 'MODULE_PATHNAME', 'simhash_join_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_join_of(text, text, integer) IS
-    'Every pair within the radius of a fingerprint that the one query returns and one that the '
-    'other returns, once, in order';
 
 -- No combine function: pairs are between all rows of a group, so a part of them is not a partial
 -- result.
@@ -1070,110 +1105,6 @@ CREATE AGGREGATE simhash_pairs_agg(fp bigint, radius integer) (
     FINALFUNC = simhash_pairs_agg_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
 COMMENT ON AGGREGATE simhash_pairs_agg(bigint, integer) IS
     'every pair of different fingerprints of the rows within the radius, once, a < b, in order';
-
-CREATE FUNCTION simhash_cluster(code bit) RETURNS bit
-    AS 'MODULE_PATHNAME', 'simhash_bit_cluster'
-    LANGUAGE C IMMUTABLE WINDOW PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_cluster(bit) IS
-    'Window function: the smallest code of the row''s cluster, within the radius of =~~ of codes';
-
-CREATE FUNCTION simhash_cluster(code bit, radius integer) RETURNS bit
-    AS 'MODULE_PATHNAME', 'simhash_bit_cluster'
-    LANGUAGE C IMMUTABLE WINDOW PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_cluster(bit, integer) IS
-    'Window function: the smallest code of the row''s cluster; rows are in one cluster where a '
-    'chain of rows links them, each within the radius of the next';
-
--- The type bit without quotes is bit(1).
-CREATE TYPE simhash_bit_pair AS (a "bit", b "bit", distance integer);
-COMMENT ON TYPE simhash_bit_pair IS 'two codes and their distance';
-
-CREATE FUNCTION simhash_bit_pairs(codes bit[]) RETURNS SETOF simhash_bit_pair
-    AS 'MODULE_PATHNAME', 'simhash_bit_pairs'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_bit_pairs(bit[]) IS
-    'Every pair of different codes within the radius of =~~ of codes, once, a < b, in order';
-
-CREATE FUNCTION simhash_bit_pairs(codes bit[], radius integer) RETURNS SETOF simhash_bit_pair
-    AS 'MODULE_PATHNAME', 'simhash_bit_pairs'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_bit_pairs(bit[], integer) IS
-    'Every pair of different codes within the radius, once, a < b, in order';
-
-CREATE FUNCTION simhash_bit_join(a bit[], b bit[]) RETURNS SETOF simhash_bit_pair
-    AS 'MODULE_PATHNAME', 'simhash_bit_join'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_bit_join(bit[], bit[]) IS
-    'Every pair within the radius of =~~ of codes of a code of one array and one of the other, '
-    'once, in order';
-
-CREATE FUNCTION simhash_bit_join(a bit[], b bit[], radius integer) RETURNS SETOF simhash_bit_pair
-    AS 'MODULE_PATHNAME', 'simhash_bit_join'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_bit_join(bit[], bit[], integer) IS
-    'Every pair within the radius of a code of one array and one of the other, once, in order';
-
--- These run a query, as above.
-CREATE FUNCTION simhash_bit_pairs_of(query text) RETURNS SETOF simhash_bit_pair
-    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_bit_pairs_of(text) IS
-    'Every pair of different codes within the radius of =~~ of codes among those that the query '
-    'returns, once, a < b, in order';
-
-CREATE FUNCTION simhash_bit_pairs_of(query text, radius integer) RETURNS SETOF simhash_bit_pair
-    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_bit_pairs_of(text, integer) IS
-    'Every pair of different codes within the radius among those that the query returns, once, a '
-    '< b, in order';
-
-CREATE FUNCTION simhash_bit_join_of(a_query text, b_query text) RETURNS SETOF simhash_bit_pair
-    AS 'MODULE_PATHNAME', 'simhash_bit_join_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_bit_join_of(text, text) IS
-    'Every pair within the radius of =~~ of codes of a code that the one query returns and one '
-    'that the other returns, once, in order';
-
-CREATE FUNCTION simhash_bit_join_of(a_query text, b_query text, radius integer)
-    RETURNS SETOF simhash_bit_pair
-    AS 'MODULE_PATHNAME', 'simhash_bit_join_of'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 10000;
-COMMENT ON FUNCTION simhash_bit_join_of(text, text, integer) IS
-    'Every pair within the radius of a code that the one query returns and one that the other '
-    'returns, once, in order';
-
--- No combine function, as with fingerprints.
-CREATE FUNCTION simhash_bit_pairs_agg_transition(internal, bit) RETURNS internal
-    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_agg_transition'
-    LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bit_pairs_agg_transition(internal, bit) IS
-    'transition of simhash_pairs_agg(bit)';
-
-CREATE FUNCTION simhash_bit_pairs_agg_transition(internal, bit, integer) RETURNS internal
-    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_agg_transition'
-    LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bit_pairs_agg_transition(internal, bit, integer) IS
-    'transition of simhash_pairs_agg(bit, integer)';
-
-CREATE FUNCTION simhash_bit_pairs_agg_final(internal) RETURNS simhash_bit_pair[]
-    AS 'MODULE_PATHNAME', 'simhash_bit_pairs_agg_final'
-    LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_bit_pairs_agg_final(internal) IS
-    'final function of simhash_pairs_agg of codes';
-
-CREATE AGGREGATE simhash_pairs_agg(code bit) (
-    SFUNC = simhash_bit_pairs_agg_transition, STYPE = internal, SSPACE = 1024,
-    FINALFUNC = simhash_bit_pairs_agg_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE simhash_pairs_agg(bit) IS
-    'every pair of different codes of the rows within the radius of =~~ of codes, once, a < b, in '
-    'order';
-
-CREATE AGGREGATE simhash_pairs_agg(code bit, radius integer) (
-    SFUNC = simhash_bit_pairs_agg_transition, STYPE = internal, SSPACE = 1024,
-    FINALFUNC = simhash_bit_pairs_agg_final, FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE);
-COMMENT ON AGGREGATE simhash_pairs_agg(bit, integer) IS
-    'every pair of different codes of the rows within the radius, once, a < b, in order';
 
 CREATE FUNCTION simhash_blocks(fp bigint, radius integer DEFAULT 3,
         OUT block integer, OUT bits bigint)

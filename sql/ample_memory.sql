@@ -28,7 +28,9 @@ SELECT count(*) FROM docs WHERE fp <~> 42 <= 64;
 SELECT count(*) FROM (SELECT id FROM docs ORDER BY fp <~> 42 LIMIT 4000) d;
 RESET enable_seqscan;
 -- Whole tables.
-SELECT count(*) AS pairs FROM simhash_pairs_of('SELECT fp FROM docs', 2);
+SELECT count(*) AS pairs FROM simhash_pairs('SELECT id, fp FROM docs', 2);
+SELECT count(DISTINCT original) AS groups FROM simhash_groups('SELECT id, fp FROM docs', 2);
+SELECT count(*) AS pairs FROM simhash_join('SELECT id, fp::bit(64) || fp::bit(64) FROM docs WHERE id % 8 = 3', 'SELECT id, fp::bit(64) || fp::bit(64) FROM docs', 4);
 SELECT cardinality(simhash_pairs_agg(fp, 2)) AS pairs FROM docs;
 SELECT count(DISTINCT cluster) AS clusters FROM (SELECT simhash_cluster(fp, 2) OVER () AS cluster FROM docs) c;
 SELECT count(*) AS pairs, count(DISTINCT p.id) AS documents FROM near_duplicate_pairs('SELECT id, ''a text of '' || id / 40 FROM docs') p;

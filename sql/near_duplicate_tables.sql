@@ -1,5 +1,5 @@
--- near_duplicate_pairs and near_duplicate_groups: equal to the definition, by a self-join and by
--- connected components; ids of every kind; little memory; what is refused; what is left behind.
+-- near_duplicate_pairs, near_duplicate_groups and near_duplicate_join: equal to the definition, by a self-join, by a loop over the
+-- documents and by connected components; ids of every kind; little memory; what is refused; what is left behind.
 
 -- Families of texts that share more or fewer of their words, copies, texts of few words and of none.
 CREATE FUNCTION word(seed bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
@@ -21,47 +21,73 @@ UNION ALL SELECT 5000 + i, hashint8extended(i, 9), (SELECT string_agg(word(20000
     FROM generate_series(1, 40) i;
 ALTER TABLE page ADD PRIMARY KEY (id);
 CREATE TABLE made AS
-SELECT id, rank() OVER (ORDER BY place) AS place, minhash(body) AS fp, simhash_shingles(body) AS shingles FROM page;
+SELECT id, rank() OVER (ORDER BY place) AS place, minhash(body) AS fp, minhash_code(body) AS code, simhash_shingles(body) AS shingles FROM page;
+-- The distance of the nearer lanes, which are the halves of the code.
+CREATE FUNCTION nearest_lane(a "bit", b "bit") RETURNS integer LANGUAGE sql IMMUTABLE AS
+    $$ SELECT least(bit_count(substring(a # b FROM 1 FOR 64)), bit_count(substring(a # b FROM 65 FOR 64))) $$;
 SELECT count(*), count(fp), count(DISTINCT fp) AS fingerprints, count(DISTINCT shingles::text) AS sets FROM made;
 
 CREATE TABLE pair AS
-SELECT a.place AS a, b.place AS b, a.fp <~> b.fp AS distance, shingle_similarity(a.shingles, b.shingles) AS similarity
+SELECT a.place AS a, b.place AS b, nearest_lane(a.code, b.code) AS distance, shingle_similarity(a.shingles, b.shingles) AS similarity
 FROM made a JOIN made b ON a.place < b.place WHERE a.fp IS NOT NULL AND b.fp IS NOT NULL;
+CREATE INDEX ON pair (b);
 CREATE FUNCTION defined_pairs(wanted double precision)
 RETURNS TABLE (id bigint, other bigint, similarity double precision) LANGUAGE sql AS $$
     SELECT x.id, y.id, pair.similarity
     FROM pair JOIN made x ON x.place = a JOIN made y ON y.place = b
     WHERE distance <= minhash_radius(wanted) AND pair.similarity >= wanted ORDER BY a, b
 $$;
-CREATE FUNCTION defined_groups(wanted double precision) RETURNS TABLE (id bigint, original bigint) LANGUAGE sql AS $$
+-- In order each joins the first original that it is near to, or becomes one.
+CREATE FUNCTION defined_groups(wanted double precision) RETURNS TABLE (id bigint, original bigint, similarity double precision) LANGUAGE plpgsql AS $$
+DECLARE
+    one record;
+    found record;
+    originals bigint[] := '{}';
+BEGIN
+    FOR one IN SELECT made.id, place FROM made ORDER BY place LOOP
+        SELECT a, pair.similarity INTO found FROM pair
+        WHERE b = one.place AND a = ANY (originals) AND distance <= minhash_radius(wanted) AND pair.similarity >= wanted ORDER BY a LIMIT 1;
+        IF found IS NULL THEN originals := originals || one.place; END IF;
+        RETURN QUERY SELECT one.id::bigint, made.id::bigint, found.similarity FROM made WHERE place = coalesce(found.a, one.place);
+    END LOOP;
+END $$;
+CREATE FUNCTION defined_chains(wanted double precision) RETURNS TABLE (id bigint, original bigint, similarity double precision) LANGUAGE sql AS $$
     WITH RECURSIVE edge AS MATERIALIZED (
         SELECT a, b FROM pair WHERE distance <= minhash_radius(wanted) AND similarity >= wanted
     ), both_ways AS MATERIALIZED (TABLE edge UNION ALL SELECT b, a FROM edge), reached AS (
         SELECT place, place AS other FROM made UNION SELECT place, b FROM reached JOIN both_ways ON other = a
     ), first AS (SELECT place, min(other) AS other FROM reached GROUP BY place)
-    SELECT x.id, y.id FROM first JOIN made x USING (place) JOIN made y ON y.place = other ORDER BY x.place
+    SELECT x.id, y.id, NULL::double precision FROM first JOIN made x USING (place) JOIN made y ON y.place = other ORDER BY x.place
 $$;
 -- What is different in order, number or value.
-CREATE FUNCTION compare(wanted double precision, OUT pairs bigint, OUT pairs_are_equal boolean,
-                        OUT linked bigint, OUT groups_are_equal boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION compare(wanted double precision, OUT pairs bigint, OUT pairs_are_equal boolean, OUT copies bigint, OUT groups_are_equal boolean,
+                        OUT linked bigint, OUT chains_are_equal boolean) LANGUAGE plpgsql AS $$
 DECLARE
     query text := 'SELECT id, body FROM page ORDER BY place';
 BEGIN
     SELECT count(*), array_agg(p) IS NOT DISTINCT FROM (SELECT array_agg(d) FROM defined_pairs(wanted) d)
     INTO pairs, pairs_are_equal FROM near_duplicate_pairs(query, wanted) p;
-    IF wanted < 0.3 THEN RETURN; END IF; -- too many for the recursive query; all are linked
     SELECT count(*) FILTER (WHERE g.id <> original), array_agg(g) IS NOT DISTINCT FROM (SELECT array_agg(d) FROM defined_groups(wanted) d)
-    INTO linked, groups_are_equal FROM near_duplicate_groups(query, wanted) g;
+    INTO copies, groups_are_equal FROM near_duplicate_groups(query, wanted) g;
+    SELECT count(*) FILTER (WHERE g.id <> original), array_agg(g) IS NOT DISTINCT FROM (SELECT array_agg(d) FROM defined_chains(wanted) d)
+    INTO linked, chains_are_equal FROM near_duplicate_groups(query, wanted, true) g;
 END $$;
 SELECT similarity, c.* FROM unnest('{0.3,0.5,0.8,0.9,0.99,0.997,1}'::double precision[]) similarity, compare(similarity) c;
 -- By default the similarity is .8.
 SELECT count(*) AS pairs FROM near_duplicate_pairs('SELECT id, body FROM page');
 SELECT count(*) AS groups FROM (SELECT DISTINCT original FROM near_duplicate_groups('SELECT id, body FROM page')) g;
--- Groups are what pairs link, also where the definition is not in question.
-SELECT count(*) FILTER (WHERE x.original <> y.original) AS pairs_across_groups
-FROM near_duplicate_pairs('SELECT id, body FROM page', 0.6) p
-    JOIN near_duplicate_groups('SELECT id, body FROM page', 0.6) x ON x.id = p.id
-    JOIN near_duplicate_groups('SELECT id, body FROM page', 0.6) y ON y.id = p.other;
+-- Between two sets: the pairs of which each has one.
+CREATE FUNCTION wrong_joins(wanted double precision, OUT pairs bigint, OUT wrong bigint) LANGUAGE sql AS $$
+    WITH joined AS (
+        SELECT row_number() OVER () AS n, * FROM near_duplicate_join('SELECT id, body FROM page WHERE id % 3 = 0 ORDER BY place',
+                                                                     'SELECT id, body FROM page WHERE id % 3 > 0 ORDER BY place', wanted)
+    ), expected AS (
+        SELECT row_number() OVER (ORDER BY x.place, y.place) AS n, x.id::bigint, y.id::bigint AS other, p.similarity
+        FROM pair p JOIN made x ON x.place IN (a, b) AND x.id % 3 = 0 JOIN made y ON y.place IN (a, b) AND y.id % 3 > 0
+        WHERE distance <= minhash_radius(wanted) AND p.similarity >= wanted)
+    SELECT count(j.id), count(*) FILTER (WHERE j IS DISTINCT FROM e) FROM joined j FULL JOIN expected e USING (n)
+$$;
+SELECT similarity, w.* FROM unnest('{0.5,0.8,0.99,1}'::double precision[]) similarity, wrong_joins(similarity) w;
 
 -- The definition is near_duplicate().
 SELECT count(*) FILTER (WHERE p.id IS NOT NULL) AS pairs, count(*) FILTER (WHERE (p.id IS NOT NULL) <> coalesce(near_duplicate(x.body, y.body, 0.7), false)) AS wrong
@@ -86,12 +112,12 @@ SELECT * FROM sets_of_texts('SELECT id, simhash_shingles(body) FROM page ORDER B
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
-SELECT count(*) FILTER (WHERE (t.id, t.original) IS DISTINCT FROM (s.id, s.original)) AS groups_are_different
+SELECT count(*) FILTER (WHERE (t.id, t.original, t.similarity) IS DISTINCT FROM (s.id, s.original, s.similarity)) AS groups_are_different
 FROM near_duplicate_groups('SELECT id, body FROM page ORDER BY place') WITH ORDINALITY t
     FULL JOIN near_duplicate_groups('SELECT id, shingles FROM made ORDER BY place') WITH ORDINALITY s USING (ordinality);
 -- Those of another kind: the definition, with their fingerprints and similarities.
 SELECT count(*) FILTER (WHERE p.id IS NOT NULL) AS pairs, count(*) FILTER (WHERE (p.id IS NOT NULL) <> (
-           minhash(x.body, 'chars', 8) <~> minhash(y.body, 'chars', 8) <= minhash_radius(0.8) AND
+           nearest_lane(minhash_code(x.body, 128, 'chars', 8), minhash_code(y.body, 128, 'chars', 8)) <= minhash_radius(0.8) AND
            shingle_similarity(x.body, y.body, 'chars', 8) >= 0.8)) AS wrong
 FROM page x JOIN page y ON x.id < y.id
     LEFT JOIN near_duplicate_pairs($$SELECT id, simhash_shingles(body, 'chars', 8) FROM page WHERE id % 7 = 0 ORDER BY id$$) p
@@ -108,6 +134,7 @@ SELECT count(*), count(*) = (SELECT count(*) FROM defined_pairs(0)) AS equal,
 SET hash_mem_multiplier = 1;
 SET work_mem = '64kB';
 SELECT similarity, c.* FROM unnest('{0.5,0.8,0.997}'::double precision[]) similarity, compare(similarity) c;
+SELECT similarity, w.* FROM unnest('{0.5,0.8}'::double precision[]) similarity, wrong_joins(similarity) w;
 SELECT count(*), count(*) FILTER (WHERE (p.id, p.other, p.similarity) IS DISTINCT FROM (q.id, q.other, q.similarity)) AS wrong
 FROM (SELECT row_number() OVER () AS n, * FROM all_pairs) q
 FULL JOIN (SELECT row_number() OVER () AS n, * FROM near_duplicate_pairs('SELECT id, body FROM page ORDER BY place', 0)) p USING (n);
@@ -125,25 +152,27 @@ SELECT count(*) AS pairs, sum(similarity)::numeric(9, 3) AS similarity, md5(stri
 FROM near_duplicate_pairs('SELECT id, body FROM many ORDER BY id') p;
 SELECT count(*) FILTER (WHERE id <> original) AS copies, md5(string_agg(id || '-' || original, ' ')) AS ids FROM near_duplicate_groups('SELECT id, body FROM many ORDER BY id');
 RESET hash_mem_multiplier;
-WITH m AS MATERIALIZED (SELECT id, minhash(body) AS fp, simhash_shingles(body) AS shingles FROM many)
+CREATE TABLE many_sets AS SELECT id, code, (code::bit(64))::bigint AS fp, (code << 64)::bit(64)::bigint AS other_fp, simhash_shingles(body) AS shingles
+FROM (SELECT id, body, minhash_code(body) AS code FROM many) m;
 SELECT count(*) AS pairs, sum(similarity)::numeric(9, 3) AS similarity, md5(string_agg(a || '-' || b, ' ' ORDER BY a, b)) AS ids
-FROM (SELECT least(x.id, y.id) AS a, greatest(x.id, y.id) AS b, shingle_similarity(x.shingles, y.shingles) AS similarity
-      FROM simhash_pairs((SELECT array_agg(fp) FROM m), 8) p JOIN m x ON x.fp = p.a JOIN m y ON y.fp = p.b
-      UNION ALL SELECT x.id, y.id, shingle_similarity(x.shingles, y.shingles) FROM m x JOIN m y ON x.fp = y.fp AND x.id < y.id) c
+FROM (SELECT p.id AS a, p.other AS b, shingle_similarity(x.shingles, y.shingles) AS similarity
+      FROM (SELECT id, other FROM simhash_pairs('SELECT id, fp FROM many_sets ORDER BY id', minhash_radius(0.8))
+            UNION SELECT id, other FROM simhash_pairs('SELECT id, other_fp FROM many_sets ORDER BY id', minhash_radius(0.8))) p
+      JOIN many_sets x ON x.id = p.id JOIN many_sets y ON y.id = p.other) c
 WHERE similarity >= 0.8;
 -- A thousand documents with one fingerprint and a thousand copies of one: groups compare each a few times, not with each other.
 CREATE TABLE alike AS
 SELECT i AS id, made_text(9, 0, 3000) || ' ' || word(i) AS body FROM generate_series(1, 1000) i
 UNION ALL SELECT 5000 + i, made_text(10, 0, 30) FROM generate_series(1, 1000) i;
-SELECT original, count(*) FROM near_duplicate_groups('SELECT id, body FROM alike ORDER BY id') GROUP BY original ORDER BY original;
+SELECT chains, original, count(*) FROM unnest('{f,t}'::boolean[]) chains, near_duplicate_groups('SELECT id, body FROM alike ORDER BY id', 0.8, chains) GROUP BY chains, original ORDER BY chains, original;
 SELECT count(*) FROM near_duplicate_pairs('SELECT id, body FROM alike WHERE id > 900', 1);
 
 -- Just as similar as asked for: the one is the beginning of the other, with half of its shingles.
 SELECT * FROM near_duplicate_pairs($$VALUES (1, 'a b c d e f'), (2, 'a b c d e f g h i j')$$, 0.5);
 -- Pages of one template: thousands of near fingerprints, nearly all of whose pairs are linked already.
-SELECT original, count(*) FROM near_duplicate_groups($$
+SELECT chains, original, count(*) FROM unnest('{f,t}'::boolean[]) chains, near_duplicate_groups($$
     SELECT i, made_text(11, 0, 150) || ' ' || word(i) || ' ' || word(7 * i) || ' ' || word(13 * i) || ' ' || word(17 * i) || ' ' || made_text(12, 0, 100)
-    FROM generate_series(1, 3000) i$$) GROUP BY original;
+    FROM generate_series(1, 3000) i$$, 0.8, chains) GROUP BY chains, original;
 
 -- Ids of other types, short and long.
 CREATE TABLE ids AS
@@ -161,7 +190,7 @@ BEGIN
              FULL JOIN (SELECT row_number() OVER () AS n, * FROM near_duplicate_pairs('SELECT id, body FROM ids ORDER BY place')) q USING (n)
              LEFT JOIN ids x ON x.id = q.id LEFT JOIN ids y ON y.id = q.other
              WHERE (p.id, p.other, p.similarity) IS DISTINCT FROM (x.%1$I, y.%1$I, q.similarity)),
-            (SELECT count(*) FROM (SELECT row_number() OVER () AS n, * FROM near_duplicate_groups('SELECT %1$I, body FROM ids ORDER BY place', 0.8, NULL::%2$s)) p
+            (SELECT count(*) FROM (SELECT row_number() OVER () AS n, * FROM near_duplicate_groups('SELECT %1$I, body FROM ids ORDER BY place', 0.8, false, NULL::%2$s)) p
              FULL JOIN (SELECT row_number() OVER () AS n, * FROM near_duplicate_groups('SELECT id, body FROM ids ORDER BY place')) q USING (n)
              LEFT JOIN ids x ON x.id = q.id LEFT JOIN ids y ON y.id = q.original
              WHERE (p.id, p.original) IS DISTINCT FROM (x.%1$I, y.%1$I))$q$, id_column, id_type);
@@ -180,13 +209,13 @@ CREATE DOMAIN number AS integer CHECK (VALUE > 0);
 CREATE DOMAIN document AS varchar(100);
 SELECT * FROM near_duplicate_pairs($$VALUES (('a', 1)::place_of_page, 'x y z'), (('b', repeat('7', 90)::numeric)::place_of_page, 'X, Y; Z')$$, 0.8, NULL::place_of_page);
 SELECT * FROM near_duplicate_groups($$SELECT i::number, 'one text'::document FROM generate_series(1, 2) i$$);
-SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text'::varchar FROM generate_series(1, 2) i$$, 0.8, NULL::number);
-SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text' FROM generate_series(1, 2) i$$, 0.8, NULL::integer);
-SELECT * FROM near_duplicate_groups($$SELECT 'id'::varchar, 'a text'$$, 0.8, NULL::text);
+SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text'::varchar FROM generate_series(1, 2) i$$, 0.8, false, NULL::number);
+SELECT *, pg_typeof(id) FROM near_duplicate_groups($$SELECT i::number, 'one text' FROM generate_series(1, 2) i$$, 0.8, false, NULL::integer);
+SELECT * FROM near_duplicate_groups($$SELECT 'id'::varchar, 'a text'$$, 0.8, false, NULL::text);
 -- An array that a function has built is in memory in a form of its own.
 CREATE FUNCTION ends_of(id integer) RETURNS integer[] LANGUAGE plpgsql AS
     $$ DECLARE ends integer[]; BEGIN ends[1] := id; ends[2] := -id; RETURN ends; END $$;
-SELECT * FROM near_duplicate_groups('SELECT ends_of(i), ''one text'' FROM generate_series(1, 3) i', 0.8, NULL::integer[]);
+SELECT * FROM near_duplicate_groups('SELECT ends_of(i), ''one text'' FROM generate_series(1, 3) i', 0.8, false, NULL::integer[]);
 SELECT near_duplicate_pairs('VALUES (1, ''a b c d''), (2, ''a b c d''), (3, ''a b c d'')') LIMIT 2;
 
 -- Documents without a feature are alone; ids may be repeated, and must not be null.
@@ -200,7 +229,7 @@ SELECT count(*) FROM near_duplicate_pairs(NULL);
 
 -- What is refused.
 SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', NULL::double precision);
-SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', NULL::integer); -- the type stands after the similarity
+SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', NULL::integer); -- the type stands last
 SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''', 1.0000001);
 SELECT * FROM near_duplicate_groups('SELECT 1, ''a''', 'NaN'::double precision);
 SELECT * FROM near_duplicate_pairs('SELECT id FROM page');
@@ -209,9 +238,11 @@ SELECT * FROM near_duplicate_pairs('SELECT id, place FROM page');
 SELECT * FROM near_duplicate_pairs('SELECT id, body::char(20) FROM page');
 SELECT * FROM near_duplicate_pairs('SELECT 1, simhash_shingles(''a b'') UNION ALL SELECT 2, simhash_shingles(''a b'', ''words'', 2)');
 SELECT * FROM near_duplicate_pairs('SELECT uuid, body FROM ids');
-SELECT * FROM near_duplicate_groups('SELECT id::bigint, body FROM page', 0.8, NULL::integer);
-SELECT * FROM near_duplicate_groups('SELECT plain, body FROM ids', 0.8, NULL::number);
+SELECT * FROM near_duplicate_groups('SELECT id::bigint, body FROM page', 0.8, false, NULL::integer);
+SELECT * FROM near_duplicate_groups('SELECT plain, body FROM ids', 0.8, false, NULL::number);
 SELECT * FROM near_duplicate_groups('SELECT id, body FROM page', 0.8, NULL);
+SELECT * FROM near_duplicate_join('SELECT id, body FROM page', 'SELECT name, body FROM ids');
+SELECT * FROM near_duplicate_join('SELECT id, body FROM page', 'SELECT id, simhash_shingles(body, ''chars'', 8) FROM page');
 SELECT * FROM near_duplicate_pairs('SELECT id, body FROM missing');
 SELECT * FROM near_duplicate_pairs('');
 SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''; SELECT 2, ''b''');
@@ -261,7 +292,8 @@ END $$;
 RESET work_mem;
 
 DROP ROLE regress_simhash_reader;
-DROP TABLE page, made, pair, all_pairs, many, alike, ids;
+DROP TABLE page, made, pair, all_pairs, many, many_sets, alike, ids;
 DROP TYPE place_of_page;
 DROP DOMAIN number, document;
-DROP FUNCTION word, made_text, defined_pairs, defined_groups, compare, temporary_files, wrong_ids, wrong_ids_of_all, ends_of, writes;
+DROP FUNCTION word, made_text, defined_pairs, defined_groups, defined_chains, compare, nearest_lane, wrong_joins, sets_of_texts, temporary_files, wrong_ids, wrong_ids_of_all, ends_of, writes;
+DROP DOMAIN cut_text;

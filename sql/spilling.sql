@@ -1,4 +1,4 @@
--- Pairs, clusters and joins of more fingerprints than memory holds: the same answers by temporary files, which are gone afterwards.
+-- Pairs, groups, clusters and joins of more fingerprints than memory holds: the same answers by temporary files, which are gone afterwards.
 
 -- Random ones, near ones, repeated ones, and many that share most of their bits.
 CREATE TABLE spill_source AS
@@ -23,15 +23,22 @@ $$;
 -- The answers in memory.
 SET work_mem = '64MB';
 CREATE TABLE spill_pairs AS
-SELECT radius, p.* FROM unnest('{1,3,6}'::integer[]) radius, simhash_pairs((SELECT array_agg(fp) FROM spill_source), radius) p;
+SELECT radius, p.* FROM unnest('{1,3,6}'::integer[]) radius, simhash_pairs('SELECT id, fp FROM spill_source', radius) p;
+CREATE TABLE spill_pairs_agg AS
+SELECT radius, (unnest(simhash_pairs_agg(fp, radius))).* FROM spill_source, unnest('{1,3,6}'::integer[]) radius GROUP BY radius;
+CREATE TABLE spill_groups AS
+SELECT radius, chains, g.* FROM unnest('{1,3,6}'::integer[]) radius, unnest('{f,t}'::boolean[]) chains,
+    simhash_groups('SELECT id, fp FROM spill_source', radius, chains) g;
 CREATE TABLE spill_clusters AS
 SELECT radius, id, simhash_cluster(fp, radius) OVER (PARTITION BY radius) AS cluster
 FROM unnest('{0,1,3}'::integer[]) radius, spill_source;
 CREATE TABLE spill_joined AS
 SELECT radius, p.* FROM unnest('{0,3,6}'::integer[]) radius,
-    simhash_join((SELECT array_agg(fp) FROM spill_source WHERE id % 4 = 0), (SELECT array_agg(fp) FROM spill_source WHERE id % 4 <> 0), radius) p;
-SELECT temporary_blocks('SELECT count(*) FROM simhash_pairs_of(''SELECT fp FROM spill_source'', 1)') AS blocks_in_memory;
+    simhash_join('SELECT id, fp FROM spill_source WHERE id % 4 = 0', 'SELECT id, fp FROM spill_source WHERE id % 4 <> 0', radius) p;
+SELECT temporary_blocks('SELECT count(*) FROM simhash_pairs(''SELECT id, fp FROM spill_source WHERE id < 9000'', 1)') AS blocks_in_memory;
 SELECT radius, count(*) AS pairs FROM spill_pairs GROUP BY radius ORDER BY radius;
+SELECT radius, count(*) AS pairs FROM spill_pairs_agg GROUP BY radius ORDER BY radius;
+SELECT radius, chains, count(DISTINCT original) AS groups FROM spill_groups GROUP BY radius, chains ORDER BY radius, chains;
 SELECT radius, count(DISTINCT cluster) AS clusters FROM spill_clusters GROUP BY radius ORDER BY radius;
 SELECT radius, count(*) AS pairs FROM spill_joined GROUP BY radius ORDER BY radius;
 
@@ -50,17 +57,14 @@ BEGIN
 END $$;
 SELECT memory,
        wrong_answers(memory, $$SELECT radius, p.* FROM unnest('{1,3,6}'::integer[]) radius,
-           simhash_pairs((SELECT array_agg(fp) FROM spill_source), radius) p$$, 'spill_pairs') AS pairs,
-       wrong_answers(memory, $$SELECT radius, p.* FROM unnest('{1,3,6}'::integer[]) radius,
-           simhash_pairs_of('SELECT fp FROM spill_source', radius) p$$, 'spill_pairs') AS pairs_of,
+           simhash_pairs('SELECT id, fp FROM spill_source', radius) p$$, 'spill_pairs') AS pairs,
        wrong_answers(memory, $$SELECT radius, (unnest(simhash_pairs_agg(fp, radius))).*
-           FROM spill_source, unnest('{1,3,6}'::integer[]) radius GROUP BY radius$$, 'spill_pairs') AS pairs_agg,
+           FROM spill_source, unnest('{1,3,6}'::integer[]) radius GROUP BY radius$$, 'spill_pairs_agg') AS pairs_agg,
+       wrong_answers(memory, $$SELECT radius, chains, g.* FROM unnest('{1,3,6}'::integer[]) radius, unnest('{f,t}'::boolean[]) chains,
+           simhash_groups('SELECT id, fp FROM spill_source', radius, chains) g$$, 'spill_groups') AS groups,
        wrong_answers(memory, $$SELECT radius, p.* FROM unnest('{0,3,6}'::integer[]) radius,
-           simhash_join((SELECT array_agg(fp) FROM spill_source WHERE id % 4 = 0),
-                        (SELECT array_agg(fp) FROM spill_source WHERE id % 4 <> 0), radius) p$$, 'spill_joined') AS join,
-       wrong_answers(memory, $$SELECT radius, p.* FROM unnest('{0,3,6}'::integer[]) radius,
-           simhash_join_of('SELECT fp FROM spill_source WHERE id % 4 = 0',
-                           'SELECT fp FROM spill_source WHERE id % 4 <> 0', radius) p$$, 'spill_joined') AS join_of
+           simhash_join('SELECT id, fp FROM spill_source WHERE id % 4 = 0',
+                        'SELECT id, fp FROM spill_source WHERE id % 4 <> 0', radius) p$$, 'spill_joined') AS join
 FROM unnest('{64kB,500kB}'::text[]) memory;
 SELECT wrong_answers('500kB', $$SELECT radius, id, simhash_cluster(fp, radius) OVER (PARTITION BY radius) AS cluster
            FROM unnest('{0,1,3}'::integer[]) radius, spill_source$$, 'spill_clusters') AS clusters;
@@ -69,15 +73,15 @@ SET work_mem = '64kB';
 SELECT count(*) AS rows, count(cluster) AS named, count(DISTINCT cluster) AS clusters, count(*) FILTER (WHERE cluster <> (fp & -2)) AS wrong
 FROM (SELECT fp, simhash_cluster(fp, 1) OVER () AS cluster
       FROM (SELECT CASE WHEN i % 11 > 0 THEN hashint8extended(i % 301, 1) # (i % 2) END AS fp FROM generate_series(1, 50000) i) f) c;
-SELECT temporary_blocks('SELECT count(*) FROM simhash_pairs_of(''SELECT fp FROM spill_source'', 1)') > 100 AS by_files;
-SELECT count(*) AS pairs, bool_and(before IS NULL OR before < (a, b)) AS in_order
-FROM (SELECT a, b, lag((a, b)) OVER () AS before FROM simhash_pairs_of('SELECT fp FROM spill_source', 8)) p;
+SELECT temporary_blocks('SELECT count(*) FROM simhash_pairs(''SELECT id, fp FROM spill_source'', 1)') > 100 AS by_files;
+SELECT count(*) AS pairs, bool_and(before IS NULL OR before < (id, other)) AS in_order
+FROM (SELECT id, other, lag((id, other)) OVER () AS before FROM simhash_pairs('SELECT id, fp FROM spill_source ORDER BY id', 8)) p;
 -- Repeated ones that do not meet in memory.
-SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i % 5000, 1) FROM generate_series(1, 50000) i', 12);
-SELECT count(*) FROM simhash_pairs((SELECT array_agg(hashint8extended(i, 1)) FROM generate_series(0, 4999) i), 12);
+SELECT cardinality(simhash_pairs_agg(hashint8extended(i % 5000, 1), 12)) FROM generate_series(1, 50000) i;
+SELECT cardinality(simhash_pairs_agg(hashint8extended(i, 1), 12)) FROM generate_series(0, 4999) i;
 -- All within the radius of each other, and compared with each other.
-SELECT count(*) FROM simhash_pairs_of('SELECT i::bigint FROM generate_series(1, 1800) i', 11);
-SELECT count(*) FROM simhash_join_of('SELECT i::bigint FROM generate_series(1, 900) i', 'SELECT i::bigint FROM generate_series(901, 1800) i', 11);
+SELECT count(*) FROM simhash_pairs('SELECT i, i::bigint FROM generate_series(1, 1800) i', 11);
+SELECT count(*) FROM simhash_join('SELECT i, i::bigint FROM generate_series(1, 900) i', 'SELECT i, i::bigint FROM generate_series(901, 1800) i', 11);
 
 -- Clusters keep what is linked to a smaller fingerprint in memory.
 SELECT count(DISTINCT simhash_cluster) FROM (
@@ -88,20 +92,21 @@ SELECT count(DISTINCT simhash_cluster) FROM (SELECT simhash_cluster(i, 1) OVER (
 
 -- Nothing is left after errors, cancelling, or groups that were not asked for.
 SET work_mem = '64kB';
-SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i, 1) / (30000 - i) FROM generate_series(1, 40000) i');
+SELECT count(*) FROM simhash_pairs('SELECT i, hashint8extended(i, 1) / (30000 - i) FROM generate_series(1, 40000) i', 3);
 SELECT temporary_files();
 SELECT simhash_cluster(hashint8extended(i, 1), 14) OVER () FROM generate_series(1, 40000) i;
 SELECT temporary_files();
 SET temp_file_limit = '512kB';
 \set VERBOSITY sqlstate
-SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i, 1) FROM generate_series(1, 200000) i');
+SELECT count(*) FROM simhash_pairs('SELECT i, hashint8extended(i, 1) FROM generate_series(1, 200000) i', 3);
+SELECT count(*) FROM simhash_groups('SELECT i, hashint8extended(i, 1) FROM generate_series(1, 200000) i', 3);
 \set VERBOSITY default
 RESET temp_file_limit;
 SELECT temporary_files();
 SET statement_timeout = '500ms';
 -- The error says more where the inner query is cancelled.
 \set VERBOSITY sqlstate
-SELECT count(*) FROM simhash_pairs_of('SELECT hashint8extended(i, 1) FROM generate_series(1, 100000) i', 26);
+SELECT count(*) FROM simhash_pairs('SELECT i, hashint8extended(i, 1) FROM generate_series(1, 100000) i', 26);
 \set VERBOSITY default
 RESET statement_timeout;
 SELECT temporary_files();
@@ -124,10 +129,16 @@ FETCH 2 FROM names;
 SELECT temporary_files() > 0 AS has_rows_of_the_window;
 COMMIT;
 SELECT temporary_files();
--- One side spilled, and the other is empty: the files are released.
-SELECT count(*) FROM simhash_bit_join_of('SELECT i::bigint::bit(64) FROM generate_series(1, 20000) i', 'SELECT bit(64) ''1'' WHERE false', 3);
-SELECT count(*) FROM simhash_bit_join_of('SELECT bit(64) ''1'' WHERE false', 'SELECT i::bigint::bit(64) FROM generate_series(1, 20000) i', 3);
+-- One side spilled, and the other is empty: the files are released. So are those of a search that a LIMIT or an error in the
+-- function's caller ends.
+SELECT count(*) FROM simhash_join('SELECT i, i::bigint FROM generate_series(1, 20000) i', 'SELECT 1, 1::bigint WHERE false', 3);
+SELECT count(*) FROM simhash_join('SELECT 1, 1::bigint WHERE false', 'SELECT i, i::bigint FROM generate_series(1, 20000) i', 3);
+SELECT simhash_pairs('SELECT i, i::bigint FROM generate_series(1, 5000) i', 2) IS NULL LIMIT 1;
 SELECT temporary_files();
+DO $$ BEGIN
+    PERFORM simhash_cluster(i % 300, 0) OVER () / (i - 30000) FROM generate_series(1, 40000) i;
+EXCEPTION WHEN division_by_zero THEN RAISE INFO 'caught, % files', temporary_files();
+END $$;
 -- Less memory when a set is searched than when it was collected.
 BEGIN;
 SET LOCAL work_mem = '64MB';
@@ -138,7 +149,8 @@ SET LOCAL work_mem = '64kB';
 FETCH 1 FROM pairs;
 COMMIT;
 SET work_mem = '64MB';
-SELECT count(*) FROM simhash_join_of($$SELECT i::bigint FROM generate_series(1, 20000) i
-    UNION ALL SELECT 0 WHERE set_config('work_mem', '64kB', false) IS NULL$$, 'SELECT i::bigint FROM generate_series(1, 20000) i', 0);
+SELECT count(*) FROM simhash_join($$SELECT i, i::bigint FROM generate_series(1, 20000) i
+    UNION ALL SELECT 0, 0 WHERE set_config('work_mem', '64kB', false) IS NULL$$, 'SELECT i, i::bigint FROM generate_series(1, 20000) i', 0);
 RESET work_mem;
-DROP TABLE spill_source, spill_pairs, spill_clusters, spill_joined;
+DROP TABLE spill_source, spill_pairs, spill_pairs_agg, spill_groups, spill_clusters, spill_joined;
+DROP FUNCTION temporary_blocks, temporary_files, wrong_answers;

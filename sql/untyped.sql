@@ -36,7 +36,7 @@ PREPARE pairs_of_parameter(text, float8, uuid) AS SELECT count(*), min(pg_typeof
 EXECUTE pairs_of_parameter('SELECT code, body FROM page', 0.9, NULL);
 PREPARE groups AS SELECT * FROM near_duplicate_groups($1, $2);
 EXECUTE groups('SELECT id, body FROM page', 0.9);
-SELECT count(DISTINCT original) FROM near_duplicate_groups('SELECT code, body FROM page', '0.9', NULL::uuid);
+SELECT count(DISTINCT original) FROM near_duplicate_groups('SELECT code, body FROM page', '0.9', false, NULL::uuid);
 SELECT name, parameter_types FROM pg_prepared_statements WHERE name ~ 'pairs|groups' ORDER BY name;
 \set VERBOSITY sqlstate
 SELECT * FROM near_duplicate_pairs('SELECT code, body FROM page', NULL::uuid);

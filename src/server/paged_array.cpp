@@ -95,8 +95,7 @@ void PagedFile::add_page(uint32 frame) {
 void PagedFile::write(const PagePool::Frame& frame) {
     if (frame.changed) {
         if (!file_.exists())
-            file_ =
-                pool_->unowned_files_ ? TemporaryFile::create_unowned() : TemporaryFile::create();
+            file_ = pool_->files_.create();
         file_.write(int64(frame.page * PagePool::kPageBytes), frame.bytes, PagePool::kPageBytes);
     }
     frames_[frame.page] = kOut;

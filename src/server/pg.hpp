@@ -319,15 +319,6 @@ inline bool may_call(Oid function) {
 #endif
 }
 
-// True when the current user has the rights to the tables of the statement.
-inline bool may_run(const PlannedStmt* statement) {
-#if PG_VERSION_NUM >= 160000
-    return ExecCheckPermissions(statement->rtable, statement->permInfos, false);
-#else
-    return ExecCheckRTPerms(statement->rtable, false);
-#endif
-}
-
 // ---- the planner ----
 
 // The estimated number of elements of an array.

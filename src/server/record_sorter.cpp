@@ -20,7 +20,8 @@ Item* allocate_or_grow(MemoryContext context, Item* items, size_t count) {
 
 RecordSorter::RecordSorter(MemoryContext context, size_t memory_bytes, int words)
     : context_(context), memory_(memory_bytes), words_(size_t(words)),
-      limit_(std::max(memory_bytes / (words_ * sizeof(uint64_t) + kBytesOfOrder), kLeastLimit)) {}
+      limit_(std::max(memory_bytes / (words_ * sizeof(uint64_t) + kBytesOfOrder), kLeastLimit)),
+      files_(context) {}
 
 // Records are in the order of their words as unsigned numbers, the first word first. The server's
 // bit strings have the same order.
@@ -89,7 +90,7 @@ void RecordSorter::spill() {
     size_t filled = 0;
     sort();
     if (!file_.exists())
-        file_ = TemporaryFile::create();
+        file_ = files_.create();
     int64 position = file_.size(), count = 0;
     while (const uint64_t* record = next_in_memory()) {
         if (filled + words_ > kPiece) {

@@ -3,81 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <fcntl.h>
 #include <span>
 
 #include "server/pg.hpp"
 #include "core/pairs/radix_sort.hpp"
+#include "server/temporary_file.hpp"
 
 namespace simhash {
-
-// A temporary file of this backend, or of a set that several backends share. It is read and written
-// anywhere, in larger pieces than the server's BufFile uses.
-class TemporaryFile {
-  public:
-    TemporaryFile() = default;
-    // The server removes the file at the end of the resource owner, or after an error. It takes the
-    // tablespaces of temporary files only once they were prepared in this transaction.
-    static TemporaryFile create() {
-        PrepareTempTablespaces();
-        return TemporaryFile(OpenTemporaryFile(false));
-    }
-    // A file that stays until it is closed. Neither the end of a statement nor an error closes it.
-    // It is in the database's own tablespace, whatever temp_tablespaces says.
-    static TemporaryFile create_unowned() { return TemporaryFile(OpenTemporaryFile(true)); }
-    static TemporaryFile create(SharedFileSet* set, const char* name) {
-        return TemporaryFile(FileSetCreate(&set->fs, name));
-    }
-    // Opens a file of another participant. The result does not exist() where there is none of that
-    // name.
-    static TemporaryFile open(SharedFileSet* set, const char* name) {
-        TemporaryFile file(FileSetOpen(&set->fs, name, O_RDONLY));
-        if (file.exists() && (file.size_ = FileSize(file.file_)) < 0)
-            ereport(ERROR, (errcode_for_file_access(),
-                            errmsg("could not determine size of temporary file \"%s\": %m", name)));
-        return file;
-    }
-
-    // The server numbers open files from 1; where FileSetOpen() finds none it returns a number
-    // below that.
-    bool exists() const { return file_ > 0; }
-    int64 size() const { return size_; }
-
-    void append(const void* data, size_t bytes) {
-        // A piece has 1 MB: a cancellation waits for one, and write_at() takes an int of bytes.
-        constexpr size_t kPiece = 1 << 20;
-        for (size_t at = 0; at < bytes;) {
-            CHECK_FOR_INTERRUPTS();
-            size_t piece = std::min(kPiece, bytes - at);
-            write_at(file_, static_cast<const char*>(data) + at, piece, size_);
-            at += piece;
-            size_ += int64(piece);
-        }
-    }
-
-    // Writes over what is there, or beyond the end.
-    void write(int64 position, const void* data, size_t bytes) {
-        write_at(file_, data, bytes, position);
-        size_ = std::max(size_, position + int64(bytes));
-    }
-
-    void read(int64 position, void* out, size_t bytes) const {
-        read_at(file_, out, bytes, position);
-    }
-
-    // Removes the file, unless it belongs to a set.
-    void close() {
-        if (exists())
-            FileClose(file_);
-        *this = TemporaryFile();
-    }
-
-  private:
-    explicit TemporaryFile(File file) : file_(file) {}
-
-    File file_ = 0;
-    int64 size_ = 0;
-};
 
 // The header of 8 bytes tells a reader where the next run begins. So a file needs no list of its
 // runs, and another participant can read it without being told.

@@ -25,6 +25,7 @@ class SortBuffer {
         : limit_(std::max<size_t>(memory_bytes / (2 * sizeof(AnyEntry)), kFirstCapacity)),
           context_(CurrentMemoryContext) {}
 
+    size_t limit() const { return limit_; }
     bool is_full() const { return count_ == limit_; }
     size_t count() const { return count_; }
     std::span<const AnyEntry> entries() const { return {entries_, count_}; }
@@ -88,7 +89,8 @@ template <typename AnyEntry>
 class ExternalSorter {
   public:
     // Uses about memory_bytes at most, in the current memory context.
-    explicit ExternalSorter(size_t memory_bytes) : memory_(memory_bytes), buffer_(memory_bytes) {}
+    explicit ExternalSorter(size_t memory_bytes)
+        : memory_(memory_bytes), buffer_(memory_bytes), files_(CurrentMemoryContext) {}
 
     void add(AnyEntry entry) {
         if (buffer_.is_full())
@@ -128,13 +130,13 @@ class ExternalSorter {
         buffer_.release();
         merge_.release();
         file_.close();
-        *this = ExternalSorter(0);
+        batch_ = {};
     }
 
   private:
     void spill() {
         if (!file_.exists())
-            file_ = TemporaryFile::create();
+            file_ = files_.create();
         buffer_.sort();
         write_sorted_run(&file_, buffer_.entries());
         buffer_.clear();
@@ -142,6 +144,7 @@ class ExternalSorter {
 
     size_t memory_;
     SortBuffer<AnyEntry> buffer_;
+    TemporaryFiles files_;
     TemporaryFile file_;
     Merge<AnyEntry> merge_;
     std::span<const AnyEntry> batch_;

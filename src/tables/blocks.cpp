@@ -16,7 +16,7 @@ PG_FUNCTION_INFO_V1(simhash_blocks);
 namespace {
 
 void begin_blocks(FunctionCallInfo fcinfo, int32 radius) {
-    check_radius(radius);
+    check_radius(radius, kFingerprintBits);
     FuncCallContext* calls = SRF_FIRSTCALL_INIT();
     MemoryContext caller = MemoryContextSwitchTo(calls->multi_call_memory_ctx);
     TupleDesc description;

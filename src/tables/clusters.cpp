@@ -1,10 +1,6 @@
-// simhash_cluster, of fingerprints and of codes: the server's side of core/pairs/clusters.hpp. When
-// the first row of a partition is asked for, it collects the values of all its rows and searches
-// for the clusters; then it returns the name of each row's cluster. The limit of memory is that of
-// a hash table.
-//
-// Codes are linked by their numbers in order, so the least number of a cluster is that of its least
-// code.
+// simhash_cluster: the server's side of core/pairs/clusters.hpp. When the first row of a partition
+// is asked for, it collects the fingerprints of all its rows and searches for the clusters; then it
+// returns the name of each row's cluster. The limit of memory is that of a hash table.
 #include "server/pg.hpp"
 
 #include <cmath>
@@ -12,23 +8,21 @@
 #include "core/pairs/clusters.hpp"
 #include "server/arguments.hpp"
 #include "tables/collector.hpp"
-#include "tables/near_codes.hpp"
-#include "server/sorted_runs.hpp"
+#include "server/temporary_file.hpp"
 
 using namespace simhash;
 
 namespace {
 
-// The fingerprints of a partition's rows in their order, or the numbers of their codes, and later
-// the names of their clusters. If they do not fit into memory, they are in a temporary file and
-// pass through memory in batches. The file is removed with the last batch, or with the memory
-// context: a query need not ask for every row.
+// The fingerprints of a partition's rows in their order, and later the names of their clusters. If
+// they do not fit into memory, they are in a temporary file and pass through memory in batches. The
+// file is removed with the last batch, or with the memory context: a query need not ask for every
+// row.
 class RowNames {
   public:
-    // search_bytes: of a row
-    RowNames(MemoryContext context, size_t rows, size_t search_bytes) : context_(context) {
-        // This memory comes beside what the search needs if the values of all rows differ.
-        bool fit = rows <= get_hash_memory_limit() / (search_bytes + sizeof(uint64_t));
+    RowNames(MemoryContext context, size_t rows) : files_(context) {
+        // This memory comes beside what the search needs if the fingerprints of all rows differ.
+        bool fit = rows <= get_hash_memory_limit() / (kBytesPerFingerprint + sizeof(uint64_t));
         room_ = fit ? rows : std::min(rows, kBlock);
         batch_ = allocate<uint64_t>(context, room_);
     }
@@ -71,21 +65,11 @@ class RowNames {
 
     void write_batch() {
         if (!file_.exists())
-            create_file();
+            file_ = files_.create();
         file_.append(batch_, count_ * sizeof(uint64_t));
         begin_ += count_;
         count_ = 0;
     }
-
-    void create_file() {
-        // The callback of the context closes the file, also after an error. So no resource owner
-        // may close it before.
-        file_ = TemporaryFile::create_unowned();
-        closing_ = {close_file, this, nullptr};
-        MemoryContextRegisterResetCallback(context_, &closing_);
-    }
-
-    static void close_file(void* names) { static_cast<RowNames*>(names)->file_.close(); }
 
     // Reads as many rows from begin_ on as the memory holds.
     void read_batch() {
@@ -102,33 +86,23 @@ class RowNames {
         file_.close();
     }
 
-    MemoryContext context_;
+    TemporaryFiles files_;
     uint64_t* batch_; // [room_], of which count_ are rows, from row begin_ on
     size_t room_;
     size_t begin_ = 0, count_ = 0;
     size_t rows_ = 0;
     TemporaryFile file_;
-    MemoryContextCallback closing_;
     Clusters* clusters_ = nullptr;
 };
 
 // The server keeps this for the partition. It begins as zeros.
 struct Partition {
     bool ready;
-    RowNames* names;  // null where the radius is NULL, or there is no code
-    NearCodes* codes; // of rows with codes
-};
-
-// What differs between fingerprints and codes.
-struct Kind {
-    void (*check_radius)(int32 radius);
-    // Looks for the clusters of a partition with this many rows. The current memory context lives
-    // as long as the partition.
-    void (*find)(WindowObject window, int64 rows, int32 radius, Partition* partition);
+    RowNames* names; // null where the radius is NULL
 };
 
 // The radius of the partition's first row; false for NULL.
-bool partition_radius(WindowObject window, const Kind& kind, int32* radius) {
+bool partition_radius(WindowObject window, int32* radius) {
     bool is_null, is_out;
     // False: the mark does not move, as later calls look at this row again.
     Datum value =
@@ -136,7 +110,7 @@ bool partition_radius(WindowObject window, const Kind& kind, int32* radius) {
     if (is_null)
         return false;
     *radius = DatumGetInt32(value);
-    kind.check_radius(*radius);
+    check_radius(*radius, kFingerprintBits);
     return true;
 }
 
@@ -181,7 +155,7 @@ void collect_rows(WindowObject window, int64 rows, Collector* collector, RowName
         CHECK_FOR_INTERRUPTS();
         Datum value = WinGetFuncArgInPartition(window, 0, int(row), WINDOW_SEEK_HEAD, false,
                                                &is_null, &is_out);
-        // The 0 keeps the place. Its name is looked up, too, and row_name() ignores it.
+        // The 0 keeps the place. Its name is looked up, too, and simhash_cluster() ignores it.
         uint64_t fingerprint = is_null ? 0 : to_ordered(DatumGetInt64(value));
         if (!is_null)
             collector->add(fingerprint);
@@ -190,179 +164,80 @@ void collect_rows(WindowObject window, int64 rows, Collector* collector, RowName
     collector->finish();
 }
 
-// The same for codes. A row without one is not among them.
-void collect_codes(WindowObject window, int64 rows, CodeSet* codes) {
-    for (int64 row = 0; row < rows; row++) {
-        bool is_null, is_out;
-        CHECK_FOR_INTERRUPTS();
-        Datum value = WinGetFuncArgInPartition(window, 0, int(row), WINDOW_SEEK_HEAD, false,
-                                               &is_null, &is_out);
-        if (!is_null)
-            codes->add(value, uint64_t(row));
-    }
-}
-
-// Expects (row, number of the code) of the rows with codes.
-void name_rows(ExternalSorter<Entry>* of_rows, int64 rows, RowNames* names) {
-    int64 next = 0;
-    of_rows->finish();
-    // Rows without a code are missing among the entries: each gets a 0, which keeps its place.
-    for (Entry entry{}; of_rows->next(&entry); names->add(entry.tid), next++)
-        for (; next < int64(entry.key); next++)
-            names->add(0);
-    for (; next < rows; next++)
-        names->add(0);
-    of_rows->release();
-}
-
-// What is searched.
-struct Searched {
-    const char* what;
-    size_t count;         // distinct ones
-    size_t bytes_of_each; // in memory
-};
-
-// The HINT names the memory that this many need in the worst case.
-[[noreturn]] void report_memory(void* context, size_t entries) {
-    auto* searched = static_cast<Searched*>(context);
+// The HINT names the memory that this many fingerprints need in the worst case.
+[[noreturn]] void report_memory(void* fingerprints, size_t linked) {
     size_t allowed = get_hash_memory_limit();
-    double needed = double(searched->count) * double(searched->bytes_of_each);
+    double needed = double(*static_cast<size_t*>(fingerprints)) * kBytesPerFingerprint;
     ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-                    errmsg("not enough memory to link the %s of clusters", searched->what),
-                    errdetail("%zu %s are linked to a smaller one so far, and work_mem with "
-                              "hash_mem_multiplier allows %zu kB.",
-                              entries, searched->what, allowed / 1024),
+                    errmsg("not enough memory to link the fingerprints of clusters"),
+                    errdetail("%zu fingerprints are linked to a smaller one so far, and work_mem "
+                              "with hash_mem_multiplier allows %zu kB.",
+                              linked, allowed / 1024),
                     errhint("Set work_mem to '%.0fMB' for this query, which is enough whatever the "
                             "clusters are.",
                             ceil(needed / 1024 / 1024 / hash_mem_multiplier))));
 }
 
-// The clusters of what find(receiver) searches, in the current memory context. Their table gets
-// four fifths of the memory that the search leaves. It needs the last fifth while it grows.
-template <typename Find>
-Clusters* find_clusters(Searched searched, size_t memory, const Find& find) {
-    size_t most_bytes = std::min(memory / 5 * 4, Clusters::bytes_for(searched.count));
+// The clusters of a finished set, in the current memory context. Their table gets four fifths of the
+// memory that the search leaves. It needs the last fifth while it grows.
+Clusters* find_clusters(Collector* collector, int32 radius) {
+    size_t count = collector->count();
+    size_t most_bytes = std::min(memory_beside(*collector) / 5 * 4, Clusters::bytes_for(count));
     auto* clusters = allocate<Clusters>(CurrentMemoryContext, 1);
-    *clusters = Clusters(server_memory(), most_bytes, {report_memory, &searched}, kPause);
-    find(clusters->receiver());
+    *clusters = Clusters(server_memory(), most_bytes, {report_memory, &count}, kPause);
+    find_pairs(collector, nullptr, radius, clusters->receiver());
     clusters->finish();
     return clusters;
 }
 
-Clusters* clusters_of(Collector* collector, int32 radius) {
-    return find_clusters(
-        {"fingerprints", collector->count(), kBytesPerFingerprint}, memory_beside(*collector),
-        [&](const PairReceiver& receiver) { find_pairs(collector, nullptr, radius, receiver); });
-}
-
-Clusters* clusters_of(NearCodes* codes, int32 radius) {
-    int lanes = lane_count_of_bits(codes->bits());
-    return find_clusters({"codes", codes->count(0), bytes_per_code(lanes)},
-                         NearCodes::memory_of_results(lanes),
-                         [&](const PairReceiver& receiver) { codes->search(radius, receiver); });
-}
-
-RowNames* new_names(MemoryContext context, int64 rows, size_t search_bytes) {
-    return new (allocate<RowNames>(context, 1)) RowNames(context, size_t(rows), search_bytes);
-}
-
-void find_fingerprint_clusters(WindowObject window, int64 rows, int32 radius,
-                               Partition* partition) {
-    MemoryContext context = CurrentMemoryContext;
-    // The number of rows is known, so the collector can estimate how many distinct ones there will
-    // be.
-    Collector collector(context, size_t(rows));
-    partition->names = new_names(context, rows, kBytesPerFingerprint);
-    collect_rows(window, rows, &collector, partition->names);
-    partition->names->set_clusters(clusters_of(&collector, radius));
-}
-
-void find_code_clusters(WindowObject window, int64 rows, int32 radius, Partition* partition) {
-    MemoryContext context = CurrentMemoryContext;
-    CodeSet set(context, 1, true);
-    collect_codes(window, rows, &set);
-    // No row has a code, so no row is in a cluster: partition->names stays null.
-    if (set.bits() == 0)
-        return;
-    ExternalSorter<Entry> of_rows(NearCodes::memory_to_sort(set.lanes()));
-    // It stays with the partition: its rows' clusters are named by codes, which are read when the
-    // rows are returned.
-    partition->codes = new (allocate<NearCodes>(context, 1)) NearCodes(&set, &of_rows);
-    partition->names = new_names(context, rows, bytes_per_code(set.lanes()));
-    name_rows(&of_rows, rows, partition->names);
-    partition->names->set_clusters(
-        clusters_of(partition->codes, code_radius(radius, partition->codes->bits())));
-}
-
-constexpr Kind kFingerprints = {check_radius, find_fingerprint_clusters};
-constexpr Kind kCodes = {check_code_radius, find_code_clusters};
-
 // Looks for the clusters of a partition when its first row is asked for.
-void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, const Kind& kind,
-                             Partition* partition) {
+void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Partition* partition) {
     int64 rows = WinGetPartitionRowCount(window);
-    int32 radius = kRadiusOfLength;
-    bool is_given = PG_NARGS() > 1;
+    int32 radius = 0;
     check_row_count(rows);
     check_not_volatile(fcinfo);
     // The radius is read and checked before the rows are collected, so a wrong one costs nothing.
-    bool radius_is_null = is_given && !partition_radius(window, kind, &radius);
+    bool radius_is_null = !partition_radius(window, &radius);
     // A constant or a parameter is the same in all rows, so a pass over the rows is saved.
-    if (is_given && !get_fn_expr_arg_stable(fcinfo->flinfo, 1))
+    if (!get_fn_expr_arg_stable(fcinfo->flinfo, 1))
         check_same_radius(window, rows, radius, radius_is_null);
     partition->ready = true;
     if (radius_is_null)
         return;
     // This is the context in which the server has put the partition's local memory, and which it
     // resets at the partition's end.
-    MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(partition));
-    kind.find(window, rows, radius, partition);
+    MemoryContext context = GetMemoryChunkContext(partition);
+    MemoryContext caller = MemoryContextSwitchTo(context);
+    // The number of rows is known, so the collector can estimate how many distinct ones there will
+    // be.
+    Collector collector(context, size_t(rows));
+    partition->names = new (allocate<RowNames>(context, 1)) RowNames(context, size_t(rows));
+    collect_rows(window, rows, &collector, partition->names);
+    partition->names->set_clusters(find_clusters(&collector, radius));
     MemoryContextSwitchTo(caller);
-}
-
-// The row's partition, whose clusters are found.
-Partition* partition_of(FunctionCallInfo fcinfo, WindowObject window, const Kind& kind) {
-    auto* partition =
-        static_cast<Partition*>(WinGetPartitionLocalMemory(window, sizeof(Partition)));
-    if (!partition->ready)
-        find_partition_clusters(fcinfo, window, kind, partition);
-    return partition;
-}
-
-// Sets *name to the name of the row's cluster; false where it is in none.
-bool row_name(WindowObject window, Partition* partition, uint64_t* name) {
-    if (partition->names == nullptr)
-        return false;
-    bool is_null;
-    // The name of a row without a value means nothing; the argument tells which rows these are.
-    WinGetFuncArgCurrent(window, 0, &is_null);
-    *name = partition->names->name(size_t(WinGetCurrentPosition(window)));
-    return !is_null;
 }
 
 } // namespace
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_cluster);
-PG_FUNCTION_INFO_V1(simhash_bit_cluster);
 }
 
 // (fp bigint, radius integer).
 Datum simhash_cluster(PG_FUNCTION_ARGS) {
     WindowObject window = PG_WINDOW_OBJECT();
-    Partition* partition = partition_of(fcinfo, window, kFingerprints);
-    uint64_t name;
-    if (!row_name(window, partition, &name))
+    auto* partition =
+        static_cast<Partition*>(WinGetPartitionLocalMemory(window, sizeof(Partition)));
+    bool is_null;
+    if (!partition->ready)
+        find_partition_clusters(fcinfo, window, partition);
+    if (partition->names == nullptr)
+        PG_RETURN_NULL();
+    // Each row's name is asked for, as names come in the order of rows. That of a row without a
+    // fingerprint means nothing.
+    uint64_t name = partition->names->name(size_t(WinGetCurrentPosition(window)));
+    WinGetFuncArgCurrent(window, 0, &is_null);
+    if (is_null)
         PG_RETURN_NULL();
     PG_RETURN_INT64(from_ordered(name));
-}
-
-// (code bit [, radius integer]).
-Datum simhash_bit_cluster(PG_FUNCTION_ARGS) {
-    WindowObject window = PG_WINDOW_OBJECT();
-    Partition* partition = partition_of(fcinfo, window, kCodes);
-    uint64_t name;
-    if (!row_name(window, partition, &name))
-        PG_RETURN_NULL();
-    return partition->codes->code(0, size_t(name));
 }

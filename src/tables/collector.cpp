@@ -15,17 +15,16 @@ size_t searched_within(size_t bytes, size_t bytes_of_each) {
 
 } // namespace
 
-void check_radius(int32 radius) {
-    if (radius < 0 || radius > kFingerprintBits)
+void check_radius(int32 radius, int greatest) {
+    if (radius < 0 || radius > greatest)
         ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("radius is out of range"),
                         errdetail("The radius is %d.", radius),
-                        errhint("Use a radius between 0 and %d.", kFingerprintBits)));
+                        errhint("Use a radius between 0 and %d.", greatest)));
 }
 
-Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
-    : context_(context), rows_(rows),
-      memory_(other == nullptr ? get_hash_memory_limit() : other->memory_),
-      most_(memory_ / kBytesOfSearch - (other == nullptr ? 0 : other->capacity_)),
+Collector::Collector(MemoryContext context, size_t rows)
+    : context_(context), rows_(rows), memory_(get_hash_memory_limit()),
+      most_(memory_ / kBytesOfSearch),
       most_searched_(searched_within(memory_, kBytesPerFingerprint)) {
     // An array of this capacity takes 8 MB, and its scratch as much. A large table often repeats
     // its fingerprints, so room for all rows would mostly be in vain.
@@ -34,17 +33,19 @@ Collector::Collector(MemoryContext context, size_t rows, const Collector* other)
     // small.
     constexpr size_t kCapacityOfSmallGroup = 16;
     size_t first = rows == kUnknownRows ? kCapacityOfSmallGroup : std::min(rows, kFirstCapacity);
-    Assert(other == nullptr || other->capacity_ * kBytesOfSearch < memory_);
     capacity_ = std::min(first, most_);
     fingerprints_ = allocate<uint64_t>(context, capacity_);
     scratch_ = allocate<uint64_t>(context, capacity_);
 }
 
-Collector Collector::within(MemoryContext context, size_t bytes) {
+Collector Collector::within(MemoryContext context, size_t bytes, const Collector* other) {
     Collector collector(context, kUnknownRows);
     collector.memory_ = bytes;
     // The results are elsewhere, so a fingerprint takes 16 bytes here, not 40.
-    collector.most_ = collector.most_searched_ = searched_within(bytes, kBytesOfSearch);
+    size_t most = searched_within(bytes, kBytesOfSearch);
+    size_t taken = other == nullptr ? 0 : std::min(other->capacity_, most - kLeastSpilledMemory);
+    collector.most_searched_ = most;
+    collector.most_ = most - taken;
     return collector;
 }
 
@@ -108,15 +109,12 @@ void Collector::make_room() {
 
 // Moves the fingerprints of the array to files.
 void Collector::spill() {
-    // The files' handles are allocated in the current context, and must last as long as the set.
-    MemoryContext caller = MemoryContextSwitchTo(context_);
     if (spilled_ == nullptr) {
         spilled_ = allocate<SpilledSet>(context_, 1);
-        *spilled_ = SpilledSet(temporary_files());
+        *spilled_ = SpilledSet(fingerprint_files(context_));
     }
     spilled_->add(array(), kPause);
     count_ = 0;
-    MemoryContextSwitchTo(caller);
 }
 
 // Estimates how many distinct fingerprints there will be if the other rows are like those so far.
@@ -160,10 +158,10 @@ void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& re
         b->release();
 }
 
-size_t memory_beside(const Collector& a, const Collector* b) {
-    size_t count = std::min(a.count() + (b == nullptr ? 0 : b->count()), a.most_searched());
-    Assert(count * kBytesOfSearch < a.memory());
-    return a.memory() - count * kBytesOfSearch;
+size_t memory_beside(const Collector& set) {
+    size_t count = std::min(set.count(), set.most_searched());
+    Assert(count * kBytesOfSearch < set.memory());
+    return set.memory() - count * kBytesOfSearch;
 }
 
 } // namespace simhash

@@ -1,14 +1,12 @@
-// The part that simhash_cluster, simhash_pairs and simhash_join share: they collect the distinct
-// fingerprints among many rows, and search them for near pairs (core/pairs).
+// Collects the distinct fingerprints among many, and searches them for near pairs (core/pairs).
+// Repeated fingerprints are dropped while they are collected. If the distinct ones exceed the limit
+// of memory, they go to temporary files, and the search works with these.
 //
-// Fingerprints are compared as unsigned numbers with the sign bit flipped. That keeps the order of
-// bigint and all distances.
-//
-// The limit of memory is that of a hash table in the same query: work_mem times
-// hash_mem_multiplier. A distinct fingerprint takes at most kBytesPerFingerprint: the search takes
-// kBytesOfSearch of them, and its results the rest. What simhash_cluster keeps of rows is within
-// the same limit. Repeated fingerprints are dropped while they are collected. If the distinct ones
-// exceed the limit, they go to temporary files, and the search works with these.
+// For simhash_cluster and simhash_pairs_agg the limit is that of a hash table in the same query:
+// work_mem times hash_mem_multiplier. A distinct fingerprint takes at most kBytesPerFingerprint: the
+// search takes kBytesOfSearch of them, and its results the rest. What simhash_cluster keeps of rows
+// is within the same limit. These two compare fingerprints as unsigned numbers with the sign bit
+// flipped. That keeps the order of bigint and all distances.
 #pragma once
 
 #include "server/pg.hpp"
@@ -36,8 +34,8 @@ inline int64 from_ordered(uint64_t ordered) {
     return int64(ordered ^ kSignBit);
 }
 
-// Raises an error where the radius is not between 0 and 64.
-void check_radius(int32 radius);
+// Raises an error where the radius is not between 0 and `greatest`.
+void check_radius(int32 radius, int greatest);
 
 template <typename Entry>
 Entry* allocate(MemoryContext context, size_t count) {
@@ -55,13 +53,13 @@ Entry* resize(Entry* entries, size_t count) {
 // greatest size that memory allows.
 class Collector {
   public:
-    // rows: how many will be added, or kUnknownRows. other: a finished set with which this one
-    // shares the memory because both are searched together, or null.
-    Collector(MemoryContext context, size_t rows, const Collector* other = nullptr);
+    // rows: how many will be added, or kUnknownRows
+    Collector(MemoryContext context, size_t rows);
 
     // A set that is collected and searched in about this memory, in bytes. The caller keeps the
-    // results elsewhere.
-    static Collector within(MemoryContext context, size_t bytes);
+    // results elsewhere. other: a finished set with which this one shares the memory because both
+    // are searched together, or null.
+    static Collector within(MemoryContext context, size_t bytes, const Collector* other = nullptr);
 
     void add(uint64_t fingerprint) {
         if (count_ == capacity_)
@@ -126,8 +124,7 @@ class Collector {
 // the memory of a. Releases the memory and files of both.
 void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver);
 
-// The memory that a search of these sets leaves for its results, in bytes.
-// For two sets, both count.
-size_t memory_beside(const Collector& a, const Collector* b = nullptr);
+// The memory that a search of the set leaves for its results, in bytes.
+size_t memory_beside(const Collector& set);
 
 } // namespace simhash

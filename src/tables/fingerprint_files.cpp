@@ -1,61 +1,58 @@
 // Writes and reads temporary files of fingerprints. See the header.
 #include "tables/fingerprint_files.hpp"
 
-#include <algorithm>
+#include "server/temporary_file.hpp"
 
 namespace simhash {
 namespace {
 
-// A piece has 512 kB, and a cancellation waits for one of them at most.
-constexpr size_t kFingerprintsPerPause = 1 << 16;
+struct Files {
+    MemoryContext context;
+    TemporaryFiles files;
+};
 
-BufFile* buf_file(void* file) {
-    return static_cast<BufFile*>(file);
+struct OpenFile {
+    TemporaryFile file;
+    int64 position; // of the next fingerprint that is read
+};
+
+OpenFile* open_file(void* file) {
+    return static_cast<OpenFile*>(file);
 }
 
-void* create_file() {
-    // The file belongs to the current resource owner, so it is removed even where an error jumps
-    // over the core.
-    return BufFileCreateTemp(false);
+void* create_file(void* context) {
+    auto* files = static_cast<Files*>(context);
+    auto* file = static_cast<OpenFile*>(MemoryContextAlloc(files->context, sizeof(OpenFile)));
+    *file = {files->files.create(), 0};
+    return file;
 }
 
 void write_file(void* file, const uint64_t* fingerprints, size_t count) {
-    for (size_t at = 0; at < count; at += kFingerprintsPerPause) {
-        CHECK_FOR_INTERRUPTS();
-        BufFileWrite(buf_file(file),
-                     const_cast<uint64_t*>(fingerprints + at), // PostgreSQL 15 takes no const
-                     std::min(kFingerprintsPerPause, count - at) * sizeof(uint64_t));
-    }
+    open_file(file)->file.append(fingerprints, count * sizeof(uint64_t));
 }
 
-[[noreturn]] void report_unreadable() {
-    ereport(ERROR, (errcode_for_file_access(), errmsg("could not read from temporary file: %m")));
-}
-
-// The file's buffer may still hold the last writes: BufFileSeek() writes them out, unless the
-// beginning of the file is in the same buffer.
 void rewind_file(void* file) {
-    if (BufFileSeek(buf_file(file), 0, 0, SEEK_SET) != 0)
-        report_unreadable();
+    open_file(file)->position = 0;
 }
 
 void read_file(void* file, uint64_t* fingerprints, size_t count) {
-    for (size_t at = 0; at < count; at += kFingerprintsPerPause) {
-        size_t bytes = std::min(kFingerprintsPerPause, count - at) * sizeof(uint64_t);
-        CHECK_FOR_INTERRUPTS();
-        if (BufFileRead(buf_file(file), fingerprints + at, bytes) != bytes)
-            report_unreadable();
-    }
+    size_t bytes = count * sizeof(uint64_t);
+    CHECK_FOR_INTERRUPTS();
+    open_file(file)->file.read(open_file(file)->position, fingerprints, bytes);
+    open_file(file)->position += int64(bytes);
 }
 
 void remove_file(void* file) {
-    BufFileClose(buf_file(file));
+    open_file(file)->file.close();
+    pfree(file);
 }
 
 } // namespace
 
-FingerprintFiles temporary_files() {
-    return {create_file, write_file, rewind_file, read_file, remove_file};
+FingerprintFiles fingerprint_files(MemoryContext context) {
+    auto* files = static_cast<Files*>(MemoryContextAlloc(context, sizeof(Files)));
+    *files = {context, TemporaryFiles(context)};
+    return {files, create_file, write_file, rewind_file, read_file, remove_file};
 }
 
 } // namespace simhash

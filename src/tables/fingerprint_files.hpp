@@ -1,5 +1,4 @@
-// Temporary files of fingerprints, for core/pairs/spilled_pairs.hpp. They count for
-// temp_file_limit, and are removed when the statement ends or fails.
+// Temporary files of fingerprints, for core/pairs/spilled_pairs.hpp.
 #pragma once
 
 #include "server/pg.hpp"
@@ -7,9 +6,9 @@
 
 namespace simhash {
 
-// A file is made in the current memory context.
-// The functions raise the server's errors: of a full disk, of temp_file_limit, of a file that
-// cannot be read. The core that calls them expects no status.
-FingerprintFiles temporary_files();
+// Files that live as long as the memory context, unless they are removed before. The functions
+// raise the server's errors: of a full disk, of temp_file_limit, of a file that cannot be read. The
+// core that calls them expects no status.
+FingerprintFiles fingerprint_files(MemoryContext context);
 
 } // namespace simhash

@@ -9,7 +9,10 @@ namespace {
 // from it.
 struct Destination {
     DestReceiver server;
-    const RowReceiver* receiver;
+    RowIds* ids;
+    Copies* copies;
+    const ValueReceiver* values;
+    MemoryContext row_context;
     bool begun; // whether a statement has begun to send rows
 };
 
@@ -19,18 +22,36 @@ Destination* of_server(DestReceiver* destination) {
 
 // The server calls this before the first row of each statement that returns rows.
 void begin_rows(DestReceiver* destination, int, TupleDesc columns) {
-    if (of_server(destination)->begun)
+    Destination* self = of_server(destination);
+    if (self->begun)
         ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be one statement"),
                         errhint("Combine the statements with UNION ALL.")));
-    of_server(destination)->begun = true;
-    const RowReceiver* receiver = of_server(destination)->receiver;
-    receiver->begin(receiver->context, columns);
+    self->begun = true;
+    if (columns->natts != 2)
+        ereport(ERROR,
+                (errcode(ERRCODE_DATATYPE_MISMATCH),
+                 errmsg("query must return two columns, %s", self->values->columns),
+                 errdetail_plural("It returns %d column.", "It returns %d columns.", columns->natts,
+                                  columns->natts),
+                 errhint("Write a query such as %s.", self->values->example)));
+    self->values->begin(self->values->context, TupleDescAttr(columns, 1));
+    self->ids->begin_query(TupleDescAttr(columns, 0));
 }
 
-// True: go on. The slot is valid in this call only, so the receiver copies what it keeps.
+// True: go on. The slot is valid in this call only, so what is kept is copied.
 bool receive_row(TupleTableSlot* row, DestReceiver* destination) {
-    const RowReceiver* receiver = of_server(destination)->receiver;
-    receiver->row(receiver->context, row);
+    Destination* self = of_server(destination);
+    bool id_is_null, value_is_null;
+    Datum value = slot_getattr(row, 2, &value_is_null);
+    Datum id = slot_getattr(row, 1, &id_is_null);
+    auto number = RowNumber(self->ids->count());
+    // What is unpacked goes with the row. What is kept has contexts of its own.
+    MemoryContext caller = MemoryContextSwitchTo(self->row_context);
+    self->ids->add(id, id_is_null);
+    self->copies->add_row();
+    self->values->value(self->values->context, number, value, value_is_null);
+    MemoryContextSwitchTo(caller);
+    MemoryContextReset(self->row_context);
     return true;
 }
 
@@ -38,9 +59,11 @@ void do_nothing(DestReceiver*) {}
 
 } // namespace
 
-void run_query(const text* query, const RowReceiver& receiver) {
-    Destination destination = {
-        {receive_row, begin_rows, do_nothing, do_nothing, DestTuplestore}, &receiver, false};
+void read_rows(const text* query, RowIds* ids, Copies* copies, const ValueReceiver& values) {
+    MemoryContext row_context =
+        AllocSetContextCreate(CurrentMemoryContext, "simhash row", ALLOCSET_DEFAULT_SIZES);
+    Destination destination = {{receive_row, begin_rows, do_nothing, do_nothing, DestTuplestore},
+                               ids, copies, &values, row_context, false};
     SPIExecuteOptions options = {};
     // Without a new snapshot for the query: it sees what the calling statement sees.
     options.read_only = true;
@@ -57,6 +80,14 @@ void run_query(const text* query, const RowReceiver& receiver) {
     SPI_execute_extended(text_to_cstring(query), &options);
     XactReadOnly = was_read_only;
     SPI_finish();
+    MemoryContextDelete(row_context);
+}
+
+void report_value_type(Form_pg_attribute column, const ValueReceiver& values) {
+    ereport(ERROR,
+            (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("query must return %s", values.columns),
+             errdetail("The second column is of type %s.", format_type_be(column->atttypid)),
+             errhint("Write a query such as %s.", values.example)));
 }
 
 } // namespace simhash

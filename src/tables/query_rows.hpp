@@ -1,19 +1,30 @@
-// The rows of a query that is given as a text, one by one as the query returns them.
+// The rows of a query that is given as a text, one by one as the query returns them: an id, and a
+// value that is searched.
 #pragma once
 
 #include "server/pg.hpp"
 
+#include "tables/copies.hpp"
+#include "tables/row_ids.hpp"
+
 namespace simhash {
 
-struct RowReceiver {
-    // Called once, before the first row. Raises an error where the columns are of other types.
-    void (*begin)(void* context, TupleDesc columns);
-    // This is called for each row. The slot is valid during the call.
-    void (*row)(void* context, TupleTableSlot* row);
+// Receives the values of the rows.
+struct ValueReceiver {
+    // Called once, before the first row. Raises an error where the column is of another type.
+    void (*begin)(void* context, Form_pg_attribute column);
+    // Called for each row, in a memory context of that row.
+    void (*value)(void* context, RowNumber row, Datum value, bool is_null);
     void* context;
+    const char* columns; // in the message about other columns: "an id and a text"
+    const char* example; // of a query
 };
 
-// Runs the query, with the functions that it calls, as in a READ ONLY transaction.
-void run_query(const text* query, const RowReceiver& receiver);
+// Runs the query, with the functions that it calls, as in a READ ONLY transaction. Adds its rows to
+// the ids and, as models for now, to the copies.
+void read_rows(const text* query, RowIds* ids, Copies* copies, const ValueReceiver& values);
+
+// Raises an error that says which columns a query must return.
+[[noreturn]] void report_value_type(Form_pg_attribute column, const ValueReceiver& values);
 
 } // namespace simhash

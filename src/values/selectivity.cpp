@@ -467,10 +467,10 @@ double operator_selectivity(const SelectivityContext& context, Oid op, List* arg
 using namespace simhash;
 
 extern "C" {
-PG_FUNCTION_INFO_V1(simhash_restrict);
-PG_FUNCTION_INFO_V1(simhash_join);
+PG_FUNCTION_INFO_V1(simhash_hamming_restrict);
+PG_FUNCTION_INFO_V1(simhash_hamming_join);
 
-Datum simhash_restrict(PG_FUNCTION_ARGS) {
+Datum simhash_hamming_restrict(PG_FUNCTION_ARGS) {
     auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
     auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
     // A restriction estimator gets root, operator, arguments, and the relation of the variable.
@@ -478,7 +478,7 @@ Datum simhash_restrict(PG_FUNCTION_ARGS) {
     PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
 }
 
-Datum simhash_join(PG_FUNCTION_ARGS) {
+Datum simhash_hamming_join(PG_FUNCTION_ARGS) {
     auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
     auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
     // A join estimator gets root, operator, arguments, type of the join, and the join.

@@ -241,7 +241,7 @@ TEST(NearPairs, PausesWhileItWorks) {
     make_distinct(fingerprints);
     int pauses = 0;
     Pause count = {[](void* pauses) { ++*static_cast<int*>(pauses); }, &pauses};
-    PairReceiver nobody = {[](void*, uint64_t, uint64_t) {}, nullptr, nullptr};
+    PairReceiver nobody = {[](void*, uint64_t, uint64_t) { return true; }, nullptr, nullptr};
     find_near_pairs(Copy(fingerprints).array(), 3, nobody, count);
     EXPECT_GE(pauses, 3);
 }

@@ -96,16 +96,29 @@ class Sets {
     std::vector<std::pair<uint32_t, uint32_t>> waiting_;
 };
 
-void add_pair(void* pairs, uint64_t a, uint64_t b) {
-    static_cast<std::vector<Pair>*>(pairs)->emplace_back(a, b);
-}
-
 int distance(const CodeLanes& a, const CodeLanes& b) {
     int distance = 0;
     for (size_t i = 0; i < a.size(); i++)
         distance += hamming_distance(a[i], b[i]);
     return distance;
 }
+
+// What a search finds. It ends after `most` pairs.
+struct Found {
+    const Codes *a, *b;
+    std::vector<Pair> pairs;
+    size_t most = SIZE_MAX;
+
+    CodePairReceiver receiver() { return {add, this}; }
+
+    static bool add(void* found, size_t a, size_t b, int bits) {
+        auto* self = static_cast<Found*>(found);
+        EXPECT_EQ(bits, distance((*self->a)[a], (*self->b)[b]));
+        EXPECT_LT(self->pairs.size(), self->most);
+        self->pairs.emplace_back(a, b);
+        return self->pairs.size() < self->most;
+    }
+};
 
 // Distances of all pairs, computed once for several radii.
 struct Distances {
@@ -138,14 +151,14 @@ void expect_pairs_of_brute_force(const Codes& a, const Codes* b, int lanes,
         for (bool at_once : {true, false})
             for (bool by_lanes : {true, false}) {
                 Sets sets(&a, b, lanes, at_once);
-                std::vector<Pair> found;
-                NearCodesSearch search(&sets, lanes, radius, {add_pair, nullptr, &found}, kNoPause);
+                Found found = {&a, b ? b : &a, {}};
+                NearCodesSearch search(&sets, lanes, radius, found.receiver(), kNoPause);
                 if (by_lanes && std::min(a.size(), (b ? *b : a).size()) > 1)
                     search.run_by_lanes();
                 else
                     search.run();
-                std::sort(found.begin(), found.end());
-                ASSERT_EQ(found, distances.within(radius)) << lanes << " lanes, radius " << radius;
+                std::sort(found.pairs.begin(), found.pairs.end());
+                ASSERT_EQ(found.pairs, distances.within(radius)) << lanes << " lanes, radius " << radius;
             }
 }
 
@@ -268,14 +281,34 @@ TEST(NearCodes, PauseOnTheWay) {
     Codes codes = random_and_near(9, 2, 4000);
     int pauses = 0;
     Pause count = {[](void* pauses) { ++*static_cast<int*>(pauses); }, &pauses};
-    PairReceiver nobody = {[](void*, uint64_t, uint64_t) {}, nullptr, nullptr};
+    CodePairReceiver nobody = {[](void*, size_t, size_t, int) { return true; }, nullptr};
     Sets sets(&codes, nullptr, 2, true);
     NearCodesSearch(&sets, 2, 60, nobody, count).run_by_lanes();
     EXPECT_GE(pauses, 20);
 }
 
+TEST(NearCodes, EndWhereTheReceiverSaysSo) {
+    Random random(13);
+    Codes codes = random_and_near(13, 2, 1000);
+    for (int i = 0; i < 200; i++) { // that have one lane
+        codes.push_back(random_code(random, 2));
+        codes.back()[1] = 7;
+    }
+    make_distinct(codes);
+    for (size_t most : {1, 2, 100})
+        for (bool at_once : {true, false})
+            for (bool by_lanes : {true, false})
+                for (int radius : {50, 128}) {
+                    Sets sets(&codes, nullptr, 2, at_once);
+                    Found found = {&codes, &codes, {}, most};
+                    NearCodesSearch search(&sets, 2, radius, found.receiver(), kNoPause);
+                    by_lanes ? search.run_by_lanes() : search.run();
+                    EXPECT_EQ(found.pairs.size(), most);
+                }
+}
+
 // 1 of 16 pairs has the same lane, which is far from all.
-TEST(NearCodes, CompareThoseThatHaveOneLane) {
+TEST(NearCodes, CompareThoseThatHaveOneWord) {
     Random random(12);
     Codes codes;
     for (int i = 0; i < 1000; i++) {
@@ -305,8 +338,8 @@ TEST(NearCodes, DoNotSearchALaneThatManyShare) {
     }
     make_distinct(codes);
     Sets sets(&codes, nullptr, 4, true);
-    std::vector<Pair> found;
-    NearCodesSearch(&sets, 4, 31, {add_pair, nullptr, &found}, kNoPause).run_by_lanes();
+    Found found = {&codes, &codes, {}};
+    NearCodesSearch(&sets, 4, 31, found.receiver(), kNoPause).run_by_lanes();
     EXPECT_EQ(sets.lanes_begun, 3);
     EXPECT_LT(sets.taken, 1000U);
 }

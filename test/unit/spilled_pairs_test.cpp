@@ -31,7 +31,8 @@ int files_open = 0;
 size_t most_on_disk = 0, on_disk = 0;
 
 constexpr FingerprintFiles kFiles = {
-    [] {
+    nullptr,
+    [](void*) {
         files_open++;
         return static_cast<void*>(new File);
     },
@@ -58,8 +59,9 @@ constexpr FingerprintFiles kFiles = {
         delete static_cast<File*>(file);
     }};
 
-void add_pair(void* pairs, uint64_t a, uint64_t b) {
+bool add_pair(void* pairs, uint64_t a, uint64_t b) {
     static_cast<std::vector<Pair>*>(pairs)->emplace_back(a, b);
+    return true;
 }
 
 // Adds them in batches, each sorted and without repetitions, as a collector does.
@@ -255,6 +257,30 @@ TEST(SpilledPairs, LinkTheClustersFoundInMemory) {
             ASSERT_EQ(found_names, expected_names);
             expected.release();
             found.release();
+        }
+}
+
+// In memory, by files, and where files are compared piece by piece. No file stays open.
+TEST(SpilledPairs, EndWhereTheReceiverSaysSo) {
+    Fingerprints fingerprints = random_and_near(11, 20000);
+    make_distinct(fingerprints);
+    for (int radius : {3, 26})
+        for (size_t memory : {kLeastSpilledMemory, size_t{5000}, size_t{40000}}) {
+            int left = 10;
+            PairReceiver ten = {[](void* left, uint64_t, uint64_t) {
+                                    EXPECT_GT(*static_cast<int*>(left), 0);
+                                    return --*static_cast<int*>(left) > 0;
+                                },
+                                nullptr, &left};
+            find_spilled(fingerprints, nullptr, memory, radius, ten);
+            EXPECT_EQ(left, 0);
+            left = 10;
+            find_spilled(fingerprints, &fingerprints, memory, radius, ten);
+            EXPECT_EQ(left, 0);
+            left = 10;
+            Fingerprints copy = fingerprints, scratch(copy.size());
+            find_near_pairs({copy.data(), scratch.data(), copy.size()}, radius, ten, kNoPause);
+            EXPECT_EQ(left, 0);
         }
 }
 

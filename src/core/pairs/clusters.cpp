@@ -125,8 +125,9 @@ void Clusters::receive(uint64_t a, uint64_t b) {
     slot = {a, b};
 }
 
-void Clusters::unite_pair(void* clusters, uint64_t a, uint64_t b) {
+bool Clusters::unite_pair(void* clusters, uint64_t a, uint64_t b) {
     static_cast<Clusters*>(clusters)->receive(a, b);
+    return true;
 }
 
 void Clusters::unite_all(void* clusters, const uint64_t* fingerprints, size_t count) {

@@ -66,7 +66,7 @@ class Clusters {
     // Memory is fetched this many fingerprints or pairs before its use.
     static constexpr size_t kAhead = 32;
 
-    static void unite_pair(void* clusters, uint64_t a, uint64_t b);
+    static bool unite_pair(void* clusters, uint64_t a, uint64_t b);
     static void unite_all(void* clusters, const uint64_t* fingerprints, size_t count);
 
     void receive(uint64_t a, uint64_t b);

@@ -2,6 +2,7 @@
 #include "core/pairs/distinct.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "core/pairs/radix_sort.hpp"
 #include "core/bits/standalone.hpp"
@@ -10,6 +11,10 @@ namespace simhash {
 
 size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scratch, Pause pause) {
     constexpr size_t kFew = 512; // below this, the radix sort's counters cost more than it saves
+    // Those of a sort come in order.
+    if (std::adjacent_find(fingerprints.begin(), fingerprints.end(), std::greater_equal<>()) ==
+        fingerprints.end())
+        return fingerprints.size();
     if (fingerprints.size() <= kFew)
         std::sort(fingerprints.begin(), fingerprints.end());
     else

@@ -44,11 +44,18 @@
 
 namespace simhash {
 
+// Receives pairs of codes by their numbers: within one set a < b, between two a is of the first.
+struct CodePairReceiver {
+    // Called for every pair once, in no particular order. False ends the search.
+    bool (*pair)(void* context, size_t a, size_t b, int distance);
+    void* context;
+};
+
 template <typename Sets>
 class NearCodesSearch {
   public:
-    // The receiver gets the numbers of codes: within one set a < b, between two a is of the first.
-    NearCodesSearch(Sets* sets, int lanes, int radius, const PairReceiver& receiver, Pause pause)
+    NearCodesSearch(Sets* sets, int lanes, int radius, const CodePairReceiver& receiver,
+                    Pause pause)
         : sets_(*sets), second_(sets->between() ? 1 : 0), lanes_(lanes), radius_(radius),
           receiver_(receiver), pause_(pause) {}
 
@@ -121,7 +128,7 @@ class NearCodesSearch {
     }
 
     void search_lanes() {
-        for (lane_ = 0; lane_ < lanes_; lane_++)
+        for (lane_ = 0; lane_ < lanes_ && !is_ended_; lane_++)
             if (radii_.of_lane[lane_] != kNotSearched)
                 search_lane();
     }
@@ -157,7 +164,7 @@ class NearCodesSearch {
 
     void search_equal_lanes() {
         auto number = [this](int set, size_t place) { return number_at(set, place); };
-        for (size_t begin = 0; begin < sets_.count(0);) {
+        for (size_t begin = 0; begin < sets_.count(0) && !is_ended_;) {
             Range equal = places_from(0, begin);
             if (equal.size() > kFew)
                 compare(equal, equal, number);
@@ -170,13 +177,14 @@ class NearCodesSearch {
     }
 
     // Pairs of lanes come with the same first lane one after the other.
-    static void receive_lanes(void* search, uint64_t a, uint64_t b) {
+    static bool receive_lanes(void* search, uint64_t a, uint64_t b) {
         auto* self = static_cast<NearCodesSearch*>(search);
         if (self->of_a_.size() == 0 || a != self->lane_of_a_)
             self->of_a_ = self->places_from(0, self->sets_.place_of(0, a));
         self->lane_of_a_ = a;
         int second = self->second_;
         self->take_pairs(self->of_a_, self->places_from(second, self->sets_.place_of(second, b)));
+        return !self->is_ended_;
     }
 
     void take_pairs(Range of_a, Range of_b) {
@@ -197,15 +205,16 @@ class NearCodesSearch {
     }
 
     void verify(uint32_t a, uint32_t b) {
+        int distance;
         sets_.read(0, a, tile_);
         sets_.read(second_, b, lanes_of_b_);
-        if (is_taken(tile_, lanes_of_b_))
-            report(a, b);
+        if (is_taken(tile_, lanes_of_b_, &distance))
+            report(a, b, distance);
     }
 
     // Whether the pair is within the radius, and was not found in an earlier lane.
     // An earlier lane within its own radius has given this pair already.
-    bool is_taken(const uint64_t* of_a, const uint64_t* of_b) const {
+    bool is_taken(const uint64_t* of_a, const uint64_t* of_b, int* whole_distance) const {
         int distance = 0;
         for (int lane = 0; lane < lanes_; lane++) {
             int of_lane = hamming_distance(of_a[lane], of_b[lane]);
@@ -213,13 +222,14 @@ class NearCodesSearch {
             if (distance > radius_ || (lane < lane_ && of_lane <= radii_.of_lane[lane]))
                 return false;
         }
+        *whole_distance = distance;
         return true;
     }
 
-    void report(size_t a, size_t b) {
+    void report(size_t a, size_t b, int distance) {
         if (!sets_.between() && a > b)
             std::swap(a, b);
-        receiver_.pair(receiver_.context, a, b);
+        is_ended_ = is_ended_ || !receiver_.pair(receiver_.context, a, b, distance);
     }
 
     // ---- comparing each with each ----
@@ -234,13 +244,13 @@ class NearCodesSearch {
     template <typename Number>
     void compare(Range of_a, Range of_b, const Number& number) {
         bool within = !sets_.between() && of_a.begin == of_b.begin;
-        for (size_t begin = of_a.begin; begin < of_a.end; begin += kTile) {
+        for (size_t begin = of_a.begin; begin < of_a.end && !is_ended_; begin += kTile) {
             Range tile = {begin, std::min(begin + kTile, of_a.end)};
             for (size_t i = begin; i < tile.end; i++) {
                 numbers_[i - begin] = number(0, i);
                 sets_.read(0, numbers_[i - begin], tile_ + (i - begin) * lanes_);
             }
-            for (size_t i = within ? begin + 1 : of_b.begin; i < of_b.end; i++)
+            for (size_t i = within ? begin + 1 : of_b.begin; i < of_b.end && !is_ended_; i++)
                 // Within one set it is compared with the codes of the tile that come before it.
                 compare_tile(within ? std::min(i - begin, tile.size()) : tile.size(),
                              number(second_, i));
@@ -249,10 +259,11 @@ class NearCodesSearch {
 
     // The first codes of the tile with another one.
     void compare_tile(size_t count, size_t b) {
+        int distance;
         sets_.read(second_, b, lanes_of_b_);
         for (size_t i = 0; i < count; i++)
-            if (is_taken(tile_ + i * lanes_, lanes_of_b_))
-                report(numbers_[i], b);
+            if (is_taken(tile_ + i * lanes_, lanes_of_b_, &distance))
+                report(numbers_[i], b, distance);
         worked(count);
     }
 
@@ -273,13 +284,14 @@ class NearCodesSearch {
     int second_; // the set of a pair's second code
     int lanes_;
     int radius_;
-    PairReceiver receiver_;
+    CodePairReceiver receiver_;
     Pause pause_;
     CodeRadii radii_ = {};
     int lane_ = 0;
     uint64_t lane_of_a_ = 0; // of the last pair of lanes
     Range of_a_ = {0, 0};    // the places of those that have it
     size_t work_ = 0;        // since the last pause
+    bool is_ended_ = false;  // by the receiver
     size_t numbers_[kTile];  // of the codes of the tile
     uint64_t tile_[kTile * kMaxCodeLanes];
     uint64_t lanes_of_b_[kMaxCodeLanes];

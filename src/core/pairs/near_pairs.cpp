@@ -83,6 +83,8 @@ void find_pairs_between(const FingerprintArray& a, const FingerprintArray& b, in
 }
 
 void NearPairsSearch::search(const PairSets& sets, bool sorted) {
+    if (is_ended_)
+        return;
     if (sets.a.count + sets.b.count <= kFew) {
         compare_all(sets);
         return;
@@ -167,7 +169,7 @@ void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_
                                     bool sorted) {
     int length = path_length_;
     int bits = std::popcount(varying & ~path_bits()), radius = radius_ - path_length_;
-    for (bool first = true; blocks.left() > 0; first = false) {
+    for (bool first = true; blocks.left() > 0 && !is_ended_; first = false) {
         uint64_t block = blocks.take();
         // The first block is the highest bits: sets that are in order are in order of it.
         if (!sorted || !first)
@@ -285,6 +287,8 @@ void NearPairsSearch::compare_between(const FingerprintArray& these,
 // Takes at most as many as match.hpp allows.
 void NearPairsSearch::compare(const uint64_t* these, size_t rows, const uint64_t* those,
                               size_t columns) {
+    if (is_ended_)
+        return;
     size_t found = match_(these, rows, those, columns, radius_, matches_);
     for (size_t i = 0; i < found; i++)
         report(these[matches_[i].row], those[matches_[i].column]);
@@ -299,7 +303,7 @@ void NearPairsSearch::report(uint64_t a, uint64_t b) {
             return;
     if (!between_ && a > b)
         std::swap(a, b);
-    receiver_.pair(receiver_.context, a, b);
+    is_ended_ = is_ended_ || !receiver_.pair(receiver_.context, a, b);
 }
 
 } // namespace simhash

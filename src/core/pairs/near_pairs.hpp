@@ -21,8 +21,8 @@ namespace simhash {
 // Receives the pairs.
 struct PairReceiver {
     // Called for every pair once, in no particular order. Within one set a < b; between two sets a
-    // is of the first.
-    void (*pair)(void* context, uint64_t a, uint64_t b);
+    // is of the first. False ends the search.
+    bool (*pair)(void* context, uint64_t a, uint64_t b);
     // Called if all pairs of these fingerprints of one set are within the radius; a pair may then
     // be reported more than once. If null, these pairs are reported one by one.
     void (*all_pairs)(void* context, const uint64_t* fingerprints, size_t count);
@@ -110,6 +110,9 @@ class NearPairsSearch {
     int path_length() const { return path_length_; }
     void shorten_path(int length) { path_length_ = length; }
 
+    // True when the receiver has ended the search. From then on every step returns at once.
+    bool is_ended() const { return is_ended_; }
+
   private:
     // The blocks of a path are disjoint, and each has a bit or more.
     static constexpr int kMaxPathLength = kFingerprintBits;
@@ -135,6 +138,7 @@ class NearPairsSearch {
     Matcher match_;
     BlockSort block_sort_;
     size_t work_ = 0; // since the last pause
+    bool is_ended_ = false;
     int path_length_ = 0;
     uint64_t path_[kMaxPathLength];
     // These are 64 kB, the most that one call of the matcher finds. So the object is large, and

@@ -53,7 +53,7 @@ void write(const FingerprintFiles& files, FingerprintFile* to, const uint64_t* f
     if (count == 0)
         return;
     if (to->file == nullptr)
-        to->file = files.create();
+        to->file = files.create(files.context);
     files.write(to->file, fingerprints, count);
     to->count += count;
 }
@@ -259,8 +259,10 @@ class SpilledPairsSearch {
     }
 
     void search_part(SetFiles part, uint64_t block, uint64_t undivided, DividedSets* next) {
-        // This is the usual case: the part is searched in memory.
-        if (part.count() <= memory_.count) {
+        if (search_.is_ended()) {
+            remove_both(&part);
+        } else if (part.count() <= memory_.count) {
+            // This is the usual case: the part is searched in memory.
             search_in_memory(part, block, next);
         } else if (has_pairs(part) && undivided != 0) {
             DividedSets smaller(dividing_bits(undivided, part.count()));
@@ -357,7 +359,7 @@ class SpilledPairsSearch {
     // Compares as many of the first fingerprints as half of the memory holds with each other and
     // with all that follow; then does the same with those that follow.
     void compare_within(FingerprintFile* file) {
-        while (file->count > 0) {
+        while (file->count > 0 && !search_.is_ended()) {
             // The other half is for the pieces of what follows.
             size_t count = size_t(std::min<uint64_t>(file->count, memory_.count / 2));
             FingerprintArray first = memory_.part(0, count), piece;

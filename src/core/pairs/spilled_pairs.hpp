@@ -2,7 +2,7 @@
 // level in temporary files. See spilled_pairs.cpp.
 //
 // Nothing here allocates, and nothing needs to be cleaned up: a `Pause` and the functions of the
-// files may leave by longjmp, and the caller closes files that are left.
+// files may leave by longjmp.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,11 @@
 
 namespace simhash {
 
-// Temporary files, which the caller owns. Each is written from beginning to end, and then read from
+// Temporary files. The caller owns them, and closes those that a longjmp leaves behind. Each is written from beginning to end, and then read from
 // beginning to end, once or more.
 struct FingerprintFiles {
-    void* (*create)();
+    void* context;
+    void* (*create)(void* context);
     void (*write)(void* file, const uint64_t* fingerprints, size_t count);
     void (*rewind)(void* file);
     void (*read)(void* file, uint64_t* fingerprints, size_t count); // expects that many to be left

@@ -20,7 +20,7 @@ TemporaryFile* SortedRunFiles::file_to_write(int tree) {
     if (!file->exists())
         *file =
             shared_ == nullptr
-                ? TemporaryFile::create()
+                ? own_.create()
                 : TemporaryFile::create(shared_, SharedFileName("runs", participant_, tree).text);
     return file;
 }

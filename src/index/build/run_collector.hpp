@@ -37,6 +37,7 @@ class SortedRunFiles {
   private:
     SharedFileSet* shared_ = nullptr;
     int participant_ = 0;
+    TemporaryFiles own_{CurrentMemoryContext};
     TemporaryFile files_[kMaxTrees];
 };
 

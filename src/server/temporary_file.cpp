@@ -1,0 +1,42 @@
+// The owner of temporary files. See the header.
+#include "server/temporary_file.hpp"
+
+namespace simhash {
+namespace {
+
+// Closes the files that are open still.
+void release_owner(void* argument) {
+    auto* owner = static_cast<ResourceOwner>(argument);
+    // As after an error: files that are left are what this is for, and no leak to warn of.
+    ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, true);
+    ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, false, true);
+    ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, false, true);
+    ResourceOwnerDelete(owner);
+}
+
+// It has no parent, so the server releases it at the end of no statement.
+ResourceOwner make_owner(MemoryContext context) {
+    auto* callback = static_cast<MemoryContextCallback*>(
+        MemoryContextAllocZero(context, sizeof(MemoryContextCallback)));
+    ResourceOwner owner = ResourceOwnerCreate(nullptr, "simhash temporary files");
+    callback->func = release_owner;
+    callback->arg = owner;
+    MemoryContextRegisterResetCallback(context, callback);
+    return owner;
+}
+
+} // namespace
+
+TemporaryFile TemporaryFiles::create() {
+    if (owner_ == nullptr)
+        owner_ = make_owner(context_);
+    PrepareTempTablespaces();
+    // The server notes the file with the current owner. After an error here it sets that anew.
+    ResourceOwner caller = CurrentResourceOwner;
+    CurrentResourceOwner = owner_;
+    TemporaryFile file(OpenTemporaryFile(false));
+    CurrentResourceOwner = caller;
+    return file;
+}
+
+} // namespace simhash

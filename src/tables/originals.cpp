@@ -1,0 +1,129 @@
+// Candidates are sorted by their later row. Then row by row, what the earlier rows are is known
+// when it is asked:
+//
+//     row    near to    is
+//     1                 an original
+//     2      1          of 1
+//     3      2          an original, as 2 is none
+//     4      2, 3       of 3
+//
+// But of n rows that are all near to each other there are n^2 / 2 candidates. If there are many more
+// candidates than rows, these are given up, and the rows are divided into an earlier and a later
+// half. The originals of the earlier half are found first, in the same way. Then the later half is
+// searched between these originals and itself, which gives few candidates: originals are not near
+// to each other, so few of them are near to one row. Each later row remembers the first of them.
+// What is left of the later half joins none of these, and goes on in the same way:
+//
+//     rows  1 .. 8    given up
+//     rows  1 .. 4    given up
+//     rows  1 .. 2    2 joins 1       between 1 and 3 .. 4: 3 and 4 join 1
+//                                     between 1 and 5 .. 8: 5, 6 and 8 join 1; 7 is left alone
+#include "tables/originals.hpp"
+
+#include <bit>
+
+namespace simhash {
+
+Originals::Originals(PagePool* pool, RowSearch* search, size_t rows, size_t memory)
+    : search_(*search), memory_(memory / 2), originals_(pool), measures_(pool),
+      verified_(memory / 2) {
+    for (size_t row = 0; row < rows; row++) {
+        CHECK_FOR_INTERRUPTS();
+        originals_.add(RowNumber(row));
+        measures_.add(0);
+    }
+}
+
+// Of models in rows begin .. end - 1, which have joined none so far.
+void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
+    if (find_at_once(models))
+        return;
+    uint64_t middle = begin + (end - begin) / 2;
+    Models earlier = Models::like(*models), originals = Models::like(*models);
+    Models later = Models::like(*models), left = Models::like(*models);
+    earlier.add_some_of(models, [&](RowNumber row) { return row < middle; });
+    find_within(&earlier, begin, middle);
+    originals.add_some_of(&earlier, [&](RowNumber row) { return is_original(row); });
+    earlier.release();
+    later.add_some_of(models, [&](RowNumber row) { return row >= middle; });
+    join_earlier(&originals, &later);
+    originals.release();
+    left.add_some_of(&later, [&](RowNumber row) { return is_original(row); });
+    later.release();
+    find_within(&left, middle, end);
+    left.release();
+}
+
+// False if there are too many candidates; then nothing has changed.
+bool Originals::find_at_once(Models* models) {
+    constexpr size_t kFew = 8192, kFewOfModel = 8; // candidates
+    size_t most = std::max(kFew, kFewOfModel * models->size()), count = 0;
+    ExternalSorter<Entry> candidates(memory_);
+    search_.find_candidates(models, nullptr, [&](RowNumber a, RowNumber b, int distance) {
+        candidates.add({uint64_t(b) << 32 | a, uint64_t(distance)});
+        return ++count <= most;
+    });
+    if (count <= most)
+        decide(&candidates);
+    candidates.release();
+    return count <= most;
+}
+
+// Expects (later and earlier row, distance).
+void Originals::decide(ExternalSorter<Entry>* candidates) {
+    Verification* verification = search_.verification();
+    bool wait = verification != nullptr && verification->has_file();
+    candidates->finish();
+    for (Entry candidate{}; candidates->next(&candidate);) {
+        auto later = RowNumber(candidate.key >> 32), earlier = RowNumber(candidate.key);
+        double measure = double(candidate.tid);
+        CHECK_FOR_INTERRUPTS();
+        // In memory, a row is compared with originals only, up to the first that it is near to.
+        if (!is_original(later) || !is_original(earlier))
+            continue;
+        if (wait) {
+            if (verification->is_full() || verification->count() == verified_.limit())
+                decide_waiting();
+            verification->add(earlier, later);
+        } else if (verification == nullptr ||
+                   verification->are_similar(earlier, later, &measure)) {
+            join(later, earlier, measure);
+        }
+    }
+    if (wait)
+        decide_waiting();
+}
+
+// Compares candidates that wait in the order of a file, and then decides in the order of rows. The
+// last row may have more candidates, which will wait with the next ones.
+void Originals::decide_waiting() {
+    search_.verification()->finish(
+        [](RowNumber, RowNumber) { return true; },
+        [&](RowNumber earlier, RowNumber later, double measure) {
+            verified_.add({uint64_t(later) << 32 | earlier, std::bit_cast<uint64_t>(measure)});
+        });
+    verified_.sort();
+    for (const Entry& pair : verified_.entries()) {
+        auto later = RowNumber(pair.key >> 32), earlier = RowNumber(pair.key);
+        CHECK_FOR_INTERRUPTS();
+        if (is_original(later) && is_original(earlier))
+            join(later, earlier, std::bit_cast<double>(pair.tid));
+    }
+    verified_.clear();
+}
+
+// Joins each of the others, which are later, to the first original that it is near to.
+void Originals::join_earlier(Models* originals, Models* others) {
+    search_.find_pairs(
+        originals, others,
+        [&](RowNumber original, RowNumber row) { return original < originals_[row]; },
+        [&](RowNumber original, RowNumber row, double measure) { join(row, original, measure); });
+}
+
+void Originals::release() {
+    originals_.close();
+    measures_.close();
+    verified_.release();
+}
+
+} // namespace simhash

@@ -1,0 +1,62 @@
+// Groups that are safe to delete by. In the order of rows, each joins the first original that it is
+// near to, or becomes an original itself: an exclusion constraint would have let in the originals
+// in that order, and refused the others. originals.cpp explains how they are found.
+#pragma once
+
+#include "server/pg.hpp"
+
+#include <optional>
+
+#include "tables/copies.hpp"
+#include "tables/row_search.hpp"
+
+namespace simhash {
+
+class Originals {
+  public:
+    // memory: for candidates, in bytes
+    Originals(PagePool* pool, RowSearch* search, size_t rows, size_t memory);
+
+    // Finds those of models.
+    void find(Models* models) { find_within(models, 0, originals_.size()); }
+
+    // Calls give(row, original, measure) for all rows in their order; an original has no measure.
+    // measure_of_equal: that of a row with its copy
+    template <typename Give>
+    void give(Copies* copies, double measure_of_equal, const Give& give) {
+        for (size_t i = 0; i < originals_.size(); i++) {
+            auto row = RowNumber(i);
+            RowNumber original = originals_[row], copy = copies->after(row);
+            std::optional<double> measure;
+            if (original != row)
+                measure = measures_[row];
+            // A copy is near to what its model is near to, and a copy of a copy likewise.
+            if (copy != kNoRow)
+                join(copy, original, measure.value_or(measure_of_equal));
+            give(row, original, measure);
+        }
+    }
+
+    void release();
+
+  private:
+    void find_within(Models* models, uint64_t begin, uint64_t end);
+    bool find_at_once(Models* models);
+    void decide(ExternalSorter<Entry>* candidates);
+    void decide_waiting();
+    void join_earlier(Models* originals, Models* others);
+
+    bool is_original(RowNumber row) { return originals_[row] == row; }
+    void join(RowNumber row, RowNumber original, double measure) {
+        originals_.set(row, original);
+        measures_.set(row, measure);
+    }
+
+    RowSearch& search_;
+    size_t memory_;
+    PagedArray<RowNumber> originals_; // of each row: itself while it has joined none
+    PagedArray<double> measures_;     // of those that have joined one, with it
+    SortBuffer<Entry> verified_;      // (later and earlier row, measure)
+};
+
+} // namespace simhash

@@ -1,0 +1,147 @@
+// simhash_pairs_agg: the server's side of core/pairs/near_pairs.hpp. It collects the fingerprints of
+// the rows of a group, and returns the near pairs in order as an array.
+#include "server/pg.hpp"
+
+#include <optional>
+
+#include "core/bits/ball.hpp"
+#include "core/bits/distance.hpp"
+#include "server/aggregate_context.hpp"
+#include "server/sorter.hpp"
+#include "tables/collector.hpp"
+
+using namespace simhash;
+
+namespace {
+
+struct PairsState {
+    std::optional<int32> radius; // nullopt stands for NULL
+    Collector fingerprints;
+};
+
+// The radius of the transition's row.
+// Without the argument the default stands; NULL as the argument makes the result NULL.
+std::optional<int32> radius_argument(FunctionCallInfo fcinfo) {
+    if (PG_NARGS() < 3)
+        return kCloseRadius;
+    if (PG_ARGISNULL(2))
+        return std::nullopt;
+    return PG_GETARG_INT32(2);
+}
+
+PairsState* new_state(MemoryContext context, std::optional<int32> radius) {
+    if (radius)
+        check_radius(*radius, kFingerprintBits);
+    // The state is in the context of the group, which lasts from row to row.
+    return new (allocate<PairsState>(context, 1))
+        PairsState{radius, Collector(context, kUnknownRows)};
+}
+
+void check_same_radius(std::optional<int32> radius, std::optional<int32> of_state) {
+    if (radius != of_state)
+        ereport(ERROR,
+                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                 errmsg("radius of simhash_pairs_agg must be the same in all rows of a group"),
+                 errhint("Use a constant, or add the radius to GROUP BY.")));
+}
+
+// The pairs of a group: (a, b), in order. Collects at most as many as an array has.
+class GroupPairs {
+  public:
+    explicit GroupPairs(size_t memory) : sorter_(memory) {}
+
+    PairReceiver receiver() { return {add, nullptr, this}; }
+
+    // Calls give(a, b) for every pair in order, and releases memory and files.
+    template <typename Give>
+    void give_in_order(const Give& give) {
+        sorter_.finish();
+        for (Entry pair{}; sorter_.next(&pair);)
+            give(pair.key, pair.tid);
+        sorter_.release();
+    }
+
+  private:
+    static bool add(void* pairs, uint64_t a, uint64_t b) {
+        auto* self = static_cast<GroupPairs*>(pairs);
+        if (++self->count_ > kMost)
+            report_too_many();
+        self->sorter_.add({a, b});
+        return true;
+    }
+
+    // Each element of the array is a row with its header, the two fingerprints and the distance. An
+    // array has less than 1 GB.
+    static constexpr size_t kRowBytes = MAXALIGN(SizeofHeapTupleHeader) + 3 * sizeof(int64);
+    static constexpr size_t kMost = (MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / kRowBytes;
+
+    [[noreturn]] static void report_too_many() {
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("too many pairs for an array"),
+                        errdetail("There are more than %zu pairs.", kMost),
+                        errhint("Use a smaller radius or smaller groups, or simhash_pairs('SELECT "
+                                "id, fp FROM ...', radius), which has no such limit.")));
+    }
+
+    ExternalSorter<Entry> sorter_;
+    size_t count_ = 0;
+};
+
+// The pairs as an array of row_type.
+Datum pair_array(PairsState* state, Oid row_type) {
+    // Whatever the search leaves behind in memory goes with this context.
+    MemoryContext context =
+        AllocSetContextCreate(CurrentMemoryContext, "simhash pairs", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext caller = MemoryContextSwitchTo(context);
+    Collector& fingerprints = state->fingerprints;
+    fingerprints.finish();
+    // The pairs have the memory that the search leaves, and more of them go to a file.
+    GroupPairs pairs(memory_beside(fingerprints));
+    find_pairs(&fingerprints, nullptr, *state->radius, pairs.receiver());
+    // The type counts this reference until ReleaseTupleDesc(); after an error the server does that.
+    TupleDesc description = lookup_rowtype_tupdesc(row_type, -1);
+    ArrayBuildState* array = initArrayResult(row_type, context, false);
+    pairs.give_in_order([&](uint64_t a, uint64_t b) {
+        Datum values[3] = {Int64GetDatum(from_ordered(a)), Int64GetDatum(from_ordered(b)),
+                           Int32GetDatum(hamming_distance(a, b))};
+        bool nulls[3] = {};
+        CHECK_FOR_INTERRUPTS();
+        HeapTuple tuple = heap_form_tuple(description, values, nulls);
+        accumArrayResult(array, HeapTupleGetDatum(tuple), false, row_type, context);
+        heap_freetuple(tuple);
+    });
+    ReleaseTupleDesc(description);
+    MemoryContextSwitchTo(caller);
+    // The result goes to the caller's context; all else goes with `context`.
+    Datum result = makeArrayResult(array, caller);
+    MemoryContextDelete(context);
+    return result;
+}
+
+} // namespace
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_pairs_agg_transition);
+PG_FUNCTION_INFO_V1(simhash_pairs_agg_final);
+}
+
+// (state, fp bigint [, radius integer]).
+Datum simhash_pairs_agg_transition(PG_FUNCTION_ARGS) {
+    MemoryContext context = aggregate_context(fcinfo);
+    std::optional<int32> radius = radius_argument(fcinfo);
+    auto* state = PG_ARGISNULL(0) ? new_state(context, radius)
+                                  : reinterpret_cast<PairsState*>(PG_GETARG_POINTER(0));
+    check_same_radius(radius, state->radius);
+    if (!PG_ARGISNULL(1))
+        state->fingerprints.add(to_ordered(PG_GETARG_INT64(1)));
+    PG_RETURN_POINTER(state);
+}
+
+Datum simhash_pairs_agg_final(PG_FUNCTION_ARGS) {
+    aggregate_context(fcinfo);
+    auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<PairsState*>(PG_GETARG_POINTER(0));
+    // The group has no rows, or its radius is NULL.
+    if (state == nullptr || !state->radius)
+        PG_RETURN_NULL();
+    PG_RETURN_DATUM(pair_array(state, get_element_type(get_fn_expr_rettype(fcinfo->flinfo))));
+}

@@ -1,0 +1,284 @@
+// near_duplicate_pairs, near_duplicate_groups and near_duplicate_join; simhash_pairs,
+// simhash_groups and simhash_join: of the rows that a query returns, or two queries, by their ids.
+// Neither an index nor a column of fingerprints is needed for documents.
+//
+// The limit of memory is that of a hash table in the same query: work_mem times
+// hash_mem_multiplier. Half of it is for the pages of what is kept of rows, of which the rest is in
+// temporary files; the other half is for sorting and for the search.
+#include "server/pg.hpp"
+
+#include <bit>
+#include <optional>
+
+#include "core/text/document_lanes.hpp"
+#include "server/arguments.hpp"
+#include "tables/documents.hpp"
+#include "tables/links.hpp"
+#include "tables/originals.hpp"
+#include "tables/query_keys.hpp"
+#include "tables/row_search.hpp"
+
+using namespace simhash;
+
+namespace {
+
+// The parts of the memory.
+struct Shares {
+    size_t memory = get_hash_memory_limit();
+    size_t pages = memory / 2;
+    size_t sort = memory / 4; // the rows of a query by their values; ends before the search
+    size_t search = memory / 8 * 3;
+    size_t results = memory / 8;
+};
+
+// Documents, whose similarity is asked for, or fingerprints and codes, whose distance is.
+enum class Kind { kDocuments, kKeys };
+
+// The rows that are searched: of one query or two.
+class Rows {
+  public:
+    // Reads the queries, in the current memory context. b: null if there is one
+    Rows(const Shares& shares, Kind kind, Oid id_type, double similarity, int radius, const text* a,
+         const text* b)
+        : pool_(CurrentMemoryContext, shares.pages), ids_(&pool_, id_type), copies_(&pool_) {
+        if (kind == Kind::kDocuments) {
+            documents_.emplace(&pool_, &ids_, &copies_, shares.sort);
+            read_documents(a, &models_[0]);
+            if (b != nullptr)
+                read_documents(b, &models_[1]);
+        } else {
+            QueryKeys keys(&pool_, &ids_, &copies_, shares.sort, radius);
+            keys.read(a, &models_[0]);
+            if (b != nullptr)
+                keys.read(b, &models_[1]);
+        }
+        search_.emplace(&pool_, radius, documents_ ? &*documents_ : nullptr, similarity,
+                        shares.search);
+    }
+
+    PagePool* pool() { return &pool_; }
+    RowIds& ids() { return ids_; }
+    Copies& copies() { return copies_; }
+    Models* models(int query) { return models_[query] ? &*models_[query] : nullptr; }
+    RowSearch& search() { return *search_; }
+
+    // Of rows with the same value.
+    double measure_of_equal() const { return documents_ ? 1 : 0; }
+
+  private:
+    void read_documents(const text* query, std::optional<Models>* models) {
+        models->emplace(&pool_, kLanesOfDocument, 1);
+        documents_->read(query, &**models);
+    }
+
+    PagePool pool_;
+    RowIds ids_;
+    Copies copies_;
+    std::optional<Documents> documents_;
+    std::optional<Models> models_[2];
+    std::optional<RowSearch> search_;
+};
+
+// The rows of the result: two ids and a measure.
+class ResultRows {
+  public:
+    ResultRows(FunctionCallInfo fcinfo, RowIds* ids, Kind kind)
+        : result_(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)), ids_(*ids), kind_(kind),
+          row_context_(
+              AllocSetContextCreate(CurrentMemoryContext, "simhash ids", ALLOCSET_DEFAULT_SIZES)) {}
+
+    void put(RowNumber id, RowNumber other, std::optional<double> measure) {
+        bool nulls[3] = {false, false, !measure};
+        CHECK_FOR_INTERRUPTS();
+        // The ids of a row are copies, which go with the row.
+        MemoryContext caller = MemoryContextSwitchTo(row_context_);
+        Datum values[3] = {ids_[id], ids_[other], datum(measure)};
+        // The tuplestore spills to disk by itself where work_mem does not hold the rows.
+        tuplestore_putvalues(result_->setResult, result_->setDesc, values, nulls);
+        MemoryContextSwitchTo(caller);
+        MemoryContextReset(row_context_);
+    }
+
+  private:
+    Datum datum(std::optional<double> measure) const {
+        double value = measure.value_or(0);
+        return kind_ == Kind::kDocuments ? Float8GetDatum(value) : Int32GetDatum(int(value));
+    }
+
+    ReturnSetInfo* result_;
+    RowIds& ids_;
+    Kind kind_;
+    MemoryContext row_context_;
+};
+
+// The pairs that were found, until they are given in order of the first row, then of the other.
+class PairsInOrder {
+  public:
+    PairsInOrder(Copies* copies, size_t memory) : copies_(*copies), sorter_(memory) {}
+
+    // Each row that has the value of the one is as near to each that has that of the other.
+    void add_with_copies(RowNumber a, RowNumber b, double measure) {
+        for (RowNumber i = a; i != kNoRow; i = copies_.after(i))
+            for (RowNumber j = b; j != kNoRow; j = copies_.after(j))
+                add(i, j, measure);
+    }
+
+    // The pairs of rows that have the same value.
+    void add_copies(double measure) {
+        for (size_t i = 0; i < copies_.rows(); i++) {
+            auto row = RowNumber(i);
+            CHECK_FOR_INTERRUPTS();
+            // Each row is paired with all copies behind it, which gives every pair once.
+            for (RowNumber copy = copies_.after(row); copy != kNoRow; copy = copies_.after(copy))
+                add(row, copy, measure);
+        }
+    }
+
+    void give(ResultRows* rows) {
+        sorter_.finish();
+        for (Entry pair{}; sorter_.next(&pair);)
+            rows->put(RowNumber(pair.key >> 32), RowNumber(pair.key),
+                      std::bit_cast<double>(pair.tid));
+        sorter_.release();
+    }
+
+  private:
+    void add(RowNumber a, RowNumber b, double measure) {
+        CHECK_FOR_INTERRUPTS();
+        uint64_t earlier = std::min(a, b), later = std::max(a, b);
+        sorter_.add({earlier << 32 | later, std::bit_cast<uint64_t>(measure)});
+    }
+
+    Copies& copies_;
+    ExternalSorter<Entry> sorter_; // (both rows, measure)
+};
+
+// ---- the functions' results ----
+
+// Of one query or of two: the rows of the second have the greater numbers.
+void put_pairs(Rows* rows, const Shares& shares, ResultRows* result) {
+    PairsInOrder pairs(&rows->copies(), shares.results);
+    bool is_join = rows->models(1) != nullptr;
+    rows->search().find_pairs(
+        rows->models(0), rows->models(1), [](RowNumber, RowNumber) { return true; },
+        [&](RowNumber a, RowNumber b, double measure) { pairs.add_with_copies(a, b, measure); });
+    if (!is_join)
+        pairs.add_copies(rows->measure_of_equal());
+    pairs.give(result);
+}
+
+// Each row of the query has a row, also one that is alone: it is its own original.
+void put_groups(Rows* rows, const Shares& shares, ResultRows* result) {
+    Originals originals(rows->pool(), &rows->search(), rows->ids().count(), shares.results);
+    originals.find(rows->models(0));
+    originals.give(&rows->copies(), rows->measure_of_equal(),
+                   [&](RowNumber row, RowNumber original, std::optional<double> measure) {
+                       result->put(row, original, measure);
+                   });
+}
+
+void put_chains(Rows* rows, const Shares&, ResultRows* result) {
+    Links links(rows->pool(), &rows->copies());
+    links.find(&rows->search(), rows->models(0));
+    // Of two rows of a chain nobody knows how near they are.
+    for (size_t row = 0; row < rows->ids().count(); row++)
+        result->put(RowNumber(row), links.original_of(RowNumber(row)), {});
+}
+
+// ---- arguments ----
+
+void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what) {
+    if (PG_ARGISNULL(argument))
+        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", what),
+                        errhint("The type of the ids is the last argument, after all others.")));
+}
+
+// The result of a function whose first arguments are the queries, and the next the similarity or
+// the radius. It may have a last one, of which only the type counts: that of the ids. A query that
+// is NULL gives no rows.
+template <typename Put>
+Datum table_result(FunctionCallInfo fcinfo, Kind kind, int queries, const Put& put) {
+    InitMaterializedSRF(fcinfo, 0);
+    require_not_null(fcinfo, queries, kind == Kind::kDocuments ? "similarity" : "radius");
+    for (int i = 0; i < queries; i++)
+        if (PG_ARGISNULL(i))
+            return Datum(0);
+    Oid id_type =
+        TupleDescAttr(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)->setDesc, 0)->atttypid;
+    double similarity = 0;
+    int radius;
+    if (kind == Kind::kDocuments) {
+        similarity = share_argument(fcinfo, queries, "similarity");
+        radius = near_radius(similarity);
+    } else {
+        radius = PG_GETARG_INT32(queries);
+    }
+    text* a = PG_GETARG_TEXT_PP(0);
+    text* b = queries == 2 ? PG_GETARG_TEXT_PP(1) : nullptr;
+    // All that the search leaves behind goes with this context.
+    MemoryContext context =
+        AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext caller = MemoryContextSwitchTo(context);
+    Shares shares;
+    Rows rows(shares, kind, id_type, similarity, radius, a, b);
+    ResultRows result(fcinfo, &rows.ids(), kind);
+    put(&rows, shares, &result);
+    MemoryContextSwitchTo(caller);
+    MemoryContextDelete(context);
+    return Datum(0);
+}
+
+Datum pairs(FunctionCallInfo fcinfo, Kind kind) {
+    return table_result(fcinfo, kind, 1, put_pairs);
+}
+
+Datum join(FunctionCallInfo fcinfo, Kind kind) {
+    return table_result(fcinfo, kind, 2, put_pairs);
+}
+
+// The argument after the similarity or the radius says whether chains are one group.
+Datum groups(FunctionCallInfo fcinfo, Kind kind) {
+    require_not_null(fcinfo, 2, "chains");
+    return table_result(fcinfo, kind, 1, PG_GETARG_BOOL(2) ? put_chains : put_groups);
+}
+
+} // namespace
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_near_duplicate_pairs);
+PG_FUNCTION_INFO_V1(simhash_near_duplicate_groups);
+PG_FUNCTION_INFO_V1(simhash_near_duplicate_join);
+PG_FUNCTION_INFO_V1(simhash_pairs);
+PG_FUNCTION_INFO_V1(simhash_groups);
+PG_FUNCTION_INFO_V1(simhash_join);
+}
+
+// (query text, similarity double precision [, id_type anyelement]).
+Datum simhash_near_duplicate_pairs(PG_FUNCTION_ARGS) {
+    return pairs(fcinfo, Kind::kDocuments);
+}
+
+// (query text, similarity double precision, chains boolean [, id_type anyelement]).
+Datum simhash_near_duplicate_groups(PG_FUNCTION_ARGS) {
+    return groups(fcinfo, Kind::kDocuments);
+}
+
+// (a_query text, b_query text, similarity double precision [, id_type anyelement]).
+Datum simhash_near_duplicate_join(PG_FUNCTION_ARGS) {
+    return join(fcinfo, Kind::kDocuments);
+}
+
+// (query text, radius integer [, id_type anyelement]).
+Datum simhash_pairs(PG_FUNCTION_ARGS) {
+    return pairs(fcinfo, Kind::kKeys);
+}
+
+// (query text, radius integer, chains boolean [, id_type anyelement]).
+Datum simhash_groups(PG_FUNCTION_ARGS) {
+    return groups(fcinfo, Kind::kKeys);
+}
+
+// (a_query text, b_query text, radius integer [, id_type anyelement]).
+Datum simhash_join(PG_FUNCTION_ARGS) {
+    return join(fcinfo, Kind::kKeys);
+}
