@@ -960,6 +960,20 @@ CREATE OPERATOR CLASS varbit_scope_ops DEFAULT FOR TYPE bit varying USING simhas
 COMMENT ON OPERATOR CLASS varbit_scope_ops USING simhash IS 'scopes of bit varying';
 COMMENT ON OPERATOR FAMILY varbit_scope_ops USING simhash IS 'scopes of bit varying';
 
+-- Types for which CREATE INDEX says what to write instead (src/index/first_column.cpp). Without a
+-- class, the server's error would say only that there is none.
+CREATE OPERATOR CLASS json_ops DEFAULT FOR TYPE json USING simhash AS STORAGE json;
+COMMENT ON OPERATOR CLASS json_ops USING simhash IS 'refused, with a hint';
+COMMENT ON OPERATOR FAMILY json_ops USING simhash IS 'refused, with a hint';
+
+CREATE OPERATOR CLASS tsvector_ops DEFAULT FOR TYPE tsvector USING simhash AS STORAGE tsvector;
+COMMENT ON OPERATOR CLASS tsvector_ops USING simhash IS 'refused, with a hint';
+COMMENT ON OPERATOR FAMILY tsvector_ops USING simhash IS 'refused, with a hint';
+
+CREATE OPERATOR CLASS xml_ops DEFAULT FOR TYPE xml USING simhash AS STORAGE xml;
+COMMENT ON OPERATOR CLASS xml_ops USING simhash IS 'refused, with a hint';
+COMMENT ON OPERATOR FAMILY xml_ops USING simhash IS 'refused, with a hint';
+
 -- ==== Whole tables ====
 
 -- These run a query, which may be about anything, so they are volatile and parallel unsafe. id_type

@@ -5,8 +5,6 @@
 #include "index/scope.hpp"
 #include "index/lanes.hpp"
 
-#include <algorithm>
-
 namespace simhash {
 
 namespace {
@@ -25,48 +23,89 @@ bool is_string(Oid type) {
 
 // Returns a column of the index as CREATE INDEX would write it: a name, quoted if it has to be, a
 // function call, or an expression in parentheses.
-char* column_in_sql(Relation index, int column) {
+const char* column_in_sql(Relation index, int column) {
     Datum written =
         DirectFunctionCall3(pg_get_indexdef_ext, ObjectIdGetDatum(RelationGetRelid(index)),
                             Int32GetDatum(column + 1), BoolGetDatum(false));
     return text_to_cstring(DatumGetTextPP(written));
 }
 
-// True when a column after the first is a bigint: then the columns may be in the wrong order.
-bool fingerprint_may_follow(Relation index) {
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
-        if (index->rd_opcintype[i] == INT8OID)
-            return true;
-    return false;
-}
-
-// Returns the first column after the fingerprint that is a text, or 0.
-int text_in_scope(Relation index) {
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
-        if (is_string(column_type(index, i)))
-            return i;
-    return 0;
-}
-
-// The operator class of text computes lanes. For other strings a function makes the fingerprint.
+// The operator class of text computes lanes. Other strings are cast, as =~~ casts them.
 int hint_of_document(Relation index, int column) {
     const char* written = column_in_sql(index, column);
     if (OidIsValid(index_getprocid(index, AttrNumber(column + 1), kValueLanes)))
         return errhint("To index documents, write USING simhash (%s).", written);
-    return errhint("To index documents, write USING simhash (minhash(%s)).", written);
+    return errhint("To index documents, write USING simhash ((%1$s::text)). Conditions such as "
+                   "%1$s =~~ 'a document' use that index as they are.",
+                   written);
 }
 
+// Reports what to write where the first column is none to search by: the document that follows it.
+int hint_of_order(Relation index) {
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+        if (is_string(column_type(index, i)))
+            return hint_of_document(index, i);
+    return errhint("Write the column of documents, fingerprints or codes first; the columns of its "
+                   "scope follow it.");
+}
+
+// An index on an expression serves that expression only, so the HINT says it twice. We cannot tell
+// the codes' length n: a cast to another one would cut or pad them.
 int hint_of_length(const char* bits) {
-    return errhint("For codes of 256 bits, write USING simhash ((%s::bit(256))), and the same in "
+    return errhint("For codes of n bits, write USING simhash ((%1$s::bit(n))), and %1$s::bit(n) in "
                    "queries.",
                    bits);
+}
+
+// Reports what to write instead of a first column that is searched by no operator class.
+int hint_of_type(Relation index) {
+    Oid type = column_type(index, 0);
+    const char* column = column_in_sql(index, 0);
+    switch (type) {
+    case INT2OID:
+    case INT4OID:
+        return errhint("Write USING simhash ((%1$s::bigint)). Conditions such as %1$s <~> 42 <= 3 "
+                       "use that index as they are.",
+                       column);
+    case NUMERICOID:
+        return errhint("For numbers from 0 to 2^64 - 1, write USING simhash "
+                       "(simhash_from_unsigned(%1$s)), and simhash_from_unsigned(%1$s) in queries.",
+                       column);
+    case VARBITOID:
+        return hint_of_length(column);
+    case BYTEAOID:
+        return errhint("For codes of n bits, write USING simhash ((code_from_hex(encode(%1$s, "
+                       "'hex'))::bit(n))), and code_from_hex(encode(%1$s, 'hex'))::bit(n) in "
+                       "queries.",
+                       column);
+    case TEXTARRAYOID:
+    case INT8ARRAYOID:
+        return errhint("To index lists of features, write USING simhash (minhash_of(%1$s)), and "
+                       "minhash_of(%1$s) in queries.",
+                       column);
+    case TSVECTOROID:
+        return errhint("To index its words, write USING simhash (minhash(%1$s)), and minhash(%1$s) "
+                       "in queries.",
+                       column);
+    case JSONOID:
+    case JSONBOID:
+        return errhint("To index a text in it, such as that of the key body, write USING simhash "
+                       "((%1$s->>'body')), and (%1$s->>'body') in queries.",
+                       column);
+    case XMLOID:
+        return errhint("To index it as a document, write USING simhash ((%1$s::text)), and "
+                       "%1$s::text in queries.",
+                       column);
+    default:
+        return is_string(type) ? hint_of_document(index, 0) : hint_of_order(index);
+    }
 }
 
 // Raises an error unless the index can keep the lanes of the first column's values.
 void check_lane_count(Relation index) {
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
     const char* type = format_type_with_typemod(column->atttypid, column->atttypmod);
-    // The count is 0 where the type modifier does not tell it, as of bit varying.
+    // The count is 0 where the type modifier does not tell it, as of minhash_code().
     int count = lane_layout(index).count;
     if (count < 1)
         ereport(ERROR,
@@ -82,52 +121,8 @@ void check_lane_count(Relation index) {
                         errhint("Index a part of the values, such as their first 1024 bits.")));
 }
 
-// Reports what to write instead of a first column that is no bigint.
-int hint_of_type(Relation index) {
-    if (fingerprint_may_follow(index))
-        return errhint("The fingerprint comes first, as bigint; the columns of its scope follow.");
-    Oid type = column_type(index, 0);
-    const char* column = column_in_sql(index, 0);
-    switch (type) {
-    case INT2OID:
-    case INT4OID:
-        return errhint("Write USING simhash ((%s::bigint)). Conditions such as %s <~> 42 <= 3 use "
-                       "that index as they are.",
-                       column, column);
-    case NUMERICOID:
-        return errhint("For numbers from 0 to 2^64 - 1, write USING simhash "
-                       "(simhash_from_unsigned(%s)).",
-                       column);
-    case BITOID:
-    case VARBITOID:
-        return hint_of_length(column);
-    case BYTEAOID:
-        return errhint("For 8 bytes in network byte order, write USING simhash "
-                       "(simhash_from_hex(encode(%s, 'hex'))).",
-                       column);
-    case TEXTARRAYOID:
-    case INT8ARRAYOID:
-        return errhint("To index lists of features, write USING simhash (minhash_of(%s)).", column);
-    default:
-        return is_string(type) ? hint_of_document(index, 0)
-                               : errhint("The fingerprint comes first, as bigint; the columns of "
-                                         "its scope follow.");
-    }
-}
-
-// True when a column's values come from a sequence.
-bool is_numbered(Relation heap, AttrNumber column) {
-    // This is GENERATED ... AS IDENTITY; the test below finds serial and DEFAULT nextval().
-    if (TupleDescAttr(RelationGetDescr(heap), column - 1)->attidentity != '\0')
-        return true;
-    Node* value = build_column_default(heap, column);
-    return value != nullptr && IsA(value, FuncExpr) &&
-           reinterpret_cast<FuncExpr*>(value)->funcid == F_NEXTVAL;
-}
-
-// True when test(pg_index row) is true for some index of the table.
-template <typename Test>
-bool any_index(Relation heap, const Test& test) {
+// True when the columns identify a row: a unique index of the table has no others.
+bool identify_row(Relation heap, const Bitmapset* columns) {
     bool found = false;
     List* indexes = RelationGetIndexList(heap);
     ListCell* cell;
@@ -135,81 +130,50 @@ bool any_index(Relation heap, const Test& test) {
         HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
         if (!HeapTupleIsValid(tuple))
             continue;
-        found |= test(tuple);
+        auto* form = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
+        bool is_of_them =
+            form->indisunique && heap_attisnull(tuple, Anum_pg_index_indpred, nullptr);
+        // An expression stands for 0, which is no column's number.
+        for (int i = 0; i < form->indnkeyatts; i++)
+            is_of_them &= bms_is_member(form->indkey.values[i], columns);
+        found |= is_of_them;
         ReleaseSysCache(tuple);
     }
-    list_free(indexes);
     return found;
 }
 
-Form_pg_index index_form(HeapTuple tuple) {
-    return reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
-}
-
-// True when an index of the table makes this column alone unique.
-bool is_key(Relation heap, AttrNumber column) {
-    return any_index(heap, [column](HeapTuple tuple) {
-        Form_pg_index form = index_form(tuple);
-        return form->indisunique && form->indnkeyatts == 1 && form->indkey.values[0] == column &&
-               heap_attisnull(tuple, Anum_pg_index_indpred, nullptr);
-    });
-}
-
-// We read the catalog, because to open the index would need a lock.
-Oid access_method_of(Oid index) {
-    HeapTuple tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
-    if (!HeapTupleIsValid(tuple))
-        return InvalidOid;
-    Oid access_method = reinterpret_cast<Form_pg_class>(GETSTRUCT(tuple))->relam;
-    ReleaseSysCache(tuple);
-    return access_method;
-}
-
-// True when the table has another simhash index of these columns.
-bool has_twin(Relation heap, Relation index) {
-    const int2vector& columns = index->rd_index->indkey;
-    return any_index(heap, [&](HeapTuple tuple) {
-        Form_pg_index form = index_form(tuple);
-        return form->indexrelid != RelationGetRelid(index) &&
-               std::equal(columns.values, columns.values + columns.dim1, form->indkey.values,
-                          form->indkey.values + form->indkey.dim1) &&
-               access_method_of(form->indexrelid) == index->rd_rel->relam;
-    });
-}
-
-// Returns why we take a column for the row's number, or nullptr if we do not. A key alone may be a
-// fingerprint, in a table of distinct ones. A scope beside it says that the rows are documents.
-const char* reason_for_row_number(Relation heap, AttrNumber column, bool has_scope) {
-    // A generated column is computed, as a fingerprint is.
-    if (TupleDescAttr(RelationGetDescr(heap), column - 1)->attgenerated != '\0')
-        return nullptr;
-    if (is_numbered(heap, column))
-        return "Its values come from a sequence.";
-    if (has_scope && is_key(heap, column))
-        return "It alone identifies a row of the table.";
-    return nullptr;
-}
-
-int hint_of_row_number(Relation index) {
-    if (int column = text_in_scope(index))
-        return hint_of_document(index, column);
-    return errhint("Write the column of fingerprints first; the columns of its scope follow it.");
+// True when the first column numbers the rows: its values come from a sequence, or it alone is
+// unique. Without a scope, that may also be a table of distinct fingerprints.
+bool numbers_rows(Relation heap, Relation index, const IndexInfo* info) {
+    AttrNumber number = info->ii_IndexAttrNumbers[0];
+    if (number <= 0)
+        return false; // an expression is computed on purpose
+    const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(heap), number - 1);
+    if (column->attgenerated != '\0')
+        return false; // computed, as a fingerprint is
+    // This is GENERATED ... AS IDENTITY; the next test finds serial and DEFAULT nextval().
+    if (column->attidentity != '\0')
+        return true;
+    Node* value = build_column_default(heap, number);
+    if (value != nullptr && contain_volatile_functions(value))
+        return true;
+    return scope_columns(index) > 0 && identify_row(heap, bms_make_singleton(number));
 }
 
 } // namespace
 
-bool is_new_index(Relation heap, Relation index) {
+bool is_new_index(Relation index) {
     if (ReindexIsProcessingIndex(RelationGetRelid(index)))
         return false;
     // The index was made in this transaction, so by CREATE INDEX or CREATE TABLE. If it has pages,
     // the server has emptied the table since, and builds its indexes anew.
     if (index->rd_createSubid != InvalidSubTransactionId)
         return index->rd_rel->relpages == 0;
-    // CONCURRENTLY builds in a transaction of its own. REINDEX builds a copy, beside the old index.
-    return !index->rd_index->indisvalid && !has_twin(heap, index);
+    // CONCURRENTLY builds in a transaction of its own.
+    return !index->rd_index->indisvalid;
 }
 
-void check_first_column(Relation index) {
+void check_first_column(Relation heap, Relation index, const IndexInfo* info) {
     bool computes = OidIsValid(index_getprocid(index, 1, kValueLanes));
     if (index->rd_opcintype[0] == INT8OID && computes)
         ereport(ERROR,
@@ -231,20 +195,25 @@ void check_first_column(Relation index) {
                            "bigint or bit, or a document, of type text"),
                     errdetail("Column \"%s\" is of type %s.", NameStr(column->attname),
                               format_type_with_typemod(column->atttypid, column->atttypmod)),
-                    hint_of_type(index)));
+                    numbers_rows(heap, index, info) ? hint_of_order(index) : hint_of_type(index)));
 }
 
-void warn_of_row_number(Relation heap, Relation index, const IndexInfo* info) {
-    AttrNumber column = info->ii_IndexAttrNumbers[0];
-    if (column <= 0 || !is_new_index(heap, index))
-        return; // an expression is computed on purpose; a rebuild need not warn again
-    const char* reason = reason_for_row_number(heap, column, scope_columns(index) > 0);
-    if (reason != nullptr)
+void warn_of_keys(Relation heap, Relation index, const IndexInfo* info) {
+    if (index->rd_opcintype[0] == INT8OID && numbers_rows(heap, index, info))
         ereport(WARNING,
                 (errmsg("index \"%s\" takes column \"%s\" as the fingerprint",
-                        RelationGetRelationName(index),
-                        NameStr(TupleDescAttr(RelationGetDescr(heap), column - 1)->attname)),
-                 errdetail_internal("%s", reason), hint_of_row_number(index)));
+                        RelationGetRelationName(index), column_in_sql(index, 0)),
+                 errdetail("Its values identify the rows of the table."), hint_of_order(index)));
+    Bitmapset* scope = nullptr;
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+        if (info->ii_IndexAttrNumbers[i] > 0)
+            scope = bms_add_member(scope, info->ii_IndexAttrNumbers[i]);
+    if (identify_row(heap, scope))
+        ereport(
+            WARNING,
+            (errmsg("each scope of index \"%s\" has one row", RelationGetRelationName(index)),
+             errdetail("The columns after the first identify the rows of the table."),
+             errhint("To search all rows, write USING simhash (%s).", column_in_sql(index, 0))));
 }
 
 } // namespace simhash

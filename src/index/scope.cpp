@@ -129,14 +129,15 @@ void check_scope(Relation index) {
         Oid type = TupleDescAttr(columns, i)->atttypid;
         Oid function = index_getprocid(index, AttrNumber(i + 1), kHashScope);
         if (!OidIsValid(function))
-            ereport(ERROR,
-                    (errcode(ERRCODE_UNDEFINED_FUNCTION),
-                     errmsg("the operator class of column \"%s\" has no support function %d",
-                            column, kHashScope),
-                     errdetail("A column of a simhash index after the first is hashed."),
-                     errhint("Create an operator class with FUNCTION %d, the type's extended hash "
-                             "function.",
-                             kHashScope)));
+            ereport(
+                ERROR,
+                (errcode(ERRCODE_UNDEFINED_FUNCTION),
+                 errmsg("the operator class of column \"%s\" has no support function %d", column,
+                        kHashScope),
+                 errdetail("A column of a simhash index after the first is hashed."),
+                 errhint("Write an expression of another type, or create an operator class with "
+                         "FUNCTION %d, the type's extended hash function.",
+                         kHashScope)));
         if (!can_hash_contents(function, type))
             ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
                             errmsg("column \"%s\" of type %s cannot be hashed", column,

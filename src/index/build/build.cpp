@@ -175,12 +175,13 @@ char* index_build_phase_name(int64 phase) {
 IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     if (RelationGetNumberOfBlocks(index) != 0)
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
-    check_first_column(index);
+    check_first_column(heap, index, info);
     check_scope(index);
     // There is no warning at a REINDEX, whose user did not just write the constraint.
-    if (is_new_index(heap, index))
+    if (is_new_index(index)) {
         warn_of_exclusion(index, info);
-    warn_of_row_number(heap, index, info);
+        warn_of_keys(heap, index, info);
+    }
     Layout layout = layout_of_options(index);
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};
     write_first_pages(index, MAIN_FORKNUM, layout, build.fillfactor);

@@ -56,8 +56,9 @@ void require_indexable(int bit_count) {
                         errmsg("a simhash index cannot hold bit strings of more than %d bits",
                                kMaxCodeBits),
                         errdetail("The size is %d bits.", bit_count),
-                        errhint("Index a part of each, such as substring(code, 1, %d)::bit(%d).",
-                                kMaxCodeBits, kMaxCodeBits)));
+                        errhint("To index the first %1$d bits of a column code, write USING "
+                                "simhash ((code::bit(%1$d))), and code::bit(%1$d) in queries.",
+                                kMaxCodeBits)));
 }
 
 // The table serves the length that two codes in a row had. A build or a COPY asks for the lanes of
