@@ -6,10 +6,8 @@
 #ifdef SIMHASH_ICU
 #include <unicode/ubrk.h>
 #include <unicode/uloc.h>
-#include <unicode/ustring.h>
+#include <unicode/utext.h>
 #endif
-
-#include "core/text/unicode.hpp"
 
 extern "C" {
 PG_FUNCTION_INFO_V1(icu_words);
@@ -62,62 +60,75 @@ void check_locale(const char* locale) {
                          "in particular.")));
 }
 
-// The document as UTF-16, `*length` units.
-UChar* to_utf16(text* document, int32_t* length) {
-    int given_bytes = int(VARSIZE_ANY_EXHDR(document));
-    // Where the server's encoding is UTF-8 this is the document itself, which does not end with a 0
-    // byte.
-    const char* utf8 = pg_server_to_any(VARDATA_ANY(document), given_bytes, PG_UTF8);
-    int bytes = utf8 == VARDATA_ANY(document) ? given_bytes : int(strlen(utf8));
-    // UTF-16 has at most as many units as UTF-8 has bytes.
-    auto* units = static_cast<UChar*>(
-        MemoryContextAllocHuge(CurrentMemoryContext, (size_t(bytes) + 1) * sizeof(UChar)));
-    UErrorCode status = U_ZERO_ERROR;
-    // A SQL_ASCII database may hold bytes that are not UTF-8: they become U+FFFD.
-    u_strFromUTF8WithSub(units, bytes + 1, length, utf8, bytes, 0xFFFD, nullptr, &status);
-    check(status, "convert text to UTF-16");
-    return units;
+// ICU divides a run of Han, Thai and the like by its dictionaries in one call, in which a query
+// cannot be cancelled. So it gets a document in pieces.
+constexpr int32_t kPiece = 64 * 1024; // bytes
+// The words of such a run depend on what follows, but hardly on what is so far away.
+constexpr int32_t kContext = 1024;
+
+// The length of the longest piece of [at, end) that ends between characters.
+int32_t piece_at(const char* at, const char* end) {
+    if (end - at <= kPiece)
+        return int32_t(end - at);
+    // In UTF-8 the bytes after the first one of a character are 10xxxxxx, three at most. Bytes of a
+    // SQL_ASCII database that are not UTF-8 may never show a beginning.
+    int32_t bytes = kPiece;
+    while (bytes > kPiece - 4 && (uint8_t(at[bytes]) & 0xC0) == 0x80)
+        bytes--;
+    return bytes;
 }
 
-// The longest word: as UTF-8 it is palloc'd, and ICU counts its bytes in 32 bits.
-// A unit of UTF-16 becomes 3 bytes at most: the characters of 4 bytes have two units.
-constexpr int32_t kMostUnits = (MaxAllocSize - 1) / 3;
-
-void check_length(int32_t units) {
-    if (units > kMostUnits)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("a word is too long"),
-                 errdetail("It has %d units of UTF-16, and the most are %d.", units, kMostUnits),
-                 errhint("Split the document into several.")));
+// True when the iterator stands at the end of spaces or punctuation, not of a word.
+bool is_after_separator(UBreakIterator* iterator) {
+    return ubrk_getRuleStatus(iterator) < UBRK_WORD_NONE_LIMIT;
 }
 
-// `units` UTF-16 units as text of the server; `buffer` has room for 3 bytes a unit and one more.
-text* from_utf16(const UChar* begin, int32_t units, char* buffer) {
-    UErrorCode status = U_ZERO_ERROR;
-    int32_t bytes;
-    u_strToUTF8(buffer, 3 * units + 1, &bytes, begin, units, &status);
-    check(status, "convert text from UTF-16");
-    const char* converted = pg_any_to_server(buffer, bytes, PG_UTF8);
-    return converted == buffer ? cstring_to_text_with_len(buffer, bytes)
-                               : cstring_to_text(converted);
+// How many of a piece's bytes to take if the document goes on after it; the next piece begins there.
+int32_t taken_of(UBreakIterator* iterator, int32_t bytes) {
+    int32_t last = ubrk_preceding(iterator, bytes - kContext);
+    // Up to a separator: around it ICU finds the same words as in the whole document.
+    for (int32_t at = last; at > bytes / 2; at = ubrk_previous(iterator))
+        if (is_after_separator(iterator))
+            return at;
+    // Otherwise up to a word in a run; and a word that fills the piece is divided.
+    return last > 0 ? last : bytes;
 }
 
-ArrayBuildState* collect_words(UBreakIterator* iterator, const UChar* units) {
+void add_word(const char* utf8, int32_t bytes, ArrayBuildState* words) {
+    char* word = pnstrdup(utf8, Size(bytes));
+    char* converted = pg_any_to_server(word, bytes, PG_UTF8);
+    text* value = cstring_to_text(converted);
+    accumArrayResult(words, PointerGetDatum(value), false, TEXTOID, CurrentMemoryContext);
+    // The memory of each word is freed at once: accumArrayResult() has its own copy.
+    pfree(value);
+    if (converted != word)
+        pfree(converted);
+    pfree(word);
+}
+
+// ICU's objects, which it allocates itself: no memory context frees them when an error is raised.
+struct Icu {
+    UBreakIterator* iterator;
+    UText* text;
+};
+
+ArrayBuildState* collect_words(const Icu& icu, const char* document, size_t bytes) {
     ArrayBuildState* words = initArrayResult(TEXTOID, CurrentMemoryContext, false);
-    // The iterator gives boundaries. What lies between two of them is a word, spaces, or
-    // punctuation.
-    for (int32_t begin = ubrk_first(iterator), end = ubrk_next(iterator); end != UBRK_DONE;
-         begin = end, end = ubrk_next(iterator)) {
+    const char* end = document + bytes;
+    for (const char* at = document; at < end;) {
         CHECK_FOR_INTERRUPTS();
-        if (ubrk_getRuleStatus(iterator) < UBRK_WORD_NONE_LIMIT)
-            continue; // spaces and punctuation
-        check_length(end - begin);
-        // The memory of each word is freed at once: accumArrayResult() has its own copy.
-        auto* buffer = static_cast<char*>(palloc(3 * Size(end - begin) + 1));
-        text* word = from_utf16(units + begin, end - begin, buffer);
-        accumArrayResult(words, PointerGetDatum(word), false, TEXTOID, CurrentMemoryContext);
-        pfree(word);
-        pfree(buffer);
+        int32_t piece = piece_at(at, end);
+        UErrorCode status = U_ZERO_ERROR;
+        utext_openUTF8(icu.text, at, piece, &status);
+        ubrk_setUText(icu.iterator, icu.text, &status);
+        check(status, "read text");
+        int32_t taken = at + piece < end ? taken_of(icu.iterator, piece) : piece;
+        // What lies between two boundaries is a word, spaces, or punctuation.
+        for (int32_t begin = ubrk_first(icu.iterator), next = ubrk_next(icu.iterator);
+             next != UBRK_DONE && next <= taken; begin = next, next = ubrk_next(icu.iterator))
+            if (!is_after_separator(icu.iterator))
+                add_word(at + begin, next - begin, words);
+        at += taken;
     }
     return words;
 }
@@ -128,17 +139,28 @@ ArrayBuildState* collect_words(UBreakIterator* iterator, const UChar* units) {
 Datum icu_words(PG_FUNCTION_ARGS) {
     const char* locale = text_to_cstring(PG_GETARG_TEXT_PP(1));
     check_locale(locale);
-    int32_t length;
-    UChar* units = to_utf16(PG_GETARG_TEXT_PP(0), &length);
+    const text* document = PG_GETARG_TEXT_PP(0);
+    size_t bytes = VARSIZE_ANY_EXHDR(document);
+    // Where the server's encoding is UTF-8 this is the document itself, which does not end with a 0
+    // byte.
+    const char* utf8 = pg_server_to_any(VARDATA_ANY(document), int(bytes), PG_UTF8);
+    if (utf8 != VARDATA_ANY(document))
+        bytes = strlen(utf8);
     UErrorCode status = U_ZERO_ERROR;
-    UBreakIterator* iterator = ubrk_open(UBRK_WORD, locale, units, length, &status);
-    check(status, "open a word break iterator");
+    Icu icu;
+    icu.iterator = ubrk_open(UBRK_WORD, locale, nullptr, 0, &status);
+    icu.text = utext_openUTF8(nullptr, "", 0, &status);
     ArrayBuildState* volatile words;
-    // ICU allocates the iterator, so no memory context frees it when an error is raised.
     PG_TRY();
-    { words = collect_words(iterator, units); }
+    {
+        check(status, "open a word break iterator");
+        words = collect_words(icu, utf8, bytes);
+    }
     PG_FINALLY();
-    { ubrk_close(iterator); }
+    {
+        ubrk_close(icu.iterator);
+        utext_close(icu.text);
+    }
     PG_END_TRY();
     PG_RETURN_DATUM(makeArrayResult(words, CurrentMemoryContext));
 }
