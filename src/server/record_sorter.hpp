@@ -66,8 +66,8 @@ class RecordSorter {
     size_t limit_; // records in memory
     size_t capacity_ = 0, count_ = 0, added_ = 0;
     uint64_t* records_ = nullptr; // [capacity_ * words_]
-    Entry* order_ = nullptr; // [count_], once the records are sorted
-    size_t given_ = 0;       // of order_
+    Entry* order_ = nullptr;      // [count_], once the records are sorted
+    size_t given_ = 0;            // of order_
     TemporaryFiles files_;
     TemporaryFile file_;
     size_t run_count_ = 0, run_capacity_ = 0;

@@ -32,8 +32,8 @@ struct ModelsOfHash {
 
 Documents::Documents(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes)
     : ids_(*ids), copies_(*copies), sort_bytes_(sort_bytes), part_bytes_(pool->memory_bytes() / 4),
-      documents_(pool), sets_(pool), features_(server_memory()), set_a_{CurrentMemoryContext},
-      set_b_{CurrentMemoryContext} {}
+      documents_(pool), sets_(pool),
+      features_(server_memory()), set_a_{CurrentMemoryContext}, set_b_{CurrentMemoryContext} {}
 
 ValueReceiver Documents::receiver() {
     return {begin, add, this, "an id and a text", "SELECT id, body FROM pages"};

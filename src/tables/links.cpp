@@ -16,13 +16,11 @@ Links::Links(PagePool* pool, Copies* copies) : earlier_(pool) {
 }
 
 void Links::find(RowSearch* search, Models* models) {
-    LinkTeller teller = {[](void* links, RowNumber row) {
-                             return static_cast<Links*>(links)->original_of(row);
-                         },
-                         this};
+    LinkTeller teller = {
+        [](void* links, RowNumber row) { return static_cast<Links*>(links)->original_of(row); },
+        this};
     search->find_pairs(
-        models, nullptr,
-        [&](RowNumber a, RowNumber b) { return original_of(a) != original_of(b); },
+        models, nullptr, [&](RowNumber a, RowNumber b) { return original_of(a) != original_of(b); },
         [&](RowNumber a, RowNumber b, double) { link(a, b); }, teller);
 }
 

@@ -30,7 +30,8 @@ class NearFingerprints {
     NearFingerprints(ModelsByKey* a, ModelsByKey* b, int radius, size_t memory,
                      const CandidateReceiver& receiver, const LinkTeller& links)
         : between_(b != nullptr), radius_(radius), memory_(memory), receiver_(receiver),
-          links_(links), sets_{{a, {}, {}}, {b, {}, {}}}, pairs_(memory / 4), half_done_(memory / 4) {}
+          links_(links), sets_{{a, {}, {}}, {b, {}, {}}}, pairs_(memory / 4),
+          half_done_(memory / 4) {}
 
     void run() {
         begin(&sets_[0]);

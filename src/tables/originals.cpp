@@ -85,8 +85,7 @@ void Originals::decide(ExternalSorter<Entry>* candidates) {
             if (verification->is_full() || verification->count() == verified_.limit())
                 decide_waiting();
             verification->add(earlier, later);
-        } else if (verification == nullptr ||
-                   verification->are_similar(earlier, later, &measure)) {
+        } else if (verification == nullptr || verification->are_similar(earlier, later, &measure)) {
             join(later, earlier, measure);
         }
     }

@@ -76,11 +76,11 @@ class GroupPairs {
     static constexpr size_t kMost = (MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / kRowBytes;
 
     [[noreturn]] static void report_too_many() {
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("too many pairs for an array"),
-                        errdetail("There are more than %zu pairs.", kMost),
-                        errhint("Use a smaller radius or smaller groups, or simhash_pairs('SELECT "
-                                "id, fp FROM ...', radius), which has no such limit.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("too many pairs for an array"),
+                 errdetail("There are more than %zu pairs.", kMost),
+                 errhint("Use a smaller radius or smaller groups, or simhash_pairs('SELECT "
+                         "id, fp FROM ...', radius), which has no such limit.")));
     }
 
     ExternalSorter<Entry> sorter_;

@@ -44,7 +44,7 @@ class QueryKeys {
     int32 radius_;
     bool are_codes_ = false;
     bool is_type_known_ = false;
-    int bits_ = 0; // of codes; 0 while none has come
+    int bits_ = 0;                                      // of codes; 0 while none has come
     std::optional<ExternalSorter<Entry>> fingerprints_; // (fingerprint, row)
     std::optional<RecordSorter> codes_;                 // lanes, row
     RowNumber last_ = kNoRow;                           // that went to the models or copies

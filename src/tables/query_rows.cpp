@@ -28,12 +28,11 @@ void begin_rows(DestReceiver* destination, int, TupleDesc columns) {
                         errhint("Combine the statements with UNION ALL.")));
     self->begun = true;
     if (columns->natts != 2)
-        ereport(ERROR,
-                (errcode(ERRCODE_DATATYPE_MISMATCH),
-                 errmsg("query must return two columns, %s", self->values->columns),
-                 errdetail_plural("It returns %d column.", "It returns %d columns.", columns->natts,
-                                  columns->natts),
-                 errhint("Write a query such as %s.", self->values->example)));
+        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+                        errmsg("query must return two columns, %s", self->values->columns),
+                        errdetail_plural("It returns %d column.", "It returns %d columns.",
+                                         columns->natts, columns->natts),
+                        errhint("Write a query such as %s.", self->values->example)));
     self->values->begin(self->values->context, TupleDescAttr(columns, 1));
     self->ids->begin_query(TupleDescAttr(columns, 0));
 }
@@ -63,7 +62,11 @@ void read_rows(const text* query, RowIds* ids, Copies* copies, const ValueReceiv
     MemoryContext row_context =
         AllocSetContextCreate(CurrentMemoryContext, "simhash row", ALLOCSET_DEFAULT_SIZES);
     Destination destination = {{receive_row, begin_rows, do_nothing, do_nothing, DestTuplestore},
-                               ids, copies, &values, row_context, false};
+                               ids,
+                               copies,
+                               &values,
+                               row_context,
+                               false};
     SPIExecuteOptions options = {};
     // Without a new snapshot for the query: it sees what the calling statement sees.
     options.read_only = true;

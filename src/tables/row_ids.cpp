@@ -32,9 +32,9 @@ void RowIds::add(Datum id, bool is_null) {
                         errmsg("query must not return an id that is null"),
                         errhint("Leave out such rows in the query.")));
     if (ids_.size() == kNoRow)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("query returns too many rows"),
-                        errdetail("The limit is %u.", kNoRow)));
+        ereport(ERROR,
+                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("query returns too many rows"),
+                 errdetail("The limit is %u.", kNoRow)));
     ids_.add(keep(id));
 }
 

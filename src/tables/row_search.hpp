@@ -45,11 +45,11 @@ class RowSearch {
             is_ended = !receive(a, b, distance);
             return !is_ended;
         };
-        CandidateReceiver receiver = {
-            [](void* context, RowNumber a, RowNumber b, int distance) {
-                return (*static_cast<decltype(take)*>(context))(a, b, distance);
-            },
-            &take};
+        CandidateReceiver receiver = {[](void* context, RowNumber a, RowNumber b, int distance) {
+                                          return (*static_cast<decltype(take)*>(context))(a, b,
+                                                                                          distance);
+                                      },
+                                      &take};
         if (a->size() == 0 || (b != nullptr && b->size() == 0))
             return;
         for (; key < a->keys() && !is_ended; key++)

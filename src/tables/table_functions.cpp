@@ -189,8 +189,9 @@ void put_chains(Rows* rows, const Shares&, ResultRows* result) {
 
 void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what) {
     if (PG_ARGISNULL(argument))
-        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", what),
-                        errhint("The type of the ids is the last argument, after all others.")));
+        ereport(ERROR,
+                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", what),
+                 errhint("The type of the ids is the last argument, after all others.")));
 }
 
 // The result of a function whose first arguments are the queries, and the next the similarity or

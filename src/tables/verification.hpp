@@ -16,8 +16,8 @@ class Verification {
   public:
     // In the current memory context. similarity: 0 to 1
     Verification(Documents* documents, double similarity, size_t memory_bytes)
-        : documents_(*documents), similarity_(similarity), candidates_(memory_bytes),
-          set_a_{CurrentMemoryContext}, set_b_{CurrentMemoryContext} {}
+        : documents_(*documents), similarity_(similarity),
+          candidates_(memory_bytes), set_a_{CurrentMemoryContext}, set_b_{CurrentMemoryContext} {}
 
     // False if the sizes of the sets alone exclude the similarity, which is at most the size of the
     // smaller one divided by that of the larger one.
@@ -54,8 +54,8 @@ class Verification {
     // Expects that the room is not full.
     void add(RowNumber a, RowNumber b) {
         // While the pairs of two parts are compared, both are in memory.
-        candidates_.add({documents_.part_of(a) << 32 | documents_.part_of(b),
-                         uint64_t(a) << 32 | b});
+        candidates_.add(
+            {documents_.part_of(a) << 32 | documents_.part_of(b), uint64_t(a) << 32 | b});
     }
 
     // Compares those that wait, and are still of interest when it is their turn. Calls

@@ -158,7 +158,8 @@ void expect_pairs_of_brute_force(const Codes& a, const Codes* b, int lanes,
                 else
                     search.run();
                 std::sort(found.pairs.begin(), found.pairs.end());
-                ASSERT_EQ(found.pairs, distances.within(radius)) << lanes << " lanes, radius " << radius;
+                ASSERT_EQ(found.pairs, distances.within(radius))
+                    << lanes << " lanes, radius " << radius;
             }
 }
 
