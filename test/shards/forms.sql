@@ -27,7 +27,7 @@ SELECT id FROM docs WHERE hamming(fp, hashint8extended(130, 7)) <= 5 ORDER BY id
 SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) = 3 ORDER BY id;
 
 -- between two distances
--- shipped: AND (public.hamming_within(fp,
+-- shipped: WHERE (public.hamming_within(fp,
 SELECT id FROM docs WHERE fp <~> hashint8extended(130, 7) BETWEEN 1 AND 6 ORDER BY id;
 
 -- beyond a distance
@@ -84,8 +84,8 @@ PREPARE near (bigint, integer) AS SELECT id FROM docs WHERE fp <~> $1 <= $2 ORDE
 EXECUTE near (hashint8extended(130, 7), 4);
 
 -- a fingerprint and a limit of another type, prepared
--- shipped: WHERE (public.hamming_within(fp, $1::bigint, public.hamming_radius(floor($2
-PREPARE near_limit (bigint, double precision) AS SELECT id FROM docs WHERE fp <~> $1 <= $2 ORDER BY id;
+-- shipped: WHERE (public.hamming_within(fp, $1::bigint, public.hamming_radius($2::numeric
+PREPARE near_limit (bigint, numeric) AS SELECT id FROM docs WHERE fp <~> $1 <= $2 ORDER BY id;
 EXECUTE near_limit (hashint8extended(130, 7), 4.5);
 
 -- a text, and the texts themselves

@@ -106,7 +106,6 @@ push @errors, map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 22023 SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''', 1.5)
 0A000 SELECT * FROM near_duplicate_groups('DELETE FROM marks RETURNING id, ''a''')
 22023 SELECT * FROM simhash_blocks(1, 65)
-22023 SELECT * FROM simhash_quality('{a, b}', 1.5)
 22023 SELECT * FROM simhash_layouts(64, 1)
 22023 SELECT * FROM simhash_layouts(3, -1)
 42809 SELECT simhash_index_check('marks')
