@@ -49,5 +49,32 @@ CREATE TABLE parts_0 PARTITION OF parts FOR VALUES IN (0);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES IN (1);
 SELECT plan('SELECT * FROM parts WHERE simhash(body) & 1 = 1');
 
+-- Behind row-level security a condition that is not leakproof reaches no index, neither that of the texts nor that of the expression.
+-- That of a stored fingerprint does, and with it the same rows are found.
+CREATE TABLE letters (id integer, site integer, body text, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+INSERT INTO letters (id, site, body)
+    SELECT i, i % 2, concat_ws(' ', 'letter', i, 'of', (SELECT string_agg(md5((i / 8)::text || j), ' ') FROM generate_series(1, 30) j))
+    FROM generate_series(1, 2000) i;
+CREATE INDEX letters_body ON letters USING simhash (body);
+CREATE INDEX letters_minhash ON letters USING simhash (minhash(body));
+CREATE INDEX letters_fp ON letters USING simhash (fp);
+ALTER TABLE letters ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own_site ON letters USING (site = 1);
+CREATE ROLE regress_simhash_reader;
+GRANT SELECT ON letters TO regress_simhash_reader;
+SET ROLE regress_simhash_reader;
+SET enable_seqscan = off;
+SELECT query, bool_or(line ~ 'letters_') AS by_index
+FROM unnest(ARRAY['body =~~ ''a letter''', 'near_duplicate(body, ''a letter'', 0.9)', 'minhash(body) <~> minhash(''a letter'') <= 9',
+                  'body = ''a letter''', 'fp <~> minhash(''a letter'') <= minhash_radius(0.8, 0.99) AND body =~~ ''a letter''']) query,
+     LATERAL plan('SELECT id FROM letters WHERE ' || query) line GROUP BY query ORDER BY query COLLATE "C";
+SELECT array_agg(l.id ORDER BY l.id) AS by_text FROM letters q, letters l WHERE q.id = 99 AND l.body =~~ q.body;
+SELECT array_agg(l.id ORDER BY l.id) AS by_both FROM letters q, letters l
+WHERE q.id = 99 AND l.fp <~> q.fp <= minhash_radius(0.8, 0.99) AND l.body =~~ q.body;
+RESET ROLE;
+RESET enable_seqscan;
+DROP TABLE letters;
+DROP ROLE regress_simhash_reader;
+
 DROP TABLE documents, parts;
 DROP FUNCTION plan, expected;
