@@ -291,6 +291,10 @@ EXCEPTION WHEN division_by_zero THEN RAISE INFO 'caught, % files', temporary_fil
 END $$;
 RESET work_mem;
 
+-- A name is no query, but what the HINT says is one.
+SELECT * FROM near_duplicate_pairs('page');
+SELECT count(*) > 0 AS some FROM near_duplicate_pairs('SELECT id, body FROM page');
+
 DROP ROLE regress_simhash_reader;
 DROP TABLE page, made, pair, all_pairs, many, many_sets, alike, ids;
 DROP TYPE place_of_page;
