@@ -178,8 +178,8 @@ void collect_rows(WindowObject window, int64 rows, Collector* collector, RowName
                             ceil(needed / 1024 / 1024 / hash_mem_multiplier))));
 }
 
-// The clusters of a finished set, in the current memory context. Their table gets four fifths of the
-// memory that the search leaves. It needs the last fifth while it grows.
+// The clusters of a finished set, in the current memory context. Their table gets four fifths of
+// the memory that the search leaves. It needs the last fifth while it grows.
 Clusters* find_clusters(Collector* collector, int32 radius) {
     size_t count = collector->count();
     size_t most_bytes = std::min(memory_beside(*collector) / 5 * 4, Clusters::bytes_for(count));

@@ -3,10 +3,10 @@
 // of memory, they go to temporary files, and the search works with these.
 //
 // For simhash_cluster and simhash_pairs_agg the limit is that of a hash table in the same query:
-// work_mem times hash_mem_multiplier. A distinct fingerprint takes at most kBytesPerFingerprint: the
-// search takes kBytesOfSearch of them, and its results the rest. What simhash_cluster keeps of rows
-// is within the same limit. These two compare fingerprints as unsigned numbers with the sign bit
-// flipped. That keeps the order of bigint and all distances.
+// work_mem times hash_mem_multiplier. A distinct fingerprint takes at most kBytesPerFingerprint:
+// the search takes kBytesOfSearch of them, and its results the rest. What simhash_cluster keeps of
+// rows is within the same limit. These two compare fingerprints as unsigned numbers with the sign
+// bit flipped. That keeps the order of bigint and all distances.
 #pragma once
 
 #include "server/pg.hpp"

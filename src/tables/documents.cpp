@@ -55,7 +55,7 @@ void Documents::read(const text* query, Models* models) {
         by_lane[lane].finish();
         for (Entry entry{}; by_lane[lane].next(&entry);) {
             CHECK_FOR_INTERRUPTS();
-            models->by_key(int(lane))->add(&entry.key, RowNumber(entry.tid));
+            models->list(int(lane))->add(&entry.key, RowNumber(entry.tid));
         }
         by_lane[lane].release();
     }

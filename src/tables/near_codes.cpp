@@ -5,7 +5,7 @@ namespace simhash {
 
 // Of the memory, a half sorts the lanes, and before that holds candidates; a quarter searches the
 // distinct lanes; a sixteenth is for the directories.
-NearCodes::NearCodes(ModelsByKey* a, ModelsByKey* b, PagePool* pool, size_t memory)
+NearCodes::NearCodes(SignatureList* a, SignatureList* b, PagePool* pool, size_t memory)
     : lanes_(a->lanes()), sets_{{a, PagedArray<Entry>(pool), {}, {}},
                                 {b, PagedArray<Entry>(pool), {}, {}}},
       memory_to_sort_(memory / 4), memory_of_lanes_(memory / 4),
@@ -52,7 +52,7 @@ void NearCodes::order_by(int lane, Set* set) {
     set->places.close();
     for (size_t i = 0; i < set->codes->size(); i++) {
         CHECK_FOR_INTERRUPTS();
-        sorter.add({set->codes->key(i)[lane], i});
+        sorter.add({set->codes->signature(i)[lane], i});
     }
     sorter.finish();
     set->lanes.emplace(Collector::within(CurrentMemoryContext, memory_of_lanes_,

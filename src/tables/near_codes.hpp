@@ -1,4 +1,4 @@
-// Candidates among models whose keys are codes: core/pairs/near_codes.hpp in memory that is
+// Candidates among models whose signatures are codes: core/pairs/near_codes.hpp in memory that is
 // limited. Codes are numbered in their order, from 0.
 //
 // What does not fit into memory is in paged arrays and other temporary files. Then pairs that are
@@ -21,9 +21,9 @@ namespace simhash {
 
 class NearCodes {
   public:
-    // Of one set, or, where b is not null, of two, whose keys are of the same size. Uses about
-    // `memory` bytes beside the pool.
-    NearCodes(ModelsByKey* a, ModelsByKey* b, PagePool* pool, size_t memory);
+    // Of one set, or, where b is not null, of two, whose signatures are of the same size. Uses
+    // about `memory` bytes beside the pool.
+    NearCodes(SignatureList* a, SignatureList* b, PagePool* pool, size_t memory);
 
     void search(int radius, const CandidateReceiver& receiver);
 
@@ -32,7 +32,7 @@ class NearCodes {
     bool between() const { return sets_[1].codes != nullptr; }
     size_t count(int set) const { return sets_[set].codes->size(); }
     void read(int set, size_t number, uint64_t* lanes) {
-        std::copy_n(sets_[set].codes->key(number), lanes_, lanes);
+        std::copy_n(sets_[set].codes->signature(number), lanes_, lanes);
     }
     void begin_lane(int lane);
     // Returns (lane, number of the code) at a place in the order of the present lane.
@@ -69,7 +69,7 @@ class NearCodes {
 
   private:
     struct Set {
-        ModelsByKey* codes;
+        SignatureList* codes;
         PagedArray<Entry> places; // (lane, number), in order
         LaneDirectory directory;  // of places
         std::optional<Collector> lanes;

@@ -1,10 +1,10 @@
-// The distinct keys are searched for near pairs (core/pairs). A pair of keys stands for all pairs
-// of models that have them. To look up the models of each pair as it comes would take two random
-// accesses. So pairs of keys are collected, and brought to their models by two sorts, as two merge
-// joins do:
+// The distinct signatures are searched for near pairs (core/pairs). A pair of signatures stands for
+// all pairs of models that have them. To look up the models of each pair as it comes would take two
+// random accesses. So pairs of signatures are collected, and brought to their models by two sorts,
+// as two merge joins do:
 //
-//     (key of a, key of b)   sorted by a, with the models of a   ->   (key of b, row of a)
-//     (key of b, row of a)   sorted by b, with the models of b   ->   (row of a, row of b)
+//     (signature of a, of b)      sorted by a, with the models of a  ->  (signature of b, row of a)
+//     (signature of b, row of a)  sorted by b, with the models of b  ->  (row of a, row of b)
 #include "tables/near_fingerprints.hpp"
 
 #include <algorithm>
@@ -18,20 +18,21 @@
 namespace simhash {
 namespace {
 
-// What was noted of a key: all of its models were in the group that this row was in.
-struct LinkedKey {
-    uint64_t key;
+// What was noted of a signature: all of its models were in the group that this row was in.
+struct LinkedSignature {
+    uint64_t signature;
     RowNumber group;
 };
 
 class NearFingerprints {
   public:
-    // The parts of the memory: half for the search of the keys, a quarter for each sort of pairs.
-    NearFingerprints(ModelsByKey* a, ModelsByKey* b, int radius, size_t memory,
+    // The parts of the memory: two thirds for the search of the signatures, a sixth for each sort
+    // of pairs.
+    NearFingerprints(SignatureList* a, SignatureList* b, int radius, size_t memory,
                      const CandidateReceiver& receiver, const LinkTeller& links)
         : between_(b != nullptr), radius_(radius), memory_(memory), receiver_(receiver),
-          links_(links), sets_{{a, {}, {}}, {b, {}, {}}}, pairs_(memory / 4),
-          half_done_(memory / 4) {}
+          links_(links), sets_{{a, {}, {}}, {b, {}, {}}}, pairs_(memory / 6),
+          half_done_(memory / 6) {}
 
     void run() {
         begin(&sets_[0]);
@@ -42,63 +43,65 @@ class NearFingerprints {
         if (links_.group_of != nullptr)
             make_notes();
         if (!is_ended_)
-            find_pairs(&*sets_[0].keys, between_ ? &*sets_[1].keys : nullptr, radius_,
-                       {receive_keys, nullptr, this});
+            find_pairs(&*sets_[0].signatures, between_ ? &*sets_[1].signatures : nullptr, radius_,
+                       {receive_signatures, nullptr, this});
         if (!is_ended_)
             look_up_first();
         release();
     }
 
   private:
+    static constexpr size_t kShareOfDirectory = 64; // of the memory, beside the other parts
+    static constexpr int kNoteBits = 16;            // 1 MB, which a processor's cache holds
+
     struct Set {
-        ModelsByKey* models;
-        std::optional<Collector> keys; // each once
-        LaneDirectory directory;       // of the models' keys
+        SignatureList* models;
+        std::optional<Collector> signatures; // each once
+        LaneDirectory directory;             // of the models' signatures
     };
 
-    // Models of one key: from `begin` on.
+    // Models of one signature: from `begin` on.
     struct Run {
         size_t begin, end;
     };
 
     Set& second() { return sets_[between_ ? 1 : 0]; }
 
-    uint64_t key(const Set& set, size_t i) const { return *set.models->key(i); }
+    uint64_t signature(const Set& set, size_t i) const { return *set.models->signature(i); }
 
     void begin(Set* set) {
-        constexpr size_t kShare = 16; // of the memory
-        size_t bytes = memory_ / 2 - memory_ / kShare;
         uint64_t last = 0;
-        set->keys.emplace(Collector::within(CurrentMemoryContext, bytes,
-                                            set == &sets_[1] ? &*sets_[0].keys : nullptr));
+        set->signatures.emplace(
+            Collector::within(CurrentMemoryContext, memory_ / 3 * 2,
+                              set == &sets_[1] ? &*sets_[0].signatures : nullptr));
         for (size_t i = 0; i < set->models->size(); i++) {
-            uint64_t key = this->key(*set, i);
+            uint64_t signature = this->signature(*set, i);
             CHECK_FOR_INTERRUPTS();
-            if (i == 0 || key != last)
-                set->keys->add(key);
-            last = key;
+            if (i == 0 || signature != last)
+                set->signatures->add(signature);
+            last = signature;
         }
-        set->keys->finish();
-        set->directory.make(set->models->size(), memory_ / kShare / (between_ ? 2 : 1),
-                            [&](size_t i) { return key(*set, i); });
+        set->signatures->finish();
+        set->directory.make(set->models->size(), memory_ / kShareOfDirectory,
+                            [&](size_t i) { return signature(*set, i); });
     }
 
-    // The models of a key, which is there.
-    Run run_of(const Set& set, uint64_t key) {
-        auto key_at = [&](size_t i) { return this->key(set, i); };
-        return run_from(set, set.directory.place_of(key, key_at));
+    // The models of a signature, which is there.
+    Run run_of(const Set& set, uint64_t signature) {
+        auto signature_at = [&](size_t i) { return this->signature(set, i); };
+        return run_from(set, set.directory.place_of(signature, signature_at));
     }
 
     Run run_from(const Set& set, size_t begin) {
         size_t end = begin + 1;
-        while (end < set.models->size() && key(set, end) == key(set, begin))
+        while (end < set.models->size() && signature(set, end) == signature(set, begin))
             end++;
         return {begin, end};
     }
 
     // ---- pairs of models ----
 
-    // Of one set, near keys are different ones. Models of equal keys come first.
+    // Of one set, near signatures are different ones. Models of equal signatures come first.
     void give_equal() {
         Set& set = sets_[0];
         for (size_t i = 0; i < set.models->size() && !is_ended_;) {
@@ -109,7 +112,7 @@ class NearFingerprints {
         }
     }
 
-    static bool receive_keys(void* search, uint64_t a, uint64_t b) {
+    static bool receive_signatures(void* search, uint64_t a, uint64_t b) {
         auto* self = static_cast<NearFingerprints*>(search);
         if (self->are_noted_as_linked(a, b))
             return true;
@@ -124,7 +127,7 @@ class NearFingerprints {
         pairs_.sort();
         for (const Entry& pair : pairs_.entries()) {
             CHECK_FOR_INTERRUPTS();
-            if (run.end == 0 || key(sets_[0], run.begin) != pair.key) {
+            if (run.end == 0 || signature(sets_[0], run.begin) != pair.key) {
                 run = run_of(sets_[0], pair.key);
                 note(sets_[0], run);
             }
@@ -144,7 +147,7 @@ class NearFingerprints {
         half_done_.sort();
         for (const Entry& pair : half_done_.entries()) {
             CHECK_FOR_INTERRUPTS();
-            if (run.end == 0 || key(second(), run.begin) != pair.key) {
+            if (run.end == 0 || signature(second(), run.begin) != pair.key) {
                 run = run_of(second(), pair.key);
                 note(second(), run);
             }
@@ -161,20 +164,20 @@ class NearFingerprints {
         is_ended_ = !receiver_.pair(receiver_.context, a, b, distance);
     }
 
-    // ---- linked keys: a cache, whose slots are overwritten ----
+    // ---- linked signatures: a cache, whose slots are overwritten ----
 
     void make_notes() {
-        size_t slots = size_t{1} << note_bits_;
-        notes_ = allocate<LinkedKey>(CurrentMemoryContext, slots);
-        std::fill_n(notes_, slots, LinkedKey{0, kNoRow});
+        size_t slots = size_t{1} << kNoteBits;
+        notes_ = allocate<LinkedSignature>(CurrentMemoryContext, slots);
+        std::fill_n(notes_, slots, LinkedSignature{0, kNoRow});
     }
 
-    LinkedKey* note_of(uint64_t key) {
-        constexpr uint64_t kSpread = 0x9E3779B97F4A7C15; // near keys have different hashes
-        return notes_ + (key * kSpread >> (kFingerprintBits - note_bits_));
+    LinkedSignature* note_of(uint64_t signature) {
+        constexpr uint64_t kSpread = 0x9E3779B97F4A7C15; // near signatures have different hashes
+        return notes_ + (signature * kSpread >> (kFingerprintBits - kNoteBits));
     }
 
-    // Notes the group of the models of a key, if it is one.
+    // Notes the group of the models of a signature, if it is one.
     void note(const Set& set, Run run) {
         if (notes_ == nullptr)
             return;
@@ -182,23 +185,23 @@ class NearFingerprints {
         for (size_t i = run.begin + 1; i < run.end; i++)
             if (links_.group_of(links_.context, set.models->row(i)) != group)
                 return;
-        uint64_t key = this->key(set, run.begin);
-        *note_of(key) = {key, group};
+        uint64_t signature = this->signature(set, run.begin);
+        *note_of(signature) = {signature, group};
     }
 
     // Where groups have merged since both were noted this may say no, which costs a look-up.
     bool are_noted_as_linked(uint64_t a, uint64_t b) {
         if (notes_ == nullptr)
             return false;
-        const LinkedKey *of_a = note_of(a), *of_b = note_of(b);
-        return of_a->key == a && of_b->key == b && of_a->group == of_b->group &&
+        const LinkedSignature *of_a = note_of(a), *of_b = note_of(b);
+        return of_a->signature == a && of_b->signature == b && of_a->group == of_b->group &&
                of_a->group != kNoRow;
     }
 
     void release() {
         for (Set& set : sets_) {
-            if (set.keys)
-                set.keys->release();
+            if (set.signatures)
+                set.signatures->release();
             set.directory.release();
         }
         pairs_.release();
@@ -213,16 +216,15 @@ class NearFingerprints {
     CandidateReceiver receiver_;
     LinkTeller links_;
     Set sets_[2];
-    SortBuffer<Entry> pairs_;     // (key of a, key of b)
-    SortBuffer<Entry> half_done_; // (key of b, distance and row of a)
+    SortBuffer<Entry> pairs_;     // (signature of a, signature of b)
+    SortBuffer<Entry> half_done_; // (signature of b, distance and row of a)
     bool is_ended_ = false;
-    static constexpr int note_bits_ = 16; // 1 MB, which a processor's cache holds
-    LinkedKey* notes_ = nullptr;
+    LinkedSignature* notes_ = nullptr;
 };
 
 } // namespace
 
-void find_near_fingerprints(ModelsByKey* a, ModelsByKey* b, int radius, size_t memory,
+void find_near_fingerprints(SignatureList* a, SignatureList* b, int radius, size_t memory,
                             const CandidateReceiver& receiver, const LinkTeller& links) {
     if (a->size() > 0 && (b == nullptr || b->size() > 0))
         NearFingerprints(a, b, radius, memory, receiver, links).run();

@@ -1,4 +1,5 @@
-// Candidates among models by keys of one lane: pairs of models whose keys are within a radius. near_fingerprints.cpp explains the search.
+// Candidates among models by signatures of one lane: pairs of models whose signatures are within a
+// radius. near_fingerprints.cpp explains the search.
 #pragma once
 
 #include "server/pg.hpp"
@@ -14,8 +15,8 @@ struct CandidateReceiver {
     void* context;
 };
 
-// Tells of which keys all models are linked to each other, to leave out their pairs: for linked
-// groups, where else the number of pairs grows with the square of a group's size.
+// Tells of which signatures all models are linked to each other, to leave out their pairs: for
+// linked groups, where else the number of pairs grows with the square of a group's size.
 struct LinkTeller {
     // The group that the row is in now. Groups only grow. Null if none are to be left out.
     RowNumber (*group_of)(void* context, RowNumber row) = nullptr;
@@ -24,7 +25,7 @@ struct LinkTeller {
 
 // Finds the candidates of one set, or, where b is not null, between two, in about this memory, in
 // bytes.
-void find_near_fingerprints(ModelsByKey* a, ModelsByKey* b, int radius, size_t memory,
+void find_near_fingerprints(SignatureList* a, SignatureList* b, int radius, size_t memory,
                             const CandidateReceiver& receiver, const LinkTeller& links);
 
 } // namespace simhash

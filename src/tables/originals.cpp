@@ -7,12 +7,12 @@
 //     3      2          an original, as 2 is none
 //     4      2, 3       of 3
 //
-// But of n rows that are all near to each other there are n^2 / 2 candidates. If there are many more
-// candidates than rows, these are given up, and the rows are divided into an earlier and a later
-// half. The originals of the earlier half are found first, in the same way. Then the later half is
-// searched between these originals and itself, which gives few candidates: originals are not near
-// to each other, so few of them are near to one row. Each later row remembers the first of them.
-// What is left of the later half joins none of these, and goes on in the same way:
+// But of n rows that are all near to each other there are n^2 / 2 candidates. If there are many
+// more candidates than rows, these are given up, and the rows are divided into an earlier and a
+// later half. The originals of the earlier half are found first, in the same way. Then the later
+// half is searched between these originals and itself, which gives few candidates: originals are
+// not near to each other, so few of them are near to one row. Each later row remembers the first of
+// them. What is left of the later half joins none of these, and goes on in the same way:
 //
 //     rows  1 .. 8    given up
 //     rows  1 .. 4    given up

@@ -1,6 +1,6 @@
 // The search that all functions of whole tables share, of documents, fingerprints and codes:
 //
-//     rows --> models --keys within the radius--> candidates --sets of documents--> pairs
+//     rows --> models --signatures within the radius--> candidates --sets of documents--> pairs
 //
 // A pair has a measure: the similarity of two documents, or else the distance of two values.
 #pragma once
@@ -17,11 +17,11 @@ namespace simhash {
 
 class RowSearch {
   public:
-    // In the current memory context, in about `memory` bytes beside the pool. radius: of each key.
-    // documents: whose sets
-    // are to be compared, or null where the keys are all that there is to compare
+    // In the current memory context, in about `memory` bytes beside the pool. radius: of each
+    // signature. documents: whose sets are to be compared, or null where the signatures are all
+    // that there is to compare
     RowSearch(PagePool* pool, int radius, Documents* documents, double similarity, size_t memory)
-        : pool_(pool), radius_(radius), memory_(memory) {
+        : pool_(pool), radius_(radius), memory_(documents == nullptr ? memory : memory / 3 * 2) {
         if (documents != nullptr)
             verification_.emplace(documents, similarity, memory / 3);
     }
@@ -35,12 +35,12 @@ class RowSearch {
     template <typename Receive>
     void find_candidates(Models* a, Models* b, const Receive& receive,
                          const LinkTeller& links = {}) {
-        int key = 0;
+        int signature = 0;
         bool is_ended = false;
-        // A pair is taken by the first key that is near.
+        // A pair is taken by the first signature that is near.
         auto take = [&](RowNumber a, RowNumber b, int distance) {
             if (verification_ && (!verification_->may_be_similar(a, b) ||
-                                  verification_->are_near_before(key, a, b, radius_)))
+                                  verification_->are_near_before(signature, a, b, radius_)))
                 return true;
             is_ended = !receive(a, b, distance);
             return !is_ended;
@@ -52,8 +52,9 @@ class RowSearch {
                                       &take};
         if (a->size() == 0 || (b != nullptr && b->size() == 0))
             return;
-        for (; key < a->keys() && !is_ended; key++)
-            find_by_key(a->by_key(key), b == nullptr ? nullptr : b->by_key(key), receiver, links);
+        for (; signature < a->signatures() && !is_ended; signature++)
+            find_by_list(a->list(signature), b == nullptr ? nullptr : b->list(signature), receiver,
+                         links);
     }
 
     // Calls give(a, b, measure) for the pairs that are wanted when they are found, and would be
@@ -79,18 +80,17 @@ class RowSearch {
     }
 
   private:
-    void find_by_key(ModelsByKey* a, ModelsByKey* b, const CandidateReceiver& receiver,
-                     const LinkTeller& links) {
-        size_t memory = memory_ / 3 * 2;
+    void find_by_list(SignatureList* a, SignatureList* b, const CandidateReceiver& receiver,
+                      const LinkTeller& links) {
         if (a->lanes() == 1)
-            find_near_fingerprints(a, b, radius_, memory, receiver, links);
+            find_near_fingerprints(a, b, radius_, memory_, receiver, links);
         else
-            NearCodes(a, b, pool_, memory).search(radius_, receiver);
+            NearCodes(a, b, pool_, memory_).search(radius_, receiver);
     }
 
     PagePool* pool_;
     int radius_;
-    size_t memory_;
+    size_t memory_; // of the search by signatures
     std::optional<Verification> verification_;
 };
 

@@ -4,7 +4,7 @@
 //
 // The limit of memory is that of a hash table in the same query: work_mem times
 // hash_mem_multiplier. Half of it is for the pages of what is kept of rows, of which the rest is in
-// temporary files; the other half is for sorting and for the search.
+// temporary files; the other half is for sorting, and then for the search.
 #include "server/pg.hpp"
 
 #include <bit>
@@ -15,7 +15,7 @@
 #include "tables/documents.hpp"
 #include "tables/links.hpp"
 #include "tables/originals.hpp"
-#include "tables/query_keys.hpp"
+#include "tables/query_values.hpp"
 #include "tables/row_search.hpp"
 
 using namespace simhash;
@@ -26,13 +26,13 @@ namespace {
 struct Shares {
     size_t memory = get_hash_memory_limit();
     size_t pages = memory / 2;
-    size_t sort = memory / 4; // the rows of a query by their values; ends before the search
+    size_t sort = memory / 2; // the rows of a query by their values; ends before the search
     size_t search = memory / 8 * 3;
     size_t results = memory / 8;
 };
 
 // Documents, whose similarity is asked for, or fingerprints and codes, whose distance is.
-enum class Kind { kDocuments, kKeys };
+enum class Kind { kDocuments, kValues };
 
 // The rows that are searched: of one query or two.
 class Rows {
@@ -47,10 +47,10 @@ class Rows {
             if (b != nullptr)
                 read_documents(b, &models_[1]);
         } else {
-            QueryKeys keys(&pool_, &ids_, &copies_, shares.sort, radius);
-            keys.read(a, &models_[0]);
+            QueryValues values(&pool_, &ids_, &copies_, shares.sort, radius);
+            values.read(a, &models_[0]);
             if (b != nullptr)
-                keys.read(b, &models_[1]);
+                values.read(b, &models_[1]);
         }
         search_.emplace(&pool_, radius, documents_ ? &*documents_ : nullptr, similarity,
                         shares.search);
@@ -271,15 +271,15 @@ Datum simhash_near_duplicate_join(PG_FUNCTION_ARGS) {
 
 // (query text, radius integer [, id_type anyelement]).
 Datum simhash_pairs(PG_FUNCTION_ARGS) {
-    return pairs(fcinfo, Kind::kKeys);
+    return pairs(fcinfo, Kind::kValues);
 }
 
 // (query text, radius integer, chains boolean [, id_type anyelement]).
 Datum simhash_groups(PG_FUNCTION_ARGS) {
-    return groups(fcinfo, Kind::kKeys);
+    return groups(fcinfo, Kind::kValues);
 }
 
 // (a_query text, b_query text, radius integer [, id_type anyelement]).
 Datum simhash_join(PG_FUNCTION_ARGS) {
-    return join(fcinfo, Kind::kKeys);
+    return join(fcinfo, Kind::kValues);
 }

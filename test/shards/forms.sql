@@ -186,8 +186,11 @@ SELECT count(*), sum(a::numeric), sum(b::numeric), sum(distance) FROM unnest((SE
 SELECT tenant, count(*), sum(a::numeric), sum(b::numeric)
 FROM (SELECT tenant, simhash_pairs_agg(fp, 5) AS pairs FROM docs GROUP BY tenant) t, unnest(t.pairs) p GROUP BY tenant ORDER BY tenant;
 
--- pairs of an array
-SELECT count(*), sum(a::numeric), sum(b::numeric) FROM simhash_pairs((SELECT array_agg(fp) FROM docs));
+-- pairs by ids
+SELECT count(*), sum(id * other), sum(distance) FROM simhash_pairs('SELECT id, fp FROM docs ORDER BY id', 3);
+
+-- groups by ids
+SELECT count(*), sum(id * original), sum(distance) FROM simhash_groups('SELECT id, fp FROM docs ORDER BY id', 3);
 
 -- pairs with their documents
 WITH near AS MATERIALIZED (

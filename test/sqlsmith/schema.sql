@@ -312,7 +312,7 @@ CREATE FUNCTION cluster_count(integer) RETURNS bigint LANGUAGE sql STABLE AS $$
     FROM (SELECT simhash_cluster(fp, $1) OVER () AS c FROM docs WHERE id < 400) d
 $$;
 CREATE FUNCTION pair_count(bigint[], integer) RETURNS bigint LANGUAGE sql STABLE
-    AS 'SELECT count(*) FROM simhash_pairs($1, $2)';
+    AS 'SELECT cardinality(simhash_pairs_agg(fp, $2)) FROM unnest($1) fp';
 CREATE FUNCTION feature_count(text, text, integer) RETURNS bigint LANGUAGE sql STABLE
     AS 'SELECT count(*) FROM simhash_features($1, $2, $3)';
 CREATE FUNCTION layout_count(integer, bigint) RETURNS bigint LANGUAGE sql STABLE

@@ -71,15 +71,20 @@ my %calls = (
 	'simhash_agg(text)'                             => 'simhash_agg(body)',
 	'simhash_agg(text,double precision)'            => 'simhash_agg(body, weights[1])',
 	'simhash_cluster(bigint,integer)'               => 'simhash_cluster(fp, 3) OVER ()',
-	'simhash_pairs(bigint[],integer)'               => 'simhash_pairs(ARRAY[fp, other], radius)',
+	'simhash_pairs(text,integer)'                   => q{simhash_pairs(format('VALUES (1, %L::bigint), (2, %L)', fp, other), radius)},
+	'simhash_pairs(text,integer,anyelement)'        => q{simhash_pairs(format('VALUES (%L, %L::bigint), (''2'', %L)', hex, fp, other), radius, hex)},
+	'simhash_groups(text,integer,boolean)'          => q{simhash_groups(format('VALUES (1, %L::bit(128)), (2, %L)', code, other_code), radius)},
+	'simhash_groups(text,integer,boolean,anyelement)'       =>
+		q{simhash_groups(format('VALUES (%L, %L::bit(128)), (''2'', %L)', hex, code, other_code), radius, true, hex)},
+	'simhash_join(text,text,integer)'               => q{simhash_join('SELECT 1, ' || fp || '::bigint', 'SELECT 2, ' || other || '::bigint', 64)},
+	'simhash_join(text,text,integer,anyelement)'    =>
+		q{simhash_join(format('SELECT %L, %L::bit(128)', hex, code), format('SELECT %L, %L::bit(128)', hex, other_code), 128, hex)},
 	'simhash_pairs_agg(bigint)'                     => 'simhash_pairs_agg(fp)',
 	'simhash_pairs_agg(bigint,integer)'             => 'simhash_pairs_agg(other, 3)',
 	'simhash_blocks(bigint,integer)'                => 'simhash_blocks(fp, 3)',
 	'simhash_layouts(integer,bigint)'               => 'simhash_layouts(radius, id)',
 	'simhash_index_check(regclass,boolean)'         => q{simhash_index_check(('docs_fp' || left('', id))::regclass)},
 	'simhash_index_info(regclass)'                  => q{simhash_index_info(('docs_fp' || left('', id))::regclass)},
-	'simhash_join(bigint[],bigint[],integer)'       => 'simhash_join(ARRAY[fp], ARRAY[other], 3)',
-	'simhash_pairs_of(text,integer)'                => q{simhash_pairs_of('SELECT ' || fp || ' UNION SELECT ' || other)},
 	'minhash(text,text,integer)'                    => 'minhash(body, words, 1 + radius)',
 	'minhash_of(text[])'                            => 'minhash_of(features)',
 	'minhash_of(bigint[])'                          => 'minhash_of(hashes)',
@@ -101,10 +106,14 @@ my %calls = (
 	'near_duplicate_pairs(text,double precision)'   => q{near_duplicate_pairs(format('VALUES (1, %L), (2, %L)', body, copy), .3)},
 	'near_duplicate_pairs(text,double precision,anyelement)'  =>
 		q{near_duplicate_pairs(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), .3, hex)},
-	'near_duplicate_groups(text,double precision)'  => q{near_duplicate_groups(format('VALUES (1, %L), (2, %L)', body, copy), .3)},
-	'near_duplicate_groups(text,double precision,anyelement)' =>
-		q{near_duplicate_groups(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), .3, hex)},
-	'simhash_join_of(text,text,integer)'            => q{simhash_join_of('SELECT ' || fp, 'SELECT ' || other)},
+	'near_duplicate_groups(text,double precision,boolean)'  =>
+		q{near_duplicate_groups(format('VALUES (1, %L), (2, %L)', body, copy), .3)},
+	'near_duplicate_groups(text,double precision,boolean,anyelement)' =>
+		q{near_duplicate_groups(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), .3, true, hex)},
+	'near_duplicate_join(text,text,double precision)'       =>
+		q{near_duplicate_join(format('SELECT 1, %L', body), format('SELECT 2, %L', copy), .3)},
+	'near_duplicate_join(text,text,double precision,anyelement)' =>
+		q{near_duplicate_join(format('SELECT %L, %L', hex, body), format('SELECT %L, %L', hex, copy), .3, hex)},
 	'minhash_code(text,integer,text,integer)'       => 'minhash_code(body, 128, words, 1 + radius)',
 	'code_from_hex(text)'                           => q{code_from_hex(hex || hex)},
 	'minhash_code_of(text[],integer)'               => 'minhash_code_of(features)',
@@ -123,19 +132,6 @@ my %calls = (
 	'bit_lanes(bit)'                                => 'bit_lanes(code)',
 	'bit_lane_layout(integer)'                      => 'bit_lane_layout(1 + radius)',
 	'document_lane_layout(integer)'                 => 'document_lane_layout(radius)',
-	'simhash_cluster(bit)'                          => 'simhash_cluster(code) OVER ()',
-	'simhash_cluster(bit,integer)'                  => 'simhash_cluster(code, 9) OVER ()',
-	'simhash_pairs_agg(bit)'                        => 'simhash_pairs_agg(code)',
-	'simhash_pairs_agg(bit,integer)'                => 'simhash_pairs_agg(other_code, 9)',
-	'simhash_bit_pairs(bit[])'                      => 'simhash_bit_pairs(ARRAY[code, other_code])',
-	'simhash_bit_pairs(bit[],integer)'              => 'simhash_bit_pairs(ARRAY[code, other_code], radius)',
-	'simhash_bit_join(bit[],bit[])'                 => 'simhash_bit_join(ARRAY[code], ARRAY[other_code])',
-	'simhash_bit_join(bit[],bit[],integer)'         => 'simhash_bit_join(ARRAY[code], ARRAY[other_code], radius)',
-	'simhash_bit_pairs_of(text)'                    => q{simhash_bit_pairs_of(format('VALUES (%L::bit(128)), (%L)', code, other_code))},
-	'simhash_bit_pairs_of(text,integer)'            => q{simhash_bit_pairs_of(format('VALUES (%L::bit(128)), (%L)', code, other_code), radius)},
-	'simhash_bit_join_of(text,text)'                => q{simhash_bit_join_of(format('SELECT %L::bit(128)', code), format('SELECT %L::bit(128)', other_code))},
-	'simhash_bit_join_of(text,text,integer)'        =>
-		q{simhash_bit_join_of(format('SELECT %L::bit(128)', code), format('SELECT %L::bit(128)', other_code), radius)},
 );
 $calls{"hamming_near_$_(bigint,bigint)"} = 'fp ~' . '|' x $_ . '= other' for 1 .. 8;
 # Called by the planner, or by the aggregates above.

@@ -1,12 +1,11 @@
-# The groups of docs/clusters.md that stay true, with the statements as they stand there: beside four writers and after them,
-# what is kept up by changes equals the whole computed anew, and so does a definition by pairs of documents.
+# Linked groups that stay true (scripts/linked_groups.sql): beside four writers and after them, what is kept up by changes equals the
+# whole computed anew, and so does a definition by pairs of documents.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 use IPC::Run;
-use MarkdownExamples;
 use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
@@ -15,16 +14,8 @@ my $changes = $ENV{SIMHASH_GROUP_CHANGES} // 4000;
 my $node = start_node('groups');
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
-# The page's statements, without its rows.
-my ($table, $whole, $recipe);
-for my $example (read_examples(slurp_file("$FindBin::RealBin/../../docs/clusters.md")))
-{
-	$table = $1 if $example->{sql} =~ /^(CREATE TABLE notices \(.*?;\n)/ms;
-	$whole = $1 if $example->{sql} =~ /^(UPDATE notices n SET.*?;\n)/ms && !$whole;
-	$recipe = $1 if $example->{sql} =~ /^(CREATE INDEX ON notices .*END \$\$;\n)/ms;
-}
-ok($table && $whole && $recipe, 'the page has the statements');
-$node->safe_psql('postgres', $table);
+my $recipe = slurp_file("$FindBin::RealBin/../../scripts/linked_groups.sql");
+$node->safe_psql('postgres', 'CREATE TABLE notices (id bigint PRIMARY KEY, body text, original bigint)');
 
 # A text of 40 words is a notice and what is changed in it: a word at one place of many, or at two. Some texts are short, empty or NULL.
 $node->safe_psql('postgres', q{
@@ -35,19 +26,18 @@ $node->safe_psql('postgres', q{
 			WHEN place = 58 THEN '...' WHEN place = 59 THEN 'notice ' || notice % 7 END $$});
 my $row = q{floor(400 * random())::integer, floor(61 * random())::integer, floor(120 * random())::integer};
 $node->safe_psql('postgres', qq{SELECT setseed(0.26);
-	INSERT INTO notices (id, body) SELECT i, text_of($row) FROM generate_series(1, 2000) i; $whole});
+	INSERT INTO notices (id, body) SELECT i, text_of($row) FROM generate_series(1, 2000) i});
 # What changes before the trigger is there.
 $node->safe_psql('postgres', qq{SELECT setseed(0.27);
-	UPDATE notices SET body = text_of($row) WHERE id % 10 = 0; DELETE FROM notices WHERE id % 10 = 1; $recipe SELECT compute_originals()});
+	UPDATE notices SET body = text_of($row) WHERE id % 10 = 0; DELETE FROM notices WHERE id % 10 = 1; $recipe});
 
 # What differs from the whole computed anew.
 my $wrong = q{
-	SELECT count(*) FROM notices n FULL JOIN near_duplicate_groups('SELECT id, body FROM notices ORDER BY id') g USING (id)
+	SELECT count(*) FROM notices n FULL JOIN near_duplicate_groups('SELECT id, body FROM notices ORDER BY id', chains => true) g USING (id)
 	WHERE n.original IS DISTINCT FROM g.original};
 is($node->safe_psql('postgres', $wrong), 0, 'the whole is computed');
 my $pairs_apart = q{
-	SELECT count(*) FROM notices a JOIN notices b ON a.fp <~> b.fp <= 8 AND a.id < b.id
-	WHERE shingle_similarity(a.body, b.body) >= 0.8 AND a.original <> b.original};
+	SELECT count(*) FROM notices a JOIN notices b ON a.body =~~ b.body AND a.id < b.id WHERE a.original <> b.original};
 is($node->safe_psql('postgres', $pairs_apart), 0, '... and no near-duplicates are apart');
 cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM notices WHERE id <> original'), '>', 200, '... in groups of several');
 

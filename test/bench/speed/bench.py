@@ -44,7 +44,7 @@ INSERT_ROWS = 1_000_000
 SINGLE_ROWS = 40_000        # inserted one by one, in all
 MOST_DOCUMENTS = 20_000
 BUILD_MEMORY = "1GB"        # maintenance_work_mem
-WHOLE_BYTES = 52            # of memory for a fingerprint of pairs, clusters and joins: somewhat more than all need
+WHOLE_BYTES = 80            # of memory for a fingerprint of pairs, groups, clusters and joins: what the last of them need
 PARTS = ("build", "probe", "nearest", "wire", "cold", "whole", "hot", "insert", "grow", "documents", "wide")
 
 
@@ -559,8 +559,9 @@ class Bench:
 
     def whole(self, table, rows):
         """Pairs, clusters and joins of all rows: with memory for all of them, and with a quarter of it, by temporary files."""
-        pairs = f"SELECT count(*) FROM simhash_pairs_of('SELECT fp FROM {table}', %d)"
-        join = f"SELECT count(*) FROM simhash_join_of('SELECT fp FROM {table} WHERE id %% 10 = 0', 'SELECT fp FROM {table} WHERE id %% 10 > 0', %d)"
+        pairs = f"SELECT count(*) FROM simhash_pairs('SELECT id, fp FROM {table}', %d)"
+        join = f"SELECT count(*) FROM simhash_join('SELECT id, fp FROM {table} WHERE id %% 10 = 0', 'SELECT id, fp FROM {table} WHERE id %% 10 > 0', %d)"
+        groups = f"SELECT count(*) FILTER (WHERE id = original) FROM simhash_groups('SELECT id, fp FROM {table}', %d)"
         clusters = f"SELECT count(*) FILTER (WHERE cluster = fp) FROM (SELECT fp, simhash_cluster(fp, %d) OVER () AS cluster FROM {table}) c"
         for method in self.chosen("simhash"):
             for place, kilobytes in (("memory", rows * WHOLE_BYTES // 1024), ("files", rows * WHOLE_BYTES // 4 // 1024)):
@@ -568,6 +569,7 @@ class Bench:
                     connection.execute("SET hash_mem_multiplier = 1")
                     most = ROUNDS if rows <= MANY_ROWS else 1
                     for measure, statement, radius, rounds in (("pairs", pairs, 3, most), ("pairs", pairs, 8, int(rows <= MANY_ROWS)),
+                                                               ("groups", groups, 3, most),
                                                                ("join of a tenth with the others", join, 3, most),
                                                                ("clusters, counted", clusters, 3, most)):
                         seconds = [self.seconds(connection, statement % radius) for _ in range(rounds)]

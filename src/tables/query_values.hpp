@@ -1,4 +1,4 @@
-// The fingerprints or codes that queries return, as models with their keys.
+// The fingerprints or codes that queries return, as models with their signatures.
 //
 // The lanes of a code are 64 adjacent bits each here; bits that the last one lacks are 0. So codes
 // are in the order of the server's bit strings, and their distances are those of the lanes. An
@@ -17,10 +17,10 @@
 
 namespace simhash {
 
-class QueryKeys {
+class QueryValues {
   public:
     // In the current memory context. sort_bytes: memory to sort the values of a query
-    QueryKeys(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes, int32 radius)
+    QueryValues(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes, int32 radius)
         : pool_(pool), ids_(*ids), copies_(*copies), context_(CurrentMemoryContext),
           sort_bytes_(sort_bytes), radius_(radius) {}
 
@@ -30,11 +30,11 @@ class QueryKeys {
     void read(const text* query, std::optional<Models>* models);
 
   private:
-    static void begin(void* keys, Form_pg_attribute column);
-    static void add(void* keys, RowNumber row, Datum value, bool is_null);
+    static void begin(void* values, Form_pg_attribute column);
+    static void add(void* values, RowNumber row, Datum value, bool is_null);
     ValueReceiver receiver();
     void add_code(RowNumber row, Datum value);
-    void add_to_models(const uint64_t* key, RowNumber row, ModelsByKey* models);
+    void add_to_models(const uint64_t* signature, RowNumber row, SignatureList* models);
 
     PagePool* pool_;
     RowIds& ids_;

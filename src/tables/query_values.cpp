@@ -1,5 +1,5 @@
 // Reads the fingerprints or codes that a query returns. See the header.
-#include "tables/query_keys.hpp"
+#include "tables/query_values.hpp"
 
 #include <algorithm>
 
@@ -27,12 +27,12 @@ void check_length(int bits) {
 
 } // namespace
 
-ValueReceiver QueryKeys::receiver() {
+ValueReceiver QueryValues::receiver() {
     return {begin, add, this, "an id and a fingerprint or a code", "SELECT id, fp FROM docs"};
 }
 
-void QueryKeys::begin(void* keys, Form_pg_attribute column) {
-    auto* self = static_cast<QueryKeys*>(keys);
+void QueryValues::begin(void* values, Form_pg_attribute column) {
+    auto* self = static_cast<QueryValues*>(values);
     Oid type = getBaseType(column->atttypid);
     bool are_codes = type == BITOID || type == VARBITOID;
     if (type != INT8OID && !are_codes)
@@ -45,8 +45,8 @@ void QueryKeys::begin(void* keys, Form_pg_attribute column) {
     check_radius(self->radius_, are_codes ? kMaxCodeBits : kFingerprintBits);
 }
 
-void QueryKeys::add(void* keys, RowNumber row, Datum value, bool is_null) {
-    auto* self = static_cast<QueryKeys*>(keys);
+void QueryValues::add(void* values, RowNumber row, Datum value, bool is_null) {
+    auto* self = static_cast<QueryValues*>(values);
     if (is_null)
         return;
     if (self->are_codes_)
@@ -55,7 +55,7 @@ void QueryKeys::add(void* keys, RowNumber row, Datum value, bool is_null) {
         self->fingerprints_->add({uint64_t(DatumGetInt64(value)), row});
 }
 
-void QueryKeys::add_code(RowNumber row, Datum value) {
+void QueryValues::add_code(RowNumber row, Datum value) {
     constexpr size_t kBytesOfLane = sizeof(uint64_t);
     Code code = datum_get_code(value);
     // The first code sets the length for all.
@@ -82,32 +82,33 @@ void QueryKeys::add_code(RowNumber row, Datum value) {
     codes_->add(record);
 }
 
-void QueryKeys::read(const text* query, std::optional<Models>* models) {
+void QueryValues::read(const text* query, std::optional<Models>* models) {
     fingerprints_.emplace(sort_bytes_);
     read_rows(query, &ids_, &copies_, receiver());
     models->emplace(pool_, 1, bits_ == 0 ? 1 : lane_count_of_bits(bits_));
-    ModelsByKey* by_key = (*models)->by_key(0);
+    SignatureList* list = (*models)->list(0);
     // Equal values come one after another, in order of their rows.
     fingerprints_->finish();
     for (Entry entry{}; fingerprints_->next(&entry);)
-        add_to_models(&entry.key, RowNumber(entry.tid), by_key);
+        add_to_models(&entry.key, RowNumber(entry.tid), list);
     fingerprints_->release();
     if (!codes_)
         return;
     codes_->finish();
     while (const uint64_t* record = codes_->next())
-        add_to_models(record, RowNumber(record[by_key->lanes()]), by_key);
+        add_to_models(record, RowNumber(record[list->lanes()]), list);
     codes_->release();
     codes_.reset();
 }
 
-void QueryKeys::add_to_models(const uint64_t* key, RowNumber row, ModelsByKey* models) {
+void QueryValues::add_to_models(const uint64_t* signature, RowNumber row, SignatureList* models) {
     CHECK_FOR_INTERRUPTS();
     size_t count = models->size();
-    if (count > 0 && std::equal(key, key + models->lanes(), models->key(count - 1)))
+    if (count > 0 &&
+        std::equal(signature, signature + models->lanes(), models->signature(count - 1)))
         copies_.append(last_, row);
     else
-        models->add(key, row);
+        models->add(signature, row);
     last_ = row;
 }
 
