@@ -162,6 +162,7 @@ Pairs near_documents(const Fingerprints& of_documents, int radius) {
         for (const int i : into->documents(a))
             for (const int j : into->documents(b))
                 into->pairs.push_back(std::minmax(i, j));
+        return true;
     };
     find_near_pairs({searched.data(), scratch.data(), searched.size()}, radius,
                     {pair, nullptr, &found}, {[](void*) {}, nullptr});

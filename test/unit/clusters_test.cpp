@@ -25,8 +25,9 @@ constexpr Pause kNoPause = {[](void*) {}, nullptr};
 using Pair = std::pair<uint64_t, uint64_t>;
 using Fingerprints = std::vector<uint64_t>;
 
-void add_pair(void* pairs, uint64_t a, uint64_t b) {
+bool add_pair(void* pairs, uint64_t a, uint64_t b) {
     static_cast<std::vector<Pair>*>(pairs)->emplace_back(a, b);
+    return true;
 }
 
 // What a search works in: a copy, and scratch filled with rubbish.

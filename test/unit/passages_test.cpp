@@ -394,9 +394,9 @@ TEST(PlacedWords, StandWhereTheTextHasThem) {
 // They are the words of the cutter, and each place, read by itself, gives its word.
 TEST(PlacedWords, AreTheWordsOfTheCutter) {
     const char* const pieces[] = {"a",      "B",      "9",          " ",      ".",      "\u0301",
-                                   "\u00e9", "東",     "京",         "ก",      "\u0e33", "\u30ab",
-                                   "\u3099", "\u00ad", "\U0001F600", "\u3000", "\ufdfa", "\u00bd",
-                                   "가",     "\u0915", "\u094d",     "word"};
+                                  "\u00e9", "東",     "京",         "ก",      "\u0e33", "\u30ab",
+                                  "\u3099", "\u00ad", "\U0001F600", "\u3000", "\ufdfa", "\u00bd",
+                                  "가",     "\u0915", "\u094d",     "word"};
     Random random(9);
     for (int turn = 0; turn < 20000; turn++) {
         std::string text;
