@@ -59,7 +59,9 @@ void do_nothing(DestReceiver*) {}
 // A single word may be a table's name, but is no query.
 const char* statement_of(const text* query) {
     const char* statement = text_to_cstring(query);
-    if (*statement != '\0' && strpbrk(statement, " \t\r\n(") == nullptr)
+    bool is_name = strpbrk(statement, " \t\r\n(") == nullptr &&
+                   (isalpha(uint8(*statement)) || *statement == '_' || *statement == '"');
+    if (is_name)
         ereport(ERROR,
                 (errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be a statement, not a name"),
                  errhint("Write a query such as SELECT id, body FROM %s.", statement)));
