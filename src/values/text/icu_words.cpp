@@ -62,7 +62,7 @@ void check_locale(const char* locale) {
 
 // ICU divides a run of Han, Thai and the like by its dictionaries in one call, in which a query
 // cannot be cancelled. So it gets a document in pieces.
-constexpr int32_t kPiece = 64 * 1024; // bytes
+constexpr int32_t kPiece = 16 * 1024; // bytes
 // The words of such a run depend on what follows, but hardly on what is so far away.
 constexpr int32_t kContext = 1024;
 
