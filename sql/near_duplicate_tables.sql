@@ -291,7 +291,7 @@ EXCEPTION WHEN division_by_zero THEN RAISE INFO 'caught, % files', temporary_fil
 END $$;
 RESET work_mem;
 
--- A name is no query, but what the HINT says is one.
+-- A name is no query.
 SELECT * FROM near_duplicate_pairs('page');
 SELECT count(*) > 0 AS some FROM near_duplicate_pairs('SELECT id, body FROM page');
 

@@ -57,14 +57,14 @@ bool receive_row(TupleTableSlot* row, DestReceiver* destination) {
 void do_nothing(DestReceiver*) {}
 
 // A single word may be a table's name, but is no query.
-const char* statement_of(const text* query) {
+const char* statement_of(const text* query, const ValueReceiver& values) {
     const char* statement = text_to_cstring(query);
     bool is_name = strpbrk(statement, " \t\r\n(") == nullptr &&
                    (isalpha(uint8(*statement)) || *statement == '_' || *statement == '"');
     if (is_name)
         ereport(ERROR,
                 (errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be a statement, not a name"),
-                 errhint("Write a query such as SELECT id, body FROM %s.", statement)));
+                 errhint("Write a query such as %s.", values.example)));
     return statement;
 }
 
@@ -92,7 +92,7 @@ void read_rows(const text* query, RowIds* ids, Copies* copies, const ValueReceiv
     // the end of the transaction or subtransaction restores the setting.
     bool was_read_only = XactReadOnly;
     XactReadOnly = true;
-    SPI_execute_extended(statement_of(query), &options);
+    SPI_execute_extended(statement_of(query, values), &options);
     XactReadOnly = was_read_only;
     SPI_finish();
     MemoryContextDelete(row_context);
