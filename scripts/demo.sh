@@ -89,7 +89,7 @@ run_psql -At -c "
     -- The groups with the most different members first, as equal files are no surprise.
     WITH listed AS (
         SELECT original, count(*) AS documents, count(DISTINCT round(similarity::numeric, 3)) AS kinds,
-               array_agg(to_char(similarity, 'FM0.000') || '  ' || name ORDER BY id = original DESC, similarity, name) AS lines
+               array_agg(coalesce(to_char(similarity, 'FM0.000'), 'first') || '  ' || name ORDER BY id = original DESC, similarity, name) AS lines
         FROM groups GROUP BY original HAVING count(*) > 1)
     SELECT E'\n' || documents || E' documents\n    ' || array_to_string(lines[:6], E'\n    ')
            || CASE WHEN cardinality(lines) > 6 THEN E'\n    ... and ' || cardinality(lines) - 6 || ' more' ELSE '' END
