@@ -45,6 +45,23 @@ SINGLE_ROWS = 40_000        # inserted one by one, in all
 MOST_DOCUMENTS = 20_000
 BUILD_MEMORY = "1GB"        # maintenance_work_mem
 WHOLE_BYTES = 80            # of memory for a fingerprint of pairs, groups, clusters and joins: what the last of them need
+# What each part measures:
+#   build      each index built serially: time, WAL, peak memory without shared buffers, bytes per row; the first method and the B-tree also
+#              with 1 and 2 workers
+#   probe      one lateral join of 1 000 (10 000) query fingerprints with the table; each query is one bit away from some row. probe grows:
+#              radius 3 at the most rows beside the fewest, in turns
+#   nearest    the same with ORDER BY … LIMIT n
+#   wire       pgbench -M prepared, 1, 2 and 8 clients on the same machine; seven of ten queries find a row
+#   cold       after a restart and, as root, with the kernel's file cache dropped: 200 queries in one statement
+#   whole      pairs, clusters and a join of all rows, with memory for all fingerprints and for a quarter of them
+#   hot        1 % of the rows have one fingerprint; queries at least 16 bits away that share one block with it, against queries that share
+#              none
+#   insert     1 million rows into an empty indexed table by INSERT … SELECT and COPY, 1 and 4 writers; then 40 000 single-row transactions;
+#              then 10 % deleted and VACUUM
+#   grow       the same until the index is as large as the table: fast methods, above 1 and up to 20 million rows
+#   wide       codes of 256 bits within 31 and of 128 within 18, of four kinds (codes.cpp): builds, lateral joins, the 10 nearest, answers
+#              beside brute force; of clustered codes also pgbench, pairs, faiss, and 1 000 rows of one code
+#   documents  fingerprints of at most 20 000 texts in /usr/share/doc and /usr/share/man
 PARTS = ("build", "probe", "nearest", "wire", "cold", "whole", "hot", "insert", "grow", "documents", "wide")
 
 
