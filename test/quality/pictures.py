@@ -6,9 +6,9 @@ a folder, hashes each and copies of it, and writes the share of copies within ea
 many of a million pairs of different pictures are, as tables in Markdown. Needs python3-numpy and
 python3-pil.
 
-The hashes are those of docs/fingerprints-from-elsewhere.md, written from their descriptions: of
-64 bits, average hash and difference hash (Krawetz), and the signs of a cosine transform about their
-median; of 256 bits, PDQ (pdq.py).
+The hashes are those of docs/fingerprints.md, written from their descriptions: of 64 bits, average
+hash and difference hash (Krawetz), and the signs of a cosine transform about their median; of 256
+bits, PDQ (pdq.py).
 
 An index cuts a hash of 256 bits into four words and finds the rows that have a word near the
 query's. The last table says how many strangers it looks at, by the way in which bits are dealt to

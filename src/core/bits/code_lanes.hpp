@@ -10,8 +10,7 @@
 //   256 bits, step 107     places 0, 1, 2, ... have the bits 0, 67, 134, ...; lane 0 has 64 places
 //   100 bits, step 43      lanes of 50 bits, at positions 0, 1, 2, 3, 5, ... from the top
 //
-// docs/fingerprints-from-elsewhere.md has the measurement. This is a format: what an index holds
-// depends on it.
+// docs/fingerprints.md has the measurement. This is a format: what an index holds depends on it.
 #pragma once
 
 #include <algorithm>
