@@ -10,7 +10,7 @@ use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(read_examples run_examples with_outputs read_programs write_file);
+our @EXPORT = qw(read_examples run_examples with_outputs read_commands write_file);
 
 my $example = qr/^```sql\n(?<sql>.*?)^```\n(?:\n*^```\n(?<output>.*?)^```\n)?/ms;
 
@@ -27,26 +27,12 @@ sub read_examples
 	return @examples;
 }
 
-# Programs in a page: blocks whose first line is a comment with the name of a file, and blocks ```sh of commands, each with the plain
-# block after it. ({chapter, section, file, text, output}, ...): the headings ## and ## or ### above it; commands have no file.
-sub read_programs
+# The commands of a page's section, whose heading is ## or ###: its blocks ```sh.
+sub read_commands
 {
-	my ($page) = @_;
-	my ($chapter, $section, @programs) = ('', '');
-	while ($page =~ /^(?<level>##|###) (?<heading>[^\n]*)\n|^```(?<language>\w*)\n(?<text>.*?)^```\n(?:\n*^```\n(?<output>.*?)^```\n)?/mgs)
-	{
-		if (defined $+{heading})
-		{
-			$section = $+{heading};
-			$chapter = $section if $+{level} eq '##';
-			next;
-		}
-		my ($language, $text, $output) = @+{qw(language text output)};
-		my ($file) = $text =~ m{\A(?:#|//) (\S+\.\w+)\n};
-		push @programs, { chapter => $chapter, section => $section, file => $file, text => $text, output => $output }
-			if $file || $language eq 'sh';
-	}
-	return @programs;
+	my ($page, $section) = @_;
+	my ($text) = $page =~ /^##+ \Q$section\E\n(.*?)(?:^##|\z)/ms;
+	return ($text // '') =~ /^```sh\n(.*?)^```\n/mgs;
 }
 
 sub write_file

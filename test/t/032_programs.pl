@@ -1,4 +1,5 @@
-# The programs of docs/programs.md run as printed and print what the page says, and their searches use the indexes.
+# The programs of docs/programs print the output.txt beside them, after the commands of docs/programs.md, and their searches use the
+# indexes.
 use strict;
 use warnings;
 
@@ -24,16 +25,16 @@ sub has_modules
 	return "$python -c 'import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, sys.argv[1:])))' @_";
 }
 
-# The commands that tell whether the programs of a section can run.
-my %is_installed = (
-	'psycopg 3'     => has_modules('psycopg'),
-	'psycopg2'      => has_modules('psycopg2'),
-	'asyncpg'       => has_modules('asyncpg'),
-	'node-postgres' => q{node -e 'require("pg")'},
-	'JDBC'          => "command -v javac && test -e $jdbc",
-	'SQLAlchemy'    => has_modules('psycopg2', 'sqlalchemy'),
-	'Alembic'       => has_modules('psycopg2', 'sqlalchemy', 'alembic') . ' && command -v alembic',
-	'Django'        => has_modules('psycopg2', 'django'));
+# [Section of the page, folder, the command that tells whether its program can run.]
+my @programs = (
+	[ 'psycopg 3',     'psycopg3',      has_modules('psycopg') ],
+	[ 'psycopg2',      'psycopg2',      has_modules('psycopg2') ],
+	[ 'asyncpg',       'asyncpg',       has_modules('asyncpg') ],
+	[ 'node-postgres', 'node-postgres', q{node -e 'require("pg")'} ],
+	[ 'JDBC',          'jdbc',          "command -v javac && test -e $jdbc" ],
+	[ 'SQLAlchemy',    'sqlalchemy',    has_modules('psycopg2', 'sqlalchemy') ],
+	[ 'Alembic',       'sqlalchemy',    has_modules('psycopg2', 'sqlalchemy', 'alembic') . ' && command -v alembic' ],
+	[ 'Django',        'django',        has_modules('psycopg2', 'django') ]);
 my %interpreter = (py => ['python3'], js => ['node'], java => [ 'java', '-cp', $jdbc ]);
 
 my $folder = PostgreSQL::Test::Utils::tempdir;
@@ -84,33 +85,29 @@ is($node->safe_psql('postgres', q{PREPARE form AS INSERT INTO forms (code) VALUE
 
 # ---- the programs ----
 
-my @programs = read_programs($page);
-my %seen;
-my @sections = grep { !$seen{$_}++ } map { $_->{section} } @programs;
-is_deeply([ sort @sections ], [ sort keys %is_installed ], 'the page has a program for each driver');
+my $top = "$FindBin::RealBin/../../docs/programs";
+my %is_tried = map { $_->[1] => 1 } @programs;
+is_deeply([ sort map { basename($_) } glob("\Q$top\E/*") ], [ sort keys %is_tried ], 'each folder is tried');
 
-for my $section (@sections)
+for my $program (@programs)
 {
+	my ($section, $name, $is_installed) = @$program;
 SKIP:
 	{
-		skip "$section is not installed", 1 unless system("($is_installed{$section}) >/dev/null 2>&1") == 0;
+		skip "$section is not installed", 1 unless system("($is_installed) >/dev/null 2>&1") == 0;
 		create_database($section);
 		local %ENV = (%ENV, PGHOST => $section eq 'JDBC' ? '127.0.0.1' : $node->host, PGDATABASE => $section);
 		my $log_begins = -s $node->logfile;
-		my $where;
-		for my $program (grep { $_->{section} eq $section } @programs)
+		my $where = "$folder/$section";
+		system_or_bail('cp', '-r', "$top/$name", $where);
+		for my $commands (read_commands($page, $section))
 		{
-			my ($file, $text, $expected) = @$program{qw(file text output)};
-			# The sections of a chapter share its files.
-			$where = "$folder/$program->{chapter}";
-			system_or_bail('mkdir', '-p', "$where/" . dirname($file // ''));
-			write_file("$where/$file", $text) if $file;
-			next unless $expected || !$file;
-			my @command = $file ? (@{ $interpreter{ ($file =~ /(\w+)$/)[0] } }, $file) : ('bash', '-e', '-c', $text);
-			my ($status, $output, $errors) = run_in($where, @command);
-			my ($name) = $file // $text =~ /(.*)/;
-			is("$status\n$output", "0\n" . ($expected // $output), "$section: $name") or diag($errors);
+			my ($status, undef, $errors) = run_in($where, 'bash', '-e', '-c', $commands);
+			is($status, 0, "$section: commands") or diag($errors);
 		}
+		my ($file) = map { basename($_) } glob("\Q$where\E/[sS]earch.*");
+		my ($status, $output, $errors) = run_in($where, @{ $interpreter{ ($file =~ /(\w+)$/)[0] } }, $file);
+		is("$status\n$output", "0\n" . slurp_file("$where/output.txt"), "$section: $file") or diag($errors);
 
 		# What the page says of migrations.
 		if ($section eq 'Alembic')
