@@ -1,4 +1,4 @@
-// How far apart the lanes of two values may be that lie within a radius of each other.
+// How a radius around a value is shared out to its lanes: each is searched within lane_radius().
 #pragma once
 
 #include <cstdint>
