@@ -34,7 +34,7 @@ COMMENT ON FUNCTION hamming_join(internal, oid, internal, smallint, internal) IS
     'join selectivity of <@, @>, ~= and =~~';
 
 CREATE FUNCTION hamming(bigint, bigint) RETURNS integer
-    AS 'MODULE_PATHNAME', 'simhash_hamming'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_bigint'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming(bigint, bigint) IS
     'Hamming distance of two fingerprints: the number of differing bits, 0..64';
@@ -46,7 +46,7 @@ COMMENT ON OPERATOR <~> (bigint, bigint) IS
 -- Radii are bigint, so that no limit overflows and one signature takes smallint, integer, bigint
 -- and untyped parameters: below 0 nothing matches, above 64 everything.
 CREATE FUNCTION hamming_within(fp bigint, query bigint, radius bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_hamming_within'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_within_bigint'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE SUPPORT hamming_within_support;
 COMMENT ON FUNCTION hamming_within(bigint, bigint, bigint) IS
     'whether the Hamming distance of two fingerprints is at most radius';
@@ -66,7 +66,7 @@ COMMENT ON FUNCTION hamming_radius(numeric, boolean) IS
     'fp <~> query <= 3.5 with it';
 
 CREATE FUNCTION hamming_near(bigint, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_duplicate'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_near'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_near(bigint, bigint) IS
     'near-duplicates: whether two fingerprints differ in at most 3 bits; implementation of ~=';
@@ -81,7 +81,7 @@ COMMENT ON OPERATOR ~= (bigint, bigint) IS
 -- An exclusion constraint has an operator and no radius, so there is an operator for each radius up
 -- to 8, with as many bars as bits.
 CREATE FUNCTION hamming_near_1(bigint, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_1'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_near_1'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_near_1(bigint, bigint) IS 'implementation of ~|=';
 
@@ -92,7 +92,7 @@ CREATE OPERATOR ~|= (
 COMMENT ON OPERATOR ~|= (bigint, bigint) IS 'whether two fingerprints differ in at most 1 bit';
 
 CREATE FUNCTION hamming_near_2(bigint, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_2'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_near_2'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_near_2(bigint, bigint) IS 'implementation of ~||=';
 
@@ -103,7 +103,7 @@ CREATE OPERATOR ~||= (
 COMMENT ON OPERATOR ~||= (bigint, bigint) IS 'whether two fingerprints differ in at most 2 bits';
 
 CREATE FUNCTION hamming_near_3(bigint, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_3'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_near_3'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_near_3(bigint, bigint) IS 'implementation of ~|||=';
 
@@ -114,7 +114,7 @@ CREATE OPERATOR ~|||= (
 COMMENT ON OPERATOR ~|||= (bigint, bigint) IS 'whether two fingerprints differ in at most 3 bits';
 
 CREATE FUNCTION hamming_near_4(bigint, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_4'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_near_4'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_near_4(bigint, bigint) IS 'implementation of ~||||=';
 
@@ -125,7 +125,7 @@ CREATE OPERATOR ~||||= (
 COMMENT ON OPERATOR ~||||= (bigint, bigint) IS 'whether two fingerprints differ in at most 4 bits';
 
 CREATE FUNCTION hamming_near_5(bigint, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_5'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_near_5'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_near_5(bigint, bigint) IS 'implementation of ~|||||=';
 
@@ -136,7 +136,7 @@ CREATE OPERATOR ~|||||= (
 COMMENT ON OPERATOR ~|||||= (bigint, bigint) IS 'whether two fingerprints differ in at most 5 bits';
 
 CREATE FUNCTION hamming_near_6(bigint, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_6'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_near_6'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_near_6(bigint, bigint) IS 'implementation of ~||||||=';
 
@@ -148,7 +148,7 @@ COMMENT ON OPERATOR ~||||||= (bigint, bigint) IS
     'whether two fingerprints differ in at most 6 bits';
 
 CREATE FUNCTION hamming_near_7(bigint, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_7'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_near_7'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_near_7(bigint, bigint) IS 'implementation of ~|||||||=';
 
@@ -160,7 +160,7 @@ COMMENT ON OPERATOR ~|||||||= (bigint, bigint) IS
     'whether two fingerprints differ in at most 7 bits';
 
 CREATE FUNCTION hamming_near_8(bigint, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_8'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_near_8'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_near_8(bigint, bigint) IS 'implementation of ~||||||||=';
 
@@ -176,22 +176,22 @@ COMMENT ON OPERATOR ~||||||||= (bigint, bigint) IS
 CREATE TYPE hamming_ball;
 
 CREATE FUNCTION hamming_ball_in(cstring) RETURNS hamming_ball
-    AS 'MODULE_PATHNAME', 'simhash_ball_in'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_ball_in'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball_in(cstring) IS 'input of hamming_ball';
 
 CREATE FUNCTION hamming_ball_out(hamming_ball) RETURNS cstring
-    AS 'MODULE_PATHNAME', 'simhash_ball_out'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_ball_out'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball_out(hamming_ball) IS 'output of hamming_ball';
 
 CREATE FUNCTION hamming_ball_recv(internal) RETURNS hamming_ball
-    AS 'MODULE_PATHNAME', 'simhash_ball_recv'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_ball_recv'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball_recv(internal) IS 'binary input of hamming_ball';
 
 CREATE FUNCTION hamming_ball_send(hamming_ball) RETURNS bytea
-    AS 'MODULE_PATHNAME', 'simhash_ball_send'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_ball_send'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball_send(hamming_ball) IS 'binary output of hamming_ball';
 
@@ -204,17 +204,17 @@ COMMENT ON TYPE hamming_ball IS
     'all fingerprints within a radius of a center; written (center,radius)';
 
 CREATE FUNCTION hamming_ball(center bigint, radius bigint) RETURNS hamming_ball
-    AS 'MODULE_PATHNAME', 'simhash_ball_make'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_ball'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball(bigint, bigint) IS 'all fingerprints within radius of center';
 
 CREATE FUNCTION hamming_ball_contained(bigint, hamming_ball) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_ball_contained'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_ball_contained'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball_contained(bigint, hamming_ball) IS 'implementation of <@';
 
 CREATE FUNCTION hamming_ball_contains(hamming_ball, bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_ball_contains'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_ball_contains'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_ball_contains(hamming_ball, bigint) IS 'implementation of @>';
 
@@ -236,7 +236,7 @@ COMMENT ON OPERATOR @> (hamming_ball, bigint) IS 'whether the ball has the finge
 -- that return a boolean cost more than a condition such as length(code) = 256, so that the server
 -- checks that first.
 CREATE FUNCTION hamming(bit, bit) RETURNS integer
-    AS 'MODULE_PATHNAME', 'simhash_code_hamming'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_bit'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT hamming_support;
 COMMENT ON FUNCTION hamming(bit, bit) IS
     'Hamming distance of two codes, bit strings of the same length: the number of differing bits';
@@ -246,7 +246,7 @@ COMMENT ON OPERATOR <~~> (bit, bit) IS
     'Hamming distance of two codes, bit strings of the same length: the number of differing bits';
 
 CREATE FUNCTION hamming_within(code bit, query bit, radius bigint) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_code_hamming_within'
+    AS 'MODULE_PATHNAME', 'simhash_hamming_within_bit'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 3 SUPPORT hamming_within_support;
 COMMENT ON FUNCTION hamming_within(bit, bit, bigint) IS
     'whether the Hamming distance of two codes is at most radius';
@@ -294,7 +294,7 @@ COMMENT ON TYPE bit_ball IS 'all codes within a radius of a center; written (cen
 
 -- Not hamming_ball: with two functions of that name, hamming_ball($1, $2) would be ambiguous.
 CREATE FUNCTION bit_ball(center bit, radius bigint) RETURNS bit_ball
-    AS 'MODULE_PATHNAME', 'simhash_bit_ball_make'
+    AS 'MODULE_PATHNAME', 'simhash_bit_ball'
     LANGUAGE C IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE;
 COMMENT ON FUNCTION bit_ball(bit, bigint) IS 'all codes within radius of center';
 
@@ -331,7 +331,7 @@ COMMENT ON FUNCTION simhash_text_support(internal) IS
 CREATE FUNCTION simhash(document text, features text DEFAULT 'words', width integer DEFAULT NULL,
                         weighting text DEFAULT 'balanced', hash text DEFAULT 'xxh3')
     RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_document'
+    AS 'MODULE_PATHNAME', 'simhash_text'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash(text, text, integer, text, text) IS
     'fingerprint of a document; null where it has no feature';
@@ -339,13 +339,13 @@ COMMENT ON FUNCTION simhash(text, text, integer, text, text) IS
 -- Weights that are null are 1 for every feature.
 CREATE FUNCTION simhash_of(features text[], weights float8[] DEFAULT NULL, hash text DEFAULT 'xxh3')
     RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_of_features'
+    AS 'MODULE_PATHNAME', 'simhash_of_text_array'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash_of(text[], float8[], text) IS
     'fingerprint of given features with given weights';
 
 CREATE FUNCTION simhash_of(hashes bigint[], weights float8[] DEFAULT NULL) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_of_hashes'
+    AS 'MODULE_PATHNAME', 'simhash_of_bigint_array'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash_of(bigint[], float8[]) IS
     'fingerprint of features that are hashed already, with given weights';
@@ -401,20 +401,20 @@ COMMENT ON AGGREGATE simhash_agg(text, float8) IS
 
 CREATE FUNCTION minhash(document text, features text DEFAULT 'words', width integer DEFAULT 3)
     RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_minhash_document'
+    AS 'MODULE_PATHNAME', 'simhash_minhash_text'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION minhash(text, text, integer) IS
     'fingerprint of a document, by one bit of each of 64 minima of its features; null where it '
     'has none';
 
 CREATE FUNCTION minhash_of(features text[]) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_minhash_of_features'
+    AS 'MODULE_PATHNAME', 'simhash_minhash_of_text_array'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION minhash_of(text[]) IS
     'fingerprint of given features, by one bit of each of 64 minima';
 
 CREATE FUNCTION minhash_of(hashes bigint[]) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_minhash_of_hashes'
+    AS 'MODULE_PATHNAME', 'simhash_minhash_of_bigint_array'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION minhash_of(bigint[]) IS
     'fingerprint of features that are hashed already, by one bit of each of 64 minima';
@@ -428,20 +428,20 @@ COMMENT ON FUNCTION minhash(tsvector) IS
 CREATE FUNCTION minhash_code(document text, bits integer DEFAULT 128, features text DEFAULT 'words',
                              width integer DEFAULT 3)
     RETURNS bit
-    AS 'MODULE_PATHNAME', 'simhash_minhash_code_document'
+    AS 'MODULE_PATHNAME', 'simhash_minhash_code_text'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION minhash_code(text, integer, text, integer) IS
     'code of a document, by one bit of each of 64, 128 or 256 minima of its features; null where '
     'it has none';
 
 CREATE FUNCTION minhash_code_of(features text[], bits integer DEFAULT 128) RETURNS bit
-    AS 'MODULE_PATHNAME', 'simhash_minhash_code_of_features'
+    AS 'MODULE_PATHNAME', 'simhash_minhash_code_of_text_array'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION minhash_code_of(text[], integer) IS
     'code of given features, by one bit of each of 64, 128 or 256 minima';
 
 CREATE FUNCTION minhash_code_of(hashes bigint[], bits integer DEFAULT 128) RETURNS bit
-    AS 'MODULE_PATHNAME', 'simhash_minhash_code_of_hashes'
+    AS 'MODULE_PATHNAME', 'simhash_minhash_code_of_bigint_array'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION minhash_code_of(bigint[], integer) IS
     'code of features that are hashed already, by one bit of each of 64, 128 or 256 minima';
@@ -520,7 +520,7 @@ COMMENT ON FUNCTION simhash_hash(text, text) IS 'hash of one feature, as simhash
 
 -- Stable: a value added to the type can move the others.
 CREATE FUNCTION simhash_hash(value anyenum) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_hash_enum'
+    AS 'MODULE_PATHNAME', 'simhash_hash_anyenum'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_hash(anyenum) IS
     'the value''s place in its type, repeated over 64 bits: different values differ in many bits';
@@ -535,7 +535,7 @@ COMMENT ON FUNCTION near_duplicate_support(internal) IS
 
 CREATE FUNCTION near_duplicate(a text, b text, similarity double precision DEFAULT 0.8)
     RETURNS boolean
-    AS 'MODULE_PATHNAME', 'simhash_near_duplicate_documents'
+    AS 'MODULE_PATHNAME', 'simhash_near_duplicate'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_duplicate_support;
 COMMENT ON FUNCTION near_duplicate(text, text, double precision) IS
     'whether two documents are near-duplicates: by the distance of their fingerprints and the '
@@ -556,7 +556,7 @@ COMMENT ON OPERATOR =~~ (text, text) IS
 CREATE FUNCTION shingle_similarity(a text, b text, features text DEFAULT 'words',
         width integer DEFAULT 3)
     RETURNS double precision
-    AS 'MODULE_PATHNAME', 'shingle_similarity'
+    AS 'MODULE_PATHNAME', 'simhash_shingle_similarity_text'
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION shingle_similarity(text, text, text, integer) IS
     'Jaccard similarity of two documents'' shingle sets, 0 to 1; null where neither has a feature';
@@ -600,7 +600,7 @@ CREATE FUNCTION simhash_shingles(document text, features text DEFAULT 'words',
 COMMENT ON FUNCTION simhash_shingles(text, text, integer) IS 'the set of a document''s shingles';
 
 CREATE FUNCTION shingle_similarity(a shingle_set, b shingle_set) RETURNS double precision
-    AS 'MODULE_PATHNAME', 'simhash_shingle_set_similarity'
+    AS 'MODULE_PATHNAME', 'simhash_shingle_similarity_shingle_set'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION shingle_similarity(shingle_set, shingle_set) IS
     'Jaccard similarity of two sets of shingles, 0 to 1; null where both are empty';
@@ -682,7 +682,7 @@ COMMENT ON FUNCTION simhash_from_unsigned(numeric) IS
 -- ==== ICU words ====
 
 CREATE FUNCTION icu_words(document text, locale text) RETURNS text[]
-    AS 'MODULE_PATHNAME', 'icu_words'
+    AS 'MODULE_PATHNAME', 'simhash_icu_words'
     LANGUAGE C STABLE STRICT PARALLEL SAFE COST 5000;
 COMMENT ON FUNCTION icu_words(text, text) IS
     'words found by ICU''s dictionaries; the answer depends on the ICU version';
@@ -758,14 +758,14 @@ COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'documents, and scopes of te
 COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'documents, and scopes of text';
 
 CREATE FUNCTION bit_lanes(bit) RETURNS bigint[]
-    AS 'MODULE_PATHNAME', 'simhash_code_lanes'
+    AS 'MODULE_PATHNAME', 'simhash_bit_lanes'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bit_lanes(bit) IS
     'the lanes by which an index finds a code: its bits, scattered to lanes of 64';
 
 -- Null where the type modifier, that of bit(n), gives no length.
 CREATE FUNCTION bit_lane_layout(type_modifier integer) RETURNS integer[]
-    AS 'MODULE_PATHNAME', 'simhash_code_lane_layout'
+    AS 'MODULE_PATHNAME', 'simhash_bit_lane_layout'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bit_lane_layout(integer) IS
     'what an index is to know of a column of bit(n): the number of lanes of a code, and the '

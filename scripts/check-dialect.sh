@@ -23,4 +23,24 @@ name='[A-Za-z_][][A-Za-z_0-9.>-]*'
     refuse 'no const on a local value' \
         '^ +((for|if) \()?const (unsigned )?[A-Za-z_][A-Za-z_0-9:]*(<[^;=(){}&*]*>)? [a-z][a-z_0-9]*[a-z0-9]( [=:]( |$)|\(|\{)' $source
 }
+# The C symbol of an SQL function is its name, after simhash_ where it does not begin so: the server
+# loads all libraries into one space of names. Where the first arguments of functions of one name
+# differ in type, the type follows: simhash_hamming_bit.
+perl -0777 -ne '
+    while (/CREATE FUNCTION (\w+)\(([^;]*?)\)\s+RETURNS[^;]*?MODULE_PATHNAME.(?:, .(\w+).)?/g) {
+        my ($name, $arguments, $symbol) = ($1, $2, $3 // $1);
+        # A type stands after the name of its argument, if that has one.
+        my ($type) = $arguments =~ /^(?:"?\w+"? )??(\w+(?:\[\])?)(?: DEFAULT|,|$)/;
+        push @functions, [$name, $type =~ s/\[\]$/_array/r, $symbol];
+        $types{$name}{$functions[-1][1]} = 1;
+    }
+    for (@functions) {
+        my ($name, $type, $symbol) = @$_;
+        my $expected = ($name =~ /^simhash(_|$)/ ? $name : "simhash_$name") .
+            (keys %{$types{$name}} > 1 ? "_$type" : "");
+        next if $symbol eq $expected;
+        print STDERR "$ARGV: the C symbol of $name is $symbol, expected $expected\n";
+        $failed = 1;
+    }
+    END { exit $failed }' simhash--*.sql || failed=1
 exit $failed

@@ -38,7 +38,7 @@ bool take_apart(const SupportRequestIndexCondition* request, Condition* conditio
     else if (IsA(request->node, OpExpr))
         arguments = reinterpret_cast<OpExpr*>(request->node)->args;
     // near_duplicate() has a similarity, and =~~ has not.
-    bool has_similarity = is_our_function(request->funcid, kNearDuplicateDocuments);
+    bool has_similarity = is_our_function(request->funcid, kNearDuplicate);
     if (!has_similarity && !is_our_function(request->funcid, kDocumentsAlike))
         return false;
     if (request->indexarg > 1 || list_length(arguments) != (has_similarity ? 3 : 2))
@@ -76,7 +76,7 @@ Node* ball_around(PlannerInfo* root, const Condition& condition, Oid* constructo
     constexpr Oid kOfRadius[] = {FLOAT8OID, FLOAT8OID};
     constexpr Oid kOfBall[] = {BITOID, INT8OID};
     Oid beside = condition.function;
-    Oid code = sibling_function(beside, "minhash_code", kOfCode, 4, kMinhashCodeDocument);
+    Oid code = sibling_function(beside, "minhash_code", kOfCode, 4, kMinhashCodeText);
     Oid radius = sibling_function(beside, "minhash_radius", kOfRadius, 2, kMinhashRadius);
     *constructor = sibling_function(beside, kCodes.ball_sql, kOfBall, 2, kCodes.ball_make);
     if (!OidIsValid(code) || !OidIsValid(radius) || !OidIsValid(*constructor))

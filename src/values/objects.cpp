@@ -9,10 +9,10 @@
 
 // These are in files without headers.
 extern "C" {
-PGDLLEXPORT Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_near_duplicate(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_documents_alike(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_document_in_ball(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_minhash_code_document(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_minhash_code_text(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_minhash_radius(PG_FUNCTION_ARGS);
 }
 
@@ -22,21 +22,21 @@ const DistanceFamily kFingerprints = {
     .type = INT8OID,
     .distance = "<~>",
     .ball_sql = "hamming_ball",
-    .hamming = {"simhash_hamming", simhash_hamming},
-    .within = {"simhash_hamming_within", simhash_hamming_within},
+    .hamming = {"simhash_hamming_bigint", simhash_hamming_bigint},
+    .within = {"simhash_hamming_within_bigint", simhash_hamming_within_bigint},
     .ball_in = kHammingBallIn,
-    .ball_make = {"simhash_ball_make", simhash_ball_make},
-    .ball_contained = {"simhash_ball_contained", simhash_ball_contained},
-    .ball_contains = {"simhash_ball_contains", simhash_ball_contains},
+    .ball_make = {"simhash_hamming_ball", simhash_hamming_ball},
+    .ball_contained = {"simhash_hamming_ball_contained", simhash_hamming_ball_contained},
+    .ball_contains = {"simhash_hamming_ball_contains", simhash_hamming_ball_contains},
 };
 const DistanceFamily kCodes = {
     .type = BITOID,
     .distance = "<~~>",
     .ball_sql = "bit_ball",
-    .hamming = {"simhash_code_hamming", simhash_code_hamming},
-    .within = {"simhash_code_hamming_within", simhash_code_hamming_within},
+    .hamming = {"simhash_hamming_bit", simhash_hamming_bit},
+    .within = {"simhash_hamming_within_bit", simhash_hamming_within_bit},
     .ball_in = kBitBallIn,
-    .ball_make = {"simhash_bit_ball_make", simhash_bit_ball_make},
+    .ball_make = {"simhash_bit_ball", simhash_bit_ball},
     .ball_contained = {"simhash_bit_ball_contained", simhash_bit_ball_contained},
     .ball_contains = {"simhash_bit_ball_contains", simhash_bit_ball_contains},
 };
@@ -45,12 +45,10 @@ const OurFunction kHammingRadius = {"simhash_hamming_radius", simhash_hamming_ra
 const OurFunction kHammingRadiusBelow = {"simhash_hamming_radius_below",
                                          simhash_hamming_radius_below};
 const OurFunction kCodesAlike = {"simhash_codes_alike", simhash_codes_alike};
-const OurFunction kNearDuplicateDocuments = {"simhash_near_duplicate_documents",
-                                             simhash_near_duplicate_documents};
+const OurFunction kNearDuplicate = {"simhash_near_duplicate", simhash_near_duplicate};
 const OurFunction kDocumentsAlike = {"simhash_documents_alike", simhash_documents_alike};
 const OurFunction kDocumentInBall = {"simhash_document_in_ball", simhash_document_in_ball};
-const OurFunction kMinhashCodeDocument = {"simhash_minhash_code_document",
-                                          simhash_minhash_code_document};
+const OurFunction kMinhashCodeText = {"simhash_minhash_code_text", simhash_minhash_code_text};
 const OurFunction kMinhashRadius = {"simhash_minhash_radius", simhash_minhash_radius};
 
 namespace {
@@ -61,15 +59,15 @@ constexpr struct {
     OurFunction function;
     int radius;
 } kNearFunctions[] = {
-    {{"simhash_near_duplicate", simhash_near_duplicate}, kCloseRadius},
-    {{"simhash_near_1", simhash_near_1}, 1},
-    {{"simhash_near_2", simhash_near_2}, 2},
-    {{"simhash_near_3", simhash_near_3}, 3},
-    {{"simhash_near_4", simhash_near_4}, 4},
-    {{"simhash_near_5", simhash_near_5}, 5},
-    {{"simhash_near_6", simhash_near_6}, 6},
-    {{"simhash_near_7", simhash_near_7}, 7},
-    {{"simhash_near_8", simhash_near_8}, 8},
+    {{"simhash_hamming_near", simhash_hamming_near}, kCloseRadius},
+    {{"simhash_hamming_near_1", simhash_hamming_near_1}, 1},
+    {{"simhash_hamming_near_2", simhash_hamming_near_2}, 2},
+    {{"simhash_hamming_near_3", simhash_hamming_near_3}, 3},
+    {{"simhash_hamming_near_4", simhash_hamming_near_4}, 4},
+    {{"simhash_hamming_near_5", simhash_hamming_near_5}, 5},
+    {{"simhash_hamming_near_6", simhash_hamming_near_6}, 6},
+    {{"simhash_hamming_near_7", simhash_hamming_near_7}, 7},
+    {{"simhash_hamming_near_8", simhash_hamming_near_8}, 8},
 };
 
 } // namespace

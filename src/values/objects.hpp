@@ -27,8 +27,8 @@ struct DistanceFamily {
 };
 extern const DistanceFamily kFingerprints, kCodes;
 
-extern const OurFunction kHammingRadius, kHammingRadiusBelow, kCodesAlike, kNearDuplicateDocuments,
-    kDocumentsAlike, kDocumentInBall, kMinhashCodeDocument, kMinhashRadius;
+extern const OurFunction kHammingRadius, kHammingRadiusBelow, kCodesAlike, kNearDuplicate,
+    kDocumentsAlike, kDocumentInBall, kMinhashCodeText, kMinhashRadius;
 
 // The family that has the function in this role, such as &DistanceFamily::hamming; null for any
 // other function.

@@ -11,9 +11,9 @@
 #include <string>
 
 extern "C" {
-Datum simhash_ball_out(PG_FUNCTION_ARGS);
-Datum simhash_ball_recv(PG_FUNCTION_ARGS);
-Datum simhash_ball_send(PG_FUNCTION_ARGS);
+Datum simhash_hamming_ball_out(PG_FUNCTION_ARGS);
+Datum simhash_hamming_ball_recv(PG_FUNCTION_ARGS);
+Datum simhash_hamming_ball_send(PG_FUNCTION_ARGS);
 Datum simhash_bit_ball_out(PG_FUNCTION_ARGS);
 Datum simhash_bit_ball_recv(PG_FUNCTION_ARGS);
 Datum simhash_bit_ball_send(PG_FUNCTION_ARGS);
@@ -21,7 +21,7 @@ Datum simhash_shingle_set_in(PG_FUNCTION_ARGS);
 Datum simhash_shingle_set_out(PG_FUNCTION_ARGS);
 Datum simhash_shingle_set_recv(PG_FUNCTION_ARGS);
 Datum simhash_shingle_set_send(PG_FUNCTION_ARGS);
-Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS);
+Datum simhash_shingle_similarity_shingle_set(PG_FUNCTION_ARGS);
 Datum simhash_from_hex(PG_FUNCTION_ARGS);
 Datum simhash_code_from_hex(PG_FUNCTION_ARGS);
 Datum simhash_from_unsigned(PG_FUNCTION_ARGS);
@@ -49,7 +49,7 @@ void use_ball(Datum value) {
     const HammingBall* ball = datum_get_ball(value);
     require(ball->reserved == 0);
     bool contained = DatumGetBool(
-        call(simhash_ball_contained, {Int64GetDatum(ball->center), PointerGetDatum(ball)}));
+        call(simhash_hamming_ball_contained, {Int64GetDatum(ball->center), PointerGetDatum(ball)}));
     require(contained == (ball->radius >= 0));
 }
 
@@ -62,7 +62,7 @@ void use_bit_ball(Datum value) {
 
 // A set with a shingle is like itself; without one there is no similarity, and call() returns 0.
 void use_set(Datum value) {
-    Datum similarity = call(simhash_shingle_set_similarity, {value, value});
+    Datum similarity = call(simhash_shingle_similarity_shingle_set, {value, value});
     require(similarity == 0 || DatumGetFloat8(similarity) == 1);
 }
 
@@ -73,8 +73,8 @@ struct Type {
 };
 
 constexpr Type kTypes[] = {
-    {simhash_ball_in, simhash_ball_out, simhash_ball_recv, simhash_ball_send, stored_ball,
-     use_ball},
+    {simhash_hamming_ball_in, simhash_hamming_ball_out, simhash_hamming_ball_recv,
+     simhash_hamming_ball_send, stored_ball, use_ball},
     {simhash_bit_ball_in, simhash_bit_ball_out, simhash_bit_ball_recv, simhash_bit_ball_send,
      stored_varlena, use_bit_ball},
     {simhash_shingle_set_in, simhash_shingle_set_out, simhash_shingle_set_recv,

@@ -133,7 +133,7 @@ PG_FUNCTION_INFO_V1(simhash_bit_ball_in);
 PG_FUNCTION_INFO_V1(simhash_bit_ball_out);
 PG_FUNCTION_INFO_V1(simhash_bit_ball_recv);
 PG_FUNCTION_INFO_V1(simhash_bit_ball_send);
-PG_FUNCTION_INFO_V1(simhash_bit_ball_make);
+PG_FUNCTION_INFO_V1(simhash_bit_ball);
 PG_FUNCTION_INFO_V1(simhash_bit_ball_contained);
 PG_FUNCTION_INFO_V1(simhash_bit_ball_contains);
 
@@ -178,7 +178,7 @@ Datum simhash_bit_ball_send(PG_FUNCTION_ARGS) {
     PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
-Datum simhash_bit_ball_make(PG_FUNCTION_ARGS) {
+Datum simhash_bit_ball(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(make_bit_ball(PG_GETARG_DATUM(0), PG_GETARG_INT64(1)));
 }
 

@@ -9,7 +9,7 @@
 
 extern "C" {
 PGDLLEXPORT Datum simhash_bit_ball_in(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_bit_ball_make(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_bit_ball(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_bit_ball_contained(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_bit_ball_contains(PG_FUNCTION_ARGS);
 }

@@ -85,17 +85,17 @@ void compute_lanes(const Code& code, uint64* lanes) {
 using namespace simhash;
 
 extern "C" {
-PG_FUNCTION_INFO_V1(simhash_code_hamming);
-PG_FUNCTION_INFO_V1(simhash_code_hamming_within);
+PG_FUNCTION_INFO_V1(simhash_hamming_bit);
+PG_FUNCTION_INFO_V1(simhash_hamming_within_bit);
 PG_FUNCTION_INFO_V1(simhash_codes_alike);
-PG_FUNCTION_INFO_V1(simhash_code_lanes);
-PG_FUNCTION_INFO_V1(simhash_code_lane_layout);
+PG_FUNCTION_INFO_V1(simhash_bit_lanes);
+PG_FUNCTION_INFO_V1(simhash_bit_lane_layout);
 
-Datum simhash_code_hamming(PG_FUNCTION_ARGS) {
+Datum simhash_hamming_bit(PG_FUNCTION_ARGS) {
     PG_RETURN_INT32(distance_of_first_two(fcinfo));
 }
 
-Datum simhash_code_hamming_within(PG_FUNCTION_ARGS) {
+Datum simhash_hamming_within_bit(PG_FUNCTION_ARGS) {
     // The radius is a bigint: the planner makes one of any limit that a query compares with.
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
 }
@@ -106,7 +106,7 @@ Datum simhash_codes_alike(PG_FUNCTION_ARGS) {
 }
 
 // This is support function 2 of the class of codes (kValueLanes).
-Datum simhash_code_lanes(PG_FUNCTION_ARGS) {
+Datum simhash_bit_lanes(PG_FUNCTION_ARGS) {
     Code code = datum_get_code(PG_GETARG_DATUM(0));
     require_indexable(code.bit_count);
     uint64 lanes[kMaxCodeLanes];
@@ -120,7 +120,7 @@ Datum simhash_code_lanes(PG_FUNCTION_ARGS) {
 }
 
 // The type modifier of bit(n) is n; without one the length is not known.
-Datum simhash_code_lane_layout(PG_FUNCTION_ARGS) {
+Datum simhash_bit_lane_layout(PG_FUNCTION_ARGS) {
     int bit_count = PG_GETARG_INT32(0);
     // bit varying, or bit without a length, has the type modifier -1. An index on it is refused
     // (first_column.cpp).

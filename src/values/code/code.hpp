@@ -4,8 +4,8 @@
 #include "server/pg.hpp"
 
 extern "C" {
-PGDLLEXPORT Datum simhash_code_hamming(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_code_hamming_within(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_hamming_bit(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_hamming_within_bit(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_codes_alike(PG_FUNCTION_ARGS);
 }
 

@@ -5,10 +5,10 @@
 #include "server/our_function.hpp"
 
 extern "C" {
-PGDLLEXPORT Datum simhash_ball_in(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_ball_make(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_ball_contained(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_ball_contains(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_hamming_ball_in(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_hamming_ball(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_hamming_ball_contained(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_hamming_ball_contains(PG_FUNCTION_ARGS);
 }
 
 namespace simhash {
@@ -23,7 +23,7 @@ struct HammingBall {
 };
 static_assert(sizeof(HammingBall) == 16);
 
-constexpr OurFunction kHammingBallIn = {"simhash_ball_in", simhash_ball_in};
+constexpr OurFunction kHammingBallIn = {"simhash_hamming_ball_in", simhash_hamming_ball_in};
 
 // No detoasting: a type of fixed length is never compressed or moved out of its row.
 inline HammingBall* datum_get_ball(Datum datum) {

@@ -23,17 +23,17 @@ int distance_of_first_two(FunctionCallInfo fcinfo) {
 } // namespace
 
 extern "C" {
-PG_FUNCTION_INFO_V1(simhash_hamming);
-PG_FUNCTION_INFO_V1(simhash_hamming_within);
+PG_FUNCTION_INFO_V1(simhash_hamming_bigint);
+PG_FUNCTION_INFO_V1(simhash_hamming_within_bigint);
 PG_FUNCTION_INFO_V1(simhash_hamming_radius_below);
 PG_FUNCTION_INFO_V1(simhash_hamming_radius);
-PG_FUNCTION_INFO_V1(simhash_near_duplicate);
+PG_FUNCTION_INFO_V1(simhash_hamming_near);
 
-Datum simhash_hamming(PG_FUNCTION_ARGS) {
+Datum simhash_hamming_bigint(PG_FUNCTION_ARGS) {
     PG_RETURN_INT32(distance_of_first_two(fcinfo));
 }
 
-Datum simhash_hamming_within(PG_FUNCTION_ARGS) {
+Datum simhash_hamming_within_bigint(PG_FUNCTION_ARGS) {
     // A bigint holds any radius, so none is out of range: a negative one has no row, and one of 64
     // or more has all.
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
@@ -68,14 +68,14 @@ Datum simhash_hamming_radius(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(DatumGetInt64(DirectFunctionCall1(numeric_int8, whole)) - below);
 }
 
-Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
+Datum simhash_hamming_near(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= kCloseRadius);
 }
 
 // The operator of an exclusion constraint takes no radius, so there is one function for each.
 #define SIMHASH_NEAR(radius)                                                                       \
-    PG_FUNCTION_INFO_V1(simhash_near_##radius);                                                    \
-    Datum simhash_near_##radius(PG_FUNCTION_ARGS) {                                                \
+    PG_FUNCTION_INFO_V1(simhash_hamming_near_##radius);                                            \
+    Datum simhash_hamming_near_##radius(PG_FUNCTION_ARGS) {                                        \
         PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= (radius));                                 \
     }
 SIMHASH_NEAR(1)

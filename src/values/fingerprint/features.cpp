@@ -12,7 +12,7 @@
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_features);
 PG_FUNCTION_INFO_V1(simhash_hash_text);
-PG_FUNCTION_INFO_V1(simhash_hash_enum);
+PG_FUNCTION_INFO_V1(simhash_hash_anyenum);
 }
 
 namespace {
@@ -112,7 +112,7 @@ Datum simhash_hash_text(PG_FUNCTION_ARGS) {
 }
 
 // simhash_hash(anyenum) -> bigint, from the value's place among the type's values.
-Datum simhash_hash_enum(PG_FUNCTION_ARGS) {
+Datum simhash_hash_anyenum(PG_FUNCTION_ARGS) {
     Oid value = PG_GETARG_OID(0);
     Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
     EnumLabels* labels = static_cast<EnumLabels*>(fcinfo->flinfo->fn_extra);

@@ -12,13 +12,13 @@
 #include "server/server_text.hpp"
 
 extern "C" {
-PG_FUNCTION_INFO_V1(simhash_minhash_document);
-PG_FUNCTION_INFO_V1(simhash_minhash_of_features);
-PG_FUNCTION_INFO_V1(simhash_minhash_of_hashes);
+PG_FUNCTION_INFO_V1(simhash_minhash_text);
+PG_FUNCTION_INFO_V1(simhash_minhash_of_text_array);
+PG_FUNCTION_INFO_V1(simhash_minhash_of_bigint_array);
 PG_FUNCTION_INFO_V1(simhash_minhash_tsvector);
-PG_FUNCTION_INFO_V1(simhash_minhash_code_document);
-PG_FUNCTION_INFO_V1(simhash_minhash_code_of_features);
-PG_FUNCTION_INFO_V1(simhash_minhash_code_of_hashes);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_text);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_of_text_array);
+PG_FUNCTION_INFO_V1(simhash_minhash_code_of_bigint_array);
 PG_FUNCTION_INFO_V1(simhash_minhash_code_tsvector);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_transition);
 PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
@@ -174,19 +174,19 @@ Minima* state_argument(FunctionCallInfo fcinfo, int argument) {
 } // namespace
 
 // minhash(document text, features text, width integer) -> bigint
-Datum simhash_minhash_document(PG_FUNCTION_ARGS) {
+Datum simhash_minhash_text(PG_FUNCTION_ARGS) {
     FeatureKind features = features_argument(fcinfo, 1);
     int width = width_argument(fcinfo, 2, kDefaultWidth);
     return fingerprint_of(fcinfo, features_of_document(fcinfo, features, width));
 }
 
 // minhash_of(features text[]) -> bigint
-Datum simhash_minhash_of_features(PG_FUNCTION_ARGS) {
+Datum simhash_minhash_of_text_array(PG_FUNCTION_ARGS) {
     return fingerprint_of(fcinfo, features_of_texts(fcinfo));
 }
 
 // minhash_of(hashes bigint[]) -> bigint
-Datum simhash_minhash_of_hashes(PG_FUNCTION_ARGS) {
+Datum simhash_minhash_of_bigint_array(PG_FUNCTION_ARGS) {
     return fingerprint_of(fcinfo, features_of_hashes(fcinfo));
 }
 
@@ -196,19 +196,19 @@ Datum simhash_minhash_tsvector(PG_FUNCTION_ARGS) {
 }
 
 // minhash_code(document text, bits integer, features text, width integer) -> bit
-Datum simhash_minhash_code_document(PG_FUNCTION_ARGS) {
+Datum simhash_minhash_code_text(PG_FUNCTION_ARGS) {
     FeatureKind features = features_argument(fcinfo, 2);
     int width = width_argument(fcinfo, 3, kDefaultWidth);
     return code_of(fcinfo, 1, features_of_document(fcinfo, features, width));
 }
 
 // minhash_code_of(features text[], bits integer) -> bit
-Datum simhash_minhash_code_of_features(PG_FUNCTION_ARGS) {
+Datum simhash_minhash_code_of_text_array(PG_FUNCTION_ARGS) {
     return code_of(fcinfo, 1, features_of_texts(fcinfo));
 }
 
 // minhash_code_of(hashes bigint[], bits integer) -> bit
-Datum simhash_minhash_code_of_hashes(PG_FUNCTION_ARGS) {
+Datum simhash_minhash_code_of_bigint_array(PG_FUNCTION_ARGS) {
     return code_of(fcinfo, 1, features_of_hashes(fcinfo));
 }
 

@@ -7,9 +7,9 @@
 #include "server/server_text.hpp"
 
 extern "C" {
-PG_FUNCTION_INFO_V1(simhash_document);
-PG_FUNCTION_INFO_V1(simhash_of_features);
-PG_FUNCTION_INFO_V1(simhash_of_hashes);
+PG_FUNCTION_INFO_V1(simhash_text);
+PG_FUNCTION_INFO_V1(simhash_of_text_array);
+PG_FUNCTION_INFO_V1(simhash_of_bigint_array);
 PG_FUNCTION_INFO_V1(simhash_tsvector);
 }
 
@@ -76,7 +76,7 @@ Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, HashO
 } // namespace
 
 // simhash(document text, features text, width integer, weighting text, hash text) -> bigint
-Datum simhash_document(PG_FUNCTION_ARGS) {
+Datum simhash_text(PG_FUNCTION_ARGS) {
     // The options come first: a wrong one is an error also where the document is NULL.
     DocumentOptions options = document_options(fcinfo);
     if (PG_ARGISNULL(0))
@@ -93,7 +93,7 @@ Datum simhash_document(PG_FUNCTION_ARGS) {
 }
 
 // simhash_of(features text[], weights float8[], hash text) -> bigint
-Datum simhash_of_features(PG_FUNCTION_ARGS) {
+Datum simhash_of_text_array(PG_FUNCTION_ARGS) {
     // Here, too, a wrong option is an error whatever the features are.
     HashKind hash = hash_argument(fcinfo, 2);
     if (PG_ARGISNULL(0))
@@ -104,7 +104,7 @@ Datum simhash_of_features(PG_FUNCTION_ARGS) {
 }
 
 // simhash_of(hashes bigint[], weights float8[]) -> bigint
-Datum simhash_of_hashes(PG_FUNCTION_ARGS) {
+Datum simhash_of_bigint_array(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");

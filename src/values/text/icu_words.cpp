@@ -10,7 +10,7 @@
 #endif
 
 extern "C" {
-PG_FUNCTION_INFO_V1(icu_words);
+PG_FUNCTION_INFO_V1(simhash_icu_words);
 }
 
 #ifdef SIMHASH_ICU
@@ -136,7 +136,7 @@ ArrayBuildState* collect_words(const Icu& icu, const char* document, size_t byte
 } // namespace
 
 // icu_words(document text, locale text) -> text[]
-Datum icu_words(PG_FUNCTION_ARGS) {
+Datum simhash_icu_words(PG_FUNCTION_ARGS) {
     const char* locale = text_to_cstring(PG_GETARG_TEXT_PP(1));
     check_locale(locale);
     const text* document = PG_GETARG_TEXT_PP(0);
@@ -167,7 +167,7 @@ Datum icu_words(PG_FUNCTION_ARGS) {
 
 #else
 
-Datum icu_words([[maybe_unused]] PG_FUNCTION_ARGS) {
+Datum simhash_icu_words([[maybe_unused]] PG_FUNCTION_ARGS) {
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("simhash was built without ICU"),
                     errhint("Build it where libicu-dev is installed.")));
 }

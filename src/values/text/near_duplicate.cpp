@@ -231,14 +231,14 @@ bool kept_lanes_of(FmgrInfo* function, text* document, DocumentLanes* lanes) {
 using namespace simhash;
 
 extern "C" {
-PG_FUNCTION_INFO_V1(simhash_near_duplicate_documents);
+PG_FUNCTION_INFO_V1(simhash_near_duplicate);
 PG_FUNCTION_INFO_V1(simhash_documents_alike);
 PG_FUNCTION_INFO_V1(simhash_document_lanes);
 PG_FUNCTION_INFO_V1(simhash_document_lane_layout);
 PG_FUNCTION_INFO_V1(simhash_document_in_ball);
 
 // near_duplicate(a text, b text, similarity double precision) -> boolean
-Datum simhash_near_duplicate_documents(PG_FUNCTION_ARGS) {
+Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
     double similarity = share_argument(fcinfo, 2, "similarity");
     CallSite* site = call_site(fcinfo);
     if (site == nullptr)

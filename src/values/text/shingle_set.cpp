@@ -154,8 +154,8 @@ PG_FUNCTION_INFO_V1(simhash_shingle_set_out);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_recv);
 PG_FUNCTION_INFO_V1(simhash_shingle_set_send);
 PG_FUNCTION_INFO_V1(simhash_shingles);
-PG_FUNCTION_INFO_V1(simhash_shingle_set_similarity);
-PG_FUNCTION_INFO_V1(shingle_similarity);
+PG_FUNCTION_INFO_V1(simhash_shingle_similarity_shingle_set);
+PG_FUNCTION_INFO_V1(simhash_shingle_similarity_text);
 PG_FUNCTION_INFO_V1(simhash_shingle_containment);
 
 Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
@@ -221,7 +221,7 @@ Datum simhash_shingles(PG_FUNCTION_ARGS) {
 }
 
 // shingle_similarity(a shingle_set, b shingle_set) -> double precision
-Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
+Datum simhash_shingle_similarity_shingle_set(PG_FUNCTION_ARGS) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);
     ShingleSet* b = shingle_set_argument(fcinfo, 1);
     check_comparable(a->kind(), b->kind());
@@ -235,7 +235,7 @@ Datum simhash_shingle_set_similarity(PG_FUNCTION_ARGS) {
 }
 
 // shingle_similarity(a text, b text, features text, width integer) -> double precision
-Datum shingle_similarity(PG_FUNCTION_ARGS) {
+Datum simhash_shingle_similarity_text(PG_FUNCTION_ARGS) {
     return compare_texts(fcinfo, set_similarity);
 }
 
