@@ -22,19 +22,20 @@ class KeptText {
         bytes_ = nullptr;
     }
 
-    // What is made of the argument. *is_same: it was made by an earlier call
-    Made* of(FunctionCallInfo fcinfo, int argument, bool* is_same) {
+    // What is made of the argument.
+    Made* of(FunctionCallInfo fcinfo, int argument) {
         text* given = PG_GETARG_TEXT_PP(argument);
         size_t size = VARSIZE_ANY_EXHDR(given);
-        *is_same =
+        is_same_ =
             bytes_ != nullptr && size_ == size && memcmp(bytes_, VARDATA_ANY(given), size) == 0;
-        if (!*is_same)
+        if (!is_same_)
             make(given, size);
         PG_FREE_IF_COPY(given, argument);
         return made_;
     }
 
-    MemoryContext memory() const { return memory_; }
+    // True when the last value was the same as the one before.
+    bool is_same() const { return is_same_; }
 
   private:
     void make(text* given, size_t size) {
@@ -54,6 +55,7 @@ class KeptText {
     char* bytes_;          // [size]; null where nothing is kept
     size_t size_;
     Made* made_;
+    bool is_same_;
 };
 
 // Stands in fn_extra after the first call. An exclusion constraint calls the function once for each

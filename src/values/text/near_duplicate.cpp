@@ -16,10 +16,10 @@
 #include "values/code/bit_ball.hpp"
 #include "values/code/code.hpp"
 #include "values/text/document_features.hpp"
+#include "values/text/kept_text.hpp"
 #include "server/server_text.hpp"
 
 #include <algorithm>
-#include <new>
 #include <string_view>
 
 namespace simhash {
@@ -85,71 +85,16 @@ bool are_near_duplicates(Document* a, Document* b, const Threshold& threshold) {
 
 // ---- what is kept from call to call ----
 
-// The last value of an argument, and its features. In a scan with a condition on one document, that
-// document is cut once.
-// A change of the value is noticed by its bytes. A comparison of these is cheaper than to cut the
-// document, and no pointer tells: the executor may put the next row's value at the same address.
-struct Kept {
-    MemoryContext memory; // holds what follows
-    char* bytes;          // [size]; null where nothing is kept
-    size_t size;
-    Document* document;
-};
-
-// What a call site keeps, in fn_extra.
 struct CallSite {
-    Kept arguments[2];
+    KeptText<Document> arguments[2];
     Threshold threshold; // of the last call
+
+    void begin(MemoryContext parent) {
+        for (KeptText<Document>& kept : arguments)
+            kept.begin(parent);
+        threshold = {kAlikeSimilarity, kAlikeRadius};
+    }
 };
-
-// Stands in fn_extra after the first call. An exclusion constraint calls the function once for each
-// look-up, in memory that lasts as long as the statement: the first call keeps nothing.
-char called_once;
-
-CallSite* new_call_site(MemoryContext memory) {
-    auto* site = static_cast<CallSite*>(MemoryContextAllocZero(memory, sizeof(CallSite)));
-    for (Kept& kept : site->arguments)
-        kept.memory = AllocSetContextCreate(memory, "simhash document", ALLOCSET_DEFAULT_SIZES);
-    site->threshold = {kAlikeSimilarity, kAlikeRadius};
-    return site;
-}
-
-// Returns the call site's memory; null in the first call.
-// Without an FmgrInfo, as under DirectFunctionCall(), nothing can be kept.
-CallSite* call_site(FunctionCallInfo fcinfo) {
-    FmgrInfo* function = fcinfo->flinfo;
-    if (function == nullptr)
-        return nullptr;
-    if (function->fn_extra == nullptr) {
-        function->fn_extra = &called_once;
-        return nullptr;
-    }
-    if (function->fn_extra == &called_once)
-        function->fn_extra = new_call_site(function->fn_mcxt);
-    return static_cast<CallSite*>(function->fn_extra);
-}
-
-// Returns the document of an argument: the one that is kept, if the bytes are the same.
-Document* kept_document(FunctionCallInfo fcinfo, int argument, Kept* kept) {
-    text* given = PG_GETARG_TEXT_PP(argument);
-    size_t size = VARSIZE_ANY_EXHDR(given);
-    if (kept->bytes == nullptr || kept->size != size ||
-        memcmp(kept->bytes, VARDATA_ANY(given), size) != 0) {
-        kept->bytes = nullptr; // until all is in place: a cancellation may end this
-        // Each argument has a context of its own: the features of the last value go at once,
-        // whatever was allocated for them.
-        MemoryContextReset(kept->memory);
-        MemoryContext caller = MemoryContextSwitchTo(kept->memory);
-        kept->document = new (palloc(sizeof(Document))) Document(given);
-        auto* bytes = static_cast<char*>(MemoryContextAllocHuge(kept->memory, size + 1));
-        memcpy(bytes, VARDATA_ANY(given), size);
-        MemoryContextSwitchTo(caller);
-        kept->bytes = bytes;
-        kept->size = size;
-    }
-    PG_FREE_IF_COPY(given, argument);
-    return kept->document;
-}
 
 // The threshold of a similarity from 0 to 1.
 Threshold threshold_of(double similarity) {
@@ -159,8 +104,8 @@ Threshold threshold_of(double similarity) {
 
 bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold& threshold) {
     if (site != nullptr) {
-        Document* a = kept_document(fcinfo, 0, &site->arguments[0]);
-        Document* b = kept_document(fcinfo, 1, &site->arguments[1]);
+        Document* a = site->arguments[0].of(fcinfo, 0);
+        Document* b = site->arguments[1].of(fcinfo, 1);
         return are_near_duplicates(a, b, threshold);
     }
     // This is the first call of the site: both documents are cut for this call only.
@@ -240,7 +185,7 @@ PG_FUNCTION_INFO_V1(simhash_document_in_ball);
 // near_duplicate(a text, b text, similarity double precision) -> boolean
 Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
     double similarity = share_argument(fcinfo, 2, "similarity");
-    CallSite* site = call_site(fcinfo);
+    auto* site = call_site<CallSite>(fcinfo);
     if (site == nullptr)
         PG_RETURN_BOOL(compare_arguments(fcinfo, nullptr, threshold_of(similarity)));
     // The similarity is mostly a constant of the query, so the radius is computed once.
@@ -251,7 +196,8 @@ Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
 
 // documents_alike(a text, b text) -> boolean, the operator =~~
 Datum simhash_documents_alike(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(compare_arguments(fcinfo, call_site(fcinfo), {kAlikeSimilarity, kAlikeRadius}));
+    PG_RETURN_BOOL(
+        compare_arguments(fcinfo, call_site<CallSite>(fcinfo), {kAlikeSimilarity, kAlikeRadius}));
 }
 
 // document_lanes(document text) -> bigint[], empty where it has no feature

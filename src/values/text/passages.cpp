@@ -83,10 +83,11 @@ struct CallSite {
 // The text that is the same as in the last call is the one by whose runs the other is searched.
 bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
     if (auto* site = call_site<CallSite>(fcinfo); site != nullptr) {
-        bool is_same_a, is_same_b;
-        WordsOfText* a = site->arguments[0].of(fcinfo, 0, &is_same_a);
-        WordsOfText* b = site->arguments[1].of(fcinfo, 1, &is_same_b);
-        return is_same_a && !is_same_b ? a->shares_with(*b, length) : b->shares_with(*a, length);
+        auto &kept_a = site->arguments[0], &kept_b = site->arguments[1];
+        WordsOfText* a = kept_a.of(fcinfo, 0);
+        WordsOfText* b = kept_b.of(fcinfo, 1);
+        return kept_a.is_same() && !kept_b.is_same() ? a->shares_with(*b, length)
+                                                     : b->shares_with(*a, length);
     }
     text* given_a = PG_GETARG_TEXT_PP(0);
     text* given_b = PG_GETARG_TEXT_PP(1);
