@@ -5,8 +5,7 @@
 
 #include "core/bits/distance.hpp"
 #include "values/code/code.hpp"
-
-#include <algorithm>
+#include "values/fingerprint/ball.hpp"
 
 namespace simhash {
 
@@ -20,7 +19,7 @@ BitBall* make_empty_ball(int bit_count, int64 radius) {
     // Zeros: the unused bits of the last byte must be 0, as in a value of type bit.
     auto* ball = static_cast<BitBall*>(palloc0(bytes));
     SET_VARSIZE(ball, bytes);
-    ball->radius = int32(std::clamp<int64>(radius, PG_INT32_MIN, PG_INT32_MAX));
+    ball->radius = saturate_to_int32(radius);
     // The center has a header of its own, so it can be handed to functions of type bit as it is.
     SET_VARSIZE(center(ball), center_bytes);
     ball->center.bit_len = bit_count;
@@ -39,49 +38,12 @@ bool ball_has(Datum ball_datum, Datum code) {
 
 // ---- text form ----
 
-enum class Parsed { kOk, kSyntax, kRange };
-
-const char* skip_space(const char* text) {
-    while (isspace(static_cast<unsigned char>(*text)))
-        text++;
-    return text;
-}
-
-// The parts of a ball's text form.
-struct BallText {
-    const char* digits; // of the center, each 0 or 1
-    size_t digit_count;
-    int64 radius;
-};
-
-Parsed parse_radius(const char* text, int64* radius) {
-    char* end;
-    errno = 0;
-    *radius = strtoll(text, &end, 10);
-    // The character after the closing parenthesis is looked at only where there is one.
-    if (end == text || *skip_space(end) != ')' || *skip_space(skip_space(end) + 1) != '\0')
-        return Parsed::kSyntax;
-    // Syntax comes before range, so that text behind the number is told first.
-    return errno == ERANGE ? Parsed::kRange : Parsed::kOk;
-}
-
-Parsed parse_ball(const char* text, BallText* ball) {
-    text = skip_space(text);
-    if (*text != '(')
-        return Parsed::kSyntax;
-    ball->digits = skip_space(text + 1);
-    // May be 0: bit strings without a bit exist, and have balls.
-    ball->digit_count = strspn(ball->digits, "01");
-    text = skip_space(ball->digits + ball->digit_count);
-    return *text == ',' ? parse_radius(text + 1, &ball->radius) : Parsed::kSyntax;
-}
-
 // Text is palloc'd, so the number of its digits is that of a bit string.
-BitBall* ball_of_text(const BallText& text) {
+BitBall* ball_of_digits(const char* digits, size_t count, int64 radius) {
     static_assert(MaxAllocSize <= VARBITMAXLEN);
-    BitBall* ball = make_empty_ball(int(text.digit_count), text.radius);
-    for (size_t i = 0; i < text.digit_count; i++)
-        if (text.digits[i] == '1')
+    BitBall* ball = make_empty_ball(int(count), radius);
+    for (size_t i = 0; i < count; i++)
+        if (digits[i] == '1')
             // The first digit is the highest bit of the first byte.
             ball->center.bit_dat[i / 8] |= uint8(0x80 >> i % 8);
     return ball;
@@ -138,23 +100,19 @@ PG_FUNCTION_INFO_V1(simhash_bit_ball_contained);
 PG_FUNCTION_INFO_V1(simhash_bit_ball_contains);
 
 Datum simhash_bit_ball_in(PG_FUNCTION_ARGS) {
-    const char* text = PG_GETARG_CSTRING(0);
-    BallText parts{};
-    switch (parse_ball(text, &parts)) {
-    case Parsed::kOk:
-        break;
-    case Parsed::kSyntax:
-        ereturn(fcinfo->context, Datum(0),
-                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-                 errmsg("invalid input syntax for type %s: \"%s\"", "bit_ball", text),
-                 errhint("Write a ball as (center,radius), for example (101011,2).")));
-    case Parsed::kRange:
-        ereturn(fcinfo->context, Datum(0),
-                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-                 errmsg("value \"%s\" is out of range for type %s", text, "bit_ball"),
-                 errdetail("The radius must fit a bigint.")));
+    const char* digits = PG_GETARG_CSTRING(0);
+    int64 radius = 0;
+    Parsed parsed = Parsed::kSyntax;
+    size_t count = 0;
+    if (skip_character(&digits, '(')) {
+        // May be 0: bit strings without a bit exist, and have balls.
+        count = strspn(digits, "01");
+        parsed = parse_radius(digits + count, &radius);
     }
-    PG_RETURN_POINTER(ball_of_text(parts));
+    if (parsed != Parsed::kOk)
+        return refuse_ball(fcinfo, parsed, "bit_ball", "(101011,2)",
+                           "The radius must fit a bigint.");
+    PG_RETURN_POINTER(ball_of_digits(digits, count, radius));
 }
 
 Datum simhash_bit_ball_out(PG_FUNCTION_ARGS) {

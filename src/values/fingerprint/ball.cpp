@@ -5,13 +5,11 @@
 
 #include "core/bits/ball.hpp"
 
-#include <algorithm>
-
 namespace simhash {
 
 HammingBall* make_ball(int64 center, int64 radius) {
     auto* ball = static_cast<HammingBall*>(palloc(sizeof(HammingBall)));
-    *ball = {center, int32(std::clamp<int64>(radius, PG_INT32_MIN, PG_INT32_MAX)), 0};
+    *ball = {center, saturate_to_int32(radius), 0};
     return ball;
 }
 
@@ -22,49 +20,55 @@ bool ball_has(const HammingBall* ball, int64 fingerprint) {
     return hamming_distance(uint64_t(ball->center), uint64_t(fingerprint)) <= ball->radius;
 }
 
+} // namespace
+
 // ---- text form ----
 
-enum class Parsed { kOk, kSyntax, kRange };
-
-const char* skip_space(const char* text) {
-    while (isspace(static_cast<unsigned char>(*text)))
-        text++;
-    return text;
+bool skip_character(const char** text, char character) {
+    auto skip_spaces = [text] {
+        while (isspace(static_cast<unsigned char>(**text)))
+            (*text)++;
+    };
+    skip_spaces();
+    if (**text != character)
+        return false;
+    (*text)++;
+    skip_spaces();
+    return true;
 }
 
-// Reads one bigint and the delimiter after it, and moves *text past both.
-Parsed parse_number(const char** text, char delimiter, int64* number) {
+Parsed parse_bigint(const char** text, int64* number) {
     char* end;
-    *text = skip_space(*text);
     errno = 0;
-    // strtoll() takes a sign, and stops at the first character that is no digit.
+    // strtoll() takes spaces and a sign, and stops at the first character that is no digit.
     *number = strtoll(*text, &end, 10);
     if (end == *text)
         return Parsed::kSyntax;
-    // The number is one, but too large: another error than bad syntax.
-    if (errno == ERANGE)
-        return Parsed::kRange;
-    const char* after = skip_space(end);
-    if (*after != delimiter)
-        return Parsed::kSyntax;
-    *text = after + 1;
-    return Parsed::kOk;
+    *text = end;
+    return errno == ERANGE ? Parsed::kRange : Parsed::kOk;
 }
 
-// Spaces may stand before and after each number and parenthesis, as in the types of the server.
-Parsed parse_ball(const char* text, int64* center, int64* radius) {
-    text = skip_space(text);
-    if (*text++ != '(')
+Parsed parse_radius(const char* text, int64* radius) {
+    if (!skip_character(&text, ','))
         return Parsed::kSyntax;
-    Parsed parsed = parse_number(&text, ',', center);
-    if (parsed == Parsed::kOk)
-        parsed = parse_number(&text, ')', radius);
-    if (parsed == Parsed::kOk && *skip_space(text) != '\0')
-        return Parsed::kSyntax;
-    return parsed;
+    Parsed parsed = parse_bigint(&text, radius);
+    // Syntax comes before range, so that text behind the number is told first.
+    return skip_character(&text, ')') && *text == '\0' ? parsed : Parsed::kSyntax;
 }
 
-} // namespace
+Datum refuse_ball(FunctionCallInfo fcinfo, Parsed parsed, const char* type, const char* example,
+                  const char* range) {
+    const char* text = PG_GETARG_CSTRING(0);
+    if (parsed == Parsed::kSyntax)
+        ereturn(fcinfo->context, Datum(0),
+                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                 errmsg("invalid input syntax for type %s: \"%s\"", type, text),
+                 errhint("Write a ball as (center,radius), for example %s.", example)));
+    ereturn(fcinfo->context, Datum(0),
+            (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+             errmsg("value \"%s\" is out of range for type %s", text, type),
+             errdetail("%s", range)));
+}
 
 } // namespace simhash
 
@@ -82,21 +86,12 @@ PG_FUNCTION_INFO_V1(simhash_hamming_ball_contains);
 Datum simhash_hamming_ball_in(PG_FUNCTION_ARGS) {
     const char* text = PG_GETARG_CSTRING(0);
     int64 center = 0, radius = 0;
-    switch (parse_ball(text, &center, &radius)) {
-    case Parsed::kOk:
-        break;
-    // ereturn() leaves the function, also where the caller has asked for a soft error.
-    case Parsed::kSyntax:
-        ereturn(fcinfo->context, Datum(0),
-                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-                 errmsg("invalid input syntax for type %s: \"%s\"", "hamming_ball", text),
-                 errhint("Write a ball as (center,radius), for example (42,3).")));
-    case Parsed::kRange:
-        ereturn(fcinfo->context, Datum(0),
-                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-                 errmsg("value \"%s\" is out of range for type %s", text, "hamming_ball"),
-                 errdetail("Center and radius must each fit a bigint.")));
-    }
+    Parsed parsed = skip_character(&text, '(') ? parse_bigint(&text, &center) : Parsed::kSyntax;
+    if (parsed == Parsed::kOk)
+        parsed = parse_radius(text, &radius);
+    if (parsed != Parsed::kOk)
+        return refuse_ball(fcinfo, parsed, "hamming_ball", "(42,3)",
+                           "Center and radius must each fit a bigint.");
     PG_RETURN_POINTER(make_ball(center, radius));
 }
 

@@ -4,6 +4,8 @@
 
 #include "server/our_function.hpp"
 
+#include <algorithm>
+
 extern "C" {
 PGDLLEXPORT Datum simhash_hamming_ball_in(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_ball(PG_FUNCTION_ARGS);
@@ -32,5 +34,28 @@ inline HammingBall* datum_get_ball(Datum datum) {
 
 // Makes a ball in the current memory context. A radius beyond int32 saturates.
 HammingBall* make_ball(int64 center, int64 radius);
+
+// ---- what balls of any center share ----
+
+// The radius as it is stored.
+inline int32 saturate_to_int32(int64 radius) {
+    return int32(std::clamp<int64>(radius, PG_INT32_MIN, PG_INT32_MAX));
+}
+
+// The text form is (center,radius). Spaces may stand before and after each number and parenthesis,
+// as in the types of the server.
+enum class Parsed { kOk, kSyntax, kRange };
+
+// Moves *text past spaces, this character and the spaces after it. Returns false if another
+// character stands there.
+bool skip_character(const char** text, char character);
+// Reads a bigint, and moves *text past it.
+Parsed parse_bigint(const char** text, int64* number);
+// Reads what follows the center, up to the end of the text.
+Parsed parse_radius(const char* text, int64* radius);
+// Raises the error of a text that is no ball, or saves it where the caller has asked for a soft one.
+// `range` is the DETAIL of a number out of range.
+Datum refuse_ball(FunctionCallInfo fcinfo, Parsed parsed, const char* type, const char* example,
+                  const char* range);
 
 } // namespace simhash
