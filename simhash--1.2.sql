@@ -757,19 +757,20 @@ CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING simhash AS
 COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'documents, and scopes of text';
 COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'documents, and scopes of text';
 
-CREATE FUNCTION bit_lanes(bit) RETURNS bigint[]
+CREATE FUNCTION bit_lanes(code bit, type_modifier integer DEFAULT -1) RETURNS bigint[]
     AS 'MODULE_PATHNAME', 'simhash_bit_lanes'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION bit_lanes(bit) IS
-    'the lanes by which an index finds a code: its bits, scattered to lanes of 64';
+COMMENT ON FUNCTION bit_lanes(bit, integer) IS
+    'the lanes by which an index finds a code: its bits, scattered to lanes of 64; null where the '
+    'type modifier is another length';
 
 -- Null where the type modifier, that of bit(n), gives no length.
 CREATE FUNCTION bit_lane_layout(type_modifier integer) RETURNS integer[]
     AS 'MODULE_PATHNAME', 'simhash_bit_lane_layout'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION bit_lane_layout(integer) IS
-    'what an index is to know of a column of bit(n): the number of lanes of a code, and the '
-    'radius of =~~';
+    'what an index is to know of a column of bit(n): the number of lanes of a code, the radius of '
+    '=~~, that distances of lanes add up (0), and the number of bits';
 
 CREATE OPERATOR CLASS bit_ops DEFAULT FOR TYPE bit USING simhash AS
     OPERATOR 1 <@ (bit, bit_ball),
@@ -777,7 +778,7 @@ CREATE OPERATOR CLASS bit_ops DEFAULT FOR TYPE bit USING simhash AS
     OPERATOR 4 <~~> (bit, bit) FOR ORDER BY pg_catalog.integer_ops,
     OPERATOR 5 =~~ (bit, bit),
     FUNCTION 1 (bit, bit) hashvarlenaextended (internal, bigint),
-    FUNCTION 2 (bit, bit) bit_lanes (bit),
+    FUNCTION 2 (bit, bit) bit_lanes (bit, integer),
     FUNCTION 3 (bit, bit) bit_lane_layout (integer);
 COMMENT ON OPERATOR CLASS bit_ops USING simhash IS
     'codes, as many bits as a bit(n) has, and scopes of bit';

@@ -95,9 +95,10 @@ inline bool is_value_strategy(int strategy) {
 
 // Support functions of an operator class.
 enum SupportFunction : uint16 {
-    kHashScope = 1,  // (type, seed bigint) -> bigint: the type's extended hash function
-    kValueLanes = 2, // (type) -> bigint[]: the lanes of a value (lanes.hpp)
-    kLaneLayout = 3, // (type modifier integer) -> integer[]: their number, and the radius of =~~
+    kHashScope = 1, // (type, seed bigint) -> bigint: the type's extended hash function
+    kValueLanes =
+        2, // (type [, type modifier integer]) -> bigint[]: the lanes of a value (lanes.hpp)
+    kLaneLayout = 3, // (type modifier integer) -> integer[]: a LaneLayout
 };
 
 // Returns the radius that a strategy stands for, or kNoRadius if its argument gives the radius or

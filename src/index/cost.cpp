@@ -7,13 +7,13 @@
 #include "index/cost.hpp"
 
 #include "core/bits/ball_size.hpp"
-#include "core/bits/code_lanes.hpp"
 #include "core/layout/probe_plan.hpp"
 #include "core/layout/lane_radii.hpp"
 #include "index/access_method.hpp"
 #include "index/lanes.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/store/page.hpp"
+#include "values/objects.hpp"
 #include "values/selectivity.hpp"
 
 #include <algorithm>
@@ -42,35 +42,23 @@ constexpr double kLevels = 40;
 
 // ---- what the path looks for ----
 
-// What the index holds: fingerprints, also of texts, or codes of one length.
-// A class of codes has the type bit. The column's type modifier tells their length.
-HammingSpace space_of_index(const IndexOptInfo* index) {
-    if (index->opcintype[0] != BITOID)
-        return {false, kFingerprintBits};
-    auto* column = linitial_node(TargetEntry, index->indextlist);
-    auto* value = reinterpret_cast<Node*>(column->expr);
-    return space_of(value, value);
-}
-
-// What the index's class says of lanes.
+// What the index's operator class says of the lanes of its first column.
 LaneLayout lanes_of(const IndexOptInfo* index) {
-    Oid type = index->opcintype[0];
-    if (type == INT8OID)
-        return {1, kNoRadius, LaneRule::kSum};
     auto* column = reinterpret_cast<Node*>(linitial_node(TargetEntry, index->indextlist)->expr);
     int32 typmod = exprTypmod(column);
-    Oid base = getBaseTypeAndTypmod(exprType(column), &typmod);
-    return lane_layout(index->opfamily[0], type, base == type ? typmod : -1);
+    Oid type = index->opcintype[0], base = getBaseTypeAndTypmod(exprType(column), &typmod);
+    LaneLayout lanes = lane_layout(index->opfamily[0], type, base == type ? typmod : -1);
+    // An index that only an advisor imagines may be on values of no known length.
+    if (lanes.count < 1)
+        lanes = {1, kAlikeRadius, LaneRule::kSum, kFingerprintBits};
+    return lanes;
 }
 
 Layout layout_of(const IndexOptInfo* info) {
     // An index that only an advisor imagines has no metapage.
     if (info->hypothetical) {
         Layout layout = default_layout();
-        HammingSpace space = space_of_index(info);
-        // The length of codes may be unknown, and is then assumed.
-        layout.lane_count =
-            space.is_of_codes ? lane_count_of_bits(space.bits) : lanes_of(info).count;
+        layout.lane_count = lanes_of(info).count;
         return layout;
     }
     // The planner holds a lock on the index since it opened the table.
@@ -80,12 +68,8 @@ Layout layout_of(const IndexOptInfo* info) {
     return layout;
 }
 
-// The function of the index's class that computes lanes of values; InvalidOid where values are
-// lanes.
-Oid lanes_function(const IndexOptInfo* index) {
-    Oid type = index->opcintype[0];
-    return type == INT8OID ? InvalidOid
-                           : get_opfamily_proc(index->opfamily[0], type, type, kValueLanes);
+bool computes_lanes(const IndexOptInfo* index) {
+    return !values_are_lanes(index->opcintype[0]);
 }
 
 int scope_columns(const IndexOptInfo* index) {
@@ -93,19 +77,16 @@ int scope_columns(const IndexOptInfo* index) {
 }
 
 // The radius that an operator of the index searches, with this argument.
-ValueRadius radius_of_operator(PlannerInfo* root, const IndexOptInfo* index, Oid op,
-                               Node* argument) {
-    int strategy = get_op_opfamily_strategy(op, index->opfamily[0]);
-    HammingSpace space = space_of_index(index);
-    LaneLayout lanes = lanes_of(index);
+ValueRadius radius_of_operator(PlannerInfo* root, const IndexOptInfo* index,
+                               const LaneLayout& lanes, int strategy, Node* argument) {
     if (strategy == kWithinBall)
-        return {lanes.rule, examine_ball(root, space, argument).radius};
+        return {lanes.rule, examine_ball(root, argument, lanes.bits, lanes.near_radius).radius};
     if (strategy == kAlike)
-        return {lanes.rule, space.is_of_codes ? space.likely_radius() : lanes.near_radius};
+        return {lanes.rule, lanes.near_radius};
     // Of values that are equal by such a collation the scan looks at every row.
     Oid collation = index->indexcollations[0];
     if (strategy == kEqual && OidIsValid(collation) && !get_collation_isdeterministic(collation))
-        return {LaneRule::kSum, space.bits};
+        return {LaneRule::kSum, lanes.bits};
     return {LaneRule::kSum, radius_of_strategy(strategy)};
 }
 
@@ -113,14 +94,14 @@ struct PathQuals {
     List* clauses = NIL;              // RestrictInfos of the index conditions
     List* fingerprint_clauses = NIL;  // those of them that are about the fingerprint
     int computed_lanes = 0;           // arguments of which the scan computes the lanes
-    HammingSpace space;               // of the first column
+    LaneLayout lanes = {};            // of the first column
     ValueRadius radius = {};          // the smallest of all conditions
     bool nulls_only = false;          // fp IS NULL
     bool ordered = false;             // by distance
     double searches = 1;              // of the index: one for each element of an array
     Bitmapset* scope_known = nullptr; // the columns of the scope for which there is a value
 
-    bool finds_all() const { return radius.bits >= space.bits; }
+    bool finds_all() const { return radius.bits >= lanes.bits; }
     bool leaves_scope_open(const IndexOptInfo* index) const {
         return bms_num_members(scope_known) < scope_columns(index);
     }
@@ -154,13 +135,15 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
     }
     auto* argument = static_cast<Node*>(lsecond(arguments));
     if (column == 0) {
-        ValueRadius radius = radius_of_operator(root, index, op, argument);
+        int strategy;
+        Oid left, right;
+        get_op_opfamily_properties(op, index->opfamily[0], false, &strategy, &left, &right);
+        ValueRadius radius = radius_of_operator(root, index, quals->lanes, strategy, argument);
         if (radius.bits < quals->radius.bits)
             quals->radius = radius;
-        // Arguments that are balls of fingerprints have a lane already.
+        // Other balls have lanes in their centers.
         quals->computed_lanes +=
-            quals->space.is_of_codes ||
-            is_value_strategy(get_op_opfamily_strategy(op, index->opfamily[0]));
+            is_value_strategy(strategy) || has_values_as_centers(right, index->opcintype[0]);
     } else if (tells_scope(index->opfamily[column], op)) {
         quals->scope_known = bms_add_member(quals->scope_known, column);
     }
@@ -180,9 +163,9 @@ void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* 
 
 PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     PathQuals quals;
-    quals.space = space_of_index(path->indexinfo);
+    quals.lanes = lanes_of(path->indexinfo);
     // No condition: every value is within the greatest distance.
-    quals.radius = {LaneRule::kSum, quals.space.bits};
+    quals.radius = {LaneRule::kSum, quals.lanes.bits};
     quals.ordered = path->indexorderbys != NIL;
     ListCell* cell;
     foreach (cell, path->indexclauses) {
@@ -200,7 +183,7 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     }
     // Without the whole scope no fingerprint can be searched for: the scan reads everything.
     if (quals.leaves_scope_open(path->indexinfo))
-        quals.radius = {LaneRule::kSum, quals.space.bits};
+        quals.radius = {LaneRule::kSum, quals.lanes.bits};
     return quals;
 }
 
@@ -216,18 +199,14 @@ bool asks_for_place(const RelOptInfo* table) {
                          columns);
 }
 
-// True when the server computes the distance of each row that is found, and holds rows back for it.
-bool holds_back_rows(const IndexOptInfo* info) {
-    return info->opcintype[0] != INT8OID;
-}
-
 // The index orders the rows of one scope by the distance of their fingerprints, and nothing else. A
 // path for another order, such as by the distance of a bigint of the scope, loses its order here.
-// So does one whose rows are held back if their places are asked for: the server returns such a row
-// without its place, and FOR UPDATE would look for it anywhere.
+// So does one whose rows are held back, where lanes do not tell their distances, if their places are
+// asked for: the server returns such a row without its place, and FOR UPDATE would look for it
+// anywhere.
 void give_up_other_order(IndexPath* path, const PathQuals& quals) {
     bool is_other = quals.leaves_scope_open(path->indexinfo) ||
-                    (holds_back_rows(path->indexinfo) && asks_for_place(path->path.parent));
+                    (computes_lanes(path->indexinfo) && asks_for_place(path->path.parent));
     ListCell* cell;
     foreach (cell, path->indexorderbycols)
         is_other |= lfirst_int(cell) > 0;
@@ -273,12 +252,8 @@ int radius_of_lane(const PathEstimate& path, int lane) {
 // value is a single lane, the share of rows within the radius.
 double near_by_chance(const PathEstimate& path) {
     double lanes = 0;
-    const HammingSpace& space = path.quals.space;
-    int count = path.layout.lane_count;
-    for (int i = 0; i < count; i++) {
-        int bits = space.is_of_codes ? bits_of_lane(space.bits, count, i) : kFingerprintBits;
-        lanes += ball_share_of_code(bits, radius_of_lane(path, i));
-    }
+    for (int i = 0; i < path.layout.lane_count; i++)
+        lanes += ball_share(path.quals.lanes.bits_of_lane(i), radius_of_lane(path, i));
     return lanes;
 }
 
@@ -286,7 +261,7 @@ double near_by_chance(const PathEstimate& path) {
 // that is not deterministic, and where of several lanes one pass over the first is the cheapest. In
 // an order by distance, sums of the lanes' distances then tell the rows.
 bool finds_everything(const PathEstimate& path) {
-    if (path.quals.nulls_only || !OidIsValid(lanes_function(path.index)))
+    if (path.quals.nulls_only || !computes_lanes(path.index))
         return false;
     return path.quals.finds_all() || (path.is_one_pass && !path.quals.ordered);
 }
@@ -452,7 +427,7 @@ Cost give_up_index_only_scan(IndexPath* path, const PathEstimate& estimate) {
 // The server charges nothing for comparing a row again that the index has found by its own
 // operators. To compare documents costs more than to find them, so it is charged here.
 Cost cost_of_recheck(const PathEstimate& path) {
-    if (path.index->nkeycolumns == 1 && !OidIsValid(lanes_function(path.index)))
+    if (path.index->nkeycolumns == 1 && !computes_lanes(path.index))
         return 0;
     QualCost recheck;
     cost_qual_eval(&recheck, path.quals.clauses, path.root);
@@ -461,11 +436,13 @@ Cost cost_of_recheck(const PathEstimate& path) {
 
 // The lanes of the arguments, which the scan computes when it begins.
 Cost cost_of_lanes(const PathEstimate& path) {
-    Oid function = lanes_function(path.index);
-    if (!OidIsValid(function))
+    if (!computes_lanes(path.index))
         return 0;
+    Oid type = path.index->opcintype[0];
     QualCost call = {0, 0};
-    add_function_cost(path.root, function, nullptr, &call);
+    add_function_cost(path.root,
+                      get_opfamily_proc(path.index->opfamily[0], type, type, kValueLanes), nullptr,
+                      &call);
     return call.startup + call.per_tuple * path.quals.computed_lanes * path.quals.searches;
 }
 

@@ -175,7 +175,8 @@ bool is_new_index(Relation index) {
 
 void check_first_column(Relation heap, Relation index, const IndexInfo* info) {
     bool computes = OidIsValid(index_getprocid(index, 1, kValueLanes));
-    if (index->rd_opcintype[0] == INT8OID && computes)
+    bool are_lanes = !computes_lanes(index);
+    if (are_lanes && computes)
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("a simhash index does not compute the lanes of a bigint"),
@@ -183,7 +184,7 @@ void check_first_column(Relation heap, Relation index, const IndexInfo* info) {
                            "lane.",
                            kValueLanes),
                  errhint("Index an expression by the default operator class.")));
-    if (index->rd_opcintype[0] == INT8OID)
+    if (are_lanes)
         return;
     if (computes) {
         check_lane_count(index);
@@ -199,7 +200,7 @@ void check_first_column(Relation heap, Relation index, const IndexInfo* info) {
 }
 
 void warn_of_keys(Relation heap, Relation index, const IndexInfo* info) {
-    if (index->rd_opcintype[0] == INT8OID && numbers_rows(heap, index, info))
+    if (!computes_lanes(index) && numbers_rows(heap, index, info))
         ereport(WARNING,
                 (errmsg("index \"%s\" takes column \"%s\" as the fingerprint",
                         RelationGetRelationName(index), column_in_sql(index, 0)),

@@ -59,52 +59,39 @@ enum class ClassKind {
 ClassKind kind_of_class(Oid family, Oid type) {
     // A class is known by its type and its members, not by its name: users may make classes for
     // types of their own.
-    if (type == INT8OID)
+    if (values_are_lanes(type))
         return ClassKind::kFingerprints;
     if (OidIsValid(get_opfamily_proc(family, type, type, kValueLanes)))
         return ClassKind::kLanes;
     return ClassKind::kScope;
 }
 
-// Whether a class of fingerprints may contain the operator: by its strategy, its right-hand type
-// and its purpose. The type hamming_ball has no fixed OID, so the right-hand type of <@ is not
-// checked.
-bool is_fingerprint_operator(Form_pg_amop amop) {
-    if (is_near_strategy(amop->amopstrategy))
-        return amop->amoppurpose == AMOP_SEARCH && amop->amoprighttype == INT8OID;
-    switch (amop->amopstrategy) {
-    case kWithinBall:
-        return amop->amoppurpose == AMOP_SEARCH;
-    case kEqual:
-        return amop->amoppurpose == AMOP_SEARCH &&
-               (amop->amoprighttype == INT8OID || amop->amoprighttype == INT4OID ||
-                amop->amoprighttype == INT2OID);
-    case kClose:
-        return amop->amoppurpose == AMOP_SEARCH && amop->amoprighttype == INT8OID;
-    case kDistance:
-        return amop->amoppurpose == AMOP_ORDER && amop->amoprighttype == INT8OID;
-    default:
-        return false;
-    }
-}
-
+// Whether a class may contain the operator: by its strategy, its right-hand type and its purpose.
 bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
     bool is_search = amop->amoppurpose == AMOP_SEARCH;
     bool has_same_types = amop->amoplefttype == amop->amoprighttype;
-    switch (kind) {
-    case ClassKind::kFingerprints:
-        return is_fingerprint_operator(amop);
-    case ClassKind::kLanes:
-        // The lanes of the right-hand value are computed by the class, so it is of the same type.
-        if (amop->amopstrategy == kDistance)
-            return !is_search && has_same_types;
-        // The type of the ball is the extension's own, and has no fixed OID.
-        return is_search && (amop->amopstrategy == kWithinBall ||
-                             (is_value_strategy(amop->amopstrategy) && has_same_types));
-    case ClassKind::kScope:
-        return is_search && amop->amopstrategy == kEqual;
+    bool is_first = kind != ClassKind::kScope;
+    bool has_fingerprints = kind == ClassKind::kFingerprints;
+    if (is_near_strategy(amop->amopstrategy))
+        return has_fingerprints && is_search && has_same_types;
+    switch (amop->amopstrategy) {
+    case kWithinBall:
+        // The types of balls are the extension's own, and have no fixed OID.
+        return is_first && is_search;
+    case kEqual:
+        // The scope's classes may have any types; the first column's class computes the lanes of
+        // the right-hand value.
+        return is_search && (!is_first || has_same_types ||
+                             (has_fingerprints && is_integer(amop->amoprighttype)));
+    case kClose:
+        return has_fingerprints && is_search && has_same_types;
+    case kDistance:
+        return is_first && !is_search && has_same_types;
+    case kAlike:
+        return kind == ClassKind::kLanes && is_search && has_same_types;
+    default:
+        return false;
     }
-    pg_unreachable();
 }
 
 bool check_operator(Form_pg_amop amop, Oid type, ClassKind kind, const char* family) {
@@ -128,15 +115,16 @@ bool has_signature_of(const FormData_pg_amproc& amproc) {
     Oid* arguments;
     int count;
     Oid result = get_func_signature(amproc.amproc, &arguments, &count);
-    // A bigint is its own lane, so its class has neither of the functions for lanes.
-    bool is_bigint = amproc.amproclefttype == INT8OID;
+    // Values that are lanes have neither of the functions for lanes.
+    bool has_lanes = !values_are_lanes(amproc.amproclefttype);
     switch (amproc.amprocnum) {
     case kHashScope: // (type, seed bigint) -> bigint
         return result == INT8OID && count == 2 && arguments[1] == INT8OID;
-    case kValueLanes: // (type) -> bigint[]
-        return result == INT8ARRAYOID && count == 1 && !is_bigint;
+    case kValueLanes: // (type [, type modifier integer]) -> bigint[]
+        return result == INT8ARRAYOID && has_lanes &&
+               (count == 1 || (count == 2 && arguments[1] == INT4OID));
     case kLaneLayout: // (type modifier integer) -> integer[]
-        return result == INT4ARRAYOID && count == 1 && arguments[0] == INT4OID && !is_bigint;
+        return result == INT4ARRAYOID && count == 1 && arguments[0] == INT4OID && has_lanes;
     default:
         return false;
     }

@@ -1,6 +1,9 @@
 // Computes the lanes of values. See the header.
 #include "index/lanes.hpp"
 
+#include "core/bits/ball.hpp"
+#include "core/bits/code_lanes.hpp"
+
 #include <algorithm>
 
 namespace simhash {
@@ -18,14 +21,34 @@ std::span<const Element> elements(ArrayType* array, Oid type, int function) {
     return {reinterpret_cast<const Element*>(ARR_DATA_PTR(array)), size_t(count)};
 }
 
-constexpr LaneLayout kOneLane = {1, kAlikeRadius, LaneRule::kSum};
-
 } // namespace
 
+bool is_integer(Oid type) {
+    return type == INT8OID || type == INT4OID || type == INT2OID;
+}
+
+uint64_t lane_of_integer(Datum value, Oid type) {
+    // A smaller integer is extended by its sign, as = compares it.
+    switch (type) {
+    case INT2OID:
+        return uint64_t(int64(DatumGetInt16(value)));
+    case INT4OID:
+        return uint64_t(int64(DatumGetInt32(value)));
+    default:
+        return uint64_t(DatumGetInt64(value));
+    }
+}
+
+int LaneLayout::bits_of_lane(int lane) const {
+    return rule == LaneRule::kSum ? simhash::bits_of_lane(bits, count, lane) : kFingerprintBits;
+}
+
 LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
+    if (values_are_lanes(type))
+        return {1, kCloseRadius, LaneRule::kSum, kFingerprintBits};
     Oid function = get_opfamily_proc(opfamily, type, type, kLaneLayout);
     if (!OidIsValid(function))
-        return kOneLane;
+        return {1, kAlikeRadius, LaneRule::kSum, kFingerprintBits};
     // Not OidFunctionCall1(), for which NULL is an error: here it says that there is no length.
     FmgrInfo found;
     fmgr_info(function, &found);
@@ -42,17 +65,21 @@ LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     if (needs_snapshot)
         PopActiveSnapshot();
     if (call->isnull)
-        return {0, kNoRadius, LaneRule::kSum};
+        return {0, kNoRadius, LaneRule::kSum, 0};
     auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kLaneLayout);
-    // The third number may be left out.
-    bool is_any = numbers.size() == 3 && numbers[2] == 1;
+    // The third and the fourth number may be left out.
+    size_t given = numbers.size();
+    bool is_any = given > 2 && numbers[2] == 1;
+    int64 most_bits = given < 2 ? 0 : (is_any ? 1 : int64{numbers[0]}) * kFingerprintBits;
+    int64 bits = given > 3 ? numbers[3] : most_bits;
     // Anybody may write an operator class, so what its function returns is checked.
-    if (numbers.size() < 2 || numbers.size() > 3 || numbers[0] < 1 || numbers[1] < 0 ||
-        numbers[1] > int64{is_any ? 1 : numbers[0]} * kFingerprintBits ||
-        (numbers.size() == 3 && numbers[2] != 0 && !is_any))
+    if (given < 2 || given > 4 || numbers[0] < 1 || numbers[1] < 0 || numbers[1] > bits ||
+        bits > most_bits || (given > 2 && numbers[2] != 0 && !is_any))
         elog(ERROR, "support function %d of a simhash operator class returned no layout of lanes",
              kLaneLayout);
-    return {numbers[0], numbers[1], is_any ? LaneRule::kAny : LaneRule::kSum};
+    // More lanes than an index can keep are refused later, by their number.
+    return {numbers[0], numbers[1], is_any ? LaneRule::kAny : LaneRule::kSum,
+            int(std::min<int64>(bits, INT_MAX))};
 }
 
 int32 value_typmod(Relation index) {
@@ -63,28 +90,29 @@ int32 value_typmod(Relation index) {
 }
 
 LaneLayout lane_layout(Relation index) {
-    if (!computes_lanes(index))
-        return kOneLane;
     return lane_layout(index->rd_opfamily[0], index->rd_opcintype[0], value_typmod(index));
 }
 
-bool lanes_of_value(Relation index, Datum value, std::span<uint64_t> lanes) {
+ValueLanes lanes_of_value(Relation index, Datum value, std::span<uint64_t> lanes) {
     if (!computes_lanes(index)) {
         lanes[0] = uint64_t(DatumGetInt64(value));
-        return true;
+        return ValueLanes::kFound;
     }
-    // Not FunctionCall1Coll(), for which NULL is an error: here it says that there is no lane.
-    LOCAL_FCINFO(call, 1);
-    InitFunctionCallInfoData(*call, index_getprocinfo(index, 1, kValueLanes), 1,
-                             index->rd_indcollation[0], nullptr, nullptr);
+    // Not FunctionCall1Coll(), for which NULL is an error.
+    LOCAL_FCINFO(call, 2);
+    FmgrInfo* function = index_getprocinfo(index, 1, kValueLanes);
+    InitFunctionCallInfoData(*call, function, function->fn_nargs, index->rd_indcollation[0],
+                             nullptr, nullptr);
     call->args[0].value = value;
-    call->args[0].isnull = false;
+    call->args[0].isnull = call->args[1].isnull = false;
+    if (function->fn_nargs > 1)
+        call->args[1].value = Int32GetDatum(value_typmod(index));
     Datum result = FunctionCallInvoke(call);
     if (call->isnull)
-        return false;
+        return ValueLanes::kUnknown;
     auto found = elements<uint64_t>(DatumGetArrayTypeP(result), INT8OID, kValueLanes);
     if (found.empty())
-        return false;
+        return ValueLanes::kNone;
     if (found.size() != lanes.size())
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("a value has another number of lanes than index \"%s\" keeps",
@@ -96,7 +124,7 @@ bool lanes_of_value(Relation index, Datum value, std::span<uint64_t> lanes) {
                                 kLaneLayout, kValueLanes)));
     // The array may stand at an address that is no multiple of 8.
     memcpy(lanes.data(), found.data(), lanes.size_bytes());
-    return true;
+    return ValueLanes::kFound;
 }
 
 } // namespace simhash

@@ -5,9 +5,12 @@
 // its support function kValueLanes: for a text the halves of its minhash_code(), for a bit(n) as many
 // as its bits fill. All values of a column have the same number of lanes; support function
 // kLaneLayout tells it from the column's type modifier, and without that function it is one. Lanes
-// do not tell the value, so the server compares each row found with the query again ("recheck"). A value may have
-// no lanes, as a text of punctuation alone: its row goes to the null table, beside the rows whose
-// value is NULL.
+// do not tell the value, so the server compares each row found with the query again ("recheck"). A
+// value may have no lanes, as a text of punctuation alone: its row goes to the null table, beside
+// the rows whose value is NULL.
+//
+// All that the access method knows of a type stands here: whoever needs more asks the operator
+// class.
 #pragma once
 
 #include "server/pg.hpp"
@@ -19,17 +22,29 @@
 
 namespace simhash {
 
-// True when the operator class of the first column computes the lanes of its values. No index has
-// another type than bigint without that (check_first_column()).
-inline bool computes_lanes(Relation index) {
-    return index->rd_opcintype[0] != INT8OID;
+// True for the type whose values are lanes themselves. No index has another one in its first column
+// whose operator class does not compute lanes (check_first_column()).
+constexpr bool values_are_lanes(Oid type) {
+    return type == INT8OID;
 }
+inline bool computes_lanes(Relation index) {
+    return !values_are_lanes(index->rd_opcintype[0]);
+}
+
+// True for bigint and the smaller integers, which a lane can be compared with by =: the type of a
+// literal depends on its size.
+bool is_integer(Oid type);
+uint64_t lane_of_integer(Datum value, Oid type);
 
 // What an operator class says of the lanes of a column's values.
 struct LaneLayout {
     int count;       // of each value, 1 .. kMaxLanes; 0: the type's modifier gives no length
-    int near_radius; // of =~~
+    int near_radius; // of =~~; of ~= where values are lanes
     LaneRule rule;   // of what a radius is
+    int bits;        // the greatest distance of two values
+
+    // The bits of a lane by which the lanes of two values can differ.
+    int bits_of_lane(int lane) const;
 };
 // Asks the operator class of type `type` in a family about values with a type modifier.
 LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod);
@@ -40,9 +55,14 @@ LaneLayout lane_layout(Relation index);
 // another type than its operator class.
 int32 value_typmod(Relation index);
 
-// Sets `lanes` to those of a value of the first column's type, which is not NULL. Returns false if
-// the value has none. Raises an error if it has another number of them than lanes.size(). The
-// support function may leave memory behind: call it in a CallMemory.
-bool lanes_of_value(Relation index, Datum value, std::span<uint64_t> lanes);
+enum class ValueLanes {
+    kFound,
+    kNone, // nothing is near the value but what has no lanes either
+    kUnknown, // the value cannot be compared with those of the column, as a bit string of another length
+};
+// Sets `lanes` to those of a value of the first column's type, which is not NULL. Raises an error if
+// it has another number of them than lanes.size(). The support function may leave memory behind:
+// call it in a CallMemory.
+ValueLanes lanes_of_value(Relation index, Datum value, std::span<uint64_t> lanes);
 
 } // namespace simhash

@@ -57,7 +57,7 @@ bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull
         return true;
     }
     CallMemory memory;
-    if (!lanes_of_value(index, values[0], fingerprints))
+    if (lanes_of_value(index, values[0], fingerprints) != ValueLanes::kFound)
         return false;
     uint64_t hash = 0;
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)

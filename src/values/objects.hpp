@@ -37,6 +37,10 @@ const DistanceFamily* family_of(Oid function, OurFunction DistanceFamily::*role)
 // The family of a type of balls, hamming_ball or bit_ball; null for any other type.
 const DistanceFamily* family_of_ball(Oid type);
 
+// True when the centers of this type of balls are values of `type`. A ball of another column has
+// lanes in its center.
+bool has_values_as_centers(Oid ball, Oid type);
+
 // The radius of a function that implements ~= or one of ~|= to ~||||||||=; kNoRadius for another.
 int radius_of_near(Oid function);
 

@@ -375,51 +375,44 @@ double document_selectivity(const SelectivityContext& context, Node* left, Node*
 
 namespace {
 
-void examine_radius(PlannerInfo* root, const HammingSpace& space, Node* radius,
-                    BallEstimate* estimate) {
-    Node* value = estimate_expression_value(root, radius);
-    estimate->never |= is_null_constant(value);
-    if (const Const* known = bigint_constant(value))
-        estimate->radius = space.saturate(DatumGetInt64(known->constvalue));
-}
-
-void examine_center(PlannerInfo* root, Node* center, BallEstimate* estimate) {
-    estimate->never |= is_null_constant(estimate_expression_value(root, center));
-    estimate->center = center;
-}
-
-void examine_constant_ball(const HammingSpace& space, const Const* ball, BallEstimate* estimate) {
+void examine_constant_ball(const Const* ball, BallEstimate* estimate) {
     // Somebody may have declared an operator of other types with our estimator.
     const DistanceFamily* family = family_of_ball(ball->consttype);
     if (family == &kFingerprints) {
         const HammingBall* known = datum_get_ball(ball->constvalue);
         estimate->center = reinterpret_cast<Node*>(make_bigint_constant(known->center));
-        estimate->radius = space.saturate(known->radius);
+        estimate->radius = known->radius;
     } else if (family == &kCodes) {
         BitBall* known = datum_get_bit_ball(ball->constvalue);
         estimate->center = reinterpret_cast<Node*>(make_code_constant(center(known)));
-        estimate->radius = space.saturate(known->radius);
+        estimate->radius = known->radius;
     }
 }
 
 } // namespace
 
-BallEstimate examine_ball(PlannerInfo* root, const HammingSpace& space, Node* ball) {
-    BallEstimate estimate = {nullptr, space.likely_radius(), false};
+BallEstimate examine_ball(PlannerInfo* root, Node* ball, int greatest_distance, int likely_radius) {
+    BallEstimate estimate = {nullptr, likely_radius, false};
     // This also computes stable functions and known parameters, which hold for an estimate.
     Node* value = estimate_expression_value(root, ball);
     if (is_null_constant(value)) {
         estimate.never = true;
     } else if (IsA(value, Const)) {
-        examine_constant_ball(space, reinterpret_cast<Const*>(value), &estimate);
+        examine_constant_ball(reinterpret_cast<Const*>(value), &estimate);
     } else if (IsA(ball, FuncExpr)) {
         // A ball of expressions: the radius is often a constant even where the center is not.
         auto* call = reinterpret_cast<FuncExpr*>(ball);
         if (family_of(call->funcid, &DistanceFamily::ball_make) != nullptr) {
-            examine_center(root, static_cast<Node*>(linitial(call->args)), &estimate);
-            examine_radius(root, space, static_cast<Node*>(lsecond(call->args)), &estimate);
+            estimate.center = static_cast<Node*>(linitial(call->args));
+            Node* radius = estimate_expression_value(root, static_cast<Node*>(lsecond(call->args)));
+            estimate.never = is_null_constant(radius) ||
+                             is_null_constant(estimate_expression_value(root, estimate.center));
+            if (const Const* known = bigint_constant(radius))
+                estimate.radius = int(std::clamp<int64>(DatumGetInt64(known->constvalue), kNoRadius,
+                                                        greatest_distance));
         }
     }
+    estimate.radius = std::clamp(estimate.radius, kNoRadius, greatest_distance);
     return estimate;
 }
 
@@ -427,7 +420,8 @@ namespace {
 
 // The value is a fingerprint, a code or a text.
 double ball_operator_selectivity(const SelectivityContext& context, Node* value, Node* ball) {
-    BallEstimate estimate = examine_ball(context.root, space_of(value, ball), ball);
+    HammingSpace space = space_of(value, ball);
+    BallEstimate estimate = examine_ball(context.root, ball, space.bits, space.likely_radius());
     if (estimate.never)
         return 0;
     // Where the center is not known, the ball itself stands for an unknown query.

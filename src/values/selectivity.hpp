@@ -10,13 +10,13 @@ namespace simhash {
 // The part of a predicate's ball that is known while the query is planned.
 struct BallEstimate {
     Node* center; // the query, an expression; null where the whole ball is a parameter
-    int radius;   // -1 .. space.bits; where it is not known, space.likely_radius()
+    int radius;   // from -1 to the greatest distance
     bool never;   // the ball is NULL: no row matches
 };
 
-// The right side of value <@ ball, for values of the space: a constant, a call of
-// hamming_ball(center, radius) or of bit_ball(), or anything else.
-BallEstimate examine_ball(PlannerInfo* root, const HammingSpace& space, Node* ball);
+// The right side of value <@ ball: a constant, a call of hamming_ball(center, radius) or of
+// bit_ball(), or anything else. Where the radius is not known, it is taken to be `likely_radius`.
+BallEstimate examine_ball(PlannerInfo* root, Node* ball, int greatest_distance, int likely_radius);
 
 // Where the condition to be estimated stands, a restriction or a join: what the server passes to
 // estimators.

@@ -129,7 +129,7 @@ my %calls = (
 	'bit_ball(bit,bigint)'                          => 'bit_ball(code, radius)',
 	'bit_ball_contained(bit,bit_ball)'              => 'other_code <@ code_ball',
 	'bit_ball_contains(bit_ball,bit)'               => 'code_ball @> other_code',
-	'bit_lanes(bit)'                                => 'bit_lanes(code)',
+	'bit_lanes(bit,integer)'                        => 'bit_lanes(code, radius - radius - 1)',
 	'bit_lane_layout(integer)'                      => 'bit_lane_layout(1 + radius)',
 	'document_lane_layout(integer)'                 => 'document_lane_layout(radius)',
 );

@@ -4,7 +4,7 @@
 #include "index/access_method.hpp"
 #include "index/call_memory.hpp"
 #include "values/fingerprint/ball.hpp"
-#include "values/code/bit_ball.hpp"
+#include "values/objects.hpp"
 
 #include <algorithm>
 
@@ -12,27 +12,13 @@ namespace simhash {
 
 namespace {
 
-uint64_t fingerprint_of(Datum datum) {
-    return uint64_t(DatumGetInt64(datum));
-}
-
 // The ball of an operator whose argument is a fingerprint.
 Ball ball_around_key(const ScanKeyData& key) {
     int radius = radius_of_strategy(key.sk_strategy);
-    switch (key.sk_strategy) {
-    case kEqual:
-        // sk_subtype is the type of the right-hand side, which the class allows to be a smaller
-        // integer.
-        if (key.sk_subtype == INT2OID)
-            return {uint64_t(int64(DatumGetInt16(key.sk_argument))), radius};
-        if (key.sk_subtype == INT4OID)
-            return {uint64_t(int64(DatumGetInt32(key.sk_argument))), radius};
-        break;
-    default:
-        if (radius == kNoRadius)
-            elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
-    }
-    return {fingerprint_of(key.sk_argument), radius};
+    if (radius == kNoRadius)
+        elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
+    // sk_subtype is the type of the right-hand side.
+    return {lane_of_integer(key.sk_argument, key.sk_subtype), radius};
 }
 
 std::span<uint64_t> allocate_lanes(int count) {
@@ -46,7 +32,6 @@ std::span<uint64_t> allocate_lanes(int count) {
 Conditions::Conditions(Relation index, int key_count, int order_by_count)
     : index_(index), scopes_(index, CurrentMemoryContext), computes_lanes_(computes_lanes(index)),
       has_scope_(scope_columns(index) > 0), lanes_(lane_layout(index)),
-      typmod_(index->rd_opcintype[0] == BITOID ? value_typmod(index) : -1),
       balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
       center_(allocate_lanes(lanes_.count > 1 ? lanes_.count : 0)),
       targets_(allocate_lanes(order_by_count == 0 ? 0 : std::max(order_by_count, lanes_.count))) {}
@@ -56,13 +41,6 @@ void Conditions::clear() {
     scope_hash_ = 0;
     ball_count_ = target_count_ = 0;
     radius_ = kEverywhere;
-}
-
-// True when a value of an operator class that computes lanes can be compared with those of the
-// column: of bit only values of one length can. Where the column's type has no length, which only
-// somebody's own class allows, any value can.
-bool Conditions::has_length_of_column(Datum value) const {
-    return typmod_ < 0 || VARBITLEN(DatumGetVarBitP(value)) == typmod_;
 }
 
 void Conditions::add_ball(const Ball& ball) {
@@ -87,19 +65,20 @@ void Conditions::add_center(const uint64_t* lanes, const ValueRadius& radius) {
 // Adds the condition that rows lie within `radius` of a value.
 void Conditions::add_value(Datum value, int radius, bool is_equality) {
     uint64_t lanes[kMaxLanes];
-    if (!has_length_of_column(value)) {
-        // Every row is looked at, and the operator raises its error; but none is equal.
-        want_fingerprints_ &= !is_equality;
-        return;
-    }
-    if (!lanes_of_value(index_, value, {lanes, size_t(lanes_.count)})) {
-        // A value without lanes is equal only to others without any, and resembles none.
+    switch (lanes_of_value(index_, value, {lanes, size_t(lanes_.count)})) {
+    case ValueLanes::kFound:
+        // All lanes of equal values are equal, so the sum of their distances is 0.
+        add_center(lanes, {is_equality ? LaneRule::kSum : lanes_.rule, radius});
+        break;
+    case ValueLanes::kNone:
+        // It is equal only to others without any, and resembles none.
         want_fingerprints_ = false;
         want_nulls_ &= is_equality;
-        return;
+        break;
+    case ValueLanes::kUnknown:
+        // Every row is looked at, and the operator raises its error; but none is equal.
+        want_fingerprints_ &= !is_equality;
     }
-    // All lanes of equal values are equal, so the sum of their distances is 0.
-    add_center(lanes, {is_equality ? LaneRule::kSum : lanes_.rule, radius});
 }
 
 // Adds the condition of a ball around a center that has the lanes of a value one after another.
@@ -116,10 +95,12 @@ void Conditions::add_lanes(const BitBall& ball) {
 Conditions::BallKind Conditions::kind_of_ball(Oid type) {
     if (type == ball_type_)
         return ball_kind_;
-    if (is_our_type(type, kHammingBallIn))
+    const DistanceFamily* family = family_of_ball(type);
+    if (family == &kFingerprints)
         ball_kind_ = BallKind::kOfLane;
-    else if (computes_lanes_ && is_our_type(type, kBitBallIn))
-        ball_kind_ = index_->rd_opcintype[0] == BITOID ? BallKind::kOfValue : BallKind::kOfLanes;
+    else if (family != nullptr && computes_lanes_)
+        ball_kind_ = has_values_as_centers(type, index_->rd_opcintype[0]) ? BallKind::kOfValue
+                                                                          : BallKind::kOfLanes;
     else
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("index \"%s\" cannot search by a value of type %s",
@@ -191,15 +172,15 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
         if (key.sk_flags & SK_ISNULL)
             continue;
         if (!computes_lanes_) {
-            targets_[target_count_++] = fingerprint_of(key.sk_argument);
+            targets_[target_count_++] = lane_of_integer(key.sk_argument, key.sk_subtype);
             continue;
         }
         if (lanes_.rule == LaneRule::kAny)
             elog(ERROR, "a simhash operator class of which one lane decides has no order");
         CallMemory memory;
         // Otherwise rows come in no order, and the operator raises its error at the first of them.
-        if (has_length_of_column(key.sk_argument) &&
-            lanes_of_value(index_, key.sk_argument, targets_.first(size_t(lanes_.count))))
+        if (lanes_of_value(index_, key.sk_argument, targets_.first(size_t(lanes_.count))) ==
+            ValueLanes::kFound)
             target_count_ = size_t(lanes_.count);
         return;
     }

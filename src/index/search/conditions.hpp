@@ -50,10 +50,9 @@ class Conditions {
     void add_lanes(const BitBall& ball);
     void read_order(std::span<const ScanKeyData> order_bys);
     void apply(const KnownScope& scope);
-    bool has_length_of_column(Datum value) const;
 
-    // What the type of a ball holds beside a radius: a lane, a value of type bit, or all lanes of a
-    // value of another type.
+    // What the type of a ball holds beside a radius: a lane, a value of the column's type, or all
+    // lanes of a value.
     enum class BallKind : uint8 { kOfLane, kOfValue, kOfLanes };
     BallKind kind_of_ball(Oid type);
 
@@ -62,7 +61,6 @@ class Conditions {
     const bool computes_lanes_;
     const bool has_scope_;
     const LaneLayout lanes_;
-    const int32 typmod_; // of a column of bit: the length of its values; else -1
 
     // The type of the last ball, and its kind, which takes looks into the catalogs.
     Oid ball_type_ = InvalidOid;

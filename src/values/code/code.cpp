@@ -105,9 +105,12 @@ Datum simhash_codes_alike(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(code_distance(a, b) <= near_radius_of_bits(a.bit_count));
 }
 
-// This is support function 2 of the class of codes (kValueLanes).
+// This is support function 2 of the class of codes (kValueLanes). NULL for a code that has not the
+// length of the type modifier: no code of a column of that type has a distance from it.
 Datum simhash_bit_lanes(PG_FUNCTION_ARGS) {
     Code code = datum_get_code(PG_GETARG_DATUM(0));
+    if (int32 length = PG_GETARG_INT32(1); length >= 0 && length != code.bit_count)
+        PG_RETURN_NULL();
     require_indexable(code.bit_count);
     uint64 lanes[kMaxCodeLanes];
     compute_lanes(code, lanes);
@@ -127,8 +130,12 @@ Datum simhash_bit_lane_layout(PG_FUNCTION_ARGS) {
     if (bit_count < 1)
         PG_RETURN_NULL();
     require_indexable(bit_count);
-    Datum elements[] = {Int32GetDatum(lane_count_of_bits(bit_count)),
-                        Int32GetDatum(near_radius_of_bits(bit_count))};
-    PG_RETURN_ARRAYTYPE_P(construct_array(elements, 2, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+    // 0: the distances of the lanes add up. The lanes have fewer than 64 bits each, where these do not
+    // fill them.
+    Datum numbers[] = {Int32GetDatum(lane_count_of_bits(bit_count)),
+                       Int32GetDatum(near_radius_of_bits(bit_count)), Int32GetDatum(0),
+                       Int32GetDatum(bit_count)};
+    PG_RETURN_ARRAYTYPE_P(
+        construct_array(numbers, lengthof(numbers), INT4OID, sizeof(int32), true, TYPALIGN_INT));
 }
 }
