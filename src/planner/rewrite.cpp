@@ -326,6 +326,12 @@ void rewrite_security_conditions(PlannerInfo* root, RangeTblEntry* table) {
 
 } // namespace
 
+bool compares_distance(Node* condition, Node* left, Node* right) {
+    Comparison comparison;
+    return take_apart(condition, &comparison) && equal(linitial(comparison.arguments), left) &&
+           equal(lsecond(comparison.arguments), right);
+}
+
 void rewrite_query_conditions(PlannerInfo* root) {
     rewrite_join_tree(root, reinterpret_cast<Node*>(root->parse->jointree));
     ListCell* table;

@@ -14,4 +14,7 @@ void rewrite_query_conditions(PlannerInfo* root);
 // conditions, so both must have the same form.
 void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* table);
 
+// True when the condition compares the distance of these two expressions with a limit.
+bool compares_distance(Node* condition, Node* left, Node* right);
+
 } // namespace simhash

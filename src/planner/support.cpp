@@ -240,6 +240,67 @@ List* index_condition(SupportRequestIndexCondition* request) {
     return list_make1(condition);
 }
 
+// What the query says of the same distance beside a predicate.
+struct Beside {
+    int wider;        // the radius of the next wider predicate; kNoRadius where there is none
+    Node* comparison; // of the distance with a limit; null where there is none
+};
+
+void look_beside(const SupportRequestSelectivity& request, int64 radius, List* conditions,
+                 Beside* beside) {
+    auto* left = static_cast<Node*>(linitial(request.args));
+    auto* right = static_cast<Node*>(lsecond(request.args));
+    ListCell* cell;
+    foreach (cell, conditions) {
+        auto* clause = reinterpret_cast<Node*>(lfirst_node(RestrictInfo, cell)->clause);
+        if (compares_distance(clause, left, right))
+            beside->comparison = clause;
+        if (!is_funcclause(clause) || reinterpret_cast<FuncExpr*>(clause)->funcid != request.funcid)
+            continue;
+        List* arguments = reinterpret_cast<FuncExpr*>(clause)->args;
+        const Const* other = bigint_constant(static_cast<Node*>(lthird(arguments)));
+        if (other == nullptr || DatumGetInt64(other->constvalue) <= radius ||
+            !equal(linitial(arguments), left) || !equal(lsecond(arguments), right))
+            continue;
+        int wider = space_of(left, right).saturate(DatumGetInt64(other->constvalue));
+        if (beside->wider == kNoRadius || wider < beside->wider)
+            beside->wider = wider;
+    }
+}
+
+// The share of the rows that meet what stands beside a predicate, among those with no such
+// condition. The server multiplies the shares of all conditions, as if one did not depend on the
+// other. But d = k stands as two predicates, within k and NOT within k - 1, and a comparison that
+// stays stands beside its own predicate. So the share of the narrower predicate is that of the rows
+// within the wider one, and the share of a predicate that of the rows that meet the comparison.
+double share_of_predicate(const SelectivityContext& context,
+                          const SupportRequestSelectivity& request, int radius) {
+    auto* left = static_cast<Node*>(linitial(request.args));
+    auto* right = static_cast<Node*>(lsecond(request.args));
+    Beside beside = {kNoRadius, nullptr};
+    int table = -1;
+    Relids tables = pull_varnos(request.root, reinterpret_cast<Node*>(request.args));
+    while ((table = bms_next_member(tables, table)) >= 0) {
+        // Only a table that is part of the query has conditions.
+        const RelOptInfo* relation = request.root->simple_rel_array[table];
+        if (relation == nullptr)
+            continue;
+        look_beside(request, radius, relation->baserestrictinfo, &beside);
+        look_beside(request, radius, relation->joininfo, &beside);
+    }
+    double share = within_selectivity(context, left, right, radius);
+    if (beside.wider != kNoRadius) {
+        double wider = within_selectivity(context, left, right, beside.wider);
+        double ring = within_selectivity(context, left, right, beside.wider, radius);
+        return wider > 0 ? 1 - ring / wider : share;
+    }
+    if (beside.comparison == nullptr)
+        return share;
+    double compared = clause_selectivity(request.root, beside.comparison, request.varRelid,
+                                         request.jointype, request.sjinfo);
+    return compared > 0 ? share / compared : share;
+}
+
 Node* estimate_predicate(SupportRequestSelectivity* request) {
     if (list_length(request->args) != 3)
         return nullptr;
@@ -250,11 +311,12 @@ Node* estimate_predicate(SupportRequestSelectivity* request) {
     if (!is_null_constant(limit)) {
         SelectivityContext context = {request->root, request->varRelid, request->is_join,
                                       request->jointype, request->sjinfo};
-        auto* left = static_cast<Node*>(linitial(request->args));
-        auto* right = static_cast<Node*>(lsecond(request->args));
-        int64 radius = known != nullptr ? DatumGetInt64(known->constvalue)
-                                        : space_of(left, right).likely_radius();
-        share = within_selectivity(context, left, right, space_of(left, right).saturate(radius));
+        HammingSpace space = space_of(static_cast<Node*>(linitial(request->args)),
+                                      static_cast<Node*>(lsecond(request->args)));
+        share =
+            share_of_predicate(context, *request,
+                               known != nullptr ? space.saturate(DatumGetInt64(known->constvalue))
+                                                : space.likely_radius());
     }
     CLAMP_PROBABILITY(share);
     request->selectivity = share;

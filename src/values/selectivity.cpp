@@ -54,21 +54,25 @@ constexpr int kTellingHits = 3;
 // The number of values of each column that are compared where all pairs are.
 constexpr int kPairSample = 128;
 
-// Which values of a space are near each other: those within a radius.
+// Which values of a space are near each other: those within a radius, or in the ring that is left of
+// a ball without a smaller one.
 struct Nearness {
     HammingSpace space;
     int radius; // -1 .. space.bits
+    int beyond; // -1 .. radius: the distance up to which values do not count
 
-    bool is_everything() const { return radius >= space.bits; }
-    double share_by_chance() const { return space.ball_share(radius); }
+    bool is_everything() const { return radius >= space.bits && !is_ring(); }
+    bool is_ring() const { return beyond >= 0; }
+    double share_by_chance() const { return space.ball_share(radius) - space.ball_share(beyond); }
 
-    bool holds(Datum a, Datum b) const { return space.distance(a, b) <= radius; }
+    bool holds(int distance) const { return beyond < distance && distance <= radius; }
+    bool holds(Datum a, Datum b) const { return holds(space.distance(a, b)); }
 
     // Equal values do not show crowding: a query is often one of the column's own values, and a
     // table is often joined with itself.
     bool holds_for_others(Datum a, Datum b) const {
         int distance = space.distance(a, b);
-        return distance > 0 && distance <= radius;
+        return distance > 0 && holds(distance);
     }
 };
 
@@ -137,9 +141,11 @@ void free_statistics(ColumnStatistics* statistics) {
 
 // ---- the three kinds of rows ----
 
-// The expected number of near fingerprints beside the query's own, where the column has `distinct`.
-double expected_neighbours(int radius, double distinct) {
-    return radius < 1 ? 0 : std::min(kNeighbours, distinct * kNeighboursShare);
+// The expected number of near fingerprints, the query's own among them, where the column has
+// `distinct`.
+double expected_neighbours(const Nearness& near, double distinct) {
+    double others = near.radius < 1 ? 0 : std::min(kNeighbours, distinct * kNeighboursShare);
+    return others + !near.is_ring();
 }
 
 // The share of rows that are near by chance or crowding: `hits` of `tries` values of a sample are
@@ -164,7 +170,7 @@ double common_share(const Nearness& near, const AttStatsSlot& common, Datum quer
     for (int i = 0; i < common.nvalues; i++) {
         int distance = near.space.distance(common.values[i], query);
         *is_common |= distance == 0;
-        if (distance <= near.radius)
+        if (near.holds(distance))
             share += common.numbers[i];
     }
     return share;
@@ -179,7 +185,7 @@ double known_query_share(const Nearness& near, const ColumnStatistics& statistic
         hits += near.holds_for_others(statistics.histogram.values[i], query);
     // The query's own fingerprint is in `share` already if it is a common one.
     double fingerprints =
-        (is_common ? 0 : 1) + expected_neighbours(near.radius, statistics.rest_distinct);
+        expected_neighbours(near, statistics.rest_distinct) - (is_common && !near.is_ring());
     double of_rest = std::min(1.0, fingerprints / statistics.rest_distinct +
                                        crowd_share(near, hits, statistics.histogram.nvalues));
     return share + statistics.rest * of_rest;
@@ -208,7 +214,7 @@ double pair_share(const Nearness& near, const AttStatsSlot& left, const AttStats
 }
 
 double average_query_share(const Nearness& near, const ColumnStatistics& statistics) {
-    double fingerprints = 1 + expected_neighbours(near.radius, statistics.distinct);
+    double fingerprints = expected_neighbours(near, statistics.distinct);
     double crowd = pair_share(near, statistics.histogram, statistics.histogram, true);
     return statistics.not_null * std::min(1.0, fingerprints / statistics.distinct + crowd);
 }
@@ -216,8 +222,6 @@ double average_query_share(const Nearness& near, const ColumnStatistics& statist
 // The share of the column's rows within the radius of `query`, an expression. If its value is not
 // known, the share for an average query.
 double column_share(const Nearness& near, VariableStatData* column, const Node* query) {
-    if (near.radius < 0)
-        return 0;
     ColumnStatistics statistics = load_statistics(near.space, column);
     const Const* known = near.space.constant(query);
     double share = near.is_everything() ? statistics.not_null
@@ -263,7 +267,7 @@ double common_pairs_share(const Nearness& near, const AttStatsSlot& left,
 double inner_join_share(const Nearness& near, const ColumnStatistics& left,
                         const ColumnStatistics& right) {
     double distinct = std::max(left.rest_distinct, right.rest_distinct);
-    double of_rest = (1 + expected_neighbours(near.radius, distinct)) / distinct;
+    double of_rest = expected_neighbours(near, distinct) / distinct;
     // Pairs of two common values have been counted one by one; all others are estimated.
     double common_pairs = (left.not_null - left.rest) * (right.not_null - right.rest);
     double other_pairs = std::max(0.0, left.not_null * right.not_null - common_pairs);
@@ -316,10 +320,12 @@ double join_clause_share(const SelectivityContext& context, List* arguments, con
 
 } // namespace
 
-double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius) {
-    if (radius < 0)
+double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius,
+                          int beyond) {
+    HammingSpace space = space_of(left, right);
+    Nearness near = {space, space.saturate(radius), space.saturate(beyond)};
+    if (near.radius <= near.beyond)
         return 0;
-    Nearness near = {space_of(left, right), radius};
     List* arguments = list_make2(left, right);
     double share = context.is_join ? join_clause_share(context, arguments, near)
                                    : restriction_share(context, arguments, near);

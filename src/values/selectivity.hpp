@@ -2,6 +2,7 @@
 // index's cost estimate ask for it.
 #pragma once
 
+#include "core/bits/ball.hpp"
 #include "server/pg.hpp"
 #include "values/hamming_space.hpp"
 
@@ -29,8 +30,9 @@ struct SelectivityContext {
 };
 
 // The share of rows, or of pairs of them, for which the distance of two expressions is at most
-// `radius` (any): 0 to 1.
-double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
+// `radius` and more than `beyond` (any integers): 0 to 1.
+double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius,
+                          int beyond = kNoRadius);
 
 // The same for two texts, whose fingerprints are by minhash().
 double document_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
