@@ -201,12 +201,13 @@ bool asks_for_place(const RelOptInfo* table) {
 
 // The index orders the rows of one scope by the distance of their fingerprints, and nothing else. A
 // path for another order, such as by the distance of a bigint of the scope, loses its order here.
-// So does one whose rows are held back, where lanes do not tell their distances, if their places are
-// asked for: the server returns such a row without its place, and FOR UPDATE would look for it
-// anywhere.
+// So does one whose rows are held back, where lanes do not tell their distances, or where there are
+// several orders, if their places are asked for: the server returns such a row without its place, and
+// FOR UPDATE would look for it anywhere.
 void give_up_other_order(IndexPath* path, const PathQuals& quals) {
     bool is_other = quals.leaves_scope_open(path->indexinfo) ||
-                    (computes_lanes(path->indexinfo) && asks_for_place(path->path.parent));
+                    ((computes_lanes(path->indexinfo) || list_length(path->indexorderbys) > 1) &&
+                     asks_for_place(path->path.parent));
     ListCell* cell;
     foreach (cell, path->indexorderbycols)
         is_other |= lfirst_int(cell) > 0;
@@ -408,12 +409,14 @@ double cost_of_page(const PathEstimate& path, const SearchWork& work, double pag
 }
 
 // The server plans an index-only scan for a query that needs no column, such as count(*), whether
-// or not the index can return any. If it cannot, the path becomes a plain scan here. Returns the
+// or not the index can return any. If it cannot, or if the server must compute distances from the
+// rows, the path becomes a plain scan here. Returns the
 // cost that the server has left out: an index-only scan need not visit rows on pages that are
 // visible to everybody.
 Cost give_up_index_only_scan(IndexPath* path, const PathEstimate& estimate) {
     const IndexOptInfo* info = estimate.index;
-    if (path->path.pathtype != T_IndexOnlyScan || info->canreturn[0])
+    if (path->path.pathtype != T_IndexOnlyScan ||
+        (info->canreturn[0] && list_length(path->indexorderbys) < 2))
         return 0;
     path->path.pathtype = T_IndexScan;
     double table_random;

@@ -7,6 +7,7 @@
 #include "values/objects.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace simhash {
 
@@ -34,12 +35,13 @@ Conditions::Conditions(Relation index, int key_count, int order_by_count)
       has_scope_(scope_columns(index) > 0), lanes_(lane_layout(index)),
       balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
       center_(allocate_lanes(lanes_.count > 1 ? lanes_.count : 0)),
-      targets_(allocate_lanes(order_by_count == 0 ? 0 : std::max(order_by_count, lanes_.count))) {}
+      target_(allocate_lanes(order_by_count > 0 ? lanes_.count : 0)) {}
 
 void Conditions::clear() {
     want_fingerprints_ = want_nulls_ = true;
     scope_hash_ = 0;
-    ball_count_ = target_count_ = 0;
+    ball_count_ = 0;
+    is_ordered_ = false;
     radius_ = kEverywhere;
 }
 
@@ -165,23 +167,19 @@ void Conditions::read_key(const ScanKeyData& key) {
     }
 }
 
-// Reads ORDER BY fp <~> a, fp <~> b ... A distance from NULL is NULL for all rows and orders
-// nothing.
+// Reads ORDER BY fp <~> a, fp <~> b ... The first distance orders the rows. One from NULL is NULL
+// for all rows and orders nothing.
 void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
     for (const ScanKeyData& key : order_bys) {
         if (key.sk_flags & SK_ISNULL)
             continue;
-        if (!computes_lanes_) {
-            targets_[target_count_++] = lane_of_integer(key.sk_argument, key.sk_subtype);
-            continue;
-        }
         if (lanes_.rule == LaneRule::kAny)
             elog(ERROR, "a simhash operator class of which one lane decides has no order");
-        CallMemory memory;
+        std::optional<CallMemory> memory;
+        if (computes_lanes_)
+            memory.emplace();
         // Otherwise rows come in no order, and the operator raises its error at the first of them.
-        if (lanes_of_value(index_, key.sk_argument, targets_.first(size_t(lanes_.count))) ==
-            ValueLanes::kFound)
-            target_count_ = size_t(lanes_.count);
+        is_ordered_ = lanes_of_value(index_, key.sk_argument, target_) == ValueLanes::kFound;
         return;
     }
 }
@@ -205,8 +203,8 @@ void Conditions::apply(const KnownScope& scope) {
         balls_[i].center ^= scope.hash;
     for (uint64_t& lane : center_)
         lane ^= scope.hash;
-    for (size_t i = 0; i < target_count_; i++)
-        targets_[i] ^= scope.hash;
+    for (uint64_t& lane : target_)
+        lane ^= scope.hash;
 }
 
 void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKeyData> order_bys) {

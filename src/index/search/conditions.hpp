@@ -33,11 +33,10 @@ class Conditions {
     // True when there is a radius.
     bool has_radius() const { return radius_.bits != kEverywhere.bits; }
 
-    // Rows are ordered by the distance from the first target, then from the next. A scan without
-    // targets is not ordered. Of values of several lanes there is one target at most, with all its
-    // lanes: the server sorts the rows at one distance.
-    bool is_ordered() const { return target_count_ > 0; }
-    std::span<const uint64_t> targets() const { return targets_.first(target_count_); }
+    // Rows are ordered by the distance from the value with these lanes. The server sorts the rows at
+    // one distance where there are further orders.
+    bool is_ordered() const { return is_ordered_; }
+    std::span<const uint64_t> target() const { return target_; }
 
   private:
     void clear();
@@ -73,8 +72,8 @@ class Conditions {
     std::span<uint64_t> center_; // of several lanes
     static constexpr ValueRadius kEverywhere = {LaneRule::kSum, kMaxLanes* kFingerprintBits};
     ValueRadius radius_ = kEverywhere;
-    std::span<uint64_t> targets_; // the first target_count_ are used
-    size_t target_count_ = 0;
+    std::span<uint64_t> target_;
+    bool is_ordered_ = false; // target_ is set
 };
 
 } // namespace simhash

@@ -11,9 +11,9 @@ constexpr size_t kMinCapacity = 1024;
 
 } // namespace
 
-void Matches::clear(bool limited) {
+void Matches::clear() {
     count_ = next_ = fetched_ = held_ = 0;
-    limit_ = limited ? std::max(index_->work_memory() / sizeof(uint64_t), kMinCapacity) : SIZE_MAX;
+    limit_ = std::max(index_->work_memory() / sizeof(uint64_t), kMinCapacity);
     is_full_ = false;
 }
 
@@ -39,22 +39,18 @@ void Matches::add(std::span<const uint64_t> fingerprints) {
     count_ = count;
 }
 
-void Matches::sort_by_distance(std::span<const uint64_t> targets, int radius) {
+void Matches::sort_by_distance(uint64_t target, int radius) {
     // The matches beyond the radius go to the front, where they stay until clear_taken() has
     // dropped the others.
     uint64_t* end = fingerprints_ + count_;
-    Ball near = {targets[0], radius};
+    Ball near = {target, radius};
     uint64_t* first = std::partition(
         fingerprints_, end, [near](uint64_t fingerprint) { return !near.contains(fingerprint); });
-    std::sort(first, end, [targets](uint64_t a, uint64_t b) {
-        for (uint64_t target : targets) {
-            int to_a = hamming_distance(a, target), to_b = hamming_distance(b, target);
-            if (to_a != to_b)
-                return to_a < to_b;
-        }
+    std::sort(first, end, [target](uint64_t a, uint64_t b) {
+        int to_a = hamming_distance(a, target), to_b = hamming_distance(b, target);
         // Those at equal distances need some order, so that the rows of one fingerprint come
         // together.
-        return a < b;
+        return to_a != to_b ? to_a < to_b : a < b;
     });
     // Equal fingerprints are adjacent only because the comparison ends with their values.
     count_ = size_t(std::unique(first, end) - fingerprints_);

@@ -10,17 +10,16 @@ class Matches {
   public:
     explicit Matches(SearchedIndex* index) : index_(index) {}
 
-    // Forgets all matches. From now on the list takes as many as fit into work_mem, or, if not
-    // `limited`, any number.
-    void clear(bool limited = true);
-    // Adds the fingerprints. If the limit would be exceeded, adds none and is_full() from then on:
+    // Forgets all matches.
+    void clear();
+    // Adds the fingerprints. If they would not fit into work_mem, adds none and is_full() from then on:
     // the list is incomplete then. Skips the first one if it repeats the last one of the list.
     void add(std::span<const uint64_t> fingerprints);
     bool is_full() const { return is_full_; }
     size_t count() const { return count_; }
-    // Sorts the matches within `radius` of the first target by distance from it, then from the next
-    // target, and drops repetitions. take() returns only these; the others are held back.
-    void sort_by_distance(std::span<const uint64_t> targets, int radius = kFingerprintBits);
+    // Sorts the matches within `radius` of the target by distance from it, and drops repetitions.
+    // take() returns only these; the others are held back.
+    void sort_by_distance(uint64_t target, int radius = kFingerprintBits);
     // Forgets all matches but those that are held back.
     void clear_taken() { count_ = next_ = fetched_ = held_; }
 

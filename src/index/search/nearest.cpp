@@ -35,7 +35,7 @@ int NearestScan::find_greatest_radius() const {
         if (ball.radius < 0)
             return kNoRadius;
         // This is the triangle inequality.
-        greatest = std::min(greatest, hamming_distance(ball.center, target()) + ball.radius);
+        greatest = std::min(greatest, hamming_distance(ball.center, target_) + ball.radius);
     }
     return greatest;
 }
@@ -73,7 +73,7 @@ bool NearestScan::collect_by_pass() {
     postings_->stop();
     if (are_too_many())
         return false;
-    matches_->sort_by_distance(targets_);
+    matches_->sort_by_distance(target_);
     return true;
 }
 
@@ -94,7 +94,7 @@ bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
     searched_ = plan;
     if (!probes_->collect())
         return false;
-    matches_->sort_by_distance(targets_, radius_);
+    matches_->sort_by_distance(target_, radius_);
     return true;
 }
 
@@ -102,7 +102,7 @@ bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
 // is around the target itself or not cheap to search.
 bool NearestScan::begin_stage_elsewhere() {
     // Around the target itself, stages find the same rows and can stop early.
-    if (balls_.empty() || balls_[0].center == target())
+    if (balls_.empty() || balls_[0].center == target_)
         return false;
     const ProbePlan* plan = index_->plan_for(balls_[0].radius);
     if (plan->read_all)
@@ -111,7 +111,7 @@ bool NearestScan::begin_stage_elsewhere() {
     probes_->start(plan, {balls_[0], kNoRadius, balls_.subspan(1)});
     if (!probes_->collect())
         return false;
-    matches_->sort_by_distance(targets_);
+    matches_->sort_by_distance(target_);
     step_ = Step::kStage;
     radius_ = greatest_radius_; // nothing is left for another stage
     return true;
@@ -183,7 +183,7 @@ bool NearestScan::begin_last_stage() {
     postings_->start(index_->all_postings(), filter(greatest_radius_));
     while (postings_->next_leaf())
         for (const Entry& posting : postings_->postings())
-            distance_occurs_[hamming_distance(posting.key, target())] = true;
+            distance_occurs_[hamming_distance(posting.key, target_)] = true;
     return begin_pass(done_radius_ + 1);
 }
 
@@ -199,46 +199,26 @@ bool NearestScan::begin_pass(int distance) {
     radius_ = distance;
     postings_->start(index_->all_postings(), filter(radius_));
     step_ = Step::kPass;
-    if (targets_.size() == 1)
-        return true;
-    // The rows at one distance must be sorted by the next target, so we need all of them at once,
-    // however much memory they take.
-    step_ = Step::kLookUp;
-    matches_->clear(false);
-    while (postings_->next_leaf())
-        add_matches_of_leaf();
-    matches_->sort_by_distance(targets_);
-    return true;
-}
-
-bool NearestScan::begin_lookup() {
-    if (matches_->all_taken())
-        return false;
-    // For frontier(): the rows of this match are all at that distance.
-    looked_up_ = hamming_distance(matches_->next(), target());
-    postings_->start(matches_->take(), kEverything);
     return true;
 }
 
 // Begins the next range of postings, or goes over to another step. Returns false at the end.
 bool NearestScan::begin_next() {
-    switch (step_) {
-    case Step::kStage:
-        if (begin_lookup())
-            return true;
-        // All rows within the radius were returned, so the filter of later stages leaves them out.
-        done_radius_ = radius_;
-        return begin_stage();
-    case Step::kLookUp:
-        return begin_lookup() || begin_pass(radius_ + 1);
-    case Step::kPass:
+    if (step_ == Step::kPass)
         return begin_pass(radius_ + 1);
+    if (!matches_->all_taken()) {
+        // For frontier(): the rows of this match are all at that distance.
+        looked_up_ = hamming_distance(matches_->next(), target_);
+        postings_->start(matches_->take(), kEverything);
+        return true;
     }
-    pg_unreachable();
+    // All rows within the radius were returned, so the filter of later stages leaves them out.
+    done_radius_ = radius_;
+    return begin_stage();
 }
 
-void NearestScan::start(std::span<const uint64_t> targets, std::span<const Ball> balls) {
-    targets_ = targets;
+void NearestScan::start(uint64_t target, std::span<const Ball> balls) {
+    target_ = target;
     balls_ = balls;
     done_radius_ = searched_radius_ = kNoRadius;
     searched_ = nullptr;
@@ -269,7 +249,7 @@ int NearestScan::frontier() const {
         return radius_;
     if (postings_->is_reading())
         return looked_up_;
-    return matches_->all_taken() ? radius_ + 1 : hamming_distance(matches_->next(), target());
+    return matches_->all_taken() ? radius_ + 1 : hamming_distance(matches_->next(), target_);
 }
 
 bool NearestScan::is_at_pass() {

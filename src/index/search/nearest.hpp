@@ -21,10 +21,6 @@
 //
 // If the query has a condition on another center, and the ball around that one is cheap to search,
 // one stage is enough: it sorts the fingerprints in that ball by distance from the target.
-//
-// With ORDER BY fp <~> a, fp <~> b the stages follow the first distance. Fingerprints at the same
-// distance are sorted by the next one, so each pass of the last stage collects them before it
-// returns any.
 #pragma once
 
 #include "index/search/posting_reader.hpp"
@@ -37,9 +33,9 @@ class NearestScan {
     NearestScan(SearchedIndex* index, Matches* matches, Probes* probes, PostingReader* postings)
         : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
 
-    // Begins a scan that returns rows in order of the distance from targets[0], then targets[1],
-    // and so on. The rows lie in all `balls`, of which the first is the smallest.
-    void start(std::span<const uint64_t> targets, std::span<const Ball> balls);
+    // Begins a scan that returns rows in order of the distance from the target. The rows lie in all
+    // `balls`, of which the first is the smallest.
+    void start(uint64_t target, std::span<const Ball> balls);
     // Loads the postings of the next leaf, all at one distance. Returns false at the end.
     bool next_leaf();
 
@@ -58,13 +54,11 @@ class NearestScan {
 
   private:
     enum class Step {
-        kStage,  // looks up the matches of a stage
-        kPass,   // returns one distance by a pass of the last stage
-        kLookUp, // looks up the matches of such a pass, if there are several targets
+        kStage, // looks up the matches of a stage
+        kPass,  // returns one distance by a pass of the last stage
     };
 
-    uint64_t target() const { return targets_[0]; }
-    Filter filter(int radius) const { return {{target(), radius}, done_radius_, balls_}; }
+    Filter filter(int radius) const { return {{target_, radius}, done_radius_, balls_}; }
     int find_greatest_radius() const;
     double expected_matches(int radius) const;
     bool are_too_many() const;
@@ -77,7 +71,6 @@ class NearestScan {
     bool begin_stage();
     bool begin_last_stage();
     bool begin_pass(int distance);
-    bool begin_lookup();
     bool begin_next();
     void add_matches_of_leaf();
 
@@ -85,7 +78,7 @@ class NearestScan {
     Matches* matches_;
     Probes* probes_;
     PostingReader* postings_;
-    std::span<const uint64_t> targets_;
+    uint64_t target_ = 0;
     std::span<const Ball> balls_;
     Step step_ = Step::kStage;
     int radius_ = kNoRadius;          // of the stage, or of the pass

@@ -73,14 +73,14 @@ void start_wide(Scan* scan) {
     const Conditions& conditions = scan->conditions;
     // If both are the same value, the rows within the radius are the first ones of the order.
     bool is_same = std::equal(conditions.center().begin(), conditions.center().end(),
-                              conditions.targets().begin(), conditions.targets().end());
+                              conditions.target().begin(), conditions.target().end());
     if (!conditions.is_ordered())
         scan->wide->start_within(conditions.center(), conditions.radius());
     else if (conditions.has_radius() && !is_same)
         // The rows within the radius of another value: in no order, and the server sorts them.
         scan->wide->start_within(conditions.center(), conditions.radius());
     else
-        scan->wide->start_nearest(conditions.targets(), conditions.radius());
+        scan->wide->start_nearest(conditions.target(), conditions.radius());
 }
 
 void start_fingerprints(Scan* scan) {
@@ -89,7 +89,7 @@ void start_fingerprints(Scan* scan) {
     if (scan->wide != nullptr) {
         start_wide(scan);
     } else if (scan->conditions.is_ordered()) {
-        scan->lane.nearest.start(scan->conditions.targets(), balls);
+        scan->lane.nearest.start(scan->conditions.target()[0], balls);
     } else {
         // The smallest ball is searched, and the others filter what that finds.
         Ball ball = balls.empty() ? kEverything.ball : balls[0];
@@ -132,34 +132,26 @@ bool next_leaf(Scan* scan) {
 
 // ---- Rows ----
 
-// Returns a lower bound of the distance of a row's value from the first target, where lanes do not
-// tell the value. It never falls from row to row.
+// Returns the distance of a row's value from the target, or where lanes do not tell it a lower bound,
+// which never falls from row to row.
 int least_distance(const Scan& scan, uint64_t lane) {
     if (scan.wide != nullptr)
         return scan.wide->bound();
-    return scan.conditions.is_ordered() ? hamming_distance(lane, scan.conditions.targets()[0]) : 0;
+    return scan.conditions.is_ordered() ? hamming_distance(lane, scan.conditions.target()[0]) : 0;
 }
 
-// Puts the distance of a row from each target, or a bound, and then the server computes it.
+// Puts lower bounds of a row's distances. Where they are not the distances themselves, the server
+// computes these from the row, and holds it back until no row before it in the order can come.
 void put_distances(IndexScanDesc desc, Scan* scan, uint64_t lane, bool is_null) {
-    // The arguments are not in the scope, so the stored fingerprint is taken out of it.
-    uint64_t fingerprint = lane ^ scan->conditions.scope_hash();
+    int distances = 0;
     for (int i = 0; i < desc->numberOfOrderBys; i++) {
-        const ScanKeyData& key = desc->orderByData[i];
-        bool no_distance = is_null || (key.sk_flags & SK_ISNULL);
-        int distance = 0;
-        if (scan->is_exact && !no_distance)
-            distance = hamming_distance(fingerprint, uint64_t(DatumGetInt64(key.sk_argument)));
-        // The server expects a lower bound of each distance; for the second and later ones 0 is
-        // one.
-        else if (i == 0 && !no_distance)
-            distance = least_distance(*scan, lane);
+        bool no_distance = is_null || (desc->orderByData[i].sk_flags & SK_ISNULL);
+        // The first distance orders the rows. Of the others 0 is a bound.
+        int bound = !no_distance && distances++ == 0 ? least_distance(*scan, lane) : 0;
         desc->xs_orderbynulls[i] = no_distance;
-        desc->xs_orderbyvals[i] = Int32GetDatum(distance);
+        desc->xs_orderbyvals[i] = Int32GetDatum(bound);
     }
-    // Then the server computes the distances from the row, and holds it back until no nearer one
-    // can come.
-    desc->xs_recheckorderby = !scan->is_exact && !is_null;
+    desc->xs_recheckorderby = distances > 0 && (!scan->is_exact || distances > 1);
 }
 
 void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_null) {

@@ -106,7 +106,7 @@ void WideScan::start_nearest(std::span<const uint64_t> centers, const ValueRadiu
     }
     step_ = Step::kNearest;
     for (size_t i = 0; i < lanes_.size(); i++)
-        lanes_[i]->nearest.start({&centers_[i], 1}, {});
+        lanes_[i]->nearest.start(centers_[i], {});
 }
 
 // Begins to return the rows that are left, where a lane cannot go on in order at a low cost. If the
