@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <cstring>
 
 namespace simhash {
 
@@ -20,6 +21,20 @@ struct Entry {
     friend constexpr bool operator==(const Entry&, const Entry&) = default;
     friend constexpr auto operator<=>(const Entry&, const Entry&) = default;
 };
+
+// On pages a TID takes 6 bytes, three numbers of 16 bits: the block's high and low half, the offset.
+constexpr int kTidBytes = 6;
+
+inline uint64_t read_tid(const void* at) {
+    uint16_t part[3];
+    memcpy(part, at, kTidBytes);
+    return uint64_t{part[0]} << 32 | uint64_t{part[1]} << 16 | part[2];
+}
+
+inline void write_tid(void* at, uint64_t tid) {
+    uint16_t part[3] = {uint16_t(tid >> 32), uint16_t(tid >> 16), uint16_t(tid)};
+    memcpy(at, part, kTidBytes);
+}
 
 // Whether a comes before b, without a branch: for merges, whose next comparison nobody can predict.
 constexpr bool comes_before(const Entry& a, const Entry& b) {

@@ -108,8 +108,6 @@ class Prices {
         return best;
     }
 
-    double read_all_cost() const { return costs_.visit + entries_ * costs_.read_all_per_entry; }
-    double entries() const { return entries_; }
 
   private:
     void fill(int mask_bits) {
@@ -271,19 +269,16 @@ class EscapeSearch {
 
 // ---- candidates for the cheapest plan ----
 
+// It is always complete, and other plans are compared with it.
+ProbePlan read_everything(int radius, double entries, const ProbeCosts& costs) {
+    return {radius, 0, true, 1, 0, entries, costs.visit + entries * costs.read_all_per_entry, {}};
+}
+
 class Planner {
   public:
     Planner(const Layout& layout, int radius, double entries, const ProbeCosts& costs)
-        : layout_(layout), radius_(radius), prices_(entries, costs) {
-        best_.radius = radius;
-        best_.probe_count = 0;
-        // Reading everything is always complete. Other plans are compared with it.
-        best_.read_all = true;
-        best_.visits = 1;
-        best_.slices = 0;
-        best_.candidates = entries;
-        best_.cost = prices_.read_all_cost();
-    }
+        : layout_(layout), radius_(radius), prices_(entries, costs),
+          best_(read_everything(radius, entries, costs)) {}
 
     ProbePlan make() {
         try_first_table_alone();
@@ -529,25 +524,10 @@ bool proven_complete(std::span<const Probe> probes, int radius, int* node_budget
 ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
                           const ProbeCosts& costs) {
     // Nothing is within a negative radius: a plan without probes.
-    if (radius < 0) {
-        ProbePlan nothing;
-        nothing.radius = radius;
-        nothing.probe_count = 0;
-        nothing.read_all = false;
-        nothing.visits = nothing.slices = nothing.candidates = nothing.cost = 0;
-        return nothing;
-    }
-    if (radius < kBits)
-        return Planner(layout, radius, entries, costs).make();
-    ProbePlan everything;
-    everything.radius = radius;
-    everything.probe_count = 0;
-    everything.read_all = true;
-    everything.visits = 1;
-    everything.slices = 0;
-    everything.candidates = entries;
-    everything.cost = costs.visit + entries * costs.read_all_per_entry;
-    return everything;
+    if (radius < 0)
+        return {radius, 0, false, 0, 0, 0, 0, {}};
+    return radius < kBits ? Planner(layout, radius, entries, costs).make()
+                          : read_everything(radius, entries, costs);
 }
 
 } // namespace simhash

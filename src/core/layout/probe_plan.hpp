@@ -34,11 +34,11 @@ struct ProbePlan {
     int radius;
     int probe_count; // 0 with read_all: read table 0 from end to end; without: nothing matches
     bool read_all;
-    Probe probes[kMaxTables]; // [probe_count], in order of table
-    double visits;            // ranges to look up
-    double slices;            // slices of those ranges that are cut
-    double candidates;        // fingerprints expected in the ranges or their slices
+    double visits;     // ranges to look up
+    double slices;     // slices of those ranges that are cut
+    double candidates; // fingerprints expected in the ranges or their slices
     double cost;
+    Probe probes[kMaxTables]; // [probe_count], in order of table
 };
 
 // Any unit, the same for all three.

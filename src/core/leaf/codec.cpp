@@ -338,11 +338,8 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
 
 size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out) {
     memcpy(out, &entry.key, 8);
-    if (kind == LeafKind::kPosting) {
-        uint16_t part[3] = {uint16_t(entry.tid >> 32), uint16_t(entry.tid >> 16),
-                            uint16_t(entry.tid)};
-        memcpy(out + 8, part, 6);
-    }
+    if (kind == LeafKind::kPosting)
+        write_tid(out + 8, entry.tid);
     return tail_entry_bytes(kind);
 }
 

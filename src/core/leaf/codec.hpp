@@ -30,7 +30,7 @@
 //   body:  PackedHeader | low words | unary words | TID words | tail entries, raw, to the end
 //
 // All words are 64 bits in the machine's byte order. A tail entry is the key (8 bytes), in postings
-// followed by the TID (6 bytes: three 16-bit words, high to low).
+// followed by the TID (write_tid()).
 #pragma once
 
 #include <algorithm>
@@ -86,9 +86,9 @@ struct PackedHeader {
 };
 static_assert(sizeof(PackedHeader) == 40);
 
-// An entry has a key of 8 bytes, and in postings a TID of 6.
+// An entry has a key of 8 bytes, and in postings a TID.
 constexpr size_t tail_entry_bytes(LeafKind kind) {
-    return kind == LeafKind::kBlock ? 8 : 14;
+    return kind == LeafKind::kBlock ? 8 : 8 + kTidBytes;
 }
 
 namespace leaf_detail {
@@ -205,11 +205,8 @@ class LeafReader {
         const uint8_t* at = tail_ + size_t(i) * tail_entry_bytes(kind_);
         Entry entry{0, 0};
         memcpy(&entry.key, at, 8);
-        if (kind_ == LeafKind::kPosting) {
-            uint16_t part[3];
-            memcpy(part, at + 8, 6);
-            entry.tid = uint64_t{part[0]} << 32 | uint64_t{part[1]} << 16 | part[2];
-        }
+        if (kind_ == LeafKind::kPosting)
+            entry.tid = read_tid(at + 8);
         return entry;
     }
     // Searches that do not need the TID read the key alone.

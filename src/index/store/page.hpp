@@ -178,33 +178,23 @@ constexpr size_t kBodyCapacity =
 
 // ---- Fences ----
 
-inline void tid_to_lanes(uint64_t tid, uint16 lanes[3]) {
-    lanes[0] = uint16(tid >> 32);
-    lanes[1] = uint16(tid >> 16);
-    lanes[2] = uint16(tid);
-}
-
-inline uint64_t lanes_to_tid(const uint16 lanes[3]) {
-    return uint64_t{lanes[0]} << 32 | uint64_t{lanes[1]} << 16 | lanes[2];
-}
-
 inline Entry page_low(Page page) {
-    return {page_opaque(page)->low_key, lanes_to_tid(page_opaque(page)->low_tid)};
+    return {page_opaque(page)->low_key, read_tid(page_opaque(page)->low_tid)};
 }
 
 // The caller has checked that the page is not rightmost: a rightmost page has no high fence.
 inline Entry page_high(Page page) {
-    return {page_opaque(page)->high_key, lanes_to_tid(page_opaque(page)->high_tid)};
+    return {page_opaque(page)->high_key, read_tid(page_opaque(page)->high_tid)};
 }
 
 inline void set_page_low(Page page, Entry low) {
     page_opaque(page)->low_key = low.key;
-    tid_to_lanes(low.tid, page_opaque(page)->low_tid);
+    write_tid(page_opaque(page)->low_tid, low.tid);
 }
 
 inline void set_page_high(Page page, Entry high) {
     page_opaque(page)->high_key = high.key;
-    tid_to_lanes(high.tid, page_opaque(page)->high_tid);
+    write_tid(page_opaque(page)->high_tid, high.tid);
 }
 
 // True when `key` belongs on a page further to the right.
@@ -212,10 +202,10 @@ inline bool page_precedes(Page page, Entry key) {
     return !page_is_rightmost(page) && key >= page_high(page);
 }
 
-// ---- Pivots: key (8 bytes), in trees of postings the TID (6 bytes), child (4 bytes) ----
+// ---- Pivots: key (8 bytes), in trees of postings the TID, child (4 bytes) ----
 
 inline size_t pivot_bytes(LeafKind kind) {
-    return kind == LeafKind::kBlock ? 12 : 18;
+    return 8 + (kind == LeafKind::kPosting ? kTidBytes : 0) + 4;
 }
 
 inline int pivot_count(LeafKind kind, Page page) {
@@ -226,22 +216,16 @@ inline Pivot read_pivot(LeafKind kind, Page page, int i) {
     const uint8_t* at = page_body(page) + i * pivot_bytes(kind);
     Pivot pivot{};
     memcpy(&pivot.key.key, at, 8);
-    if (kind == LeafKind::kPosting) {
-        uint16 lanes[3];
-        memcpy(lanes, at + 8, 6);
-        pivot.key.tid = lanes_to_tid(lanes);
-    }
+    if (kind == LeafKind::kPosting)
+        pivot.key.tid = read_tid(at + 8);
     memcpy(&pivot.child, at + pivot_bytes(kind) - 4, 4);
     return pivot;
 }
 
 inline void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot) {
     memcpy(at, &pivot.key.key, 8);
-    if (kind == LeafKind::kPosting) {
-        uint16 lanes[3];
-        tid_to_lanes(pivot.key.tid, lanes);
-        memcpy(at + 8, lanes, 6);
-    }
+    if (kind == LeafKind::kPosting)
+        write_tid(at + 8, pivot.key.tid);
     memcpy(at + pivot_bytes(kind) - 4, &pivot.child, 4);
 }
 
