@@ -108,7 +108,6 @@ class Prices {
         return best;
     }
 
-
   private:
     void fill(int mask_bits) {
         if (filled_ >> (mask_bits - 1) & 1)
