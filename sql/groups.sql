@@ -1,10 +1,18 @@
 -- simhash_groups and near_duplicate_groups: row for row what an exclusion constraint lets in and refuses, also of sets that are
--- made against it; with little memory; chains.
+-- made against it; with little memory; chains. `make groups-check` sets larger numbers: of rows, of bits of the words that are all
+-- there, of texts, of families of texts.
+\if :{?rows}
+\else
+\set rows 3000
+\set bits 11
+\set texts 500
+\set families 150
+\endif
 
 -- A row's original is itself if the constraint lets it in, in the order of ids, or else the first row it let in that is near.
 CREATE TABLE source (id bigint PRIMARY KEY, fp bigint, code "bit", body text);
 CREATE FUNCTION constrained_groups(expression text, operator text, distance text)
-RETURNS TABLE (id bigint, original bigint, measure double precision) LANGUAGE plpgsql AS $$
+RETURNS TABLE (id bigint, original bigint, measure double precision) LANGUAGE plpgsql SET enable_seqscan = off AS $$
 BEGIN
     EXECUTE format('CREATE TEMP TABLE kept AS SELECT id, %s AS value FROM source LIMIT 0', expression);
     EXECUTE format('ALTER TABLE kept ADD EXCLUDE USING simhash (value WITH %s)', operator);
@@ -46,22 +54,23 @@ CREATE FUNCTION any_fingerprint(i bigint) RETURNS bigint LANGUAGE sql IMMUTABLE 
                 WHEN i % 100 = 9 THEN NULL
                 ELSE hashint8extended(0, 3) # any_bits(i, (i % 9)::integer) END
 $$;
-INSERT INTO source SELECT i, any_fingerprint(i) FROM generate_series(1, 10000) i;
-INSERT INTO source SELECT 30000 + i, hashint8extended(7, 7) # (i & 2047) FROM generate_series(1, 1800) i;
+INSERT INTO source SELECT i, any_fingerprint(i) FROM generate_series(1, :rows) i;
+INSERT INTO source SELECT 1000000 + i, hashint8extended(7, 7) # (i & 2047) FROM generate_series(1, :rows / 5) i;
 SELECT * FROM compare('fp', '~=', 'f.value <~> k.value', $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 3)$$);
 SELECT * FROM compare('fp', '~=', 'f.value <~> k.value', $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 3)$$, '64kB');
 SELECT * FROM compare('fp', '~|=', 'f.value <~> k.value', $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 1)$$);
 SELECT * FROM compare('fp', '~||||||||=', 'f.value <~> k.value', $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 8)$$);
 SELECT * FROM compare('fp', '~||||||||=', 'f.value <~> k.value', $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 8)$$, '64kB');
--- All words of 12 bits, in their order, against it, and in none: each has 12 neighbours, or 298 within 3 bits. There are so many
--- more pairs than rows that the rows are divided.
+-- All words of some bits, in their order, against it, and in none: of 11 bits each has 11 neighbours, or 231 within 3 bits. There are
+-- so many more pairs than rows that the rows are divided.
+\set words '(1 << :bits)'
 TRUNCATE source;
-INSERT INTO source SELECT i, i FROM generate_series(0, 4095) i;
+INSERT INTO source SELECT i, i FROM generate_series(0, :words - 1) i;
 SELECT * FROM compare('fp', '~|=', 'f.value <~> k.value', $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 1)$$);
 SELECT * FROM compare('fp', '~=', 'f.value <~> k.value', $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 3)$$);
-UPDATE source SET fp = 4095 - fp WHERE fp % 3 > 0;
+UPDATE source SET fp = :words - 1 - fp WHERE fp % 3 > 0;
 SELECT * FROM compare('fp', '~=', 'f.value <~> k.value', $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 3)$$, '64kB');
-UPDATE source SET fp = id * 2747 % 4096;
+UPDATE source SET fp = id * 2747 % :words;
 SELECT * FROM compare('fp', '~=', 'f.value <~> k.value', $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 3)$$);
 -- A chain in which each is near to the next only: every second one is an original. As chains, all are one group.
 TRUNCATE source;
@@ -74,8 +83,8 @@ SELECT original, distance, count(*) FROM simhash_groups('SELECT i, 42::bigint FR
 -- Codes of one word, two words and four.
 TRUNCATE source;
 INSERT INTO source SELECT i, NULL, (any_fingerprint(i)::bit(64) || any_fingerprint(i / 2)::bit(64) || any_fingerprint(i)::bit(64) || any_fingerprint(i + i % 3)::bit(64))::bit(256)
-FROM generate_series(1, 2500) i;
-INSERT INTO source SELECT 10000 + i, NULL, (repeat('0', 250) || repeat('1', 6))::bit(256) # i::bit(256) FROM generate_series(1, 800) i;
+FROM generate_series(1, :rows / 4) i;
+INSERT INTO source SELECT 1000000 + i, NULL, (repeat('0', 250) || repeat('1', 6))::bit(256) # i::bit(256) FROM generate_series(1, :rows / 10) i;
 SELECT * FROM compare('code::bit(256)', '=~~', 'f.value <~~> k.value', $$simhash_groups('SELECT id, code FROM source ORDER BY id', 31)$$);
 SELECT * FROM compare('code::bit(256)', '=~~', 'f.value <~~> k.value', $$simhash_groups('SELECT id, code FROM source ORDER BY id', 31)$$, '64kB');
 SELECT bits, radius, c.* FROM unnest('{64,100}'::integer[]) bits,
@@ -91,18 +100,18 @@ CREATE FUNCTION text_of(words text[], others text[], first_change integer, chang
 $$;
 CREATE TABLE family AS
 SELECT f AS id, (SELECT array_agg(word(f * 100000 + i)) FROM generate_series(1, words) i) AS words, (SELECT array_agg(word(f * 100000 - i)) FROM generate_series(1, words) i) AS others
-FROM (SELECT f, CASE f WHEN 0 THEN 800 ELSE 30 + f END AS words FROM generate_series(0, 150) f) f;
+FROM (SELECT f, CASE f WHEN 0 THEN 800 ELSE 30 + f % 151 END AS words FROM generate_series(0, :families) f) f;
 TRUNCATE source;
-INSERT INTO source SELECT i, NULL, NULL, text_of(words, others, 1 + i % 31, i % 7) FROM generate_series(1, 1500) i JOIN family f ON f.id = 1 + i / 9 % 150;
-INSERT INTO source SELECT 10000 + i, NULL, NULL, array_to_string(words, ' ') || ' ' || word(i) || ' ' || word(7 * i) FROM generate_series(1, 300) i JOIN family f ON f.id = 70;
-INSERT INTO source SELECT 20000 + i, NULL, NULL, array_to_string(words[6 * i:6 * i + 100], ' ') FROM generate_series(1, 110) i JOIN family f ON f.id = 0;
-INSERT INTO source SELECT 30000 + i, NULL, NULL, CASE i % 4 WHEN 0 THEN 'short text ' || i % 5 WHEN 1 THEN '...' WHEN 2 THEN NULL ELSE 'a longer text' END
+INSERT INTO source SELECT i, NULL, NULL, text_of(words, others, 1 + i % 31, i % 7) FROM generate_series(1, :texts) i JOIN family f ON f.id = 1 + i / 9 % :families;
+INSERT INTO source SELECT 1000000 + i, NULL, NULL, array_to_string(words, ' ') || ' ' || word(i) || ' ' || word(7 * i) FROM generate_series(1, :texts / 5) i JOIN family f ON f.id = 70;
+INSERT INTO source SELECT 2000000 + i, NULL, NULL, array_to_string(words[6 * i:6 * i + 100], ' ') FROM generate_series(1, 110) i JOIN family f ON f.id = 0;
+INSERT INTO source SELECT 3000000 + i, NULL, NULL, CASE i % 4 WHEN 0 THEN 'short text ' || i % 5 WHEN 1 THEN '...' WHEN 2 THEN NULL ELSE 'a longer text' END
 FROM generate_series(1, 100) i;
 -- Of one document a piece of a tenth to an eighth is another. Each is like the whole; of two, many are not like each other, though
 -- some have the same fingerprint.
-INSERT INTO source SELECT 40000 + i, NULL, NULL, text_of(words, others, i, 60 + i % 4 * 10) FROM generate_series(1, 600) i JOIN family f ON f.id = 0;
-INSERT INTO source SELECT 50000, NULL, NULL, array_to_string(words, ' ') FROM family WHERE id = 0;
-CREATE TABLE variants AS SELECT id, minhash(body) AS fp, simhash_shingles(body) AS shingles FROM source WHERE id BETWEEN 40000 AND 50000;
+INSERT INTO source SELECT 4000000 + i, NULL, NULL, text_of(words, others, i, 60 + i % 4 * 10) FROM generate_series(1, 600, 3) i JOIN family f ON f.id = 0;
+INSERT INTO source SELECT 5000000, NULL, NULL, array_to_string(words, ' ') FROM family WHERE id = 0;
+CREATE TABLE variants AS SELECT id, minhash(body) AS fp, simhash_shingles(body) AS shingles FROM source WHERE id BETWEEN 4000000 AND 5000000;
 SELECT count(*) > 0 AS unlike_with_one_fingerprint FROM variants x JOIN variants y ON x.fp = y.fp AND x.id < y.id
 WHERE shingle_similarity(x.shingles, y.shingles) < 0.8;
 SELECT * FROM compare('body', '=~~', 'shingle_similarity(f.value, k.value)', $$near_duplicate_groups('SELECT id, body FROM source ORDER BY id')$$);
@@ -144,7 +153,7 @@ SELECT memory, similarity, w.* FROM (VALUES ('64MB', 0.85), ('64kB', 0.85)) v (m
     wrong_chains(format('near_duplicate_pairs(%L, %s)', 'SELECT id, body FROM source ORDER BY id', similarity),
                  format('near_duplicate_groups(%L, %s, true)', 'SELECT id, body FROM source ORDER BY id', similarity), memory) w;
 TRUNCATE source;
-INSERT INTO source SELECT i, any_fingerprint(i), any_fingerprint(i)::bit(64) || any_fingerprint(i + i % 2)::bit(64) FROM generate_series(1, 4000) i;
+INSERT INTO source SELECT i, any_fingerprint(i), any_fingerprint(i)::bit(64) || any_fingerprint(i + i % 2)::bit(64) FROM generate_series(1, :rows / 3) i;
 SELECT memory, f.*, c.* FROM unnest('{64MB,64kB}'::text[]) memory,
     wrong_chains($$simhash_pairs('SELECT id, fp FROM source ORDER BY id', 4)$$, $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 4, true)$$, memory) f,
     wrong_chains($$simhash_pairs('SELECT id, code FROM source ORDER BY id', 12)$$, $$simhash_groups('SELECT id, code FROM source ORDER BY id', 12, true)$$, memory) c;

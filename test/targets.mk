@@ -9,6 +9,7 @@
 #   make recovery-targets  recovery that ends after each of 90 records of several pages (TARGETS=n)
 #   make sessions          random statements of several sessions, 2 000 of each (STEPS=n, SEED=n)
 #   make soak              mixed load for ten minutes, then a check and brute force (SECONDS=n, SEED=n, LOAD=codes, scopes or documents)
+#   make groups-check      groups of 200 000 rows against an insert loop under the constraint (ROWS=n)
 #   make sqlsmith          random statements by SQLsmith for half an hour, then a check (SECONDS=n, SEED=n)
 #   make valgrind          the SQL tests on a server under memcheck
 #   make update-test       ALTER EXTENSION UPDATE to a version made for the test
@@ -37,7 +38,7 @@
 #   make dist              writes simhash-1.2.0.zip, of what is committed: the form in which PGXN takes it
 #   make release-check     what a release needs before it is tagged
 
-.PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak sqlsmith update-test kept-index \
+.PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak groups-check sqlsmith update-test kept-index \
 	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search insert-or-find \
 	false-neighbours pictures bench plan-grid drawing format-check tidy dist release-check
 
@@ -98,6 +99,8 @@ sessions:
 SECONDS ?= 600
 soak:
 	PG_CONFIG=$(PG_CONFIG) test/soak/run.sh $(SECONDS) $(or $(LOAD),codes) $(SEED)
+groups-check:
+	PG_CONFIG=$(PG_CONFIG) test/groups_check.sh $(ROWS)
 sqlsmith: SECONDS = 1800
 sqlsmith:
 	PG_CONFIG=$(PG_CONFIG) test/sqlsmith.sh $(SECONDS) $(SEED)
