@@ -176,7 +176,7 @@ for my $function (@functions)
 		$result = ($is_set eq 't' ? 'SETOF ' : '') . "($columns)";
 		@arguments = grep { !/^OUT / } @arguments;
 	}
-	s/(DEFAULT [^:]*)::.*/$1/ for @arguments;
+	s/(DEFAULT [^:]*)::.*/$1/, s/DEFAULT '(-\d+)'/DEFAULT $1/ for @arguments;
 	is_named("$name(" . join(', ', @arguments) . ") $arrow $result");
 }
 
