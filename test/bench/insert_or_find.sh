@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Documents that arrive from 32 clients, one in three a near-copy of the one that came a thousand before: the function of
-# docs/constraints.md that inserts a document or finds the row of its near-duplicate, beside INSERT ... ON CONFLICT (key) DO UPDATE
+# scripts/insert_or_find.sql that inserts a document or finds the row of its near-duplicate, beside INSERT ... ON CONFLICT (key) DO UPDATE
 # by the text's md5:
 #
 #   test/bench/insert_or_find.sh PG_CONFIG CALLS
@@ -18,7 +18,6 @@ rounds=3
 # shellcheck source=test/bench/throwaway.sh
 . test/bench/throwaway.sh
 
-sed -n '/^CREATE TABLE notices/,/^END \$\$;$/p' docs/constraints.md >"$work/notices.sql"
 python3 test/bench/documents.py $((calls * rounds)) >"$work/documents"
 # Each client takes the next document.
 echo "SELECT n.* FROM arrival a, notice(a.body) n WHERE a.id = (SELECT nextval('turn'))" >"$work/notice.sql"
@@ -26,7 +25,7 @@ echo "INSERT INTO keyed (key, body) SELECT md5(body), body FROM arrival WHERE id
       ON CONFLICT (key) DO UPDATE SET body = EXCLUDED.body RETURNING id" | tr '\n' ' ' >"$work/keyed.sql"
 
 start_bench_server "fsync=${FSYNC:-on}" shared_buffers=2GB max_wal_size=16GB
-psql -f "$work/notices.sql"
+psql -f scripts/insert_or_find.sql
 psql <<SQL
 CREATE TABLE document (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text);
 \copy document (body) FROM '$work/documents'

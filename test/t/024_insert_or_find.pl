@@ -1,4 +1,4 @@
-# The functions of docs/constraints.md that insert a document or find the row of a near one, as they stand there: beside other
+# The functions of scripts/insert_or_find.sql, which insert a document or find the row of a near one: beside other
 # sessions each call gives the id of a row, no near-duplicates are left, and no call fails. What the page says to fail does, and
 # the statements that it calls wrong are.
 use strict;
@@ -7,7 +7,6 @@ use warnings;
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 use IPC::Run;
-use MarkdownExamples;
 use PostgreSQL::Test::Utils;
 use SimhashTest;
 use Test::More;
@@ -15,12 +14,7 @@ use Test::More;
 my $node = start_node('insert_or_find');
 my $dir = PostgreSQL::Test::Utils::tempdir;
 
-# The page's tables and functions. The examples end in a call, which each of these tests makes itself.
-for my $example (read_examples(slurp_file("$FindBin::RealBin/../../docs/constraints.md")))
-{
-	my ($statements) = $example->{sql} =~ /^(CREATE TABLE (?:originals|notices).*^END \$\$;\n)/ms;
-	$node->safe_psql('postgres', $statements) if $statements;
-}
+$node->safe_psql('postgres', slurp_file("$FindBin::RealBin/../../scripts/insert_or_find.sql"));
 
 # A session of its own, which is given statements one at a time.
 my @sessions;

@@ -167,6 +167,16 @@ def print_targets(run):
     print()
 
 
+def print_missed_targets(run):
+    """For the page, which shows what is met among the main figures."""
+    print(f"Targets that were missed, at {count_words(max(run.run['rows']))} rows where not said, radius 3, warm:\n")
+    print("| | target | measured |\n|---|---|---|")
+    for what, limit, value, unit in targets(run):
+        if value is not None and value > limit:
+            print(f"| {what} | <= {limit:.4g} {unit} | {number(value)} {unit} |")
+    print()
+
+
 # ---- the main figures ----
 
 # The measurements that the page shows, of the clustered rows.
@@ -414,13 +424,14 @@ def main():
     if len(sys.argv) not in (3, 4):
         raise SystemExit(__doc__)
     run = Run(sys.argv[1])
-    above = printed_by(lambda: print_circumstances(run), lambda: print_targets(run))
+    circumstances = printed_by(lambda: print_circumstances(run))
+    above = circumstances + printed_by(lambda: print_targets(run))
     tables = printed_by(lambda: print_tables(measurements(run), run.methods, run.titles))
     sys.stdout.write(above + tables)
     write_plots(run, sys.argv[2])
     write_figures(os.path.join(os.path.dirname(sys.argv[1]), "figures.md"), run, tables)
     if len(sys.argv) == 4:
-        write_page(sys.argv[3], above + printed_by(lambda: print_main_figures(run)))
+        write_page(sys.argv[3], circumstances + printed_by(lambda: print_missed_targets(run), lambda: print_main_figures(run)))
 
 
 main()
