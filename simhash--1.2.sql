@@ -25,13 +25,13 @@ CREATE FUNCTION hamming_restrict(internal, oid, internal, integer) RETURNS doubl
     AS 'MODULE_PATHNAME', 'simhash_hamming_restrict'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_restrict(internal, oid, internal, integer) IS
-    'restriction selectivity of <@, @>, ~= and =~~';
+    'restriction selectivity of <@, @>, ~=, =~~ and &~~';
 
 CREATE FUNCTION hamming_join(internal, oid, internal, smallint, internal) RETURNS double precision
     AS 'MODULE_PATHNAME', 'simhash_hamming_join'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION hamming_join(internal, oid, internal, smallint, internal) IS
-    'join selectivity of <@, @>, ~= and =~~';
+    'join selectivity of <@, @>, ~=, =~~ and &~~';
 
 CREATE FUNCTION hamming(bigint, bigint) RETURNS integer
     AS 'MODULE_PATHNAME', 'simhash_hamming_bigint'
@@ -531,7 +531,7 @@ CREATE FUNCTION near_duplicate_support(internal) RETURNS internal
     AS 'MODULE_PATHNAME', 'simhash_near_duplicate_support'
     LANGUAGE C STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION near_duplicate_support(internal) IS
-    'planner support of near_duplicate and =~~ of texts';
+    'planner support of near_duplicate and =~~ of texts, shares_passage and &~~';
 
 CREATE FUNCTION near_duplicate(a text, b text, similarity double precision DEFAULT 0.8)
     RETURNS boolean
@@ -619,18 +619,19 @@ COMMENT ON FUNCTION shingle_containment(text, text, text, integer) IS
 
 CREATE FUNCTION passage_shared(text, text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_passage_shared'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_duplicate_support;
 COMMENT ON FUNCTION passage_shared(text, text) IS 'implementation of &~~ of texts';
 
 CREATE OPERATOR &~~ (
-    FUNCTION = passage_shared, LEFTARG = text, RIGHTARG = text, COMMUTATOR = &~~
+    FUNCTION = passage_shared, LEFTARG = text, RIGHTARG = text, COMMUTATOR = &~~,
+    RESTRICT = hamming_restrict, JOIN = hamming_join
 );
 COMMENT ON OPERATOR &~~ (text, text) IS
     'passages: whether two texts have 16 words in a row in common';
 
 CREATE FUNCTION shares_passage(a text, b text, words integer DEFAULT 16) RETURNS boolean
     AS 'MODULE_PATHNAME', 'simhash_shares_passage'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT simhash_text_support;
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 SUPPORT near_duplicate_support;
 COMMENT ON FUNCTION shares_passage(text, text, integer) IS
     'whether two texts have a passage in common: so many words in a row, or more';
 
@@ -756,6 +757,24 @@ CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING simhash AS
     FUNCTION 3 (text, text) document_lane_layout (integer);
 COMMENT ON OPERATOR CLASS text_ops USING simhash IS 'documents, and scopes of text';
 COMMENT ON OPERATOR FAMILY text_ops USING simhash IS 'documents, and scopes of text';
+
+CREATE FUNCTION passage_lane_layout(type_modifier integer) RETURNS integer[]
+    AS 'MODULE_PATHNAME', 'simhash_passage_lane_layout'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION passage_lane_layout(integer) IS
+    'what an index is to know of a column of text whose passages are searched: that a text has any '
+    'number of hashes, and that one in common is enough';
+
+CREATE OPERATOR CLASS passage_ops FOR TYPE text USING simhash AS
+    OPERATOR 2 = (text, text),
+    OPERATOR 5 &~~ (text, text),
+    FUNCTION 1 (text, text) hashtextextended (text, bigint),
+    FUNCTION 2 (text, text) passage_hashes (text),
+    FUNCTION 3 (text, text) passage_lane_layout (integer);
+COMMENT ON OPERATOR CLASS passage_ops USING simhash IS
+    'passages of documents: 16 words in a row or more';
+COMMENT ON OPERATOR FAMILY passage_ops USING simhash IS
+    'passages of documents: 16 words in a row or more';
 
 CREATE FUNCTION bit_lanes(code bit, type_modifier integer DEFAULT -1) RETURNS bigint[]
     AS 'MODULE_PATHNAME', 'simhash_bit_lanes'

@@ -69,6 +69,7 @@ struct Options {
 // These return what an index is to be built with: its options, or the defaults of those not set.
 Layout layout_of_options(Relation index); // expects that check_first_column() raised no error
 Layout default_layout();
+Layout layout_of_varying_lanes(); // for values of any number of lanes
 int fillfactor_of_options(Relation index);
 
 // ---- Strategies ----
@@ -79,7 +80,7 @@ enum Strategy : uint16 {
     kEqual = 2,      // fp = bigint, integer, smallint
     kClose = 3,      // fp ~= bigint
     kDistance = 4,   // ORDER BY fp <~> bigint
-    kAlike = 5,      // body =~~ text, code =~~ bit
+    kAlike = 5,      // body =~~ text, code =~~ bit, body &~~ text
     kNear = 100,     // + radius: fp ~|||= bigint
 };
 

@@ -57,8 +57,11 @@ LaneLayout lanes_of(const IndexOptInfo* index) {
 Layout layout_of(const IndexOptInfo* info) {
     // An index that only an advisor imagines has no metapage.
     if (info->hypothetical) {
+        LaneLayout lanes = lanes_of(info);
+        if (lanes.rule == LaneRule::kCommon)
+            return layout_of_varying_lanes();
         Layout layout = default_layout();
-        layout.lane_count = lanes_of(info).count;
+        layout.lane_count = lanes.count;
         return layout;
     }
     // The planner holds a lock on the index since it opened the table.
@@ -88,6 +91,19 @@ ValueRadius radius_of_operator(PlannerInfo* root, const IndexOptInfo* index,
     if (strategy == kEqual && OidIsValid(collation) && !get_collation_isdeterministic(collation))
         return {LaneRule::kSum, lanes.bits};
     return {LaneRule::kSum, radius_of_strategy(strategy)};
+}
+
+// The number of lanes of a query where values have any number: by the size of a constant, or that
+// of an average row.
+double lanes_of_argument(PlannerInfo* root, const IndexOptInfo* index, Node* argument) {
+    // One of the winnowed hashes of a text stands for about five words.
+    constexpr double kBytesOfLane = 30;
+    Node* value = estimate_expression_value(root, argument);
+    auto* known = reinterpret_cast<Const*>(value);
+    if (IsA(value, Const) && !known->constisnull && known->constlen == -1)
+        return 1 + double(VARSIZE_ANY_EXHDR(DatumGetPointer(known->constvalue))) / kBytesOfLane;
+    return std::max(1.0, estimated_entries(layout_of(index), index->pages) /
+                             std::max(1.0, index->tuples));
 }
 
 struct PathQuals {
@@ -139,6 +155,8 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
         Oid left, right;
         get_op_opfamily_properties(op, index->opfamily[0], false, &strategy, &left, &right);
         ValueRadius radius = radius_of_operator(root, index, quals->lanes, strategy, argument);
+        if (radius.rule == LaneRule::kCommon && radius.bits < quals->radius.bits)
+            quals->searches *= lanes_of_argument(root, index, argument);
         if (radius.bits < quals->radius.bits)
             quals->radius = radius;
         // Other balls have lanes in their centers.

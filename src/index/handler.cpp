@@ -160,14 +160,15 @@ bool index_validate(Oid opclass) {
     // Messages name the class that was asked for: its family has the same name.
     const char* family_name = NameStr(form->opcname);
     ClassKind kind = kind_of_class(family, type);
-    bool valid = true, has_ball = false;
+    bool valid = true, has_search = false;
     // All operators of the family, also those that ALTER OPERATOR FAMILY has added.
     catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
     for (int i = 0; i < operators->n_members; i++) {
         auto* amop = reinterpret_cast<Form_pg_amop>(GETSTRUCT(&operators->members[i]->tuple));
         // All problems are reported, and not the first one only.
         valid &= check_operator(amop, type, kind, family_name);
-        has_ball |= amop->amopstrategy == kWithinBall;
+        has_search |= amop->amopstrategy == kWithinBall ||
+                      (kind == ClassKind::kLanes && amop->amopstrategy == kAlike);
     }
     int members = operators->n_members;
     ReleaseSysCacheList(operators);
@@ -178,9 +179,10 @@ bool index_validate(Oid opclass) {
             family_name);
     members += functions->n_members;
     ReleaseSysCacheList(functions);
-    // Without <@ there is nothing that the index could search for in the first column.
+    // Without <@, or =~~ of lanes, there is nothing that the index could search for in the first
+    // column.
     if (kind == ClassKind::kFingerprints || kind == ClassKind::kLanes)
-        valid &= require_member(has_ball, family_name, "operator <@, strategy", kWithinBall);
+        valid &= require_member(has_search, family_name, "operator <@, strategy", kWithinBall);
     // Each class may serve a scope, which needs both; but for one that is empty, as json_ops is:
     // CREATE INDEX refuses the type, and says what to write instead.
     if (kind != ClassKind::kScope || members > 0) {

@@ -69,17 +69,20 @@ LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kLaneLayout);
     // The third and the fourth number may be left out.
     size_t given = numbers.size();
-    bool is_any = given > 2 && numbers[2] == 1;
-    int64 most_bits = given < 2 ? 0 : (is_any ? 1 : int64{numbers[0]}) * kFingerprintBits;
+    constexpr LaneRule kRules[] = {LaneRule::kSum, LaneRule::kAny, LaneRule::kCommon};
+    uint32 number = given > 2 ? uint32(numbers[2]) : 0;
+    LaneRule rule = number < lengthof(kRules) ? kRules[number] : LaneRule::kSum;
+    int64 most_bits =
+        given < 2 ? 0 : (rule == LaneRule::kSum ? int64{numbers[0]} : 1) * kFingerprintBits;
     int64 bits = given > 3 ? numbers[3] : most_bits;
     // Anybody may write an operator class, so what its function returns is checked.
     if (given < 2 || given > 4 || numbers[0] < 1 || numbers[1] < 0 || numbers[1] > bits ||
-        bits > most_bits || (given > 2 && numbers[2] != 0 && !is_any))
+        bits > most_bits || number >= lengthof(kRules) ||
+        (rule == LaneRule::kCommon && (numbers[0] != 1 || numbers[1] != 0)))
         elog(ERROR, "support function %d of a simhash operator class returned no layout of lanes",
              kLaneLayout);
     // More lanes than an index can keep are refused later, by their number.
-    return {numbers[0], numbers[1], is_any ? LaneRule::kAny : LaneRule::kSum,
-            int(std::min<int64>(bits, INT_MAX))};
+    return {numbers[0], numbers[1], rule, int(std::min<int64>(bits, INT_MAX))};
 }
 
 int32 value_typmod(Relation index) {
@@ -93,9 +96,35 @@ LaneLayout lane_layout(Relation index) {
     return lane_layout(index->rd_opfamily[0], index->rd_opcintype[0], value_typmod(index));
 }
 
-ValueLanes lanes_of_value(Relation index, Datum value, std::span<uint64_t> lanes) {
+std::span<uint64_t> LaneList::resize(size_t count) {
+    // The room for the lanes of a very long value goes with the next one.
+    constexpr size_t kMostKept = 8192;
+    if (count > capacity_ || capacity_ > kMostKept) {
+        if (lanes_ != nullptr)
+            pfree(lanes_);
+        lanes_ = nullptr;
+        capacity_ = 0;
+        size_t capacity = std::max<size_t>(count, 1);
+        lanes_ =
+            static_cast<uint64_t*>(MemoryContextAllocHuge(memory_, capacity * sizeof(uint64_t)));
+        capacity_ = capacity;
+    }
+    count_ = count;
+    return all();
+}
+
+void LaneList::store(uint64_t scope_hash) {
+    for (uint64_t& lane : all())
+        lane ^= scope_hash;
+    if (!have_any_number())
+        return;
+    std::sort(lanes_, lanes_ + count_);
+    count_ = size_t(std::unique(lanes_, lanes_ + count_) - lanes_);
+}
+
+ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes) {
     if (!computes_lanes(index)) {
-        lanes[0] = uint64_t(DatumGetInt64(value));
+        lanes->resize(1)[0] = uint64_t(DatumGetInt64(value));
         return ValueLanes::kFound;
     }
     // Not FunctionCall1Coll(), for which NULL is an error.
@@ -113,17 +142,17 @@ ValueLanes lanes_of_value(Relation index, Datum value, std::span<uint64_t> lanes
     auto found = elements<uint64_t>(DatumGetArrayTypeP(result), INT8OID, kValueLanes);
     if (found.empty())
         return ValueLanes::kNone;
-    if (found.size() != lanes.size())
+    if (!lanes->have_any_number() && found.size() != lanes->fixed_count())
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("a value has another number of lanes than index \"%s\" keeps",
                                RelationGetRelationName(index)),
                         errdetail("The operator class computes %zu; the index keeps %zu.",
-                                  found.size(), lanes.size()),
+                                  found.size(), lanes->fixed_count()),
                         errhint("Support function %d of the operator class must tell how many "
                                 "lanes its support function %d computes.",
                                 kLaneLayout, kValueLanes)));
     // The array may stand at an address that is no multiple of 8.
-    memcpy(lanes.data(), found.data(), lanes.size_bytes());
+    memcpy(lanes->resize(found.size()).data(), found.data(), found.size_bytes());
     return ValueLanes::kFound;
 }
 

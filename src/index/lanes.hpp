@@ -4,7 +4,8 @@
 // A bigint is its own lane. For any other type the operator class says which lanes a value has, by
 // its support function kValueLanes: for a text the halves of its minhash_code(), for a bit(n) as many
 // as its bits fill. All values of a column have the same number of lanes; support function
-// kLaneLayout tells it from the column's type modifier, and without that function it is one. Lanes
+// kLaneLayout tells it from the column's type modifier, and without that function it is one. Or
+// values have any number of lanes, such as the winnowed hashes of a text (LaneRule::kCommon). Lanes
 // do not tell the value, so the server compares each row found with the query again ("recheck"). A
 // value may have no lanes, as a text of punctuation alone: its row goes to the null table, beside
 // the rows whose value is NULL.
@@ -55,14 +56,43 @@ LaneLayout lane_layout(Relation index);
 // another type than its operator class.
 int32 value_typmod(Relation index);
 
+// The lanes of one value after another.
+class LaneList {
+  public:
+    // Each value has `count` lanes, or any number if that is 0. Takes memory for them from the
+    // current context, which must live as long.
+    explicit LaneList(int count) : memory_(CurrentMemoryContext), fixed_(count) {}
+    explicit LaneList(const LaneLayout& layout)
+        : LaneList(layout.rule == LaneRule::kCommon ? 0 : layout.count) {}
+    explicit LaneList(const Layout& layout) : LaneList(layout.lanes_vary ? 0 : layout.lane_count) {}
+
+    bool have_any_number() const { return fixed_ == 0; }
+    // How many each value must have, where the number does not vary.
+    size_t fixed_count() const { return size_t(fixed_); }
+    std::span<uint64_t> all() { return {lanes_, count_}; }
+    std::span<const uint64_t> all() const { return {lanes_, count_}; }
+
+    // Makes room for the lanes of the next value, and returns it.
+    std::span<uint64_t> resize(size_t count);
+    // XORs each lane with the hash of a scope. Where their number varies, sorts them and drops
+    // repetitions: then each is an entry of a tree.
+    void store(uint64_t scope_hash);
+
+  private:
+    MemoryContext memory_;
+    int fixed_;
+    uint64_t* lanes_ = nullptr; // [capacity_]
+    size_t count_ = 0, capacity_ = 0;
+};
+
 enum class ValueLanes {
     kFound,
     kNone, // nothing is near the value but what has no lanes either
     kUnknown, // the value cannot be compared with those of the column, as a bit string of another length
 };
 // Sets `lanes` to those of a value of the first column's type, which is not NULL. Raises an error if
-// it has another number of them than lanes.size(). The support function may leave memory behind:
+// it has another number of them than it must have. The support function may leave memory behind:
 // call it in a CallMemory.
-ValueLanes lanes_of_value(Relation index, Datum value, std::span<uint64_t> lanes);
+ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes);
 
 } // namespace simhash

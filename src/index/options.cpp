@@ -58,11 +58,21 @@ Layout default_layout() {
     return make_layout(kDefaultRadius, kDefaultTables);
 }
 
+Layout layout_of_varying_lanes() {
+    // A lane is looked up as it is: the one table is that of the postings.
+    Layout layout = make_layout(0, 1);
+    layout.lanes_vary = true;
+    return layout;
+}
+
 Layout layout_of_options(Relation index) {
     auto* options = reinterpret_cast<Options*>(index->rd_options);
     int radius = options != nullptr ? options->radius : kRadiusByValues;
     int tables = options != nullptr ? options->tables : kTablesByRadius;
     LaneLayout lanes = lane_layout(index);
+    // The options say nothing of these.
+    if (lanes.rule == LaneRule::kCommon)
+        return layout_of_varying_lanes();
     if (radius == kRadiusByValues)
         radius = lanes.count == 1 ? kDefaultRadius : lanes.near_radius;
     // What is laid out is the greatest radius within which a lane is searched.

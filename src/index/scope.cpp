@@ -47,13 +47,13 @@ bool can_hash_contents(Oid function, Oid type) {
 } // namespace
 
 bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,
-                         std::span<uint64_t> fingerprints) {
+                         LaneList* fingerprints) {
     // NULL has no scope here: all such rows are in the null table.
     if (isnull[0])
         return false;
     // Most indexes: no function is called.
     if (!needs_recheck(index)) {
-        fingerprints[0] = uint64_t(DatumGetInt64(values[0]));
+        fingerprints->resize(1)[0] = uint64_t(DatumGetInt64(values[0]));
         return true;
     }
     CallMemory memory;
@@ -64,8 +64,7 @@ bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull
         hash = isnull[i] ? add_null(hash)
                          : add_value(hash, index_getprocinfo(index, AttrNumber(i + 1), kHashScope),
                                      index->rd_indcollation[i], values[i]);
-    for (uint64_t& fingerprint : fingerprints)
-        fingerprint ^= hash;
+    fingerprints->store(hash);
     return true;
 }
 

@@ -32,7 +32,7 @@ inline bool needs_recheck(Relation index) {
 // `values` has the row's values for all columns of the index. Returns false if the row has none,
 // and belongs into the null table.
 bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,
-                         std::span<uint64_t> fingerprints);
+                         LaneList* fingerprints);
 
 // The scope that the scan keys give.
 struct KnownScope {

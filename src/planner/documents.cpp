@@ -1,13 +1,20 @@
-// The planner's questions to near_duplicate() and to the function of =~~ of texts. An index on
-// texts is searched for
+// The planner's questions to near_duplicate() and shares_passage(), and to the functions of =~~ and
+// &~~ of texts. An index on texts is searched for
 //
 //   near_duplicate(body, $1)         by  body =~~ $1
 //   near_duplicate(body, $1, .9)     by  body <@~~ bit_ball(minhash_code($1), minhash_radius(.9))
 //
 // The ball finds more than the near-duplicates, so the server calls the function on the rows found.
+//
+// An index on their passages is searched for
+//
+//   shares_passage(body, $1, 20)     by  body &~~ $1
+//
+// where 16 words or more are asked for: &~~ says 16, and so do the hashes of the index.
 #include "index/cost.hpp"
 
 #include "core/text/document_lanes.hpp"
+#include "core/text/passages.hpp"
 #include "index/access_method.hpp"
 #include "server/expressions.hpp"
 #include "values/objects.hpp"
@@ -150,15 +157,59 @@ List* index_condition(SupportRequestIndexCondition* request) {
     return make_condition(request, in_ball, condition.column, ball);
 }
 
+// ---- passages ----
+
+bool is_about_passages(Oid function) {
+    return is_our_function(function, kPassageShared) || is_our_function(function, kSharesPassage);
+}
+
+// The number of words that a condition asks for; 0 where it is not known.
+int words_of_passage(Oid function, const List* arguments) {
+    // &~~ has no number.
+    if (list_length(arguments) == 2 && is_our_function(function, kPassageShared))
+        return kPassageWords;
+    if (list_length(arguments) != 3 || !is_our_function(function, kSharesPassage))
+        return 0;
+    auto* words = static_cast<const Const*>(lthird(arguments));
+    bool is_known = IsA(words, Const) && words->consttype == INT4OID && !words->constisnull;
+    return is_known ? DatumGetInt32(words->constvalue) : 0;
+}
+
+List* passage_condition(SupportRequestIndexCondition* request) {
+    List* arguments = NIL;
+    if (is_funcclause(request->node))
+        arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
+    else if (IsA(request->node, OpExpr))
+        arguments = reinterpret_cast<OpExpr*>(request->node)->args;
+    int words = words_of_passage(request->funcid, arguments);
+    // Fewer words may be in common without a hash.
+    if (words < kPassageWords || request->indexcol > 0 || request->indexarg > 1)
+        return NIL;
+    auto* column = static_cast<Node*>(list_nth(arguments, request->indexarg));
+    auto* query = static_cast<Node*>(list_nth(arguments, 1 - request->indexarg));
+    if (!is_pseudo_constant_for_index(request->root, query, request->index))
+        return NIL;
+    // Another user may not be allowed to call these functions, and must not get this plan.
+    request->root->glob->dependsOnRole = true;
+    Oid shared = may_call(request->funcid)
+                     ? operator_of_index(request->opfamily, TEXTOID, kAlike, kPassageShared)
+                     : InvalidOid;
+    if (!OidIsValid(shared))
+        return NIL;
+    request->lossy = words > kPassageWords;
+    return make_condition(request, shared, column, query);
+}
+
 // ---- selectivity ----
 
 Node* estimate_near_duplicate(SupportRequestSelectivity* request) {
     int count = list_length(request->args);
     if (count != 2 && count != 3)
         return nullptr;
+    bool has_similarity = count == 3 && is_our_function(request->funcid, kNearDuplicate);
     // This radius is taken, too, where the similarity is not known.
     int radius = kAlikeRadius;
-    if (count == 3) {
+    if (has_similarity) {
         Node* known =
             estimate_expression_value(request->root, static_cast<Node*>(lthird(request->args)));
         const Const* similarity = similarity_constant(known);
@@ -188,8 +239,10 @@ Datum simhash_near_duplicate_support(PG_FUNCTION_ARGS) {
     if (IsA(request, SupportRequestSimplify)) {
         answer = without_collation(reinterpret_cast<SupportRequestSimplify*>(request)->fcall);
     } else if (IsA(request, SupportRequestIndexCondition)) {
-        answer = reinterpret_cast<Node*>(
-            index_condition(reinterpret_cast<SupportRequestIndexCondition*>(request)));
+        auto* condition = reinterpret_cast<SupportRequestIndexCondition*>(request);
+        List* found = is_about_passages(condition->funcid) ? passage_condition(condition)
+                                                           : index_condition(condition);
+        answer = reinterpret_cast<Node*>(found);
     } else if (IsA(request, SupportRequestSelectivity)) {
         answer = estimate_near_duplicate(reinterpret_cast<SupportRequestSelectivity*>(request));
     }

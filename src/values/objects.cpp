@@ -14,6 +14,8 @@ PGDLLEXPORT Datum simhash_documents_alike(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_document_in_ball(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_minhash_code_text(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_minhash_radius(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_passage_shared(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_shares_passage(PG_FUNCTION_ARGS);
 }
 
 namespace simhash {
@@ -50,6 +52,8 @@ const OurFunction kDocumentsAlike = {"simhash_documents_alike", simhash_document
 const OurFunction kDocumentInBall = {"simhash_document_in_ball", simhash_document_in_ball};
 const OurFunction kMinhashCodeText = {"simhash_minhash_code_text", simhash_minhash_code_text};
 const OurFunction kMinhashRadius = {"simhash_minhash_radius", simhash_minhash_radius};
+const OurFunction kPassageShared = {"simhash_passage_shared", simhash_passage_shared};
+const OurFunction kSharesPassage = {"simhash_shares_passage", simhash_shares_passage};
 
 namespace {
 

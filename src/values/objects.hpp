@@ -28,7 +28,8 @@ struct DistanceFamily {
 extern const DistanceFamily kFingerprints, kCodes;
 
 extern const OurFunction kHammingRadius, kHammingRadiusBelow, kCodesAlike, kNearDuplicate,
-    kDocumentsAlike, kDocumentInBall, kMinhashCodeText, kMinhashRadius;
+    kDocumentsAlike, kDocumentInBall, kMinhashCodeText, kMinhashRadius, kPassageShared,
+    kSharesPassage;
 
 // The family that has the function in this role, such as &DistanceFamily::hamming; null for any
 // other function.

@@ -436,7 +436,7 @@ double ball_operator_selectivity(const SelectivityContext& context, Node* value,
 }
 
 // The estimate for the operators: bigint <@ ball, ball @> bigint, bigint ~= bigint and its
-// relatives, <@, @> and =~~ of codes, text <@ ball, and =~~ of texts and of sets of shingles. A
+// relatives, <@, @> and =~~ of codes, text <@ ball, =~~ and &~~ of texts. A
 // user may declare operators of other types with these estimators, so nothing is taken for granted.
 double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)
@@ -453,7 +453,7 @@ double operator_selectivity(const SelectivityContext& context, Oid op, List* arg
         return ball_operator_selectivity(context, right, left);
     if (is_our_function(function, kCodesAlike))
         return within_selectivity(context, left, right, space_of(left, right).likely_radius());
-    if (is_our_function(function, kDocumentsAlike))
+    if (is_our_function(function, kDocumentsAlike) || is_our_function(function, kPassageShared))
         return document_selectivity(context, left, right, kAlikeRadius);
     if (is_our_function(function, kDocumentInBall))
         return ball_operator_selectivity(context, left, right);

@@ -34,7 +34,8 @@ struct SelectivityContext {
 double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius,
                           int beyond = kNoRadius);
 
-// The same for two texts, whose fingerprints are by minhash().
+// The same for two texts, whose fingerprints are by minhash(). Rows that share a passage are taken
+// to be as many as near-duplicates.
 double document_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
 
 } // namespace simhash

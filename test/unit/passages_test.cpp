@@ -65,8 +65,12 @@ Text rearranged(Random& random, const Text& of, size_t parts, uint64_t alphabet)
 
 // ---- winnowing ----
 
-std::set<uint64_t> winnowed(const Text& text) {
-    Winnower winnower(malloc_memory());
+std::set<uint64_t> winnowed(const Text& text, WinnowedLengths lengths = {}) {
+    Winnower winnower(malloc_memory(), lengths);
+    // What another text leaves behind goes with it.
+    for (uint64_t word : {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 5})
+        winnower.word(word);
+    winnower.clear();
     for (uint64_t word : text)
         winnower.word(word);
     FeatureHashes hashes = winnower.finish();
@@ -77,18 +81,18 @@ std::set<uint64_t> winnowed(const Text& text) {
 }
 
 // The definition: every shingle is hashed by itself, and every window looked through.
-std::set<uint64_t> winnowed_by_definition(const Text& text) {
+std::set<uint64_t> winnowed_by_definition(const Text& text, WinnowedLengths lengths) {
     Text shingles;
-    for (size_t i = 0; i + kWinnowedShingle <= text.size(); i++) {
-        RollingHash hash(kWinnowedShingle);
-        for (size_t j = 0; j < kWinnowedShingle; j++)
+    for (size_t i = 0; i + lengths.shingle <= text.size(); i++) {
+        RollingHash hash(lengths.shingle);
+        for (size_t j = 0; j < lengths.shingle; j++)
             hash.add(text[i + j]);
         shingles.push_back(hash.hash());
     }
     std::set<uint64_t> result;
-    for (size_t i = 0; i + kWinnowedWindow <= shingles.size(); i++)
+    for (size_t i = 0; i + lengths.window <= shingles.size(); i++)
         result.insert(
-            *std::min_element(shingles.begin() + i, shingles.begin() + i + kWinnowedWindow));
+            *std::min_element(shingles.begin() + i, shingles.begin() + i + lengths.window));
     return result;
 }
 
@@ -100,17 +104,23 @@ TEST(Winnowing, KeepsTheLeastHashOfEachWindow) {
     Random random(1);
     for (int turn = 0; turn < 3000; turn++) {
         Text text = random_text(random, turn % 3 == 0 ? 24 : 300, 1 + random.below(4));
-        ASSERT_EQ(winnowed(text), winnowed_by_definition(text));
+        ASSERT_EQ(winnowed(text), winnowed_by_definition(text, {}));
         ASSERT_EQ(winnowed(text).empty(), text.size() < kWinnowedRun);
+        size_t run = 1 + random.below(20);
+        WinnowedLengths lengths = WinnowedLengths::for_runs_of(run);
+        ASSERT_EQ(winnowed(text, lengths), winnowed_by_definition(text, lengths));
+        ASSERT_EQ(winnowed(text, lengths).empty(),
+                  text.size() < std::min<size_t>(run, kWinnowedRun));
     }
 }
 
-// The theorem: a common run of kWinnowedRun words leaves a common hash, whatever is around it. Of
+// The theorem: a common run of shingle + window - 1 words leaves a common hash, whatever is around
+// it. Of
 // one or two different words, shingles and windows repeat themselves, and hashes are equal.
 TEST(Winnowing, EveryLongRunShows) {
     Random random(2);
     for (uint64_t alphabet : {1, 2, 3, 1000})
-        for (size_t length = kWinnowedRun; length <= 24; length++)
+        for (size_t length = 1; length <= 24; length++)
             for (int turn = 0; turn < 300; turn++) {
                 Text run(length), a = random_text(random, 40, alphabet), b;
                 for (uint64_t& word : run)
@@ -118,7 +128,8 @@ TEST(Winnowing, EveryLongRunShows) {
                 b = random_text(random, 40, alphabet);
                 a.insert(a.begin() + random.below(a.size() + 1), run.begin(), run.end());
                 b.insert(b.begin() + random.below(b.size() + 1), run.begin(), run.end());
-                ASSERT_TRUE(have_common(winnowed(a), winnowed(b)));
+                WinnowedLengths lengths = WinnowedLengths::for_runs_of(length);
+                ASSERT_TRUE(have_common(winnowed(a, lengths), winnowed(b, lengths))) << length;
             }
 }
 

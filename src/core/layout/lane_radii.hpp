@@ -11,6 +11,9 @@ constexpr int kMaxLanes = 16; // of a value: 1024 bits
 enum class LaneRule : uint8_t {
     kSum, // the values whose lanes' distances add up to that at most: lanes are parts of a code
     kAny, // those of which one lane is as near: each lane is a fingerprint by itself
+    // Those that have a lane in common with it. Each value has any number of lanes, all in one
+    // posting table, and the radius is 0.
+    kCommon,
 };
 
 // A radius around a value.
@@ -27,7 +30,7 @@ struct ValueRadius {
 constexpr int lane_radius(const ValueRadius& radius, int lane_count, int lane) {
     if (radius.bits < 0)
         return -1;
-    if (radius.rule == LaneRule::kAny)
+    if (radius.rule != LaneRule::kSum)
         return radius.bits;
     int shares = radius.bits + 1;
     // Radius 31 and four lanes: 32 shares, 8 for each lane, so each is searched within 7. Radius

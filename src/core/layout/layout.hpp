@@ -18,6 +18,7 @@ struct Layout {
     int table_count;            // 1 .. kMaxTables
     uint64_t masks[kMaxTables]; // prefix masks; masks[0] is the leading bits of the fingerprint
     int lane_count = 1;         // of a value: an index has these tables for each of its lanes
+    bool lanes_vary = false;    // a value has any number of lanes, all in the tables of one
 
     Permutation permutation(int table) const { return Permutation(masks[table]); }
 };

@@ -30,6 +30,18 @@ constexpr int kWinnowedWindow = 9;  // hashes of shingles
 // Every common run of this many words shows in the hashes.
 constexpr int kWinnowedRun = kWinnowedShingle + kWinnowedWindow - 1;
 
+// Words of a shingle, and shingles of a window: those of indexes, unless told otherwise.
+struct WinnowedLengths {
+    size_t shingle = kWinnowedShingle, window = kWinnowedWindow;
+
+    // Those by which every common run of `words` words, 1 or more, shows in the hashes. Fewer than
+    // kWinnowedRun give more hashes.
+    static WinnowedLengths for_runs_of(size_t words) {
+        size_t shingle = std::min<size_t>(words, kWinnowedShingle);
+        return {shingle, std::min<size_t>(words - shingle + 1, kWinnowedWindow)};
+    }
+};
+
 // The hash of the last `length` words in a row: a polynomial of their hashes, modulo 2^64, that
 // takes a word in at one end and out at the other.
 class RollingHash {
@@ -59,7 +71,8 @@ class RollingHash {
 // Winnows a text: a consumer of each_feature() for words of width 1.
 class Winnower {
   public:
-    explicit Winnower(Memory memory) : set_(memory), shingle_(kWinnowedShingle) {}
+    explicit Winnower(Memory memory, WinnowedLengths lengths = {})
+        : set_(memory), lengths_(lengths), shingle_(lengths.shingle) {}
 
     void feature(const uint8_t* text, size_t bytes) {
         word(hash_feature(HashKind::kXxh3, text, bytes));
@@ -68,48 +81,59 @@ class Winnower {
     void word(uint64_t hash) {
         shingle_.add(hash);
         // The ring holds the words of the last shingle.
-        if (words_ >= kWinnowedShingle)
-            shingle_.take_out(word_[words_ % kWinnowedShingle]);
-        word_[words_++ % kWinnowedShingle] = hash;
-        if (words_ >= kWinnowedShingle)
+        if (words_ >= lengths_.shingle)
+            shingle_.take_out(word_[(words_ - lengths_.shingle) % kRing]);
+        word_[words_++ % kRing] = hash;
+        if (words_ >= lengths_.shingle)
             end_shingle(shingle_.hash());
     }
 
-    // After the last word: the hashes, ascending, each once. They are valid until release().
+    // After the last word: the hashes, ascending, each once. They are valid until clear() or
+    // release().
     FeatureHashes finish() { return set_.finish(); }
+    // Takes out all words, and keeps the room for those of another text.
+    void clear() {
+        set_.clear();
+        shingle_ = RollingHash(lengths_.shingle);
+        words_ = shingles_ = least_ = kept_ = 0;
+    }
     void release() { set_.release(); }
 
   private:
+    static constexpr size_t kRing = 16; // a power of two: the places in a ring are cut out
+    static_assert(kWinnowedShingle <= kRing && kWinnowedWindow <= kRing);
+
     void end_shingle(uint64_t hash) {
         uint64_t place = shingles_++;
-        window_[place % kWinnowedWindow] = hash;
-        if (least_ + kWinnowedWindow <= place) {
+        window_[place % kRing] = hash;
+        if (least_ + lengths_.window <= place) {
             // The least one has left the window, so all that are in it are looked at.
             least_ = place;
-            for (uint64_t i = place - kWinnowedWindow + 1; i < place; i++)
-                if (window_[i % kWinnowedWindow] < window_[least_ % kWinnowedWindow])
+            for (uint64_t i = place - lengths_.window + 1; i < place; i++)
+                if (window_[i % kRing] < window_[least_ % kRing])
                     least_ = i;
-        } else if (hash < window_[least_ % kWinnowedWindow]) {
+        } else if (hash < window_[least_ % kRing]) {
             least_ = place;
         }
-        if (shingles_ >= kWinnowedWindow)
-            keep(window_[least_ % kWinnowedWindow]);
+        if (shingles_ >= lengths_.window)
+            keep(window_[least_ % kRing]);
     }
 
     // Adjacent windows mostly keep the same hash.
     void keep(uint64_t hash) {
-        if (shingles_ == kWinnowedWindow || hash != kept_)
+        if (shingles_ == lengths_.window || hash != kept_)
             set_.add(hash);
         kept_ = hash;
     }
 
     FeatureSet set_;
+    WinnowedLengths lengths_;
     RollingHash shingle_;
     uint64_t words_ = 0, shingles_ = 0;
-    uint64_t word_[kWinnowedShingle];  // a ring
-    uint64_t window_[kWinnowedWindow]; // a ring
-    uint64_t least_ = 0;               // place of the least hash of the window
-    uint64_t kept_ = 0;                // by the window before
+    uint64_t word_[kRing];   // of the last shingle
+    uint64_t window_[kRing]; // the last hashes
+    uint64_t least_ = 0;     // place of the least hash of the window
+    uint64_t kept_ = 0;      // by the window before
 };
 
 } // namespace simhash

@@ -23,23 +23,26 @@ void enter_phase(BuildPhase phase) {
     pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
 
-void expect_entries(const Layout& layout, double rows) {
-    // A row with lanes has one entry at most in each of these trees. Repeated fingerprints have
-    // fewer, so the entries done may end below this.
-    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(rows * null_tree(layout)));
+void expect_entries(const Layout& layout, double entries) {
+    // Repeated fingerprints have fewer in a block table, so the entries done may end below this.
+    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+                                 int64(entries * null_tree(layout)));
 }
 
 namespace {
+
+struct CollectedRows {
+    SortedRunCollector* runs;
+    LaneList fingerprints; // of the current row
+};
 
 // table_index_build_scan() calls this for each row. It ignores whether the row is alive: a row that
 // only older snapshots see needs an entry, too.
 void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
                     void* opaque) {
-    auto* runs = static_cast<SortedRunCollector*>(opaque);
-    uint64_t lanes[kMaxLanes];
-    std::span<uint64_t> fingerprints(lanes, size_t(runs->lane_count()));
-    if (stored_fingerprints(index, values, isnull, fingerprints))
-        runs->add(fingerprints, tid_to_integer(*tid));
+    auto& [runs, fingerprints] = *static_cast<CollectedRows*>(opaque);
+    if (stored_fingerprints(index, values, isnull, &fingerprints))
+        runs->add(fingerprints.all(), tid_to_integer(*tid));
     else
         runs->add_null(tid_to_integer(*tid));
     // Tests stop a leader here that has read a part of its rows.
@@ -55,9 +58,11 @@ BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, Tabl
     // A scan of our own begins at block 0 instead of joining another scan. So TIDs come in order,
     // and need no sorting. A parallel scan gives them out of order anyway.
     bool may_synchronise = scan != nullptr;
+    CollectedRows rows = {runs, LaneList(*build.layout)};
     totals.heap_tuples = table_index_build_scan(
-        build.heap, build.index, build.info, may_synchronise, reports, add_heap_tuple, runs, scan);
+        build.heap, build.index, build.info, may_synchronise, reports, add_heap_tuple, &rows, scan);
     totals.index_tuples = double(runs->rows());
+    totals.entries = double(runs->entries());
     totals.broken_hot_chain = build.info->ii_BrokenHotChain;
     return totals;
 }
@@ -115,7 +120,7 @@ BuildTotals build_alone(const IndexBuild& build) {
     enter_phase(kPhaseScan);
     BuildTotals totals = collect_rows(build, &runs, nullptr, true);
     enter_phase(kPhaseSort);
-    expect_entries(*build.layout, totals.index_tuples);
+    expect_entries(*build.layout, totals.entries);
     runs.finish(false);
     enter_phase(kPhaseWrite);
     BuildProgress progress;

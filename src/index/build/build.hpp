@@ -19,9 +19,10 @@ struct IndexBuild {
 };
 
 // The totals of one participant, or of all.
-// heap_tuples is for pg_class.reltuples of the table, index_tuples for that of the index.
+// heap_tuples is for pg_class.reltuples of the table, index_tuples for that of the index. entries
+// is the most that a tree may get.
 struct BuildTotals {
-    double heap_tuples, index_tuples;
+    double heap_tuples, index_tuples, entries;
     // Then the server lets only transactions use the index that are younger than it.
     bool broken_hot_chain;
 };
@@ -41,8 +42,8 @@ class BuildProgress {
 };
 
 void enter_phase(BuildPhase phase);
-// Reports the greatest number of entries that all trees may get.
-void expect_entries(const Layout& layout, double rows);
+// Reports the greatest number of entries that all trees may get, if each may get `entries`.
+void expect_entries(const Layout& layout, double entries);
 
 // Reads the table into sorted runs, or with `scan` a share of it.
 BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,

@@ -184,6 +184,7 @@ void read_share(const Participant& self) {
     SpinLockAcquire(&self.shared->mutex);
     self.shared->totals.heap_tuples += totals.heap_tuples;
     self.shared->totals.index_tuples += totals.index_tuples;
+    self.shared->totals.entries += totals.entries;
     self.shared->totals.broken_hot_chain |= totals.broken_hot_chain;
     SpinLockRelease(&self.shared->mutex);
     ereport(DEBUG1, (errmsg_internal("simhash build: participant %d read %.0f rows", self.number,
@@ -280,7 +281,7 @@ void take_part(const Participant& self) {
     if (phase <= kPlanning)
         BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
     if (self.is_leader()) {
-        expect_entries(*self.build.layout, self.shared->totals.index_tuples);
+        expect_entries(*self.build.layout, self.shared->totals.entries);
         enter_phase(kPhaseWrite);
     }
     if (!self.is_leader())

@@ -52,12 +52,17 @@ class SortedRunCollector {
 
     // `fingerprints` has one for each lane.
     void add(std::span<const uint64_t> fingerprints, uint64_t tid) {
+        rows_++;
+        if (layout_->lanes_vary) {
+            add_postings(fingerprints, tid);
+            return;
+        }
         // All lanes have as many postings.
         if (postings_[0].is_full())
             write_postings();
         for (size_t lane = 0; lane < fingerprints.size(); lane++)
             postings_[lane].add({fingerprints[lane], tid});
-        rows_++;
+        entries_++;
     }
 
     void add_null(uint64_t tid) {
@@ -65,10 +70,13 @@ class SortedRunCollector {
             write_nulls();
         nulls_.add({0, tid});
         rows_++;
+        entries_++;
     }
 
     // Rows without lanes count, too.
     uint64_t rows() const { return rows_; }
+    // The most that a tree may get: one for each row, or as many as the row has fingerprints.
+    uint64_t entries() const { return entries_; }
     // Ends the input: sorts the entries in memory. Also writes them to files if `write_all` is set
     // or if earlier runs of the tree were written.
     void finish(bool write_all);
@@ -83,6 +91,15 @@ class SortedRunCollector {
     void release();
 
   private:
+    // Adds a row that has any number of fingerprints.
+    void add_postings(std::span<const uint64_t> fingerprints, uint64_t tid) {
+        for (uint64_t fingerprint : fingerprints) {
+            if (postings_[0].is_full())
+                write_postings();
+            postings_[0].add({fingerprint, tid});
+        }
+        entries_ += fingerprints.size();
+    }
     // The postings of the lane that a tree belongs to.
     // The trees of a lane are numbered one after another.
     SortBuffer<Entry>& postings_of(int tree) const {
@@ -96,7 +113,7 @@ class SortedRunCollector {
     SortBuffer<Entry>* postings_; // [lane_count()]
     SortBuffer<Entry> nulls_;
     size_t key_count_ = 0; // of the last block_keys()
-    uint64_t rows_ = 0;
+    uint64_t rows_ = 0, entries_ = 0;
 };
 
 } // namespace simhash

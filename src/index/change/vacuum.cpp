@@ -261,7 +261,9 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
     int packed_count = reader.decode_packed(vacuum->packed),
         tail_count = reader.decode_tail(vacuum->tail);
-    bool is_null_table = tree.number == null_tree(*vacuum->layout), remember = !is_null_table;
+    bool is_null_table = tree.number == null_tree(*vacuum->layout);
+    // Without block tables nobody asks for the fingerprints.
+    bool remember = !is_null_table && vacuum->layout->table_count > 1;
     BlockNumber block = BufferGetBlockNumber(buffer);
     int packed_kept = keep_live(vacuum, block, vacuum->packed, packed_count, remember);
     int tail_kept = keep_live(vacuum, block, vacuum->tail, tail_count, remember);
@@ -403,6 +405,15 @@ void end_vacuum(Vacuum* vacuum) {
     pfree(vacuum);
 }
 
+// Takes the number of the table's rows for that of the index, where the walk counted postings.
+void count_rows_of_table(const IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
+    result->num_index_tuples = info->num_heap_tuples;
+    // A partial index has fewer.
+    result->estimated_count =
+        info->estimated_count ||
+        !heap_attisnull(info->index->rd_indextuple, Anum_pg_index_indpred, nullptr);
+}
+
 // Does what an earlier VACUUM left undone, when this one has nothing to remove.
 IndexBulkDeleteResult* catch_up(IndexVacuumInfo* info) {
     auto* result = static_cast<IndexBulkDeleteResult*>(palloc0(sizeof(IndexBulkDeleteResult)));
@@ -454,6 +465,8 @@ IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDele
         return result;
     if (result == nullptr)
         return catch_up(info);
+    if (index_cache(info->index)->layout.lanes_vary)
+        count_rows_of_table(info, result);
     record_free_pages(info, result);
     return result;
 }

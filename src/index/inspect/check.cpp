@@ -288,7 +288,9 @@ void check_unreached(Check* check) {
 
 // ---- Content ----
 
-// No TID may occur twice among the postings of a lane and those of the null table.
+// No TID may occur twice among the postings of a lane and those of the null table. Where rows have
+// any number of lanes, a TID may occur with several, but then not in the null table. Counts such
+// rows.
 void check_tids(Check* check) {
     // The postings come in order of fingerprints, so the TIDs have to be sorted.
     ExternalSorter<uint64_t> tids(sort_memory());
@@ -298,16 +300,24 @@ void check_tids(Check* check) {
         EntryReader postings(checked_tree(check, number));
         Entry entry;
         while (postings.next(&entry))
-            tids.add(entry.tid);
+            // A TID has 48 bits.
+            tids.add(entry.tid << 1 | uint64_t(number != posting_table.number));
     }
     tids.finish();
-    uint64_t previous = 0, tid; // 0 is no TID: its offset is invalid
-    while (tids.next(&tid)) {
-        if (tid == previous)
+    bool may_repeat = check->layout->lanes_vary;
+    if (may_repeat)
+        check->rows = 0;
+    uint64_t previous = 0, found; // 0 is no TID: its offset is invalid
+    while (tids.next(&found)) {
+        uint64_t tid = found >> 1;
+        bool is_again = tid == previous >> 1;
+        if (is_again && !(may_repeat && found == previous))
             report_corruption(check->index, root_block(posting_table.number),
                               psprintf("Two postings of this tree point to (%u,%u).",
                                        unsigned(tid >> 16), unsigned(tid & 0xffff)));
-        previous = tid;
+        if (may_repeat)
+            check->rows += !is_again;
+        previous = found;
     }
     tids.release();
 }
@@ -402,19 +412,22 @@ void check_block_table(Check* check, int table) {
 struct Rows {
     std::span<ExternalSorter<Entry>> fingerprints; // of each lane
     ExternalSorter<Entry>* nulls;
+    LaneList lanes; // of the current row
 };
 
 void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
     // The server calls this for each row that the index must have, with the index's columns,
     // expressions computed, and the predicate tested.
     auto* rows = static_cast<Rows*>(opaque);
-    uint64_t lanes[kMaxLanes];
-    std::span<uint64_t> fingerprints(lanes, rows->fingerprints.size());
-    if (stored_fingerprints(index, values, isnull, fingerprints))
-        for (size_t lane = 0; lane < fingerprints.size(); lane++)
-            rows->fingerprints[lane].add({fingerprints[lane], tid_to_integer(*tid)});
-    else
+    if (!stored_fingerprints(index, values, isnull, &rows->lanes)) {
         rows->nulls->add({0, tid_to_integer(*tid)});
+        return;
+    }
+    std::span<const uint64_t> fingerprints = rows->lanes.all();
+    for (size_t i = 0; i < fingerprints.size(); i++)
+        // Lanes of any number are in one tree.
+        rows->fingerprints[rows->lanes.have_any_number() ? 0 : i].add(
+            {fingerprints[i], tid_to_integer(*tid)});
 }
 
 // Returns a snapshot for which the index has every row. That must be a new one. Rows that only
@@ -480,7 +493,7 @@ void check_rows(Check* check) {
         // All lanes are collected in one pass over the table, so they share the memory.
         new (&sorters[lane]) ExternalSorter<Entry>(sort_memory() / lanes);
     ExternalSorter<Entry> nulls(sort_memory() / 8);
-    Rows rows{{sorters, lanes}, &nulls};
+    Rows rows{{sorters, lanes}, &nulls, LaneList(*check->layout)};
     read_rows(check, &rows);
     for (size_t lane = 0; lane < lanes; lane++)
         require_rows(check, tree_of_table(*check->layout, int(lane), 0), &sorters[lane]);

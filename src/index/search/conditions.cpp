@@ -32,9 +32,9 @@ std::span<uint64_t> allocate_lanes(int count) {
 
 Conditions::Conditions(Relation index, int key_count, int order_by_count)
     : index_(index), scopes_(index, CurrentMemoryContext), computes_lanes_(computes_lanes(index)),
-      has_scope_(scope_columns(index) > 0), lanes_(lane_layout(index)),
+      has_scope_(scope_columns(index) > 0), lanes_(lane_layout(index)), value_(lanes_),
       balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
-      center_(allocate_lanes(lanes_.count > 1 ? lanes_.count : 0)),
+      center_(allocate_lanes(lanes_.count > 1 ? lanes_.count : 0)), common_(lanes_),
       target_(allocate_lanes(order_by_count > 0 ? lanes_.count : 0)) {}
 
 void Conditions::clear() {
@@ -43,6 +43,7 @@ void Conditions::clear() {
     ball_count_ = 0;
     is_ordered_ = false;
     radius_ = kEverywhere;
+    has_common_ = false;
 }
 
 void Conditions::add_ball(const Ball& ball) {
@@ -64,13 +65,27 @@ void Conditions::add_center(const uint64_t* lanes, const ValueRadius& radius) {
     }
 }
 
+// Adds the condition that rows have one of these lanes.
+void Conditions::add_common(std::span<const uint64_t> lanes) {
+    want_nulls_ = false;
+    // The scan looks up the lanes of the condition that has the fewest. The server compares rows
+    // with the others.
+    if (has_common_ && common_.all().size() <= lanes.size())
+        return;
+    std::copy(lanes.begin(), lanes.end(), common_.resize(lanes.size()).begin());
+    has_common_ = true;
+}
+
 // Adds the condition that rows lie within `radius` of a value.
 void Conditions::add_value(Datum value, int radius, bool is_equality) {
-    uint64_t lanes[kMaxLanes];
-    switch (lanes_of_value(index_, value, {lanes, size_t(lanes_.count)})) {
+    switch (lanes_of_value(index_, value, &value_)) {
     case ValueLanes::kFound:
-        // All lanes of equal values are equal, so the sum of their distances is 0.
-        add_center(lanes, {is_equality ? LaneRule::kSum : lanes_.rule, radius});
+        // Equal values have all lanes in common, so one is enough to find them. The sum of the
+        // distances of their lanes is 0.
+        if (lanes_vary())
+            add_common(is_equality ? value_.all().first(1) : value_.all());
+        else
+            add_center(value_.all().data(), {is_equality ? LaneRule::kSum : lanes_.rule, radius});
         break;
     case ValueLanes::kNone:
         // It is equal only to others without any, and resembles none.
@@ -116,6 +131,9 @@ Conditions::BallKind Conditions::kind_of_ball(Oid type) {
 
 void Conditions::read_ball(const ScanKeyData& key) {
     BallKind kind = kind_of_ball(key.sk_subtype);
+    // Lanes of any number are not near each other: every row is looked at.
+    if (lanes_vary())
+        return;
     if (kind == BallKind::kOfLane) {
         const HammingBall* ball = datum_get_ball(key.sk_argument);
         add_ball({uint64_t(ball->center), saturate_radius(ball->radius)});
@@ -173,13 +191,15 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
     for (const ScanKeyData& key : order_bys) {
         if (key.sk_flags & SK_ISNULL)
             continue;
-        if (lanes_.rule == LaneRule::kAny)
+        if (lanes_.rule != LaneRule::kSum)
             elog(ERROR, "a simhash operator class of which one lane decides has no order");
         std::optional<CallMemory> memory;
         if (computes_lanes_)
             memory.emplace();
         // Otherwise rows come in no order, and the operator raises its error at the first of them.
-        is_ordered_ = lanes_of_value(index_, key.sk_argument, target_) == ValueLanes::kFound;
+        is_ordered_ = lanes_of_value(index_, key.sk_argument, &value_) == ValueLanes::kFound;
+        if (is_ordered_)
+            std::copy_n(value_.all().begin(), target_.size(), target_.begin());
         return;
     }
 }
@@ -197,6 +217,7 @@ void Conditions::apply(const KnownScope& scope) {
     if (!scope.is_known) {
         ball_count_ = 0;
         radius_ = kEverywhere;
+        has_common_ = false;
     }
     scope_hash_ = scope.hash;
     for (size_t i = 0; i < ball_count_; i++)
@@ -219,6 +240,8 @@ void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKey
     if (has_scope_)
         // This comes last, because it moves all that was read into the scope.
         apply(scopes_.read(keys.data(), int(keys.size())));
+    if (has_common_)
+        common_.store(scope_hash_);
 }
 
 } // namespace simhash

@@ -19,6 +19,7 @@ class Conditions {
     void read(std::span<const ScanKeyData> keys, std::span<const ScanKeyData> order_bys);
 
     int lane_count() const { return lanes_.count; }
+    bool lanes_vary() const { return lanes_.rule == LaneRule::kCommon; }
     bool want_fingerprints() const { return want_fingerprints_; }
     bool want_nulls() const { return want_nulls_; }
     // The hash of the scope.
@@ -30,6 +31,10 @@ class Conditions {
     // Of values of several lanes: rows lie within radius() of the value with these lanes.
     std::span<const uint64_t> center() const { return center_; }
     const ValueRadius& radius() const { return radius_; }
+    // Of values of any number of lanes: rows must have one of common_lanes(), if there is such a
+    // condition.
+    bool has_common_lanes() const { return has_common_; }
+    std::span<const uint64_t> common_lanes() const { return common_.all(); }
     // True when there is a radius.
     bool has_radius() const { return radius_.bits != kEverywhere.bits; }
 
@@ -46,6 +51,7 @@ class Conditions {
     void add_ball(const Ball& ball);
     void add_value(Datum value, int radius, bool is_equality);
     void add_center(const uint64_t* lanes, const ValueRadius& radius);
+    void add_common(std::span<const uint64_t> lanes);
     void add_lanes(const BitBall& ball);
     void read_order(std::span<const ScanKeyData> order_bys);
     void apply(const KnownScope& scope);
@@ -60,6 +66,7 @@ class Conditions {
     const bool computes_lanes_;
     const bool has_scope_;
     const LaneLayout lanes_;
+    LaneList value_; // of the last value that was read
 
     // The type of the last ball, and its kind, which takes looks into the catalogs.
     Oid ball_type_ = InvalidOid;
@@ -72,6 +79,8 @@ class Conditions {
     std::span<uint64_t> center_; // of several lanes
     static constexpr ValueRadius kEverywhere = {LaneRule::kSum, kMaxLanes* kFingerprintBits};
     ValueRadius radius_ = kEverywhere;
+    LaneList common_;
+    bool has_common_ = false;
     std::span<uint64_t> target_;
     bool is_ordered_ = false; // target_ is set
 };

@@ -1,8 +1,10 @@
 // Index scans as the server calls them: has the callbacks, and puts rows into the form that the
 // executor wants. conditions.hpp reads the scan keys. within.hpp and nearest.hpp find the rows with
-// a fingerprint, wide.hpp those whose value has several lanes. Rows without one come last.
+// a fingerprint, wide.hpp those whose value has several lanes, hashes.hpp those that have any
+// number. Rows without one come last.
 #include "index/access_method.hpp"
 #include "index/search/conditions.hpp"
+#include "index/search/hashes.hpp"
 #include "index/search/wide.hpp"
 #include "index/store/fetch_ahead.hpp"
 
@@ -23,6 +25,8 @@ struct Scan {
           is_exact(!computes_lanes(relation)), memory(CurrentMemoryContext), lane(relation),
           lanes(all_lanes()) {
         // A value of one lane needs none of what adds up or remembers.
+        if (conditions.lanes_vary())
+            hashes = new (palloc(sizeof(HashScan))) HashScan(&lane, memory);
         if (lanes.size() > 1)
             wide = new (palloc(sizeof(WideScan))) WideScan(lanes, memory);
     }
@@ -31,7 +35,8 @@ struct Scan {
     std::span<LaneScan*> all_lanes() {
         auto count = size_t(conditions.lane_count());
         // The trees are those of the build. A support function may have been replaced since.
-        if (conditions.lane_count() != lane.index.layout().lane_count)
+        if (conditions.lane_count() != lane.index.layout().lane_count ||
+            conditions.lanes_vary() != lane.index.layout().lanes_vary)
             report_corruption(lane.index.relation(), kMetaBlock,
                               "The metapage's values have another number of lanes.");
         if (count == 1)
@@ -57,6 +62,7 @@ struct Scan {
     LaneScan* only_lane = &lane;
     std::span<LaneScan*> lanes;               // all; the first one is `lane`
     WideScan* wide = nullptr;                 // if values have several lanes
+    HashScan* hashes = nullptr;               // if they have any number of lanes
     PostingReader* postings = &lane.postings; // what has the rows that are loaded
     Relation heap = nullptr;                  // the table, if its pages are to be fetched ahead
     IndexTuple tuple = nullptr;               // of the last row, in an index-only scan
@@ -86,7 +92,12 @@ void start_wide(Scan* scan) {
 void start_fingerprints(Scan* scan) {
     scan->stage = Scan::Stage::kFingerprints;
     std::span<const Ball> balls = scan->conditions.balls();
-    if (scan->wide != nullptr) {
+    if (scan->hashes != nullptr) {
+        if (scan->conditions.has_common_lanes())
+            scan->hashes->start(scan->conditions.common_lanes());
+        else
+            scan->hashes->start_everything();
+    } else if (scan->wide != nullptr) {
         start_wide(scan);
     } else if (scan->conditions.is_ordered()) {
         scan->lane.nearest.start(scan->conditions.target()[0], balls);
@@ -98,6 +109,8 @@ void start_fingerprints(Scan* scan) {
 }
 
 bool next_leaf_of_fingerprints(Scan* scan) {
+    if (scan->hashes != nullptr)
+        return scan->hashes->next_leaf();
     if (scan->wide == nullptr)
         return scan->conditions.is_ordered() ? scan->lane.nearest.next_leaf()
                                              : scan->lane.within.next_leaf();
@@ -207,6 +220,10 @@ void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
     if (heap != nullptr && heap->rd_rel->relam != HEAP_TABLE_AM_OID)
         heap = nullptr;
     prepare_lanes(scan, desc->xs_snapshot, heap, keeps_pin);
+    // Only the check of an exclusion constraint keeps a pin here, and a row may come to it again.
+    if (scan->hashes != nullptr)
+        scan->hashes->repeats =
+            keeps_pin ? HashScan::Repeats::kBeyondFull : HashScan::Repeats::kNone;
     Relation fetched = keeps_pin ? nullptr : heap;
     // may_fetch_ahead() looks up the tablespace's settings, so it is asked once for a table.
     if (fetched != scan->heap)
@@ -273,6 +290,8 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     prepare_lanes(scan, desc->xs_snapshot, nullptr, false);
     if (scan->wide != nullptr)
         scan->wide->may_repeat = true;
+    if (scan->hashes != nullptr)
+        scan->hashes->repeats = HashScan::Repeats::kAny;
     int64 rows = 0;
     while (next_leaf(scan)) {
         // The server takes an array of TIDs; this one is on the stack.

@@ -61,7 +61,7 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_c
     meta->scope_columns = uint8(scope_columns);
     for (int i = 0; i < layout.table_count; i++)
         meta->masks[i] = layout.masks[i];
-    meta->lane_count = uint64(layout.lane_count);
+    meta->lane_count = layout.lanes_vary ? 0 : uint64(layout.lane_count);
     meta->checksum = meta_checksum(meta);
     // pd_lower lies behind the content: full-page images leave out what lies after it.
     page_set_body_size(page, sizeof(MetaPage));
@@ -110,8 +110,9 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
                  errdetail("This version of simhash reads format version %u.", kFormatVersion),
                  errhint("Install a version of simhash that reads it, or REINDEX the index.")));
     if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
-        meta->table_count > kMaxTables || meta->lane_count < 1 || meta->lane_count > kMaxLanes ||
-        meta->table_count * meta->lane_count >= kMaxTrees)
+        meta->table_count > kMaxTables || meta->lane_count > kMaxLanes ||
+        meta->table_count * meta->lane_count >= kMaxTrees ||
+        (meta->lane_count == 0 && meta->table_count > 1))
         report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
     if (meta->checksum != meta_checksum(meta))
         report_corruption(index, kMetaBlock, "The metapage's checksum is wrong.");
@@ -128,11 +129,14 @@ Layout read_layout(Relation index) {
     Page page = BufferGetPage(buffer);
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     check_meta(index, meta, page_body_size(page));
-    Layout layout = {meta->radius, meta->table_count, {}, int(meta->lane_count)};
+    bool lanes_vary = meta->lane_count == 0;
+    Layout layout = {
+        meta->radius, meta->table_count, {}, lanes_vary ? 1 : int(meta->lane_count), lanes_vary};
     std::copy_n(meta->masks, meta->table_count, layout.masks);
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.
-    if (layout.lane_count != lane_layout(index).count)
+    LaneLayout lanes = lane_layout(index);
+    if (layout.lane_count != lanes.count || layout.lanes_vary != (lanes.rule == LaneRule::kCommon))
         report_corruption(index, kMetaBlock, "The metapage's values have another number of lanes.");
     return layout;
 }

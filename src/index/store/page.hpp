@@ -70,7 +70,7 @@ struct MetaPage {
     uint32 checksum;       // CRC-32C of the fields that never change after the build
 
     uint64 masks[kMaxTables]; // prefix masks of the layout; the first table_count are used
-    uint64 lane_count;        // lanes of a value; each has trees of its own
+    uint64 lane_count;        // lanes of a value; each has trees of its own; 0: any number of them
 };
 
 // An entry of an internal page: `child` holds the keys from `key` up to the next pivot's.
