@@ -66,11 +66,13 @@ if grep -rn '"server/server_headers.hpp"' src | grep -v '^src/server/pg.hpp:' >&
     failed=1
 fi
 
-# A line for each file of the folder's table in src/README.md: its name without the ending.
+# A line for each file that the folder's row in src/README.md names.
 listed_files() {
-    awk -v heading="### $1:" '
-        /^###? / { here = index($0, heading) == 1 }
-        here && /^\| `/ { split($0, parts, "`"); sub(/\..*/, "", parts[2]); print parts[2] }' src/README.md
+    awk -v beginning="| \`$1\` |" '
+        index($0, beginning) == 1 && split($0, parts, "`") > 4 {
+            for (i = 4; i in parts; i += 2)
+                print parts[i]
+        }' src/README.md
 }
 for folder in index $(cd src && echo index/*/ | sed 's|/ | |g; s|/$||'); do
     listed_files "$folder" | awk -v folder="$folder" '
