@@ -18,42 +18,40 @@ PGDLLEXPORT Datum simhash_passage_shared(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_shares_passage(PG_FUNCTION_ARGS);
 }
 
+#define SIMHASH_OURS(symbol) (OurFunction{#symbol, symbol})
+
 namespace simhash {
 
 const DistanceFamily kFingerprints = {
     .type = INT8OID,
     .distance = "<~>",
     .ball_sql = "hamming_ball",
-    .hamming = {"simhash_hamming_bigint", simhash_hamming_bigint},
-    .within = {"simhash_hamming_within_bigint", simhash_hamming_within_bigint},
-    .ball_in = kHammingBallIn,
-    .ball_make = {"simhash_hamming_ball", simhash_hamming_ball},
-    .ball_contained = {"simhash_hamming_ball_contained", simhash_hamming_ball_contained},
-    .ball_contains = {"simhash_hamming_ball_contains", simhash_hamming_ball_contains},
+    .hamming = SIMHASH_OURS(simhash_hamming_bigint),
+    .within = SIMHASH_OURS(simhash_hamming_within_bigint),
+    .ball_in = SIMHASH_OURS(simhash_hamming_ball_in),
+    .ball_make = SIMHASH_OURS(simhash_hamming_ball),
+    .ball_contained = SIMHASH_OURS(simhash_hamming_ball_contained),
 };
 const DistanceFamily kCodes = {
     .type = BITOID,
     .distance = "<~~>",
     .ball_sql = "bit_ball",
-    .hamming = {"simhash_hamming_bit", simhash_hamming_bit},
-    .within = {"simhash_hamming_within_bit", simhash_hamming_within_bit},
-    .ball_in = kBitBallIn,
-    .ball_make = {"simhash_bit_ball", simhash_bit_ball},
-    .ball_contained = {"simhash_bit_ball_contained", simhash_bit_ball_contained},
-    .ball_contains = {"simhash_bit_ball_contains", simhash_bit_ball_contains},
+    .hamming = SIMHASH_OURS(simhash_hamming_bit),
+    .within = SIMHASH_OURS(simhash_hamming_within_bit),
+    .ball_in = SIMHASH_OURS(simhash_bit_ball_in),
+    .ball_make = SIMHASH_OURS(simhash_bit_ball),
+    .ball_contained = SIMHASH_OURS(simhash_bit_ball_contained),
 };
 
-const OurFunction kHammingRadius = {"simhash_hamming_radius", simhash_hamming_radius};
-const OurFunction kHammingRadiusBelow = {"simhash_hamming_radius_below",
-                                         simhash_hamming_radius_below};
-const OurFunction kCodesAlike = {"simhash_codes_alike", simhash_codes_alike};
-const OurFunction kNearDuplicate = {"simhash_near_duplicate", simhash_near_duplicate};
-const OurFunction kDocumentsAlike = {"simhash_documents_alike", simhash_documents_alike};
-const OurFunction kDocumentInBall = {"simhash_document_in_ball", simhash_document_in_ball};
-const OurFunction kMinhashCodeText = {"simhash_minhash_code_text", simhash_minhash_code_text};
-const OurFunction kMinhashRadius = {"simhash_minhash_radius", simhash_minhash_radius};
-const OurFunction kPassageShared = {"simhash_passage_shared", simhash_passage_shared};
-const OurFunction kSharesPassage = {"simhash_shares_passage", simhash_shares_passage};
+const OurFunction kHammingRadius = SIMHASH_OURS(simhash_hamming_radius);
+const OurFunction kHammingRadiusBelow = SIMHASH_OURS(simhash_hamming_radius_below);
+const OurFunction kNearDuplicate = SIMHASH_OURS(simhash_near_duplicate);
+const OurFunction kDocumentsAlike = SIMHASH_OURS(simhash_documents_alike);
+const OurFunction kDocumentInBall = SIMHASH_OURS(simhash_document_in_ball);
+const OurFunction kMinhashCodeText = SIMHASH_OURS(simhash_minhash_code_text);
+const OurFunction kMinhashRadius = SIMHASH_OURS(simhash_minhash_radius);
+const OurFunction kPassageShared = SIMHASH_OURS(simhash_passage_shared);
+const OurFunction kSharesPassage = SIMHASH_OURS(simhash_shares_passage);
 
 namespace {
 
@@ -63,15 +61,11 @@ constexpr struct {
     OurFunction function;
     int radius;
 } kNearFunctions[] = {
-    {{"simhash_hamming_near", simhash_hamming_near}, kCloseRadius},
-    {{"simhash_hamming_near_1", simhash_hamming_near_1}, 1},
-    {{"simhash_hamming_near_2", simhash_hamming_near_2}, 2},
-    {{"simhash_hamming_near_3", simhash_hamming_near_3}, 3},
-    {{"simhash_hamming_near_4", simhash_hamming_near_4}, 4},
-    {{"simhash_hamming_near_5", simhash_hamming_near_5}, 5},
-    {{"simhash_hamming_near_6", simhash_hamming_near_6}, 6},
-    {{"simhash_hamming_near_7", simhash_hamming_near_7}, 7},
-    {{"simhash_hamming_near_8", simhash_hamming_near_8}, 8},
+    {SIMHASH_OURS(simhash_hamming_near), kCloseRadius}, {SIMHASH_OURS(simhash_hamming_near_1), 1},
+    {SIMHASH_OURS(simhash_hamming_near_2), 2},          {SIMHASH_OURS(simhash_hamming_near_3), 3},
+    {SIMHASH_OURS(simhash_hamming_near_4), 4},          {SIMHASH_OURS(simhash_hamming_near_5), 5},
+    {SIMHASH_OURS(simhash_hamming_near_6), 6},          {SIMHASH_OURS(simhash_hamming_near_7), 7},
+    {SIMHASH_OURS(simhash_hamming_near_8), 8},
 };
 
 } // namespace

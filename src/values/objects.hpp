@@ -23,13 +23,11 @@ struct DistanceFamily {
     OurFunction ball_in;        // input of the type of balls
     OurFunction ball_make;      // hamming_ball(value, radius), bit_ball(value, radius)
     OurFunction ball_contained; // value <@ ball
-    OurFunction ball_contains;  // ball @> value
 };
 extern const DistanceFamily kFingerprints, kCodes;
 
-extern const OurFunction kHammingRadius, kHammingRadiusBelow, kCodesAlike, kNearDuplicate,
-    kDocumentsAlike, kDocumentInBall, kMinhashCodeText, kMinhashRadius, kPassageShared,
-    kSharesPassage;
+extern const OurFunction kHammingRadius, kHammingRadiusBelow, kNearDuplicate, kDocumentsAlike,
+    kDocumentInBall, kMinhashCodeText, kMinhashRadius, kPassageShared, kSharesPassage;
 
 // The family that has the function in this role, such as &DistanceFamily::hamming; null for any
 // other function.

@@ -435,29 +435,24 @@ double ball_operator_selectivity(const SelectivityContext& context, Node* value,
                               estimate.radius);
 }
 
-// The estimate for the operators: bigint <@ ball, ball @> bigint, bigint ~= bigint and its
-// relatives, <@, @> and =~~ of codes, text <@ ball, =~~ and &~~ of texts. A
-// user may declare operators of other types with these estimators, so nothing is taken for granted.
+// The estimate for an operator that has our estimators. A user may declare one of any types with them,
+// so nothing is taken for granted.
 double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)
         return DEFAULT_EQ_SEL;
     auto* left = static_cast<Node*>(linitial(arguments));
     auto* right = static_cast<Node*>(lsecond(arguments));
-    Oid function = get_opcode(op);
-    int radius = radius_of_near(function);
-    if (radius != kNoRadius)
-        return within_selectivity(context, left, right, radius);
-    if (family_of(function, &DistanceFamily::ball_contained) != nullptr)
+    if (family_of_ball(exprType(right)) != nullptr)
         return ball_operator_selectivity(context, left, right);
-    if (family_of(function, &DistanceFamily::ball_contains) != nullptr)
+    if (family_of_ball(exprType(left)) != nullptr)
         return ball_operator_selectivity(context, right, left);
-    if (is_our_function(function, kCodesAlike))
-        return within_selectivity(context, left, right, space_of(left, right).likely_radius());
+    Oid function = get_opcode(op);
     if (is_our_function(function, kDocumentsAlike) || is_our_function(function, kPassageShared))
         return document_selectivity(context, left, right, kAlikeRadius);
-    if (is_our_function(function, kDocumentInBall))
-        return ball_operator_selectivity(context, left, right);
-    return DEFAULT_EQ_SEL;
+    // =~~ of codes has the likely radius, and an operator of another type is taken to find as few.
+    int radius = radius_of_near(function);
+    return within_selectivity(context, left, right,
+                              radius != kNoRadius ? radius : space_of(left, right).likely_radius());
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 // radius).
 #pragma once
 
-#include "server/our_function.hpp"
+#include "server/pg.hpp"
 
 #include <span>
 
@@ -11,7 +11,6 @@ extern "C" {
 PGDLLEXPORT Datum simhash_bit_ball_in(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_bit_ball(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_bit_ball_contained(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_bit_ball_contains(PG_FUNCTION_ARGS);
 }
 
 namespace simhash {
@@ -25,8 +24,6 @@ struct BitBall {
     VarBit center;
 };
 static_assert(offsetof(BitBall, center) == 8);
-
-constexpr OurFunction kBitBallIn = {"simhash_bit_ball_in", simhash_bit_ball_in};
 
 // The ball, aligned and with a header of 4 bytes.
 inline BitBall* datum_get_bit_ball(Datum datum) {

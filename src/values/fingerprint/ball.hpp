@@ -2,7 +2,7 @@
 // fp <@ hamming_ball(query, radius).
 #pragma once
 
-#include "server/our_function.hpp"
+#include "server/pg.hpp"
 
 #include <algorithm>
 
@@ -10,7 +10,6 @@ extern "C" {
 PGDLLEXPORT Datum simhash_hamming_ball_in(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_ball(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_ball_contained(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_ball_contains(PG_FUNCTION_ARGS);
 }
 
 namespace simhash {
@@ -24,8 +23,6 @@ struct HammingBall {
     int32 reserved; // 0, so that equal balls are equal bytes
 };
 static_assert(sizeof(HammingBall) == 16);
-
-constexpr OurFunction kHammingBallIn = {"simhash_hamming_ball_in", simhash_hamming_ball_in};
 
 // No detoasting: a type of fixed length is never compressed or moved out of its row.
 inline HammingBall* datum_get_ball(Datum datum) {
