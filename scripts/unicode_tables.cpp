@@ -5,7 +5,7 @@
 //   /tmp/tables normal-form >src/core/text/normal_form.inc
 //
 // They are committed and never made again: fingerprints are stored data, and what a newer Unicode
-// adds must not change them. docs/fingerprints.md has the definition.
+// adds must not change them. test/known_answers.py has the definition.
 #include "../src/core/text/unicode.hpp"
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A second implementation of simhash and minhash, written from docs/fingerprints.md alone.
+"""A second implementation of simhash and minhash, and what docs/fingerprints.md leaves to it: which code
+points count, and as what. It was written from the definition alone.
 
     known_answers.py [FILE]              compares it with test/data/known_answers.tsv, or FILE
     known_answers.py --features TEXT     prints what it cuts a text into, by words and by characters
@@ -225,15 +226,24 @@ def fnv1(data):
 
 # ---- from a text to normalised characters ----
 
+# What is left out of a text. Invisible code points: the assigned ones with the property
+# Default_Ignorable_Code_Point, and skin tones. Unassigned ones with the property, such as U+2065,
+# remain.
 INVISIBLE = ranges("""
     00AD 034F 061C 115F-1160 17B4-17B5 180B-180F 200B-200F 202A-202E 2060-2064 2066-206F 3164
     FE00-FE0F FEFF FFA0 1BCA0-1BCA3 1D173-1D17A 1F3FB-1F3FF E0001 E0020-E007F E0100-E01EF""")
+# And marks of categories Mn and Me whose Script is Inherited, Latin, Greek, Cyrillic, Arabic or Hebrew,
+# but for 0951-0954, 1CD0-1CF9, 302A-302D, 3099-309A and 1133B; and 0640, 06E5 and 06E6. (The iota
+# below, U+0345, is folded to the letter iota before it would be removed.)
 LEFT_OUT = INVISIBLE + ranges("""
     0300-036F 0483-0489 0591-05BD 05BF 05C1-05C2 05C4-05C5 05C7 0610-061A 0640 064B-065F 0670
     06D6-06DC 06DF-06E8 06EA-06ED 0898-089F 08CA-08E1 08E3-08FF 1AB0-1ACE 1DC0-1DFF 20D0-20F0
     2DE0-2DFF A66F-A672 A674-A67D A69E-A69F FB1E FE20-FE2F 101FD 102E0 10EFD-10EFF 1CF00-1CF2D
     1CF30-1CF46 1D167-1D169 1D17B-1D182 1D185-1D18B 1D1AA-1D1AD 1D242-1D244 1E08F""")
 SIGNS_OF_RIGHTS = ranges("00A9 00AE 2120 2122")
+# Also a letter whose name is LATIN SMALL LETTER X WITH Y, or CYRILLIC SMALL LETTER X WITH Y, where X is
+# all that stands before the first WITH, becomes the one that is named LATIN (or CYRILLIC) SMALL LETTER
+# X, if there is one: plain_letter().
 PLAIN_LETTERS = {
     "\u00E6": "ae", "\u0153": "oe", "\u0131": "i", "\u0237": "j", "\u0671": "\u0627",
     "\u0629": "\u0647", "\u06BE": "\u0647", "\u06C1": "\u0647", "\u06C3": "\u0647", "\u06D5": "\u0647",
@@ -256,7 +266,8 @@ def plain_letter(character):
 
 @lru_cache(maxsize=None)
 def form(character):
-    """What a code point becomes, decomposed."""
+    """What a code point becomes, decomposed: these steps are repeated until they change nothing. Code
+    points that are not assigned or for private use, and signs of rights, are their own forms."""
     if category(character) in ("Cn", "Co") or within(character, SIGNS_OF_RIGHTS):
         return character
     before, text = "", character
@@ -281,7 +292,10 @@ def later_parts():
 
 @lru_cache(maxsize=None)
 def joins(character):
-    """Whether a code point goes on with the segment before it."""
+    """Whether a code point goes on with the segment before it: the first code point of its form has a
+    combining class other than 0, or is the second or a later one in the canonical decomposition of some
+    code point (Hangul syllables and composition exclusions included). One that is not assigned joins
+    none."""
     if category(character) == "Cn":
         return False
     first = form(character)[:1]
@@ -289,6 +303,8 @@ def joins(character):
 
 
 def segments(text):
+    """A segment has at most MOST_IN_SEGMENT code points, before they are replaced by their forms. One for
+    which there is no room begins a segment, and those that join go on with that one."""
     found = []
     for character in text:
         if form(character) == "":
@@ -313,6 +329,8 @@ def normalised(text):
 
 # ---- from normalised characters to features ----
 
+# The scripts that are written without spaces. Of these, L, Nl and No are spaceless; Nd, Cn and Co are
+# letters.
 SPACELESS = ranges("""
     0E00-0EFF 1000-109F 1780-17FF 1950-19FF 1A20-1AAF 3005-3007 3021-3029 3031-3035 3038-303C
     3041-30FF 3100-312F 31A0-31BF 31F0-31FF 3400-4DBF 4E00-9FFF A9E0-A9FF AA60-AADF F900-FAFF
@@ -334,6 +352,8 @@ MARKS_UP_TO = 28  # bytes: a spaceless character that has more takes no further 
 
 @lru_cache(maxsize=None)
 def kind(character):
+    """The first that fits. Cn and Co are letters (also U+FDD0 to U+FDEF), but for those that end in FFFE
+    or FFFF."""
     of = category(character)
     if within(character, SIGNS_OF_RIGHTS) or within(character, LIKE_APOSTROPHES):
         return "separator"

@@ -1,6 +1,6 @@
 // The normalised form of characters, by tables of Unicode 15.0 that are part of the source
 // (normal_form.inc): Unicode's NFKC_Casefold without what may be left out in writing, such as
-// accents. docs/fingerprints.md has the definition. No library is used, because fingerprints are
+// accents. test/known_answers.py has the definition. No library is used, because fingerprints are
 // stored data and must not change when the system gets a newer Unicode. For the same reason code
 // points that Unicode 15.0 does not assign stay as they are, and no mark composes with them.
 #pragma once
