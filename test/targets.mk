@@ -11,7 +11,7 @@
 #   make soak              mixed load for ten minutes, then a check and brute force (SECONDS=n, SEED=n, LOAD=codes, scopes or documents)
 #   make groups-check      groups of 200 000 rows against an insert loop under the constraint (ROWS=n)
 #   make sqlsmith          random statements by SQLsmith for half an hour, then a check (SECONDS=n, SEED=n)
-#   make valgrind          the SQL tests on a server under memcheck
+#   make valgrind          the SQL tests on a server under memcheck: 1.5 hours (REGRESS="ball splits": these)
 #   make update-test       ALTER EXTENSION UPDATE to a version made for the test
 #   make old-snapshot      old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
 #   make kept-index        writes an index of the present format for tests of later versions (test/data/index_format_N)
@@ -21,17 +21,17 @@
 #                          libFuzzer with sanitizers, FUZZ_SECONDS or FUZZ_RUNS each (needs clang); FUZZERS="type state" runs these
 #   make arm64, s390x      cross-compiles the library; runs unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation
 #
-#   make bench             the index beside its alternatives, at 1 and 10 million rows; writes docs/performance. With ROWS="n n",
-#                          PARTS= or METHODS= it writes build/bench
-#   make plan-grid         the planner's choices against the best plans (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
-#   make quality           measures fingerprints on real documents (fetches packages); writes build/quality/figures
+#   make bench             the index beside its alternatives, at 1 and 10 million rows: 20 minutes; writes docs/performance. ROWS="n n",
+#                          PARTS= or METHODS= write build/bench
+#   make plan-grid         the planner's choices against the best plans: tens of minutes (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
+#   make quality           measures fingerprints on real documents (10 minutes, and as long to fetch packages); writes build/quality/figures
 #   make quality-of        measures fingerprints on the text files in FOLDER=...
 #   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
 #   make document-search   one document among a million by an index on texts (ROWS=n; OTHERS="gin gist": beside pg_trgm)
 #   make passages-bench    passages among many documents by an index, beside GIN on the same hashes (ROWS=n; OTHERS=trgm: and pg_trgm)
 #   make insert-or-find    documents from 32 clients that are inserted, or found, beside upserts (ROWS=n calls; FSYNC=off)
 #   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
-#   make pictures          measures perceptual hashes of pictures and of their copies (fetches packages)
+#   make pictures          measures perceptual hashes of pictures and of their copies (5 minutes; fetches packages)
 #
 #   make format-check      fails where clang-format would change a file
 #   make tidy              fails where clang-tidy finds what is not our dialect (.clang-tidy)
