@@ -92,7 +92,7 @@ bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
     }
     probes_->start(plan, filter(far_radius), searched_);
     searched_ = plan;
-    if (!probes_->collect())
+    if (!probes_->collect(false))
         return false;
     matches_->sort_by_distance(target_, radius_);
     return true;
@@ -109,7 +109,7 @@ bool NearestScan::begin_stage_elsewhere() {
         return false;
     matches_->clear();
     probes_->start(plan, {balls_[0], kNoRadius, balls_.subspan(1)});
-    if (!probes_->collect())
+    if (!probes_->collect(false))
         return false;
     matches_->sort_by_distance(target_);
     step_ = Step::kStage;

@@ -80,6 +80,9 @@ bool Probes::fetch_more() {
     return count_ > 0;
 }
 
+// Collects the fingerprints of one leaf of the current range that no earlier probe of the plan
+// reports. After the range's last leaf, passes the range. Reports a fingerprint once for each leaf of
+// the posting table that has it.
 void Probes::collect_leaf() {
     LeafCursor& range = ranges_[next_];
     Origin origin = origins_[next_];
@@ -122,10 +125,12 @@ void Probes::collect_leaf() {
         matches_->add({yield->fingerprints, count});
 }
 
-bool Probes::collect() {
+bool Probes::collect(bool in_order) {
     while (!matches_->is_full() && current() != nullptr) {
         CHECK_FOR_INTERRUPTS();
         collect_leaf();
+        if (in_order)
+            matches_->fetch_ahead();
     }
     return !matches_->is_full();
 }

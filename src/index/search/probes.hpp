@@ -18,22 +18,16 @@ class Probes {
     void start(const ProbePlan* plan, const Filter& filter, const ProbePlan* searched = nullptr);
 
     // Returns a cursor over the range whose turn it is, or null after the last one.
-    LeafCursor* current() {
-        return current_is_fetched() || fetch_more() ? &ranges_[next_] : nullptr;
-    }
-    // True when the current range was fetched ahead together with the one before.
-    bool current_is_fetched() const { return next_ < count_; }
+    LeafCursor* current() { return next_ < count_ || fetch_more() ? &ranges_[next_] : nullptr; }
     // True when the current range is one of the posting table. Expects that there is a range.
     bool current_has_postings() const { return table_of(origins_[next_]) == 0; }
     // Goes on to the next range.
     void pass() { next_++; }
 
-    // Collects the fingerprints of one leaf of the current range that no earlier probe of the plan
-    // reports. After the range's last leaf, passes the range. Reports a fingerprint once for each
-    // leaf of the posting table that has it. Expects no lock, leaves neither pin nor lock.
-    void collect_leaf();
-    // Collects from all ranges that are left. Returns false if the matches are full.
-    bool collect();
+    // Collects from all ranges that are left. If the matches are to be looked up `in_order`, fetches
+    // the leaves of the first ones, which arrive while other ranges are searched. Returns false if
+    // the matches are full. Expects no lock, leaves neither pin nor lock.
+    bool collect(bool in_order);
 
   private:
     // The number of ranges whose leaves are fetched together: the first time, and from then on.
@@ -44,6 +38,7 @@ class Probes {
     void begin_probe();
     bool make_range(LeafCursor* range);
     bool fetch_more();
+    void collect_leaf();
 
     SearchedIndex* index_;
     Matches* matches_;

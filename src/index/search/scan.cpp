@@ -6,7 +6,6 @@
 #include "index/search/conditions.hpp"
 #include "index/search/hashes.hpp"
 #include "index/search/wide.hpp"
-#include "index/store/fetch_ahead.hpp"
 
 #include <algorithm>
 #include <new>
@@ -64,7 +63,6 @@ struct Scan {
     WideScan* wide = nullptr;                 // if values have several lanes
     HashScan* hashes = nullptr;               // if they have any number of lanes
     PostingReader* postings = &lane.postings; // what has the rows that are loaded
-    Relation heap = nullptr;                  // the table, if its pages are to be fetched ahead
     IndexTuple tuple = nullptr;               // of the last row, in an index-only scan
 };
 
@@ -104,7 +102,7 @@ void start_fingerprints(Scan* scan) {
     } else {
         // The smallest ball is searched, and the others filter what that finds.
         Ball ball = balls.empty() ? kEverything.ball : balls[0];
-        scan->lane.within.start(ball, balls.empty() ? balls : balls.subspan(1), scan->heap);
+        scan->lane.within.start(ball, balls.empty() ? balls : balls.subspan(1));
     }
 }
 
@@ -224,10 +222,6 @@ void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
     if (scan->hashes != nullptr)
         scan->hashes->repeats =
             keeps_pin ? HashScan::Repeats::kBeyondFull : HashScan::Repeats::kNone;
-    Relation fetched = keeps_pin ? nullptr : heap;
-    // may_fetch_ahead() looks up the tablespace's settings, so it is asked once for a table.
-    if (fetched != scan->heap)
-        scan->heap = fetched != nullptr && may_fetch_ahead(fetched) ? fetched : nullptr;
 }
 
 } // namespace
@@ -286,7 +280,6 @@ bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
 int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     Scan* scan = scan_state(desc);
     // The server uses bitmaps under MVCC snapshots only, so their TIDs need no pin.
-    // Null: the bitmap's own scan fetches the table's pages ahead.
     prepare_lanes(scan, desc->xs_snapshot, nullptr, false);
     if (scan->wide != nullptr)
         scan->wide->may_repeat = true;

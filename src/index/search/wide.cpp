@@ -12,7 +12,7 @@ bool WideScan::start_lane() {
     // not searched.
     if (radius < 0)
         return false;
-    lanes_[lane_]->within.start({centers_[lane_], saturate_radius(radius)}, {}, nullptr);
+    lanes_[lane_]->within.start({centers_[lane_], saturate_radius(radius)}, {});
     return true;
 }
 

@@ -1,23 +1,9 @@
 // Scans within a radius. See the header.
 #include "index/search/within.hpp"
 
-#include "index/store/fetch_ahead.hpp"
-
-#include <algorithm>
-
 namespace simhash {
 
-namespace {
-
-// A LIMIT may need none of the others.
-constexpr size_t kRowsAhead = 4; // rows of one leaf whose pages of the table are fetched
-
-} // namespace
-
-void WithinScan::start(Ball ball, std::span<const Ball> others, Relation heap) {
-    if (heap != heap_)
-        row_bytes_ = heap == nullptr ? 0 : typical_row_bytes(heap);
-    heap_ = heap;
+void WithinScan::start(Ball ball, std::span<const Ball> others) {
     // The index keeps the plan: a nested loop asks for the same radius again.
     plan_ = index_->plan_for(ball.radius);
     filter_ = {ball, kNoRadius, others};
@@ -29,40 +15,6 @@ void WithinScan::start(Ball ball, std::span<const Ball> others, Relation heap) {
         postings_->start(index_->all_postings(), filter_);
     else
         postings_->stop();
-}
-
-// Collects the matches of one leaf, and fetches the posting leaves of the first ones: they arrive
-// while the next leaves are searched.
-void WithinScan::collect_one_leaf() {
-    probes_->collect_leaf();
-    matches_->fetch_ahead();
-}
-
-// Fetches the table's pages of the rows just found. While these arrive, searches leaves of other
-// probes, which were fetched together with the posting table's and so are near by now.
-void WithinScan::collect_meanwhile() {
-    // Null where the scan keeps a pin or makes a bitmap, and where the user has turned prefetching
-    // off.
-    if (heap_ == nullptr)
-        return;
-    std::span<const Entry> found = postings_->postings();
-    for (const Entry& posting : found.first(std::min(found.size(), kRowsAhead)))
-        fetch_row_ahead(heap_, integer_to_tid(posting.tid), row_bytes_);
-    const LeafCursor* range = nullptr;
-    // We stop at a range that goes on to another leaf. That leaf was not fetched, so we would wait
-    // for it, and the rows are here by then.
-    while (!matches_->is_full() && probes_->current_is_fetched() &&
-           !probes_->current_has_postings() && probes_->current() != range) {
-        range = probes_->current();
-        collect_one_leaf();
-    }
-}
-
-void WithinScan::collect_rest() {
-    while (!matches_->is_full() && probes_->current() != nullptr) {
-        CHECK_FOR_INTERRUPTS();
-        collect_one_leaf();
-    }
 }
 
 // Begins to read the posting table from end to end, because the matches outgrew work_mem.
@@ -88,8 +40,7 @@ bool WithinScan::begin_next() {
         }
         // The other tables hold no TIDs, so their matches have to be looked up. We collect all of
         // them first: if they do not fit, one pass replaces all look-ups.
-        collect_rest();
-        if (matches_->is_full()) {
+        if (!probes_->collect(true)) {
             begin_rest();
             return true;
         }
@@ -110,11 +61,8 @@ bool WithinScan::begin_next() {
 
 bool WithinScan::next_leaf() {
     do {
-        if (postings_->next_leaf()) {
-            if (step_ == Step::kProbePostings)
-                collect_meanwhile();
+        if (postings_->next_leaf())
             return true;
-        }
     } while (begin_next());
     return false;
 }

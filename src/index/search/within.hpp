@@ -14,9 +14,8 @@ class WithinScan {
     WithinScan(SearchedIndex* index, Matches* matches, Probes* probes, PostingReader* postings)
         : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
 
-    // Begins a scan of all rows that lie in `ball` and in all `others`. `heap` is the table if its
-    // rows are to be fetched ahead, or null.
-    void start(Ball ball, std::span<const Ball> others, Relation heap);
+    // Begins a scan of all rows that lie in `ball` and in all `others`.
+    void start(Ball ball, std::span<const Ball> others);
     // Loads the postings of the next leaf. Returns false at the end.
     bool next_leaf();
 
@@ -25,16 +24,11 @@ class WithinScan {
 
     bool begin_next();
     void begin_rest();
-    void collect_one_leaf();
-    void collect_meanwhile();
-    void collect_rest();
 
     SearchedIndex* index_;
     Matches* matches_;
     Probes* probes_;
     PostingReader* postings_;
-    Relation heap_ = nullptr;
-    int row_bytes_ = 0; // typical size of a row of heap_
     const ProbePlan* plan_ = nullptr;
     Filter filter_; // for postings and matches; a looked-up fingerprint has passed it before
     Step step_ = Step::kLookUp;

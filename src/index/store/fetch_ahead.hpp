@@ -23,10 +23,5 @@ inline void prefetch_page(Buffer buffer) {
 inline void prefetch_page_end(Buffer buffer) {
     prefetch(BufferGetPage(buffer) + BLCKSZ - 1);
 }
-// Estimates how many bytes of a page a row of the table takes.
-int typical_row_bytes(Relation heap);
-// Fetches the row's page, the row's line pointer there, and the place where the row starts if each
-// row of the page takes `row_bytes` bytes.
-void fetch_row_ahead(Relation heap, ItemPointerData tid, int row_bytes);
 
 } // namespace simhash
