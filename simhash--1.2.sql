@@ -1051,6 +1051,24 @@ COMMENT ON FUNCTION near_duplicate_join(text, text, double precision, anyelement
     'every pair of near-duplicates of which the one query returns one, and the other query the '
     'other, with ids of any type';
 
+CREATE FUNCTION passage_pairs(query text, words integer DEFAULT 16,
+        most_documents integer DEFAULT 1000)
+    RETURNS TABLE (id bigint, other bigint, words integer)
+    AS 'MODULE_PATHNAME', 'simhash_passage_pairs'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION passage_pairs(text, integer, integer) IS
+    'every pair of documents that the query returns as (id, text) with so many words in a row in '
+    'common, once, with the length of the longest run; what more documents have pairs none';
+
+CREATE FUNCTION passage_pairs(query text, words integer, most_documents integer,
+        id_type anyelement)
+    RETURNS TABLE (id anyelement, other anyelement, words integer)
+    AS 'MODULE_PATHNAME', 'simhash_passage_pairs'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION passage_pairs(text, integer, integer, anyelement) IS
+    'every pair of documents that the query returns as (id, text) with so many words in a row in '
+    'common, with ids of any type';
+
 CREATE FUNCTION simhash_pairs(query text, radius integer)
     RETURNS TABLE (id bigint, other bigint, distance integer)
     AS 'MODULE_PATHNAME', 'simhash_pairs'

@@ -1,0 +1,242 @@
+// passage_pairs: the pairs of documents of a query that have a run of words in common, with the
+// length of the longest.
+//
+//     documents --> their words, kept
+//               --> (winnowed hash, row), sorted --> pairs of rows that share a hash, each once
+//               --> the longest common run of each pair, from the words
+//
+// Every long enough run shows in a common hash (core/text/winnowing.hpp), so no pair is missed but
+// for the one bound that there is: a hash that very many documents have, of a footer or a licence,
+// gives no pairs. It would give as many as the square of that number.
+//
+// The memory is shared out as in table_functions.cpp; what it does not hold is in temporary files.
+#include "server/pg.hpp"
+
+#include <algorithm>
+
+#include "core/text/passages.hpp"
+#include "core/text/winnowing.hpp"
+#include "server/arguments.hpp"
+#include "server/server_text.hpp"
+#include "server/sorter.hpp"
+#include "tables/query_rows.hpp"
+
+namespace simhash {
+namespace {
+
+// The words of the documents, by row.
+class KeptWords {
+  public:
+    explicit KeptWords(PagePool* pool) : begins_(pool), words_(pool) { begins_.add(0); }
+
+    // Adds those of the next row; none for NULL.
+    void add(Words words) {
+        words_.append(words.data(), words.size_bytes());
+        begins_.add(words_.size());
+    }
+
+    // In the current memory context.
+    Words of(RowNumber row) {
+        uint64_t begin = begins_[row], bytes = begins_[row + size_t{1}] - begin;
+        auto* words = static_cast<uint64_t*>(
+            MemoryContextAllocHuge(CurrentMemoryContext, std::max<size_t>(bytes, 1)));
+        words_.read(begin, words, bytes);
+        return {words, size_t(bytes / sizeof(uint64_t))};
+    }
+
+  private:
+    PagedArray<uint64_t> begins_; // of each row and of what follows the last, in bytes
+    PagedBytes words_;
+};
+
+class PassagePairs {
+  public:
+    PassagePairs(size_t memory, Oid id_type, size_t least_words, size_t most_documents)
+        : pool_(CurrentMemoryContext, memory / 2), ids_(&pool_, id_type), copies_(&pool_),
+          words_(&pool_), least_(least_words), most_(most_documents), hashes_(memory / 4),
+          candidates_(memory / 4), row_words_(server_memory()),
+          winnower_(server_memory(), WinnowedLengths::for_runs_of(least_words)),
+          group_(most_documents * 2 * sizeof(uint64_t)) {}
+
+    void read(const text* query) { read_rows(query, &ids_, &copies_, receiver()); }
+
+    // Pairs the rows that share a hash.
+    void find_candidates() {
+        hashes_.finish();
+        Entry entry{};
+        bool more = hashes_.next(&entry);
+        while (more) {
+            uint64_t hash = entry.key, documents = 0;
+            group_.clear();
+            for (; more && entry.key == hash; more = hashes_.next(&entry)) {
+                CHECK_FOR_INTERRUPTS();
+                if (documents++ < most_)
+                    group_.add(entry.tid);
+            }
+            if (documents > most_)
+                widespread_++;
+            else
+                add_pairs();
+        }
+        hashes_.release();
+    }
+
+    // Calls give(a, b, words) for each pair, in order of the first row and then of the other.
+    template <typename Give>
+    void give(const Give& give) {
+        candidates_.finish();
+        MemoryContext of_first =
+            AllocSetContextCreate(CurrentMemoryContext, "simhash words", ALLOCSET_DEFAULT_SIZES);
+        MemoryContext of_pair =
+            AllocSetContextCreate(CurrentMemoryContext, "simhash pair", ALLOCSET_DEFAULT_SIZES);
+        MemoryContext caller = CurrentMemoryContext;
+        RowNumber first = kNoRow;
+        Words a;
+        // Rows are below kNoRow, so no pair has this number.
+        uint64_t last = UINT64_MAX;
+        for (uint64_t pair; candidates_.next(&pair);) {
+            CHECK_FOR_INTERRUPTS();
+            if (pair == last)
+                continue; // by another hash
+            last = pair;
+            if (RowNumber(pair >> 32) != first) {
+                first = RowNumber(pair >> 32);
+                MemoryContextReset(of_first);
+                MemoryContextSwitchTo(of_first);
+                a = words_.of(first);
+            }
+            MemoryContextSwitchTo(of_pair);
+            size_t words = longest_run(a, words_.of(RowNumber(pair)));
+            MemoryContextSwitchTo(caller);
+            if (words > 0)
+                give(ids_, first, RowNumber(pair), words);
+            MemoryContextReset(of_pair);
+        }
+        candidates_.release();
+    }
+
+    // Hashes of so many documents that they gave no pairs.
+    int64 widespread() const { return widespread_; }
+
+  private:
+    ValueReceiver receiver() {
+        return {begin, add, this, "an id and a text", "SELECT id, body FROM docs"};
+    }
+
+    static void begin(void* pairs, Form_pg_attribute column) {
+        auto* self = static_cast<PassagePairs*>(pairs);
+        if (!IsBinaryCoercible(column->atttypid, TEXTOID))
+            report_value_type(column, self->receiver());
+    }
+
+    static void add(void* pairs, RowNumber row, Datum document, bool is_null) {
+        auto* self = static_cast<PassagePairs*>(pairs);
+        self->row_words_.clear();
+        if (!is_null) {
+            ServerText source(DatumGetTextPP(document));
+            each_feature(FeatureKind::kWords, 1, source.source(), self->row_words_);
+        }
+        Words words = self->row_words_.words();
+        // The core numbers the words of two texts, and marks between them, by 32 bits.
+        constexpr size_t kMost = (size_t{1} << 30) - 1;
+        if (words.size() > kMost)
+            ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                            errmsg("a document has too many words to look for passages"),
+                            errdetail("It has %zu, and the most are %zu.", words.size(), kMost)));
+        self->words_.add(words);
+        self->winnower_.clear();
+        for (uint64_t word : words)
+            self->winnower_.word(word);
+        for (uint64_t hash : self->winnower_.finish())
+            self->hashes_.add({hash, row});
+    }
+
+    // The length of the longest common run; 0 if that is less than asked for.
+    size_t longest_run(Words a, Words b) const {
+        // Tables have many equal documents.
+        if (a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin()))
+            return a.size() >= least_ ? a.size() : 0;
+        return longest_common_run(a, b, least_, server_memory(), kPause);
+    }
+
+    void add_pairs() {
+        std::span<const uint64_t> rows = group_.entries();
+        for (size_t i = 0; i < rows.size(); i++)
+            for (size_t j = i + 1; j < rows.size(); j++) {
+                CHECK_FOR_INTERRUPTS();
+                candidates_.add(rows[i] << 32 | rows[j]);
+            }
+    }
+
+    PagePool pool_;
+    RowIds ids_;
+    Copies copies_;
+    KeptWords words_;
+    size_t least_, most_;
+    int64 widespread_ = 0;
+    ExternalSorter<Entry> hashes_;        // (hash, row)
+    ExternalSorter<uint64_t> candidates_; // both rows
+    WordHashes row_words_;                // of the row that is being read
+    Winnower winnower_;
+    SortBuffer<uint64_t> group_; // the rows that have one hash, ascending
+};
+
+size_t positive_argument(FunctionCallInfo fcinfo, int argument, const char* name) {
+    if (PG_ARGISNULL(argument))
+        ereport(ERROR,
+                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", name),
+                 errhint("The type of the ids is the last argument, after all others.")));
+    int value = PG_GETARG_INT32(argument);
+    if (value < 1)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("invalid value for parameter \"%s\": %d", name, value),
+                        errhint("It is 1 or more.")));
+    return size_t(value);
+}
+
+} // namespace
+} // namespace simhash
+
+using namespace simhash;
+
+extern "C" {
+PG_FUNCTION_INFO_V1(simhash_passage_pairs);
+
+// (query text, words integer, most_documents integer [, id_type anyelement]).
+Datum simhash_passage_pairs(PG_FUNCTION_ARGS) {
+    InitMaterializedSRF(fcinfo, 0);
+    size_t words = positive_argument(fcinfo, 1, "words");
+    size_t most_documents = positive_argument(fcinfo, 2, "most_documents");
+    if (PG_ARGISNULL(0))
+        return Datum(0);
+    auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
+    Oid id_type = TupleDescAttr(result->setDesc, 0)->atttypid;
+    text* query = PG_GETARG_TEXT_PP(0);
+    // All that the search leaves behind goes with this context.
+    MemoryContext context =
+        AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext caller = MemoryContextSwitchTo(context);
+    PassagePairs pairs(get_hash_memory_limit(), id_type, words, most_documents);
+    pairs.read(query);
+    pairs.find_candidates();
+    MemoryContext of_row = AllocSetContextCreate(context, "simhash ids", ALLOCSET_DEFAULT_SIZES);
+    pairs.give([&](RowIds& ids, RowNumber a, RowNumber b, size_t longest) {
+        MemoryContext outer = MemoryContextSwitchTo(of_row);
+        Datum values[] = {ids[a], ids[b], Int32GetDatum(int32(longest))};
+        bool nulls[lengthof(values)] = {};
+        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+        MemoryContextSwitchTo(outer);
+        MemoryContextReset(of_row);
+    });
+    if (int64 count = pairs.widespread(); count > 0)
+        ereport(NOTICE,
+                (errmsg_plural("%lld hash is of more documents than %zu, and pairs none of them",
+                               "%lld hashes are of more documents than %zu, and pair none of "
+                               "them",
+                               (unsigned long)count, (long long)count, most_documents),
+                 errhint("The argument most_documents sets this number.")));
+    MemoryContextSwitchTo(caller);
+    MemoryContextDelete(context);
+    return Datum(0);
+}
+}
