@@ -49,7 +49,7 @@ my @errors = map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 0A000 SELECT simhash_pairs_agg(fp) OVER () FROM marks
 42804 SELECT * FROM simhash_pairs('SELECT 1', 3)
 0A000 SELECT * FROM simhash_pairs('DELETE FROM marks RETURNING id, fp', 3)
-42809 SELECT * FROM simhash_index_info('docs_pkey')
+42809 SELECT * FROM simhash_index_info('essay_pkey')
 42501 SET ROLE pg_monitor; SELECT simhash_index_check('marks_fp')
 22023 SELECT simhash('a', 'lines')
 22023 SELECT simhash('a', width => 33)
@@ -89,7 +89,7 @@ my @errors = map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 42804 CREATE INDEX ON marks USING simhash (id)
 42804 CREATE INDEX ON pictures USING simhash (substring(pdq, 1, 128))
 22026 SELECT id FROM pictures WHERE pdq <~~> B'1011' <= 31
-23P01 INSERT INTO pages VALUES ('https://example.com/', 43)
+23P01 INSERT INTO notes VALUES (1, 2)
 22023 SELECT simhash_cluster(1, -1) OVER ()
 22023 SELECT simhash_cluster(fp, id) OVER () FROM marks WHERE id < 3
 22023 SELECT simhash_pairs_agg(fp, 65) FROM marks
