@@ -31,8 +31,15 @@ $node->safe_psql('postgres', qq{
 # The pairs that the index finds, beside those of the lanes by brute force with the texts compared. Each is a number and a
 # checksum, over some of the documents.
 # A lane is a half of the code.
+sub lanes_of
+{
+	my ($key, $table) = @_;
+	return "WITH fingerprint AS MATERIALIZED (SELECT $key, body, substring(code, 1, 64)::bigint AS one, substring(code, 65)::bigint AS two
+		FROM (SELECT $key, body, minhash_code(body) AS code FROM $table) d)";
+}
+my $lanes = lanes_of('id', 'docs');
+my $near = 'least(hamming(a.one, b.one), hamming(a.two, b.two))';
 my $with_passages = 1;
-my $near = 'least(bit_count(substring(a.code # b.code, 1, 64)), bit_count(substring(a.code # b.code, 65)))';
 my $pairs = 'SELECT count(*), sum(hashint8(a.id::bigint * 1000003 + b.id)::numeric)';
 sub compare
 {
@@ -50,10 +57,10 @@ sub compare
 	like($output, qr/Index Scan using docs_passages on docs a\n\s+Index Cond: \(body &~~ b\.body\)/, "$what: passages by the index");
 	like($output, qr/Index Scan using docs_body on docs a\n\s+Index Cond: \(body =~~ b\.body\)/, "$what: by the index");
 	my $brute = $on->safe_psql('postgres', qq{
-		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash_code(body) AS code FROM docs)
+		$lanes
 		$pairs FROM fingerprint a JOIN fingerprint b ON $near <= 9
 		WHERE b.id % 7 = 3 AND shingle_similarity(a.body, b.body) >= .8;
-		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash_code(body) AS code FROM docs)
+		$lanes
 		$pairs FROM fingerprint a JOIN fingerprint b ON $near <= minhash_radius(.5)
 		WHERE b.id % 50 = 3 AND shingle_similarity(a.body, b.body) >= .5;
 		-- The planner does not know that this is 16.
@@ -214,7 +221,7 @@ my $output = '';
 IPC::Run::run([ 'pgbench', '-n', '-c', 8, '-j', 2, '-t', 200, '--random-seed=31', '-f', "$dir/keep.sql", $node->connstr('postgres') ], '>&', \$output);
 like($output, qr/processed: 1600\/1600/, 'eight writers: no call failed') or diag($output);
 is($node->safe_psql('postgres', qq{
-	WITH fingerprint AS MATERIALIZED (SELECT ctid AS place, body, minhash_code(body) AS code FROM kept)
+	@{[ lanes_of('place', '(SELECT ctid AS place, body FROM kept) k') ]}
 	SELECT count(*) FROM fingerprint a JOIN fingerprint b ON a.place < b.place AND $near <= 9
 	WHERE shingle_similarity(a.body, b.body) >= .8}), 0, 'eight writers: no near-duplicates are left');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(DISTINCT g) FROM generate_series(1, 300) g JOIN kept ON body =~~ document(100000 + g, 0)}), '>', 250,
