@@ -3,6 +3,16 @@
 # versions have to read it, write it, vacuum it and check it: test/t/015_kept_index.pl. Run it with a server in which the simhash is
 # installed whose format is to be kept; it installs nothing.
 #   make kept-index
+#
+# Run twice, it writes the same bytes:
+#
+#   pages.gz      the pages of the index, without their LSNs and without the bytes that a page does not keep (pd_lower to pd_upper). It
+#                 has leaves that split, tails, an unlinked page, and rows that were dead and not yet vacuumed
+#   rows.tsv.gz   each place of the table in its order, as COPY writes it: ctid, id, fp, padding, and whether the row was dead. A free
+#                 place has no id
+#
+# The test inserts the rows in that order, so that each gets its old place, builds an index with the present code, stops the server,
+# writes the kept pages over the new file, and goes on with those.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../scripts/lib.sh"
