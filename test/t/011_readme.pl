@@ -1,4 +1,4 @@
-# The SQL of README.md and of three pages of docs runs as printed, in its order, in a database of its own, and finds what the text around it says.
+# The SQL of README.md and of four pages of docs runs as printed, in its order, in a database of its own, and finds what the text around it says.
 use strict;
 use warnings;
 
@@ -74,7 +74,7 @@ is($node->safe_psql('postgres', 'SELECT probes > 200, round(100 * candidates / 1
 
 # ---- pages that print what their statements print ----
 
-for my $page ('docs/constraints.md', 'docs/clusters.md', 'docs/choosing.md')
+for my $page ('docs/constraints.md', 'docs/clusters.md', 'docs/choosing.md', 'docs/passages.md')
 {
 	my ($database) = $page =~ m!/(.*)\.md!;
 	$node->safe_psql('postgres', qq(CREATE DATABASE "$database"));
