@@ -1,6 +1,8 @@
 // Brings pages into frames. See the header.
 #include "server/paged_array.hpp"
 
+#include "server/growing.hpp"
+
 namespace simhash {
 
 // ---- the pool ----
@@ -47,9 +49,7 @@ void PagePool::add_frame() {
         // Only the table of frames moves here. The frames' bytes stay where they are, because
         // callers have pointers to them.
         capacity_ = std::min(most_, std::max(kFirstCapacity, 2 * capacity_));
-        size_t bytes = capacity_ * sizeof(Frame);
-        frames_ = static_cast<Frame*>(frames_ == nullptr ? MemoryContextAllocHuge(context_, bytes)
-                                                         : repalloc_huge(frames_, bytes));
+        frames_ = resized(context_, frames_, capacity_);
     }
     frames_[count_] = {static_cast<char*>(MemoryContextAlloc(context_, kPageBytes)), nullptr, 0,
                        false, false};
@@ -76,14 +76,7 @@ uint32 PagedFile::bring(size_t page) {
 
 // A new page counts as changed, so that it is in the file before it is read from there.
 void PagedFile::add_page(uint32 frame) {
-    if (count_ == capacity_) {
-        constexpr size_t kFirstCapacity = 64;
-        capacity_ = std::max(kFirstCapacity, 2 * capacity_);
-        size_t bytes = capacity_ * sizeof(uint32);
-        frames_ =
-            static_cast<uint32*>(frames_ == nullptr ? MemoryContextAllocHuge(pool_->context_, bytes)
-                                                    : repalloc_huge(frames_, bytes));
-    }
+    make_room(pool_->context_, &frames_, &capacity_, count_ + 1);
     // The whole page goes to the file, also the end that no record fills. It must not show what the
     // frame held before.
     memset(pool_->frames_[frame].bytes, 0, PagePool::kPageBytes);

@@ -1,6 +1,8 @@
 // See record_sorter.hpp.
 #include "server/record_sorter.hpp"
 
+#include "server/growing.hpp"
+
 namespace simhash {
 namespace {
 
@@ -8,13 +10,6 @@ constexpr size_t kFirstCapacity = 16; // records
 // With less, the runs of a long input would be short and many.
 constexpr size_t kLeastLimit = 1024;
 constexpr size_t kBytesOfOrder = 2 * sizeof(Entry); // of a record: to sort takes as much again
-
-template <typename Item>
-Item* allocate_or_grow(MemoryContext context, Item* items, size_t count) {
-    size_t bytes = count * sizeof(Item);
-    return static_cast<Item*>(items == nullptr ? MemoryContextAllocHuge(context, bytes)
-                                               : repalloc_huge(items, bytes));
-}
 
 } // namespace
 
@@ -38,7 +33,7 @@ void RecordSorter::make_room() {
         return;
     }
     capacity_ = std::min(std::max(kFirstCapacity, 2 * capacity_), limit_);
-    records_ = allocate_or_grow(context_, records_, capacity_ * words_);
+    records_ = resized(context_, records_, capacity_ * words_);
 }
 
 // ---- in memory ----
@@ -46,8 +41,8 @@ void RecordSorter::make_room() {
 // Brings entries of the records in order.
 void RecordSorter::sort() {
     auto pause = [] { CHECK_FOR_INTERRUPTS(); };
-    order_ = allocate_or_grow<Entry>(context_, nullptr, std::max<size_t>(count_, 1));
-    auto* scratch = allocate_or_grow<Entry>(context_, nullptr, std::max<size_t>(count_, 1));
+    order_ = resized<Entry>(context_, nullptr, std::max<size_t>(count_, 1));
+    auto* scratch = resized<Entry>(context_, nullptr, std::max<size_t>(count_, 1));
     // The entries are 16 bytes each, whatever the size of a record. So the sort moves less memory
     // than one of the records themselves.
     for (size_t i = 0; i < count_; i++)
@@ -113,7 +108,7 @@ void RecordSorter::spill() {
 void RecordSorter::note_run(int64 position, int64 count) {
     if (run_count_ == run_capacity_) {
         run_capacity_ = std::max(2 * run_capacity_, kFirstCapacity);
-        runs_ = allocate_or_grow(context_, runs_, run_capacity_);
+        runs_ = resized(context_, runs_, run_capacity_);
     }
     runs_[run_count_++] = {position, count, nullptr, nullptr, nullptr};
 }
@@ -125,7 +120,7 @@ void RecordSorter::begin_merge() {
     batch_ = std::clamp(memory_ / 2 / run_count_ / (words_ * sizeof(uint64_t)), kLeastBatch,
                         kGreatestBatch);
     size_t words_of_run = batch_ * words_;
-    buffers_ = allocate_or_grow<uint64_t>(context_, nullptr, run_count_ * words_of_run + words_);
+    buffers_ = resized<uint64_t>(context_, nullptr, run_count_ * words_of_run + words_);
     // The allocation has room for one record more, the one that was given last.
     last_ = buffers_ + run_count_ * words_of_run;
     for (size_t i = 0; i < run_count_; i++) {

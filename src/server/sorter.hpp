@@ -3,6 +3,7 @@
 // Entry, or uint64_t where there is only a key.
 #pragma once
 
+#include "server/growing.hpp"
 #include "server/sorted_runs.hpp"
 
 namespace simhash {
@@ -72,10 +73,7 @@ class SortBuffer {
 
     void grow() {
         capacity_ = std::min(limit_, std::max(kFirstCapacity, capacity_ * 2));
-        size_t bytes = capacity_ * sizeof(AnyEntry);
-        entries_ =
-            static_cast<AnyEntry*>(entries_ == nullptr ? MemoryContextAllocHuge(context_, bytes)
-                                                       : repalloc_huge(entries_, bytes));
+        entries_ = resized(context_, entries_, capacity_);
     }
 
     size_t limit_; // entries at most

@@ -1,6 +1,8 @@
 // Writes new trees. See the header.
 #include "index/build/tree_writer.hpp"
 
+#include "server/growing.hpp"
+
 #include <algorithm>
 
 namespace simhash {
@@ -51,14 +53,7 @@ void NewPages::release() {
 }
 
 void Pivots::add(const Pivot& pivot) {
-    constexpr size_t kFirstCapacity = 256;
-    if (count_ == capacity_) {
-        capacity_ = std::max(kFirstCapacity, 2 * capacity_);
-        size_t bytes = capacity_ * sizeof(Pivot);
-        pivots_ = static_cast<Pivot*>(pivots_ == nullptr
-                                          ? MemoryContextAllocHuge(CurrentMemoryContext, bytes)
-                                          : repalloc_huge(pivots_, bytes));
-    }
+    make_room(CurrentMemoryContext, &pivots_, &capacity_, count_ + 1);
     pivots_[count_++] = pivot;
 }
 

@@ -8,6 +8,7 @@
 #include "index/change/unlink.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/testing.hpp"
+#include "server/growing.hpp"
 
 #include <algorithm>
 
@@ -189,10 +190,7 @@ void make_room(Vacuum* vacuum) {
     constexpr size_t kLeast = 2 * kMaxLeafEntries;
     vacuum->removed_room =
         std::min(std::max(2 * vacuum->removed_room, kLeast), vacuum->removed_limit);
-    size_t bytes = vacuum->removed_room * sizeof(uint64_t);
-    vacuum->removed = static_cast<uint64_t*>(
-        vacuum->removed == nullptr ? MemoryContextAllocHuge(CurrentMemoryContext, bytes)
-                                   : repalloc_huge(vacuum->removed, bytes));
+    vacuum->removed = resized(CurrentMemoryContext, vacuum->removed, vacuum->removed_room);
 }
 
 // Removes every entry without a posting from the lane's block tables, after a VACUUM that did not

@@ -1,6 +1,8 @@
 // The list of fingerprints to look up. See the header.
 #include "index/search/matches.hpp"
 
+#include "server/growing.hpp"
+
 #include <algorithm>
 
 namespace simhash {
@@ -27,14 +29,7 @@ void Matches::add(std::span<const uint64_t> fingerprints) {
     is_full_ |= count > limit_;
     if (is_full_)
         return;
-    if (count > capacity_) {
-        // The room is enough for these, however many one leaf has.
-        capacity_ = std::max(capacity_ * 2, kMinCapacity) + fingerprints.size();
-        size_t bytes = capacity_ * sizeof(uint64_t);
-        fingerprints_ = static_cast<uint64_t*>(fingerprints_ == nullptr
-                                                   ? MemoryContextAllocHuge(index_->memory(), bytes)
-                                                   : repalloc_huge(fingerprints_, bytes));
-    }
+    make_room(index_->memory(), &fingerprints_, &capacity_, count, kMinCapacity);
     std::copy(fingerprints.begin(), fingerprints.end(), fingerprints_ + count_);
     count_ = count;
 }

@@ -1,6 +1,8 @@
 // Adds up distances. See the header.
 #include "index/search/whole_distances.hpp"
 
+#include "server/growing.hpp"
+
 #include "core/bits/distances.hpp"
 
 #include <algorithm>
@@ -93,13 +95,8 @@ void WholeDistances::visit_rows(const Visit& visit) {
 
 // Adds a row to the gathered ones.
 void WholeDistances::add_gathered(Entry row) {
-    if (gathered_count_ == gathered_capacity_) {
-        gathered_capacity_ = std::max(2 * gathered_capacity_, kFirstRows);
-        size_t bytes = gathered_capacity_ * sizeof(Entry);
-        gathered_ = static_cast<Entry*>(
-            gathered_ == nullptr ? MemoryContextAllocHuge(lanes_[0]->index.memory(), bytes)
-                                 : repalloc_huge(gathered_, bytes));
-    }
+    make_room(lanes_[0]->index.memory(), &gathered_, &gathered_capacity_, gathered_count_ + 1,
+              kFirstRows);
     gathered_[gathered_count_++] = row;
 }
 
