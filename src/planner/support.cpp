@@ -144,15 +144,19 @@ Node* make_distance(const DistanceFamily& family, Oid hamming, Node* left, Node*
 }
 
 // hamming(a, b) becomes a <~> b, so that ORDER BY hamming(fp, $1) matches the index's ordering
-// operator.
+// operator. A side without columns goes to the right, so that an index or statistics on (fp <~> 5)
+// serve 5 <~> fp, too: the server compares expressions as they stand.
 Node* simplify_distance(const FuncExpr* call) {
     // The planner asks this before it opens the query's tables, so the hook is there in time.
     install_rewriting();
     const DistanceFamily* family = family_of(call->funcid, &DistanceFamily::hamming);
     if (family == nullptr || list_length(call->args) != 2)
         return nullptr;
-    return make_distance(*family, call->funcid, static_cast<Node*>(linitial(call->args)),
-                         static_cast<Node*>(lsecond(call->args)));
+    auto* left = static_cast<Node*>(linitial(call->args));
+    auto* right = static_cast<Node*>(lsecond(call->args));
+    if (!contain_var_clause(left) && contain_var_clause(right))
+        std::swap(left, right);
+    return make_distance(*family, call->funcid, left, right);
 }
 
 // ---- support function of hamming_within() ----
