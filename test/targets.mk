@@ -124,14 +124,18 @@ QUALITY_SOURCES = $(wildcard test/quality/*.cpp)
 build/measure: $(QUALITY_SOURCES:%.cpp=build/%.o) $(CORE_SOURCES:%.cpp=build/%.o)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) -o $@ $^
 
-quality: build/measure
+quality: build/measure build/compare_texts
 	python3 test/quality/corpora.py build/quality
 	build/measure build/quality/corpora/* > build/quality/results.tsv
 	python3 test/quality/report.py build/quality/results.tsv build/quality/figures >build/quality/figures.md
+	python3 test/quality/passages.py build/quality >build/quality/passages.md
 
 # The same of the text files in a folder, FOLDER: a table, and build/quality-of/folder.svg.
 quality-of: build/measure
 	python3 test/quality/folder.py "$(FOLDER)" build/quality-of
+
+build/compare_texts: test/bench/compare_texts.cpp $(CORE_SOURCES:%.cpp=build/%.o)
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -std=c++20 -ffp-contract=off $(WARNINGS) -Isrc -o $@ $^
 
 # Both look at the documents that `make quality` has fetched.
 build/verified_pairs build/false_neighbours: build/%: test/bench/%.cpp build/test/quality/minhash.o \
