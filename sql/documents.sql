@@ -354,3 +354,10 @@ SELECT * FROM names WHERE body = 'the boat house 7'::name AND fp = 7;
 RESET enable_seqscan;
 ALTER OPERATOR FAMILY text_ops USING simhash DROP OPERATOR 2 (text, name), FUNCTION 1 (name, name);
 DROP TABLE names;
+-- A constraint compares a new row with several that are there, and the next row with them: what the session keeps of the first says
+-- nothing of the next. Some are longer than what is kept.
+CREATE TABLE apart (id integer, body text, EXCLUDE USING simhash (body WITH =~~));
+INSERT INTO apart SELECT i, string_agg(CASE WHEN w <= 5 THEN 'own' || i % 7 ELSE 'word' END || w, ' ') || repeat(' red boats', CASE WHEN i > 14 THEN 9000 ELSE 0 END)
+FROM generate_series(1, 21) i, generate_series(1, 40) w GROUP BY i ORDER BY i ON CONFLICT DO NOTHING;
+SELECT array_agg(id ORDER BY id) FROM apart;
+DROP TABLE apart;

@@ -22,6 +22,14 @@ class KeptText {
         bytes_ = nullptr;
     }
 
+    bool has_begun() const { return memory_ != nullptr; }
+    size_t size() const { return size_; } // of the last value, in bytes
+
+    void forget() {
+        bytes_ = nullptr;
+        MemoryContextReset(memory_);
+    }
+
     // What is made of the argument.
     Made* of(FunctionCallInfo fcinfo, int argument) {
         text* given = PG_GETARG_TEXT_PP(argument);
@@ -39,9 +47,9 @@ class KeptText {
 
   private:
     void make(text* given, size_t size) {
-        bytes_ = nullptr; // until all is in place: a cancellation may end this
-        // What was made of the last value goes at once, whatever was allocated for it.
-        MemoryContextReset(memory_);
+        // What was made of the last value goes at once, whatever was allocated for it. Nothing is
+        // kept until all is in place: a cancellation may end this.
+        forget();
         MemoryContext caller = MemoryContextSwitchTo(memory_);
         made_ = new (palloc(sizeof(Made))) Made(given);
         auto* bytes = static_cast<char*>(MemoryContextAllocHuge(memory_, size + 1));
@@ -58,8 +66,9 @@ class KeptText {
     bool is_same_;
 };
 
-// Stands in fn_extra after the first call. An exclusion constraint calls the function once for each
-// look-up, in memory that lasts as long as the statement: the first call keeps nothing.
+// Stands in fn_extra after the first call. An exclusion constraint makes a call site for each row
+// that it looks at, in memory that lasts as long as the statement: the first call keeps nothing
+// there.
 inline char called_once;
 
 // What the call site keeps, in fn_extra; null in the first call, and without an FmgrInfo, as under

@@ -102,22 +102,36 @@ Threshold threshold_of(double similarity) {
     return {similarity, similarity == kAlikeSimilarity ? kAlikeRadius : near_radius(similarity)};
 }
 
-bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold& threshold) {
-    if (site != nullptr) {
-        Document* a = site->arguments[0].of(fcinfo, 0);
-        Document* b = site->arguments[1].of(fcinfo, 1);
-        return are_near_duplicates(a, b, threshold);
-    }
-    // This is the first call of the site: both documents are cut for this call only.
-    text* given_a = PG_GETARG_TEXT_PP(0);
-    text* given_b = PG_GETARG_TEXT_PP(1);
-    Document a(given_a), b(given_b);
-    bool result = are_near_duplicates(&a, &b, threshold);
-    a.release();
-    b.release();
-    PG_FREE_IF_COPY(given_a, 0);
-    PG_FREE_IF_COPY(given_b, 1);
+// Sorts its set at once: an error in the middle of sorting leaves no document that is kept.
+struct SortedDocument : Document {
+    explicit SortedDocument(text* document) : Document(document) { features(); }
+};
+
+// Of a longer document nothing is kept beyond the statement.
+constexpr size_t kMostKeptBytes = 64 * 1024;
+
+// Compares two documents in the first call of a site. An exclusion constraint makes such a call for
+// each row that it looks at, with the new row's document second: the session keeps that one.
+bool compare_once(FunctionCallInfo fcinfo, const Threshold& threshold) {
+    static KeptText<SortedDocument> second;
+    if (!second.has_begun())
+        second.begin(TopMemoryContext);
+    text* given = PG_GETARG_TEXT_PP(0);
+    Document first(given);
+    bool result = are_near_duplicates(&first, second.of(fcinfo, 1), threshold);
+    if (second.size() > kMostKeptBytes)
+        second.forget();
+    first.release();
+    PG_FREE_IF_COPY(given, 0);
     return result;
+}
+
+bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold& threshold) {
+    if (site == nullptr)
+        return compare_once(fcinfo, threshold);
+    Document* a = site->arguments[0].of(fcinfo, 0);
+    Document* b = site->arguments[1].of(fcinfo, 1);
+    return are_near_duplicates(a, b, threshold);
 }
 
 bool lanes_of(text* document, DocumentLanes* lanes) {
@@ -137,10 +151,7 @@ struct KeptLanes {
     DocumentLanes lanes;
 };
 
-// What is kept lasts as long as the session, for each index. A longer document is cut each time.
-constexpr size_t kMostKeptBytes = 64 * 1024;
-
-// As lanes_of(), with what the call site keeps.
+// As lanes_of(), with what the call site keeps: for the session, of each index.
 bool kept_lanes_of(FmgrInfo* function, text* document, DocumentLanes* lanes) {
     std::string_view given(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document));
     if (function == nullptr || given.size() > kMostKeptBytes)
