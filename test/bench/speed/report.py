@@ -180,11 +180,9 @@ def print_missed_targets(run):
 # ---- the main figures ----
 
 # The measurements that the page shows, of the clustered rows.
-MAIN = ("probe, radius 3", "probe, 10 000 queries, radius 3", "probe, radius 8", "probe, radius 12", "nearest, 1 nearest",
-        "nearest, 10 nearest", "wire: latency, mean, clients: 1", "wire: throughput, clients: 8",
-        "cold: time (restarted, file cache dropped), radius 3", "cold: pages read, radius 3", "build, serial", "build: memory, peak",
-        "size, built", "insert: INSERT … SELECT, writers: 4", "vacuum after deleting 10 %", "pairs, radius 3, in memory",
-        "clusters, counted, radius 3, in memory")
+MAIN = ("probe, radius 3", "probe, radius 8", "probe, radius 12", "nearest, 10 nearest", "wire: latency, mean, clients: 1",
+        "wire: throughput, clients: 8", "cold: time (restarted, file cache dropped), radius 3", "build, serial", "build: memory, peak",
+        "size, built", "insert: INSERT … SELECT, writers: 4", "vacuum after deleting 10 %", "pairs, radius 3, in memory")
 
 
 def print_main_figures(run):
