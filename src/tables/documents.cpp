@@ -2,11 +2,9 @@
 #include "tables/documents.hpp"
 
 #include <algorithm>
+#include <bit>
 
-#include "server/arguments.hpp"
-#include "server/server_text.hpp"
 #include "tables/collector.hpp"
-#include "values/text/document_features.hpp"
 
 namespace simhash {
 namespace {
@@ -30,10 +28,12 @@ struct ModelsOfHash {
 
 } // namespace
 
-Documents::Documents(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes)
-    : ids_(*ids), copies_(*copies), sort_bytes_(sort_bytes), part_bytes_(pool->memory_bytes() / 4),
-      documents_(pool), sets_(pool),
-      features_(server_memory()), set_a_{CurrentMemoryContext}, set_b_{CurrentMemoryContext} {}
+Documents::Documents(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes,
+                     size_t set_bytes, size_t word_bytes)
+    : ids_(*ids), copies_(*copies), context_(CurrentMemoryContext), sort_bytes_(sort_bytes),
+      // Coded words become a set of four times their size or so.
+      part_bytes_(set_bytes / 16 + 1), documents_(pool), kept_(pool), cutter_(word_bytes),
+      most_(set_bytes / sizeof(uint64_t)) {}
 
 ValueReceiver Documents::receiver() {
     return {begin, add, this, "an id and a text", "SELECT id, body FROM pages"};
@@ -79,35 +79,26 @@ void Documents::check_kind(ShingleKind kind) {
 
 void Documents::add(void* documents, RowNumber row, Datum document, bool is_null) {
     auto* self = static_cast<Documents*>(documents);
-    FeatureHashes hashes = is_null ? FeatureHashes() : self->features(document);
-    Assert(hashes.size() <= UINT32_MAX); // a byte of a document gives fewer than four words
-    // The set will begin where the file of sets ends now.
-    Document added = {self->sets_.size(), {}, uint32_t(hashes.size())};
-    // A document without features is in no pair.
-    if (!hashes.empty()) {
-        DocumentMinima minima;
-        for (uint64_t hash : hashes)
-            minima.add(hash);
-        added.lanes = minima.words();
-        self->sets_.append(hashes.data(), hashes.size_bytes());
-        uint64_t hash = hash_feature(
-            HashKind::kXxh3, reinterpret_cast<const uint8_t*>(hashes.data()), hashes.size_bytes());
-        self->by_set_->add({hash, row});
+    self->documents_.add({});
+    if (is_null)
+        return;
+    if (self->is_text_) {
+        CutDocument cut = self->cutter_.cut(DatumGetTextPP(document));
+        self->store(row, cut, self->cutter_.words().data(), cut.word_bytes);
+    } else {
+        const ShingleSet* set = datum_get_shingle_set(document);
+        self->check_kind(set->kind());
+        self->store(row, document_of(set->span()), set->span().data(), set->span().size_bytes());
     }
-    self->documents_.add(added);
 }
 
-FeatureHashes Documents::features(Datum document) {
-    if (!is_text_) {
-        const ShingleSet* set = datum_get_shingle_set(document);
-        check_kind(set->kind());
-        return set->span();
-    }
-    ServerText source(DatumGetTextPP(document));
-    // The set's memory is used again for the next document.
-    features_.clear();
-    each_feature(kShingles, kShingleWidth, source.source(), features_);
-    return features_.finish();
+// A document without features is in no pair.
+void Documents::store(RowNumber row, const CutDocument& document, const void* kept, size_t bytes) {
+    if (document.features == 0)
+        return;
+    documents_.set(row, {kept_.size(), document.lanes, document.features, document.word_bytes});
+    kept_.append(kept, bytes);
+    by_set_->add({document.set_hash, row});
 }
 
 // Calls give(row) for each document that has a set which no earlier one has.
@@ -140,32 +131,58 @@ void Documents::find_models(const Give& give) {
 }
 
 bool Documents::have_equal_sets(RowNumber a, RowNumber b) {
-    FeatureHashes of_a = set(a, &set_a_), of_b = set(b, &set_b_);
-    return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end());
+    Sets of = sets(a, b);
+    return std::equal(of.a.begin(), of.a.end(), of.b.begin(), of.b.end());
 }
 
-FeatureHashes Documents::set(RowNumber row, SetBuffer* buffer) {
-    // Verification takes candidates in an order in which the same document often comes again.
-    if (buffer->document != row) {
-        Document document = documents_[row];
-        if (buffer->capacity < document.features) {
-            if (buffer->hashes != nullptr)
-                pfree(buffer->hashes);
-            // A quarter is added, so that a slightly larger set does not allocate again.
-            buffer->capacity = document.features + document.features / 4;
-            buffer->hashes = allocate<uint64_t>(buffer->context, buffer->capacity);
+// ---- sets that are asked for ----
+
+Documents::Sets Documents::sets(RowNumber a, RowNumber b) {
+    // The room does not move while both are made.
+    make_room(size_t(documents_[a].features) + documents_[b].features);
+    return {set(a), set(b)};
+}
+
+// Where the room is full, all sets that were made are forgotten.
+void Documents::make_room(size_t hashes) {
+    constexpr size_t kFirst = 8192, kOfSet = 64; // hashes
+    if (used_ + hashes <= room_)
+        return;
+    size_t wanted = std::max(hashes, std::min(std::max(2 * room_, kFirst), most_));
+    if (wanted > room_) {
+        if (hashes_ != nullptr) {
+            pfree(hashes_);
+            pfree(made_);
         }
-        sets_.read(document.set, buffer->hashes, document.features * sizeof(uint64_t));
-        buffer->count = document.features;
-        buffer->document = row;
+        room_ = wanted;
+        hashes_ = allocate<uint64_t>(context_, room_);
+        places_ = std::bit_ceil(room_ / kOfSet + 1);
+        made_ = allocate<MadeSet>(context_, places_);
     }
-    return {buffer->hashes, buffer->count};
+    used_ = 0;
+    std::fill_n(made_, places_, MadeSet{kNoRow, 0});
 }
 
-void Documents::release() {
-    features_.release();
-    documents_.close();
-    sets_.close();
+FeatureHashes Documents::set(RowNumber row) {
+    MadeSet& made = made_[row & (places_ - 1)];
+    Document document = documents_[row];
+    if (made.row != row) {
+        made = {row, uint32_t(used_)};
+        make_set(document, hashes_ + used_);
+        used_ += document.features;
+    }
+    return {hashes_ + made.begin, document.features};
+}
+
+void Documents::make_set(const Document& document, uint64_t* set) {
+    if (document.word_bytes == 0) {
+        kept_.read(document.kept, set, document.features * sizeof(uint64_t));
+        return;
+    }
+    kept_.read(document.kept, cutter_.room(document.word_bytes), document.word_bytes);
+    FeatureHashes made = cutter_.set_by(cutter_.table());
+    Assert(made.size() == document.features);
+    std::copy(made.begin(), made.end(), set);
 }
 
 } // namespace simhash

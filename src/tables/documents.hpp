@@ -1,40 +1,37 @@
-// The documents that queries return, as texts or as sets of shingles: for each row the set of its
-// features and its lanes. A document is read once, and from then on it is known by its row.
+// The documents that queries return, as texts or as sets of shingles: for each row its lanes, and
+// what the set of its shingles can be made of again. A document is read once, and from then on it is
+// known by its row.
 //
-// All is in paged arrays, so it may be more than memory holds.
+// Of a text its words are kept, coded, which takes about a quarter of it, while the set of its
+// shingles would take more than the text. Few documents are asked for their sets: those that are a
+// candidate. All is in paged arrays, so it may be more than memory holds.
 #pragma once
 
 #include "server/pg.hpp"
 
 #include <optional>
 
-#include "core/text/document_lanes.hpp"
-#include "core/text/feature_set.hpp"
 #include "server/sorter.hpp"
 #include "tables/models.hpp"
 #include "tables/query_rows.hpp"
+#include "tables/text_cutter.hpp"
 #include "values/text/shingle_set.hpp"
 
 namespace simhash {
 
 struct Document {
-    uint64_t set; // where the hashes of its features are
+    uint64_t kept; // where its words are, or its set
     DocumentLanes lanes;
-    uint32_t features; // how many; a document without features has no lanes
-};
-
-// Memory for the set of one document. It grows, and is used again for other documents.
-struct SetBuffer {
-    MemoryContext context;
-    uint64_t* hashes = nullptr; // [capacity]
-    size_t count = 0, capacity = 0;
-    RowNumber document = kNoRow; // whose set is here
+    uint32_t features;   // how many; a document without features has no lanes
+    uint32_t word_bytes; // of its coded words; 0 where the set is kept
 };
 
 class Documents {
   public:
-    // In the current memory context. sort_bytes: memory to sort the documents of a query
-    Documents(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes);
+    // In the current memory context. sort_bytes: memory to sort the documents of a query.
+    // set_bytes, word_bytes: for sets that were asked for, and for the table of words
+    Documents(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes, size_t set_bytes,
+              size_t word_bytes);
 
     // Reads the documents that a query returns. Adds those that have features to the models, or,
     // where an earlier one has the same set, to its copies.
@@ -42,40 +39,52 @@ class Documents {
 
     Document operator[](RowNumber row) { return documents_[row]; }
 
-    // Reads the set of a document into the buffer, unless it is there.
-    // They are ascending, and valid until the buffer is used for another document.
-    FeatureHashes set(RowNumber row, SetBuffer* buffer);
+    // The sets of two documents. They are valid until the next call.
+    struct Sets {
+        FeatureHashes a, b;
+    };
+    Sets sets(RowNumber a, RowNumber b);
 
-    // True when some sets are in a file.
-    bool has_file() const { return sets_.has_file(); }
-    // Which part of the sets a document's set is in. Several parts fit into memory.
-    uint64_t part_of(RowNumber row) { return documents_[row].set / part_bytes_; }
-
-    void release();
+    // True when some of what sets are made of is in a file.
+    bool has_file() const { return kept_.has_file(); }
+    // Which part of that a document's is in. The sets of two parts fit into memory.
+    uint64_t part_of(RowNumber row) { return documents_[row].kept / part_bytes_; }
 
   private:
+    // Where the set is that was made last of the rows that have this place.
+    struct MadeSet {
+        RowNumber row;
+        uint32_t begin; // in hashes_
+    };
+
     static void begin(void* documents, Form_pg_attribute column);
     static void add(void* documents, RowNumber row, Datum document, bool is_null);
     ValueReceiver receiver();
     void check_kind(ShingleKind kind);
-    FeatureHashes features(Datum document);
+    void store(RowNumber row, const CutDocument& document, const void* kept, size_t bytes);
     template <typename Give>
     void find_models(const Give& give);
     bool have_equal_sets(RowNumber a, RowNumber b);
+    void make_room(size_t hashes);
+    FeatureHashes set(RowNumber row);
+    void make_set(const Document& document, uint64_t* set);
 
     RowIds& ids_;
     Copies& copies_;
-    size_t sort_bytes_;
-    uint64_t part_bytes_;
+    MemoryContext context_;
+    size_t sort_bytes_, part_bytes_;
     bool is_text_ = true; // what the query returns; else it is sets
     std::optional<ShingleKind> kind_;
     PagedArray<Document> documents_;
-    PagedBytes sets_;
-    FeatureSet features_; // of the document that is being read
+    PagedBytes kept_;
+    TextCutter cutter_;
     // (hash of the set, row) of the documents of a query that have features. Equal sets have equal
     // hashes; sets with equal hashes may differ, and are compared.
     std::optional<ExternalSorter<Entry>> by_set_;
-    SetBuffer set_a_, set_b_;
+    size_t most_, room_ = 0, used_ = 0; // hashes
+    uint64_t* hashes_ = nullptr;        // [room_]: sets that were asked for
+    size_t places_ = 0;
+    MadeSet* made_ = nullptr; // [places_]
 };
 
 } // namespace simhash

@@ -3,8 +3,8 @@
 // Neither an index nor a column of fingerprints is needed for documents.
 //
 // The limit of memory is that of a hash table in the same query: work_mem times
-// hash_mem_multiplier. Half of it is for the pages of what is kept of rows, of which the rest is in
-// temporary files; the other half is for sorting, and then for the search.
+// hash_mem_multiplier. Half of it is for what is kept of rows: most for pages, of which the rest is
+// in temporary files. The other half is for sorting, and then for the search.
 #include "server/pg.hpp"
 
 #include <bit>
@@ -25,7 +25,9 @@ namespace {
 // The parts of the memory.
 struct Shares {
     size_t memory = get_hash_memory_limit();
-    size_t pages = memory / 2;
+    size_t pages = memory / 16 * 5;
+    size_t sets = memory / 16; // of documents that are compared
+    size_t words = memory / 8;
     size_t sort = memory / 2; // the rows of a query by their values; ends before the search
     size_t search = memory / 8 * 3;
     size_t results = memory / 8;
@@ -42,7 +44,7 @@ class Rows {
          const text* b)
         : pool_(CurrentMemoryContext, shares.pages), ids_(&pool_, id_type), copies_(&pool_) {
         if (kind == Kind::kDocuments) {
-            documents_.emplace(&pool_, &ids_, &copies_, shares.sort);
+            documents_.emplace(&pool_, &ids_, &copies_, shares.sort, shares.sets, shares.words);
             read_documents(a, &models_[0]);
             if (b != nullptr)
                 read_documents(b, &models_[1]);

@@ -16,8 +16,7 @@ class Verification {
   public:
     // In the current memory context. similarity: 0 to 1
     Verification(Documents* documents, double similarity, size_t memory_bytes)
-        : documents_(*documents), similarity_(similarity),
-          candidates_(memory_bytes), set_a_{CurrentMemoryContext}, set_b_{CurrentMemoryContext} {}
+        : documents_(*documents), similarity_(similarity), candidates_(memory_bytes) {}
 
     // False if the sizes of the sets alone exclude the similarity, which is at most the size of the
     // smaller one divided by that of the larger one.
@@ -39,13 +38,13 @@ class Verification {
 
     // Whether two documents are similar enough, and how similar they are.
     bool are_similar(RowNumber a, RowNumber b, double* similarity) {
-        FeatureHashes of_a = documents_.set(a, &set_a_), of_b = documents_.set(b, &set_b_);
+        Documents::Sets of = documents_.sets(a, b);
         // This stops as soon as the answer is sure, so the number is computed only for pairs.
-        return is_set_similarity_at_least(of_a, of_b, similarity_) &&
-               set_similarity(of_a, of_b, similarity);
+        return is_set_similarity_at_least(of.a, of.b, similarity_) &&
+               set_similarity(of.a, of.b, similarity);
     }
 
-    // True when sets are in a file, so that candidates had better wait.
+    // True when what sets are made of is in a file, so that candidates had better wait.
     bool has_file() const { return documents_.has_file(); }
 
     size_t count() const { return candidates_.count(); }
@@ -79,7 +78,6 @@ class Verification {
     Documents& documents_;
     double similarity_;
     SortBuffer<Entry> candidates_; // (parts of the sets of a and b, a and b)
-    SetBuffer set_a_, set_b_;
 };
 
 } // namespace simhash

@@ -13,7 +13,8 @@
 // Everything is bounded: a word longer than kMaxWord bytes is cut (an endless base64 line becomes
 // many words), so a shingle has at most width * (kMaxWord + 1) bytes.
 //
-// A consumer has  void feature(const uint8_t* text, size_t bytes).
+// A consumer has  void feature(const uint8_t* text, size_t bytes).  Of a word of width 1 it may read
+// kWordRoom bytes, of which those behind the word may be any.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +28,7 @@ namespace simhash {
 
 constexpr int kMaxWidth = 32;
 constexpr size_t kMaxWord = 255; // bytes
+constexpr size_t kWordRoom = 16;
 
 // The last `width` pieces (words or characters) side by side, and where each begins. The buffer is
 // filled from the left. When it is full, the part that is still needed moves to the front.
@@ -180,8 +182,8 @@ class WordCutter {
     // word.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
         // The array takes 1 kB of the stack.
-        uint8_t folded[16 * kAsciiBlock];
-        size_t part = std::min<size_t>(end - at, sizeof(folded));
+        uint8_t folded[16 * kAsciiBlock + kWordRoom];
+        size_t part = std::min<size_t>(end - at, sizeof(folded) - kWordRoom);
         size_t begin = 0; // of a word, where `inside`
         uint64_t inside = 0;
         for (size_t block = 0; block < part; block += kAsciiBlock) {

@@ -1,0 +1,212 @@
+// A document's words in about two bytes each, of which its shingles can be made again. The set of
+// its shingles takes eight bytes for each, more than the text itself. So of many documents, few of
+// which will be asked for their sets, the coded words are kept:
+//
+//     the quick brown fox ran    ->    17  4031  0 5 "brown"  0 3 "fox"  212
+//
+// A word that has been met before has a number, its place in a table; any other one, and any for
+// which the table has no room, is spelled out behind a 0. The table only grows, so whatever was
+// coded with it can be read.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <span>
+
+#include "core/bits/memory.hpp"
+#include "core/text/cutters.hpp"
+#include "core/text/minhash.hpp"
+
+namespace simhash {
+
+// A word of up to kMostShort bytes, and then zeros; the last byte has its size. It is taken from
+// kWordRoom bytes, of which those behind the word may be any.
+constexpr size_t kMostShort = kWordRoom - 1;
+
+struct ShortWord {
+    uint64_t halves[2];
+
+    ShortWord() = default;
+    ShortWord(const uint8_t* text, size_t bytes) {
+        memcpy(halves, text, sizeof(halves));
+        for (int i = 0; i < 2; i++)
+            halves[i] = (halves[i] & kMasks[bytes].halves[i]) | kSizes[bytes].halves[i];
+    }
+
+    const uint8_t* text() const { return reinterpret_cast<const uint8_t*>(halves); }
+    size_t size() const { return text()[kMostShort]; }
+
+    // Without a branch for each half.
+    bool operator==(const ShortWord& other) const {
+        return ((halves[0] ^ other.halves[0]) | (halves[1] ^ other.halves[1])) == 0;
+    }
+
+  private:
+    // As bytes, so that a processor of either byte order has the same words.
+    struct Bytes {
+        uint8_t bytes[kWordRoom];
+    };
+    struct Halves {
+        uint64_t halves[2];
+    };
+    static constexpr auto kMasks = [] {
+        std::array<Halves, kWordRoom> masks{};
+        for (size_t size = 0; size < kWordRoom; size++) {
+            Bytes mask{};
+            std::fill_n(mask.bytes, size, uint8_t{0xff});
+            masks[size] = std::bit_cast<Halves>(mask);
+        }
+        return masks;
+    }();
+    static constexpr auto kSizes = [] {
+        std::array<Halves, kWordRoom> sizes{};
+        for (size_t size = 0; size < kWordRoom; size++) {
+            Bytes last{};
+            last.bytes[kMostShort] = uint8_t(size);
+            sizes[size] = std::bit_cast<Halves>(last);
+        }
+        return sizes;
+    }();
+};
+
+// Short words with numbers from 1 on.
+class WordTable {
+  public:
+    // Takes about `bytes` bytes, for at most 2^16 words, once it has been asked for many.
+    WordTable(Memory memory, size_t bytes);
+    // The table that has these bytes.
+    WordTable(Memory memory, std::span<const uint8_t> bytes);
+    WordTable(const WordTable&) = delete;
+    WordTable& operator=(const WordTable&) = delete;
+
+    // The number of a word, or 0. Gives it one if it was met lately.
+    uint16_t number_of(const ShortWord& word) {
+        uint64_t hash = mix(word.halves[0] ^ word.halves[1] * 0x9E3779B97F4A7C15);
+        size_t place = size_t(hash >> 40) & (places_ - kBucket);
+        // A word has one of four places, which are looked at together.
+        unsigned found = 0;
+        for (size_t i = 0; i < kBucket; i++)
+            found |= unsigned(words_[place + i] == word) << i;
+        if (found != 0)
+            return uint16_t(place + size_t(std::countr_zero(found)));
+        return add(word, hash, place);
+    }
+
+    // Expects a number that was given.
+    const ShortWord& operator[](uint16_t number) const { return words_[number]; }
+
+    std::span<const uint8_t> bytes() const {
+        return {reinterpret_cast<const uint8_t*>(words_), places_ * sizeof(ShortWord)};
+    }
+
+    void release();
+
+  private:
+    static constexpr size_t kBucket = 4; // words in a line of the cache
+
+    uint16_t add(const ShortWord& word, uint64_t hash, size_t place);
+    void make(size_t places);
+
+    Memory memory_;
+    size_t most_;             // places
+    size_t places_ = kBucket; // a power of two
+    ShortWord* words_ = few_; // [places_]
+    ShortWord few_[kBucket];
+    void* made_ = nullptr; // the memory of words_
+    size_t noted_ = 0;
+    uint64_t* seen_ =
+        nullptr; // [places_ / kSeenShare]: bits of the hashes of words without a number
+};
+
+// Copies a word from and to where kWordRoom bytes may be read and written.
+inline void copy_word(uint8_t* to, const uint8_t* text, size_t bytes) {
+    if (bytes <= kWordRoom)
+        memcpy(to, text, kWordRoom);
+    else
+        memcpy(to, text, bytes);
+}
+
+// Codes the words of a document: a consumer of each_feature(), with width 1.
+class WordCoder {
+  public:
+    WordCoder(Memory memory, WordTable* table) : memory_(memory), table_(*table) {}
+
+    void feature(const uint8_t* text, size_t bytes) {
+        if (room_ - used_ < kMostOfWord)
+            make_room(used_ + kMostOfWord);
+        uint16_t number = bytes <= kMostShort ? table_.number_of({text, bytes}) : 0;
+        memcpy(coded_ + used_, &number, sizeof(number));
+        used_ += sizeof(number);
+        if (number != 0)
+            return;
+        coded_[used_++] = uint8_t(bytes);
+        copy_word(coded_ + used_, text, bytes);
+        used_ += bytes;
+    }
+
+    // Valid until clear().
+    std::span<const uint8_t> coded() const { return {coded_, used_}; }
+    // Room for a document that was coded, which is to be copied there and takes the present one's
+    // place.
+    uint8_t* room(size_t bytes);
+    // Keeps the room for the next document.
+    void clear() { used_ = 0; }
+    void release();
+
+  private:
+    // The number 0, the size, the word, and what may be read behind it.
+    static constexpr size_t kMostOfWord = 3 + kMaxWord + kWordRoom;
+
+    void make_room(size_t least);
+
+    Memory memory_;
+    WordTable& table_;
+    uint8_t* coded_ = nullptr; // [room_]
+    size_t used_ = 0, room_ = 0;
+};
+
+// Gives the words that were coded to the consumer.
+template <typename Consumer>
+void each_coded_word(const WordTable& table, std::span<const uint8_t> coded, Consumer& consumer) {
+    for (const uint8_t *at = coded.data(), *end = at + coded.size(); at < end;) {
+        uint16_t number;
+        memcpy(&number, at, sizeof(number));
+        at += sizeof(number);
+        if (number != 0) {
+            const ShortWord& word = table[number];
+            consumer.feature(word.text(), word.size());
+        } else {
+            size_t bytes = *at++;
+            consumer.feature(at, bytes);
+            at += bytes;
+        }
+    }
+}
+
+// Makes the shingles of words, as WordCutter does, and gives them to its consumer.
+template <typename Consumer>
+class ShinglesOfWords {
+  public:
+    ShinglesOfWords(Consumer& consumer, int width) : consumer_(consumer), window_(width) {}
+
+    void feature(const uint8_t* text, size_t bytes) {
+        size_t begin = window_.used;
+        copy_word(window_.bytes + begin, text, bytes);
+        window_.used += bytes;
+        window_.complete(consumer_, begin);
+        window_.bytes[window_.used++] = ' ';
+        window_.make_room();
+    }
+
+    // After the last word.
+    void finish() {
+        window_.finish(consumer_, window_.used - (window_.used > 0)); // without the last space
+    }
+
+  private:
+    Consumer& consumer_;
+    PieceWindow window_;
+};
+
+} // namespace simhash
