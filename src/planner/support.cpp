@@ -1,129 +1,25 @@
-// The planner's questions to our functions, and our hook in the planner. README.md beside this file
-// says why there is a hook, when it is called and what it may change.
+// The planner's questions to hamming() and hamming_within(). README.md beside this file says how a
+// query comes to use the index:
 //
 //   fp <~> $1 <= 3                  as the user wrote it
-//       |  the hook: rewrite_on_opening(), rewrite.cpp
+//       |  the hook: hook.cpp, rewrite.cpp
 //   hamming_within(fp, $1, 3)
 //       |  the support function of hamming_within(): index_condition()
 //   fp <@ hamming_ball($1, 3)       what the index searches for
 //
 // and the same of codes, with <~~> and bit_ball.
-#include "index/cost.hpp"
-
-#include <algorithm>
-
 #include "index/access_method.hpp"
-#include "values/fingerprint/ball.hpp"
-#include "values/code/bit_ball.hpp"
-#include "server/expressions.hpp"
-#include "values/objects.hpp"
+#include "planner/hook.hpp"
+#include "planner/requests.hpp"
 #include "planner/rewrite.hpp"
-#include "values/selectivity.hpp"
+#include "server/expressions.hpp"
+#include "values/code/bit_ball.hpp"
+#include "values/fingerprint/ball.hpp"
+#include "values/objects.hpp"
+
+#include <utility>
 
 namespace simhash {
-
-// ---- the hook ----
-//
-// Planning a distance installs the hook, and installs it again where another library has taken it:
-// some, such as Citus, set the hook without calling the one that they find, and the condition would
-// become a sequential scan in silence. We remember every hook that we find in our place and call
-// it. If that one calls the hook that it found, which may be ours, we are called from within for
-// the same table, and go on with the hook that we found before. So each hook has its turn once, and
-// no chain is endless, even where another library also takes the hook back.
-//
-// If another library takes the hook between the simplification of a query and the opening of its
-// first table, that query is not rewritten.
-
-namespace {
-
-// More libraries with a hook there are not expected; beyond, the one found first is forgotten.
-constexpr int kMostOthers = 16;
-
-// The hooks that were found in the place of ours, the latest last.
-TableHook others[kMostOthers];
-int other_count = 0;
-
-// The table for which the hook is being called, and how many of the others are still to be called.
-// There is one at a time: the planner opens tables one after another, and an outer one is kept in
-// call_others().
-struct Opening {
-    const RelOptInfo* relation;
-    int others_left;
-};
-Opening opening = {nullptr, 0};
-
-void add_other(TableHook other) {
-    // A hook that was found before moves to the end: its library was the last to take our place.
-    auto* end = std::remove(others, others + other_count, other);
-    if (end == others + kMostOthers)
-        end = std::move(others + 1, end, others);
-    *end++ = other;
-    other_count = int(end - others);
-}
-
-void call_next_other(const OpenedTable& table) {
-    if (opening.others_left > 0)
-        table.hand_to(others[--opening.others_left]);
-}
-
-void call_others(const OpenedTable& table) {
-    // Another hook may plan queries of its own, for whose tables we are called meanwhile.
-    Opening outer = opening;
-    opening = {table.relation, other_count};
-    PG_TRY();
-    { call_next_other(table); }
-    PG_FINALLY();
-    // This is done also after an error, which would otherwise leave a pointer to a table of a query
-    // that is gone.
-    { opening = outer; }
-    PG_END_TRY();
-}
-
-// True when the planner has opened no other table of this query yet.
-bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
-    // Numbers of range table entries begin with 1.
-    for (int i = 1; i < root->simple_rel_array_size; i++) {
-        RelOptInfo* other = root->simple_rel_array[i];
-        if (other != nullptr && other != relation && other->rtekind == RTE_RELATION)
-            return false;
-    }
-    return true;
-}
-
-void rewrite_on_opening(const OpenedTable& table) {
-    // Another hook, which we are calling for this table, has called us in its turn.
-    if (opening.relation == table.relation) {
-        call_next_other(table);
-        return;
-    }
-    // The others come first: they may add to the list of indexes (as hypopg does), and we rewrite
-    // the predicates of all.
-    call_others(table);
-    PlannerInfo* root = table.root;
-    RelOptInfo* relation = table.relation;
-    if (!table.is_table())
-        return;
-    // Utility commands, such as CLUSTER and CREATE INDEX, make planner data without a query in it.
-    if (root->parse == nullptr || root->parse->jointree == nullptr)
-        return;
-    rewrite_index_predicates(root, relation);
-    // The conditions of the query are rewritten once, while they are still in its join tree. A
-    // member of a UNION ALL is opened later, when they have been distributed.
-    if (relation->reloptkind != RELOPT_OTHER_MEMBER_REL && is_first_table(root, relation))
-        rewrite_query_conditions(root);
-}
-
-// Puts our hook in its place, where it is not there.
-void install_rewriting() {
-    constexpr TableHook kOurs = kTableHookTo<rewrite_on_opening>;
-    if (table_hook() == kOurs)
-        return;
-    if (table_hook() != nullptr)
-        add_other(table_hook());
-    table_hook() = kOurs;
-}
-
-} // namespace
 
 // ---- support function of hamming() ----
 
@@ -183,65 +79,23 @@ Expr* make_ball_expression(const DistanceFamily& family, Oid constructor, Node* 
                                                 InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
 }
 
-// The operator <@ of the index for the balls that the constructor makes; InvalidOid where the index
-// is of another kind.
-Oid contained_operator(const DistanceFamily& family, Oid opfamily, Oid constructor) {
-    Oid op = get_opfamily_member(opfamily, family.type, get_func_rettype(constructor), kWithinBall);
-    if (!OidIsValid(op))
-        return InvalidOid;
-    Oid function = get_opcode(op);
-    return is_our_function(function, family.ball_contained) && may_call(function) ? op : InvalidOid;
-}
-
-// The operator <@ of the request's index, and the constructor of its balls, for the family of
-// hamming_within(). Both InvalidOid where the index is of another kind.
-struct BallSearch {
-    Oid op, constructor;
-};
-
-BallSearch ball_search(const SupportRequestIndexCondition& request, const DistanceFamily& family) {
-    Oid types[] = {family.type, INT8OID};
-    Oid constructor = sibling_function(request.funcid, family.ball_sql, types, 2, family.ball_make);
-    if (!OidIsValid(constructor))
-        return {InvalidOid, InvalidOid};
-    return {contained_operator(family, request.opfamily, constructor), constructor};
-}
-
 // hamming_within(fp, q, r), where fp or q is the column of the index, becomes
 // fp <@ hamming_ball(q, r), and of codes code <@ bit_ball(q, r).
 List* index_condition(SupportRequestIndexCondition* request) {
     const DistanceFamily* family = family_of(request->funcid, &DistanceFamily::within);
-    if (family == nullptr)
+    IndexedCondition condition;
+    if (family == nullptr || !take_apart(request, &condition) || condition.third == nullptr)
         return NIL;
-    // The third argument is the radius. An index column after the first is of the scope.
-    if (!is_funcclause(request->node) || request->indexarg > 1 || request->indexcol > 0)
+    Oid types[] = {family->type, INT8OID};
+    Oid constructor =
+        sibling_function(request->funcid, family->ball_sql, types, 2, family->ball_make);
+    if (!OidIsValid(constructor))
         return NIL;
-    List* arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
-    if (list_length(arguments) != 3)
-        return NIL;
-    auto* column = static_cast<Expr*>(list_nth(arguments, request->indexarg));
-    auto* query = static_cast<Node*>(list_nth(arguments, 1 - request->indexarg));
-    auto* radius = static_cast<Node*>(lthird(arguments));
-    // The query and the radius must not depend on the table that is scanned, and not be volatile:
-    // the index needs them before the scan begins.
-    if (!is_pseudo_constant_for_index(request->root, query, request->index) ||
-        !is_pseudo_constant_for_index(request->root, radius, request->index))
-        return NIL;
-    // Another user may not be allowed to call these functions, and must not get this plan.
-    request->root->glob->dependsOnRole = true;
-    // Nor may this user see by the index what the function would refuse.
-    if (!may_call(request->funcid))
-        return NIL;
-    BallSearch search = ball_search(*request, *family);
-    if (!OidIsValid(search.op))
-        return NIL;
-    Expr* ball = make_ball_expression(*family, search.constructor, query, radius);
-    auto* condition = reinterpret_cast<OpExpr*>(
-        make_opclause(search.op, BOOLOID, false, column, ball, InvalidOid, InvalidOid));
-    set_opfuncid(condition);
+    Oid op = operator_of_index(*request, get_func_rettype(constructor), kWithinBall,
+                               family->ball_contained);
+    Expr* ball = make_ball_expression(*family, constructor, condition.query, condition.third);
     // Both say the same, so the server need not check the rows with the condition as it was.
-    request->lossy = false;
-    return list_make1(condition);
+    return make_condition(request, op, condition.column, reinterpret_cast<Node*>(ball), false);
 }
 
 // What the query says of the same distance beside a predicate.
@@ -277,8 +131,8 @@ void look_beside(const SupportRequestSelectivity& request, int64 radius, List* c
 // other. But d = k stands as two predicates, within k and NOT within k - 1, and a comparison that
 // stays stands beside its own predicate. So the share of the narrower predicate is that of the rows
 // within the wider one, and the share of a predicate that of the rows that meet the comparison.
-double share_of_predicate(const SelectivityContext& context,
-                          const SupportRequestSelectivity& request, int radius) {
+double share_of_predicate(const SupportRequestSelectivity& request, int radius) {
+    SelectivityContext context = context_of(request);
     auto* left = static_cast<Node*>(linitial(request.args));
     auto* right = static_cast<Node*>(lsecond(request.args));
     Beside beside = {kNoRadius, nullptr};
@@ -313,14 +167,11 @@ Node* estimate_predicate(SupportRequestSelectivity* request) {
     const Const* known = bigint_constant(limit);
     double share = 0; // a limit of NULL finds no row
     if (!is_null_constant(limit)) {
-        SelectivityContext context = {request->root, request->varRelid, request->is_join,
-                                      request->jointype, request->sjinfo};
         HammingSpace space = space_of(static_cast<Node*>(linitial(request->args)),
                                       static_cast<Node*>(lsecond(request->args)));
-        share =
-            share_of_predicate(context, *request,
-                               known != nullptr ? space.saturate(DatumGetInt64(known->constvalue))
-                                                : space.likely_radius());
+        share = share_of_predicate(*request, known != nullptr
+                                                 ? space.saturate(DatumGetInt64(known->constvalue))
+                                                 : space.likely_radius());
     }
     CLAMP_PROBABILITY(share);
     request->selectivity = share;
@@ -339,29 +190,14 @@ PG_FUNCTION_INFO_V1(simhash_hamming_within_support);
 PG_FUNCTION_INFO_V1(simhash_text_support);
 
 Datum simhash_hamming_support(PG_FUNCTION_ARGS) {
-    auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
-    Node* answer = nullptr;
-    if (IsA(request, SupportRequestSimplify))
-        answer = simplify_distance(reinterpret_cast<SupportRequestSimplify*>(request)->fcall);
-    PG_RETURN_POINTER(answer);
+    return answer_planner(fcinfo, simplify_distance, nullptr, nullptr);
 }
 
 Datum simhash_hamming_within_support(PG_FUNCTION_ARGS) {
-    auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
-    Node* answer = nullptr;
-    if (IsA(request, SupportRequestIndexCondition))
-        answer = reinterpret_cast<Node*>(
-            index_condition(reinterpret_cast<SupportRequestIndexCondition*>(request)));
-    else if (IsA(request, SupportRequestSelectivity))
-        answer = estimate_predicate(reinterpret_cast<SupportRequestSelectivity*>(request));
-    PG_RETURN_POINTER(answer);
+    return answer_planner(fcinfo, nullptr, index_condition, estimate_predicate);
 }
 
 Datum simhash_text_support(PG_FUNCTION_ARGS) {
-    auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
-    Node* answer = nullptr;
-    if (IsA(request, SupportRequestSimplify))
-        answer = without_collation(reinterpret_cast<SupportRequestSimplify*>(request)->fcall);
-    PG_RETURN_POINTER(answer);
+    return answer_planner(fcinfo, without_collation, nullptr, nullptr);
 }
 }
