@@ -122,7 +122,7 @@ while (my ($statement, $state) = splice @errors, 0, 2)
 		on_error_stop => 0,
 		extra_params  => [ '-v', 'VERBOSITY=sqlstate' ]);
 	like($message, qr/ERROR:  \Q$state\E\b/, "$state: $statement");
-	like($page, qr/^\|[^|]*\b$state\b[^|]*\|/m, "$state is in the table of errors");
+	like($page, qr/^- [^:]*\b$state\b[^:]*:/m, "$state is in the list of errors");
 }
 
 # ---- objects ----
