@@ -110,6 +110,14 @@ SELECT count(*) FROM pages WHERE body IS NULL;
 SELECT count(*), count(DISTINCT id) FROM pages WHERE body IS NOT NULL;
 SELECT count(*) FROM pages WHERE body &~~ NULL;
 SELECT count(*) FROM pages WHERE body = ANY (ARRAY[document(7), document(8), 'x']);
+-- One of several texts, at once; a text of more hashes than memory holds.
+SELECT count(*) FROM pages WHERE body &~~ ANY (ARRAY[document(7), document(8), 'x']);
+SET work_mem = '64kB';
+SELECT count(*), count(DISTINCT id) FROM pages WHERE body &~~ (SELECT string_agg(document(i), ' ') FROM generate_series(1, 1300) i);
+SET enable_indexscan = off;
+SELECT count(*) AS by_scan FROM pages WHERE body &~~ (SELECT string_agg(document(i), ' ') FROM generate_series(1, 1300) i);
+RESET enable_indexscan;
+RESET work_mem;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 -- An order by distance is not served.
