@@ -56,14 +56,8 @@ void PostingReader::stop() {
     cursor_.end();
 }
 
-void PostingReader::load(std::span<const Entry> postings) {
-    stop();
-    keep(postings.data(), int(postings.size()));
-}
-
-// Copies the postings from the backend's buffer to the scan's own memory. The leaf is unlocked by
-// now, so this may allocate.
-void PostingReader::keep(const Entry* found, int count) {
+// Makes room for as many postings. No leaf is locked by now, so this may allocate.
+void PostingReader::make_room(int count) {
     if (count > capacity_) {
         if (postings_ != nullptr)
             pfree(postings_);
@@ -72,8 +66,13 @@ void PostingReader::keep(const Entry* found, int count) {
         postings_ =
             static_cast<Entry*>(MemoryContextAlloc(index_->memory(), capacity_ * sizeof(Entry)));
     }
-    std::copy_n(found, count, postings_);
     count_ = count;
+}
+
+void PostingReader::load(std::span<const uint64_t> tids) {
+    stop();
+    make_room(int(tids.size()));
+    std::transform(tids.begin(), tids.end(), postings_, [](uint64_t tid) { return Entry{0, tid}; });
 }
 
 bool PostingReader::next_leaf() {
@@ -101,7 +100,8 @@ bool PostingReader::next_leaf() {
         if (cursor_.is_among_postings() && !filter_.matches(cursor_.position().key))
             cursor_.pass_key();
         if (count > 0) {
-            keep(index_->yield()->postings, count);
+            make_room(count);
+            std::copy_n(index_->yield()->postings, count, postings_);
             return true;
         }
     }

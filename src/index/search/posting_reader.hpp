@@ -24,8 +24,9 @@ class PostingReader {
     // no lock, leaves none. Drops the pin on the last leaf; keeps one on this leaf if keeps_pin.
     bool next_leaf();
 
-    // Loads these postings, which the scan has from elsewhere, and ends the range.
-    void load(std::span<const Entry> postings);
+    // Loads rows that the scan has from elsewhere, and ends the range. Their fingerprints do not
+    // matter.
+    void load(std::span<const uint64_t> tids);
     // Keeps the loaded postings for which wanted(posting) is true. Expects that none was taken.
     template <typename Wanted>
     void keep_if(const Wanted& wanted) {
@@ -43,7 +44,7 @@ class PostingReader {
 
   private:
     void release();
-    void keep(const Entry* found, int count);
+    void make_room(int count);
 
     SearchedIndex* index_;
     LeafCursor cursor_;

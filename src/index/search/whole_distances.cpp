@@ -9,6 +9,13 @@
 
 namespace simhash {
 
+namespace {
+
+constexpr int kTidBits = 48;
+static_assert(kMaxTid >> kTidBits == 0);
+
+} // namespace
+
 // Calls visit(TID, distance) for all postings of a lane.
 template <typename Visit>
 void WholeDistances::visit_postings(size_t lane, const Visit& visit) {
@@ -93,13 +100,6 @@ void WholeDistances::visit_rows(const Visit& visit) {
     }
 }
 
-// Adds a row to the gathered ones.
-void WholeDistances::add_gathered(Entry row) {
-    make_room(lanes_[0]->index.memory(), &gathered_, &gathered_capacity_, gathered_count_ + 1,
-              kFirstRows);
-    gathered_[gathered_count_++] = row;
-}
-
 // Gathers the rows at the next distances, so many of these that there are enough rows.
 void WholeDistances::gather() {
     int last = done_;
@@ -110,12 +110,15 @@ void WholeDistances::gather() {
     gathered_count_ = taken_ = 0;
     if (expected > 0)
         visit_rows([&](int distance, uint64_t tid) {
-            if (distance > done_ && distance <= last)
-                add_gathered({uint64_t(distance), tid});
+            if (distance <= done_ || distance > last)
+                return;
+            make_room(lanes_[0]->index.memory(), &gathered_, &gathered_capacity_,
+                      gathered_count_ + 1, kFirstRows);
+            gathered_[gathered_count_++] = uint64_t(distance) << kTidBits | tid;
         });
     std::sort(gathered_, gathered_ + gathered_count_);
     done_ = last;
-    size_t affordable = size_t(work_mem) * 1024 / sizeof(Entry);
+    size_t affordable = size_t(work_mem) * 1024 / sizeof(uint64_t);
     wanted_ = std::min(wanted_ * kGrowth, std::max(affordable, kFirstRows));
 }
 
@@ -134,17 +137,19 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
     visit_rows([&](int distance, uint64_t) { rows_at_[distance]++; });
 }
 
-std::span<const Entry> WholeDistances::next() {
+std::span<const uint64_t> WholeDistances::next() {
     while (taken_ == gathered_count_) {
         if (done_ >= kMaxDistance)
             return {};
         gather();
     }
-    const Entry* rest = gathered_ + taken_;
-    const Entry* end = std::find_if(rest, rest + std::min(gathered_count_ - taken_, kMostRows),
-                                    [rest](const Entry& row) { return row.key != rest->key; });
-    taken_ += size_t(end - rest);
-    return {rest, end};
+    std::span rows(gathered_ + taken_, std::min(gathered_count_ - taken_, kMostRows));
+    distance_ = int(rows[0] >> kTidBits);
+    size_t count = 0;
+    for (; count < rows.size() && int(rows[count] >> kTidBits) == distance_; count++)
+        rows[count] &= kMaxTid;
+    taken_ += count;
+    return rows.first(count);
 }
 
 } // namespace simhash

@@ -24,9 +24,11 @@ class WholeDistances {
     // Begins with the distances from the value whose lanes are `centers`. Leaves out the rows in
     // `seen` and those beyond `greatest`.
     void start(std::span<const uint64_t> centers, int greatest, const SeenRows* seen);
-    // Returns rows at the next distance, as pairs of that distance and a TID; none at the end. Of
-    // many rows at one distance it returns some at a time.
-    std::span<const Entry> next();
+    // Returns the TIDs of rows at the next distance; none at the end. Of many rows at one distance it
+    // returns some at a time.
+    std::span<const uint64_t> next();
+    // Of the rows that next() returned.
+    int distance() const { return distance_; }
 
   private:
     static constexpr int kMaxDistance = kMaxLanes * kFingerprintBits;
@@ -41,7 +43,6 @@ class WholeDistances {
     void add_up(uint64_t first_block, uint64_t end_block);
     template <typename Visit>
     void visit_rows(const Visit& visit);
-    void add_gathered(Entry row);
     void gather();
 
     std::span<LaneScan*> lanes_;
@@ -60,8 +61,11 @@ class WholeDistances {
 
     uint64_t* rows_at_ = nullptr; // [kMaxDistance + 1] rows at each distance
     int done_ = kNoRadius;        // the rows up to this distance were gathered
+    int distance_ = kNoRadius;
     size_t wanted_ = kFirstRows;
-    Entry* gathered_ = nullptr; // [gathered_count_] pairs (distance, TID), in order
+    // [gathered_count_] in order: a distance, and in the lower 48 bits a TID. The distance goes when
+    // the row is taken.
+    uint64_t* gathered_ = nullptr;
     size_t gathered_count_ = 0, gathered_capacity_ = 0, taken_ = 0;
 };
 

@@ -166,11 +166,11 @@ bool WideScan::next_nearest() {
 }
 
 bool WideScan::next_distance() {
-    std::span<const Entry> rows = distances_.next();
-    if (rows.empty())
+    std::span<const uint64_t> tids = distances_.next();
+    if (tids.empty())
         return false;
-    bound_ = std::max(bound_, int(rows[0].key));
-    postings()->load(rows);
+    bound_ = std::max(bound_, distances_.distance());
+    postings()->load(tids);
     return true;
 }
 
