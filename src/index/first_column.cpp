@@ -32,6 +32,7 @@ const char* column_in_sql(Relation index, int column) {
 
 // The operator class of text computes lanes. Other strings are cast, as =~~ casts them.
 int hint_of_document(Relation index, int column) {
+    // The HINT is to be copied, so it has the column as CREATE INDEX takes it.
     const char* written = column_in_sql(index, column);
     if (OidIsValid(index_getprocid(index, AttrNumber(column + 1), kValueLanes)))
         return errhint("To index documents, write USING simhash (%s).", written);
@@ -59,6 +60,7 @@ int hint_of_length(const char* bits) {
 
 // Reports what to write instead of a first column that is searched by no operator class.
 int hint_of_type(Relation index) {
+    // A domain is refused or taken as its base type is.
     Oid type = column_type(index, 0);
     const char* column = column_in_sql(index, 0);
     switch (type) {
@@ -113,6 +115,7 @@ void check_lane_count(Relation index) {
                  errmsg("the first column of a simhash index must have values of one length"),
                  errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
                  hint_of_length(column_in_sql(index, 0))));
+    // Trees are numbered by a byte, and each lane has some.
     if (count > kMaxLanes)
         ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                         errmsg("a simhash index cannot keep values of more than %d bits",
@@ -131,11 +134,14 @@ bool identify_row(Relation heap, const Bitmapset* columns) {
         if (!HeapTupleIsValid(tuple))
             continue;
         auto* form = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
+        // A partial unique index identifies only the rows that it has.
         bool is_of_them =
             form->indisunique && heap_attisnull(tuple, Anum_pg_index_indpred, nullptr);
         // An expression stands for 0, which is no column's number.
+        // INCLUDE columns, which come after these, identify nothing.
         for (int i = 0; i < form->indnkeyatts; i++)
             is_of_them &= bms_is_member(form->indkey.values[i], columns);
+        // All are looked at: each entry of the cache must be released.
         found |= is_of_them;
         ReleaseSysCache(tuple);
     }
@@ -155,6 +161,7 @@ bool numbers_rows(Relation heap, Relation index, const IndexInfo* info) {
     if (column->attidentity != '\0')
         return true;
     Node* value = build_column_default(heap, number);
+    // nextval() is volatile, and so are the generators of random ids.
     if (value != nullptr && contain_volatile_functions(value))
         return true;
     return scope_columns(index) > 0 && identify_row(heap, bms_make_singleton(number));
@@ -209,6 +216,7 @@ void warn_of_keys(Relation heap, Relation index, const IndexInfo* info) {
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
         if (info->ii_IndexAttrNumbers[i] > 0)
             scope = bms_add_member(scope, info->ii_IndexAttrNumbers[i]);
+    // Expressions are left out of `scope`: of these we cannot tell.
     if (identify_row(heap, scope))
         ereport(
             WARNING,

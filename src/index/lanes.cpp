@@ -18,6 +18,7 @@ std::span<const Element> elements(ArrayType* array, Oid type, int function) {
     if (count > 0 && (ARR_ELEMTYPE(array) != type || ARR_HASNULL(array)))
         elog(ERROR, "support function %d of a simhash operator class returned no array of numbers",
              function);
+    // Without NULLs the numbers stand side by side, whatever the dimensions are.
     return {reinterpret_cast<const Element*>(ARR_DATA_PTR(array)), size_t(count)};
 }
 
@@ -54,6 +55,7 @@ LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     fmgr_info(function, &found);
     LOCAL_FCINFO(call, 1);
     InitFunctionCallInfoData(*call, &found, 1, InvalidOid, nullptr, nullptr);
+    // No collation: a layout depends on the type alone.
     call->args[0].value = Int32GetDatum(typmod);
     call->args[0].isnull = false;
     // A function that runs statements needs a snapshot. At the end of a transaction, when the server
@@ -104,6 +106,7 @@ std::span<uint64_t> LaneList::resize(size_t count) {
             pfree(lanes_);
         lanes_ = nullptr;
         capacity_ = 0;
+        // An error in the allocation leaves no room, rather than room that is gone.
         size_t capacity = std::max<size_t>(count, 1);
         lanes_ =
             static_cast<uint64_t*>(MemoryContextAllocHuge(memory_, capacity * sizeof(uint64_t)));
@@ -116,14 +119,17 @@ std::span<uint64_t> LaneList::resize(size_t count) {
 void LaneList::store(uint64_t scope_hash) {
     for (uint64_t& lane : all())
         lane ^= scope_hash;
+    // Lanes of a fixed number keep their places: each has trees of its own.
     if (!have_any_number())
         return;
     std::sort(lanes_, lanes_ + count_);
+    // A row has one posting for each, and VACUUM and the check count on that.
     count_ = size_t(std::unique(lanes_, lanes_ + count_) - lanes_);
 }
 
 ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes) {
     if (!computes_lanes(index)) {
+        // Most indexes: no function is called.
         lanes->resize(1)[0] = uint64_t(DatumGetInt64(value));
         return ValueLanes::kFound;
     }
@@ -134,6 +140,8 @@ ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes) {
                              nullptr, nullptr);
     call->args[0].value = value;
     call->args[0].isnull = call->args[1].isnull = false;
+    // To look up the modifier below a domain takes time at each row, so only who asks for it gets
+    // it.
     if (function->fn_nargs > 1)
         call->args[1].value = Int32GetDatum(value_typmod(index));
     Datum result = FunctionCallInvoke(call);
@@ -142,6 +150,7 @@ ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes) {
     auto found = elements<uint64_t>(DatumGetArrayTypeP(result), INT8OID, kValueLanes);
     if (found.empty())
         return ValueLanes::kNone;
+    // The trees of a missing lane would lack the row.
     if (!lanes->have_any_number() && found.size() != lanes->fixed_count())
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("a value has another number of lanes than index \"%s\" keeps",

@@ -21,6 +21,7 @@ uint64_t mix(uint64_t hash) {
     return hash ^ hash >> 33;
 }
 
+// NULL is a value of its own here: IS NULL gives a scope.
 uint64_t add_null(uint64_t hash) {
     return mix(hash ^ kNullScope);
 }
@@ -80,6 +81,7 @@ FmgrInfo* ScopeReader::hash_function(int column, Oid type) {
     Oid function = get_opfamily_proc(index_->rd_opfamily[column], type, type, kHashScope);
     if (!OidIsValid(function))
         return nullptr;
+    // It lasts as long as the reader, as FmgrInfo may keep memory.
     fmgr_info_cxt(function, &other_function_, memory_);
     other_type_ = type;
     other_column_ = column;

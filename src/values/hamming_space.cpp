@@ -16,6 +16,7 @@ namespace {
 
 // PDQ's codes have this length.
 constexpr int kAssumedBits = 256;
+// Without a length in the type or the value.
 constexpr int kUnknownBits = 0;
 
 bool is_code_type(Oid type) {
@@ -46,6 +47,7 @@ int known_bits(const Node* node) {
 HammingSpace space_of(const Node* left, const Node* right) {
     if (!is_code_type(exprType(left)) && !is_code_type(exprType(right)))
         return {false, kFingerprintBits};
+    // Codes that are compared have one length, so either side tells it.
     int bits = std::max(known_bits(left), known_bits(right));
     return {true, bits != kUnknownBits ? bits : kAssumedBits};
 }
@@ -55,6 +57,8 @@ int HammingSpace::saturate(int64 radius) const {
 }
 
 int HammingSpace::likely_radius() const {
+    // A guess that is too small leads to an index scan of more rows than expected; one that is too
+    // large to a sequential scan for a few.
     return is_of_codes ? near_radius_of_bits(bits) : kCloseRadius;
 }
 
@@ -63,6 +67,7 @@ double HammingSpace::ball_share(int radius) const {
 }
 
 bool HammingSpace::has_type(Oid type) const {
+    // Statistics of a domain are those of its base type.
     return is_of_codes ? is_code_type(type) : getBaseType(type) == INT8OID;
 }
 

@@ -18,6 +18,7 @@ PGDLLEXPORT Datum simhash_passage_shared(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_shares_passage(PG_FUNCTION_ARGS);
 }
 
+// The catalogs name the symbol, and the address tells it from that of another library.
 #define SIMHASH_OURS(symbol) (OurFunction{#symbol, symbol})
 
 namespace simhash {
@@ -43,6 +44,7 @@ const DistanceFamily kCodes = {
     .ball_contained = SIMHASH_OURS(simhash_bit_ball_contained),
 };
 
+// Functions that belong to one family, or that the planner calls by name.
 const OurFunction kHammingRadius = SIMHASH_OURS(simhash_hamming_radius);
 const OurFunction kHammingRadiusBelow = SIMHASH_OURS(simhash_hamming_radius_below);
 const OurFunction kNearDuplicate = SIMHASH_OURS(simhash_near_duplicate);
@@ -60,6 +62,7 @@ constexpr const DistanceFamily* kFamilies[] = {&kFingerprints, &kCodes};
 constexpr struct {
     OurFunction function;
     int radius;
+    // A radius is in no argument of these operators, so it is found by the function.
 } kNearFunctions[] = {
     {SIMHASH_OURS(simhash_hamming_near), kCloseRadius}, {SIMHASH_OURS(simhash_hamming_near_1), 1},
     {SIMHASH_OURS(simhash_hamming_near_2), 2},          {SIMHASH_OURS(simhash_hamming_near_3), 3},
@@ -112,6 +115,7 @@ Oid distance_operator(const DistanceFamily& family, Oid hamming) {
                         ObjectIdGetDatum(family.type), ObjectIdGetDatum(family.type),
                         ObjectIdGetDatum(get_func_namespace(hamming)));
     // Somebody may have put another operator of that name there.
+    // It must be the one whose distance the index orders by.
     return OidIsValid(distance) && get_opcode(distance) == hamming ? distance : InvalidOid;
 }
 

@@ -34,6 +34,7 @@ void add_leaf(Info* info, const LevelReader& pages, LevelInfo* level, bool* any,
         *last = info->entries[i].key;
     }
     level->entries += count;
+    // Entries that came since the leaf was written or merged.
     level->tail_entries += reader.tail_count();
 }
 
@@ -49,21 +50,25 @@ LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
         if (number == 0)
             add_leaf(info, pages, &level, &any, &last);
         else
+            // Above the leaves an entry is a pivot.
             level.entries += pivot_count(tree.kind, pages.page());
     }
     return level;
 }
 
+// By the words of the index README.
 const char* tree_name(const Layout& layout, int tree) {
     if (tree == null_tree(layout))
         return "nulls";
     return table_of_tree(layout, tree) == 0 ? "postings" : "block table";
 }
 
+// Two places are enough to compare indexes, and stay the same from run to run.
 double rounded(double value) {
     return double(int64(value * 100 + 0.5)) / 100;
 }
 
+// Columns of the result, in the order of the SQL function.
 constexpr int kColumns = 13;
 
 void put_row(Info* info, Datum* values, const bool* absent) {
@@ -77,7 +82,9 @@ void put_level(Info* info, const LevelInfo& level) {
     bool postings_or_table = level.tree != null_tree(*info->layout);
     uint64_t mask =
         postings_or_table ? info->layout->masks[table_of_tree(*info->layout, level.tree)] : 0;
+    // Fingerprints and tails are those of leaves.
     bool leaf = level.level == 0;
+    // A level has a page at least, so nothing is divided by 0 below.
     double bytes = double(level.pages) * BLCKSZ;
     Datum values[kColumns] = {
         CStringGetTextDatum(tree_name(*info->layout, level.tree)),
@@ -137,6 +144,7 @@ void put_whole(Info* info, const LevelInfo* leaves) {
 
 void read_info(Info* info) {
     int trees = tree_count(*info->layout);
+    // The row of the whole index comes last, from the figures of its leaves.
     auto* leaves = static_cast<LevelInfo*>(palloc0(trees * sizeof(LevelInfo)));
     for (int number = 0; number < trees; number++) {
         TreeContext tree = tree_context(info->index, nullptr, info->layout, number);

@@ -51,6 +51,7 @@ void WholeDistances::find_extent() {
     if (Relation heap = lanes_[0]->index.heap)
         blocks_ = std::min<uint64_t>(blocks_, RelationGetNumberOfBlocks(heap));
     size_t bytes_of_block = std::max<uint64_t>(offsets_, 1) * sizeof(*sums_);
+    // One block is the least, however little memory there is.
     uint64_t affordable = size_t(work_mem) * 1024 / bytes_of_block;
     part_blocks_ = std::clamp<uint64_t>(affordable, 1, std::max<uint64_t>(blocks_, 1));
     if (sums_ != nullptr)
@@ -62,6 +63,7 @@ void WholeDistances::find_extent() {
 
 // Adds up the distances of the rows of these blocks.
 void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
+    // No row yet.
     std::fill_n(sums_, (end_block - first_block) * offsets_, 0);
     for (size_t lane = 0; lane < lanes_.size(); lane++)
         visit_postings(lane, [&](uint64_t tid, int distance) {
@@ -85,6 +87,7 @@ template <typename Visit>
 void WholeDistances::visit_rows(const Visit& visit) {
     for (uint64_t first = 0; first < blocks_; first += part_blocks_) {
         uint64_t end = std::min(first + part_blocks_, blocks_);
+        // The sums of the only part stay for all calls.
         if (!holds_all_)
             add_up(first, end);
         holds_all_ = part_blocks_ >= blocks_;
@@ -119,6 +122,7 @@ void WholeDistances::gather() {
     std::sort(gathered_, gathered_ + gathered_count_);
     done_ = last;
     size_t affordable = size_t(work_mem) * 1024 / sizeof(uint64_t);
+    // Who asks for more will often ask for many more; each call is a pass.
     wanted_ = std::min(wanted_ * kGrowth, std::max(affordable, kFirstRows));
 }
 
@@ -134,6 +138,7 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
         rows_at_ = static_cast<uint64_t*>(
             MemoryContextAlloc(lanes_[0]->index.memory(), (kMaxDistance + 1) * sizeof(uint64_t)));
     std::fill_n(rows_at_, kMaxDistance + 1, 0);
+    // These counts tell later which distances are worth a pass.
     visit_rows([&](int distance, uint64_t) { rows_at_[distance]++; });
 }
 

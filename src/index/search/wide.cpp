@@ -49,6 +49,7 @@ bool WideScan::is_one_pass_better() {
 // Begins to search one lane after the other.
 void WideScan::begin_lanes() {
     lane_ = 0;
+    // A negative radius searches no lane.
     step_ = start_lane() ? Step::kLanes : Step::kEnd;
 }
 
@@ -67,6 +68,7 @@ bool WideScan::drop_seen() {
     return !postings()->is_empty();
 }
 
+// Loads the next rows of the lane whose turn it is, or of the next one.
 bool WideScan::next_of_lanes() {
     for (;;) {
         // What was returned so far is in seen_, and the pass leaves it out.
@@ -87,6 +89,7 @@ bool WideScan::next_of_lanes() {
     }
 }
 
+// Loads the next rows of the pass.
 bool WideScan::next_of_everything() {
     while (postings()->next_leaf()) {
         // The pass meets each row once, so it adds none.
@@ -106,6 +109,7 @@ void WideScan::start_nearest(std::span<const uint64_t> centers, const ValueRadiu
     }
     step_ = Step::kNearest;
     for (size_t i = 0; i < lanes_.size(); i++)
+        // Each lane finds its nearest rows for itself: no condition on the value bounds one lane.
         lanes_[i]->nearest.start(centers_[i], {});
 }
 
@@ -139,6 +143,7 @@ void WideScan::choose_lane() {
     bound_ = std::max(bound_, sum);
 }
 
+// Goes on with the lane that has come least far, until it has rows.
 bool WideScan::next_nearest() {
     for (;;) {
         CHECK_FOR_INTERRUPTS();
@@ -165,6 +170,7 @@ bool WideScan::next_nearest() {
     }
 }
 
+// Loads the rows at the next distance. None was returned before: they are left out of the sums.
 bool WideScan::next_distance() {
     std::span<const uint64_t> tids = distances_.next();
     if (tids.empty())

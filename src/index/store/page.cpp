@@ -39,6 +39,7 @@ void init_page(Page page, int tree, int level, uint16 flags) {
     opaque->flags = flags;
     opaque->tree = uint8(tree);
     opaque->level = uint8(level);
+    // The other fields are 0, which PageInit() has left: the least key, no deletion.
     opaque->page_id = kPageId;
 }
 
@@ -52,6 +53,7 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_c
     init_page(page, 0, 0, kPageMeta);
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     memset(meta, 0, sizeof(*meta));
+    // Everything is set, also what has no value yet, for the checksum.
     meta->magic = kMetaMagic;
     meta->version = kFormatVersion;
     meta->radius = uint8(layout.radius);
@@ -99,6 +101,7 @@ Buffer read_page(Relation index, BlockNumber block, BufferLockMode lock_mode) {
 namespace {
 
 void check_meta(Relation index, const MetaPage* meta, size_t size) {
+    // Nothing below may read beyond the content.
     if (size < offsetof(MetaPage, masks) || meta->magic != kMetaMagic)
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
     // The version comes before size and checksum: another format may define both differently.
@@ -132,6 +135,7 @@ Layout read_layout(Relation index) {
     bool lanes_vary = meta->lane_count == 0;
     Layout layout = {
         meta->radius, meta->table_count, {}, lanes_vary ? 1 : int(meta->lane_count), lanes_vary};
+    // The checksum has been compared, so the count is within its bounds.
     std::copy_n(meta->masks, meta->table_count, layout.masks);
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.

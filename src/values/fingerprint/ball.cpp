@@ -9,6 +9,7 @@ namespace simhash {
 
 HammingBall* make_ball(int64 center, int64 radius) {
     auto* ball = static_cast<HammingBall*>(palloc(sizeof(HammingBall)));
+    // No distance is beyond int32, so a saturated radius holds for the same ones.
     *ball = {center, saturate_to_int32(radius), 0};
     return ball;
 }
@@ -59,6 +60,7 @@ Parsed parse_radius(const char* text, int64* radius) {
 Datum refuse_ball(FunctionCallInfo fcinfo, Parsed parsed, const char* type, const char* example,
                   const char* range) {
     const char* text = PG_GETARG_CSTRING(0);
+    // ereturn() leaves the function, also where the caller has asked for a soft error.
     if (parsed == Parsed::kSyntax)
         ereturn(fcinfo->context, Datum(0),
                 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
@@ -112,6 +114,7 @@ Datum simhash_hamming_ball_send(PG_FUNCTION_ARGS) {
     const HammingBall* ball = datum_get_ball(PG_GETARG_DATUM(0));
     StringInfoData message;
     pq_begintypsend(&message);
+    // As simhash_hamming_ball_recv() reads it.
     pq_sendint64(&message, ball->center);
     pq_sendint32(&message, ball->radius);
     PG_RETURN_BYTEA_P(pq_endtypsend(&message));
@@ -119,6 +122,7 @@ Datum simhash_hamming_ball_send(PG_FUNCTION_ARGS) {
 
 // hamming_ball(center bigint, radius bigint).
 Datum simhash_hamming_ball(PG_FUNCTION_ARGS) {
+    // The radius is a bigint, as the limits of comparisons are.
     PG_RETURN_POINTER(make_ball(PG_GETARG_INT64(0), PG_GETARG_INT64(1)));
 }
 
