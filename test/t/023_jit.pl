@@ -114,6 +114,9 @@ my %calls = (
 		q{near_duplicate_join(format('SELECT 1, %L', body), format('SELECT 2, %L', copy), .3)},
 	'near_duplicate_join(text,text,double precision,anyelement)' =>
 		q{near_duplicate_join(format('SELECT %L, %L', hex, body), format('SELECT %L, %L', hex, copy), .3, hex)},
+	'passage_pairs(text,integer,integer)'           => q{passage_pairs(format('VALUES (1, %L), (2, %L)', body, copy), 2)},
+	'passage_pairs(text,integer,integer,anyelement)' =>
+		q{passage_pairs(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), 2, 1000, hex)},
 	'minhash_code(text,integer,text,integer)'       => 'minhash_code(body, 128, words, 1 + radius)',
 	'code_from_hex(text)'                           => q{code_from_hex(hex || hex)},
 	'minhash_code_of(text[],integer)'               => 'minhash_code_of(features)',
@@ -132,6 +135,7 @@ my %calls = (
 	'bit_lanes(bit,integer)'                        => 'bit_lanes(code, radius - radius - 1)',
 	'bit_lane_layout(integer)'                      => 'bit_lane_layout(1 + radius)',
 	'document_lane_layout(integer)'                 => 'document_lane_layout(radius)',
+	'passage_lane_layout(integer)'                  => 'passage_lane_layout(radius)',
 );
 $calls{"hamming_near_$_(bigint,bigint)"} = 'fp ~' . '|' x $_ . '= other' for 1 .. 8;
 # Called by the planner, or by the aggregates above.
@@ -195,7 +199,7 @@ same_by_jit('SELECT ' . join(",\n", @scalar) . ' FROM docs WHERE id <= 40');
 for (@others)
 {
 	my ($function, $call) = @$_;
-	my $few = $function =~ /index_|layouts|_of\(|quality|near_duplicate_/ ? 'WHERE id <= 3' : '';
+	my $few = $function =~ /index_|layouts|_of\(|quality|near_duplicate_|passage_pairs/ ? 'WHERE id <= 3' : '';
 	my $groups = $function =~ /_agg\(/ ? 'GROUP BY radius' : '';
 	same_by_jit(qq{SELECT md5(string_agg(r::text, ' ' ORDER BY r::text)) AS "$function" FROM (SELECT $call AS r FROM docs $few $groups) d});
 }
