@@ -11,6 +11,7 @@
 #include "server/growing.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace simhash {
 
@@ -149,15 +150,16 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
 void remove_from_tables(Vacuum* vacuum) {
     if (vacuum->removed_count == 0)
         return;
-    // In the posting table's order, so that one leaf answers for many of them.
     uint64_t* removed = vacuum->removed;
-    std::sort(removed, removed + vacuum->removed_count);
-    size_t count = std::unique(removed, removed + vacuum->removed_count) - removed;
-    vacuum->answers.set_posting_table(vacuum_table(vacuum, 0));
-    vacuum->answers.begin(count);
+    size_t count = vacuum->removed_count;
     // The same fingerprints, permuted for a table and in its order.
     auto* keys = static_cast<uint64_t*>(
         MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint64_t)));
+    // First in the posting table's order, so that one leaf answers for many of them.
+    bucket_sort({removed, count}, keys, std::identity(), vacuum_delay);
+    count = std::unique_copy(keys, keys + count, removed) - removed;
+    vacuum->answers.set_posting_table(vacuum_table(vacuum, 0));
+    vacuum->answers.begin(count);
     for (int table = 1; table < vacuum->layout->table_count; table++) {
         // Other rows may have these fingerprints still, or again. keep_absent() finds most of them
         // here, without a lock on the block table. Later changes show in the LSNs.
@@ -266,17 +268,18 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     int packed_kept = keep_live(vacuum, block, vacuum->packed, packed_count, remember);
     int tail_kept = keep_live(vacuum, block, vacuum->tail, tail_count, remember);
     int removed = packed_count - packed_kept + tail_count - tail_kept;
-    // Each row with a fingerprint has a posting for each lane; it counts once.
+    // A row with a fingerprint has a posting for each lane, and counts once. Where lanes vary in number
+    // these are postings: the server is told the table's rows.
     if (vacuum->lane == 0 || is_null_table) {
         vacuum->result->num_index_tuples += packed_kept + tail_kept;
         vacuum->result->tuples_removed += removed;
     }
     if (removed == 0)
         return;
-    // We set the flag before the first entry goes, and its record precedes the removal's in WAL. So
+    // We set the flag before the first fingerprint goes, and its record precedes the removal's in WAL. So
     // after a crash at any point the next VACUUM knows that block tables may have orphans. The
     // metapage is last in the order of locks, so we may lock it while we hold the leaf (rule 5).
-    if (!vacuum->pending) {
+    if (remember && !vacuum->pending) {
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
         vacuum->pending = true;
     }

@@ -7,10 +7,7 @@ void HashScan::start(std::span<const uint64_t> lanes) {
     seen_.clear();
     lane_->postings.stop();
     lane_->matches.clear();
-    lane_->matches.add(lanes);
-    // The server compares each row, so where work_mem does not hold the lanes, every row will do.
-    if (lane_->matches.is_full())
-        start_everything();
+    lane_->matches.append(lanes);
 }
 
 void HashScan::start_everything() {
@@ -20,12 +17,8 @@ void HashScan::start_everything() {
 }
 
 void HashScan::drop_seen() {
-    if (repeats == Repeats::kAny)
-        return;
-    bool is_full = repeats == Repeats::kBeyondFull && seen_.is_full();
-    lane_->postings.keep_if([&](const Entry& posting) {
-        return is_full ? !seen_.contains(posting.tid) : seen_.add(posting.tid);
-    });
+    if (!may_repeat)
+        lane_->postings.keep_if([&](const Entry& posting) { return seen_.add(posting.tid); });
 }
 
 bool HashScan::next_leaf() {

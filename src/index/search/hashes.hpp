@@ -16,16 +16,11 @@ class HashScan {
     void start(std::span<const uint64_t> lanes);
     // Begins a scan of all rows that have a lane.
     void start_everything();
-    // Loads rows into the lane's postings that were not loaded before. Returns false at the end.
+    // Loads rows into the lane's postings, none of them loaded before. Returns false at the end.
     bool next_leaf();
 
-    // What becomes of a row that was loaded before.
-    enum class Repeats : uint8 {
-        kNone,       // it is left out
-        kBeyondFull, // the same, until work_mem is full
-        kAny,        // it is loaded again
-    };
-    Repeats repeats = Repeats::kNone;
+    // True where a row may be loaded more than once, as for a bitmap, which takes it once.
+    bool may_repeat = false;
 
   private:
     void drop_seen();

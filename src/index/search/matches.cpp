@@ -24,11 +24,14 @@ void Matches::add(std::span<const uint64_t> fingerprints) {
     // reports the fingerprint.
     if (count_ > 0 && fingerprints_[count_ - 1] == fingerprints.front())
         fingerprints = fingerprints.subspan(1);
-    size_t count = count_ + fingerprints.size();
     // The caller reads is_full() and goes over to a pass: a part of the matches would be of no use.
-    is_full_ |= count > limit_;
-    if (is_full_)
-        return;
+    is_full_ |= count_ + fingerprints.size() > limit_;
+    if (!is_full_)
+        append(fingerprints);
+}
+
+void Matches::append(std::span<const uint64_t> fingerprints) {
+    size_t count = count_ + fingerprints.size();
     make_room(index_->memory(), &fingerprints_, &capacity_, count, kMinCapacity);
     std::copy(fingerprints.begin(), fingerprints.end(), fingerprints_ + count_);
     count_ = count;

@@ -16,6 +16,9 @@ class Matches {
     // the list is incomplete then. Skips the first one if it repeats the last one of the list.
     void add(std::span<const uint64_t> fingerprints);
     bool is_full() const { return is_full_; }
+    // Adds the fingerprints whether they fit into work_mem or not: those of a query, which is in
+    // memory already.
+    void append(std::span<const uint64_t> fingerprints);
     size_t count() const { return count_; }
     // Sorts the matches within `radius` of the target by distance from it, and drops repetitions.
     // take() returns only these; the others are held back.

@@ -218,10 +218,9 @@ void read_snapshot_and_heap(IndexScanDesc desc, Scan* scan) {
     if (heap != nullptr && heap->rd_rel->relam != HEAP_TABLE_AM_OID)
         heap = nullptr;
     prepare_lanes(scan, desc->xs_snapshot, heap, keeps_pin);
-    // Only the check of an exclusion constraint keeps a pin here, and a row may come to it again.
+    // The check of an exclusion constraint is an error where the new row itself comes twice.
     if (scan->hashes != nullptr)
-        scan->hashes->repeats =
-            keeps_pin ? HashScan::Repeats::kBeyondFull : HashScan::Repeats::kNone;
+        scan->hashes->may_repeat = false;
 }
 
 } // namespace
@@ -284,7 +283,7 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
     if (scan->wide != nullptr)
         scan->wide->may_repeat = true;
     if (scan->hashes != nullptr)
-        scan->hashes->repeats = HashScan::Repeats::kAny;
+        scan->hashes->may_repeat = true;
     int64 rows = 0;
     while (next_leaf(scan)) {
         // The server takes an array of TIDs; this one is on the stack.
