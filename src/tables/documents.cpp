@@ -32,8 +32,8 @@ Documents::Documents(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_by
                      size_t set_bytes, size_t word_bytes)
     : ids_(*ids), copies_(*copies), context_(CurrentMemoryContext), sort_bytes_(sort_bytes),
       // Coded words become a set of four times their size or so.
-      part_bytes_(set_bytes / 16 + 1), documents_(pool), kept_(pool), cutter_(word_bytes),
-      most_(set_bytes / sizeof(uint64_t)) {}
+      part_bytes_(set_bytes / 16 + 1), word_bytes_(word_bytes), documents_(pool), kept_(pool),
+      cutter_(word_bytes), most_(set_bytes / sizeof(uint64_t)) {}
 
 ValueReceiver Documents::receiver() {
     return {begin, add, this, "an id and a text", "SELECT id, body FROM pages"};
@@ -44,7 +44,11 @@ void Documents::read(const text* query, Models* models) {
     ExternalSorter<Entry> by_lane[] = {ExternalSorter<Entry>(sort_bytes_ / 4),
                                        ExternalSorter<Entry>(sort_bytes_ / 4)};
     by_set_.emplace(sort_bytes_ / 2);
+    workers_.emplace(word_bytes_, cut_receiver());
     read_rows(query, &ids_, &copies_, receiver());
+    workers_->finish();
+    workers_.reset();
+    first_table_ += CuttingWorkers::kMost;
     find_models([&](RowNumber row) {
         Document document = documents_[row];
         for (size_t lane = 0; lane < kLanesOfDocument; lane++)
@@ -83,20 +87,40 @@ void Documents::add(void* documents, RowNumber row, Datum document, bool is_null
     if (is_null)
         return;
     if (self->is_text_) {
-        CutDocument cut = self->cutter_.cut(DatumGetTextPP(document));
-        self->store(row, cut, self->cutter_.words().data(), cut.word_bytes);
+        const text* source = DatumGetTextPP(document);
+        if (self->workers_->add(row, source))
+            return;
+        CutDocument cut = self->cutter_.cut(source);
+        self->store(row, cut, self->cutter_.words().data(), cut.word_bytes, 0);
     } else {
         const ShingleSet* set = datum_get_shingle_set(document);
         self->check_kind(set->kind());
-        self->store(row, document_of(set->span()), set->span().data(), set->span().size_bytes());
+        self->store(row, document_of(set->span()), set->span().data(), set->span().size_bytes(), 0);
     }
 }
 
+CutReceiver Documents::cut_receiver() {
+    return {[](void* documents, int worker, RowNumber row, const CutDocument& document,
+               const uint8_t* words) {
+                auto* self = static_cast<Documents*>(documents);
+                self->store(row, document, words, document.word_bytes, self->first_table_ + worker);
+            },
+            [](void* documents, int worker, std::span<const uint8_t> words) {
+                auto* self = static_cast<Documents*>(documents);
+                MemoryContext caller = MemoryContextSwitchTo(self->context_);
+                self->tables_[self->first_table_ + worker].emplace(server_memory(), words);
+                MemoryContextSwitchTo(caller);
+            },
+            this};
+}
+
 // A document without features is in no pair.
-void Documents::store(RowNumber row, const CutDocument& document, const void* kept, size_t bytes) {
+void Documents::store(RowNumber row, const CutDocument& document, const void* kept, size_t bytes,
+                      int table) {
     if (document.features == 0)
         return;
-    documents_.set(row, {kept_.size(), document.lanes, document.features, document.word_bytes});
+    documents_.set(row, {kept_.size(), uint64_t(table), document.lanes, document.features,
+                         document.word_bytes});
     kept_.append(kept, bytes);
     by_set_->add({document.set_hash, row});
 }
@@ -180,7 +204,8 @@ void Documents::make_set(const Document& document, uint64_t* set) {
         return;
     }
     kept_.read(document.kept, cutter_.room(document.word_bytes), document.word_bytes);
-    FeatureHashes made = cutter_.set_by(cutter_.table());
+    FeatureHashes made =
+        cutter_.set_by(document.table == 0 ? cutter_.table() : *tables_[document.table]);
     Assert(made.size() == document.features);
     std::copy(made.begin(), made.end(), set);
 }

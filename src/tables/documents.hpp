@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "server/sorter.hpp"
+#include "tables/cutting_workers.hpp"
 #include "tables/models.hpp"
 #include "tables/query_rows.hpp"
 #include "tables/text_cutter.hpp"
@@ -20,7 +21,8 @@
 namespace simhash {
 
 struct Document {
-    uint64_t kept; // where its words are, or its set
+    uint64_t kept : 56; // where its words are, or its set
+    uint64_t table : 8; // by which its words are coded
     DocumentLanes lanes;
     uint32_t features;   // how many; a document without features has no lanes
     uint32_t word_bytes; // of its coded words; 0 where the set is kept
@@ -61,7 +63,9 @@ class Documents {
     static void add(void* documents, RowNumber row, Datum document, bool is_null);
     ValueReceiver receiver();
     void check_kind(ShingleKind kind);
-    void store(RowNumber row, const CutDocument& document, const void* kept, size_t bytes);
+    CutReceiver cut_receiver();
+    void store(RowNumber row, const CutDocument& document, const void* kept, size_t bytes,
+               int table);
     template <typename Give>
     void find_models(const Give& give);
     bool have_equal_sets(RowNumber a, RowNumber b);
@@ -72,12 +76,16 @@ class Documents {
     RowIds& ids_;
     Copies& copies_;
     MemoryContext context_;
-    size_t sort_bytes_, part_bytes_;
+    size_t sort_bytes_, part_bytes_, word_bytes_;
     bool is_text_ = true; // what the query returns; else it is sets
     std::optional<ShingleKind> kind_;
     PagedArray<Document> documents_;
     PagedBytes kept_;
     TextCutter cutter_;
+    std::optional<CuttingWorkers> workers_; // while a query is read
+    // 0 is that of cutter_. Those of workers follow: of the first query, and of the second.
+    std::optional<WordTable> tables_[1 + 2 * CuttingWorkers::kMost];
+    int first_table_ = 1; // of the workers
     // (hash of the set, row) of the documents of a query that have features. Equal sets have equal
     // hashes; sets with equal hashes may differ, and are compared.
     std::optional<ExternalSorter<Entry>> by_set_;

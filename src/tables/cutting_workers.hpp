@@ -1,0 +1,75 @@
+// Background workers that cut the texts of a query, while this backend runs the query:
+//
+//     this backend    rows of the query --batches of texts--> queue --> worker
+//                     documents <---------------------------- queue <--
+//
+// A text goes to a worker that has room for it; when all have enough to do, the caller cuts it. So
+// nobody waits, whatever the plan of the query and the order of its rows are, and it does not matter
+// when workers start, or whether. They are no parallel workers of the transaction, which would
+// forbid the query's functions much, and they need no database: a text is all that a cutter reads.
+// When this backend leaves, by an error or otherwise, the queues are gone, and the workers with
+// them.
+#pragma once
+
+#include "server/pg.hpp"
+
+#include "tables/row_ids.hpp"
+#include "tables/text_cutter.hpp"
+
+namespace simhash {
+
+// Receives the documents, in no particular order.
+struct CutReceiver {
+    // words: coded by the table of the worker
+    void (*document)(void* context, int worker, RowNumber row, const CutDocument& document,
+                     const uint8_t* words);
+    // Called for each worker after its last document.
+    void (*table)(void* context, int worker, std::span<const uint8_t> words);
+    void* context;
+};
+
+class CuttingWorkers {
+  public:
+    static constexpr int kMost = 8;
+
+    // In the current memory context. table_bytes: for the table of words of each worker
+    CuttingWorkers(size_t table_bytes, const CutReceiver& receiver);
+
+    // Gives the text to a worker. False if none has room for it. May call the receiver.
+    bool add(RowNumber row, const text* document);
+
+    // Waits for the documents that are still out, and ends the workers.
+    void finish();
+
+  private:
+    struct Worker {
+        BackgroundWorkerHandle* process;
+        shm_mq_handle* texts;
+        shm_mq_handle* documents;
+        int batches; // whose documents have not come
+
+        // It may also never start.
+        bool has_started() const {
+            return shm_mq_get_sender(shm_mq_get_queue(documents)) != nullptr;
+        }
+    };
+
+    void launch();
+    void send_batch();
+    void collect();
+    bool receive(int worker, bool wait);
+
+    MemoryContext context_;
+    CutReceiver receiver_;
+    size_t table_bytes_;
+    size_t texts_ = 0, given_ = 0; // that were added, and given to workers
+    dsm_segment* segment_ = nullptr;
+    int count_ = 0;
+    Worker workers_[kMost];
+    StringInfoData batch_; // for the worker that is being filled
+    int filled_ = kNone;
+
+    static constexpr int kNone = -1;
+};
+
+} // namespace simhash
