@@ -394,7 +394,11 @@ def words(text):
     for character in text:
         of = kind(character)
         if of == "mark" and run:
-            if size_of(run[-1]) <= MARKS_UP_TO:
+            # A voicing mark of Kana does not compose yet where separators stood before it.
+            composed = unicodedata.normalize("NFC", run[-1] + character)
+            if character in "\u3099\u309A" and len(composed) == 1:
+                run[-1] = composed
+            elif size_of(run[-1]) <= MARKS_UP_TO:
                 run[-1] += character
         elif of == "spaceless":
             end_word()

@@ -229,6 +229,8 @@ TEST(Words, RunsOfScriptsWithoutSpacesGoOnOverSeparators) {
     EXPECT_EQ(features("\u6771. \u00E9 \u4EAC"), (Strings{"\u6771", "e", "\u4EAC"}));
     // A mark that a line break has cut off stays with its letter.
     EXPECT_EQ(features("\u0E01\n\u0E34\u0E19"), (Strings{"\u0E01\u0E34\u0E19"}));
+    EXPECT_EQ(features("\u304B\n\u3099\u304D"), (Strings{"\u304C\u304D"}));
+    EXPECT_EQ(features("\uFF8A \n\uFF9F\uFF9E\u304D"), (Strings{"\u30D1\u3099\u304D"}));
     EXPECT_EQ(features("\u0E01\u0E35\n\u0E48\u0E19", FeatureKind::kCharacters, 2),
               features("\u0E01\u0E35\u0E48\u0E19", FeatureKind::kCharacters, 2));
 }

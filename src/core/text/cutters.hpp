@@ -248,8 +248,23 @@ class WordCutter {
             else
                 end_word();
         }
+        if (code_point == kVoiced || code_point == kSemiVoiced)
+            code_point = composed_with_current(code_point);
         if (current_.bytes + 4 <= int(sizeof(current_.text)))
             current_.bytes += encode_utf8(code_point, current_.text + current_.bytes);
+    }
+
+    // The voicing marks of Kana. One that a line break cut off its letter still composes with it,
+    // and "が", in place of "か", is returned. Otherwise the mark is. Not inlined: it is rare.
+    static constexpr uint32_t kVoiced = 0x3099, kSemiVoiced = 0x309A;
+    __attribute__((noinline)) uint32_t composed_with_current(uint32_t mark) {
+        const uint8_t *behind = current_.text, *end = current_.text + current_.bytes;
+        uint32_t letter = decode_utf8(behind, end);
+        uint32_t composed = behind == end ? composite(letter, mark) : 0;
+        if (composed == 0)
+            return mark;
+        current_.bytes = 0;
+        return composed;
     }
 
     // The current character with its marks is complete. It makes a pair with the one before, if

@@ -82,7 +82,8 @@ void order_marks(Part* begin, Part* end) {
     }
 }
 
-// The code point that two compose to; 0 if they do not compose.
+} // namespace
+
 uint32_t composite(uint32_t first, uint32_t second) {
     if (first - kLeading < kLeadingCount && second - kVowels < kVowelCount)
         return kSyllables + ((first - kLeading) * kVowelCount + second - kVowels) * kTrailingCount;
@@ -95,6 +96,8 @@ uint32_t composite(uint32_t first, uint32_t second) {
             return uint32_t(row[1]);
     return 0;
 }
+
+namespace {
 
 // Composes a character with those after it. A code point between the two with the same or a higher
 // combining class prevents that. Returns the number of code points written.

@@ -18,6 +18,9 @@ constexpr int kMaxNormalisedSegment = 18 * kMaxSegment;
 // The form of a code point by itself, if that is one code point, else 0.
 uint32_t form_of_one(uint32_t code_point);
 
+// The code point that two compose to; 0 if they do not compose.
+uint32_t composite(uint32_t first, uint32_t second);
+
 // Normalises a segment of 1..kMaxSegment code points, none of them kIgnored; `out` has
 // room for kMaxNormalisedSegment code points. Returns the number written.
 int normalise_segment(const uint32_t* segment, int length, uint32_t* out);
