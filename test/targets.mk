@@ -142,7 +142,7 @@ build/verified_pairs build/false_neighbours: build/%: test/bench/%.cpp build/tes
 		$(CORE_SOURCES:%.cpp=build/%.o)
 	$(UNIT_CXX) $(UNIT_CXXFLAGS) -std=c++20 -ffp-contract=off $(WARNINGS) -Isrc -Itest/quality -o $@ $^
 
-CORPORA = $(filter-out $(wildcard build/quality/corpora/pieces-* build/quality/corpora/unseen-*),\
+CORPORA = $(filter-out $(wildcard build/quality/corpora/pieces-* build/quality/corpora/unseen-* build/quality/corpora/script-*),\
 	$(wildcard build/quality/corpora/*))
 
 verified-pairs: build/verified_pairs

@@ -22,6 +22,19 @@ bytes, in UTF-8. The part of a corpus's name before the first dash is its kind.
                Javadoc, style sheets, JavaScript, JSON, the kernel's headers, translation files (po),
                prose in many languages (GNOME's help), READMEs, short texts (paragraphs of git's
                documentation), icons (SVG) and TeX, each in three releases
+  script-*     a group of its own, too: what people change in a script without writing anything else.
+               Pages of LibreOffice's help (Chinese, Japanese, Turkish, Vietnamese) and of Debian's
+               handbook (Arabic), messages of LibreOffice in groups (Thai, Arabic), descriptions
+               with pictographs put in (emoji), in three releases. Each text stands there twice, the
+               second time with up to a tenth of its sentences replaced. Then each is dressed, every
+               edit with probability 1/2, and followed by what it was before:
+                 zh, ja, th  other commas and brackets, full-width letters and digits, marks apart
+                             from their letters, blanks between the characters, lines of 16 to 40
+                 ar          without vowel signs, hamza and madda, or with more vowel signs;
+                             tatweel; Persian kaf and yeh, heh for teh marbuta; commas; lines
+                 tr, vi      without accents, or these apart from their letters; capitals, by
+                             Turkish or English rules; lines
+                 emoji       U+FE0F, skin tones, keycaps, pictographs close to words; lines
 
 Where editions are put together, a page that did not change between two of them is taken once: those
 copies would be of our making, and every form finds them. Documents of less than 500 bytes are left
@@ -34,16 +47,21 @@ import gzip
 import hashlib
 import html.parser
 import os
+import random
 import re
+import struct
 import subprocess
 import sys
+import textwrap
+import unicodedata
 
 # Bytes of a document, least and greatest, by the beginning of its corpus's name (the longest).
 SIZES = {"short": (100, 400), "pieces-100": (70, 140), "pieces-300": (210, 420),
          "pieces-1000": (700, 1400), "changelog": (500, 200_000), "unseen": (500, 100_000),
-         "unseen-short": (100, 400), "": (500, sys.maxsize)}
+         "unseen-short": (100, 400), "script": (500, 20_000), "script-emoji": (100, 400),
+         "": (500, sys.maxsize)}
 # Documents, bytes, or a little more, likewise.
-GREATEST_CORPUS = {"unseen": (2000, 8_000_000), "": (4000, 24_000_000)}
+GREATEST_CORPUS = {"unseen": (2000, 8_000_000), "script": (1000, 4_000_000), "": (4000, 24_000_000)}
 RELEASES = ("bullseye", "bookworm", "trixie")  # Debian 11, 12, 13
 MIRROR = ("deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
           "http://deb.debian.org/debian {} main\n")
@@ -197,10 +215,25 @@ def read(path):
         data = file.read()
     if path.endswith(".gz"):
         data = gzip.decompress(data)
+    if path.endswith(".mo"):
+        data = messages(data)
     try:
         return data.decode("utf-8").replace("\0", "")
     except UnicodeDecodeError:
         return data.decode("latin-1").replace("\0", "")
+
+
+def messages(data):
+    """The translations in a file of gettext's, in an order by their originals that has nothing to
+    do with what they say, separated by empty lines."""
+    count, originals, translations = struct.unpack_from("<3I", data, 8)
+
+    def string(table, number):
+        size, begin = struct.unpack_from("<2I", data, table + 8 * number)
+        return data[begin:begin + size]
+    order = sorted(range(1, count), key=lambda number:  # without the head, number 0
+                   hashlib.sha256(string(originals, number)).digest())
+    return b"\n\n".join(string(translations, number) for number in order)
 
 
 # ---- from a file to its documents ----
@@ -211,6 +244,37 @@ def whole(text):
 
 def paragraphs(text):
     return re.split(r"\n\s*\n", text)
+
+
+def number_of(text):
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")
+
+
+def groups(text):
+    """Groups of about 12 messages of at least 20 characters; a group ends at a message that is told
+    by its hash, so that one that is new or gone changes one group."""
+    out = [[]]
+    for message in filter(lambda message: len(message) >= 20, paragraphs(text)):
+        out[-1].append(message)
+        if number_of(message) % 12 == 0:
+            out.append([])
+    return map("\n".join, out)
+
+
+PICTOGRAPHS = ("😀 😂 😉 🙏 👍 👋 💪 🙌 🔥 ✨ 🎉 ❤ ☀ ☎ ✔ ✅ ⚠ ⭐ 🌍 🐧 📦 🔧 🐛 🚀 👩 👶 🏃 ✌ ☝ "
+               "👨‍👩‍👧 🧑‍💻 🇩🇪 🇯🇵").split()
+
+
+def with_pictographs(text):
+    """Paragraphs with pictographs after some words, which are told by the words."""
+    def marked(word):
+        number = number_of(word)
+        return f"{word} {PICTOGRAPHS[number % len(PICTOGRAPHS)]}" if number % 7 == 0 else word
+    return [" ".join(map(marked, paragraph.split())) for paragraph in paragraphs(text)]
+
+
+def page_text_or_groups(text):
+    return html_text(text) if "<html" in text[:2000] else groups(text)
 
 
 def mail_body(text):
@@ -361,6 +425,15 @@ CORPORA = {
     "unseen-svg": Corpus(editions("adwaita-icon-theme"), r"\.svg$", whole, "^$"),
     "unseen-tex": Corpus(editions("texlive-latex-base", "texlive-latex-recommended"),
                          r"\.(sty|cls|def|tex|ltx)$", whole, "^$"),
+    "script-zh": Corpus(office_help("zh-cn").packages + office_help("zh-tw").packages,
+                        *office_help("")[1:]),
+    "script-ja": office_help("ja"),
+    "script-th": Corpus(editions("libreoffice-l10n-th"), r"\.mo$", groups),
+    "script-ar": Corpus(editions("libreoffice-l10n-ar", "debian-handbook"),
+                        r"\.mo$|/ar-MA/.*\.html$", page_text_or_groups),
+    "script-tr": office_help("tr"),
+    "script-vi": office_help("vi"),
+    "script-emoji": Corpus(editions("descriptions-en"), "", with_pictographs),
     "licence": Corpus([], r"/copyright$", whole),
     "mail": Corpus([], r"/data/.*\.txt$", mail_body),
 }
@@ -410,6 +483,124 @@ def documents(folder, name):
     return kept
 
 
+# ---- what people change in a script ----
+
+# What letters of a script look like, and which share of a text they are at least: not all pages are
+# translated.
+LETTERS = {"zh": ("[\u4E00-\u9FFF]", .3), "ja": ("[\u3041-\u30FF]", .2),
+           "th": ("[\u0E01-\u0E59]", .4), "ar": ("[\u0621-\u06D3]", .4),
+           "tr": ("[çğışöüÇĞİŞÖÜ]", .04), "vi": ("[à-ỹđ]", .1), "emoji": ("", 0)}
+# A character of a script without spaces, with what is never cut from it.
+CLUSTER = "[\u0E01-\u0E46\u3041-\u30FF\u3400-\u9FFF]"
+JOINED = "[\u0E31\u0E33-\u0E3A\u0E47-\u0E4E\u3099\u309A]"
+COMMAS = [str.maketrans("，。、；：？！（）「」『』“”【】《》", ",.,;:?!()\"\"''\"\"[]<>"),
+          str.maketrans(",.;:?!()[]“”、", "，．；：？！（）【】「」，")]
+
+
+def replace_sentences(text, draw, others):
+    """Up to a tenth of the sentences, at least one, become such of other texts."""
+    def places(of):
+        return [found.span() for found in re.finditer(r"[^.!?。！？؟\n]{8,}", of)]
+    spans = places(text)
+    for begin, end in sorted(draw.sample(spans, min(len(spans), 1 + draw.randrange(
+            1 + len(spans) // 10))), reverse=True):
+        other = draw.choice(others)
+        new_begin, new_end = draw.choice(places(other) or [(0, 60)])
+        text = text[:begin] + other[new_begin:new_end] + text[end:]
+    return text
+
+
+def lines(text, draw):
+    return "\n".join(textwrap.wrap(text, draw.randint(16, 40), break_long_words=False,
+                                   break_on_hyphens=False))
+
+
+def decomposed(text, draw):
+    return unicodedata.normalize("NFD", text)
+
+
+def plain_letters(text, draw):
+    """Without accents and vowel signs."""
+    return "".join(c for c in decomposed(text, draw).replace("đ", "d").replace("Đ", "D")
+                   .replace("ı", "i") if unicodedata.category(c) != "Mn")
+
+
+def other_commas(text, draw):
+    return text.translate(draw.choice(COMMAS))
+
+
+def full_width(text, draw):
+    return re.sub("[0-9A-Za-z]", lambda c: chr(ord(c[0]) + 0xFEE0), text)
+
+
+def blanks_between(text, draw):
+    blank = draw.choice(" \u3000\u200B")
+    return re.sub(f"({CLUSTER}{JOINED}*)(?={CLUSTER})(?!{JOINED})", r"\1" + blank, text)
+
+
+def lines_of_characters(text, draw):
+    width, out, length = draw.randint(16, 40), [], 0
+    for piece in re.findall(rf"[^\W\u0E01-\u9FFF]+|\s|.{JOINED}*", text):
+        if length + len(piece) > width:
+            out.append("\n")
+            length = 0
+        out.append(piece)
+        length = 0 if piece == "\n" else length + len(piece)
+    return "".join(out)
+
+
+def vowel_signs(text, draw):
+    return re.sub("[\u0621-\u064A]", lambda c: c[0] + draw.choice(
+        ["", "", "\u064E", "\u064F", "\u0650", "\u0651", "\u0652"]), text)
+
+
+def tatweel(text, draw):
+    return re.sub("(?<=[بتثجحخسشصضطظعغفقكلمنهي])(?=[\u0621-\u064A])",
+                  lambda _: draw.choice(["", "", "", "ـ", "ـــ"]), text)
+
+
+def other_letters(text, draw):
+    return text.translate(str.maketrans("كيةى،؛؟", draw.choice(["کیهی,;?", "كىهي،؛؟"])))
+
+
+def capitals(text, draw):
+    return (text.replace("i", "İ") if "ı" in text and draw.random() < .5 else text).upper()
+
+
+def pictographs(text, draw):
+    """U+FE0F after what may have one or not, skin tones after hands and people, keycaps, no space
+    before."""
+    text = re.sub("[❤☀☎✔⚠✌☝]", lambda c: c[0] + draw.choice(["", "\uFE0F"]), text)
+    text = re.sub("[🙏👍👋💪🙌👶🏃✌☝](?!\uFE0F)", lambda c: c[0] + draw.choice(
+        ["", "🏻", "🏽", "🏿"]), text)
+    if draw.random() < .5:
+        text = re.sub(r"(?<![0-9A-Za-z])[0-9](?![0-9A-Za-z])", "\\g<0>\uFE0F\u20E3", text)
+    return re.sub(" (?=[^\x00-\u2190])", lambda _: draw.choice(["", " "]), text)
+
+
+SPACELESS = [other_commas, full_width, decomposed, blanks_between, lines_of_characters]
+LATIN = [(plain_letters, decomposed), capitals, lines]
+DRESS = {"zh": SPACELESS, "ja": SPACELESS, "th": SPACELESS, "tr": LATIN, "vi": LATIN,
+         "ar": [(plain_letters, vowel_signs), tatweel, other_letters, lines],
+         "emoji": [pictographs, lines]}
+
+
+def dressed(texts, script):
+    """Each text, and a copy with other sentences; dressed, and before that."""
+    letters, least = LETTERS[script]
+    texts = [text for text in texts if len(re.findall(letters, text)) >= least * len(text)]
+    draw, out = random.Random(47), []
+    for text in texts:
+        for before in (text, replace_sentences(text, draw, texts)):
+            after = before
+            for edit in DRESS[script]:
+                if draw.random() < .5:
+                    edit = draw.choice(edit) if isinstance(edit, tuple) else edit
+                    after = edit(after, draw)
+            out += [after, before]
+    return out
+
+
 def main():
     folder = os.path.abspath(sys.argv[1])
     os.makedirs(os.path.join(folder, "corpora"), exist_ok=True)
@@ -417,8 +608,11 @@ def main():
     for name in CORPORA:
         path = os.path.join(folder, "corpora", name)
         if not os.path.exists(path):
+            kept = documents(folder, name)
+            if name.startswith("script-"):
+                kept = dressed(kept, name.removeprefix("script-"))
             with open(path + ".part", "wb") as file:
-                file.writelines(text.encode() + b"\0" for text in documents(folder, name))
+                file.writelines(text.encode() + b"\0" for text in kept)
             os.rename(path + ".part", path)
 
 

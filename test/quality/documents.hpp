@@ -30,16 +30,22 @@ struct Corpus {
     std::string name;
     Documents documents;
     bool spaceless; // of a script that is written without spaces
+    // The documents as they were before edits that are not to count; empty where there are none.
+    Documents before;
 };
 
-// Documents that end in a NUL byte.
+// Documents that end in a NUL byte. In script-* each is followed by what it was before.
 inline Corpus read_corpus(const std::string& path) {
     const std::string name = path.substr(path.rfind('/') + 1);
-    const bool spaceless = name.ends_with("-zh") || name.ends_with("-ja") || name.ends_with("-cjk");
-    Corpus corpus{name, {}, spaceless};
+    const bool spaceless = name.ends_with("-zh") || name.ends_with("-ja") ||
+                           name.ends_with("-th") || name.ends_with("-cjk");
+    Corpus corpus{name, {}, spaceless, {}};
     std::ifstream file(path, std::ios::binary);
-    for (std::string document; std::getline(file, document, '\0');)
+    for (std::string document; std::getline(file, document, '\0');) {
         corpus.documents.push_back(document);
+        if (name.starts_with("script-") && std::getline(file, document, '\0'))
+            corpus.before.push_back(document);
+    }
     return corpus;
 }
 

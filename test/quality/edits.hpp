@@ -9,19 +9,32 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/unicode.hpp"
 #include "documents.hpp"
 
 namespace quality {
 
+// Where the character that begins at `at` ends, with the marks after it.
+inline size_t end_of_character(const std::string& text, size_t at) {
+    using namespace simhash;
+    const uint8_t* const begin = reinterpret_cast<const uint8_t*>(text.data());
+    const uint8_t* const text_end = begin + text.size();
+    const uint8_t* next = begin + at;
+    decode_utf8(next, text_end);
+    for (const uint8_t* end = next; next < text_end; end = next)
+        if (kind_of_class(character_class(decode_utf8(next, text_end))) != kMark)
+            return end - begin;
+    return text.size();
+}
+
 // What is replaced or added as a word: a run without white space, or one character of several bytes
-// in a corpus without spaces.
+// in a corpus without spaces, with its marks.
 inline std::vector<std::pair<size_t, size_t>> words_of(const std::string& text, bool spaceless) {
     std::vector<std::pair<size_t, size_t>> words; // (begin, end)
     for (size_t at = 0; at < text.size();) {
         size_t end = at;
         if (spaceless && uint8_t(text[at]) >= 0x80)
-            for (end++; end < text.size() && (uint8_t(text[end]) & 0xC0) == 0x80;)
-                end++;
+            end = end_of_character(text, at);
         else
             while (end < text.size() && !isspace(uint8_t(text[end])) &&
                    !(spaceless && uint8_t(text[end]) >= 0x80))

@@ -6,6 +6,7 @@
 // Truth 1: pairs of documents by exact similarity (truth.hpp): J >= 0.8 is a near-duplicate
 // ("near"), J < 0.5 is not ("others"); what lies between counts for neither ("between").
 // Truth 2: copies of documents with edits of known kind (edits.hpp).
+// Of script-* only recall is measured.
 //
 // Prints lines of fields separated by tabs, for report.py. A triple is "near,between,others": the
 // pairs that were found, by what they are in truth. Triples are by radius, 0 to 12; in forms of 128 and
@@ -287,17 +288,26 @@ class Strangers {
     std::map<std::string, std::map<std::string, std::vector<Codes>>> samples_;
 };
 
-void measure(const std::string& path, Strangers& strangers) {
-    const Corpus corpus = read_corpus(path);
-    const std::vector<Shingles> sets = shingles_of(corpus);
-    const Truth truth = find_truth(sets);
-    const Replicates replicates(corpus.documents.size());
-    const Measured on{corpus, truth, replicates};
+void print_corpus(const Corpus& corpus, const Truth& truth) {
     size_t bytes = 0;
     for (const std::string& document : corpus.documents)
         bytes += document.size();
     printf("corpus\t%s\t%zu\t%zu\t%zu\t%zu\n", corpus.name.c_str(), corpus.documents.size(), bytes,
            truth.near.size(), truth.between.size());
+}
+
+void measure(const std::string& path, Strangers& strangers) {
+    const Corpus corpus = read_corpus(path);
+    if (!corpus.before.empty()) { // dressed documents
+        print_corpus(corpus, find_truth(word_shingles(corpus.before)));
+        print_recall(corpus);
+        return;
+    }
+    const std::vector<Shingles> sets = shingles_of(corpus);
+    const Truth truth = find_truth(sets);
+    const Replicates replicates(corpus.documents.size());
+    const Measured on{corpus, truth, replicates};
+    print_corpus(corpus, truth);
     for (int r = 0; r < kReplicates; r++)
         printf("total\t%s\t%d\t%.0f\n", corpus.name.c_str(), r, replicates.pairs(r, truth.near));
     for (const Form& form : forms()) {

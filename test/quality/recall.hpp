@@ -1,6 +1,9 @@
 // How many near-duplicates near_duplicate() finds: the pairs of real documents that share enough of
 // their word 3-shingles, of which those within the radius in one of the lanes are found. MinHash
 // with 16 bands of 8 stands beside it.
+//
+// Where documents have been dressed (script-*), near-duplicates are those that were so before; a
+// pair is found only if it still is one.
 #pragma once
 
 #include "documents.hpp"
@@ -10,6 +13,7 @@ namespace quality {
 // Prints, of one corpus:
 //   recall   CORPUS  METHOD   pairs of J >= 0.8  found of these  pairs compared
 //   similar  CORPUS  PERCENT  pairs that share this many and less than 2 more  found of these
+//   dressed  CORPUS  -        documents, of script-*  those with the same shingles as before
 //   edited   CORPUS  WORDS    texts of so many words, each with a near-duplicate  found  by MinHash
 void print_recall(const Corpus& corpus);
 

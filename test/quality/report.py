@@ -18,7 +18,9 @@ RADII = range(13)
 WIDE = (3, 6, 8, 10, 12)  # radii of which is told what they find before verification
 RECALLS = (.8, .9, .95, .99)  # of which is told what radius finds as many
 BY_LENGTH = "pieces"  # a kind that is shown by itself: paragraphs of other kinds' texts by length
-UNSEEN = "unseen"  # a group of kinds that is shown by itself, too: nothing was chosen on them
+# Groups of kinds that are shown by themselves, too: nothing was chosen on the first; the second has
+# what people change in a script without writing anything else.
+UNSEEN, SCRIPTS = "unseen", "script"
 PEERS = ("textbook", "ClickHouse", "usual")
 INK, GRID = "#333", "#ddd"
 # Forms that are best at something, for which is told what radius to choose.
@@ -52,20 +54,22 @@ class Results:
         for corpus in self.documents:
             self.kinds[corpus.split("-")[0]].append(corpus)
         self.by_length = self.kinds.pop(BY_LENGTH, [])
-        self.unseen = self.take_unseen()
+        self.scripts = self.take_group(SCRIPTS)
+        self.unseen = self.take_group(UNSEEN)
+        self.together = self.documents | self.unseen.documents  # in tables of all corpora together
         self.bounds = list(dict.fromkeys(bound for _, _, bound in self.other["length"]))
 
-    def take_unseen(self):
-        """The same results of the unseen kinds, which are taken away from these."""
-        unseen = copy.copy(self)
-        unseen.kinds = {corpus.split("-", 1)[1]: [corpus]
-                        for corpus in self.kinds.pop(UNSEEN, [])}
-        names = {corpus for corpora in unseen.kinds.values() for corpus in corpora}
-        unseen.documents = {corpus: count for corpus, count in self.documents.items()
-                            if corpus in names}
+    def take_group(self, name):
+        """The same results of a group of kinds, which are taken away from these."""
+        group = copy.copy(self)
+        group.kinds = {corpus.split("-", 1)[1]: [corpus] for corpus in self.kinds.pop(name, [])}
+        names = {corpus for corpora in group.kinds.values() for corpus in corpora}
+        group.documents = {corpus: count for corpus, count in self.documents.items()
+                           if corpus in names}
         self.documents = {corpus: count for corpus, count in self.documents.items()
                           if corpus not in names}
-        return unseen
+        group.together = group.documents
+        return group
 
     def take(self, what, corpus, name, *fields):
         if what == "corpus":
@@ -371,7 +375,8 @@ def recall_table(results):
 
 def summed(results, what, name):
     return [sum(column) for column in
-            zip(*(fields for (_, of), fields in results.other[what].items() if of == name))]
+            zip(*(fields for (corpus, of), fields in results.other[what].items()
+                  if of == name and corpus in results.together))]
 
 
 def similarity_table(results):
@@ -392,6 +397,16 @@ def short_text_table(results):
     table("Runs of a few words of the documents, with one word added, taken away or replaced, that "
           "still share .8 of their shingles: what share near_duplicate() finds, and MinHash with "
           "16 bands of 8:", ["words", "pairs", "near_duplicate", "MinHash"], rows)
+
+
+def dressed_table(results):
+    rows = []
+    for kind, corpora in results.kinds.items():
+        documents, same = map(sum, zip(*(results.other["dressed"][corpus, "-"]
+                                         for corpus in corpora)))
+        rows.append([kind, f"{documents:.0f}", short(same / documents, 4)])
+    table("Documents, and what share has the same shingles as before it was dressed:",
+          ["", "documents", "the same"], rows)
 
 
 def refusals_table(results):
@@ -507,7 +522,7 @@ def length_tables(results):
 def corpora_table(results):
     rows = [[corpus, str(count), f"{results.bytes[corpus] / count:.0f}",
              str(results.near[corpus]), str(results.between[corpus])]
-            for corpus, count in (results.documents | results.unseen.documents).items()]
+            for corpus, count in (results.together | results.scripts.documents).items()]
     table("The corpora:", ["corpus", "documents", "bytes, mean", "pairs with J >= .8",
                            "pairs with .5 <= J < .8"], rows)
 
@@ -678,6 +693,12 @@ def main():
     verified_table(results.unseen, Scores(results.unseen, verified))
     radius_for_recall_table(results.unseen)
     corpus_table(results.unseen)
+    print("\n## Scripts\n\nOf texts that were changed as people change them in a script without "
+          "writing anything else (corpora.py). A pair counts by what it was before.")
+    dressed_table(results.scripts)
+    recall_table(results.scripts)
+    similarity_table(results.scripts)
+    short_text_table(results.scripts)
     for plot in (plot_pairs, plot_lengths, plot_distances, plot_bits):
         plot(results, sys.argv[2])
 

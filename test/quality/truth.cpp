@@ -50,6 +50,13 @@ Shingles word_shingles(const std::string& document) {
     return shingles_of(document, FeatureKind::kWords, 3);
 }
 
+std::vector<Shingles> word_shingles(const Documents& documents) {
+    std::vector<Shingles> sets;
+    for (const std::string& document : documents)
+        sets.push_back(word_shingles(document));
+    return sets;
+}
+
 std::vector<Shingles> shingles_of(const Corpus& corpus) {
     std::vector<Shingles> sets;
     for (const std::string& document : corpus.documents)
