@@ -19,14 +19,14 @@ struct Described {
     // Storage parameters, which the server has not checked yet.
     int32 radius, tables, fillfactor;
     // What the operator class answers to kLaneLayout.
-    int32 numbers[2];
+    int32 numbers[4];
     uint8 number_count;
     bool is_null : 1, has_answer : 1;
     bool computes_lanes : 1; // by the operator class of the first column
     uint8 scope_columns;
     uint8 radius_of_plan;
 };
-static_assert(sizeof(Described) == 24);
+static_assert(sizeof(Described) == 32);
 
 // Those parts of the page that are read: header, beginning of the content, special space.
 constexpr size_t kReadContent = MAXALIGN(SizeOfPageHeaderData) + sizeof(MetaPage) + 16;
@@ -99,6 +99,7 @@ void check_plan(const Layout& layout, int radius) {
 void check_layout(const Layout& layout) {
     require(layout.table_count >= 1 && layout.table_count <= kMaxTables);
     require(layout.lane_count >= 1 && layout.lane_count <= kMaxLanes);
+    require(!layout.lanes_vary || (layout.lane_count == 1 && layout.table_count == 1));
     require(layout.radius >= 0 && layout.radius <= kMaxLayoutRadius);
     require(tree_count(layout) <= kMaxTrees);
     for (int i = 0; i < layout.table_count; i++) {
@@ -110,7 +111,7 @@ void check_layout(const Layout& layout) {
 
 bool is_same(const Layout& a, const Layout& b) {
     return a.radius == b.radius && a.table_count == b.table_count && a.lane_count == b.lane_count &&
-           std::equal(a.masks, a.masks + a.table_count, b.masks);
+           a.lanes_vary == b.lanes_vary && std::equal(a.masks, a.masks + a.table_count, b.masks);
 }
 
 void write_page(Relation index, const Layout& layout) {
@@ -162,6 +163,18 @@ Buffer ReadBufferExtended(Relation, ForkNumber, BlockNumber, ReadBufferMode, Buf
 int NBuffers = 1, NLocBuffer = 0;
 
 void LockBuffer(Buffer, BufferLockMode) {}
+
+bool ActiveSnapshotSet(void) {
+    return true;
+}
+
+Snapshot GetTransactionSnapshot(void) {
+    return nullptr;
+}
+
+void PushActiveSnapshot(Snapshot) {}
+
+void PopActiveSnapshot(void) {}
 
 void UnlockReleaseBuffer(Buffer) {}
 
