@@ -115,8 +115,10 @@ struct PathQuals {
     bool nulls_only = false;          // fp IS NULL
     bool ordered = false;             // by distance
     double searches = 1;              // of the index: one for each element of an array
+    double hashes = 1;                // of an argument whose lanes are looked up one by one
     Bitmapset* scope_known = nullptr; // the columns of the scope for which there is a value
 
+    double lookups() const { return searches * hashes; }
     bool finds_all() const { return radius.bits >= lanes.bits; }
     bool leaves_scope_open(const IndexOptInfo* index) const {
         return bms_num_members(scope_known) < scope_columns(index);
@@ -156,7 +158,7 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
         get_op_opfamily_properties(op, index->opfamily[0], false, &strategy, &left, &right);
         ValueRadius radius = radius_of_operator(root, index, quals->lanes, strategy, argument);
         if (radius.rule == LaneRule::kCommon && radius.bits < quals->radius.bits)
-            quals->searches *= lanes_of_argument(root, index, argument);
+            quals->hashes = lanes_of_argument(root, index, argument);
         if (radius.bits < quals->radius.bits)
             quals->radius = radius;
         // Other balls have lanes in their centers.
@@ -300,7 +302,7 @@ Selectivity share_found(const PathEstimate& path, Selectivity matching) {
         return matching;
     if (path.quals.nulls_only)
         return share_of_clauses(path.root, info, path.quals.fingerprint_clauses);
-    double others = path.quals.searches * near_by_chance(path) * indexed;
+    double others = path.quals.lookups() * near_by_chance(path) * indexed;
     return std::max(matching, std::min(indexed, matching + others));
 }
 
@@ -400,9 +402,9 @@ SearchWork work_of_searches(const PathEstimate& path) {
     int like_first = 1;
     while (like_first < lanes && radius_of_lane(path, like_first) == radius_of_lane(path, 0))
         like_first++;
-    add_plan(path, path.plan, like_first * path.quals.searches, &work);
+    add_plan(path, path.plan, like_first * path.quals.lookups(), &work);
     if (like_first < lanes)
-        add_plan(path, plan_of_lane(path, lanes - 1), (lanes - like_first) * path.quals.searches,
+        add_plan(path, plan_of_lane(path, lanes - 1), (lanes - like_first) * path.quals.lookups(),
                  &work);
     return work;
 }
