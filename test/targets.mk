@@ -8,7 +8,7 @@
 #   make damage            10 000 random damages to index pages (TRIALS=n); damage-sanitized: with sanitizers
 #   make recovery-targets  recovery that ends after each of 90 records of several pages (TARGETS=n)
 #   make sessions          random statements of several sessions, 2 000 of each (STEPS=n, SEED=n)
-#   make soak              mixed load for ten minutes, then a check and brute force (SECONDS=n, SEED=n, LOAD=codes, scopes or documents)
+#   make soak              mixed load for ten minutes, then a check and brute force (SECONDS=n, SEED=n, LOAD=codes, scopes, documents or passages)
 #   make groups-check      groups of 200 000 rows against an insert loop under the constraint (ROWS=n)
 #   make sqlsmith          random statements by SQLsmith for half an hour, then a check (SECONDS=n, SEED=n)
 #   make valgrind          the SQL tests on a server under memcheck: 1.5 hours (REGRESS="ball splits": these)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A mixed load: 4 writers, 3 readers and VACUUM, for SECONDS. Then the check of each index, and a comparison with brute force.
-#   make soak [SECONDS=n] [LOAD=codes|scopes|documents] [SEED=n]
+#   make soak [SECONDS=n] [LOAD=codes|scopes|documents|passages] [SEED=n]
 #
 # A load is a folder beside this file: setup.sql makes its tables, write.sql and read.sql are the transactions of a client, and each line
 # that compare.sql prints ends in a number of differences.
