@@ -96,6 +96,7 @@ INSERT INTO texts
     FROM generate_series(1, 600) i;
 CREATE INDEX texts_fp ON texts USING simhash (fp);
 CREATE INDEX texts_body ON texts USING simhash (body);
+CREATE INDEX texts_passages ON texts USING simhash (body passage_ops);
 CREATE TABLE distinct_texts (id integer, body text, shingles shingle_set GENERATED ALWAYS AS (simhash_shingles(body)) STORED,
     EXCLUDE USING simhash (body WITH =~~));
 INSERT INTO distinct_texts SELECT i, document(i) FROM generate_series(1, 600) i ON CONFLICT DO NOTHING;
