@@ -106,6 +106,7 @@ int hint_of_type(Relation index) {
 // Raises an error unless the index can keep the lanes of the first column's values.
 void check_lane_count(Relation index) {
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
+    // The modifier is what the message is about.
     const char* type = format_type_with_typemod(column->atttypid, column->atttypmod);
     // The count is 0 where the type modifier does not tell it, as of minhash_code().
     int count = lane_layout(index).count;

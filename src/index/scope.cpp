@@ -12,6 +12,7 @@ namespace simhash {
 namespace {
 
 // This is part of the format: indexes hold fingerprints that depend on it.
+// Any number would do.
 constexpr uint64_t kNullScope = 0x9e3779b97f4a7c15;
 
 // The finaliser of MurmurHash3, by which every bit of the argument changes half of the result's.
@@ -93,6 +94,7 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
     std::optional<CallMemory> call_memory;
     KnownScope scope;
     for (int i = kFirstScopeColumn; i <= scope_columns(index_); i++) {
+        // A column without any condition leaves the scope open.
         bool known = false;
         // The first condition that tells the value is enough. The server rechecks all of them.
         for (int k = 0; k < count && !known; k++) {

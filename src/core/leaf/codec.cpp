@@ -66,11 +66,13 @@ PackedShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t blo
     PackedShape shape{};
     if (count == 0)
         return shape;
+    // The last key has the greatest high part, so it tells how many clear bits there are.
     shape.low_bits = best_low_bits(range, count);
     shape.low_words = words_for(count * shape.low_bits);
     shape.unary_words = words_for(count + (range >> shape.low_bits));
     // A block table has no TIDs, and so no TID words.
     if (kind == LeafKind::kPosting) {
+        // Fields of one width, so that TID i is found without reading those before it.
         shape.block_bits = std::bit_width(block_range);
         shape.offset_bits = std::bit_width(greatest_offset);
         shape.tid_words = words_for(count * (shape.block_bits + shape.offset_bits));
@@ -101,6 +103,7 @@ class BitWriter {
     void write(uint64_t value, unsigned width) {
         if (width == 0)
             return;
+        // What is beyond bit 63 is shifted out here, and written below.
         pending_ |= value << filled_;
         if (filled_ + width >= 64) {
             memcpy(words_, &pending_, 8);
@@ -127,6 +130,7 @@ class BitWriter {
 // Entry i sets the bit at its high part + i. The words were zeroed before.
 void write_unary(const Entry* entries, int count, unsigned low_bits, uint8_t* words) {
     for (int i = 0; i < count; i++) {
+        // Adding i keeps positions distinct where high parts are equal.
         uint64_t position = ((entries[i].key - entries[0].key) >> low_bits) + i;
         uint64_t word = read_word(words, position >> 6) | uint64_t{1} << (position & 63);
         memcpy(words + (position >> 6) * 8, &word, 8);
@@ -151,6 +155,7 @@ Ranks count_ranks(const uint8_t* unary, size_t unary_words, size_t section_words
 bool keys_ascend(const Entry* entries, int count) {
     bool ascend = true;
     for (int i = 1; i < count; i++)
+        // Without a branch: nearly all leaves are in order.
         ascend &= entries[i - 1].key <= entries[i].key;
     return ascend;
 }
@@ -218,6 +223,7 @@ bool LeafReader::ranks_agree() const {
 
 bool LeafReader::contains_key(uint64_t key) const {
     bool found = false;
+    // Equal keys are neighbours, so this decodes few.
     visit_packed(key, key, [&](uint64_t, int) { found = true; });
     for (int i = 0; i < tail_count_; i++)
         found |= tail_key(i) == key;
@@ -296,10 +302,13 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
         return 0;
     memset(out, 0, shape.bytes());
     PackedHeader header{};
+    // A reader refuses a leaf of the other kind, whose entries have another size.
     header.kind = uint8_t(kind);
     header.count = uint16_t(count);
     header.packed_bytes = uint16_t(shape.bytes());
     header.first_key = count > 0 ? entries[0].key : 0;
+    // Rows that are inserted together are near in the table, so what is above the least block takes
+    // few bits.
     header.first_block = kind == LeafKind::kPosting && count > 0 ? bounds.least_block : 0;
     header.unary_words = uint16_t(shape.unary_words);
     header.low_bits = uint8_t(shape.low_bits);
@@ -328,6 +337,7 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
         BitWriter tids(words + 8 * (shape.low_words + shape.unary_words));
         for (int i = 0; i < count; i++) {
             uint64_t block = (entries[i].tid >> 16) - bounds.least_block;
+            // One field for both: the reader takes them apart by the offset's width.
             tids.write(block << shape.offset_bits | (entries[i].tid & 0xffff),
                        shape.block_bits + shape.offset_bits);
         }
@@ -346,6 +356,7 @@ size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out) {
 size_t encode_body(LeafKind kind, std::span<const Entry> packed, std::span<const Entry> tail,
                    uint8_t* out, size_t capacity) {
     size_t bytes = encode_packed(kind, packed.data(), int(packed.size()), out, capacity);
+    // 0 bytes: the packed part did not fit.
     if (bytes == 0 || tail.size() > kMaxTailEntries ||
         bytes + tail.size() * tail_entry_bytes(kind) > capacity)
         return 0;

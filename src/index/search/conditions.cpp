@@ -16,6 +16,7 @@ namespace {
 // The ball of an operator whose argument is a fingerprint.
 Ball ball_around_key(const ScanKeyData& key) {
     int radius = radius_of_strategy(key.sk_strategy);
+    // A class of bigint has no other strategies (index_validate()).
     if (radius == kNoRadius)
         elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
     // sk_subtype is the type of the right-hand side.
@@ -38,6 +39,7 @@ Conditions::Conditions(Relation index, int key_count, int order_by_count)
       target_(allocate_lanes(order_by_count > 0 ? lanes_.count : 0)) {}
 
 void Conditions::clear() {
+    // Without conditions a scan returns all rows.
     want_fingerprints_ = want_nulls_ = true;
     scope_hash_ = 0;
     ball_count_ = 0;
@@ -60,6 +62,7 @@ void Conditions::add_center(const uint64_t* lanes, const ValueRadius& radius) {
     want_nulls_ = false;
     if (radius.bits < radius_.bits) {
         // The scan searches within the smallest radius. The server compares rows with the others.
+        // Below 0 the ball is empty, and how far does not matter.
         radius_ = {radius.rule, std::max(radius.bits, kNoRadius)};
         std::copy_n(lanes, lanes_.count, center_.begin());
     }
@@ -125,6 +128,7 @@ Conditions::BallKind Conditions::kind_of_ball(Oid type) {
                         errdetail("Operator %d of its operator class must take hamming_ball, or, "
                                   "for other types than bigint, bit_ball.",
                                   kWithinBall)));
+    // An error above keeps the type before.
     ball_type_ = type;
     return ball_kind_;
 }
@@ -135,6 +139,7 @@ void Conditions::read_ball(const ScanKeyData& key) {
     if (lanes_vary())
         return;
     if (kind == BallKind::kOfLane) {
+        // The center is a lane, so no function is called.
         const HammingBall* ball = datum_get_ball(key.sk_argument);
         add_ball({uint64_t(ball->center), saturate_radius(ball->radius)});
         return;

@@ -22,8 +22,6 @@ class Conditions {
     bool lanes_vary() const { return lanes_.rule == LaneRule::kCommon; }
     bool want_fingerprints() const { return want_fingerprints_; }
     bool want_nulls() const { return want_nulls_; }
-    // The hash of the scope.
-    uint64_t scope_hash() const { return scope_hash_; }
 
     // Of values of one lane: rows must lie in all of these balls, of which the first is the
     // smallest.

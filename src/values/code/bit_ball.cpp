@@ -53,6 +53,7 @@ BitBall* ball_of_digits(const char* digits, size_t count, int64 radius) {
 
 BitBall* receive_ball(StringInfo message) {
     auto bit_count = int32(pq_getmsgint(message, sizeof(int32)));
+    // The message is from outside: its length is checked before it is used.
     if (bit_count < 0 || bit_count > VARBITMAXLEN)
         ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
                         errmsg("invalid length in external bit string")));
@@ -72,11 +73,13 @@ BitBall* receive_ball(StringInfo message) {
 BitBall* make_bit_ball(Datum center, int64 radius) {
     Code code = datum_get_code(center);
     BitBall* ball = make_empty_ball(code.bit_count, radius);
+    // The unused bits of the code are 0, so those of the center are.
     memcpy(ball->center.bit_dat, code.bytes, code.byte_count());
     return ball;
 }
 
 bool read_lanes(const BitBall& ball, std::span<uint64_t> lanes) {
+    // Lanes fill 64 bits each here, also where those of a code do not.
     if (size_t(ball.center.bit_len) != lanes.size() * kFingerprintBits)
         return false;
     memcpy(lanes.data(), ball.center.bit_dat, lanes.size_bytes());
@@ -129,6 +132,7 @@ Datum simhash_bit_ball_send(PG_FUNCTION_ARGS) {
     BitBall* ball = datum_get_bit_ball(PG_GETARG_DATUM(0));
     Code code = code_of_center(ball);
     StringInfoData message;
+    // As receive_ball() reads it, and as bit_send() writes the center.
     pq_begintypsend(&message);
     pq_sendint32(&message, uint32(code.bit_count));
     pq_sendbytes(&message, reinterpret_cast<const char*>(code.bytes), int(code.byte_count()));

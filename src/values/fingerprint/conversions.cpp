@@ -49,6 +49,7 @@ Datum simhash_from_hex(PG_FUNCTION_ARGS) {
     for (int i = 0; valid && i < length; i++) {
         int digit = hex_digit(digits[i]);
         valid = digit >= 0;
+        // A wrong digit is -1; `valid` ends the loop before it counts.
         fingerprint = fingerprint << 4 | (digit & 15);
     }
     if (!valid)
@@ -85,6 +86,7 @@ Datum simhash_code_from_hex(PG_FUNCTION_ARGS) {
                  errmsg("a bit string cannot have more than %d hexadecimal digits", kMostDigits),
                  errdetail("The size is %d bytes.", length)));
     int bits = length * kBitsOfDigit;
+    // Zeros: digits are put in by OR.
     auto* code = static_cast<VarBit*>(palloc0(VARBITTOTALLEN(bits)));
     SET_VARSIZE(code, VARBITTOTALLEN(bits));
     VARBITLEN(code) = bits;
@@ -98,6 +100,7 @@ Datum simhash_code_from_hex(PG_FUNCTION_ARGS) {
         // A bit string begins with the highest bit of its first byte.
         VARBITS(code)[i / 2] |= uint8(i % 2 == 0 ? digit << kBitsOfDigit : digit);
     }
+    // Bytes have two digits each; an odd one is a digit that was lost.
     if (length == 0 || length % 2 != 0)
         report_invalid_code(digits, length, "The number of digits is %d.", length);
     PG_RETURN_VARBIT_P(code);

@@ -80,6 +80,7 @@ Datum code_of_bits(FunctionCallInfo fcinfo, AddFeatures add_features) {
     // There is a class for each number of minima, because its arrays have that size.
     MinimaOf<bits> minima;
     add_features(minima);
+    // Minima of nothing would be a fingerprint like any other.
     if (!minima.any())
         PG_RETURN_NULL();
     return bit_string(minima.words());
@@ -253,6 +254,7 @@ Datum simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS) {
     const bytea* serialized = PG_GETARG_BYTEA_PP(0);
     size_t bytes = VARSIZE_ANY_EXHDR(serialized);
     Minima::Values values;
+    // A state comes from this function alone, unless a user calls it.
     if (bytes != 0 && bytes != sizeof values)
         ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
                         errmsg("invalid state of aggregate minhash_agg"),

@@ -35,6 +35,7 @@ Elements weight_elements(FunctionCallInfo fcinfo, int argument, int features) {
     if (PG_ARGISNULL(argument))
         return {nullptr, nullptr, 0};
     Elements weights = array_elements(PG_GETARG_ARRAYTYPE_P(argument), "weights");
+    // A shorter array would silently give the last features another weight.
     if (weights.count != features)
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -47,6 +48,7 @@ Elements weight_elements(FunctionCallInfo fcinfo, int argument, int features) {
 __int128 weight_of(const Elements& weights, int i) {
     if (weights.values == nullptr)
         return __int128(1) << kWeightFraction;
+    // 0 leaves a feature out; NULL is more likely a mistake.
     if (weights.nulls[i])
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a weight must not be null"),
@@ -86,6 +88,7 @@ Datum simhash_text(PG_FUNCTION_ARGS) {
     ServerText source(document);
     uint64_t fingerprint;
     bool found = document_fingerprint(options, source.source(), server_memory(), &fingerprint);
+    // A query may call this for millions of rows in one memory context.
     PG_FREE_IF_COPY(document, 0);
     if (!found)
         PG_RETURN_NULL();
@@ -124,6 +127,7 @@ Datum simhash_tsvector(PG_FUNCTION_ARGS) {
         int positions = lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0;
         uint64_t hash =
             hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len);
+        // As simhash() weighs a word by how often it occurs.
         votes.add(hash, positions > 0 ? positions : 1);
     }
     uint64_t fingerprint;

@@ -43,6 +43,7 @@ ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
     size_t bytes = offsetof(ShingleSet, hashes) + count * sizeof(uint64);
     auto* set = static_cast<ShingleSet*>(palloc(bytes));
     SET_VARSIZE(set, bytes);
+    // Sets of other shingles are told by these (check_comparable()).
     set->features = uint16(features);
     set->width = uint16(width);
     return set;
@@ -65,6 +66,7 @@ Datum compare_texts(FunctionCallInfo fcinfo,
     set_b.release();
     PG_FREE_IF_COPY(a, 0);
     PG_FREE_IF_COPY(b, 1);
+    // No shingles at all: there is nothing to divide by.
     if (!has_result)
         PG_RETURN_NULL();
     PG_RETURN_FLOAT8(result);
@@ -95,6 +97,7 @@ const char* skip_name(const char* text, FeatureKind* features) {
 ShingleSet* parse_shingle_set(const char* text) {
     FeatureKind features;
     const char* at = skip_name(text, &features);
+    // The text is from outside: each character is looked at before the next one.
     if (at == nullptr || *at++ != '/')
         return nullptr;
     // Where the text ends early, *at is 0, which is no character that is expected below.
@@ -112,6 +115,7 @@ ShingleSet* parse_shingle_set(const char* text) {
         // one.
         if (std::from_chars(at, at + kHashDigits, set->hashes[i], 16).ptr != at + kHashDigits)
             return nullptr;
+    // Hashes out of order would compare as if some were missing.
     return are_possible(width, set->span()) ? set : nullptr;
 }
 
@@ -213,6 +217,7 @@ Datum simhash_shingles(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     FeatureSet collected = features_of(PG_GETARG_TEXT_PP(0), features, width);
+    // Sorted and distinct, which comparisons rely on.
     FeatureHashes hashes = collected.finish();
     ShingleSet* set = make_shingle_set(features, width, hashes.size());
     std::copy(hashes.begin(), hashes.end(), set->hashes);
