@@ -160,6 +160,7 @@ class PagedRecords {
           per_page_(uint32(PagePool::kPageBytes / bytes_)) {}
 
     size_t size() const { return count_; }
+    size_t bytes() const { return bytes_; } // of a record
     bool has_file() const { return file_.has_file(); }
 
     // At most 2^32 of them.

@@ -1,6 +1,6 @@
 // Sorts more entries than memory holds. Whenever the memory is full, its entries are radix-sorted
 // and written to a temporary file as a sorted run. At the end the runs are merged. AnyEntry is
-// Entry, or uint64_t where there is only a key.
+// Entry, Pair, or uint64_t where there is only a key.
 #pragma once
 
 #include "server/growing.hpp"
@@ -8,11 +8,12 @@
 
 namespace simhash {
 
-// Keys are sorted by all their bits. Entries are sorted by key, and then by TID.
+// Keys are sorted by all their bits. Entries are sorted by key, and then by TID; pairs likewise.
 inline void sort_entries(std::span<uint64_t> entries, std::span<uint64_t> scratch) {
     radix_sort(entries, scratch, [] { CHECK_FOR_INTERRUPTS(); });
 }
-inline void sort_entries(std::span<Entry> entries, std::span<Entry> scratch) {
+template <typename AnyEntry>
+void sort_entries(std::span<AnyEntry> entries, std::span<AnyEntry> scratch) {
     sort_records(entries, scratch, [] { CHECK_FOR_INTERRUPTS(); });
 }
 

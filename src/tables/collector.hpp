@@ -37,15 +37,15 @@ inline int64 from_ordered(uint64_t ordered) {
 // Raises an error where the radius is not between 0 and `greatest`.
 void check_radius(int32 radius, int greatest);
 
-template <typename Entry>
-Entry* allocate(MemoryContext context, size_t count) {
-    return static_cast<Entry*>(
-        MemoryContextAllocHuge(context, std::max<size_t>(count, 1) * sizeof(Entry)));
+template <typename Item>
+Item* allocate(MemoryContext context, size_t count) {
+    return static_cast<Item*>(
+        MemoryContextAllocHuge(context, std::max<size_t>(count, 1) * sizeof(Item)));
 }
 
-template <typename Entry>
-Entry* resize(Entry* entries, size_t count) {
-    return static_cast<Entry*>(repalloc_huge(entries, std::max<size_t>(count, 1) * sizeof(Entry)));
+template <typename Item>
+Item* resize(Item* items, size_t count) {
+    return static_cast<Item*>(repalloc_huge(items, std::max<size_t>(count, 1) * sizeof(Item)));
 }
 
 // The distinct fingerprints among many. Whenever the array is full, it is sorted and its repeated

@@ -23,8 +23,6 @@ class Copies {
 
     size_t rows() const { return next_.size(); }
 
-    void release() { next_.close(); }
-
   private:
     PagedArray<RowNumber> next_;
 };

@@ -7,26 +7,6 @@
 #include "tables/collector.hpp"
 
 namespace simhash {
-namespace {
-
-// The models whose sets have a certain hash: as good as always one.
-struct ModelsOfHash {
-    struct Model {
-        RowNumber row, last_copy;
-    };
-
-    uint64_t hash = 0;
-    size_t count = 0, capacity = 4;
-    Model* models = allocate<Model>(CurrentMemoryContext, capacity);
-
-    void add(RowNumber row) {
-        if (count == capacity)
-            models = resize(models, capacity *= 2);
-        models[count++] = {row, row};
-    }
-};
-
-} // namespace
 
 Documents::Documents(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes,
                      size_t set_bytes, size_t word_bytes)
@@ -41,25 +21,30 @@ ValueReceiver Documents::receiver() {
 
 void Documents::read(const text* query, Models* models) {
     static_assert(kLanesOfDocument == 2);
-    ExternalSorter<Entry> by_lane[] = {ExternalSorter<Entry>(sort_bytes_ / 4),
-                                       ExternalSorter<Entry>(sort_bytes_ / 4)};
-    by_set_.emplace(sort_bytes_ / 2);
+    ExternalSorter<Pair> by_lane[] = {ExternalSorter<Pair>(sort_bytes_ / 4),
+                                      ExternalSorter<Pair>(sort_bytes_ / 4)};
+    equal_sets_.emplace(&copies_, sort_bytes_ / 2);
     workers_.emplace(word_bytes_, cut_receiver());
     read_rows(query, &ids_, &copies_, receiver());
     workers_->finish();
     workers_.reset();
     first_table_ += CuttingWorkers::kMost;
-    find_models([&](RowNumber row) {
-        Document document = documents_[row];
-        for (size_t lane = 0; lane < kLanesOfDocument; lane++)
-            by_lane[lane].add({document.lanes[lane], row});
-    });
-    by_set_.reset();
+    equal_sets_->find(
+        [&](RowNumber a, RowNumber b) {
+            Sets of = sets(a, b);
+            return std::equal(of.a.begin(), of.a.end(), of.b.begin(), of.b.end());
+        },
+        [&](RowNumber row) {
+            Document document = documents_[row];
+            for (size_t lane = 0; lane < kLanesOfDocument; lane++)
+                by_lane[lane].add({document.lanes[lane], row});
+        });
+    equal_sets_.reset();
     for (size_t lane = 0; lane < kLanesOfDocument; lane++) {
         by_lane[lane].finish();
-        for (Entry entry{}; by_lane[lane].next(&entry);) {
+        for (Pair entry{}; by_lane[lane].next(&entry);) {
             CHECK_FOR_INTERRUPTS();
-            models->list(int(lane))->add(&entry.key, RowNumber(entry.tid));
+            models->list(int(lane))->add(&entry.first, RowNumber(entry.second));
         }
         by_lane[lane].release();
     }
@@ -122,41 +107,7 @@ void Documents::store(RowNumber row, const CutDocument& document, const void* ke
     documents_.set(row, {kept_.size(), uint64_t(table), document.lanes, document.features,
                          document.word_bytes});
     kept_.append(kept, bytes);
-    by_set_->add({document.set_hash, row});
-}
-
-// Calls give(row) for each document that has a set which no earlier one has.
-template <typename Give>
-void Documents::find_models(const Give& give) {
-    ModelsOfHash of_hash;
-    by_set_->finish();
-    for (Entry entry{}; by_set_->next(&entry);) {
-        CHECK_FOR_INTERRUPTS();
-        auto row = RowNumber(entry.tid);
-        // Equal hashes come one after another, in order of their rows. So the first document with a
-        // set is met first, and becomes the model.
-        if (entry.key != of_hash.hash)
-            of_hash.count = 0;
-        of_hash.hash = entry.key;
-        auto* end = of_hash.models + of_hash.count;
-        auto* model = std::find_if(of_hash.models, end, [&](const ModelsOfHash::Model& model) {
-            return have_equal_sets(model.row, row);
-        });
-        if (model == end) {
-            of_hash.add(row);
-            give(row);
-        } else {
-            copies_.append(model->last_copy, row);
-            model->last_copy = row;
-        }
-    }
-    pfree(of_hash.models);
-    by_set_->release();
-}
-
-bool Documents::have_equal_sets(RowNumber a, RowNumber b) {
-    Sets of = sets(a, b);
-    return std::equal(of.a.begin(), of.a.end(), of.b.begin(), of.b.end());
+    equal_sets_->add(document.set_hash, row);
 }
 
 // ---- sets that are asked for ----

@@ -13,6 +13,7 @@
 
 #include "server/sorter.hpp"
 #include "tables/cutting_workers.hpp"
+#include "tables/equal_rows.hpp"
 #include "tables/models.hpp"
 #include "tables/query_rows.hpp"
 #include "tables/text_cutter.hpp"
@@ -66,9 +67,6 @@ class Documents {
     CutReceiver cut_receiver();
     void store(RowNumber row, const CutDocument& document, const void* kept, size_t bytes,
                int table);
-    template <typename Give>
-    void find_models(const Give& give);
-    bool have_equal_sets(RowNumber a, RowNumber b);
     void make_room(size_t hashes);
     FeatureHashes set(RowNumber row);
     void make_set(const Document& document, uint64_t* set);
@@ -85,12 +83,10 @@ class Documents {
     std::optional<CuttingWorkers> workers_; // while a query is read
     // 0 is that of cutter_. Those of workers follow: of the first query, and of the second.
     std::optional<WordTable> tables_[1 + 2 * CuttingWorkers::kMost];
-    int first_table_ = 1; // of the workers
-    // (hash of the set, row) of the documents of a query that have features. Equal sets have equal
-    // hashes; sets with equal hashes may differ, and are compared.
-    std::optional<ExternalSorter<Entry>> by_set_;
-    size_t most_, room_ = 0, used_ = 0; // hashes
-    uint64_t* hashes_ = nullptr;        // [room_]: sets that were asked for
+    int first_table_ = 1;                 // of the workers
+    std::optional<EqualRows> equal_sets_; // of the documents of a query that have features
+    size_t most_, room_ = 0, used_ = 0;   // hashes
+    uint64_t* hashes_ = nullptr;          // [room_]: sets that were asked for
     size_t places_ = 0;
     MadeSet* made_ = nullptr; // [places_]
 };

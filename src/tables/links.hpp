@@ -22,8 +22,6 @@ class Links {
     // group.
     RowNumber original_of(RowNumber row);
 
-    void release() { earlier_.close(); }
-
   private:
     void link(RowNumber a, RowNumber b);
 

@@ -6,8 +6,8 @@ namespace simhash {
 // Of the memory, a half sorts the lanes, and before that holds candidates; a quarter searches the
 // distinct lanes; a sixteenth is for the directories.
 NearCodes::NearCodes(SignatureList* a, SignatureList* b, PagePool* pool, size_t memory)
-    : lanes_(a->lanes()), sets_{{a, PagedArray<Entry>(pool), {}, {}},
-                                {b, PagedArray<Entry>(pool), {}, {}}},
+    : lanes_(a->lanes()), sets_{{a, PagedArray<Pair>(pool), {}, {}},
+                                {b, PagedArray<Pair>(pool), {}, {}}},
       memory_to_sort_(memory / 4), memory_of_lanes_(memory / 4),
       memory_of_directory_(memory / 16 / size_t(set_count())),
       // A part takes an eighth of the pool, so the parts of both codes of a candidate fit together
@@ -48,7 +48,7 @@ void NearCodes::begin_lane(int lane) {
 
 void NearCodes::order_by(int lane, Set* set) {
     // It sorts the pairs (lane, number) of all codes.
-    ExternalSorter<Entry> sorter(memory_to_sort_);
+    ExternalSorter<Pair> sorter(memory_to_sort_);
     set->places.close();
     for (size_t i = 0; i < set->codes->size(); i++) {
         CHECK_FOR_INTERRUPTS();
@@ -58,18 +58,18 @@ void NearCodes::order_by(int lane, Set* set) {
     set->lanes.emplace(Collector::within(CurrentMemoryContext, memory_of_lanes_,
                                          set == &sets_[1] ? &*sets_[0].lanes : nullptr));
     uint64_t last = 0;
-    for (Entry entry{}; sorter.next(&entry); last = entry.key) {
+    for (Pair entry{}; sorter.next(&entry); last = entry.first) {
         CHECK_FOR_INTERRUPTS();
         // The search of lanes wants each lane once, however many codes have it.
-        if (set->places.size() == 0 || entry.key != last)
-            set->lanes->add(entry.key);
+        if (set->places.size() == 0 || entry.first != last)
+            set->lanes->add(entry.first);
         set->places.add(entry);
     }
     sorter.release();
     set->lanes->finish();
     set->directory.release();
     set->directory.make(set->places.size(), memory_of_directory_,
-                        [&](size_t i) { return set->places[i].key; });
+                        [&](size_t i) { return set->places[i].first; });
 }
 
 void NearCodes::find_pairs(int radius, const PairReceiver& receiver) {

@@ -36,9 +36,9 @@ class NearCodes {
     }
     void begin_lane(int lane);
     // Returns (lane, number of the code) at a place in the order of the present lane.
-    Entry place(int set, size_t place) { return sets_[set].places[place]; }
+    Pair place(int set, size_t place) { return sets_[set].places[place]; }
     size_t place_of(int set, uint64_t lane) {
-        return sets_[set].directory.place_of(lane, [&](size_t i) { return place(set, i).key; });
+        return sets_[set].directory.place_of(lane, [&](size_t i) { return place(set, i).first; });
     }
     void find_pairs(int radius, const PairReceiver& receiver);
 
@@ -60,9 +60,9 @@ class NearCodes {
     template <typename Verify>
     void verify_rest(const Verify& verify) {
         candidates_.sort();
-        for (const Entry& candidate : candidates_.entries()) {
+        for (const Pair& candidate : candidates_.entries()) {
             CHECK_FOR_INTERRUPTS();
-            verify(uint32_t(candidate.tid >> 32), uint32_t(candidate.tid));
+            verify(uint32_t(candidate.second >> 32), uint32_t(candidate.second));
         }
         candidates_.clear();
     }
@@ -70,8 +70,8 @@ class NearCodes {
   private:
     struct Set {
         SignatureList* codes;
-        PagedArray<Entry> places; // (lane, number), in order
-        LaneDirectory directory;  // of places
+        PagedArray<Pair> places; // (lane, number), in order
+        LaneDirectory directory; // of places
         std::optional<Collector> lanes;
     };
 
@@ -84,9 +84,9 @@ class NearCodes {
     size_t memory_to_sort_, memory_of_lanes_;
     size_t memory_of_directory_; // of each set
     CandidateReceiver receiver_ = {};
-    bool has_file_ = false;        // whether some codes are not in memory
-    size_t part_codes_;            // codes of a part; several parts are in memory together
-    SortBuffer<Entry> candidates_; // (parts of a and b, a and b)
+    bool has_file_ = false;       // whether some codes are not in memory
+    size_t part_codes_;           // codes of a part; several parts are in memory together
+    SortBuffer<Pair> candidates_; // (parts of a and b, a and b)
 };
 
 } // namespace simhash

@@ -125,17 +125,17 @@ class NearFingerprints {
     void look_up_first() {
         Run run = {0, 0};
         pairs_.sort();
-        for (const Entry& pair : pairs_.entries()) {
+        for (const Pair& pair : pairs_.entries()) {
             CHECK_FOR_INTERRUPTS();
-            if (run.end == 0 || signature(sets_[0], run.begin) != pair.key) {
-                run = run_of(sets_[0], pair.key);
+            if (run.end == 0 || signature(sets_[0], run.begin) != pair.first) {
+                run = run_of(sets_[0], pair.first);
                 note(sets_[0], run);
             }
-            auto distance = uint64_t(hamming_distance(pair.key, pair.tid));
+            auto distance = uint64_t(hamming_distance(pair.first, pair.second));
             for (size_t i = run.begin; i < run.end && !is_ended_; i++) {
                 if (half_done_.is_full())
                     look_up_second();
-                half_done_.add({pair.tid, distance << 32 | sets_[0].models->row(i)});
+                half_done_.add({pair.second, distance << 32 | sets_[0].models->row(i)});
             }
         }
         pairs_.clear();
@@ -145,14 +145,14 @@ class NearFingerprints {
     void look_up_second() {
         Run run = {0, 0};
         half_done_.sort();
-        for (const Entry& pair : half_done_.entries()) {
+        for (const Pair& pair : half_done_.entries()) {
             CHECK_FOR_INTERRUPTS();
-            if (run.end == 0 || signature(second(), run.begin) != pair.key) {
-                run = run_of(second(), pair.key);
+            if (run.end == 0 || signature(second(), run.begin) != pair.first) {
+                run = run_of(second(), pair.first);
                 note(second(), run);
             }
             for (size_t i = run.begin; i < run.end && !is_ended_; i++)
-                give(RowNumber(pair.tid), second().models->row(i), int(pair.tid >> 32));
+                give(RowNumber(pair.second), second().models->row(i), int(pair.second >> 32));
         }
         half_done_.clear();
     }
@@ -216,8 +216,8 @@ class NearFingerprints {
     CandidateReceiver receiver_;
     LinkTeller links_;
     Set sets_[2];
-    SortBuffer<Entry> pairs_;     // (signature of a, signature of b)
-    SortBuffer<Entry> half_done_; // (signature of b, distance and row of a)
+    SortBuffer<Pair> pairs_;     // (signature of a, signature of b)
+    SortBuffer<Pair> half_done_; // (signature of b, distance and row of a)
     bool is_ended_ = false;
     LinkedSignature* notes_ = nullptr;
 };

@@ -58,7 +58,7 @@ void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
 bool Originals::find_at_once(Models* models) {
     constexpr size_t kFew = 8192, kFewOfModel = 8; // candidates
     size_t most = std::max(kFew, kFewOfModel * models->size()), count = 0;
-    ExternalSorter<Entry> candidates(memory_);
+    ExternalSorter<Pair> candidates(memory_);
     search_.find_candidates(models, nullptr, [&](RowNumber a, RowNumber b, int distance) {
         candidates.add({uint64_t(b) << 32 | a, uint64_t(distance)});
         return ++count <= most;
@@ -70,13 +70,13 @@ bool Originals::find_at_once(Models* models) {
 }
 
 // Expects (later and earlier row, distance).
-void Originals::decide(ExternalSorter<Entry>* candidates) {
+void Originals::decide(ExternalSorter<Pair>* candidates) {
     Verification* verification = search_.verification();
     bool wait = verification != nullptr && verification->has_file();
     candidates->finish();
-    for (Entry candidate{}; candidates->next(&candidate);) {
-        auto later = RowNumber(candidate.key >> 32), earlier = RowNumber(candidate.key);
-        double measure = double(candidate.tid);
+    for (Pair candidate{}; candidates->next(&candidate);) {
+        auto later = RowNumber(candidate.first >> 32), earlier = RowNumber(candidate.first);
+        double measure = double(candidate.second);
         CHECK_FOR_INTERRUPTS();
         // In memory, a row is compared with originals only, up to the first that it is near to.
         if (!is_original(later) || !is_original(earlier))
@@ -102,11 +102,11 @@ void Originals::decide_waiting() {
             verified_.add({uint64_t(later) << 32 | earlier, std::bit_cast<uint64_t>(measure)});
         });
     verified_.sort();
-    for (const Entry& pair : verified_.entries()) {
-        auto later = RowNumber(pair.key >> 32), earlier = RowNumber(pair.key);
+    for (const Pair& pair : verified_.entries()) {
+        auto later = RowNumber(pair.first >> 32), earlier = RowNumber(pair.first);
         CHECK_FOR_INTERRUPTS();
         if (is_original(later) && is_original(earlier))
-            join(later, earlier, std::bit_cast<double>(pair.tid));
+            join(later, earlier, std::bit_cast<double>(pair.second));
     }
     verified_.clear();
 }
@@ -117,12 +117,6 @@ void Originals::join_earlier(Models* originals, Models* others) {
         originals, others,
         [&](RowNumber original, RowNumber row) { return original < originals_[row]; },
         [&](RowNumber original, RowNumber row, double measure) { join(row, original, measure); });
-}
-
-void Originals::release() {
-    originals_.close();
-    measures_.close();
-    verified_.release();
 }
 
 } // namespace simhash

@@ -37,12 +37,10 @@ class Originals {
         }
     }
 
-    void release();
-
   private:
     void find_within(Models* models, uint64_t begin, uint64_t end);
     bool find_at_once(Models* models);
-    void decide(ExternalSorter<Entry>* candidates);
+    void decide(ExternalSorter<Pair>* candidates);
     void decide_waiting();
     void join_earlier(Models* originals, Models* others);
 
@@ -56,7 +54,7 @@ class Originals {
     size_t memory_;
     PagedArray<RowNumber> originals_; // of each row: itself while it has joined none
     PagedArray<double> measures_;     // of those that have joined one, with it
-    SortBuffer<Entry> verified_;      // (later and earlier row, measure)
+    SortBuffer<Pair> verified_;       // (later and earlier row, measure)
 };
 
 } // namespace simhash

@@ -56,8 +56,8 @@ class GroupPairs {
     template <typename Give>
     void give_in_order(const Give& give) {
         sorter_.finish();
-        for (Entry pair{}; sorter_.next(&pair);)
-            give(pair.key, pair.tid);
+        for (Pair pair{}; sorter_.next(&pair);)
+            give(pair.first, pair.second);
         sorter_.release();
     }
 
@@ -83,7 +83,7 @@ class GroupPairs {
                          "id, fp FROM ...', radius), which has no such limit.")));
     }
 
-    ExternalSorter<Entry> sorter_;
+    ExternalSorter<Pair> sorter_;
     size_t count_ = 0;
 };
 

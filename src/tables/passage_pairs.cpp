@@ -63,15 +63,15 @@ class PassagePairs {
     // Pairs the rows that share a hash.
     void find_candidates() {
         hashes_.finish();
-        Entry entry{};
+        Pair entry{};
         bool more = hashes_.next(&entry);
         while (more) {
-            uint64_t hash = entry.key, documents = 0;
+            uint64_t hash = entry.first, documents = 0;
             group_.clear();
-            for (; more && entry.key == hash; more = hashes_.next(&entry)) {
+            for (; more && entry.first == hash; more = hashes_.next(&entry)) {
                 CHECK_FOR_INTERRUPTS();
                 if (documents++ < most_)
-                    group_.add(entry.tid);
+                    group_.add(entry.second);
             }
             if (documents > most_)
                 widespread_++;
@@ -174,7 +174,7 @@ class PassagePairs {
     KeptWords words_;
     size_t least_, most_;
     int64 widespread_ = 0;
-    ExternalSorter<Entry> hashes_;        // (hash, row)
+    ExternalSorter<Pair> hashes_;         // (hash, row)
     ExternalSorter<uint64_t> candidates_; // both rows
     WordHashes row_words_;                // of the row that is being read
     Winnower winnower_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/bits/distance.hpp"
+#include "core/text/feature_hash.hpp"
 #include "tables/collector.hpp"
 #include "values/code/code.hpp"
 
@@ -65,51 +66,78 @@ void QueryValues::add_code(RowNumber row, Datum value) {
     } else if (code.bit_count != bits_) {
         report_lengths(bits_, code.bit_count);
     }
-    auto lanes = size_t(lane_count_of_bits(bits_));
-    if (!codes_)
-        codes_.emplace(context_, sort_bytes_, int(lanes) + 1);
-    // The record begins as zeros, because the last lane may get fewer bytes than it has.
-    uint64_t record[kMaxCodeLanes + 1] = {};
+    // The lanes begin as zeros, because the last one may get fewer bytes than it has.
+    uint64_t lanes[kMaxCodeLanes] = {};
     size_t bytes = code.byte_count();
     for (size_t at = 0; at < bytes; at += kBytesOfLane) {
         uint64 lane = 0;
         memcpy(&lane, code.bytes + at, std::min(kBytesOfLane, bytes - at));
         // The first byte becomes the highest of the lane, so the order of lanes is that of the
         // bytes.
-        record[at / kBytesOfLane] = pg_ntoh64(lane);
+        lanes[at / kBytesOfLane] = pg_ntoh64(lane);
     }
-    record[lanes] = row;
-    codes_->add(record);
+    // A code of one lane is as a fingerprint.
+    if (bits_ <= kFingerprintBits) {
+        fingerprints_->add({lanes[0], row});
+        return;
+    }
+    if (!codes_) {
+        MemoryContext caller = MemoryContextSwitchTo(context_);
+        codes_.emplace(pool_, lane_count_of_bits(bits_));
+        equal_codes_.emplace(&copies_, sort_bytes_);
+        MemoryContextSwitchTo(caller);
+    }
+    constexpr uint64_t kNull[kMaxCodeLanes] = {};
+    while (codes_->size() < row - first_row_)
+        codes_->add(kNull);
+    codes_->add(lanes);
+    equal_codes_->add(xxh3(reinterpret_cast<const uint8_t*>(lanes), codes_->bytes()), row);
 }
 
 void QueryValues::read(const text* query, std::optional<Models>* models) {
+    first_row_ = RowNumber(ids_.count());
     fingerprints_.emplace(sort_bytes_);
     read_rows(query, &ids_, &copies_, receiver());
     models->emplace(pool_, 1, bits_ == 0 ? 1 : lane_count_of_bits(bits_));
-    SignatureList* list = (*models)->list(0);
-    // Equal values come one after another, in order of their rows.
-    fingerprints_->finish();
-    for (Entry entry{}; fingerprints_->next(&entry);)
-        add_to_models(&entry.key, RowNumber(entry.tid), list);
-    fingerprints_->release();
-    if (!codes_)
-        return;
-    codes_->finish();
-    while (const uint64_t* record = codes_->next())
-        add_to_models(record, RowNumber(record[list->lanes()]), list);
-    codes_->release();
-    codes_.reset();
+    find_fingerprints((*models)->list(0));
+    if (codes_)
+        find_codes((*models)->list(0));
 }
 
-void QueryValues::add_to_models(const uint64_t* signature, RowNumber row, SignatureList* models) {
-    CHECK_FOR_INTERRUPTS();
-    size_t count = models->size();
-    if (count > 0 &&
-        std::equal(signature, signature + models->lanes(), models->signature(count - 1)))
-        copies_.append(last_, row);
-    else
-        models->add(signature, row);
-    last_ = row;
+// Equal ones come one after another, in order of their rows.
+void QueryValues::find_fingerprints(SignatureList* models) {
+    uint64_t last = 0;
+    RowNumber last_row = kNoRow;
+    fingerprints_->finish();
+    for (Pair entry{}; fingerprints_->next(&entry);) {
+        CHECK_FOR_INTERRUPTS();
+        if (last_row != kNoRow && entry.first == last)
+            copies_.append(last_row, RowNumber(entry.second));
+        else
+            models->add(&entry.first, RowNumber(entry.second));
+        last = entry.first;
+        last_row = RowNumber(entry.second);
+    }
+    fingerprints_->release();
+}
+
+void QueryValues::find_codes(SignatureList* models) {
+    uint64_t a[kMaxCodeLanes], b[kMaxCodeLanes];
+    // A record is valid until the next one is read.
+    auto read = [&](RowNumber row, uint64_t* lanes) { codes_->read(row - first_row_, lanes); };
+    equal_codes_->find(
+        [&](RowNumber row_a, RowNumber row_b) {
+            read(row_a, a);
+            read(row_b, b);
+            return std::equal(a, a + models->lanes(), b);
+        },
+        [&](RowNumber row) {
+            read(row, a);
+            models->add(a, row);
+        });
+    equal_codes_.reset();
+    codes_->close();
+    codes_.reset();
 }
 
 } // namespace simhash

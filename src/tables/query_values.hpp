@@ -10,8 +10,8 @@
 
 #include <optional>
 
-#include "server/record_sorter.hpp"
 #include "server/sorter.hpp"
+#include "tables/equal_rows.hpp"
 #include "tables/models.hpp"
 #include "tables/query_rows.hpp"
 
@@ -34,7 +34,8 @@ class QueryValues {
     static void add(void* values, RowNumber row, Datum value, bool is_null);
     ValueReceiver receiver();
     void add_code(RowNumber row, Datum value);
-    void add_to_models(const uint64_t* signature, RowNumber row, SignatureList* models);
+    void find_fingerprints(SignatureList* models);
+    void find_codes(SignatureList* models);
 
     PagePool* pool_;
     RowIds& ids_;
@@ -44,10 +45,11 @@ class QueryValues {
     int32 radius_;
     bool are_codes_ = false;
     bool is_type_known_ = false;
-    int bits_ = 0;                                      // of codes; 0 while none has come
-    std::optional<ExternalSorter<Entry>> fingerprints_; // (fingerprint, row)
-    std::optional<RecordSorter> codes_;                 // lanes, row
-    RowNumber last_ = kNoRow;                           // that went to the models or copies
+    int bits_ = 0;                                     // of codes; 0 while none has come
+    std::optional<ExternalSorter<Pair>> fingerprints_; // (fingerprint, row)
+    std::optional<EqualRows> equal_codes_;
+    std::optional<PagedRecords> codes_; // lanes of the rows from first_row_ on, 0 for NULL
+    RowNumber first_row_ = 0;           // of the query
 };
 
 } // namespace simhash

@@ -67,9 +67,4 @@ Datum RowIds::operator[](RowNumber row) {
     return PointerGetDatum(copy);
 }
 
-void RowIds::release() {
-    ids_.close();
-    bytes_.close();
-}
-
 } // namespace simhash

@@ -30,8 +30,6 @@ class RowIds {
     // The id, in the current memory context unless it is passed by value.
     Datum operator[](RowNumber row);
 
-    void release();
-
   private:
     enum class Conversion { kNone, kFromSmallint, kFromInteger };
 

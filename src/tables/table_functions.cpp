@@ -138,9 +138,9 @@ class PairsInOrder {
 
     void give(ResultRows* rows) {
         sorter_.finish();
-        for (Entry pair{}; sorter_.next(&pair);)
-            rows->put(RowNumber(pair.key >> 32), RowNumber(pair.key),
-                      std::bit_cast<double>(pair.tid));
+        for (Pair pair{}; sorter_.next(&pair);)
+            rows->put(RowNumber(pair.first >> 32), RowNumber(pair.first),
+                      std::bit_cast<double>(pair.second));
         sorter_.release();
     }
 
@@ -152,7 +152,7 @@ class PairsInOrder {
     }
 
     Copies& copies_;
-    ExternalSorter<Entry> sorter_; // (both rows, measure)
+    ExternalSorter<Pair> sorter_; // (both rows, measure)
 };
 
 // ---- the functions' results ----

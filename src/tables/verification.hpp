@@ -62,8 +62,8 @@ class Verification {
     template <typename IsWanted, typename Give>
     void finish(const IsWanted& is_wanted, const Give& give) {
         candidates_.sort();
-        for (const Entry& candidate : candidates_.entries()) {
-            auto a = RowNumber(candidate.tid >> 32), b = RowNumber(candidate.tid);
+        for (const Pair& candidate : candidates_.entries()) {
+            auto a = RowNumber(candidate.second >> 32), b = RowNumber(candidate.second);
             double similarity;
             CHECK_FOR_INTERRUPTS();
             if (is_wanted(a, b) && are_similar(a, b, &similarity))
@@ -72,12 +72,10 @@ class Verification {
         candidates_.clear();
     }
 
-    void release() { candidates_.release(); }
-
   private:
     Documents& documents_;
     double similarity_;
-    SortBuffer<Entry> candidates_; // (parts of the sets of a and b, a and b)
+    SortBuffer<Pair> candidates_; // (parts of the sets of a and b, a and b)
 };
 
 } // namespace simhash

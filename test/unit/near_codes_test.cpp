@@ -44,11 +44,11 @@ class Sets {
         }
     }
 
-    Entry place(int set, size_t place) const { return places_[set][place]; }
+    Pair place(int set, size_t place) const { return places_[set][place]; }
 
     size_t place_of(int set, uint64_t lane) const {
-        auto found = std::lower_bound(places_[set].begin(), places_[set].end(), Entry{lane, 0});
-        EXPECT_EQ(found->key, lane);
+        auto found = std::lower_bound(places_[set].begin(), places_[set].end(), Pair{lane, 0});
+        EXPECT_EQ(found->first, lane);
         return size_t(found - places_[set].begin());
     }
 
@@ -56,9 +56,9 @@ class Sets {
         std::vector<uint64_t> lanes[2];
         FingerprintArray arrays[2] = {};
         for (int set = 0; set <= int(between()); set++) {
-            for (const Entry& place : places_[set])
-                if (lanes[set].empty() || lanes[set].back() != place.key)
-                    lanes[set].push_back(place.key);
+            for (const Pair& place : places_[set])
+                if (lanes[set].empty() || lanes[set].back() != place.first)
+                    lanes[set].push_back(place.first);
             size_t size = lanes[set].size();
             lanes[set].resize(2 * size);
             arrays[set] = {lanes[set].data(), lanes[set].data() + size, size};
@@ -92,7 +92,7 @@ class Sets {
     const Codes* codes_[2];
     int lanes_;
     bool at_once_;
-    std::vector<Entry> places_[2];
+    std::vector<Pair> places_[2];
     std::vector<std::pair<uint32_t, uint32_t>> waiting_;
 };
 

@@ -108,7 +108,7 @@ uint64_t Clusters::root_of(uint64_t fingerprint) {
 }
 
 void Clusters::unite(Pair pair) {
-    uint64_t a = root_of(pair.a), b = root_of(pair.b);
+    uint64_t a = root_of(pair.first), b = root_of(pair.second);
     if (a != b)
         // The greater root becomes a member, and so needs a link. The lesser one stays the root,
         // and the cluster's name.

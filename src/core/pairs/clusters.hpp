@@ -20,6 +20,7 @@
 #include <span>
 
 #include "core/bits/memory.hpp"
+#include "core/bits/pair.hpp"
 #include "core/bits/pause.hpp"
 #include "core/pairs/near_pairs.hpp"
 
@@ -60,9 +61,6 @@ class Clusters {
         bool is_empty() const { return lesser >= fingerprint; }
     };
 
-    struct Pair {
-        uint64_t a, b;
-    };
     // Memory is fetched this many fingerprints or pairs before its use.
     static constexpr size_t kAhead = 32;
 

@@ -22,7 +22,7 @@
 //         size_t count(int set) const;                    // codes, at most UINT32_MAX
 //         void read(int set, size_t number, uint64_t* lanes);
 //         void begin_lane(int lane);                      // brings the sets in order of a lane
-//         Entry place(int set, size_t place);             // (lane, number) in that order
+//         Pair place(int set, size_t place);             // (lane, number) in that order
 //         size_t place_of(int set, uint64_t lane);        // the first with a lane that is there
 //         void find_pairs(int radius, const PairReceiver&);          // of the distinct lanes
 //         void take(uint32_t a, uint32_t b, const Verify& verify);   // verify(a, b), now or later
@@ -37,7 +37,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/bits/entry.hpp"
+#include "core/bits/pair.hpp"
 #include "core/bits/pause.hpp"
 #include "core/pairs/near_pairs.hpp"
 #include "core/pairs/sampled_distances.hpp"
@@ -153,14 +153,14 @@ class NearCodesSearch {
 
     // The places of the codes that have the lane of the first.
     Range places_from(int set, size_t begin) {
-        uint64_t lane = sets_.place(set, begin).key;
+        uint64_t lane = sets_.place(set, begin).first;
         size_t end = begin + 1;
-        while (end < sets_.count(set) && sets_.place(set, end).key == lane)
+        while (end < sets_.count(set) && sets_.place(set, end).first == lane)
             end++;
         return {begin, end};
     }
 
-    uint32_t number_at(int set, size_t place) { return uint32_t(sets_.place(set, place).tid); }
+    uint32_t number_at(int set, size_t place) { return uint32_t(sets_.place(set, place).second); }
 
     void search_equal_lanes() {
         auto number = [this](int set, size_t place) { return number_at(set, place); };

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/bits/entry.hpp"
+#include "core/bits/pair.hpp"
 #include "core/bits/pause.hpp"
 
 namespace simhash {
@@ -21,6 +22,16 @@ inline uint64_t radix_key(uint64_t key) {
 }
 inline uint64_t radix_key(const Entry& entry) {
     return entry.key;
+}
+inline uint64_t radix_key(const Pair& pair) {
+    return pair.first;
+}
+
+inline void exchange(Entry& entry) {
+    std::swap(entry.key, entry.tid);
+}
+inline void exchange(Pair& pair) {
+    std::swap(pair.first, pair.second);
 }
 
 // Sorts by the bits of the keys from `low_bit` up, and looks at no others. entries and scratch: the
@@ -71,15 +82,11 @@ void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const 
 }
 
 // Sorts records of equal keys by their values.
-template <typename AnyPause>
-void sort_values(std::span<Entry> records, std::span<Entry> scratch, const AnyPause& pause) {
-    auto exchange = [&] {
-        for (Entry& record : records)
-            std::swap(record.key, record.tid);
-    };
-    exchange();
+template <typename AnyEntry, typename AnyPause>
+void sort_values(std::span<AnyEntry> records, std::span<AnyEntry> scratch, const AnyPause& pause) {
+    std::for_each(records.begin(), records.end(), [](AnyEntry& record) { exchange(record); });
     radix_sort(records, scratch, pause);
-    exchange();
+    std::for_each(records.begin(), records.end(), [](AnyEntry& record) { exchange(record); });
 }
 
 // Sorts keys, or records by (key, value). The leading bits of the keys, a few more than tell random
@@ -94,7 +101,7 @@ void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, cons
     for (const AnyEntry& record : records)
         varying |= radix_key(record) ^ radix_key(records[0]);
     if (varying == 0) {
-        if constexpr (std::is_same_v<AnyEntry, Entry>)
+        if constexpr (!std::is_same_v<AnyEntry, uint64_t>)
             sort_values(records, scratch, pause);
         return;
     }

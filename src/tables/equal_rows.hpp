@@ -1,0 +1,66 @@
+// Finds the rows of a query that have equal values, when all have been read: the first one is the
+// model, and the others are its copies.
+#pragma once
+
+#include "server/pg.hpp"
+
+#include <algorithm>
+
+#include "server/growing.hpp"
+#include "server/sorter.hpp"
+#include "tables/copies.hpp"
+
+namespace simhash {
+
+class EqualRows {
+  public:
+    // In the current memory context.
+    EqualRows(Copies* copies, size_t sort_bytes) : copies_(*copies), by_hash_(sort_bytes) {}
+
+    // Equal values have equal hashes. Values with equal hashes may differ, and are compared.
+    void add(uint64_t hash, RowNumber row) { by_hash_.add({hash, row}); }
+
+    // Calls give(row) for each model, in no particular order. are_equal(a, b): of two rows
+    template <typename AreEqual, typename Give>
+    void find(const AreEqual& are_equal, const Give& give) {
+        uint64_t hash = 0;
+        by_hash_.finish();
+        for (Pair entry{}; by_hash_.next(&entry);) {
+            CHECK_FOR_INTERRUPTS();
+            auto row = RowNumber(entry.second);
+            // Equal hashes come one after another, in order of their rows. So the first row with a
+            // value is met first, and becomes the model.
+            if (entry.first != hash)
+                count_ = 0;
+            hash = entry.first;
+            Model* end = models_ + count_;
+            Model* model = std::find_if(
+                models_, end, [&](const Model& model) { return are_equal(model.row, row); });
+            if (model == end) {
+                add_model(row);
+                give(row);
+            } else {
+                copies_.append(model->last_copy, row);
+                model->last_copy = row;
+            }
+        }
+        by_hash_.release();
+    }
+
+  private:
+    struct Model {
+        RowNumber row, last_copy;
+    };
+
+    void add_model(RowNumber row) {
+        make_room(CurrentMemoryContext, &models_, &capacity_, count_ + 1);
+        models_[count_++] = {row, row};
+    }
+
+    Copies& copies_;
+    ExternalSorter<Pair> by_hash_; // (hash, row)
+    Model* models_ = nullptr;      // [capacity_]: those of one hash, as good as always one
+    size_t count_ = 0, capacity_ = 0;
+};
+
+} // namespace simhash
