@@ -41,7 +41,7 @@ SELECT plan($$SELECT id FROM pages WHERE shares_passage(body, $$ || quote_litera
 SELECT plan('SELECT count(*) FROM pages a JOIN pages b ON a.body &~~ b.body WHERE b.id = 7');
 SELECT plan('SELECT count(*) FROM pages b, LATERAL (SELECT id FROM pages a WHERE shares_passage(a.body, b.body, 20) OFFSET 0) s WHERE b.id < 5');
 -- A long text: its hashes are computed once, and looked up one by one.
-SELECT plan('SELECT id FROM pages WHERE body &~~ ' || quote_literal((SELECT string_agg(document(i), ' ') FROM generate_series(1, 120) i)));
+SELECT plan('SELECT id FROM pages WHERE body &~~ ' || quote_literal((SELECT string_agg(document(i), ' ') FROM generate_series(1, 250) i)));
 SELECT id FROM pages WHERE body &~~ :'piece' ORDER BY id;
 SELECT id FROM pages WHERE shares_passage(body, :'piece', 18);
 SELECT id FROM pages WHERE shares_passage(body, :'piece', 15) ORDER BY id;
