@@ -103,7 +103,7 @@ SELECT f AS id, (SELECT array_agg(word(f * 100000 + i)) FROM generate_series(1, 
 FROM (SELECT f, CASE f WHEN 0 THEN 800 ELSE 30 + f % 151 END AS words FROM generate_series(0, :families) f) f;
 TRUNCATE source;
 INSERT INTO source SELECT i, NULL, NULL, text_of(words, others, 1 + i % 31, i % 7) FROM generate_series(1, :texts) i JOIN family f ON f.id = 1 + i / 9 % :families;
-INSERT INTO source SELECT 1000000 + i, NULL, NULL, array_to_string(words, ' ') || ' ' || word(i) || ' ' || word(7 * i) FROM generate_series(1, :texts / 5) i JOIN family f ON f.id = 70;
+INSERT INTO source SELECT 1000000 + i, NULL, NULL, array_to_string(words, ' ') || ' ' || word(i) || ' ' || word(7 * i) FROM generate_series(1, least(:texts / 5, 600)) i JOIN family f ON f.id = 70;
 INSERT INTO source SELECT 2000000 + i, NULL, NULL, array_to_string(words[6 * i:6 * i + 100], ' ') FROM generate_series(1, 110) i JOIN family f ON f.id = 0;
 INSERT INTO source SELECT 3000000 + i, NULL, NULL, CASE i % 4 WHEN 0 THEN 'short text ' || i % 5 WHEN 1 THEN '...' WHEN 2 THEN NULL ELSE 'a longer text' END
 FROM generate_series(1, 100) i;
@@ -153,7 +153,7 @@ SELECT memory, similarity, w.* FROM (VALUES ('64MB', 0.85), ('64kB', 0.85)) v (m
     wrong_chains(format('near_duplicate_pairs(%L, %s)', 'SELECT id, body FROM source ORDER BY id', similarity),
                  format('near_duplicate_groups(%L, %s, true)', 'SELECT id, body FROM source ORDER BY id', similarity), memory) w;
 TRUNCATE source;
-INSERT INTO source SELECT i, any_fingerprint(i), any_fingerprint(i)::bit(64) || any_fingerprint(i + i % 2)::bit(64) FROM generate_series(1, :rows / 3) i;
+INSERT INTO source SELECT i, any_fingerprint(i), any_fingerprint(i)::bit(64) || any_fingerprint(i + i % 2)::bit(64) FROM generate_series(1, least(:rows / 3, 10000)) i;
 SELECT memory, f.*, c.* FROM unnest('{64MB,64kB}'::text[]) memory,
     wrong_chains($$simhash_pairs('SELECT id, fp FROM source ORDER BY id', 4)$$, $$simhash_groups('SELECT id, fp FROM source ORDER BY id', 4, true)$$, memory) f,
     wrong_chains($$simhash_pairs('SELECT id, code FROM source ORDER BY id', 12)$$, $$simhash_groups('SELECT id, code FROM source ORDER BY id', 12, true)$$, memory) c;

@@ -36,8 +36,6 @@ void WordTable::make(size_t places) {
     made_ = memory_.allocate(memory_.context, places * sizeof(ShortWord) + kLine);
     words_ = reinterpret_cast<ShortWord*>((reinterpret_cast<uintptr_t>(made_) / kLine + 1) * kLine);
     std::fill_n(words_, places, ShortWord{});
-    // 0 is the number of no word.
-    words_[0] = few_[0];
 }
 
 // Most words of a language are met once in many documents. So a word is only noted, by a bit of its

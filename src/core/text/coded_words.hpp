@@ -70,7 +70,7 @@ struct ShortWord {
     }();
 };
 
-// Short words with numbers from 1 on.
+// Short words with numbers from 1 on. One that comes to place 0 has no number.
 class WordTable {
   public:
     // Takes about `bytes` bytes, for at most 2^16 words, once it has been asked for many.
