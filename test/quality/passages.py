@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
-"""How well passages tell copies from strangers, on a set that its authors have labelled: passages.py FOLDER
+"""How well passages tell copies from strangers, on two sets that their authors have labelled: passages.py FOLDER
 
 The Free On-line Dictionary of Computing says of an entry where it was taken from. Those that name the
 Jargon File, and have its headword, are compared with the entry there (Debian: dict-foldoc, dict-jargon),
-and each with the Jargon File's entry of another headword, as a control. build/compare_texts compares them
-by the library's own code: similarity and containment of shingles of three words, longest common run.
+and each with the Jargon File's entry of another headword, as a control.
+
+The copyright files of this machine's packages name the licences whose texts they hold. Those that name the
+Expat licence, one of each source, are compared with each other, and as a control with files that name none of
+their licences, but some whose text is another: Expat's goes by many names.
+
+build/compare_texts compares texts by the library's own code: similarity and containment of shingles of three
+words, longest common run.
 """
+import glob
 import gzip
 import os
 import re
@@ -17,6 +24,7 @@ import corpora
 DIGITS = {c: i for i, c in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
 FILES = {"dict-foldoc": "foldoc", "dict-jargon": "jargon"}
 LEAST_WORDS = 16  # of an entry: fewer have no passage
+OF_OTHER_TEXT = {"GPL", "LGPL", "AGPL", "GFDL", "Artistic", "Apache", "MPL", "CC", "OFL"}  # than Expat's
 
 
 def number(digits):
@@ -57,6 +65,39 @@ def compared(pairs):
     return [tuple(map(float, line.split())) for line in done.stdout.splitlines()]
 
 
+def copyright_files():
+    """Machine-readable copyright files, one of each source, and the licences that they name, by families."""
+    found = {}
+    for path in sorted(glob.glob("/usr/share/doc/*/copyright")):
+        text = corpora.read(path)
+        if re.match(r"Format: .*copyright-format", text):
+            families = frozenset(re.findall(r"^License: *([A-Za-z]+)", text, re.M))
+            found.setdefault(text[:400], (text, families))
+    return list(found.values())
+
+
+def licence_pairs():
+    """Pairs of files that name Expat, and pairs that have no licence in common."""
+    files = copyright_files()
+    named = [file for file in files if "Expat" in file[1]]
+    controls = [(text, other) for i, (text, families) in enumerate(named)
+                for other, others in (files[i:] + files[:i]) if others <= OF_OTHER_TEXT and not families & others]
+    return [(a[0], b[0]) for a, b in zip(named, named[1:] + named[:1])], controls[::max(1, len(controls) // len(named))]
+
+
+def report(what, pairs, controls):
+    of_pairs, of_controls = compared(pairs), compared(controls)
+    print(f"{len(pairs)} {what}, and {len(controls)} controls:\n")
+    print("| condition | of the pairs | of the controls |\n|---|--:|--:|")
+    rows = [(f"similarity >= {s}", lambda r, s=s: r[0] >= s) for s in (.8, .5)]
+    rows += [(f"containment >= {s}", lambda r, s=s: r[1] >= s) for s in (.8, .5)]
+    rows += [(f"a run of {n} words", lambda r, n=n: r[2] >= n) for n in (8, 12, 16, 32)]
+    for name, holds in rows:
+        shares = [sum(map(holds, results)) / len(results) for results in (of_pairs, of_controls)]
+        print(f"| {name} | {shares[0]:.3f} | {shares[1]:.3f} |".replace("0.", "."))
+    print()
+
+
 def main():
     [folder] = sys.argv[1:]
     targets = {package: corpora.unpacked(folder, package, "bookworm") for package in FILES}
@@ -66,16 +107,9 @@ def main():
     sources = [source for _, source in pairs]
     # A third of the list away: another letter.
     away = len(pairs) // 3
-    controls = [(entry, sources[(i + away) % len(pairs)]) for i, (entry, _) in enumerate(pairs)]
-    of_pairs, of_controls = compared(pairs), compared(controls)
-    print(f"{len(pairs)} entries of FOLDOC that name the Jargon File, and as many controls:\n")
-    print("| condition | of the entries | of the controls |\n|---|--:|--:|")
-    rows = [(f"similarity >= {s}", lambda r, s=s: r[0] >= s) for s in (.8, .5)]
-    rows += [(f"containment >= {s}", lambda r, s=s: r[1] >= s) for s in (.8, .5)]
-    rows += [(f"a run of {n} words", lambda r, n=n: r[2] >= n) for n in (8, 12, 16, 32)]
-    for name, holds in rows:
-        shares = [sum(map(holds, results)) / len(results) for results in (of_pairs, of_controls)]
-        print(f"| {name} | {shares[0]:.3f} | {shares[1]:.3f} |".replace("0.", "."))
+    report("entries of FOLDOC with the entry of the Jargon File that they name", pairs,
+           [(entry, sources[(i + away) % len(pairs)]) for i, (entry, _) in enumerate(pairs)])
+    report("copyright files with another that names the same licence", *licence_pairs())
 
 
 main()
