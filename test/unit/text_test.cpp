@@ -7,20 +7,17 @@
 
 namespace simhash::test {
 
-TEST(Ascii, EachWayFindsTheSameLetters) {
+TEST(Ascii, LettersAreThoseOfTheTable) {
     std::mt19937 random(8);
     for (int round = 0; round < 1000; round++) {
-        uint8_t text[kAsciiBlock], folded[2][kAsciiBlock];
+        uint8_t text[kAsciiBlock], folded[kAsciiBlock];
         for (size_t i = 0; i < kAsciiBlock; i++)
             text[i] = uint8_t(round < 2 ? 64 * round + i : random() % 128);
-        const uint64_t letters = letters_of_portable(text, folded[0]);
-        EXPECT_EQ(letters_of(text, folded[1]), letters);
+        const uint64_t letters = letters_of(text, folded);
         for (size_t i = 0; i < kAsciiBlock; i++) {
             EXPECT_EQ(letters >> i & 1, kFoldAscii[text[i]] != 0);
-            if (letters >> i & 1) {
-                EXPECT_EQ(folded[0][i], kFoldAscii[text[i]]);
-                EXPECT_EQ(folded[1][i], kFoldAscii[text[i]]);
-            }
+            if (letters >> i & 1)
+                EXPECT_EQ(folded[i], kFoldAscii[text[i]]);
         }
     }
 }

@@ -1,8 +1,10 @@
 // The instruction sets that the processor has beyond the baseline. The build itself uses only the
 // baseline, and so stays portable. A function that uses more is compiled for that instruction set
-// alone (x86.hpp), and chosen at run time if the processor has it. Every AArch64 processor has NEON
+// alone, and chosen at run time if the processor has it. Every AArch64 processor has NEON
 // (neon.hpp), so there nothing is tested.
 #pragma once
+
+#include <cstdint>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define SIMHASH_X86 1
@@ -27,6 +29,13 @@ constexpr SimdLevel kHighestSimdLevel = SimdLevel::kPortable;
 #endif
 constexpr int kSimdLevels = int(kHighestSimdLevel) + 1;
 
+#ifdef SIMHASH_X86
+#define SIMHASH_TARGET(features) [[gnu::target(features)]]
+#define SIMHASH_POPCNT "popcnt"
+#define SIMHASH_AVX2 "popcnt,avx2"
+#define SIMHASH_AVX512 "popcnt,bmi2,avx512f,avx512vpopcntdq"
+#endif
+
 inline bool processor_has([[maybe_unused]] SimdLevel level) {
 #ifdef SIMHASH_X86
     switch (level) {
@@ -43,14 +52,81 @@ inline bool processor_has([[maybe_unused]] SimdLevel level) {
     return true;
 }
 
-// `forms` has a function's form for each level. Returns the one of the highest level, at most
-// `highest`, that the processor has.
+// The highest level, at most `highest`, that the processor has.
+inline SimdLevel best_level(SimdLevel highest) {
+    while (!processor_has(highest))
+        highest = SimdLevel(int(highest) - 1);
+    return highest;
+}
+
+// `forms` has a function's form for each level. Returns that of the best level.
 template <typename Function>
 Function best_form(SimdLevel highest, const Function (&forms)[kSimdLevels]) {
-    int level = int(highest);
-    while (!processor_has(SimdLevel(level)))
-        level--;
-    return forms[level];
+    return forms[int(best_level(highest))];
 }
+
+namespace internal {
+
+template <SimdLevel level, typename Kernel>
+[[gnu::always_inline]] inline auto run_at(const Kernel& kernel) {
+    return kernel.template operator()<level>();
+}
+
+#ifdef SIMHASH_X86
+template <typename Kernel>
+SIMHASH_TARGET(SIMHASH_POPCNT)
+auto run_with_popcnt(const Kernel& kernel) {
+    return run_at<SimdLevel::kPopcnt>(kernel);
+}
+
+template <typename Kernel>
+SIMHASH_TARGET(SIMHASH_AVX2)
+auto run_with_avx2(const Kernel& kernel) {
+    return run_at<SimdLevel::kAvx2>(kernel);
+}
+
+template <typename Kernel>
+SIMHASH_TARGET(SIMHASH_AVX512)
+auto run_with_avx512(const Kernel& kernel) {
+    return run_at<SimdLevel::kAvx512>(kernel);
+}
+#endif
+
+} // namespace internal
+
+// Calls a kernel at the best level. The kernel is a lambda with a level as its template parameter
+// that is always inlined, so it is compiled once for each level.
+template <typename Kernel>
+auto at_best_level([[maybe_unused]] SimdLevel highest, const Kernel& kernel) {
+#if defined(SIMHASH_X86)
+    switch (best_level(highest)) {
+    case SimdLevel::kAvx512:
+        return internal::run_with_avx512(kernel);
+    case SimdLevel::kAvx2:
+        return internal::run_with_avx2(kernel);
+    case SimdLevel::kPopcnt:
+        return internal::run_with_popcnt(kernel);
+    case SimdLevel::kPortable:
+        break;
+    }
+    return internal::run_at<SimdLevel::kPortable>(kernel);
+#else
+    return internal::run_at<kHighestSimdLevel>(kernel);
+#endif
+}
+
+// Numbers of 32 bits, as many as a vector of the level holds. The compiler makes plain code of it
+// where the processor has no vectors.
+template <SimdLevel level>
+struct VectorAt {
+#ifdef SIMHASH_X86
+    static constexpr int kBytes = level == SimdLevel::kAvx512 ? 64
+                                  : level == SimdLevel::kAvx2 ? 32
+                                                              : 16;
+#else
+    static constexpr int kBytes = 16;
+#endif
+    using Type [[gnu::vector_size(kBytes)]] = uint32_t;
+};
 
 } // namespace simhash

@@ -1,4 +1,4 @@
-// For functions of the x86 levels (simd.hpp): the attributes that mark them, and shared code.
+// What the functions for the x86 levels share (simd.hpp).
 #pragma once
 
 #include "core/bits/simd.hpp"
@@ -6,11 +6,6 @@
 #ifdef SIMHASH_X86
 
 #include <immintrin.h>
-
-#define SIMHASH_TARGET(features) [[gnu::target(features)]]
-#define SIMHASH_POPCNT "popcnt"
-#define SIMHASH_AVX2 "popcnt,avx2"
-#define SIMHASH_AVX512 "popcnt,bmi2,avx512f,avx512vpopcntdq"
 
 namespace simhash {
 

@@ -54,7 +54,7 @@ struct TailKeys {
     int radius;
 };
 
-// The innermost loops of the search, in portable code.
+// The innermost loops of the search, in portable code. LoopsAt has them for each level.
 struct PortableLoops : PortableBits {
     // Writes the places from begin to end (excluded) where the suffix is within the radius of the
     // target's to `hits`, which has room for one more than there are; returns their number.
@@ -97,10 +97,14 @@ template <int bits_each = 1>
     return count;
 }
 
+template <SimdLevel level>
+struct LoopsAt : PortableLoops {};
+
 #if defined(SIMHASH_X86)
 
 // With AVX2: eight at once.
-struct Avx2Loops : PortableLoops {
+template <>
+struct LoopsAt<SimdLevel::kAvx2> : PortableLoops {
     SIMHASH_TARGET(SIMHASH_AVX2)
     static int near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
         __m256i target = _mm256_set1_epi32(int(suffixes.target));
@@ -143,7 +147,8 @@ struct Avx2Loops : PortableLoops {
 };
 
 // With AVX-512: a group at once.
-struct Avx512Loops {
+template <>
+struct LoopsAt<SimdLevel::kAvx512> {
     SIMHASH_TARGET(SIMHASH_AVX512) static int nth_one(uint64_t bits, uint64_t n) {
         return std::countr_zero(_pdep_u64(uint64_t{1} << (n - 1), bits));
     }
@@ -185,7 +190,8 @@ struct Avx512Loops {
 #elif defined(SIMHASH_NEON)
 
 // With NEON: a group at once, where it is whole.
-struct NeonLoops : PortableLoops {
+template <>
+struct LoopsAt<SimdLevel::kNeon> : PortableLoops {
     static int near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
         static_assert(kGroupEntries == 16);
         uint8x16_t target = vreinterpretq_u8_u32(vdupq_n_u32(suffixes.target));
@@ -374,63 +380,15 @@ class WithinRadius {
     int found_ = 0;
 };
 
-namespace {
-
-int search(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
-           LeafReader::Hit* hits, const Slices& slices) {
-    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find(slices);
-}
-
-#if defined(SIMHASH_X86)
-
-SIMHASH_TARGET(SIMHASH_POPCNT)
-int search_popcnt(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target,
-                  int radius, LeafReader::Hit* hits, const Slices& slices) {
-    return WithinRadius<PortableLoops>(reader, low, high, target, radius, hits).find(slices);
-}
-
-SIMHASH_TARGET(SIMHASH_AVX2)
-int search_avx2(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
-                LeafReader::Hit* hits, const Slices& slices) {
-    return WithinRadius<Avx2Loops>(reader, low, high, target, radius, hits).find(slices);
-}
-
-SIMHASH_TARGET(SIMHASH_AVX512)
-int search_avx512(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target,
-                  int radius, LeafReader::Hit* hits, const Slices& slices) {
-    return WithinRadius<Avx512Loops>(reader, low, high, target, radius, hits).find(slices);
-}
-
-#elif defined(SIMHASH_NEON)
-
-int search_neon(const LeafReader& reader, uint64_t low, uint64_t high, uint64_t target, int radius,
-                LeafReader::Hit* hits, const Slices& slices) {
-    return WithinRadius<NeonLoops>(reader, low, high, target, radius, hits).find(slices);
-}
-
-#endif
-
-using Search = int (*)(const LeafReader&, uint64_t low, uint64_t high, uint64_t target, int radius,
-                       LeafReader::Hit* hits, const Slices& slices);
-
-constexpr Search kSearches[] = {
-    search,
-#if defined(SIMHASH_X86)
-    search_popcnt,
-    search_avx2,
-    search_avx512,
-#elif defined(SIMHASH_NEON)
-    search_neon,
-#endif
-};
-
-} // namespace
-
 int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
                             const Slices& slices, SimdLevel highest) const {
     if (low > high)
         return 0;
-    return best_form(highest, kSearches)(*this, low, high, target, radius, hits, slices);
+    return at_best_level(
+        highest, [&]<SimdLevel level>() __attribute__((always_inline)) {
+            return WithinRadius<LoopsAt<level>>(*this, low, high, target, radius, hits)
+                .find(slices);
+        });
 }
 
 } // namespace simhash

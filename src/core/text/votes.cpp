@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "core/bits/x86.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -19,62 +18,30 @@ __int128 add_saturating(__int128 a, __int128 b) {
 
 // For each bit, the sum of the weights of the features whose hash has a 1 there. The sum of all
 // weights fits in 32 bits.
-using AddUp = void (*)(const FeatureCount* features, size_t count, uint32_t ones[64]);
-
-// One sum in each lane of some vectors. Always inlined, so that it is compiled for its callers'
-// processors.
-template <typename Vector>
-[[gnu::always_inline]] inline void add_up(const FeatureCount* features, size_t count,
-                                          uint32_t ones[64]) {
-    constexpr size_t kLanes = sizeof(Vector) / sizeof(uint32_t), kHalf = 32 / kLanes;
-    // There is a lane for each bit of the hash: 32 for its lower half and 32 for its upper one.
-    Vector low[kHalf] = {}, high[kHalf] = {}, bits[kHalf];
-    for (size_t i = 0; i < 32; i++)
-        bits[i / kLanes][i % kLanes] = uint32_t(1) << i;
-    for (size_t i = 0; i < count; i++) {
-        Vector weight = Vector{} + features[i].weight;
-        Vector low_hash = Vector{} + uint32_t(features[i].hash);
-        Vector high_hash = Vector{} + uint32_t(features[i].hash >> 32);
-        for (size_t part = 0; part < kHalf; part++) {
-            // A comparison of vectors gives all ones or zeros, so the AND adds the weight or
-            // nothing.
-            low[part] += Vector((low_hash & bits[part]) == bits[part]) & weight;
-            high[part] += Vector((high_hash & bits[part]) == bits[part]) & weight;
-        }
-    }
-    memcpy(ones, low, sizeof low);
-    memcpy(ones + 32, high, sizeof high);
+void add_up(const FeatureCount* features, size_t count, uint32_t ones[64], SimdLevel highest) {
+    at_best_level(
+        highest, [=]<SimdLevel level>() __attribute__((always_inline)) {
+            using Vector = typename VectorAt<level>::Type;
+            constexpr size_t kLanes = sizeof(Vector) / sizeof(uint32_t), kHalf = 32 / kLanes;
+            // There is a lane for each bit of the hash: 32 for its lower half and 32 for its upper one.
+            Vector low[kHalf] = {}, high[kHalf] = {}, bits[kHalf];
+            for (size_t i = 0; i < 32; i++)
+                bits[i / kLanes][i % kLanes] = uint32_t(1) << i;
+            for (size_t i = 0; i < count; i++) {
+                Vector weight = Vector{} + features[i].weight;
+                Vector low_hash = Vector{} + uint32_t(features[i].hash);
+                Vector high_hash = Vector{} + uint32_t(features[i].hash >> 32);
+                for (size_t part = 0; part < kHalf; part++) {
+                    // A comparison of vectors gives all ones or zeros, so the AND adds the weight or
+                    // nothing.
+                    low[part] += Vector((low_hash & bits[part]) == bits[part]) & weight;
+                    high[part] += Vector((high_hash & bits[part]) == bits[part]) & weight;
+                }
+            }
+            memcpy(ones, low, sizeof low);
+            memcpy(ones + 32, high, sizeof high);
+        });
 }
-
-using Four [[gnu::vector_size(16)]] = uint32_t;
-void add_up_fours(const FeatureCount* features, size_t count, uint32_t ones[64]) {
-    add_up<Four>(features, count, ones);
-}
-
-#ifdef SIMHASH_X86
-using Eight [[gnu::vector_size(32)]] = uint32_t;
-SIMHASH_TARGET(SIMHASH_AVX2)
-void add_up_eights(const FeatureCount* features, size_t count, uint32_t ones[64]) {
-    add_up<Eight>(features, count, ones);
-}
-
-using Sixteen [[gnu::vector_size(64)]] = uint32_t;
-SIMHASH_TARGET(SIMHASH_AVX512)
-void add_up_sixteens(const FeatureCount* features, size_t count, uint32_t ones[64]) {
-    add_up<Sixteen>(features, count, ones);
-}
-#endif
-
-constexpr AddUp kAddUps[] = {
-    add_up_fours,
-#if defined(SIMHASH_X86)
-    add_up_fours,
-    add_up_eights,
-    add_up_sixteens,
-#elif defined(SIMHASH_NEON)
-    add_up_fours,
-#endif
-};
 
 } // namespace
 
@@ -93,7 +60,6 @@ void Votes::add(const Votes& other) {
 }
 
 void Votes::add(const FeatureCount* features, size_t count, SimdLevel highest) {
-    AddUp add_up_best = best_form(highest, kAddUps);
     for (const FeatureCount *at = features, *end = features + count; at < end;) {
         const FeatureCount* begin = at;
         uint64_t sum = 0;
@@ -102,7 +68,7 @@ void Votes::add(const FeatureCount* features, size_t count, SimdLevel highest) {
         for (; at < end && sum + at->weight <= UINT32_MAX; at++)
             sum += at->weight;
         uint32_t sums[64];
-        add_up_best(begin, at - begin, sums);
+        add_up(begin, at - begin, sums, highest);
         for (int bit = 0; bit < 64; bit++)
             // A document's sums are far from the limit, so these need not saturate.
             ones[bit] += sums[bit];
