@@ -2,6 +2,7 @@
 // raise an error and not return, so nothing in core may rely on a destructor to release memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace simhash {
@@ -17,5 +18,53 @@ template <typename Item>
 Item* allocate_array(Memory memory, size_t count) {
     return static_cast<Item*>(memory.allocate(memory.context, count * sizeof(Item)));
 }
+
+// An array that grows at its end, for items that may be copied as bytes.
+template <typename Item>
+class GrowingArray {
+  public:
+    explicit GrowingArray(Memory memory) : memory_(memory) {}
+
+    size_t size() const { return size_; }
+    Item* data() { return items_; }
+    const Item* data() const { return items_; }
+    Item& operator[](size_t i) { return items_[i]; }
+    const Item& operator[](size_t i) const { return items_[i]; }
+
+    void add(const Item& item) { *add_room(1) = item, size_++; }
+    // Makes room for `more` items behind the last one, and returns it.
+    Item* add_room(size_t more) {
+        if (room_ - size_ < more)
+            grow(more);
+        return items_ + size_;
+    }
+    // After add_room(): this many of the items there have been written.
+    void added(size_t count) { size_ += count; }
+    // Takes out all items, and keeps the room.
+    void clear() { size_ = 0; }
+    void release() {
+        if (items_ != nullptr)
+            memory_.release(memory_.context, items_);
+        items_ = nullptr;
+        size_ = room_ = 0;
+    }
+
+  private:
+    void grow(size_t more) {
+        size_t room = std::max({2 * room_, size_ + more, kFirstBytes / sizeof(Item)});
+        auto* moved = allocate_array<Item>(memory_, room);
+        std::copy_n(items_, size_, moved);
+        if (items_ != nullptr)
+            memory_.release(memory_.context, items_);
+        items_ = moved;
+        room_ = room;
+    }
+
+    static constexpr size_t kFirstBytes = 4096;
+
+    Memory memory_;
+    Item* items_ = nullptr;
+    size_t size_ = 0, room_ = 0;
+};
 
 } // namespace simhash

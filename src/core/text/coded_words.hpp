@@ -73,7 +73,7 @@ struct ShortWord {
 // Short words with numbers from 1 on. One that comes to place 0 has no number.
 class WordTable {
   public:
-    // Takes about `bytes` bytes, for at most 2^16 words, once it has been asked for many.
+    // Takes about `bytes` bytes, for at most 2^16 words.
     WordTable(Memory memory, size_t bytes);
     // The table that has these bytes.
     WordTable(Memory memory, std::span<const uint8_t> bytes);
@@ -106,17 +106,13 @@ class WordTable {
     static constexpr size_t kBucket = 4; // words in a line of the cache
 
     uint16_t add(const ShortWord& word, uint64_t hash, size_t place);
-    void make(size_t places);
 
     Memory memory_;
-    size_t most_;             // places
-    size_t places_ = kBucket; // a power of two
-    ShortWord* words_ = few_; // [places_]
-    ShortWord few_[kBucket];
-    void* made_ = nullptr; // the memory of words_
-    size_t noted_ = 0;
-    uint64_t* seen_ =
-        nullptr; // [places_ / kSeenShare]: bits of the hashes of words without a number
+    size_t places_;    // a power of two
+    ShortWord* words_; // [places_]
+    void* made_;       // the memory of words_
+    uint64_t* seen_;   // [places_ / kSeenShare]: bits of the hashes of words without a number
+    size_t noted_ = 0; // such words
 };
 
 // Copies a word from and to where kWordRoom bytes may be read and written.
@@ -130,40 +126,41 @@ inline void copy_word(uint8_t* to, const uint8_t* text, size_t bytes) {
 // Codes the words of a document: a consumer of each_feature(), with width 1.
 class WordCoder {
   public:
-    WordCoder(Memory memory, WordTable* table) : memory_(memory), table_(*table) {}
+    WordCoder(Memory memory, WordTable* table) : table_(*table), coded_(memory) {}
 
     void feature(const uint8_t* text, size_t bytes) {
-        if (room_ - used_ < kMostOfWord)
-            make_room(used_ + kMostOfWord);
+        uint8_t* to = coded_.add_room(kMostOfWord);
         uint16_t number = bytes <= kMostShort ? table_.number_of({text, bytes}) : 0;
-        memcpy(coded_ + used_, &number, sizeof(number));
-        used_ += sizeof(number);
+        memcpy(to, &number, sizeof(number));
+        coded_.added(sizeof(number));
         if (number != 0)
             return;
-        coded_[used_++] = uint8_t(bytes);
-        copy_word(coded_ + used_, text, bytes);
-        used_ += bytes;
+        to[sizeof(number)] = uint8_t(bytes);
+        copy_word(to + sizeof(number) + 1, text, bytes);
+        coded_.added(1 + bytes);
     }
 
     // Valid until clear().
-    std::span<const uint8_t> coded() const { return {coded_, used_}; }
+    std::span<const uint8_t> coded() const { return {coded_.data(), coded_.size()}; }
     // Room for a document that was coded, which is to be copied there and takes the present one's
     // place.
-    uint8_t* room(size_t bytes);
+    uint8_t* room(size_t bytes) {
+        coded_.clear();
+        // Words are read with what is behind them.
+        uint8_t* room = coded_.add_room(bytes + kWordRoom);
+        coded_.added(bytes);
+        return room;
+    }
     // Keeps the room for the next document.
-    void clear() { used_ = 0; }
-    void release();
+    void clear() { coded_.clear(); }
+    void release() { coded_.release(); }
 
   private:
     // The number 0, the size, the word, and what may be read behind it.
     static constexpr size_t kMostOfWord = 3 + kMaxWord + kWordRoom;
 
-    void make_room(size_t least);
-
-    Memory memory_;
     WordTable& table_;
-    uint8_t* coded_ = nullptr; // [room_]
-    size_t used_ = 0, room_ = 0;
+    GrowingArray<uint8_t> coded_;
 };
 
 // Gives the words that were coded to the consumer.

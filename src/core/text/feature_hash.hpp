@@ -39,4 +39,12 @@ inline uint64_t hash_feature(HashKind kind, const uint8_t* text, size_t bytes) {
     return kind == HashKind::kXxh3 ? xxh3(text, bytes) : fnv1(text, bytes);
 }
 
+// The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit of the result depends on every
+// bit of z, and different z have different results.
+constexpr uint64_t mix(uint64_t z) {
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
+    z = (z ^ z >> 27) * 0x94D049BB133111EB;
+    return z ^ z >> 31;
+}
+
 } // namespace simhash

@@ -1,4 +1,4 @@
-// Numbers that belong to hashes: a hash table with linear probing, at most half full.
+// Numbers that belong to hashes: a hash table with linear probing that grows, at most half full.
 #pragma once
 
 #include <algorithm>
@@ -12,10 +12,9 @@ namespace simhash {
 
 class HashNumbers {
   public:
-    // Has room for `most` hashes.
-    HashNumbers(size_t most, Memory memory) : memory_(memory), slots_(std::bit_ceil(2 * most + 1)) {
-        slot_ = allocate_array<Slot>(memory, slots_);
-        std::fill_n(slot_, slots_, Slot{0, 0, false});
+    // With room for `expected` hashes.
+    HashNumbers(size_t expected, Memory memory) : memory_(memory) {
+        make(std::bit_ceil(2 * expected + 2));
     }
 
     // The number of a hash. Null if it has none.
@@ -27,9 +26,12 @@ class HashNumbers {
     // The number of a hash, which is `number` if it had none before.
     uint32_t add(uint64_t hash, uint32_t number) {
         Slot& slot = slot_[place_of(hash)];
-        if (!slot.is_used)
-            slot = {hash, number, true};
-        return slot.number;
+        if (slot.is_used)
+            return slot.number;
+        slot = {hash, number, true};
+        if (2 * ++used_ > slots_)
+            grow();
+        return number;
     }
 
     void release() { memory_.release(memory_.context, slot_); }
@@ -41,6 +43,22 @@ class HashNumbers {
         bool is_used;
     };
 
+    void make(size_t slots) {
+        slots_ = slots;
+        slot_ = allocate_array<Slot>(memory_, slots);
+        std::fill_n(slot_, slots, Slot{0, 0, false});
+    }
+
+    void grow() {
+        Slot* old = slot_;
+        size_t count = slots_;
+        make(2 * slots_);
+        for (size_t i = 0; i < count; i++)
+            if (old[i].is_used)
+                slot_[place_of(old[i].hash)] = old[i];
+        memory_.release(memory_.context, old);
+    }
+
     // Where the hash is, or would be.
     size_t place_of(uint64_t hash) const {
         size_t place = hash & (slots_ - 1);
@@ -51,6 +69,7 @@ class HashNumbers {
 
     Memory memory_;
     size_t slots_; // a power of two
+    size_t used_ = 0;
     Slot* slot_;
 };
 

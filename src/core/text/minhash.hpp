@@ -33,14 +33,6 @@
 
 namespace simhash {
 
-// The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit of the result depends on every
-// bit of z, and different z have different results.
-constexpr uint64_t mix(uint64_t z) {
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
-    z = (z ^ z >> 27) * 0x94D049BB133111EB;
-    return z ^ z >> 31;
-}
-
 // The number of a feature. The hash may be a poor one: callers have their own, perhaps 1, 2, 3.
 constexpr uint32_t feature_number(uint64_t hash) {
     return uint32_t(mix(hash));

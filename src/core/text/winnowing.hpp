@@ -53,13 +53,8 @@ class RollingHash {
     void add(uint64_t word) { sum_ = sum_ * kFactor + word; }
     // Expects that `length` other words have been added since.
     void take_out(uint64_t word) { sum_ -= oldest_ * word; }
-    // Every bit depends on every word (the finaliser of splitmix64).
-    uint64_t hash() const {
-        uint64_t hash = sum_;
-        hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9;
-        hash = (hash ^ hash >> 27) * 0x94d049bb133111eb;
-        return hash ^ hash >> 31;
-    }
+    // The sum's lowest bits depend on little of each word.
+    uint64_t hash() const { return mix(sum_); }
 
   private:
     static constexpr uint64_t kFactor = 0x9e3779b97f4a7c15; // odd: nothing is shifted out

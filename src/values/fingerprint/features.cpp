@@ -86,11 +86,11 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
     ServerText source(PG_GETARG_TEXT_PP(0));
     FeatureList list(server_memory());
     each_feature(features, width, source.source(), list);
-    for (size_t i = 0; i < list.count; i++) {
+    for (size_t i = 0; i < list.listed.size(); i++) {
         const ListedFeature& feature = list.listed[i];
         // This is the feature as simhash() hashes it, normalised and folded, in the server's
         // encoding.
-        text* shown = shown_as_server_text(list.texts + feature.begin, feature.bytes);
+        text* shown = shown_as_server_text(&list.texts[feature.begin], feature.bytes);
         Datum values[] = {PointerGetDatum(shown),
                           Int32GetDatum(int(std::min(feature.frequency, uint32_t(PG_INT32_MAX))))};
         bool nulls[] = {false, false};
