@@ -9,7 +9,7 @@
 #include "core/text/feature_set.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
-#include "values/text/document_features.hpp"
+#include "values/text/shingle_set.hpp"
 
 namespace simhash {
 

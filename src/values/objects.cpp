@@ -63,13 +63,9 @@ constexpr struct {
     OurFunction function;
     int radius;
     // A radius is in no argument of these operators, so it is found by the function.
-} kNearFunctions[] = {
-    {SIMHASH_OURS(simhash_hamming_near), kCloseRadius}, {SIMHASH_OURS(simhash_hamming_near_1), 1},
-    {SIMHASH_OURS(simhash_hamming_near_2), 2},          {SIMHASH_OURS(simhash_hamming_near_3), 3},
-    {SIMHASH_OURS(simhash_hamming_near_4), 4},          {SIMHASH_OURS(simhash_hamming_near_5), 5},
-    {SIMHASH_OURS(simhash_hamming_near_6), 6},          {SIMHASH_OURS(simhash_hamming_near_7), 7},
-    {SIMHASH_OURS(simhash_hamming_near_8), 8},
-};
+} kNearFunctions[] = {{SIMHASH_OURS(simhash_hamming_near), kCloseRadius},
+#define SIMHASH_NEAR_FUNCTION(radius) {SIMHASH_OURS(simhash_hamming_near_##radius), radius},
+                      SIMHASH_FOR_EACH_RADIUS(SIMHASH_NEAR_FUNCTION)};
 
 } // namespace
 

@@ -37,7 +37,13 @@ using DocumentMinima = MinimaOf<kLanesOfDocument * kFingerprintBits>;
 using DocumentLanes = DocumentMinima::Words;
 
 // Sets `lanes` to those of a document. Returns false where it has no feature.
-bool document_lanes(FeatureKind features, int width, TextSource source, DocumentLanes* lanes);
+inline bool document_lanes(FeatureKind features, int width, TextSource source,
+                           DocumentLanes* lanes) {
+    DocumentMinima minima;
+    add_document(features, width, source, minima);
+    *lanes = minima.words();
+    return minima.any();
+}
 
 // With what probability a single lane finds a pair of exactly the similarity that is asked for, at
 // least. All together then miss (1 - .88)^2 = .0144 of these pairs at most.

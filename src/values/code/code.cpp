@@ -11,6 +11,8 @@
 
 #include "core/bits/code_lanes.hpp"
 #include "core/bits/code_distance.hpp"
+#include "core/layout/lane_radii.hpp"
+#include "server/lane_arrays.hpp"
 
 #include <algorithm>
 
@@ -67,7 +69,7 @@ void require_indexable(int bit_count) {
 constinit LaneTable lane_table;
 constinit int last_bit_count = 0;
 
-void compute_lanes(const Code& code, uint64* lanes) {
+void compute_lanes(const Code& code, uint64_t* lanes) {
     // The second code in a row of a length that the table does not serve.
     if (code.bit_count == last_bit_count && code.bit_count != lane_table.bit_count())
         lane_table.fill(code.bit_count);
@@ -112,14 +114,9 @@ Datum simhash_bit_lanes(PG_FUNCTION_ARGS) {
     if (int32 length = PG_GETARG_INT32(1); length >= 0 && length != code.bit_count)
         PG_RETURN_NULL();
     require_indexable(code.bit_count);
-    uint64 lanes[kMaxCodeLanes];
+    uint64_t lanes[kMaxCodeLanes];
     compute_lanes(code, lanes);
-    Datum elements[kMaxCodeLanes];
-    int count = lane_count_of_bits(code.bit_count);
-    for (int i = 0; i < count; i++)
-        elements[i] = Int64GetDatum(int64(lanes[i]));
-    PG_RETURN_ARRAYTYPE_P(
-        construct_array(elements, count, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+    return bigint_array(lanes, size_t(lane_count_of_bits(code.bit_count)));
 }
 
 // The type modifier of bit(n) is n; without one the length is not known.
@@ -130,12 +127,8 @@ Datum simhash_bit_lane_layout(PG_FUNCTION_ARGS) {
     if (bit_count < 1)
         PG_RETURN_NULL();
     require_indexable(bit_count);
-    // 0: the distances of the lanes add up. The lanes have fewer than 64 bits each, where these do not
-    // fill them.
-    Datum numbers[] = {Int32GetDatum(lane_count_of_bits(bit_count)),
-                       Int32GetDatum(near_radius_of_bits(bit_count)), Int32GetDatum(0),
-                       Int32GetDatum(bit_count)};
-    PG_RETURN_ARRAYTYPE_P(
-        construct_array(numbers, lengthof(numbers), INT4OID, sizeof(int32), true, TYPALIGN_INT));
+    // The lanes have fewer than 64 bits each, where these do not fill them.
+    return lane_layout({lane_count_of_bits(bit_count), near_radius_of_bits(bit_count),
+                        int(LaneRule::kSum), bit_count});
 }
 }

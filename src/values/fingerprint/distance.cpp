@@ -72,18 +72,10 @@ Datum simhash_hamming_near(PG_FUNCTION_ARGS) {
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= kCloseRadius);
 }
 
-// The operator of an exclusion constraint takes no radius, so there is one function for each.
 #define SIMHASH_NEAR(radius)                                                                       \
     PG_FUNCTION_INFO_V1(simhash_hamming_near_##radius);                                            \
     Datum simhash_hamming_near_##radius(PG_FUNCTION_ARGS) {                                        \
         PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= (radius));                                 \
     }
-SIMHASH_NEAR(1)
-SIMHASH_NEAR(2)
-SIMHASH_NEAR(3)
-SIMHASH_NEAR(4)
-SIMHASH_NEAR(5)
-SIMHASH_NEAR(6)
-SIMHASH_NEAR(7)
-SIMHASH_NEAR(8)
+SIMHASH_FOR_EACH_RADIUS(SIMHASH_NEAR)
 }

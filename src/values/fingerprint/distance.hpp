@@ -10,12 +10,11 @@ PGDLLEXPORT Datum simhash_hamming_within_bigint(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_radius(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_hamming_near(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_near_1(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_near_2(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_near_3(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_near_4(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_near_5(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_near_6(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_near_7(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_near_8(PG_FUNCTION_ARGS);
+
+// The operator of an exclusion constraint takes no radius, so there is one function for each.
+#define SIMHASH_FOR_EACH_RADIUS(macro)                                                             \
+    macro(1) macro(2) macro(3) macro(4) macro(5) macro(6) macro(7) macro(8)
+#define SIMHASH_DECLARE_NEAR(radius)                                                               \
+    PGDLLEXPORT Datum simhash_hamming_near_##radius(PG_FUNCTION_ARGS);
+SIMHASH_FOR_EACH_RADIUS(SIMHASH_DECLARE_NEAR)
 }

@@ -66,6 +66,17 @@ class KeptText {
     bool is_same_;
 };
 
+// Of a function of two texts.
+template <typename Made>
+struct KeptTexts {
+    KeptText<Made> arguments[2];
+
+    void begin(MemoryContext parent) {
+        for (KeptText<Made>& kept : arguments)
+            kept.begin(parent);
+    }
+};
+
 // Stands in fn_extra after the first call. An exclusion constraint makes a call site for each row
 // that it looks at, in memory that lasts as long as the statement: the first call keeps nothing
 // there.

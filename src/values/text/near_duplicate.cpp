@@ -11,16 +11,15 @@
 // index is to know of them, and whether one of them lies in a ball.
 #include "server/pg.hpp"
 
+#include "core/layout/lane_radii.hpp"
 #include "core/text/document_lanes.hpp"
 #include "server/arguments.hpp"
+#include "server/lane_arrays.hpp"
 #include "values/code/bit_ball.hpp"
 #include "values/code/code.hpp"
-#include "values/text/document_features.hpp"
 #include "values/text/kept_text.hpp"
+#include "values/text/shingle_set.hpp"
 #include "server/server_text.hpp"
-
-#include <algorithm>
-#include <string_view>
 
 namespace simhash {
 
@@ -85,13 +84,11 @@ bool are_near_duplicates(Document* a, Document* b, const Threshold& threshold) {
 
 // ---- what is kept from call to call ----
 
-struct CallSite {
-    KeptText<Document> arguments[2];
+struct CallSite : KeptTexts<Document> {
     Threshold threshold; // of the last call
 
     void begin(MemoryContext parent) {
-        for (KeptText<Document>& kept : arguments)
-            kept.begin(parent);
+        KeptTexts::begin(parent);
         threshold = {kAlikeSimilarity, kAlikeRadius};
     }
 };
@@ -134,51 +131,19 @@ bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold&
     return are_near_duplicates(a, b, threshold);
 }
 
-bool lanes_of(text* document, DocumentLanes* lanes) {
-    ServerText source(document);
-    return document_lanes(kShingles, kShingleWidth, source.source(), lanes);
-}
-
-// The last document whose lanes were asked for at a call site, and the answer. An index asks
-// through the one FmgrInfo that the relation's cache holds for it. So a document is cut once for a
-// query that looks for a near-duplicate and the INSERT with an exclusion constraint that follows:
-// that alone asks three times, before, during and after the insertion. All zeros is the answer for
-// an empty document.
-struct KeptLanes {
-    char* bytes; // [capacity], of which the document has `size`
-    size_t capacity, size;
-    bool found;
+// Made of what a call site keeps, too: an index asks through the one FmgrInfo that the relation's
+// cache holds for the session. So a document is cut once for a query that looks for a near-duplicate
+// and the INSERT with an exclusion constraint that follows: that alone asks three times, before,
+// during and after the insertion.
+struct LanesOfText {
     DocumentLanes lanes;
-};
+    bool has_features;
 
-// As lanes_of(), with what the call site keeps: for the session, of each index.
-bool kept_lanes_of(FmgrInfo* function, text* document, DocumentLanes* lanes) {
-    std::string_view given(VARDATA_ANY(document), VARSIZE_ANY_EXHDR(document));
-    if (function == nullptr || given.size() > kMostKeptBytes)
-        return lanes_of(document, lanes);
-    if (function->fn_extra == nullptr)
-        function->fn_extra = MemoryContextAllocZero(function->fn_mcxt, sizeof(KeptLanes));
-    auto* kept = static_cast<KeptLanes*>(function->fn_extra);
-    if (given != std::string_view(kept->bytes, kept->size)) {
-        // Whatever may fail comes first: an error leaves what is kept as it was.
-        DocumentLanes computed;
-        bool found = lanes_of(document, &computed);
-        if (kept->capacity < given.size()) {
-            size_t capacity = std::min(kMostKeptBytes, given.size() + given.size() / 2);
-            auto* bytes = static_cast<char*>(MemoryContextAlloc(function->fn_mcxt, capacity));
-            if (kept->bytes != nullptr)
-                pfree(kept->bytes);
-            kept->bytes = bytes;
-            kept->capacity = capacity;
-        }
-        memcpy(kept->bytes, given.data(), given.size());
-        kept->size = given.size();
-        kept->found = found;
-        kept->lanes = computed;
+    explicit LanesOfText(text* document) {
+        ServerText source(document);
+        has_features = document_lanes(kShingles, kShingleWidth, source.source(), &lanes);
     }
-    *lanes = kept->lanes;
-    return kept->found;
-}
+};
 
 } // namespace
 
@@ -214,27 +179,19 @@ Datum simhash_documents_alike(PG_FUNCTION_ARGS) {
 // document_lanes(document text) -> bigint[], empty where it has no feature
 Datum simhash_document_lanes(PG_FUNCTION_ARGS) {
     text* document = PG_GETARG_TEXT_PP(0);
-    DocumentLanes lanes;
-    bool found = kept_lanes_of(fcinfo->flinfo, document, &lanes);
+    auto* site = call_site<KeptText<LanesOfText>>(fcinfo);
+    bool is_kept = site != nullptr && VARSIZE_ANY_EXHDR(document) <= kMostKeptBytes;
+    LanesOfText of = is_kept ? *site->of(fcinfo, 0) : LanesOfText(document);
     PG_FREE_IF_COPY(document, 0);
-    if (!found)
-        // The index keeps a document without lanes in its null table.
-        PG_RETURN_ARRAYTYPE_P(construct_empty_array(INT8OID));
-    Datum elements[kLanesOfDocument];
-    for (size_t i = 0; i < kLanesOfDocument; i++)
-        elements[i] = Int64GetDatum(int64(lanes[i]));
-    PG_RETURN_ARRAYTYPE_P(construct_array(elements, kLanesOfDocument, INT8OID, sizeof(int64),
-                                          FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+    // The index keeps a document without lanes in its null table.
+    return bigint_array(of.lanes.data(), of.has_features ? kLanesOfDocument : 0);
 }
 
 // document_lane_layout(type modifier integer) -> integer[]: how many lanes a text has, the radius of
 // =~~, and that one lane within a radius is enough
 Datum simhash_document_lane_layout(PG_FUNCTION_ARGS) {
     (void)fcinfo; // whatever the type's modifier is
-    Datum numbers[] = {Int32GetDatum(kLanesOfDocument), Int32GetDatum(kAlikeRadius),
-                       Int32GetDatum(1)};
-    PG_RETURN_ARRAYTYPE_P(
-        construct_array(numbers, lengthof(numbers), INT4OID, sizeof(int32), true, TYPALIGN_INT));
+    return lane_layout({kLanesOfDocument, kAlikeRadius, int(LaneRule::kAny)});
 }
 
 // document_in_ball(document text, ball bit_ball) -> boolean, the operator <@~~. The center is a
@@ -242,12 +199,12 @@ Datum simhash_document_lane_layout(PG_FUNCTION_ARGS) {
 Datum simhash_document_in_ball(PG_FUNCTION_ARGS) {
     text* document = PG_GETARG_TEXT_PP(0);
     const BitBall* ball = datum_get_bit_ball(PG_GETARG_DATUM(1));
-    DocumentLanes center, lanes;
+    DocumentLanes center;
     if (!read_lanes(*ball, center))
         report_different_lengths(kLanesOfDocument * kFingerprintBits, ball->center.bit_len);
-    bool found = lanes_of(document, &lanes);
+    LanesOfText of(document);
     PG_FREE_IF_COPY(document, 0);
     // A document without a feature has no lanes, and lies in no ball.
-    PG_RETURN_BOOL(found && nearest_lane(lanes, center) <= ball->radius);
+    PG_RETURN_BOOL(of.has_features && nearest_lane(of.lanes, center) <= ball->radius);
 }
 }

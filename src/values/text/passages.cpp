@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <new>
-#include <numeric>
-#include <utility>
 
+#include "core/layout/lane_radii.hpp"
 #include "core/text/document.hpp"
 #include "core/text/passages.hpp"
 #include "core/text/placed_words.hpp"
 #include "core/text/winnowing.hpp"
 #include "server/arguments.hpp"
+#include "server/lane_arrays.hpp"
 #include "server/server_text.hpp"
 #include "values/text/kept_text.hpp"
 
@@ -74,18 +74,9 @@ class WordsOfText {
     size_t finder_length_ = 0;
 };
 
-struct CallSite {
-    KeptText<WordsOfText> arguments[2];
-
-    void begin(MemoryContext parent) {
-        for (KeptText<WordsOfText>& kept : arguments)
-            kept.begin(parent);
-    }
-};
-
 // The text that is the same as in the last call is the one by whose runs the other is searched.
 bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
-    if (auto* site = call_site<CallSite>(fcinfo); site != nullptr) {
+    if (auto* site = call_site<KeptTexts<WordsOfText>>(fcinfo); site != nullptr) {
         auto &kept_a = site->arguments[0], &kept_b = site->arguments[1];
         WordsOfText* a = kept_a.of(fcinfo, 0);
         WordsOfText* b = kept_b.of(fcinfo, 1);
@@ -250,23 +241,16 @@ Datum simhash_passage_hashes(PG_FUNCTION_ARGS) {
     Winnower winnower(server_memory());
     each_feature(FeatureKind::kWords, 1, source.source(), winnower);
     FeatureHashes hashes = winnower.finish();
-    auto* values = allocate_array<Datum>(server_memory(), hashes.size());
-    std::transform(hashes.begin(), hashes.end(), values,
-                   [](uint64_t hash) { return Int64GetDatum(int64(hash)); });
-    ArrayType* array = construct_array(values, int(hashes.size()), INT8OID, sizeof(int64),
-                                       FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
-    pfree(values);
+    Datum array = bigint_array(hashes.data(), hashes.size());
     winnower.release();
     PG_FREE_IF_COPY(document, 0);
-    PG_RETURN_ARRAYTYPE_P(array);
+    return array;
 }
 
 // passage_lane_layout(type modifier integer) -> integer[]: that a text has any number of lanes, and
 // that one in common is enough
 Datum simhash_passage_lane_layout(PG_FUNCTION_ARGS) {
     (void)fcinfo; // whatever the type's modifier is
-    Datum numbers[] = {Int32GetDatum(1), Int32GetDatum(0), Int32GetDatum(2)};
-    PG_RETURN_ARRAYTYPE_P(
-        construct_array(numbers, lengthof(numbers), INT4OID, sizeof(int32), true, TYPALIGN_INT));
+    return lane_layout({1, 0, int(LaneRule::kCommon)});
 }
 }

@@ -12,7 +12,7 @@
 #include "core/text/document_lanes.hpp"
 #include "server/our_function.hpp"
 #include "server/arguments.hpp"
-#include "values/text/document_features.hpp"
+#include "server/server_text.hpp"
 #include "values/text/shingle_set.hpp"
 
 extern "C" {
@@ -129,6 +129,13 @@ char* print_shingle_set(const ShingleSet* set) {
 }
 
 } // namespace
+
+FeatureSet features_of(text* document, FeatureKind features, int width) {
+    ServerText source(document);
+    FeatureSet set(server_memory());
+    each_feature(features, width, source.source(), set);
+    return set;
+}
 
 bool is_shingle_set(Oid type) {
     Oid input, parameter;

@@ -1,4 +1,5 @@
-// The stored form of the type shingle_set, a document's set of shingles.
+// The shingles by which near-duplicates are told, a document's set of them, and its stored form, the
+// type shingle_set.
 #pragma once
 
 #include "server/pg.hpp"
@@ -6,6 +7,13 @@
 #include "core/text/feature_set.hpp"
 
 namespace simhash {
+
+// Shingles of three words.
+constexpr FeatureKind kShingles = FeatureKind::kWords;
+constexpr int kShingleWidth = 3;
+
+// The set of a document's features, in the current memory context. The caller releases it.
+FeatureSet features_of(text* document, FeatureKind features, int width);
 
 // What the shingles of a set are. Only sets of one kind can be compared: sets of two kinds have no
 // shingle in common but by chance, so a similarity of theirs would mean nothing.
