@@ -79,7 +79,7 @@ void Votes::add(const FeatureCount* features, size_t count, SimdLevel highest) {
 
 bool Votes::are_possible() const {
     auto is_possible = [](__int128 sum) { return sum >= -kGreatestSum && sum <= kGreatestSum; };
-    bool possible = is_possible(total);
+    bool possible = is_possible(total) && any <= 1;
     for (int bit = 0; bit < 64; bit++)
         possible &= is_possible(ones[bit]);
     return possible;

@@ -31,7 +31,9 @@ struct Votes {
 
     Sum ones[64] = {}; // by bit
     Sum total = 0;
-    bool any = false; // a feature whose weight is not 0
+    // 1 where a feature had a weight that is not 0. 64 bits leave no padding, as aggregates send these
+    // bytes from worker to leader.
+    uint64_t any = 0;
 
     void add(uint64_t hash, __int128 weight);
     void add(const Votes& other);
