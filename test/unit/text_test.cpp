@@ -16,8 +16,9 @@ TEST(Ascii, LettersAreThoseOfTheTable) {
         const uint64_t letters = letters_of(text, folded);
         for (size_t i = 0; i < kAsciiBlock; i++) {
             EXPECT_EQ(letters >> i & 1, kFoldAscii[text[i]] != 0);
-            if (letters >> i & 1)
+            if (letters >> i & 1) {
                 EXPECT_EQ(folded[i], kFoldAscii[text[i]]);
+            }
         }
     }
 }
