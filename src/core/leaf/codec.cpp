@@ -80,18 +80,14 @@ PackedShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t blo
     return shape;
 }
 
-TidBounds tid_bounds(const Entry* entries, int count) {
-    TidBounds bounds;
-    for (int i = 0; i < count; i++)
-        bounds.add(entries[i].tid);
-    return bounds;
-}
-
-PackedShape shape_of(LeafKind kind, const Entry* entries, int count, const TidBounds& bounds) {
+// The bounds are those of the TIDs, which a block table has not.
+PackedShape shape_of(LeafKind kind, const Entry* entries, int count, TidBounds* bounds) {
     if (count == 0)
         return PackedShape{};
+    for (int i = 0; kind == LeafKind::kPosting && i < count; i++)
+        bounds->add(entries[i].tid);
     return shape_of(kind, count, entries[count - 1].key - entries[0].key,
-                    bounds.greatest_block - bounds.least_block, bounds.greatest_offset);
+                    bounds->greatest_block - bounds->least_block, bounds->greatest_offset);
 }
 
 // Writes fields of fixed width one after another into words that were zeroed before.
@@ -264,8 +260,8 @@ int LeafReader::decode_sorted(Entry* out) const {
 }
 
 size_t bytes_when_packed(LeafKind kind, const Entry* entries, int count) {
-    TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
-    return shape_of(kind, entries, count, bounds).bytes();
+    TidBounds bounds;
+    return shape_of(kind, entries, count, &bounds).bytes();
 }
 
 size_t PackedSizes::bytes(int count) {
@@ -296,8 +292,8 @@ int PackedSizes::most_within(size_t limit, int most, int guess) {
 
 size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* out,
                      size_t capacity) {
-    TidBounds bounds = kind == LeafKind::kPosting ? tid_bounds(entries, count) : TidBounds{};
-    PackedShape shape = shape_of(kind, entries, count, bounds);
+    TidBounds bounds;
+    PackedShape shape = shape_of(kind, entries, count, &bounds);
     if (shape.bytes() > capacity || count > kMaxLeafEntries || !keys_ascend(entries, count))
         return 0;
     memset(out, 0, shape.bytes());

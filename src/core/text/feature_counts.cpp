@@ -18,13 +18,12 @@ bool FeatureCounts::add_to_full(uint64_t hash) {
 void FeatureCounts::grow() {
     // Both arrays double, and keep a quarter of the slots filled at most.
     uint32_t new_slots = 2 * slots_;
-    FeatureCount* moved = static_cast<FeatureCount*>(
-        memory_.allocate(memory_.context, new_slots / kSlotsPerFeature * sizeof *moved));
+    auto* moved = allocate_array<FeatureCount>(memory_, new_slots / kSlotsPerFeature);
     memcpy(moved, features_, distinct_ * sizeof *moved);
     uint32_t kept = distinct_;
     release();
     features_ = moved;
-    index_ = static_cast<uint32_t*>(memory_.allocate(memory_.context, new_slots * sizeof *index_));
+    index_ = allocate_array<uint32_t>(memory_, new_slots);
     slots_ = new_slots;
     shift_--;
     clear();

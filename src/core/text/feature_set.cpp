@@ -70,8 +70,7 @@ void FeatureSet::make_room() {
     if (2 * count_ < room_)
         return;
     room_ = std::max(kFirstRoom, 2 * room_);
-    auto* moved =
-        static_cast<uint64_t*>(memory_.allocate(memory_.context, 2 * room_ * sizeof(uint64_t)));
+    auto* moved = allocate_array<uint64_t>(memory_, 2 * room_);
     std::copy_n(hashes_, count_, moved);
     release();
     hashes_ = moved;

@@ -20,9 +20,8 @@ class MaxTree {
   public:
     static constexpr size_t kNone = SIZE_MAX;
 
-    MaxTree(size_t places, Memory memory) : first_(std::bit_ceil(places)) {
-        size_t bytes = 2 * first_ * sizeof(uint32_t);
-        node_ = static_cast<uint32_t*>(memory.allocate(memory.context, bytes));
+    MaxTree(size_t places, Memory memory)
+        : first_(std::bit_ceil(places)), node_(allocate_array<uint32_t>(memory, 2 * first_)) {
         std::fill_n(node_, 2 * first_, 0);
     }
 
