@@ -2,7 +2,8 @@
 // target's key.
 //
 // Decoding every key of a range bit by bit would take most of the probe's time. So suffixes are
-// compared first, and a key is decoded only if its suffix is within the radius:
+// compared first (low parts, if they are narrower), and a key is decoded only if its suffix is
+// within the radius:
 //
 //   range  ->  its slices, if it is cut
 //          ->  the places where its first and last high part begin (unary words, by their ranks)
@@ -246,10 +247,10 @@ class WithinRadius {
 
     template <bool is_wide>
     [[gnu::always_inline]] void find_in_packed(const Slices& slices) {
-        // Wider radii would let too many keys pass. There are no suffixes where keys are crowded, or
-        // in a table of more than 2^32 rows.
-        if (reader_.has_suffixes() &&
-            radius_left<is_wide>(low_, high_, kSuffixBits) <= kMaxSuffixRadius)
+        // Wider radii, or fewer low bits, would let too many keys pass.
+        if (reader_.has_suffixes()
+                ? radius_left<is_wide>(low_, high_, kSuffixBits) <= kMaxSuffixRadius
+                : reader_.header_.low_bits >= 4 * radius_ + 8)
             find_in_slices<is_wide>(slices);
         else
             // Here every key of the range is decoded.
@@ -278,6 +279,20 @@ class WithinRadius {
         // the processor could guess wrong.
         hits_[found_] = {key, place};
         found_ += std::popcount(key ^ target_) <= radius_;
+    }
+
+    // As Loops::near_places(), for low parts that are narrower than suffixes.
+    [[gnu::always_inline]] int near_low_parts(int begin, int end, LeafReader::Hit* hits) {
+        uint64_t first_key = reader_.header_.first_key;
+        uint64_t mask = (uint64_t{1} << reader_.header_.low_bits) - 1;
+        int near = 0;
+        LeafReader::LowParts low_parts(reader_, size_t(begin));
+        for (int i = begin; i < end; i++) {
+            hits[near].place = i;
+            uint64_t key = first_key + low_parts.next();
+            near += std::popcount((key ^ target_) & mask) <= radius_;
+        }
+        return near;
     }
 
     [[gnu::always_inline]] void find_in_tail(const Slices& slices) {
@@ -320,9 +335,12 @@ class WithinRadius {
         auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low));
         auto stop = reader_.find_high_part<Loops>(((high - header.first_key) >> low_bits) + 1);
         LeafReader::Hit* hits = hits_ + found_;
-        int near = Loops::near_places({reader_.low_, header.count, low_bits, uint32_t(target_),
-                                       radius_left<is_wide>(low, high, kSuffixBits)},
-                                      start.entries, stop.entries, hits);
+        int near =
+            reader_.has_suffixes()
+                ? Loops::near_places({reader_.low_, header.count, low_bits, uint32_t(target_),
+                                      radius_left<is_wide>(low, high, kSuffixBits)},
+                                     start.entries, stop.entries, hits)
+                : near_low_parts(start.entries, stop.entries, hits);
 
         uint64_t low_mask = (uint64_t{1} << low_bits) - 1;
         int low_radius = radius_left<is_wide>(low, high, low_bits);
