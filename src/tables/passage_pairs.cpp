@@ -233,7 +233,8 @@ Datum simhash_passage_pairs(PG_FUNCTION_ARGS) {
                 (errmsg_plural("%lld hash is of more documents than %zu, and pairs none of them",
                                "%lld hashes are of more documents than %zu, and pair none of "
                                "them",
-                               (unsigned long)count, (long long)count, most_documents),
+                               static_cast<unsigned long>(count), static_cast<long long>(count),
+                               most_documents),
                  errhint("The argument most_documents sets this number.")));
     MemoryContextSwitchTo(caller);
     MemoryContextDelete(context);
