@@ -28,6 +28,7 @@
 #   make quality-of        measures fingerprints on the text files in FOLDER=...
 #   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
 #   make document-search   one document among a million by an index on texts (ROWS=n; OTHERS="gin gist": beside pg_trgm)
+#   make document-groups   all near-duplicates among a million documents, without an index (ROWS=n)
 #   make passages-bench    passages among many documents by an index, beside GIN on the same hashes (ROWS=n; OTHERS=trgm: and pg_trgm)
 #   make insert-or-find    documents from 32 clients that are inserted, or found, beside upserts (ROWS=n calls; FSYNC=off)
 #   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
@@ -40,7 +41,8 @@
 #   make release-check     what a release needs before it is tagged
 
 .PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak groups-check sqlsmith update-test kept-index \
-	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search passages-bench insert-or-find \
+	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search document-groups \
+	passages-bench insert-or-find \
 	false-neighbours pictures bench plan-grid drawing format-check tidy dist release-check
 
 # ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
@@ -151,6 +153,9 @@ verified-pairs: build/verified_pairs
 
 document-search:
 	CXX="$(CXX)" test/bench/document_search.sh $(PG_CONFIG) $(or $(ROWS),1000000) $(OTHERS)
+
+document-groups:
+	CXX="$(CXX)" test/bench/document_groups.sh $(PG_CONFIG) $(or $(ROWS),1000000)
 
 passages-bench:
 	CXX="$(CXX)" test/bench/passages.sh $(PG_CONFIG) $(or $(ROWS),100000) $(OTHERS)

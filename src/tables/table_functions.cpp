@@ -25,8 +25,8 @@ namespace {
 // The parts of the memory.
 struct Shares {
     size_t memory = get_hash_memory_limit();
-    size_t pages = memory / 16 * 5;
-    size_t sets = memory / 16; // of documents that are compared
+    size_t pages = memory / 16 * 3;
+    size_t sets = memory / 16 * 3; // of documents that are compared
     size_t words = memory / 8;
     size_t sort = memory / 2; // the rows of a query by their values; ends before the search
     size_t search = memory / 8 * 3;
