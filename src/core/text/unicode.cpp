@@ -32,6 +32,21 @@ constexpr std::array<uint16_t, kPages + 1> first_ranges() {
 }
 constexpr auto kFirstRange = first_ranges();
 
+// The classes of the code points that UTF-8 writes in two bytes or one: those of most alphabets, whose
+// letters lie in many short ranges.
+constexpr uint32_t kTwoBytesEnd = 0x800;
+constexpr std::array<CharacterClass, kTwoBytesEnd> two_byte_classes() {
+    std::array<CharacterClass, kTwoBytesEnd> classes{};
+    int range = 0;
+    for (uint32_t code_point = 0; code_point < kTwoBytesEnd; code_point++) {
+        while (kClassRanges[range + 1] >> 8 <= code_point)
+            range++;
+        classes[code_point] = CharacterClass(kClassRanges[range]);
+    }
+    return classes;
+}
+constexpr auto kTwoByteClasses = two_byte_classes();
+
 constexpr bool continuation(uint8_t byte) {
     return (byte & 0xC0) == 0x80;
 }
@@ -39,6 +54,8 @@ constexpr bool continuation(uint8_t byte) {
 } // namespace
 
 CharacterClass character_class(uint32_t code_point) {
+    if (code_point < kTwoBytesEnd)
+        return kTwoByteClasses[code_point];
     if (code_point >= kPages << 8)
         return kSeparator;
     const uint32_t* first = kClassRanges + kFirstRange[code_point >> 8];
