@@ -14,9 +14,10 @@ namespace {
 constexpr size_t kLeastTexts = 1000;            // fewer are cut before a worker has started
 constexpr size_t kBatchBytes = size_t{1} << 16; // of texts
 constexpr int kMostBatches = 2;                 // of a worker: one to cut, one that waits
-// A queue has room for its batches, so that nobody waits to write. What is known of short texts
-// takes more than the texts.
-constexpr size_t kTextsQueue = 4 * kBatchBytes, kDocumentsQueue = 8 * kBatchBytes;
+// A batch may pass kBatchBytes by one text, so two of them take up to four times as much. The queue
+// of texts always has room for these: were the backend to wait for it while the worker waits to
+// write documents, neither would go on. What is known of short texts takes more than the texts.
+constexpr size_t kTextsQueue = 5 * kBatchBytes, kDocumentsQueue = 8 * kBatchBytes;
 
 // At the beginning of the shared memory; behind it are the two queues of each worker.
 struct SharedCutting {
