@@ -30,16 +30,21 @@ class KeptText {
         MemoryContextReset(memory_);
     }
 
-    // What is made of the argument.
-    Made* of(FunctionCallInfo fcinfo, int argument) {
-        text* given = PG_GETARG_TEXT_PP(argument);
+    // What is made of the text.
+    Made* of(text* given) {
         size_t size = VARSIZE_ANY_EXHDR(given);
         is_same_ =
             bytes_ != nullptr && size_ == size && memcmp(bytes_, VARDATA_ANY(given), size) == 0;
         if (!is_same_)
             make(given, size);
-        PG_FREE_IF_COPY(given, argument);
         return made_;
+    }
+    // The same of an argument.
+    Made* of(FunctionCallInfo fcinfo, int argument) {
+        text* given = PG_GETARG_TEXT_PP(argument);
+        Made* made = of(given);
+        PG_FREE_IF_COPY(given, argument);
+        return made;
     }
 
     // True when the last value was the same as the one before.

@@ -132,9 +132,9 @@ bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold&
 }
 
 // Made of what a call site keeps, too: an index asks through the one FmgrInfo that the relation's
-// cache holds for the session. So a document is cut once for a query that looks for a near-duplicate
-// and the INSERT with an exclusion constraint that follows: that alone asks three times, before,
-// during and after the insertion.
+// cache holds for the session. So a document is cut once for a query that looks for a
+// near-duplicate and the INSERT with an exclusion constraint that follows: that alone asks three
+// times, before, during and after the insertion.
 struct LanesOfText {
     DocumentLanes lanes;
     bool has_features;
@@ -181,13 +181,14 @@ Datum simhash_document_lanes(PG_FUNCTION_ARGS) {
     text* document = PG_GETARG_TEXT_PP(0);
     auto* site = call_site<KeptText<LanesOfText>>(fcinfo);
     bool is_kept = site != nullptr && VARSIZE_ANY_EXHDR(document) <= kMostKeptBytes;
-    LanesOfText of = is_kept ? *site->of(fcinfo, 0) : LanesOfText(document);
+    LanesOfText of = is_kept ? *site->of(document) : LanesOfText(document);
     PG_FREE_IF_COPY(document, 0);
     // The index keeps a document without lanes in its null table.
     return bigint_array(of.lanes.data(), of.has_features ? kLanesOfDocument : 0);
 }
 
-// document_lane_layout(type modifier integer) -> integer[]: how many lanes a text has, the radius of
+// document_lane_layout(type modifier integer) -> integer[]: how many lanes a text has, the radius
+// of
 // =~~, and that one lane within a radius is enough
 Datum simhash_document_lane_layout(PG_FUNCTION_ARGS) {
     (void)fcinfo; // whatever the type's modifier is
