@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# All near-duplicates among many documents, without an index, the texts compared: time, memory and temporary bytes of
-# near_duplicate_groups() with 400 MB of memory, by one process and with a worker.
+# All near-duplicates among many documents, without an index, the texts compared: time and temporary bytes of near_duplicate_groups()
+# with 400 MB of memory, by one process and with a worker.
 #
 #   test/bench/document_groups.sh PG_CONFIG DOCUMENTS
 #
-# Of more than a million documents, each further million is the first one with its words in another order. Builds simhash for that server, without
-# installing it, and measures in a throwaway cluster. Called as root it drops to the user postgres.
+# Of more than a million documents, each further million is the first one with its words in another order. Builds simhash for that
+# server, without installing it, and measures in a throwaway cluster. Called as root it drops to the user postgres.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -16,9 +16,7 @@ documents=$2
 . test/bench/throwaway.sh
 
 million=1000000
-python3 test/bench/documents.py $((documents < million ? documents : million)) >"$work/documents"
-start_bench_server fsync=off shared_buffers=4GB max_wal_size=16GB autovacuum=off jit=off
-psql -c 'CREATE UNLOGGED TABLE document (id bigint GENERATED ALWAYS AS IDENTITY, body text)'
+start_document_server $((documents < million ? documents : million)) fsync=off shared_buffers=4GB max_wal_size=16GB autovacuum=off jit=off
 # Words that were neighbours are so no more: of a document of n words the order is that of multiples of a number, modulo a prime.
 cat >"$work/reorder" <<'PERL'
 my $step = shift;
@@ -28,7 +26,7 @@ while (<STDIN>) {
     print "@words[@$places]\n";
 }
 PERL
-for ((i = 0; i * million < documents; i++)); do
+for ((i = 1; i * million < documents; i++)); do
     psql -c "COPY document (body) FROM PROGRAM 'head -n $((documents - i * million)) $work/documents | perl $work/reorder $((i + 1))'"
 done
 psql -c 'VACUUM ANALYZE document'
@@ -40,11 +38,9 @@ SELECT pg_stat_reset() \gset
 SET work_mem = '400MB';
 SET hash_mem_multiplier = 1;
 SET max_parallel_workers_per_gather = $workers;
-SELECT pg_backend_pid() AS pid, clock_timestamp() AS begun \gset
+SELECT clock_timestamp() AS begun \gset
 SELECT count(*) AS groups FROM near_duplicate_groups('SELECT id, body FROM document') WHERE id = original \gset
 SELECT format('%s workers: %s s, %s originals', $workers, round(extract(epoch FROM clock_timestamp() - :'begun'), 1), :groups);
-\setenv PID :pid
-\! awk '/RssAnon/ { printf "  %d MB of memory of its own at the end\n", \$2 / 1000 }' /proc/\$PID/status
 SQL
     psql -c "SELECT '  ' || temp_bytes / 1000000 || ' MB of temporary files' FROM pg_stat_database WHERE datname = 'postgres'"
 done

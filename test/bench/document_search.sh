@@ -16,13 +16,8 @@ shift 2
 # shellcheck source=test/bench/throwaway.sh
 . test/bench/throwaway.sh
 
-python3 test/bench/documents.py "$documents" >"$work/documents"
-
-start_bench_server fsync=off shared_buffers=2GB max_wal_size=8GB maintenance_work_mem=1GB
+start_document_server "$documents" fsync=off shared_buffers=2GB max_wal_size=8GB maintenance_work_mem=1GB
 psql <<SQL
-CREATE TABLE document (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text);
-\copy document (body) FROM '$work/documents'
-VACUUM ANALYZE document;
 -- Times single queries for the documents that come before a near-copy; the first tenth is not counted.
 CREATE FUNCTION measure(condition text, queries integer) RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE

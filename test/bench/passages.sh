@@ -4,10 +4,9 @@
 #   test/bench/passages.sh PG_CONFIG DOCUMENTS [trgm]
 #
 # Builds simhash for that server, without installing it, and measures in a throwaway cluster on a socket of its own: one session, no
-# parallel workers, each query planned and timed by itself. The documents have about 1 kB; every tenth is a near-copy. Queries are runs of
-# 30 words of a document, and texts of 5 kB, of five documents; for each the rows found are counted and the median time is given. Then
-# 1 000 documents of 5 kB are inserted one by one, after a checkpoint. pg_trgm's index, which takes long, is made where it is named.
-# Called as root it drops to the user postgres.
+# parallel workers, each query planned and timed by itself. Queries are runs of 30 words of a document, and texts of 5 kB, of five
+# documents; for each the rows found are counted and the median time is given. Then 1 000 documents of 5 kB are inserted one by one,
+# after a checkpoint. pg_trgm's index, which takes long, is made where it is named. Called as root it drops to the user postgres.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -18,17 +17,13 @@ shift 2
 # shellcheck source=test/bench/throwaway.sh
 . test/bench/throwaway.sh
 
-python3 test/bench/documents.py "$documents" >"$work/documents"
-
-start_bench_server fsync=off shared_buffers=2GB max_wal_size=8GB maintenance_work_mem=1GB
+start_document_server "$documents" fsync=off shared_buffers=2GB max_wal_size=8GB maintenance_work_mem=1GB
 psql <<SQL
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
-CREATE TABLE document (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text);
-\copy document (body) FROM '$work/documents'
 -- Five documents that have nothing to do with each other, and that are not in the table.
 CREATE TABLE long AS SELECT i, (SELECT string_agg(reverse(body), ' ') FROM document WHERE id BETWEEN i * 50 + 1 AND i * 50 + 5) AS body
     FROM generate_series(0, $documents / 50 - 1) i;
-VACUUM ANALYZE;
+VACUUM ANALYZE long;
 -- The median of so many queries in milliseconds, without the first tenth, and the rows that all of them found.
 CREATE FUNCTION measure(condition text, words integer, documents integer, queries integer) RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE

@@ -19,3 +19,11 @@ start_bench_server() {
     as_server "$bin/pg_ctl" -w -D "$work/data" -l "$work/log" -o "-k $work -c listen_addresses='' ${*/#/-c }" start >/dev/null
     psql -c "SET client_min_messages = warning" -f "$work/install.sql"
 }
+
+# start_document_server DOCUMENTS SETTING=VALUE...: the same, with a table of documents of about 1 kB, every tenth a near-copy.
+start_document_server() {
+    python3 "$root/test/bench/documents.py" "$1" >"$work/documents"
+    start_bench_server "${@:2}"
+    psql -c 'CREATE TABLE document (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text)' \
+        -c "\\copy document (body) FROM '$work/documents'" -c 'VACUUM ANALYZE document'
+}
