@@ -23,6 +23,10 @@ name='[A-Za-z_][][A-Za-z_0-9.>-]*'
     refuse 'no const on a local value' \
         '^ +((for|if) \()?const (unsigned )?[A-Za-z_][A-Za-z_0-9:]*(<[^;=(){}&*]*>)? [a-z][a-z_0-9]*[a-z0-9]( [=:]( |$)|\(|\{)' $source
 }
+# Comments, which clang-format leaves as they are.
+# shellcheck disable=SC2086
+perl -CSD -lne 'if (length > 100) { print STDERR "$ARGV:$.: ", length, " columns"; $failed = 1 }
+    close ARGV if eof; END { exit $failed }' $source || failed=1
 # The C symbol of an SQL function is its name, after simhash_ where it does not begin so: the server
 # loads all libraries into one space of names. Where the first arguments of functions of one name
 # differ in type, the type follows: simhash_hamming_bit.

@@ -222,8 +222,8 @@ bool asks_for_place(const RelOptInfo* table) {
 // The index orders the rows of one scope by the distance of their fingerprints, and nothing else. A
 // path for another order, such as by the distance of a bigint of the scope, loses its order here.
 // So does one whose rows are held back, where lanes do not tell their distances, or where there are
-// several orders, if their places are asked for: the server returns such a row without its place, and
-// FOR UPDATE would look for it anywhere.
+// several orders, if their places are asked for: the server returns such a row without its place,
+// and FOR UPDATE would look for it anywhere.
 void give_up_other_order(IndexPath* path, const PathQuals& quals) {
     bool is_other = quals.leaves_scope_open(path->indexinfo) ||
                     ((computes_lanes(path->indexinfo) || list_length(path->indexorderbys) > 1) &&

@@ -58,8 +58,8 @@ LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     // No collation: a layout depends on the type alone.
     call->args[0].value = Int32GetDatum(typmod);
     call->args[0].isnull = false;
-    // A function that runs statements needs a snapshot. At the end of a transaction, when the server
-    // has emptied a temporary table and builds its indexes anew, there is none.
+    // A function that runs statements needs a snapshot. At the end of a transaction, when the
+    // server has emptied a temporary table and builds its indexes anew, there is none.
     bool needs_snapshot = !ActiveSnapshotSet();
     if (needs_snapshot)
         PushActiveSnapshot(GetTransactionSnapshot());

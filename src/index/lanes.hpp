@@ -2,8 +2,8 @@
 // column.
 //
 // A bigint is its own lane. For any other type the operator class says which lanes a value has, by
-// its support function kValueLanes: for a text the halves of its minhash_code(), for a bit(n) as many
-// as its bits fill. All values of a column have the same number of lanes; support function
+// its support function kValueLanes: for a text the halves of its minhash_code(), for a bit(n) as
+// many as its bits fill. All values of a column have the same number of lanes; support function
 // kLaneLayout tells it from the column's type modifier, and without that function it is one. Or
 // values have any number of lanes, such as the winnowed hashes of a text (LaneRule::kCommon). Lanes
 // do not tell the value, so the server compares each row found with the query again ("recheck"). A
@@ -87,11 +87,11 @@ class LaneList {
 
 enum class ValueLanes {
     kFound,
-    kNone, // nothing is near the value but what has no lanes either
-    kUnknown, // the value cannot be compared with those of the column, as a bit string of another length
+    kNone,    // nothing is near the value but what has no lanes either
+    kUnknown, // it cannot be compared with the column's, as a bit string of another length
 };
-// Sets `lanes` to those of a value of the first column's type, which is not NULL. Raises an error if
-// it has another number of them than it must have. The support function may leave memory behind:
+// Sets `lanes` to those of a value of the first column's type, which is not NULL. Raises an error
+// if it has another number of them than it must have. The support function may leave memory behind:
 // call it in a CallMemory.
 ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes);
 

@@ -1,5 +1,5 @@
-// Our hook in the planner, beside those of other libraries. README.md beside this file says why there
-// is one.
+// Our hook in the planner, beside those of other libraries. README.md beside this file says why
+// there is one.
 //
 // Planning a distance installs the hook, and installs it again where another library has taken it:
 // some, such as Citus, set the hook without calling the one that they find, and the condition would

@@ -3,8 +3,8 @@
 
 namespace simhash {
 
-// Puts our hook in its place, where it is not there. To be called before the planner opens a query's
-// tables.
+// Puts our hook in its place, where it is not there. To be called before the planner opens a
+// query's tables.
 void install_rewriting();
 
 } // namespace simhash

@@ -15,12 +15,12 @@ struct IndexedCondition {
 };
 
 // Takes the condition of a request apart. Returns false where the index does not serve it, whatever
-// the predicate is: where its column is of the scope, where the arguments depend on the table that is
-// scanned, and where the user may not call the function.
+// the predicate is: where its column is of the scope, where the arguments depend on the table that
+// is scanned, and where the user may not call the function.
 bool take_apart(SupportRequestIndexCondition* request, IndexedCondition* condition);
 
-// The operator of the request's index for a strategy, if its function is this one of ours and the user
-// may call it; otherwise InvalidOid.
+// The operator of the request's index for a strategy, if its function is this one of ours and the
+// user may call it; otherwise InvalidOid.
 Oid operator_of_index(const SupportRequestIndexCondition& request, Oid right_type, int strategy,
                       const OurFunction& ours);
 

@@ -1,4 +1,5 @@
-// What the support functions of operator classes return: lanes, and what an index is to know of them.
+// What the support functions of operator classes return: lanes, and what an index is to know of
+// them.
 #pragma once
 
 #include "server/pg.hpp"

@@ -1,5 +1,5 @@
-// Temporary files. A memory context owns those of one backend (TemporaryFiles) and frees them when it
-// is reset or deleted, also after an error; a SharedFileSet owns those of a parallel build. They
+// Temporary files. A memory context owns those of one backend (TemporaryFiles) and frees them when
+// it is reset or deleted, also after an error; a SharedFileSet owns those of a parallel build. They
 // count for temp_file_limit, temp_tablespaces places them, and log_temp_files logs them.
 #pragma once
 

@@ -4,11 +4,11 @@
 //                     documents <---------------------------- queue <--
 //
 // A text goes to a worker that has room for it; when all have enough to do, the caller cuts it. So
-// nobody waits, whatever the plan of the query and the order of its rows are, and it does not matter
-// when workers start, or whether. They are no parallel workers of the transaction, which would
-// forbid the query's functions much, and they need no database: a text is all that a cutter reads.
-// When this backend leaves, by an error or otherwise, the queues are gone, and the workers with
-// them.
+// nobody waits, whatever the plan of the query and the order of its rows are, and it does not
+// matter when workers start, or whether. They are no parallel workers of the transaction, which
+// would forbid the query's functions much, and they need no database: a text is all that a cutter
+// reads. When this backend leaves, by an error or otherwise, the queues are gone, and the workers
+// with them.
 #pragma once
 
 #include "server/pg.hpp"

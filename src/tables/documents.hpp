@@ -1,6 +1,6 @@
 // The documents that queries return, as texts or as sets of shingles: for each row its lanes, and
-// what the set of its shingles can be made of again. A document is read once, and from then on it is
-// known by its row.
+// what the set of its shingles can be made of again. A document is read once, and from then on it
+// is known by its row.
 //
 // Of a text its words are kept, coded, which takes about a quarter of it, while the set of its
 // shingles would take more than the text. Few documents are asked for their sets: those that are a

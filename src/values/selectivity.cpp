@@ -54,8 +54,8 @@ constexpr int kTellingHits = 3;
 // The number of values of each column that are compared where all pairs are.
 constexpr int kPairSample = 128;
 
-// Which values of a space are near each other: those within a radius, or in the ring that is left of
-// a ball without a smaller one.
+// Which values of a space are near each other: those within a radius, or in the ring that is left
+// of a ball without a smaller one.
 struct Nearness {
     HammingSpace space;
     int radius; // -1 .. space.bits
@@ -435,8 +435,8 @@ double ball_operator_selectivity(const SelectivityContext& context, Node* value,
                               estimate.radius);
 }
 
-// The estimate for an operator that has our estimators. A user may declare one of any types with them,
-// so nothing is taken for granted.
+// The estimate for an operator that has our estimators. A user may declare one of any types with
+// them, so nothing is taken for granted.
 double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)
         return DEFAULT_EQ_SEL;

@@ -1,5 +1,5 @@
-// The number of bit strings in a ball: the sum of C(bits, i) for i = 0 .. radius. Doubles, because it can
-// be 2^64.
+// The number of bit strings in a ball: the sum of C(bits, i) for i = 0 .. radius. Doubles, because
+// it can be 2^64.
 #pragma once
 
 #include <cmath>
@@ -30,8 +30,8 @@ struct BallSizes {
 };
 inline constexpr BallSizes kBallSizes;
 
-// The strings of `bits` bits (0..64) within a radius (any integer) of a given one: their number, and
-// their share of all.
+// The strings of `bits` bits (0..64) within a radius (any integer) of a given one: their number,
+// and their share of all.
 constexpr double ball_size(int bits, int radius) {
     return radius < 0 ? 0 : kBallSizes.sizes[bits][radius < bits ? radius : bits];
 }

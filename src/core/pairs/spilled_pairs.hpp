@@ -14,8 +14,8 @@
 
 namespace simhash {
 
-// Temporary files. The caller owns them, and closes those that a longjmp leaves behind. Each is written from beginning to end, and then read from
-// beginning to end, once or more.
+// Temporary files. The caller owns them, and closes those that a longjmp leaves behind. Each is
+// written from beginning to end, and then read from beginning to end, once or more.
 struct FingerprintFiles {
     void* context;
     void* (*create)(void* context);

@@ -13,8 +13,8 @@
 // Everything is bounded: a word longer than kMaxWord bytes is cut (an endless base64 line becomes
 // many words), so a shingle has at most width * (kMaxWord + 1) bytes.
 //
-// A consumer has  void feature(const uint8_t* text, size_t bytes).  Of a word of width 1 it may read
-// kWordRoom bytes, of which those behind the word may be any.
+// A consumer has  void feature(const uint8_t* text, size_t bytes).  Of a word of width 1 it may
+// read kWordRoom bytes, of which those behind the word may be any.
 #pragma once
 
 #include <algorithm>

@@ -32,8 +32,8 @@ constexpr std::array<uint16_t, kPages + 1> first_ranges() {
 }
 constexpr auto kFirstRange = first_ranges();
 
-// The classes of the code points that UTF-8 writes in two bytes or one: those of most alphabets, whose
-// letters lie in many short ranges.
+// The classes of the code points that UTF-8 writes in two bytes or one: those of most alphabets,
+// whose letters lie in many short ranges.
 constexpr uint32_t kTwoBytesEnd = 0x800;
 constexpr std::array<CharacterClass, kTwoBytesEnd> two_byte_classes() {
     std::array<CharacterClass, kTwoBytesEnd> classes{};

@@ -31,8 +31,8 @@ struct Votes {
 
     Sum ones[64] = {}; // by bit
     Sum total = 0;
-    // 1 where a feature had a weight that is not 0. 64 bits leave no padding, as aggregates send these
-    // bytes from worker to leader.
+    // 1 where a feature had a weight that is not 0. 64 bits leave no padding, as aggregates send
+    // these bytes from worker to leader.
     uint64_t any = 0;
 
     void add(uint64_t hash, __int128 weight);

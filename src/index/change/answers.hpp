@@ -1,9 +1,9 @@
 // VACUUM asks the leaves of a posting table which of the fingerprints that lost a posting have none
 // left. This file keeps their answers. README.md, "Vacuum", says how long an answer holds.
 //
-// Without them each fingerprint takes a descent for each block table, under the lock of a leaf: of 1
-// million rows VACUUM took 1.0 s where every second one was dead, 3.0 s without answers; .6 and 1.0 s
-// where every tenth was.
+// Without them each fingerprint takes a descent for each block table, under the lock of a leaf: of
+// 1 million rows VACUUM took 1.0 s where every second one was dead, 3.0 s without answers; .6 and
+// 1.0 s where every tenth was.
 #pragma once
 
 #include "index/store/tree.hpp"

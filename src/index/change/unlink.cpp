@@ -1,6 +1,6 @@
 // Takes entries out of leaves, and unlinks empty leaves: one record takes the leaf out of its level
-// and its parent, and flags it deleted. A later vacuum records the page as free, when no scan can be
-// under way to it any more (vacuum.cpp). The index's README.md states the protocol ("Unlinking a
+// and its parent, and flags it deleted. A later vacuum records the page as free, when no scan can
+// be under way to it any more (vacuum.cpp). The index's README.md states the protocol ("Unlinking a
 // leaf").
 #include "index/change/unlink.hpp"
 

@@ -268,17 +268,18 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     int packed_kept = keep_live(vacuum, block, vacuum->packed, packed_count, remember);
     int tail_kept = keep_live(vacuum, block, vacuum->tail, tail_count, remember);
     int removed = packed_count - packed_kept + tail_count - tail_kept;
-    // A row with a fingerprint has a posting for each lane, and counts once. Where lanes vary in number
-    // these are postings: the server is told the table's rows.
+    // A row with a fingerprint has a posting for each lane, and counts once. Where lanes vary in
+    // number these are postings: the server is told the table's rows.
     if (vacuum->lane == 0 || is_null_table) {
         vacuum->result->num_index_tuples += packed_kept + tail_kept;
         vacuum->result->tuples_removed += removed;
     }
     if (removed == 0)
         return;
-    // We set the flag before the first fingerprint goes, and its record precedes the removal's in WAL. So
-    // after a crash at any point the next VACUUM knows that block tables may have orphans. The
-    // metapage is last in the order of locks, so we may lock it while we hold the leaf (rule 5).
+    // We set the flag before the first fingerprint goes, and its record precedes the removal's in
+    // WAL. So after a crash at any point the next VACUUM knows that block tables may have orphans.
+    // The metapage is last in the order of locks, so we may lock it while we hold the
+    // leaf (rule 5).
     if (remember && !vacuum->pending) {
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
         vacuum->pending = true;

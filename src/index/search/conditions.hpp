@@ -36,8 +36,8 @@ class Conditions {
     // True when there is a radius.
     bool has_radius() const { return radius_.bits != kEverywhere.bits; }
 
-    // Rows are ordered by the distance from the value with these lanes. The server sorts the rows at
-    // one distance where there are further orders.
+    // Rows are ordered by the distance from the value with these lanes. The server sorts the rows
+    // at one distance where there are further orders.
     bool is_ordered() const { return is_ordered_; }
     std::span<const uint64_t> target() const { return target_; }
 

@@ -12,8 +12,8 @@ class Matches {
 
     // Forgets all matches.
     void clear();
-    // Adds the fingerprints. If they would not fit into work_mem, adds none and is_full() from then on:
-    // the list is incomplete then. Skips the first one if it repeats the last one of the list.
+    // Adds the fingerprints. If they would not fit into work_mem, adds none and is_full() from then
+    // on: the list is incomplete then. Skips the first one if it repeats the last one of the list.
     void add(std::span<const uint64_t> fingerprints);
     bool is_full() const { return is_full_; }
     // Adds the fingerprints whether they fit into work_mem or not: those of a query, which is in

@@ -81,8 +81,8 @@ bool Probes::fetch_more() {
 }
 
 // Collects the fingerprints of one leaf of the current range that no earlier probe of the plan
-// reports. After the range's last leaf, passes the range. Reports a fingerprint once for each leaf of
-// the posting table that has it.
+// reports. After the range's last leaf, passes the range. Reports a fingerprint once for each leaf
+// of the posting table that has it.
 void Probes::collect_leaf() {
     LeafCursor& range = ranges_[next_];
     Origin origin = origins_[next_];

@@ -24,9 +24,9 @@ class Probes {
     // Goes on to the next range.
     void pass() { next_++; }
 
-    // Collects from all ranges that are left. If the matches are to be looked up `in_order`, fetches
-    // the leaves of the first ones, which arrive while other ranges are searched. Returns false if
-    // the matches are full. Expects no lock, leaves neither pin nor lock.
+    // Collects from all ranges that are left. If the matches are to be looked up `in_order`,
+    // fetches the leaves of the first ones, which arrive while other ranges are searched. Returns
+    // false if the matches are full. Expects no lock, leaves neither pin nor lock.
     bool collect(bool in_order);
 
   private:

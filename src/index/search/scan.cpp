@@ -143,8 +143,8 @@ bool next_leaf(Scan* scan) {
 
 // ---- Rows ----
 
-// Returns the distance of a row's value from the target, or where lanes do not tell it a lower bound,
-// which never falls from row to row.
+// Returns the distance of a row's value from the target, or where lanes do not tell it a lower
+// bound, which never falls from row to row.
 int least_distance(const Scan& scan, uint64_t lane) {
     if (scan.wide != nullptr)
         return scan.wide->bound();

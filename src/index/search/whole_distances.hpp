@@ -24,8 +24,8 @@ class WholeDistances {
     // Begins with the distances from the value whose lanes are `centers`. Leaves out the rows in
     // `seen` and those beyond `greatest`.
     void start(std::span<const uint64_t> centers, int greatest, const SeenRows* seen);
-    // Returns the TIDs of rows at the next distance; none at the end. Of many rows at one distance it
-    // returns some at a time.
+    // Returns the TIDs of rows at the next distance; none at the end. Of many rows at one distance
+    // it returns some at a time.
     std::span<const uint64_t> next();
     // Of the rows that next() returned.
     int distance() const { return distance_; }
@@ -63,8 +63,8 @@ class WholeDistances {
     int done_ = kNoRadius;        // the rows up to this distance were gathered
     int distance_ = kNoRadius;
     size_t wanted_ = kFirstRows;
-    // [gathered_count_] in order: a distance, and in the lower 48 bits a TID. The distance goes when
-    // the row is taken.
+    // [gathered_count_] in order: a distance, and in the lower 48 bits a TID. The distance goes
+    // when the row is taken.
     uint64_t* gathered_ = nullptr;
     size_t gathered_count_ = 0, gathered_capacity_ = 0, taken_ = 0;
 };

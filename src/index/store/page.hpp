@@ -77,8 +77,8 @@ struct MetaPage {
 struct Pivot {
     Entry key;
     BlockNumber child;
-    // In the place of padding, as a parallel build writes whole pivots to files, and padding would be
-    // uninitialized.
+    // In the place of padding, as a parallel build writes whole pivots to files, and padding would
+    // be uninitialized.
     uint32 unused = 0;
 };
 static_assert(sizeof(Pivot) == sizeof(Entry) + sizeof(BlockNumber) + sizeof(uint32));

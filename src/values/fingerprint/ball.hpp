@@ -50,8 +50,8 @@ bool skip_character(const char** text, char character);
 Parsed parse_bigint(const char** text, int64* number);
 // Reads what follows the center, up to the end of the text.
 Parsed parse_radius(const char* text, int64* radius);
-// Raises the error of a text that is no ball, or saves it where the caller has asked for a soft one.
-// `range` is the DETAIL of a number out of range.
+// Raises the error of a text that is no ball, or saves it where the caller has asked for a soft
+// one. `range` is the DETAIL of a number out of range.
 Datum refuse_ball(FunctionCallInfo fcinfo, Parsed parsed, const char* type, const char* example,
                   const char* range);
 

@@ -83,7 +83,8 @@ bool is_after_separator(UBreakIterator* iterator) {
     return ubrk_getRuleStatus(iterator) < UBRK_WORD_NONE_LIMIT;
 }
 
-// How many of a piece's bytes to take if the document goes on after it; the next piece begins there.
+// How many of a piece's bytes to take if the document goes on after it; the next piece begins
+// there.
 int32_t taken_of(UBreakIterator* iterator, int32_t bytes) {
     int32_t last = ubrk_preceding(iterator, bytes - kContext);
     // Up to a separator: around it ICU finds the same words as in the whole document.

@@ -1,5 +1,5 @@
-// The shingles by which near-duplicates are told, a document's set of them, and its stored form, the
-// type shingle_set.
+// The shingles by which near-duplicates are told, a document's set of them, and its stored form,
+// the type shingle_set.
 #pragma once
 
 #include "server/pg.hpp"
