@@ -88,12 +88,10 @@ class WordCutter {
         : consumer_(consumer), window_(width), single_(width == 1) {}
 
     void ascii(const uint8_t* at, const uint8_t* end) {
-        // A run of spaceless characters goes on over separators.
-        if (in_run()) {
-            at = std::find_if(at, end, [](uint8_t byte) { return kFoldAscii[byte] != 0; });
+        if (in_run()) [[unlikely]] {
+            at = end_run_at_letter(at, end);
             if (at == end)
                 return;
-            end_run();
         }
         // With width 1 a word is a feature of its own. Words that lie inside of the text are taken
         // 64 characters at a time; only one that an earlier piece began is continued byte by byte.
@@ -240,6 +238,16 @@ class WordCutter {
     }
 
     bool in_run() const { return current_.bytes > 0; }
+
+    // A run of spaceless characters goes on over separators. Not inlined, so that the loop over
+    // words stays small.
+    __attribute__((noinline)) const uint8_t* end_run_at_letter(const uint8_t* at,
+                                                               const uint8_t* end) {
+        at = std::find_if(at, end, [](uint8_t byte) { return kFoldAscii[byte] != 0; });
+        if (at != end)
+            end_run();
+        return at;
+    }
 
     void spaceless(uint32_t code_point, CharacterKind kind) {
         if (kind == kSpaceless) {
