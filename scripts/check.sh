@@ -53,7 +53,7 @@ check_with "$clang_tidy" "dialect (clang-tidy)" make PG_CONFIG="$PG_CONFIG" CLAN
 boundary_holds_back() {
     # A library of one file that throws: the build must fail.
     printf '#include <cstddef>\nint* leak(size_t n) { return new int[n]; }\n' >src/throwing.cpp
-    if make PG_CONFIG="$PG_CONFIG" with_llvm=no OBJS=src/throwing.o all >"$workspace/throwing.log" 2>&1; then
+    if make PG_CONFIG="$PG_CONFIG" OBJS=src/throwing.o all >"$workspace/throwing.log" 2>&1; then
         echo "the build accepted operator new"
         return 1
     fi
@@ -62,7 +62,7 @@ boundary_holds_back() {
 clang=$(find_clang) || true
 if [ -n "$clang" ]; then
     # Some of the flags with which the server was built are known to g++ only.
-    check "build with clang, warnings as errors" quiet_make "$source" with_llvm=no CC="$clang" \
+    check "build with clang, warnings as errors" quiet_make "$source" CC="$clang" \
         CXX="$(sed 's|clang\([^/]*\)$|clang++\1|' <<<"$clang")" EXTRA_CXXFLAGS='-Werror -g0 -Wno-unknown-warning-option' all
 else
     skip "build with clang, warnings as errors" "there is no clang"

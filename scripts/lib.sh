@@ -43,7 +43,7 @@ library_packages() { # [test|check]
 # the architecture whose GNU type is CROSS_TYPE.
 packages() {
     local list=(g++ make)
-    # The package of the server's headers depends on the compiler of its bitcode. With PG_CONFIG a server is installed already.
+    # With PG_CONFIG a server is installed already.
     [ -n "${PG_CONFIG:-}" ] || list+=("postgresql-$PG_MAJOR" "postgresql-server-dev-$PG_MAJOR")
     case "${1:-}" in
     test) list+=(libipc-run-perl perl python3-psycopg) ;;
@@ -227,7 +227,7 @@ quiet_make() {
     rm -f "$log"
 }
 
-# The compiler of the server's bitcode, or else any clang.
+# The clang that the server was built with, which its package of headers brings, or else any.
 find_clang() {
     local servers
     servers=$("$PG_CONFIG" --configure | sed -n "s/.*'CLANG=\([^']*\)'.*/\1/p")

@@ -34,20 +34,12 @@ cd "$source"
 
 # ---- one build ----
 
-bitcode_is_there() { # where the server was built to use it
-    ! "$PG_CONFIG" --configure | grep with-llvm >/dev/null || [ -s src/index/search/scan.bc ]
-}
-bitcode_can_be_inlined() { # where there is any
-    [ ! -s src/index/search/scan.bc ] || make PG_CONFIG="$PG_CONFIG" check-bitcode
-}
 # The libraries that some TAP tests load; these only find them up to date.
 libraries=()
 $quick || libraries=(build/testing/simhash.so build/testing/displacer.so)
 # Nobody debugs this build.
-check "build with g++ and bitcode, warnings as errors" quiet_make "$source" EXTRA_CXXFLAGS='-Werror -g0' all "${libraries[@]}"
+check "build with g++, warnings as errors" quiet_make "$source" EXTRA_CXXFLAGS='-Werror -g0' all "${libraries[@]}"
 [ "$failed" = 0 ] || { close_count; exit 1; }
-check "bitcode was built" bitcode_is_there
-check "bitcode has nothing that the server's inliner cannot take" bitcode_can_be_inlined
 install_extension "$source"
 mkdir -p build tmp_check
 chown -R "$server_user" build tmp_check

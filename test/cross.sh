@@ -68,7 +68,7 @@ say "Building for $architecture"
 source=$workspace/source
 copy_sources "$source"
 cross_make() {
-    quiet_make "$source" with_llvm=no CC="$CROSS_TYPE-gcc $searched" CXX="$CROSS_TYPE-g++ $searched" ICU=yes "$@"
+    quiet_make "$source" CC="$CROSS_TYPE-gcc $searched" CXX="$CROSS_TYPE-g++ $searched" ICU=yes "$@"
 }
 cross_make EXTRA_CXXFLAGS=-Werror all || die "the build failed"
 cross_make build/unit-tests build/replay-leaf || die "the build of the tests failed"

@@ -48,7 +48,7 @@ trap end_run EXIT
 source=$workspace/source
 copy_sources "$source"
 chown -R "$server_user" "$source"
-compiler=(with_llvm=no UNIT_CXXFLAGS=-O2)
+compiler=(UNIT_CXXFLAGS=-O2)
 ! command -v ccache >/dev/null || compiler+=('CXX=ccache g++')
 # The folder has another name each time, and debugging information has it.
 export CCACHE_NOHASHDIR=1

@@ -54,7 +54,7 @@ sub build_library
 {
 	my ($name) = @_;
 	my $top = $ENV{TESTDIR} // '.';
-	my @command = ('make', '-s', '-C', $top, 'PG_CONFIG=' . ($ENV{PG_CONFIG} // 'pg_config'), 'with_llvm=no', "build/testing/$name");
+	my @command = ('make', '-s', '-C', $top, 'PG_CONFIG=' . ($ENV{PG_CONFIG} // 'pg_config'), "build/testing/$name");
 	PostgreSQL::Test::Utils::system_or_bail(@command) unless $ENV{SIMHASH_PRELOAD};
 	chomp(my $path = `cd $top && pwd`);
 	return "$path/build/testing/$name";

@@ -16,7 +16,7 @@ find_pg_config
 start_workspace bench
 say "Building"
 copy_sources "$workspace/source"
-quiet_make "$workspace/source" with_llvm=no all || die "the build failed"
+quiet_make "$workspace/source" all || die "the build failed"
 "${CXX:-c++}" -std=c++20 -O2 -o "$workspace/fingerprints" "$root/test/bench/speed/fingerprints.cpp"
 "${CXX:-c++}" -std=c++20 -O3 -march=native -pthread -o "$workspace/codes" "$root/test/bench/speed/codes.cpp"
 # What CREATE EXTENSION would run.
