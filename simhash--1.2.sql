@@ -1227,16 +1227,6 @@ COMMENT ON FUNCTION simhash_quality(text[], double precision, double precision) 
     'how well fingerprints of several forms find the near-duplicates among these documents, by '
     'radius, beside their exact similarity';
 
-CREATE FUNCTION simhash_layouts(radius integer, rows bigint,
-        OUT tables integer, OUT prefix_bits integer, OUT probes double precision,
-        OUT candidates double precision, OUT bytes_per_row double precision)
-    RETURNS SETOF record
-    AS 'MODULE_PATHNAME', 'simhash_layouts'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
-COMMENT ON FUNCTION simhash_layouts(integer, bigint) IS
-    'What an index for this radius can be made of: number of tables, their shortest prefix, and '
-    'estimates of probes and candidates per query and of bytes per row';
-
 CREATE FUNCTION simhash_index_check(index regclass, heapallindexed boolean DEFAULT false,
         OUT rows bigint, OUT fingerprints bigint, OUT orphans bigint, OUT pages bigint,
         OUT free_pages bigint)

@@ -75,7 +75,7 @@ VACUUM wide;
 SELECT rows = (SELECT count(*) FROM wide) AS rows, orphans FROM simhash_index_check('wide_fp', true);
 DROP TABLE wide;
 -- Layouts, partial indexes and indexes on expressions; rows of HOT chains.
-CREATE INDEX checked_wide ON checked USING simhash (fp) WITH (radius = 7, tables = 16);
+CREATE INDEX checked_wide ON checked USING simhash (fp) WITH (radius = 7, tables = 8);
 SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_wide', true);
 CREATE INDEX checked_one ON checked USING simhash (fp) WITH (tables = 1, fillfactor = 50);
 SELECT rows, fingerprints, orphans FROM simhash_index_check('checked_one', true);

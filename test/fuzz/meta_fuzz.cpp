@@ -111,7 +111,7 @@ void check_layout(const Layout& layout) {
 
 bool is_same(const Layout& a, const Layout& b) {
     return a.radius == b.radius && a.table_count == b.table_count && a.lane_count == b.lane_count &&
-           a.lanes_vary == b.lanes_vary && std::equal(a.masks, a.masks + a.table_count, b.masks);
+           a.lanes_vary == b.lanes_vary && a.lane_bits == b.lane_bits;
 }
 
 void write_page(Relation index, const Layout& layout) {

@@ -316,8 +316,6 @@ CREATE FUNCTION pair_count(bigint[], integer) RETURNS bigint LANGUAGE sql STABLE
     AS 'SELECT cardinality(simhash_pairs_agg(fp, $2)) FROM unnest($1) fp';
 CREATE FUNCTION feature_count(text, text, integer) RETURNS bigint LANGUAGE sql STABLE
     AS 'SELECT count(*) FROM simhash_features($1, $2, $3)';
-CREATE FUNCTION layout_count(integer, bigint) RETURNS bigint LANGUAGE sql STABLE
-    AS 'SELECT count(*) FROM simhash_layouts($1, $2)';
 CREATE FUNCTION fp_of(text) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT simhash($1)';
 CREATE FUNCTION fp_of(text, text, integer) RETURNS bigint LANGUAGE sql IMMUTABLE
     AS 'SELECT simhash($1, $2, $3)';
@@ -339,8 +337,6 @@ CREATE VIEW fp_of_source AS
     FROM docs GROUP BY source;
 CREATE VIEW feature AS
     SELECT d.id, f.* FROM docs d, simhash_features(d.body, 'words', 2) f WHERE d.id < 40;
-CREATE VIEW layout AS
-    SELECT r AS radius, l.* FROM generate_series(0, 20) r, simhash_layouts(r, 100000) l;
 CREATE VIEW info AS SELECT i.*
     FROM unnest(ARRAY['docs_fp', 'empty_fp', 'scratch_fp']::regclass[]) x, simhash_index_info(x) i;
 CREATE VIEW missing AS

@@ -26,7 +26,7 @@ $standby->start;
 # What is built now the standby has from WAL: by one backend, with more tables than one record has pages, so that insertions take several
 # records; and by several.
 $primary->safe_psql('postgres', q{
-	CREATE INDEX docs_wide ON docs USING simhash (fp) WITH (tables = 10);
+	CREATE INDEX docs_wide ON docs USING simhash (fp) WITH (radius = 9, tables = 10);
 	ALTER TABLE docs SET (parallel_workers = 2);
 	REINDEX INDEX docs_code;
 	ALTER TABLE docs RESET (parallel_workers)});

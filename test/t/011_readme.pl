@@ -66,11 +66,6 @@ $lines = printed_by('CREATE TABLE docs');
 is(scalar(grep { /^\d\|[A-Z]/ } @$lines), 2, 'both documents in order of distance');
 like($lines->[-2], qr/\|The boat house/, '... the nearer one first');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_index WHERE indrelid = \'docs\'::regclass'), 4, 'the constraint and the index with options were made');
-$lines = printed_by('CREATE INDEX ON docs');
-is((split /\|/, (grep { /^4\|/ } @$lines)[0])[3], '610.35', 'candidates of the default layout');
-is((split /\|/, (grep { /^10\|/ } @$lines)[0])[3], '2.09', 'candidates of 10 tables');
-is($node->safe_psql('postgres', 'SELECT probes > 200, round(100 * candidates / 1e7) FROM simhash_layouts(10, 10000000) WHERE tables IN (4, 11) ORDER BY tables'),
-	"t|1\nf|5", 'hundreds of prefixes with radius = 10, and a twentieth of the rows with tables = 11');
 
 # ---- pages that print what their statements print ----
 

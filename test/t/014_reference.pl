@@ -110,8 +110,6 @@ my @errors = map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 22023 SELECT * FROM near_duplicate_join('SELECT 1, ''a''', 'SELECT 2, simhash_shingles(''a'', ''chars'', 4)')
 0A000 SELECT * FROM near_duplicate_groups('DELETE FROM marks RETURNING id, ''a''')
 22023 SELECT * FROM simhash_blocks(1, 65)
-22023 SELECT * FROM simhash_layouts(64, 1)
-22023 SELECT * FROM simhash_layouts(3, -1)
 42809 SELECT simhash_index_check('marks')
 42P01 SELECT simhash_index_check(0)
 END

@@ -272,7 +272,7 @@ for my $moment (
 {
 	my ($when, $points, $script) = @$moment;
 	$failed = conducted_messages($points, "$script $cancel CALL wait_until('NOT waits_at(1)');",
-		'CREATE INDEX failed ON random USING simhash (fp) WITH (tables = 12)', $little);
+		'CREATE INDEX failed ON random USING simhash (fp) WITH (radius = 11, tables = 12)', $little);
 	like($failed, qr/canceling statement due to user request/, "cancelled $when");
 	no_temporary_files("cancelled $when");
 }

@@ -82,7 +82,7 @@ my %calls = (
 	'simhash_pairs_agg(bigint)'                     => 'simhash_pairs_agg(fp)',
 	'simhash_pairs_agg(bigint,integer)'             => 'simhash_pairs_agg(other, 3)',
 	'simhash_blocks(bigint,integer)'                => 'simhash_blocks(fp, 3)',
-	'simhash_layouts(integer,bigint)'               => 'simhash_layouts(radius, id)',
+
 	'simhash_index_check(regclass,boolean)'         => q{simhash_index_check(('docs_fp' || left('', id))::regclass)},
 	'simhash_index_info(regclass)'                  => q{simhash_index_info(('docs_fp' || left('', id))::regclass)},
 	'minhash(text,text,integer)'                    => 'minhash(body, words, 1 + radius)',
@@ -199,7 +199,7 @@ same_by_jit('SELECT ' . join(",\n", @scalar) . ' FROM docs WHERE id <= 40');
 for (@others)
 {
 	my ($function, $call) = @$_;
-	my $few = $function =~ /index_|layouts|_of\(|quality|near_duplicate_|passage_pairs/ ? 'WHERE id <= 3' : '';
+	my $few = $function =~ /index_|_of\(|quality|near_duplicate_|passage_pairs/ ? 'WHERE id <= 3' : '';
 	my $groups = $function =~ /_agg\(/ ? 'GROUP BY radius' : '';
 	same_by_jit(qq{SELECT md5(string_agg(r::text, ' ' ORDER BY r::text)) AS "$function" FROM (SELECT $call AS r FROM docs $few $groups) d});
 }

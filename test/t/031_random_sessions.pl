@@ -241,7 +241,7 @@ sub indexed
 {
 	my ($table, $session) = @_;
 	my $extra = "${table}_${session}_extra";
-	my $options = one_of('tables = 1', 'tables = 3', 'tables = 10', 'fillfactor = 60');
+	my $options = one_of('tables = 1', 'tables = 3', 'radius = 9, tables = 10', 'fillfactor = 60');
 	return one_of(
 		"CREATE INDEX CONCURRENTLY IF NOT EXISTS $extra ON $table USING simhash (value) WITH ($options);",
 		"CREATE INDEX IF NOT EXISTS $extra ON $table USING simhash (value) WITH ($options);",

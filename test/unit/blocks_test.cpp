@@ -36,22 +36,6 @@ TEST(Blocks, AreThoseOfTheDocumentedExamples) {
     EXPECT_EQ(block_mask(kFingerprintBits, 5, 4), 0x0000000000000fffu);
 }
 
-TEST(Blocks, AreMasksOfAdjacentBits) {
-    for (int before = 0; before < kFingerprintBits; before++)
-        for (int bits = 1; before + bits <= kFingerprintBits; bits++) {
-            uint64_t block = leading_mask(before + bits) ^ leading_mask(before);
-            ASSERT_TRUE(is_block(block));
-            uint64_t other = uint64_t{1} << (kFingerprintBits - 1);
-            int rotations = 0; // until the block's last bit stands before the other's first
-            while (std::rotl(other, rotations + 1) != (block & -block))
-                rotations++;
-            ASSERT_EQ(bits_between(block, other), rotations);
-        }
-    EXPECT_FALSE(is_block(0));
-    EXPECT_FALSE(is_block(5));
-    EXPECT_FALSE(is_block(0x8000000000000001));
-}
-
 // Every difference of fewer bits than there are blocks leaves one of them alone.
 TEST(Blocks, OneIsEqualInWordsThatDifferInFewerBits) {
     constexpr int kWidth = 12;

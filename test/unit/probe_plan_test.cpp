@@ -18,7 +18,6 @@ using simhash::test::Random;
 
 constexpr int kWidth = 12; // bits of the short lanes of the proofs by brute force
 constexpr uint64_t kWords = uint64_t{1} << kWidth;
-constexpr int kTableCounts[] = {1, 2, 3, 4, 5, 6, 7, 10, 16, 20, 35, 64};
 
 uint64_t short_lane(uint64_t lane) {
     return lane << (64 - kWidth);
@@ -60,9 +59,9 @@ constexpr Situation kSituations[] = {
 
 TEST(ProbePlan, IsCompleteAndReportsOnceOnShortLanes) {
     int probing = 0;
-    for (int radius = 0; radius <= 6; radius++)
-        for (int tables : kTableCounts) {
-            Layout layout = make_layout_for_width(kWidth, radius, tables);
+    for (int radius = 0; radius <= 8; radius++)
+        for (int tables = 1; tables <= radius + 1; tables++) {
+            Layout layout = make_layout(radius, tables, kWidth);
             for (int query_radius = 0; query_radius <= kWidth; query_radius++)
                 for (const Situation& situation : kSituations) {
                     ProbePlan plan =
@@ -74,50 +73,6 @@ TEST(ProbePlan, IsCompleteAndReportsOnceOnShortLanes) {
                 }
         }
     EXPECT_GT(probing, 1000);
-}
-
-// The greatest radius within which every difference is seen by some probe.
-int greatest_complete_radius(const std::vector<Probe>& probes) {
-    int greatest = kWidth;
-    for (uint64_t lane = 0; lane < kWords; lane++) {
-        bool seen = false;
-        for (const Probe& probe : probes)
-            seen |= sees(probe, short_lane(lane));
-        if (!seen)
-            greatest = std::min(greatest, std::popcount(lane) - 1);
-    }
-    return greatest;
-}
-
-TEST(ProbePlan, AtomRuleEqualsBruteForceForAnyMasksAndThresholds) {
-    Random random(5);
-    for (int round = 0; round < 600; round++) {
-        Layout layout = make_layout_for_width(kWidth, int(random.below(5)),
-                                              kTableCounts[random.below(std::size(kTableCounts))]);
-        std::vector<Probe> probes;
-        for (int table = 0; table < layout.table_count; table++)
-            if (random.below(3) != 0) {
-                uint64_t mask =
-                    round % 2 == 0 ? layout.masks[table] : short_lane(random.below(kWords - 1) + 1);
-                probes.push_back({table, std::popcount(mask), int(random.below(3)), mask});
-            }
-        int greatest = greatest_complete_radius(probes);
-        for (int radius = 0; radius <= kWidth; radius++) {
-            int budget = 1 << 20;
-            ASSERT_EQ(proven_complete(probes, radius, &budget), radius <= greatest)
-                << "round " << round << " radius " << radius;
-        }
-    }
-}
-
-TEST(ProbePlan, NothingIsProvenWithoutBudget) {
-    Layout layout = make_layout(3, 20);
-    std::vector<Probe> probes;
-    for (int i = 0; i < layout.table_count; i++)
-        probes.push_back({i, std::popcount(layout.masks[i]), 0, layout.masks[i]});
-    int enough = 1000, too_little = 3;
-    EXPECT_TRUE(proven_complete(probes, 3, &enough));
-    EXPECT_FALSE(proven_complete(probes, 3, &too_little));
 }
 
 // What a probe really compares is the leading bits of the permuted key: the effective mask must be
@@ -143,7 +98,7 @@ void expect_masks_behind_prefixes(const Layout& layout, const ProbePlan& plan) {
 TEST(ProbePlan, FindsRandomPairsAtEveryDistanceUpToTheRadius) {
     Random random(11);
     for (int tables : {1, 2, 3, 4, 10, 16, 20}) {
-        Layout layout = make_layout(3, tables);
+        Layout layout = make_layout(tables - 1, tables);
         for (int radius = 0; radius <= 12; radius++)
             for (const Situation& situation : kSituations) {
                 ProbePlan plan =
@@ -221,18 +176,6 @@ TEST(ProbePlan, SmallerRadiiProbeFewerTables) {
     EXPECT_EQ(equal.probes[0].table, 0);
     EXPECT_EQ(equal.probes[0].prefix_bits, 64);
     EXPECT_EQ(equal.visits, 1);
-}
-
-TEST(ProbePlan, OverlappingTablesNeedFewProbesForSmallRadii) {
-    for (int tables : {10, 16, 20}) {
-        Layout layout = make_layout(3, tables);
-        for (int radius = 0; radius <= 3; radius++) {
-            ProbePlan plan = make_probe_plan(layout, radius, 1e7, kTypicalProbeCosts);
-            ASSERT_FALSE(plan.read_all);
-            EXPECT_LE(plan.cost, layout.table_count * 1.1);
-            EXPECT_LE(plan.visits, layout.table_count);
-        }
-    }
 }
 
 TEST(ProbePlan, WiderRadiiEnumerateNeighboursUntilReadingEverythingIsCheaper) {

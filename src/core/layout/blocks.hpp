@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 
 #include "core/bits/highest.hpp"
@@ -21,20 +20,6 @@ constexpr int bits_before_block(int lane_bits, int count, int block) {
 constexpr uint64_t block_mask(int lane_bits, int count, int block) {
     return leading_mask(bits_before_block(lane_bits, count, block + 1)) ^
            leading_mask(bits_before_block(lane_bits, count, block));
-}
-
-// Whether a mask is not empty and its bits are adjacent.
-constexpr bool is_block(uint64_t mask) {
-    int before = std::countl_zero(mask);
-    return mask != 0 && mask == (leading_mask(before + std::popcount(mask)) ^ leading_mask(before));
-}
-
-// The bits between the end of one block and the beginning of another, going round.
-constexpr int bits_between(uint64_t block, uint64_t other) {
-    // This counts from the last bit of the one to the first bit of the other; the bits of a key go
-    // round.
-    int bits = std::countl_zero(other) - (64 - std::countr_zero(block));
-    return bits < 0 ? bits + 64 : bits;
 }
 
 } // namespace simhash

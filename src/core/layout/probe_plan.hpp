@@ -53,8 +53,8 @@ constexpr double kCandidatesOfSlice = 100;
 
 constexpr ProbeCosts kTypicalProbeCosts = {1.0, 0.003, 0.003}; // microseconds, pages in memory
 
-// The cheapest plan found that is proven to find every fingerprint within radius (any integer) in a
-// table of `entries` distinct fingerprints. Bounded time, a few milliseconds at the very worst.
+// The cheapest plan found that finds every fingerprint within radius (any integer) in a table of
+// `entries` distinct fingerprints.
 ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
                           const ProbeCosts& costs);
 
@@ -71,10 +71,6 @@ inline bool one_pass_is_cheaper(const ProbePlan& plan, int radius, int lane_coun
     double passes = lane_count * (kPass + kComparison * ball_share(plan.radius));
     return one_pass < passes;
 }
-
-// Whether the atom rule proves that the probes find everything within the radius. False if the
-// proof needs more than *node_budget steps. Subtracts the steps that it took.
-bool proven_complete(std::span<const Probe> probes, int radius, int* node_budget);
 
 // Whether an earlier probe of the plan also sees the candidate of probe probe_index. Of all probes
 // that see a fingerprint, only the first reports it.

@@ -4,9 +4,6 @@
 #include <bit>
 #include <new>
 
-#include "core/bits/permutation.hpp"
-#include "core/layout/blocks.hpp"
-
 namespace simhash {
 
 SharedFileName::SharedFileName(const char* what, int first, int second) {
@@ -85,8 +82,8 @@ size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
 } // namespace
 
 // Makes each table's keys from the keys of the table after it, and the last table's from the
-// postings, which are in the order of the first table. If the source is in the order of the bits
-// that follow the table's prefix, a sort by the prefix alone is enough.
+// postings, which are in the order of the first table. So the source is in the order of the bits
+// that follow the table's prefix, and a sort by the prefix alone is enough.
 std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     SortBuffer<Entry>& postings = postings_of(tree);
     // This is the memory that the postings were sorted with: for each posting two lanes, the first
@@ -104,14 +101,9 @@ std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
         // This changes the key from one table's order of bits to the other's.
         key = permutation.apply(last.invert(key));
     auto pause = [] { CHECK_FOR_INTERRUPTS(); };
-    uint64_t mask = layout_->masks[table];
-    if (is_block(mask) && is_block(layout_->masks[after]) &&
-        bits_between(mask, layout_->masks[after]) == 0)
-        // A radix sort is stable: within a prefix the keys keep the order that they came in.
-        // The prefix stands in the highest bits of a permuted key.
-        radix_sort(keys, scratch, pause, unsigned(kFingerprintBits - std::popcount(mask)));
-    else
-        sort_records(keys, scratch, pause);
+    // A radix sort is stable: within a prefix the keys keep the order that they came in. The prefix
+    // stands in the highest bits of a permuted key.
+    radix_sort(keys, scratch, pause, unsigned(kFingerprintBits - layout_->prefix_bits(table)));
     return keys;
 }
 

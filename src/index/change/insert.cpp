@@ -1,7 +1,6 @@
 // Inserts a row, the callback aminsert: adds for each lane of its value one posting, and the
 // fingerprint to every block table of the lane that lacks it. README.md, "Insertion", states the
 // protocol.
-#include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/change/split.hpp"
 #include "index/scope.hpp"
@@ -35,25 +34,23 @@ void insert_entry(const TreeContext& tree, LeafNotes* notes, Entry entry) {
 // The state that a statement keeps from row to row.
 struct Insertion {
     Layout layout;
-    Permutation* permutations; // [layout.table_count]
-    SearchedTree* trees;       // [null_tree(layout)]
-    LaneList* fingerprints;    // of the row that is being inserted
-    int rows_left;             // rows until we ask for the index's size again
+    SearchedTree* trees;    // [null_tree(layout)]
+    LaneList* fingerprints; // of the row that is being inserted
+    int rows_left;          // rows until we ask for the index's size again
 };
 
 // The trees of one lane.
 struct LaneTrees {
     const Layout& layout;
-    const Permutation* permutations; // [layout.table_count]
-    SearchedTree* trees;             // [layout.table_count]
+    SearchedTree* trees; // [layout.table_count]
 
     LaneTrees(const Insertion& insertion, int lane)
-        : layout(insertion.layout), permutations(insertion.permutations),
+        : layout(insertion.layout),
           trees(insertion.trees + tree_of_table(insertion.layout, lane, 0)) {}
 
     const TreeContext& tree(int table) const { return trees[table].context; }
     Entry entry(int table, Entry posting) const {
-        return table == 0 ? posting : Entry{permutations[table].apply(posting.key), 0};
+        return table == 0 ? posting : Entry{layout.permutation(table).apply(posting.key), 0};
     }
     void insert_one(int table, Entry posting) const {
         insert_entry(tree(table), &trees[table].notes, entry(table, posting));
@@ -69,12 +66,8 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
         insertion = static_cast<Insertion*>(alloc(sizeof(Insertion)));
         // A copy, as an invalidation of the relation frees the cached one.
         insertion->layout = index_cache(index)->layout;
-        int count = insertion->layout.table_count;
-        insertion->permutations = static_cast<Permutation*>(alloc(count * sizeof(Permutation)));
         insertion->trees =
             static_cast<SearchedTree*>(alloc(null_tree(insertion->layout) * sizeof(SearchedTree)));
-        for (int i = 0; i < count; i++)
-            new (&insertion->permutations[i]) Permutation(insertion->layout.permutation(i));
         MemoryContext caller = MemoryContextSwitchTo(info->ii_Context);
         insertion->fingerprints = new (alloc(sizeof(LaneList))) LaneList(insertion->layout);
         MemoryContextSwitchTo(caller);

@@ -2,7 +2,6 @@
 // posting left, unlinks empty leaves, and records free pages. README.md, "Vacuum", says why that is
 // safe beside readers and inserters.
 #include "core/bits/bucket_sort.hpp"
-#include "core/bits/permutation.hpp"
 #include "index/access_method.hpp"
 #include "index/change/answers.hpp"
 #include "index/change/unlink.hpp"
@@ -68,8 +67,7 @@ Entry* without(Entry* packed, const Entry* packed_end, const uint64_t* keys,
 // keys to the front. Stops after kSearchesUnderLock searches, because inserters and scans wait for
 // the leaf meanwhile. Returns how many keys it dealt with. Expects the keys' leaf locked
 // exclusively.
-size_t find_gone(Vacuum* vacuum, const Permutation& permutation, std::span<uint64_t> keys,
-                 size_t* gone) {
+size_t find_gone(Vacuum* vacuum, Permutation permutation, std::span<uint64_t> keys, size_t* gone) {
     Answers& answers = vacuum->answers;
     size_t most_searches = answers.searches() + kSearchesUnderLock, done = 0;
     auto look_up = [&](size_t i) { return answers.look_up(permutation.invert(keys[i])); };
@@ -89,7 +87,7 @@ size_t find_gone(Vacuum* vacuum, const Permutation& permutation, std::span<uint6
 
 // Removes those of `keys` (ascending) that have no posting from one block-table leaf. Returns how
 // many keys it dealt with, and overwrites these. Expects the leaf locked exclusively.
-size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, const Permutation& permutation,
+size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, Permutation permutation,
                         Buffer buffer, std::span<uint64_t> keys) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
     // We ask under the leaf's lock. An inserter puts its posting in place before it locks this leaf

@@ -15,7 +15,6 @@
 // The structure comes first because the content is read by way of it. Once the pages of each level
 // are known to have all keys among them, each key on one page, a walk along the leaves meets every
 // entry once.
-#include "core/bits/permutation.hpp"
 #include "index/inspect/level_reader.hpp"
 #include "index/inspect/open_index.hpp"
 #include "index/scope.hpp"
@@ -352,8 +351,7 @@ void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int t
 
 // Adds the permuted distinct fingerprints of the lane's posting table to `sorter`, if it is not
 // null. Returns their number.
-int64 add_fingerprints(Check* check, const Permutation& permutation,
-                       ExternalSorter<uint64_t>* sorter) {
+int64 add_fingerprints(Check* check, Permutation permutation, ExternalSorter<uint64_t>* sorter) {
     EntryReader postings(checked_table(check, 0));
     int64 count = 0;
     uint64_t previous = 0;

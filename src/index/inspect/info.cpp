@@ -81,7 +81,7 @@ void put_row(Info* info, Datum* values, const bool* absent) {
 void put_level(Info* info, const LevelInfo& level) {
     bool postings_or_table = level.tree != null_tree(*info->layout);
     uint64_t mask =
-        postings_or_table ? info->layout->masks[table_of_tree(*info->layout, level.tree)] : 0;
+        postings_or_table ? info->layout->mask(table_of_tree(*info->layout, level.tree)) : 0;
     // Fingerprints and tails are those of leaves.
     bool leaf = level.level == 0;
     // A level has a page at least, so nothing is divided by 0 below.
@@ -127,7 +127,7 @@ void put_whole(Info* info, const LevelInfo* leaves) {
                               Datum(0),
                               Datum(0),
                               Int32GetDatum(layout.lane_count * (layout.radius + 1) - 1),
-                              Int32GetDatum(shortest_prefix_bits(layout)),
+                              Int32GetDatum(layout.prefix_bits(layout.table_count - 1)),
                               Datum(0),
                               Int64GetDatum(pages),
                               Int64GetDatum(pages * BLCKSZ),

@@ -86,7 +86,7 @@ bool Probes::fetch_more() {
 void Probes::collect_leaf() {
     LeafCursor& range = ranges_[next_];
     Origin origin = origins_[next_];
-    const Permutation& permutation = index_->permutation(table_of(origin));
+    Permutation permutation = index_->permutation(table_of(origin));
     LeafYield* yield = index_->yield();
     LeafReader reader = range.lock(index_->snapshot);
     // A permutation of bits keeps distances, so we compare permuted keys with the permuted center

@@ -41,17 +41,13 @@ SearchedIndex::SearchedIndex(Relation index)
     for (int i = 0; i < count; i++)
         new (&tables_[i]) SearchedTree(tree_context(index, nullptr, layout_, i), blocks);
     null_table_ = &tables_[null_tree(*layout_)];
-    permutations_ = static_cast<Permutation*>(palloc(layout_->table_count * sizeof(Permutation)));
-    for (int i = 0; i < layout_->table_count; i++)
-        new (&permutations_[i]) Permutation(layout_->permutation(i));
     entries_ = estimated_entries(*layout_, blocks);
 }
 
 SearchedIndex::SearchedIndex(const SearchedIndex& first, int lane)
     : relation_(first.relation_), memory_(first.memory_), layout_(first.layout_),
       tables_(first.tables_ + tree_of_table(*first.layout_, lane, 0)),
-      null_table_(first.null_table_), permutations_(first.permutations_), entries_(first.entries_),
-      plans_(first.plans_) {}
+      null_table_(first.null_table_), entries_(first.entries_), plans_(first.plans_) {}
 
 const ProbePlan* SearchedIndex::plan_for(int radius) {
     // -1 and 0 have one place, and the plan's own radius tells which of them it is for.

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/bits/ball.hpp"
-#include "core/bits/permutation.hpp"
 #include "core/layout/probe_plan.hpp"
 #include "index/search/cursor.hpp"
 
@@ -40,7 +39,7 @@ class SearchedIndex {
     SearchedTree* null_table() { return null_table_; }
     // Returns a cursor over the posting table from end to end.
     LeafCursor all_postings() { return {posting_table(), kAllKeys}; }
-    const Permutation& permutation(int table) const { return permutations_[table]; }
+    Permutation permutation(int table) const { return layout_->permutation(table); }
     // The estimated number of distinct fingerprints of a lane.
     double entries() const { return entries_; }
     // Returns the plan for a radius of -1 .. 64.
@@ -56,7 +55,6 @@ class SearchedIndex {
     const Layout* layout_;
     SearchedTree* tables_; // [layout_->table_count]
     SearchedTree* null_table_;
-    Permutation* permutations_;
     double entries_;
     ProbePlan** plans_; // [kFingerprintBits + 1] by radius, each made when first needed
     // What the lanes share, in the first one. The layout is a copy, as an invalidation of the

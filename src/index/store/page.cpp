@@ -4,8 +4,6 @@
 #include "core/layout/lane_radii.hpp"
 #include "index/scope.hpp"
 
-#include <algorithm>
-
 namespace simhash {
 
 void report_corruption(Relation index, BlockNumber block, const char* what) {
@@ -62,7 +60,7 @@ void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_c
     static_assert(kMaxTables <= UINT8_MAX && kMaxTrees <= UINT8_MAX && INDEX_MAX_KEYS <= UINT8_MAX);
     meta->scope_columns = uint8(scope_columns);
     for (int i = 0; i < layout.table_count; i++)
-        meta->masks[i] = layout.masks[i];
+        meta->masks[i] = layout.mask(i);
     meta->lane_count = layout.lanes_vary ? 0 : uint64(layout.lane_count);
     meta->checksum = meta_checksum(meta);
     // pd_lower lies behind the content: full-page images leave out what lies after it.
@@ -119,6 +117,9 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
         report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
     if (meta->checksum != meta_checksum(meta))
         report_corruption(index, kMetaBlock, "The metapage's checksum is wrong.");
+    for (int i = 0; i < meta->table_count; i++)
+        if (meta->masks[i] != block_mask(kFingerprintBits, meta->table_count, i))
+            report_corruption(index, kMetaBlock, "The metapage's tables are no blocks.");
     // The catalog and the metapage must agree: otherwise scans would XOR another hash than the
     // build.
     if (meta->scope_columns != scope_columns(index))
@@ -133,10 +134,8 @@ Layout read_layout(Relation index) {
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     check_meta(index, meta, page_body_size(page));
     bool lanes_vary = meta->lane_count == 0;
-    Layout layout = {
-        meta->radius, meta->table_count, {}, lanes_vary ? 1 : int(meta->lane_count), lanes_vary};
-    // The checksum has been compared, so the count is within its bounds.
-    std::copy_n(meta->masks, meta->table_count, layout.masks);
+    Layout layout = {meta->radius, meta->table_count, lanes_vary ? 1 : int(meta->lane_count),
+                     lanes_vary};
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.
     LaneLayout lanes = lane_layout(index);

@@ -18,7 +18,7 @@ uint64_t bits_in_range(const TreeContext& tree) {
     // No probe reads the null table: all of it is one range.
     if (tree.number == null_tree(*tree.layout))
         return UINT64_MAX;
-    int prefix_bits = std::popcount(tree.layout->masks[table_of_tree(*tree.layout, tree.number)]);
+    int prefix_bits = tree.layout->prefix_bits(table_of_tree(*tree.layout, tree.number));
     return prefix_bits == kFingerprintBits ? 0 : UINT64_MAX >> prefix_bits;
 }
 

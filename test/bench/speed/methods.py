@@ -105,13 +105,6 @@ METHODS = [
         within=lambda radius: f"SELECT s.id FROM {{table}} s WHERE s.fp <~> {{q}} <= {radius}",
         nearest=lambda count: f"SELECT s.id FROM {{table}} s ORDER BY s.fp <~> {{q}} LIMIT {count}",
         settings=INDEX_ONLY, wire=True, grow=True),
-    # Of an expression, so that the planner takes this index and no other.
-    *[Method(
-        key=f"tables{tables}", title=f"simhash, {tables} tables",
-        note=f"this extension `WITH (tables = {tables})`",
-        indexes={f"tables{tables}": f"CREATE INDEX {{name}} ON {{table}} USING simhash (({fp})) WITH (tables = {tables})"},
-        within=lambda radius, fp=fp: f"SELECT s.id FROM {{table}} s WHERE ({fp}) <~> {{q}} <= {radius}",
-        settings=INDEX_ONLY, wire=True, radii=(3,), on_demand=True, grow=True) for tables, fp in ((7, "fp # 0"), (10, "fp | 0"))],
     Method(
         key="scope", title="simhash, scope",
         note="this extension, an index with a scope that all rows share; `fp <~> q <= radius AND (id & 0) = 0`",

@@ -14,7 +14,7 @@ import textwrap
 
 BEGIN, END = "<!-- make bench writes from here -->", "<!-- to here -->"
 INK, GRID = "#333", "#ddd"
-COLOURS = {"simhash": "#c0392b", "scope": "#e59866", "tables7": "#ec7063", "tables10": "#f1948a",
+COLOURS = {"simhash": "#c0392b", "scope": "#e59866",
            "pk": "#2471a3", "btree": "#5d6d7e", "four_btrees": "#1e8449", "gin": "#b7950b",
            "seqscan": "#7d3c98", "bktree": "#d35400", "pgvector": "#17a589"}
 
@@ -131,8 +131,6 @@ def targets_of_sizes(run):
         ("cold probe", 6, "cold: pages read", "pages", {"radius": 3}),
         ("pairs by temporary files", 60, "pairs", "s", {"radius": 3, "place": "files"}),
         ("clusters by temporary files", 60, "clusters, counted", "s", {"radius": 3, "place": "files"}))]
-    out += [(f"{words}: probe with {tables} tables beside a primary-key lookup, 10 000 queries", 1,
-             run.ratio("probe, 10 000 queries", f"tables{tables}", "pk", rows, radius=3), "×") for tables in (7, 10)]
     return out
 
 
