@@ -54,7 +54,8 @@ build/testing/%.o: %.cpp
 
 # Only files that include testing.hpp have such points; with flags of its own all of the library is built anew.
 PAUSING_OBJS := $(patsubst %.cpp,%.o,$(shell grep -l 'include "index/testing.hpp"' $(SERVER_SOURCES)))
-TESTING_OBJS = $(foreach object,$(OBJS),$(if $(TESTING_FLAGS)$(filter $(PAUSING_OBJS),$(object)),build/testing/)$(object))
+TESTING_OBJS = $(foreach object,$(OBJS),$(if $(TESTING_FLAGS)$(filter $(PAUSING_OBJS),$(object)),build/testing/)$(object)) \
+	build/testing/test/hooks/testing.o
 build/testing/simhash.so: $(TESTING_OBJS)
 	$(CXX) $(CXXFLAGS) $(TESTING_FLAGS) -shared -o $@ $^ $(SHLIB_LINK)
 
@@ -63,7 +64,7 @@ build/testing/displacer.so: test/hooks/displacer.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -shared -o $@ $<
 
--include $(wildcard $(OBJS:%=build/testing/%.d) build/testing/*.so.d)
+-include $(wildcard $(OBJS:%=build/testing/%.d) build/testing/test/hooks/*.d build/testing/*.so.d)
 
 # ---- tests by servers of their own ----
 

@@ -1,7 +1,6 @@
-// Functions that tests need inside the server. See testing.hpp. Empty in a normal build.
+// Functions that tests need inside the server: the points of src/index/testing.hpp, and two that read
+// and write a page. They are in build/testing/simhash.so alone.
 #include "index/testing.hpp"
-
-#ifdef SIMHASH_TEST_PAUSES
 
 #include "server/pg.hpp"
 
@@ -65,5 +64,3 @@ Datum simhash_test_write_page(PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 }
-
-#endif
