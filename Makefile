@@ -6,7 +6,6 @@
 #   make installcheck    run the SQL and isolation tests against a running server
 #
 # Any server: make PG_CONFIG=/path/to/pg_config
-# ICU, which icu_words() needs, is looked for: make ICU=yes insists on it, make ICU=no does without
 # In a folder of its own: make -f /path/to/Makefile [install, unit, installcheck, clean]
 # The other tests, the benches and the checks of the source are targets of test/targets.mk: make tap, make bench, make tidy
 
@@ -31,7 +30,7 @@ REGRESS = $(patsubst sql/%.sql,%,$(call source_files,sql/*.sql))
 REGRESS_OPTS = --load-extension=simhash --encoding=UTF8 --no-locale
 ISOLATION = $(patsubst test/isolation/specs/%.spec,%,$(call source_files,test/isolation/specs/*.spec))
 ISOLATION_OPTS = --load-extension=simhash --inputdir=$(SOURCE_DIR)/test/isolation
-# Our own installcheck, below, runs both and says what it could not test.
+# Our own installcheck, below, runs both.
 NO_INSTALLCHECK = yes
 
 # The language we use: C++20 without the parts that need a C++ runtime, so that nothing can be thrown
@@ -53,20 +52,6 @@ override with_llvm = no
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
-
-# ICU, through its C interface alone. The compiler says whether it is there: pkg-config may be missing where ICU is not.
-WITHOUT_ICU := $(if $(ICU),ICU=$(ICU),ICU was not found (install libicu-dev))
-ifeq ($(ICU),)
-ICU := $(shell echo '\#include <unicode/ubrk.h>' | $(CXX) $(CPPFLAGS) -E -x c++ - >/dev/null 2>&1 && echo yes || echo no)
-endif
-ifeq ($(ICU),yes)
-override CPPFLAGS += -DSIMHASH_ICU
-SHLIB_LINK += -licuuc
-else
-all: say-without-icu
-say-without-icu: $(shlib)
-	@echo 'simhash is built without ICU, so icu_words() only raises an error: $(WITHOUT_ICU)'
-endif
 
 # make would take objects of the source folder for those of this one, whatever server they were built for.
 ifneq ($(abspath $(SOURCE_DIR)),$(CURDIR))
@@ -104,16 +89,11 @@ unit: build/unit-tests
 # All against the server that PGHOST and PGPORT name, in which the extension is installed.
 installcheck: regress
 	$(run_isolation)
-	@$(say_untested)
 regress:
 	$(pg_regress_installcheck) $(REGRESS_OPTS) $(REGRESS)
-	@$(say_untested)
 isolation:
 	$(run_isolation)
 run_isolation = $(pg_isolation_regress_installcheck) $(ISOLATION_OPTS) $(ISOLATION)
-# icu_words passes without ICU (expected/icu_words_1.out), having tested nothing.
-say_untested = $(if $(filter icu_words,$(REGRESS)),if grep -q '^ERROR: .* without ICU' results/icu_words.out; then \
-	echo 'Not tested: icu_words (the simhash that is installed was built without ICU)'; fi)
 
-.PHONY: say-without-icu check-boundary unit installcheck regress isolation
+.PHONY: check-boundary unit installcheck regress isolation
 -include $(wildcard $(OBJS:=.d) $(UNIT_OBJS:=.d)) $(SOURCE_DIR)/test/targets.mk

@@ -518,13 +518,6 @@ CREATE FUNCTION simhash_hash(feature text, hash text DEFAULT 'xxh3') RETURNS big
     LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash_hash(text, text) IS 'hash of one feature, as simhash() takes it';
 
--- Stable: a value added to the type can move the others.
-CREATE FUNCTION simhash_hash(value anyenum) RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_hash_anyenum'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION simhash_hash(anyenum) IS
-    'the value''s place in its type, repeated over 64 bits: different values differ in many bits';
-
 -- ==== Similarity ====
 
 CREATE FUNCTION near_duplicate_support(internal) RETURNS internal
@@ -679,14 +672,6 @@ CREATE FUNCTION simhash_from_unsigned(number numeric) RETURNS bigint
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION simhash_from_unsigned(numeric) IS
     'fingerprint from a number from 0 to 2^64 - 1';
-
--- ==== ICU words ====
-
-CREATE FUNCTION icu_words(document text, locale text) RETURNS text[]
-    AS 'MODULE_PATHNAME', 'simhash_icu_words'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE COST 5000;
-COMMENT ON FUNCTION icu_words(text, text) IS
-    'words found by ICU''s dictionaries; the answer depends on the ICU version';
 
 -- ==== The index ====
 

@@ -184,7 +184,7 @@ say_postgresql() {
 # Installs the missing packages as root or through sudo. If it cannot, prints the command and fails.
 install_missing() { # [test|check|bench|sqlsmith|cross|release]
     command -v dpkg-query >/dev/null || {
-        say "This is not a Debian system, so PostgreSQL with server headers, g++, xxHash and ICU must be installed already."
+        say "This is not a Debian system, so PostgreSQL with server headers, g++ and xxHash must be installed already."
         return 0
     }
     choose_postgresql

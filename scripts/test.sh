@@ -144,7 +144,6 @@ count_unit
 count "$ok" "$bad" "unit tests"
 count_suite regress
 count "$ok" "$bad" "SQL tests (pg_regress)"
-if grep -q '^Not tested: icu_words' "$logs/regress.log"; then skip "icu_words" "built without ICU"; fi
 count_suite isolation
 count "$ok" "$bad" "isolation tests"
 if [ "$quick" = false ]; then

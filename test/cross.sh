@@ -33,8 +33,6 @@ apt_there() { # COMMAND ARGUMENT...
         -o Dir::State="$workspace/apt" -o Dir::State::status="$workspace/apt/status" \
         -o Dir::Cache="$workspace/apt" "${@:2}"
 }
-# The library that a package of headers is for.
-library_of() { apt_there apt-cache depends "$1" | sed -n 's/^  Depends: \(libicu[0-9][^ ]*\)$/\1/p'; }
 
 sysroot=$workspace/sysroot
 unpack_packages() {
@@ -42,7 +40,7 @@ unpack_packages() {
     touch "$workspace/apt/status"
     apt_there apt-get update
     local names
-    read -r -a names <<<"postgresql-client-$PG_MAJOR postgresql-server-dev-$PG_MAJOR $(library_of libicu-dev) $(library_packages test | xargs)"
+    read -r -a names <<<"postgresql-client-$PG_MAJOR postgresql-server-dev-$PG_MAJOR $(library_packages test | xargs)"
     (cd "$workspace/packages" && apt_there apt-get download "${names[@]}")
     local package
     for package in "$workspace"/packages/*.deb; do
@@ -68,7 +66,7 @@ say "Building for $architecture"
 source=$workspace/source
 copy_sources "$source"
 cross_make() {
-    quiet_make "$source" CC="$CROSS_TYPE-gcc $searched" CXX="$CROSS_TYPE-g++ $searched" ICU=yes "$@"
+    quiet_make "$source" CC="$CROSS_TYPE-gcc $searched" CXX="$CROSS_TYPE-g++ $searched" "$@"
 }
 cross_make EXTRA_CXXFLAGS=-Werror all || die "the build failed"
 cross_make build/unit-tests build/replay-leaf || die "the build of the tests failed"

@@ -224,15 +224,6 @@ for my $memory ('64MB', '1MB')    # with all in memory, and by files
 	cancels("join with $memory", qq{SET work_mem = '$memory'; SELECT count(*) FROM simhash_join('SELECT id, fp FROM large', 'SELECT id, ~fp FROM large', 8)}, 200, 600, 1000, 1500);
 }
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'no temporary files are left behind');
-SKIP:
-{
-	# Without a blank between them, for which ICU would have all to do in one call.
-	my (undef, undef, $errors) = $node->psql('postgres', q{SELECT icu_words('a', 'en')});
-	skip 'simhash was built without ICU', 4 if $errors =~ /built without ICU/;
-	$node->safe_psql('postgres', q{CREATE TABLE long_documents AS
-		SELECT language, repeat(words, 400000) AS body FROM (VALUES ('zh', '今天天气很好我们去公园玩'), ('th', 'สวัสดีชาวโลก')) v (language, words)});
-	cancels("words of $_", "SELECT cardinality(icu_words(body, language)) FROM long_documents WHERE language = '$_'", 50, 200, 400, 800) for 'zh', 'th';
-}
 cancels('check', q{SELECT simhash_index_check('large_fp', true)}, 50, 200, 400, 800);
 $node->safe_psql('postgres', 'DELETE FROM large WHERE id % 2 = 0');
 cancels('vacuum', 'VACUUM large', 200, 400, 700, 1000, 1500);

@@ -55,7 +55,6 @@ my %calls = (
 	'simhash(tsvector)'                             => 'simhash(lexemes)',
 	'simhash_features(text,text,integer)'           => 'simhash_features(body, words, 2)',
 	'simhash_hash(text,text)'                       => 'simhash_hash(body)',
-	'simhash_hash(anyenum)'                         => 'simhash_hash(color)',
 	'shingle_similarity(text,text,text,integer)'    => 'shingle_similarity(body, copy)',
 	'shingle_set_in(cstring)'                       => 'shingles::text::shingle_set',
 	'shingle_set_out(shingle_set)'                  => 'shingles::text',
@@ -67,7 +66,6 @@ my %calls = (
 	'simhash_from_hex(text)'                        => 'simhash_from_hex(hex)',
 	'simhash_to_unsigned(bigint)'                   => 'simhash_to_unsigned(fp)',
 	'simhash_from_unsigned(numeric)'                => 'simhash_from_unsigned(digits)',
-	'icu_words(text,text)'                          => q{CASE WHEN icu THEN icu_words(body, 'en') END},
 	'simhash_agg(text)'                             => 'simhash_agg(body)',
 	'simhash_agg(text,double precision)'            => 'simhash_agg(body, weights[1])',
 	'simhash_cluster(bigint,integer)'               => 'simhash_cluster(fp, 3) OVER ()',
@@ -181,11 +179,10 @@ sub column
 	return qq{md5(string_agg(($expression)::text, ' ' ORDER BY id)) AS "$name"};
 }
 
-my ($without_icu) = $node->psql('postgres', q{SELECT icu_words('a', 'en')});
 my (@scalar, @others);
 for my $function (grep { $calls{$_} } sort keys %calls)
 {
-	my $call = $calls{$function} =~ s/\bicu\b/$without_icu ? 'false' : 'true'/er;
+	my $call = $calls{$function};
 	if ($node->safe_psql('postgres', "SELECT prokind = 'f' AND NOT proretset FROM pg_proc WHERE oid = '$function'::regprocedure") eq 't')
 	{
 		push @scalar, column($call, $function);

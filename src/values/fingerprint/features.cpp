@@ -3,7 +3,6 @@
 #include "server/pg.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "core/text/feature_list.hpp"
 #include "server/arguments.hpp"
@@ -12,66 +11,9 @@
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_features);
 PG_FUNCTION_INFO_V1(simhash_hash_text);
-PG_FUNCTION_INFO_V1(simhash_hash_anyenum);
 }
-
-namespace {
 
 using namespace simhash;
-
-// The labels of one enum type. They are read once for a query.
-struct EnumLabels {
-    Oid type;
-    int count;
-    Oid labels[FLEXIBLE_ARRAY_MEMBER]; // in the type's order
-};
-
-EnumLabels* read_enum_labels(Oid type, MemoryContext context) {
-    int room = 64, count = 0;
-    EnumLabels* read = static_cast<EnumLabels*>(
-        MemoryContextAlloc(context, offsetof(EnumLabels, labels) + room * sizeof(Oid)));
-    // The index gives the labels in their sort order, which ALTER TYPE ... ADD VALUE may change:
-    // the OIDs need not ascend in it.
-    ScanKeyData key;
-    ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
-                ObjectIdGetDatum(type));
-    Relation relation = table_open(EnumRelationId, AccessShareLock);
-    Relation index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
-    SysScanDesc scan = systable_beginscan_ordered(relation, index, nullptr, 1, &key);
-    HeapTuple tuple;
-    while ((tuple = systable_getnext_ordered(scan, ForwardScanDirection)) != nullptr) {
-        if (count == room) {
-            room *= 2;
-            read = static_cast<EnumLabels*>(
-                repalloc(read, offsetof(EnumLabels, labels) + room * sizeof(Oid)));
-        }
-        read->labels[count++] = reinterpret_cast<Form_pg_enum>(GETSTRUCT(tuple))->oid;
-    }
-    systable_endscan_ordered(scan);
-    index_close(index, AccessShareLock);
-    table_close(relation, AccessShareLock);
-    read->type = type;
-    read->count = count;
-    return read;
-}
-
-// A value's hash: its ordinal is written in as few bits as any of `count` ordinals needs, and
-// repeated until the 64 bits are full. Of the last repetition only the low bits may fit.
-//
-//     three values, 2 bits:    0 -> 0000...    1 -> 0101...    2 -> 1010...
-//     two values, 1 bit:       0 -> 0000...    1 -> 1111...
-//
-// Two different values differ in one bit at least of every repetition. If the type has two values,
-// they differ in all 64 bits.
-uint64_t repeat_ordinal(uint64_t ordinal, int count) {
-    int bits = std::max(1, int(std::bit_width(unsigned(count) - 1)));
-    uint64_t repeated = 0;
-    for (int at = 0; at < 64; at += bits)
-        repeated |= ordinal << at;
-    return repeated;
-}
-
-} // namespace
 
 // simhash_features(document text, features text, width integer) -> setof (feature text, frequency
 // integer)
@@ -109,20 +51,4 @@ Datum simhash_hash_text(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     PG_RETURN_INT64(int64(hash_server_text(hash, PG_GETARG_DATUM(0))));
-}
-
-// simhash_hash(anyenum) -> bigint, from the value's place among the type's values.
-Datum simhash_hash_anyenum(PG_FUNCTION_ARGS) {
-    Oid value = PG_GETARG_OID(0);
-    Oid type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-    EnumLabels* labels = static_cast<EnumLabels*>(fcinfo->flinfo->fn_extra);
-    // fn_extra lasts as long as the call site, so a query reads the catalog once.
-    if (labels == nullptr || labels->type != type)
-        fcinfo->flinfo->fn_extra = labels = read_enum_labels(type, fcinfo->flinfo->fn_mcxt);
-    for (int i = 0; i < labels->count; i++)
-        if (labels->labels[i] == value)
-            PG_RETURN_INT64(int64(repeat_ordinal(uint64_t(i), labels->count)));
-    ereport(ERROR,
-            (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-             errmsg("value %u is not among those of enum type %s", value, format_type_be(type))));
 }
