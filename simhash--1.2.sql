@@ -514,7 +514,7 @@ COMMENT ON FUNCTION simhash_features(text, text, integer) IS
     'the distinct features that simhash() finds in a document, and how often each occurs';
 
 CREATE FUNCTION simhash_hash(feature text, hash text DEFAULT 'xxh3') RETURNS bigint
-    AS 'MODULE_PATHNAME', 'simhash_hash_text'
+    AS 'MODULE_PATHNAME', 'simhash_hash'
     LANGUAGE C IMMUTABLE PARALLEL SAFE SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash_hash(text, text) IS 'hash of one feature, as simhash() takes it';
 

@@ -10,7 +10,7 @@
 
 extern "C" {
 PG_FUNCTION_INFO_V1(simhash_features);
-PG_FUNCTION_INFO_V1(simhash_hash_text);
+PG_FUNCTION_INFO_V1(simhash_hash);
 }
 
 using namespace simhash;
@@ -46,7 +46,7 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
 }
 
 // simhash_hash(feature text, hash text) -> bigint
-Datum simhash_hash_text(PG_FUNCTION_ARGS) {
+Datum simhash_hash(PG_FUNCTION_ARGS) {
     HashKind hash = hash_argument(fcinfo, 1);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
