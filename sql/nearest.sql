@@ -89,6 +89,31 @@ FROM unnest(ARRAY[3, 8, 12, 18, 24, 30]) radius, unnest(ARRAY[4711, 99]) target,
     LATERAL (SELECT count(*) AS n, sum(place * d) AS sum FROM (SELECT hamming(fp # 0, target) AS d,
         row_number() OVER (ORDER BY hamming(fp # 0, target)) AS place FROM many WHERE hamming(fp # 0, 4711) <= radius) a) truth
 ORDER BY 1, 2;
+-- Stages of growing radius pay where the first one finds all within the radius, or a LIMIT ends the scan early. Elsewhere
+-- the index is searched once, and the server sorts. Of codes the sums of all lanes pay where a lane finds many rows by chance.
+CREATE TABLE codes AS SELECT ('x' || md5('a' || id) || md5('b' || id))::bit(256) AS code, filler FROM many WHERE id <= 20000;
+CREATE INDEX codes_code ON codes USING simhash (code);
+VACUUM ANALYZE codes;
+CREATE FUNCTION nearest(relation regclass, value text, operator text, query text, radius int, rows text) RETURNS text LANGUAGE sql AS $$
+    SELECT format('SELECT filler FROM %1$s WHERE %2$s %3$s %4$L <= %5$s ORDER BY %2$s %3$s %4$L %6$s', relation, value, operator, query, radius, rows) $$;
+CREATE FUNCTION way(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN CASE WHEN plan::text ~ 'Seq Scan' THEN 'table' WHEN plan::text ~ '"Sort"' THEN 'sort' WHEN plan::text ~ 'Order By' THEN 'stages' END;
+END $$;
+SELECT radius, way(nearest('many', 'fp', '<~>', '4711', radius, 'LIMIT 1')) AS first, way(nearest('many', 'fp', '<~>', '4711', radius, 'LIMIT 10')) AS ten,
+       way(nearest('many', 'fp', '<~>', '4711', radius, '')) AS every
+FROM unnest(ARRAY[3, 8, 12, 20]) radius;
+SELECT code::text AS q FROM codes LIMIT 1 \gset
+SELECT radius, way(nearest('codes', 'code', '<~~>', :'q', radius, 'LIMIT 1')) AS first, way(nearest('codes', 'code', '<~~>', :'q', radius, 'LIMIT 10')) AS ten,
+       way(nearest('codes', 'code', '<~~>', :'q', radius, '')) AS every
+FROM unnest(ARRAY[15, 31, 47]) radius;
+SET enable_sort = off;
+SELECT way(nearest('codes', 'code', '<~~>', :'q', 47, 'LIMIT 10')) AS without_sort;
+SELECT radius, pages_of(nearest('codes', 'code', '<~~>', :'q', radius, 'LIMIT 10')) < most AS few_pages
+FROM (VALUES (15, 150), (100, 1000)) v(radius, most);
+RESET enable_sort;
 -- Neighbours at all distances, under several layouts: each stage returns its own, in order, each once. Then with so many far ones in the
 -- prefix of the target that work_mem does not take them.
 CREATE TABLE targets AS SELECT n, ('x' || md5((-n)::text))::bit(64)::bigint AS target FROM generate_series(1, 6) n;
@@ -117,5 +142,5 @@ INSERT INTO in_truth SELECT * FROM in_order(false);
 SET work_mem = '64kB';
 SELECT count(*) AS same FROM in_order(true) JOIN in_truth USING (n, rows, found, ids, order_sum, last);
 RESET work_mem;
-DROP TABLE crowded, many, targets, in_truth;
-DROP FUNCTION pages_of, reads_table, in_order;
+DROP TABLE crowded, codes, many, targets, in_truth;
+DROP FUNCTION pages_of, reads_table, in_order, nearest, way;

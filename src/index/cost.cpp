@@ -219,6 +219,10 @@ bool asks_for_place(const RelOptInfo* table) {
                          columns);
 }
 
+void give_up_order(IndexPath* path) {
+    path->path.pathkeys = path->indexorderbys = path->indexorderbycols = NIL;
+}
+
 // The index orders the rows of one scope by the distance of their fingerprints, and nothing else. A
 // path for another order, such as by the distance of a bigint of the scope, loses its order here.
 // So does one whose rows are held back, where lanes do not tell their distances, or where there are
@@ -232,7 +236,7 @@ void give_up_other_order(IndexPath* path, const PathQuals& quals) {
     foreach (cell, path->indexorderbycols)
         is_other |= lfirst_int(cell) > 0;
     if (is_other)
-        path->path.pathkeys = path->indexorderbys = path->indexorderbycols = NIL;
+        give_up_order(path);
 }
 
 // ---- how many rows it finds ----
@@ -428,6 +432,11 @@ double cost_of_page(const PathEstimate& path, const SearchWork& work, double pag
     return path.random_page - (path.random_page - path.sequential_page) * std::sqrt(share);
 }
 
+Cost cost_of_searches(const PathEstimate& path, const SearchWork& work, double pages) {
+    return pages * cost_of_page(path, work, pages) + work.visits * kVisitCost +
+           work.candidates * kCandidateCost;
+}
+
 // The server plans an index-only scan for a query that needs no column, such as count(*), whether
 // or not the index can return any. If it cannot, or if the server must compute distances from the
 // rows, the path becomes a plain scan here. Returns the
@@ -471,12 +480,15 @@ Cost cost_of_lanes(const PathEstimate& path) {
 
 // ---- what an order by distance adds ----
 
-// Returns how many rows of an order will be read, as far as the planner knows.
+// Returns how many rows of an order will be read, as far as the planner knows: one where a LIMIT or
+// a cursor may end it anywhere, and in a join, of which nobody knows how many rows of each table
+// that takes.
 double rows_read_in_order(PlannerInfo* root, double rows) {
-    // A LIMIT bounds the rows of the whole query. Of a join nobody knows how many of each table
-    // that takes, so one row is assumed.
-    bool is_alone = bms_membership(root->all_baserels) == BMS_SINGLETON;
-    return std::min(rows, is_alone && root->limit_tuples > 0 ? root->limit_tuples : 1.0);
+    if (bms_membership(root->all_baserels) != BMS_SINGLETON)
+        return 1;
+    if (root->limit_tuples > 0)
+        return std::min(rows, root->limit_tuples);
+    return root->tuple_fraction > 0 ? 1 : rows;
 }
 
 Cost cost_of_pass(const PathEstimate& path) {
@@ -502,6 +514,20 @@ Cost cost_of_other_scopes(const PathEstimate& path) {
            met * (kLookupCost + cpu_tuple_cost);
 }
 
+// Where all rows within a radius are read, one search and a sort beat the stages of growing radius,
+// unless the sort is of many rows.
+bool is_better_sorted(const PathEstimate& path, const SearchWork& work) {
+    double rows = path.scope_rows;
+    // The first stage finds everything within the layout's radius.
+    if (radius_of_lane(path, 0) <= path.layout.radius ||
+        rows_read_in_order(path.root, rows) < rows || !enable_sort)
+        return false;
+    // All stages together take about 1.6 times as long as the last one alone.
+    constexpr double kOtherStages = 0.6;
+    return kOtherStages * cost_of_searches(path, work, work.pages) >
+           2 * cpu_operator_cost * rows * std::log2(rows + 1);
+}
+
 void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // The first neighbours cost a few stages.
     int trees = path.layout.table_count * path.layout.lane_count;
@@ -512,10 +538,9 @@ void add_order(const PathEstimate& path, Cost* startup, Cost* total) {
     // few.
     if (path.fingerprints > path.entries * kFewMatches)
         *total += std::min(double(path.quals.radius.bits + 1), kLevels) * cost_of_pass(path);
-    // Of several lanes, where one pass is the cheapest search within the radius, the distances of
-    // all lanes of all rows are added up (index/search/wide.hpp). Without a radius most orders end
-    // before.
-    if (path.is_one_pass && !path.quals.finds_all())
+    // Of several lanes, where the radius is large, the distances of all lanes of all rows are added
+    // up (index/search/wide.hpp). Without a radius most orders end before.
+    if (path.layout.lane_count > 1 && sums_are_cheaper(path.plan) && !path.quals.finds_all())
         *total += path.layout.lane_count *
                   (path.entries * kSumCost + path.leaf_pages * path.sequential_page);
     if (scope_columns(path.index) > 0) {
@@ -543,10 +568,11 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     *pages = pages_fetched(estimate, work, loop_count);
     *startup_cost = kVisitCost + cost_of_lanes(estimate);
     *total_cost = cost_of_lanes(estimate) + cost_of_recheck(estimate) +
-                  *pages * cost_of_page(estimate, work, *pages) + work.visits * kVisitCost +
-                  work.candidates * kCandidateCost +
+                  cost_of_searches(estimate, work, *pages) +
                   estimate.rows * (cpu_index_tuple_cost + work.lookup_cost) +
                   give_up_index_only_scan(path, estimate);
+    if (path->indexorderbys != NIL && is_better_sorted(estimate, work))
+        give_up_order(path);
     if (path->indexorderbys != NIL)
         add_order(estimate, startup_cost, total_cost);
     // This is the share of all rows that are read from the table, not of those that remain after

@@ -72,6 +72,15 @@ inline bool one_pass_is_cheaper(const ProbePlan& plan, int radius, int lane_coun
     return one_pass < passes;
 }
 
+// Whether it costs less to add up the distances of all rows, by two passes over each lane, than to
+// search each lane by this plan, the first lane's, and to look up the rows that a lane finds by
+// chance.
+inline bool sums_are_cheaper(const ProbePlan& plan) {
+    constexpr double kLookup = 1; // microseconds, in no order of the table
+    return plan.read_all &&
+           kLookup * ball_share(plan.radius) > kTypicalProbeCosts.read_all_per_entry;
+}
+
 // Whether an earlier probe of the plan also sees the candidate of probe probe_index. Of all probes
 // that see a fingerprint, only the first reports it.
 inline bool reported_earlier(const ProbePlan& plan, int probe_index, uint64_t fp_xor_query) {

@@ -123,8 +123,7 @@ int NearestScan::next_radius() const {
     // stage takes one distance if the next two are expected to have a match.
     bool is_short =
         done_radius_ < searched_radius_ && expected_matches(done_radius_ + kRadiusStep) >= 1;
-    int radius =
-        done_radius_ < 0 ? index_->layout().radius : done_radius_ + (is_short ? 1 : kRadiusStep);
+    int radius = done_radius_ < 0 ? first_radius_ : done_radius_ + (is_short ? 1 : kRadiusStep);
     if (radius >= greatest_radius_ || !index_->plan_for(radius)->read_all)
         return radius;
     // A pass costs the same for any radius. So its radius grows until enough matches are expected.
@@ -217,9 +216,10 @@ bool NearestScan::begin_next() {
     return begin_stage();
 }
 
-void NearestScan::start(uint64_t target, std::span<const Ball> balls) {
+void NearestScan::start(uint64_t target, std::span<const Ball> balls, int first_radius) {
     target_ = target;
     balls_ = balls;
+    first_radius_ = std::min(index_->layout().radius, first_radius);
     done_radius_ = searched_radius_ = kNoRadius;
     searched_ = nullptr;
     looks_ahead_ = true;

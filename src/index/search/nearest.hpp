@@ -34,8 +34,9 @@ class NearestScan {
         : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
 
     // Begins a scan that returns rows in order of the distance from the target. The rows lie in all
-    // `balls`, of which the first is the smallest.
-    void start(uint64_t target, std::span<const Ball> balls);
+    // `balls`, of which the first is the smallest. The first stage has the layout's radius, or
+    // `first_radius` if that is smaller.
+    void start(uint64_t target, std::span<const Ball> balls, int first_radius = kFingerprintBits);
     // Loads the postings of the next leaf, all at one distance. Returns false at the end.
     bool next_leaf();
 
@@ -82,6 +83,7 @@ class NearestScan {
     std::span<const Ball> balls_;
     Step step_ = Step::kStage;
     int radius_ = kNoRadius;          // of the stage, or of the pass
+    int first_radius_ = kNoRadius;    // of the first stage
     int looked_up_ = 0;               // distance of the match that was looked up last
     int done_radius_ = kNoRadius;     // all rows within it were returned
     int greatest_radius_ = kNoRadius; // at which a row can lie in all balls

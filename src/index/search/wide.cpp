@@ -36,14 +36,10 @@ void WideScan::start(std::span<const uint64_t> centers, const ValueRadius& radiu
     seen_.clear();
 }
 
-// True when one pass over the first lane is better than a search of each lane.
-bool WideScan::is_one_pass_better() {
-    if (radius_.rule == LaneRule::kAny)
-        return false;
-    int lanes = int(lanes_.size());
-    // The first lane has the greatest radius.
-    int greatest = saturate_radius(lane_radius(radius_, lanes, 0));
-    return one_pass_is_cheaper(*lanes_[0]->index.plan_for(greatest), radius_.bits, lanes);
+// The plan for the first lane, whose radius is the greatest.
+const ProbePlan& WideScan::first_plan() {
+    int greatest = saturate_radius(lane_radius(radius_, int(lanes_.size()), 0));
+    return *lanes_[0]->index.plan_for(greatest);
 }
 
 // Begins to search one lane after the other.
@@ -55,7 +51,8 @@ void WideScan::begin_lanes() {
 
 void WideScan::start_within(std::span<const uint64_t> centers, const ValueRadius& radius) {
     start(centers, radius);
-    if (is_one_pass_better())
+    if (radius_.rule == LaneRule::kSum &&
+        one_pass_is_cheaper(first_plan(), radius_.bits, int(lanes_.size())))
         begin_everything();
     else
         begin_lanes();
@@ -110,7 +107,9 @@ void WideScan::start_nearest(std::span<const uint64_t> centers, const ValueRadiu
     step_ = Step::kNearest;
     for (size_t i = 0; i < lanes_.size(); i++)
         // Each lane finds its nearest rows for itself: no condition on the value bounds one lane.
-        lanes_[i]->nearest.start(centers_[i], {});
+        // When all have come up to their shares of the radius, the rows within it were found.
+        lanes_[i]->nearest.start(centers_[i], {},
+                                 std::max(0, lane_radius(radius_, int(lanes_.size()), int(i))));
 }
 
 // Begins to return the rows that are left, where a lane cannot go on in order at a low cost. If the
@@ -119,7 +118,7 @@ void WideScan::start_nearest(std::span<const uint64_t> centers, const ValueRadiu
 void WideScan::begin_rest() {
     for (LaneScan* lane : lanes_)
         lane->postings.stop();
-    if (is_one_pass_better()) {
+    if (sums_are_cheaper(first_plan())) {
         step_ = Step::kDistances;
         distances_.start(centers_, radius_.bits, &seen_);
     } else {

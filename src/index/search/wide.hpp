@@ -56,7 +56,7 @@ class WideScan {
 
     void start(std::span<const uint64_t> centers, const ValueRadius& radius);
     bool start_lane();
-    bool is_one_pass_better();
+    const ProbePlan& first_plan();
     void begin_lanes();
     void begin_everything();
     void begin_rest();
