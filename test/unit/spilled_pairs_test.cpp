@@ -28,7 +28,7 @@ struct File {
 };
 
 int files_open = 0;
-size_t most_on_disk = 0, on_disk = 0;
+size_t most_on_disk = 0, on_disk = 0, written = 0;
 
 constexpr FingerprintFiles kFiles = {
     nullptr,
@@ -41,6 +41,7 @@ constexpr FingerprintFiles kFiles = {
         ASSERT_FALSE(to->is_read);
         to->fingerprints.insert(to->fingerprints.end(), fingerprints, fingerprints + count);
         most_on_disk = std::max(most_on_disk, on_disk += count);
+        written += count;
     },
     [](void* file) {
         static_cast<File*>(file)->position = 0;
@@ -289,6 +290,15 @@ TEST(SpilledPairs, KeepHardlyMoreThanTwiceTheFingerprintsOnDisk) {
     Fingerprints fingerprints = random_and_near(10, 50000);
     spilled_pairs(fingerprints, nullptr, 5000, 3);
     EXPECT_LE(most_on_disk, fingerprints.size() * 12 / 10);
+}
+
+// Once as they come, and once without the repeated ones.
+TEST(SpilledPairs, AreWrittenTwiceWhereFewPartsFitIntoMemory) {
+    Fingerprints fingerprints = random_and_near(12, 50000);
+    written = 0;
+    spilled_pairs(fingerprints, nullptr, 20000, 8);
+    EXPECT_GT(written, fingerprints.size());
+    EXPECT_LE(written, fingerprints.size() * 2);
 }
 
 } // namespace

@@ -8,7 +8,8 @@
 //         00...  01...  10...  11...          -> files by the first bits of block 1 -> ...
 //
 // So each block costs one write and one read of every fingerprint, and the disk holds at most the
-// fingerprints of two blocks.
+// fingerprints of two blocks. Where there would be few files, there is one, which stays: for each
+// block the fingerprints of one part after the other are read out of it, and nothing is written.
 //
 // A file that does not fit into memory is divided by more bits of the block. When there are none
 // left, it is a group, as in near_pairs.cpp: a smaller problem of the same kind. If dividing it
@@ -128,12 +129,15 @@ class SpilledPairsSearch {
         Blocks blocks = search_.blocks_of(counts.a.count, counts.b.count, varying);
         // The pass that drops repeated fingerprints also divides them by the first block, so it
         // costs no pass of its own.
-        DividedSets first(dividing_bits(next_block(blocks), counts.count()));
+        uint64_t bits = dividing_bits(next_block(blocks), counts.count());
+        DividedSets first(has_few_parts(bits) ? 0 : bits);
         drop_repeated(&a->divided_, &first.a);
         if (between_)
             drop_repeated(&b->divided_, &first.b);
-        if (blocks.left() > 0)
+        if (first.a.bits != 0)
             search_blocks(&first, blocks);
+        else if (blocks.left() > 0)
+            search_whole({first.a.parts[0], first.b.parts[0]}, blocks);
         else
             search_undivided({first.a.parts[0], first.b.parts[0]}, varying);
     }
@@ -195,6 +199,10 @@ class SpilledPairsSearch {
         return highest_ones(bits, std::clamp(needed, 1, DividedFingerprints::kMaxBits));
     }
 
+    // Whether it takes less to read all that is divided by these bits once for each part than to
+    // write and read it.
+    static bool has_few_parts(uint64_t bits) { return std::popcount(bits) <= 2; }
+
     // 0 if no block is left.
     static uint64_t next_block(Blocks blocks) { return blocks.left() > 0 ? blocks.take() : 0; }
 
@@ -249,6 +257,70 @@ class SpilledPairsSearch {
             *divided = next;
         }
         search_.shorten_path(length);
+    }
+
+    // The same of a problem that is not divided.
+    void search_whole(SetFiles whole, Blocks blocks) {
+        int length = search_.path_length();
+        while (blocks.left() > 0 && !search_.is_ended()) {
+            uint64_t block = blocks.take();
+            uint64_t bits = dividing_bits(block, whole.count());
+            if (parts_fit(whole, bits)) {
+                search_parts_of(whole, block, bits);
+            } else {
+                DividedSets divided(bits);
+                hand_on(whole.a, &divided.a);
+                hand_on(whole.b, &divided.b);
+                search_parts(&divided, block, block ^ bits, nullptr);
+            }
+            search_.add_to_path(block);
+        }
+        search_.shorten_path(length);
+        remove_both(&whole);
+    }
+
+    // Whether each part fits into memory, with a place to spare.
+    bool parts_fit(const SetFiles& whole, uint64_t bits) {
+        BlockBits part_of(bits);
+        uint64_t counts[1 << DividedFingerprints::kMaxBits] = {};
+        for (const FingerprintFile& file : {whole.a, whole.b})
+            in_pieces_of(file, memory_, [&](const FingerprintArray& piece) {
+                one_by_one(
+                    piece.count, [&](size_t i) { ++counts[part_of(piece.fingerprints[i])]; },
+                    pause_);
+            });
+        return *std::max_element(std::begin(counts), std::end(counts)) < memory_.count;
+    }
+
+    void search_parts_of(const SetFiles& whole, uint64_t block, uint64_t bits) {
+        BlockBits part_of(bits);
+        for (uint32_t part = 0; part < 1u << std::popcount(bits) && !search_.is_ended(); part++) {
+            PairSets sets;
+            sets.a = load_part(whole.a, part_of, part, 0);
+            sets.b = load_part(whole.b, part_of, part, sets.a.count);
+            if (sets.a.count > 0 && (!between_ || sets.b.count > 0))
+                search_.search_block(sets, block);
+        }
+    }
+
+    // Loads a part of a file, which must fit, behind `kept` fingerprints of the memory.
+    FingerprintArray load_part(const FingerprintFile& file, const BlockBits& part_of, uint32_t part,
+                               size_t kept) {
+        uint64_t* loaded = memory_.fingerprints + kept;
+        size_t count = 0;
+        // Pieces come into the scratch.
+        in_pieces_of(file, {memory_.scratch, nullptr, memory_.count},
+                     [&](const FingerprintArray& piece) {
+                         one_by_one(
+                             piece.count,
+                             [&](size_t i) {
+                                 // Without a branch: one of another part is written over.
+                                 loaded[count] = piece.fingerprints[i];
+                                 count += part_of(piece.fingerprints[i]) == part;
+                             },
+                             pause_);
+                     });
+        return memory_.part(kept, kept + count);
     }
 
     // Looks for the pairs that agree in a block. The fingerprints are divided by all bits of the
@@ -312,7 +384,12 @@ class SpilledPairsSearch {
             search_undivided(group, varying);
             return;
         }
-        DividedSets divided(dividing_bits(next_block(blocks), group.count()));
+        uint64_t bits = dividing_bits(next_block(blocks), group.count());
+        if (has_few_parts(bits)) {
+            search_whole(group, blocks);
+            return;
+        }
+        DividedSets divided(bits);
         hand_on(group.a, &divided.a);
         hand_on(group.b, &divided.b);
         remove_both(&group);
