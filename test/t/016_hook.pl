@@ -82,7 +82,7 @@ $node->safe_psql('postgres', q{
 	CREATE INDEX few_fp ON few USING simhash (fp);
 	ANALYZE few});
 my @costs;
-for my $asked ('WHERE fp <~> 42 <= 3', 'WHERE fp <~> 42 <= 24', 'ORDER BY fp <~> 42')
+for my $asked ('WHERE fp <~> 42 <= 3', 'WHERE fp <~> 42 <= 24', 'ORDER BY fp <~> 42 LIMIT 5')
 {
 	my $plan = $node->safe_psql('postgres', qq{
 		LOAD '$displacer';
@@ -95,7 +95,7 @@ for my $asked ('WHERE fp <~> 42 <= 3', 'WHERE fp <~> 42 <= 24', 'ORDER BY fp <~>
 	push @costs, $total;
 }
 cmp_ok($costs[1], '>=', $costs[0], 'an imagined index: a search within a greater radius costs no less');
-cmp_ok($costs[2], '>', 2 * $costs[0], 'an imagined index: an order of all rows costs far more');
+cmp_ok($costs[2], '>', 2 * $costs[0], 'an imagined index: an order costs far more');
 
 $node->stop;
 done_testing();
