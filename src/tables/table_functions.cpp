@@ -7,6 +7,7 @@
 // in temporary files. The other half is for sorting, and then for the search.
 #include "server/pg.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 
@@ -25,10 +26,10 @@ namespace {
 // The parts of the memory.
 struct Shares {
     size_t memory = get_hash_memory_limit();
-    size_t pages = memory / 16 * 3;
+    size_t words = std::min(memory / 8, WordTable::kMostBytes);
+    size_t pages = memory / 16 * 5 - words;
     size_t sets = memory / 16 * 3; // of documents that are compared
-    size_t words = memory / 8;
-    size_t sort = memory / 2; // the rows of a query by their values; ends before the search
+    size_t sort = memory / 2;      // the rows of a query by their values; ends before the search
     size_t search = memory / 8 * 3;
     size_t results = memory / 8;
 };

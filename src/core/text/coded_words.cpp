@@ -10,14 +10,15 @@ namespace simhash {
 
 namespace {
 
-constexpr size_t kLeastPlaces = 256, kMostPlaces = size_t{1} << 16; // numbers have 16 bits
-constexpr size_t kSeenShare = 4;                                    // 16 bits for a place
+constexpr size_t kLeastPlaces = 256;
+constexpr size_t kSeenShare = 4; // 16 bits for a place
 
 } // namespace
 
 WordTable::WordTable(Memory memory, size_t bytes)
     : memory_(memory),
-      places_(std::bit_floor(std::clamp(bytes / sizeof(ShortWord), kLeastPlaces, kMostPlaces))) {
+      places_(std::bit_floor(std::clamp(bytes, kLeastPlaces * sizeof(ShortWord), kMostBytes) /
+                             sizeof(ShortWord))) {
     // Each bucket is a line of the cache.
     constexpr size_t kLine = kBucket * sizeof(ShortWord);
     made_ = memory_.allocate(memory_.context, places_ * sizeof(ShortWord) + kLine);

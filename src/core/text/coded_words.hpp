@@ -73,7 +73,10 @@ struct ShortWord {
 // Short words with numbers from 1 on. One that comes to place 0 has no number.
 class WordTable {
   public:
-    // Takes about `bytes` bytes, for at most 2^16 words.
+    // Of all words that have numbers.
+    static constexpr size_t kMostBytes = sizeof(ShortWord) << 16;
+
+    // Takes about `bytes` bytes.
     WordTable(Memory memory, size_t bytes);
     // The table that has these bytes.
     WordTable(Memory memory, std::span<const uint8_t> bytes);
