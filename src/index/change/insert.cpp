@@ -16,18 +16,54 @@ namespace simhash {
 
 namespace {
 
+// Returns the noted leaf of an entry, pinned and locked exclusively, or InvalidBuffer if the note
+// is stale, or the leaf locked or incompletely split. Waits for no lock, so the caller may hold
+// any (rule 2).
+Buffer lock_noted_leaf(const TreeContext& tree, const LeafHint& hint, Entry entry) {
+    Buffer buffer = pin_recent_page(tree.index, hint.block, hint.buffer);
+    if (buffer == InvalidBuffer)
+        return InvalidBuffer;
+    // The page may have become one that rule 3 places before those that we hold, or one of these.
+    if (ConditionalLockBuffer(buffer)) {
+        if (leaf_holds(tree, hint.block, buffer, entry) &&
+            !(page_opaque(BufferGetPage(buffer))->flags & kPageIncompleteSplit))
+            return buffer;
+        LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+    }
+    ReleaseBuffer(buffer);
+    return InvalidBuffer;
+}
+
+// A leaf that is locked exclusively, and its content.
+struct LockedLeaf {
+    Buffer buffer;
+    LeafReader reader;
+};
+
+// Pins and locks the leaf of an entry, by a note or from the root, and notes it if `notes` is not
+// null. The caller may hold the locks of leaves that rule 3 places before this one.
+LockedLeaf lock_leaf(const TreeContext& tree, LeafNotes* notes, Entry entry) {
+    LeafHint hint = notes != nullptr ? notes->look_up(entry.key) : LeafHint{};
+    Buffer buffer = lock_noted_leaf(tree, hint, entry);
+    // May complete a split that another backend left incomplete: its parent comes after the leaf
+    // and before all later tables, so this keeps to rule 3, too.
+    if (buffer == InvalidBuffer)
+        buffer = descend_for_write(tree, entry);
+    LeafReader reader = open_leaf(tree.index, buffer, tree.kind);
+    // We write the note before the leaf changes, while `reader` is valid. If a split moves the key
+    // away, the fences show the next reader that the note is stale.
+    if (notes != nullptr)
+        notes->put(entry.key, hint, buffer, reader);
+    return {buffer, reader};
+}
+
 // Adds one entry to a tree, and notes its leaf if `notes` is not null. Expects no page lock, leaves
 // none.
 void insert_entry(const TreeContext& tree, LeafNotes* notes, Entry entry) {
     for (bool done = false; !done;) {
-        Buffer buffer = descend_for_write(tree, entry);
-        LeafReader reader = open_leaf(tree.index, buffer, tree.kind);
-        // We write the note before the leaf changes, while `reader` is valid. If a split moves the
-        // key away, the fences show the next reader that the note is stale.
-        if (notes != nullptr)
-            notes->put(entry.key, {}, buffer, reader);
-        done = insert_into_leaf(tree, buffer, reader, entry);
-        UnlockReleaseBuffer(buffer);
+        LockedLeaf leaf = lock_leaf(tree, notes, entry);
+        done = insert_into_leaf(tree, leaf.buffer, leaf.reader, entry);
+        UnlockReleaseBuffer(leaf.buffer);
     }
 }
 
@@ -118,12 +154,8 @@ bool append_everywhere(Relation index, const LaneTrees& lane, Entry posting) {
         Entry entry = lane.entry(table, posting);
         if (i == table_count)
             pause_for_test("insert-before-last-leaf");
-        // May complete a split that another backend left incomplete: its parent comes after the
-        // leaf and before all later tables, so this keeps to rule 3, too.
-        Buffer buffer = descend_for_write(tree, entry);
+        auto [buffer, reader] = lock_leaf(tree, &lane.trees[table].notes, entry);
         locked[locked_count++] = buffer;
-        LeafReader reader = open_leaf(index, buffer, tree.kind);
-        lane.trees[table].notes.put(entry.key, {}, buffer, reader);
         // The fingerprint is there already. We keep the leaf locked until the posting is in place:
         // otherwise VACUUM could find no posting and remove the entry that we rely on.
         if (table != 0 && reader.contains_key(entry.key))

@@ -313,8 +313,8 @@ bool page_is_recyclable(Page page, Relation heap);
 // locked already; both raise an error.
 Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy = nullptr);
 
-// Pins the page if the shared buffer `buffer` still holds it; otherwise returns InvalidBuffer.
-// Expects that this backend has no lock on the page.
+// Pins the page if the shared buffer `buffer` still holds it; otherwise returns InvalidBuffer. This
+// backend may have locked the page already.
 inline Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer) {
     // ReadRecentBuffer() does not raise the buffer's use count. If we always pinned in this way,
     // the clock sweep would evict our hottest pages. At the maximum the count could not rise
