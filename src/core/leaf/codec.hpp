@@ -51,7 +51,7 @@ enum class LeafKind : uint8_t { kBlock = 1, kPosting = 2 };
 
 constexpr int kMaxLeafEntries = 4096; // packed part and tail together
 // A larger tail makes merges rarer and searches slower, as each search compares all of it.
-constexpr int kMaxTailEntries = 256;
+constexpr int kMaxTailEntries = 384;
 static_assert(kMaxLeafEntries <= UINT16_MAX, "the header has 16 bits for the number of entries");
 constexpr unsigned kSuffixBits = 32;
 // 16 suffixes of 4 bytes are 64 bytes: a vector of AVX-512, or four of NEON.

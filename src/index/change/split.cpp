@@ -175,7 +175,9 @@ Buffer descend_for_write(const TreeContext& tree, Entry key) {
 
 namespace {
 
-constexpr int kSpareEntries = 32; // free entries that a merge must leave to be worth its WAL
+// What a merge must leave free to be worth its WAL: it logs most of the leaf.
+constexpr size_t kSpareBytes = kBodyCapacity / 10;
+constexpr int kSpareEntries = 32;
 
 // All entries of one full leaf, and the new entry.
 struct LeafContent {
@@ -237,11 +239,10 @@ bool write_body(LeafKind kind, Page page, const LeafHalf& half) {
 // Replaces packed part and tail by one packed part if that leaves room for more entries. Otherwise
 // returns false. Expects the leaf locked exclusively.
 bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* content) {
-    // With less room the next insertions would merge again, and a merge logs most of the leaf.
     if (content->count > kMaxLeafEntries - kSpareEntries)
         return false;
     size_t bytes = bytes_when_packed(tree.kind, content->all, content->count);
-    if (bytes + kSpareEntries * tail_entry_bytes(tree.kind) > kBodyCapacity)
+    if (bytes + kSpareBytes > kBodyCapacity)
         return false;
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);

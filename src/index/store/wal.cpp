@@ -30,8 +30,15 @@ int apply_append(const LeafAppend& append, uint8_t* delta) {
     auto bytes = uint16(encode_tail_entry(append.kind, append.entry, at));
     header->pd_lower = uint16(offset + bytes);
     int size = write_fragment(delta, offset, bytes, at);
-    return size +
-           write_fragment(delta + size, offsetof(PageHeaderData, pd_lower), 2, &header->pd_lower);
+    // Mostly one byte of pd_lower changes. Without the other four appends take 144 bytes in the
+    // WAL, not 152, as a record is padded to a multiple of 8.
+    uint8_t before[2], after[2];
+    memcpy(before, &offset, 2);
+    memcpy(after, &header->pd_lower, 2);
+    int first = before[0] == after[0] ? 1 : 0, end = before[1] == after[1] ? 1 : 2;
+    return size + write_fragment(delta + size,
+                                 uint16(offsetof(PageHeaderData, pd_lower) + size_t(first)),
+                                 uint16(end - first), after + first);
 }
 
 } // namespace
