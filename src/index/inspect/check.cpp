@@ -22,6 +22,7 @@
 #include "server/sorter.hpp"
 
 #include <new>
+#include <optional>
 
 namespace simhash {
 
@@ -72,68 +73,59 @@ void mark_reached(Check* check, BlockNumber block) {
     check->pages++;
 }
 
-void check_flags(Check* check, const LevelReader& pages, int level) {
+void check_flags(const LevelReader& pages, int level) {
     PageOpaque* opaque = page_opaque(pages.page());
     uint16 expected = level == 0 ? kPageLeaf : 0;
     // A split that has not ended is no damage: a crash leaves one, and the next insertion ends it.
     if ((opaque->flags & ~kPageIncompleteSplit) != expected)
-        report_corruption(check->index, pages.block(),
-                          psprintf("The page's flags are 0x%x; expected 0x%x on level %d.",
-                                   opaque->flags, expected, level));
+        pages.report(psprintf("The page's flags are 0x%x; expected 0x%x on level %d.",
+                              opaque->flags, expected, level));
     if (opaque->tree != pages.tree().number || opaque->level != level)
-        report_corruption(check->index, pages.block(),
-                          psprintf("The page is of tree %d, level %d; expected tree %d, level %d.",
-                                   opaque->tree, opaque->level, pages.tree().number, level));
+        pages.report(psprintf("The page is of tree %d, level %d; expected tree %d, level %d.",
+                              opaque->tree, opaque->level, pages.tree().number, level));
     // The first step of a split sets the flag together with the right link.
     if (page_is_rightmost(pages.page()) && (opaque->flags & kPageIncompleteSplit))
-        report_corruption(check->index, pages.block(),
-                          "The page is incompletely split, but has no right sibling.");
+        pages.report("The page is incompletely split, but has no right sibling.");
 }
 
 // `low` and `expected` are the left neighbour's high key and right link.
-void check_fences(Check* check, const LevelReader& pages, Entry low, BlockNumber expected) {
+void check_fences(const LevelReader& pages, Entry low, BlockNumber expected) {
     Page page = pages.page();
     // The reader follows the right link. If that is stale it descends from the root, and so arrives
     // at another page.
     if (expected != InvalidBlockNumber && pages.block() != expected)
-        report_corruption(check->index, expected,
+        report_corruption(pages.tree().index, expected,
                           psprintf("The right link to this page was expected to lead to block %u.",
                                    pages.block()));
     // So the pages of a level have all keys among them, each key on one page.
     if (page_low(page) != low)
-        report_corruption(check->index, pages.block(),
-                          "The page's low key differs from its left neighbour's high key.");
+        pages.report("The page's low key differs from its left neighbour's high key.");
     if (!page_is_rightmost(page) && page_high(page) <= low)
-        report_corruption(check->index, pages.block(),
-                          "The page's high key is not greater than its low key.");
+        pages.report("The page's high key is not greater than its low key.");
     // Roots never split (README.md, "Fixed roots").
-    BlockNumber root = root_block(pages.tree().number);
-    if (pages.block() == root && !page_is_rightmost(page))
-        report_corruption(check->index, root, "The root has a right sibling.");
+    if (pages.block() == root_block(pages.tree().number) && !page_is_rightmost(page))
+        pages.report("The root has a right sibling.");
 }
 
-void check_pivots(Check* check, const LevelReader& pages) {
+void check_pivots(const LevelReader& pages) {
     Page page = pages.page();
     LeafKind kind = pages.tree().kind;
     int count = pivot_count(kind, page);
     if (count < 1 || page_body_size(page) != count * pivot_bytes(kind))
-        report_corruption(check->index, pages.block(), "The page holds no whole number of pivots.");
+        pages.report("The page holds no whole number of pivots.");
     Entry previous = read_pivot(kind, page, 0).key;
     // Otherwise keys between the page's low and the first pivot would lead nowhere.
     if (previous != page_low(page))
-        report_corruption(check->index, pages.block(),
-                          "The first pivot's key differs from the page's low key.");
+        pages.report("The first pivot's key differs from the page's low key.");
     for (int i = 1; i < count; i++) {
         Entry key = read_pivot(kind, page, i).key;
         if (key <= previous)
-            report_corruption(check->index, pages.block(),
-                              psprintf("Pivot %d is not greater than the one before.", i));
+            pages.report(psprintf("Pivot %d is not greater than the one before.", i));
         previous = key;
     }
     // The pivots ascend, so the last one stands for all.
     if (page_precedes(page, previous))
-        report_corruption(check->index, pages.block(),
-                          "A pivot is not less than the page's high key.");
+        pages.report("A pivot is not less than the page's high key.");
 }
 
 void check_posting(Check* check, const LevelReader& pages, Entry entry) {
@@ -141,13 +133,11 @@ void check_posting(Check* check, const LevelReader& pages, Entry entry) {
     // The table cannot have shrunk meanwhile: the lock keeps VACUUM away.
     if (ItemPointerGetBlockNumberNoCheck(&tid) >= check->heap_blocks ||
         ItemPointerGetOffsetNumberNoCheck(&tid) == InvalidOffsetNumber)
-        report_corruption(check->index, pages.block(),
-                          psprintf("A posting points to (%u,%u); the table has %u blocks.",
-                                   ItemPointerGetBlockNumberNoCheck(&tid),
-                                   ItemPointerGetOffsetNumberNoCheck(&tid), check->heap_blocks));
+        pages.report(psprintf("A posting points to (%u,%u); the table has %u blocks.",
+                              ItemPointerGetBlockNumberNoCheck(&tid),
+                              ItemPointerGetOffsetNumberNoCheck(&tid), check->heap_blocks));
     if (pages.tree().number == null_tree(*check->layout) && entry.key != 0)
-        report_corruption(check->index, pages.block(),
-                          "An entry of the null table has a fingerprint.");
+        pages.report("An entry of the null table has a fingerprint.");
 }
 
 void check_leaf(Check* check, const LevelReader& pages) {
@@ -156,17 +146,14 @@ void check_leaf(Check* check, const LevelReader& pages) {
     // On a damaged page the unary words may have fewer set bits than the header has entries.
     int packed = reader.decode_packed(check->entries);
     if (packed != reader.packed_count())
-        report_corruption(check->index, pages.block(),
-                          psprintf("The packed part holds %d entries; its header says %d.", packed,
-                                   reader.packed_count()));
+        pages.report(psprintf("The packed part holds %d entries; its header says %d.", packed,
+                              reader.packed_count()));
     // Searches begin by the ranks. Wrong ones hide entries that decoding finds.
     if (!reader.ranks_agree())
-        report_corruption(check->index, pages.block(),
-                          "The ranks in the packed part's header are not those of its entries.");
+        pages.report("The ranks in the packed part's header are not those of its entries.");
     for (int i = 1; i < packed; i++)
         if (check->entries[i - 1] >= check->entries[i])
-            report_corruption(
-                check->index, pages.block(),
+            pages.report(
                 psprintf("Entry %d of the packed part is not greater than the one before.", i));
     // From here on the entries are those of packed part and tail together.
     int count = reader.decode_sorted(check->entries);
@@ -175,10 +162,9 @@ void check_leaf(Check* check, const LevelReader& pages) {
         Entry entry = check->entries[i];
         // The packed part ascends, so one of the two is in the tail.
         if (i > 0 && check->entries[i - 1] == entry)
-            report_corruption(check->index, pages.block(), "An entry occurs twice.");
+            pages.report("An entry occurs twice.");
         if (entry < page_low(page) || page_precedes(page, entry))
-            report_corruption(check->index, pages.block(),
-                              "An entry is outside of the page's range.");
+            pages.report("An entry is outside of the page's range.");
         if (postings)
             check_posting(check, pages, entry);
     }
@@ -206,19 +192,17 @@ struct Downlinks {
     }
 };
 
-void check_downlink(Check* check, const LevelReader& pages, Downlinks* downlinks) {
+void check_downlink(const LevelReader& pages, Downlinks* downlinks) {
     Pivot pivot;
     if (!downlinks->next(&pivot))
-        report_corruption(check->index, pages.block(), "No downlink leads to the page.");
+        pages.report("No downlink leads to the page.");
     // Both levels are read from left to right, so the downlinks come in the order of the pages. A
     // missing, an extra or a wrong one shows at the first page where they part.
     if (pivot.child != pages.block())
-        report_corruption(check->index, downlinks->parents.block(),
-                          psprintf("A downlink leads to block %u; expected block %u.", pivot.child,
-                                   pages.block()));
+        downlinks->parents.report(psprintf("A downlink leads to block %u; expected block %u.",
+                                           pivot.child, pages.block()));
     if (pivot.key != page_low(pages.page()))
-        report_corruption(
-            check->index, downlinks->parents.block(),
+        downlinks->parents.report(
             psprintf("The pivot for block %u differs from that page's low key.", pivot.child));
 }
 
@@ -233,12 +217,12 @@ void check_level(Check* check, const TreeContext& tree, int level, bool is_root)
     bool has_downlink = true;
     while (pages.next()) {
         mark_reached(check, pages.block());
-        check_flags(check, pages, level);
-        check_fences(check, pages, low, expected);
+        check_flags(pages, level);
+        check_fences(pages, low, expected);
         if (!is_root && has_downlink)
-            check_downlink(check, pages, &downlinks);
+            check_downlink(pages, &downlinks);
         if (level > 0)
-            check_pivots(check, pages);
+            check_pivots(pages);
         else
             check_leaf(check, pages);
         PageOpaque* opaque = page_opaque(pages.page());
@@ -251,9 +235,8 @@ void check_level(Check* check, const TreeContext& tree, int level, bool is_root)
     Pivot extra;
     // All pages of the level are done, so the level above must be, too.
     if (!is_root && downlinks.next(&extra))
-        report_corruption(check->index, downlinks.parents.block(),
-                          psprintf("A downlink leads to block %u, which is not on level %d.",
-                                   extra.child, level));
+        downlinks.parents.report(psprintf("A downlink leads to block %u, which is not on level %d.",
+                                          extra.child, level));
 }
 
 // From the root down: a level is read by the pivots above it, which have been checked then.
@@ -297,10 +280,12 @@ void check_tids(Check* check) {
     // A row is in one of the two.
     for (int number : {posting_table.number, null_tree(*check->layout)}) {
         EntryReader postings(checked_tree(check, number));
-        Entry entry;
-        while (postings.next(&entry))
+        std::optional<uint64_t> previous;
+        for (Entry entry; postings.next(&entry); previous = entry.key) {
             // A TID has 48 bits.
             tids.add(entry.tid << 1 | uint64_t(number != posting_table.number));
+            check->fingerprints += number == 0 && entry.key != previous;
+        }
     }
     tids.finish();
     bool may_repeat = check->layout->lanes_vary;
@@ -339,33 +324,12 @@ bool has_committed_row(Check* check, uint64_t fingerprint) {
     return false;
 }
 
-// `block` is where the entry would stand, or nearly: for the message.
-void require_no_row(Check* check, uint64_t fingerprint, BlockNumber block, int table) {
+// `entries` is near where the entry would stand.
+void require_no_row(Check* check, uint64_t fingerprint, const EntryReader& entries, int table) {
     if (has_committed_row(check, fingerprint))
-        report_corruption(
-            check->index, block,
-            psprintf("Stored fingerprint %lld has rows, but is not in block table %d.",
-                     static_cast<long long>(fingerprint),
-                     tree_of_table(*check->layout, check->lane, table)));
-}
-
-// Adds the permuted distinct fingerprints of the lane's posting table to `sorter`, if it is not
-// null. Returns their number.
-int64 add_fingerprints(Check* check, Permutation permutation, ExternalSorter<uint64_t>* sorter) {
-    EntryReader postings(checked_table(check, 0));
-    int64 count = 0;
-    uint64_t previous = 0;
-    Entry entry;
-    while (postings.next(&entry)) {
-        // The postings of a fingerprint are adjacent, so one comparison finds the distinct ones.
-        if (count > 0 && entry.key == previous)
-            continue;
-        previous = entry.key;
-        count++;
-        if (sorter != nullptr)
-            sorter->add(permutation.apply(entry.key));
-    }
-    return count;
+        entries.report(psprintf("Stored fingerprint %lld has rows, but is not in block table %d.",
+                                static_cast<long long>(fingerprint),
+                                tree_of_table(*check->layout, check->lane, table)));
 }
 
 // Compares the table with what the posting table says that it holds. An example, with keys in the
@@ -380,11 +344,16 @@ void check_block_table(Check* check, int table) {
     // key that only one of them has is an orphan, or is missing.
     Permutation permutation = check->layout->permutation(table);
     ExternalSorter<uint64_t> sorter(sort_memory());
-    add_fingerprints(check, permutation, &sorter);
+    EntryReader postings(checked_table(check, 0));
+    Entry entry;
+    std::optional<uint64_t> previous;
+    for (; postings.next(&entry); previous = entry.key)
+        // The postings of a fingerprint are adjacent.
+        if (entry.key != previous)
+            sorter.add(permutation.apply(entry.key));
     sorter.finish();
 
     EntryReader entries(checked_table(check, table));
-    Entry entry;
     uint64_t expected = 0;
     bool have_entry = entries.next(&entry), have_expected = sorter.next(&expected);
     while (have_entry || have_expected) {
@@ -393,7 +362,7 @@ void check_block_table(Check* check, int table) {
             check->orphans++;
             have_entry = entries.next(&entry);
         } else if (!have_entry || entry.key > expected) {
-            require_no_row(check, permutation.invert(expected), entries.block(), table);
+            require_no_row(check, permutation.invert(expected), entries, table);
             have_expected = sorter.next(&expected);
         } else {
             have_entry = entries.next(&entry);
@@ -473,12 +442,11 @@ void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
         while (posting < row && postings.next(&posting))
             ;
         if (posting != row)
-            report_corruption(check->index, postings.block(),
-                              psprintf("Row (%u,%u), stored fingerprint %s, has no posting.",
-                                       unsigned(row.tid >> 16), unsigned(row.tid & 0xffff),
-                                       number == null_tree(*check->layout)
-                                           ? "null"
-                                           : psprintf("%lld", static_cast<long long>(row.key))));
+            postings.report(psprintf("Row (%u,%u), stored fingerprint %s, has no posting.",
+                                     unsigned(row.tid >> 16), unsigned(row.tid & 0xffff),
+                                     number == null_tree(*check->layout)
+                                         ? "null"
+                                         : psprintf("%lld", static_cast<long long>(row.key))));
     }
     rows->release();
 }
@@ -506,9 +474,6 @@ void check_index(Check* check, bool rows) {
     for (int number = 0; number < tree_count(*check->layout); number++)
         check_tree(check, number);
     check_unreached(check);
-    Permutation natural(0);
-    check->lane = 0;
-    check->fingerprints = add_fingerprints(check, natural, nullptr);
     for (; check->lane < check->layout->lane_count; check->lane++) {
         check_tids(check);
         for (int table = 1; table < check->layout->table_count; table++)

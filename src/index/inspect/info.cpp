@@ -5,6 +5,8 @@
 #include "index/inspect/open_index.hpp"
 #include "index/store/index_cache.hpp"
 
+#include <optional>
+
 namespace simhash {
 
 namespace {
@@ -24,34 +26,27 @@ struct Info {
     Entry* entries; // [kMaxLeafEntries]
 };
 
-void add_leaf(Info* info, const LevelReader& pages, LevelInfo* level, bool* any, uint64_t* last) {
-    LeafReader reader = pages.leaf();
-    // Entries of equal keys may go on from leaf to leaf, so the last key is kept between leaves.
-    int count = reader.decode_sorted(info->entries);
-    for (int i = 0; i < count; i++) {
-        level->fingerprints += !*any || info->entries[i].key != *last;
-        *any = true;
-        *last = info->entries[i].key;
-    }
-    level->entries += count;
-    // Entries that came since the leaf was written or merged.
-    level->tail_entries += reader.tail_count();
-}
-
 LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
     LevelInfo level{tree.number, number, 0, 0, 0, 0, 0};
     LevelReader pages(tree, number);
-    // 0 is a key, so `any` says whether there was one before.
-    bool any = false;
-    uint64_t last = 0;
+    // Entries of equal keys may go on from leaf to leaf.
+    std::optional<uint64_t> last;
     while (pages.next()) {
         level.pages++;
         level.used_bytes += int64(page_body_size(pages.page()));
-        if (number == 0)
-            add_leaf(info, pages, &level, &any, &last);
-        else
-            // Above the leaves an entry is a pivot.
+        if (number > 0) {
             level.entries += pivot_count(tree.kind, pages.page());
+            continue;
+        }
+        LeafReader reader = pages.leaf();
+        for (const Entry& entry :
+             std::span(info->entries, size_t(reader.decode_sorted(info->entries)))) {
+            level.entries++;
+            level.fingerprints += entry.key != last;
+            last = entry.key;
+        }
+        // Entries that came since the leaf was written or merged.
+        level.tail_entries += reader.tail_count();
     }
     return level;
 }
@@ -68,47 +63,49 @@ double rounded(double value) {
     return double(int64(value * 100 + 0.5)) / 100;
 }
 
-// Columns of the result, in the order of the SQL function.
-constexpr int kColumns = 13;
+// A row of the result: the columns in the order of the SQL function. Without a value it is NULL.
+constexpr size_t kColumns = 13;
+using Row = std::optional<Datum>[kColumns];
 
-void put_row(Info* info, Datum* values, const bool* absent) {
+void put_row(Info* info, const Row& row) {
+    Datum values[kColumns];
     bool nulls[kColumns];
-    for (int i = 0; i < kColumns; i++)
-        nulls[i] = absent[i];
+    for (size_t i = 0; i < kColumns; i++) {
+        values[i] = row[i].value_or(Datum(0));
+        nulls[i] = !row[i];
+    }
     tuplestore_putvalues(info->result->setResult, info->result->setDesc, values, nulls);
 }
 
+// The value, or NULL where it has no meaning.
+std::optional<Datum> datum_if(bool condition, Datum datum) {
+    return condition ? std::optional(datum) : std::nullopt;
+}
+
+std::optional<Datum> bytes_per_entry(int64 pages, int64 entries) {
+    double bytes = double(pages) * BLCKSZ;
+    return datum_if(entries > 0,
+                    Float8GetDatum(rounded(bytes / double(std::max<int64>(entries, 1)))));
+}
+
 void put_level(Info* info, const LevelInfo& level) {
-    bool postings_or_table = level.tree != null_tree(*info->layout);
-    uint64_t mask =
-        postings_or_table ? info->layout->mask(table_of_tree(*info->layout, level.tree)) : 0;
-    // Fingerprints and tails are those of leaves.
-    bool leaf = level.level == 0;
-    // A level has a page at least, so nothing is divided by 0 below.
-    double bytes = double(level.pages) * BLCKSZ;
-    Datum values[kColumns] = {
-        CStringGetTextDatum(tree_name(*info->layout, level.tree)),
-        Int32GetDatum(level.tree),
-        Int32GetDatum(level.level),
-        Datum(0),
-        Int32GetDatum(std::popcount(mask)),
-        CStringGetTextDatum(psprintf("%016llx", static_cast<unsigned long long>(mask))),
-        Int64GetDatum(level.pages),
-        Int64GetDatum(level.pages * BLCKSZ),
-        Int64GetDatum(level.entries),
-        Int64GetDatum(level.fingerprints),
-        Int64GetDatum(level.tail_entries),
-        Float8GetDatum(rounded(double(level.used_bytes) / (double(level.pages) * kBodyCapacity))),
-        Float8GetDatum(level.entries > 0 ? rounded(bytes / double(level.entries)) : 0)};
-    bool absent[kColumns] = {};
-    // The columns by number: 3 is the radius, 4 and 5 the prefix, 9 the fingerprints, 10 the tail
-    // entries, 12 the bytes per entry.
-    absent[3] = true;
-    absent[4] = absent[5] = !postings_or_table;
-    absent[9] = !leaf || !postings_or_table;
-    absent[10] = !leaf;
-    absent[12] = level.entries == 0;
-    put_row(info, values, absent);
+    const Layout& layout = *info->layout;
+    bool has_keys = level.tree != null_tree(layout);
+    uint64_t mask = has_keys ? layout.mask(table_of_tree(layout, level.tree)) : 0;
+    auto* digits = psprintf("%016llx", static_cast<unsigned long long>(mask));
+    bool is_leaf = level.level == 0;
+    // A level has a page at least.
+    double capacity = double(level.pages) * kBodyCapacity;
+    put_row(info, {CStringGetTextDatum(tree_name(layout, level.tree)), Int32GetDatum(level.tree),
+                   Int32GetDatum(level.level),
+                   std::nullopt, // radius
+                   datum_if(has_keys, Int32GetDatum(std::popcount(mask))),
+                   datum_if(has_keys, CStringGetTextDatum(digits)), Int64GetDatum(level.pages),
+                   Int64GetDatum(level.pages * BLCKSZ), Int64GetDatum(level.entries),
+                   datum_if(is_leaf && has_keys, Int64GetDatum(level.fingerprints)),
+                   datum_if(is_leaf, Int64GetDatum(level.tail_entries)),
+                   Float8GetDatum(rounded(double(level.used_bytes) / capacity)),
+                   bytes_per_entry(level.pages, level.entries)});
 }
 
 // Puts the row of the whole index, from its leaves' figures.
@@ -120,26 +117,18 @@ void put_whole(Info* info, const LevelInfo* leaves) {
     int64 tail_entries = 0;
     for (int tree = 0; tree < tree_count(layout); tree++)
         tail_entries += leaves[tree].tail_entries;
-    double bytes = double(pages) * BLCKSZ;
     // The radius is that of a whole value, up to which each lane is searched within the layout's
     // radius t: the sum of (t + 1) over the lanes is the radius + 1.
-    Datum values[kColumns] = {CStringGetTextDatum("index"),
-                              Datum(0),
-                              Datum(0),
-                              Int32GetDatum(layout.lane_count * (layout.radius + 1) - 1),
-                              Int32GetDatum(layout.prefix_bits(layout.table_count - 1)),
-                              Datum(0),
-                              Int64GetDatum(pages),
-                              Int64GetDatum(pages * BLCKSZ),
-                              Int64GetDatum(rows),
-                              Int64GetDatum(leaves[0].fingerprints),
-                              Int64GetDatum(tail_entries),
-                              Datum(0),
-                              Float8GetDatum(rows > 0 ? rounded(bytes / double(rows)) : 0)};
-    bool absent[kColumns] = {};
-    absent[1] = absent[2] = absent[5] = absent[11] = true;
-    absent[12] = rows == 0;
-    put_row(info, values, absent);
+    int radius = layout.lane_count * (layout.radius + 1) - 1;
+    put_row(info, {CStringGetTextDatum("index"),
+                   std::nullopt, // tree
+                   std::nullopt, // level
+                   Int32GetDatum(radius), Int32GetDatum(layout.prefix_bits(layout.table_count - 1)),
+                   std::nullopt, // prefix
+                   Int64GetDatum(pages), Int64GetDatum(pages * BLCKSZ), Int64GetDatum(rows),
+                   Int64GetDatum(leaves[0].fingerprints), Int64GetDatum(tail_entries),
+                   std::nullopt, // fill
+                   bytes_per_entry(pages, rows)});
 }
 
 void read_info(Info* info) {

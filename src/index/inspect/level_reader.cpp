@@ -30,7 +30,7 @@ bool LevelReader::next() {
 LeafReader LevelReader::leaf() const {
     LeafReader reader;
     if (!page_is_leaf(page_) || !reader.open(page_body(page_), page_body_size(page_), tree_.kind))
-        report_corruption(tree_.index, block_, "The leaf's header does not fit its content.");
+        report("The leaf's header does not fit its content.");
     return reader;
 }
 

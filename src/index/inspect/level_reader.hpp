@@ -22,6 +22,10 @@ class LevelReader {
     const TreeContext& tree() const { return tree_; }
     // The current page as a leaf.
     LeafReader leaf() const;
+    // Raises the error that the current page is damaged.
+    [[noreturn]] void report(const char* what) const {
+        report_corruption(tree_.index, block_, what);
+    }
 
   private:
     TreeContext tree_;
@@ -42,8 +46,8 @@ class EntryReader {
     ~EntryReader() { pfree(entries_); }
     // Returns false at the tree's end.
     bool next(Entry* entry);
-    // The leaf of the last entry.
-    BlockNumber block() const { return leaves_.block(); }
+    // Raises the error that the leaf of the last entry is damaged.
+    [[noreturn]] void report(const char* what) const { leaves_.report(what); }
 
   private:
     LevelReader leaves_;
