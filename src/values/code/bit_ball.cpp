@@ -11,21 +11,6 @@ namespace simhash {
 
 namespace {
 
-// A ball whose center has `bit_count` bits, all 0.
-BitBall* make_empty_ball(int bit_count, int64 radius) {
-    Assert(bit_count >= 0 && bit_count <= VARBITMAXLEN);
-    size_t center_bytes = VARBITTOTALLEN(size_t(bit_count));
-    size_t bytes = offsetof(BitBall, center) + center_bytes;
-    // Zeros: the unused bits of the last byte must be 0, as in a value of type bit.
-    auto* ball = static_cast<BitBall*>(palloc0(bytes));
-    SET_VARSIZE(ball, bytes);
-    ball->radius = saturate_to_int32(radius);
-    // The center has a header of its own, so it can be handed to functions of type bit as it is.
-    SET_VARSIZE(center(ball), center_bytes);
-    ball->center.bit_len = bit_count;
-    return ball;
-}
-
 Code code_of_center(BitBall* ball) {
     return datum_get_code(VarBitPGetDatum(center(ball)));
 }
@@ -36,43 +21,18 @@ bool ball_has(Datum ball_datum, Datum code) {
     return code_distance(datum_get_code(code), code_of_center(ball)) <= ball->radius;
 }
 
-// ---- text form ----
-
-// Text is palloc'd, so the number of its digits is that of a bit string.
-BitBall* ball_of_digits(const char* digits, size_t count, int64 radius) {
-    static_assert(MaxAllocSize <= VARBITMAXLEN);
-    BitBall* ball = make_empty_ball(int(count), radius);
-    for (size_t i = 0; i < count; i++)
-        if (digits[i] == '1')
-            // The first digit is the highest bit of the first byte.
-            ball->center.bit_dat[i / 8] |= uint8(0x80 >> i % 8);
-    return ball;
-}
-
-// ---- binary form: that of the center, as of a value of type bit, then the radius ----
-
-BitBall* receive_ball(StringInfo message) {
-    auto bit_count = int32(pq_getmsgint(message, sizeof(int32)));
-    // The message is from outside: its length is checked before it is used.
-    if (bit_count < 0 || bit_count > VARBITMAXLEN)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-                        errmsg("invalid length in external bit string")));
-    size_t byte_count = (size_t(bit_count) + 7) / 8;
-    // It raises an error where the message has fewer bytes, before memory is allocated for them.
-    const char* bytes = pq_getmsgbytes(message, int(byte_count));
-    BitBall* ball = make_empty_ball(bit_count, int32(pq_getmsgint(message, sizeof(int32))));
-    memcpy(ball->center.bit_dat, bytes, byte_count);
-    // The unused bits of the last byte are 0, whatever was sent.
-    if (bit_count % 8 != 0)
-        ball->center.bit_dat[byte_count - 1] &= uint8(0xff << (8 - bit_count % 8));
-    return ball;
-}
-
 } // namespace
 
-BitBall* make_bit_ball(Datum center, int64 radius) {
-    Code code = datum_get_code(center);
-    BitBall* ball = make_empty_ball(code.bit_count, radius);
+BitBall* make_bit_ball(Datum center_code, int64 radius) {
+    Code code = datum_get_code(center_code);
+    size_t center_bytes = VARBITTOTALLEN(size_t(code.bit_count));
+    size_t bytes = offsetof(BitBall, center) + center_bytes;
+    auto* ball = static_cast<BitBall*>(palloc(bytes));
+    SET_VARSIZE(ball, bytes);
+    ball->radius = saturate_to_int32(radius);
+    // The center has a header of its own, so it can be handed to functions of type bit as it is.
+    SET_VARSIZE(center(ball), center_bytes);
+    ball->center.bit_len = code.bit_count;
     // The unused bits of the code are 0, so those of the center are.
     memcpy(ball->center.bit_dat, code.bytes, code.byte_count());
     return ball;
@@ -115,7 +75,9 @@ Datum simhash_bit_ball_in(PG_FUNCTION_ARGS) {
     if (parsed != Parsed::kOk)
         return refuse_ball(fcinfo, parsed, "bit_ball", "(101011,2)",
                            "The radius must fit a bigint.");
-    PG_RETURN_POINTER(ball_of_digits(digits, count, radius));
+    Datum code = DirectFunctionCall3(varbit_in, CStringGetDatum(pnstrdup(digits, count)),
+                                     ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+    PG_RETURN_POINTER(make_bit_ball(code, radius));
 }
 
 Datum simhash_bit_ball_out(PG_FUNCTION_ARGS) {
@@ -124,18 +86,20 @@ Datum simhash_bit_ball_out(PG_FUNCTION_ARGS) {
     PG_RETURN_CSTRING(psprintf("(%s,%d)", digits, ball->radius));
 }
 
+// The binary form is that of the center, as of a value of type bit, then the radius.
 Datum simhash_bit_ball_recv(PG_FUNCTION_ARGS) {
-    PG_RETURN_POINTER(receive_ball(reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0))));
+    auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
+    Datum code = DirectFunctionCall3(varbit_recv, PointerGetDatum(message),
+                                     ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+    PG_RETURN_POINTER(make_bit_ball(code, int32(pq_getmsgint(message, sizeof(int32)))));
 }
 
 Datum simhash_bit_ball_send(PG_FUNCTION_ARGS) {
     BitBall* ball = datum_get_bit_ball(PG_GETARG_DATUM(0));
-    Code code = code_of_center(ball);
+    bytea* sent = DatumGetByteaPP(DirectFunctionCall1(varbit_send, VarBitPGetDatum(center(ball))));
     StringInfoData message;
-    // As receive_ball() reads it, and as bit_send() writes the center.
     pq_begintypsend(&message);
-    pq_sendint32(&message, uint32(code.bit_count));
-    pq_sendbytes(&message, reinterpret_cast<const char*>(code.bytes), int(code.byte_count()));
+    pq_sendbytes(&message, VARDATA_ANY(sent), int(VARSIZE_ANY_EXHDR(sent)));
     pq_sendint32(&message, uint32(ball->radius));
     PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }

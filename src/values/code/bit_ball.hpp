@@ -42,6 +42,6 @@ bool read_lanes(const BitBall& ball, std::span<uint64_t> lanes);
 
 // Makes a ball around a value of type bit in the current memory context. A radius beyond int32
 // saturates.
-BitBall* make_bit_ball(Datum center, int64 radius);
+BitBall* make_bit_ball(Datum center_code, int64 radius);
 
 } // namespace simhash
