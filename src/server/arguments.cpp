@@ -96,6 +96,15 @@ double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
     return share;
 }
 
+size_t positive_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
+    int value = PG_GETARG_INT32(argument);
+    if (value < 1)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("invalid value for parameter \"%s\": %d", what, value),
+                        errhint("It is 1 or more.")));
+    return size_t(value);
+}
+
 Elements array_elements(ArrayType* array, const char* what) {
     // An empty array has no dimension.
     if (ARR_NDIM(array) > 1)

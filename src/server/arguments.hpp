@@ -28,6 +28,9 @@ __int128 weight_argument(double weight);
 // A number from 0 to 1. Raises an error where it is another; `what` names the parameter in it.
 double share_argument(FunctionCallInfo fcinfo, int argument, const char* what);
 
+// An integer of 1 or more. Raises an error where it is less.
+size_t positive_argument(FunctionCallInfo fcinfo, int argument, const char* what);
+
 // The elements of an array of one dimension; `what` names it in the error about another.
 struct Elements {
     Datum* values;

@@ -141,6 +141,17 @@ uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
     return hash;
 }
 
+void add_words(const text* value, WordHashes* words) {
+    ServerText source(value);
+    each_feature(FeatureKind::kWords, 1, source.source(), *words);
+    // The core numbers the words of two texts, and marks between them, by 32 bits.
+    constexpr size_t kMost = (size_t{1} << 30) - 1;
+    if (size_t count = words->words().size(); count > kMost)
+        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                        errmsg("a document has too many words to look for passages"),
+                        errdetail("It has %zu, and the most are %zu.", count, kMost)));
+}
+
 uint64_t hash_server_text(HashKind kind, Datum value) {
     const text* feature = DatumGetTextPP(value);
     uint64_t hash = hash_server_bytes(kind, VARDATA_ANY(feature), VARSIZE_ANY_EXHDR(feature));

@@ -10,6 +10,7 @@
 
 #include "core/text/document.hpp"
 #include "core/text/placed_words.hpp"
+#include "core/text/word_hashes.hpp"
 
 namespace simhash {
 
@@ -56,6 +57,9 @@ class PlacedText {
     const char* one_by_one_;        // up to here each character is a piece of its own
     bool is_one_character_ = false; // the piece is, whatever the number of its code points
 };
+
+// Adds the words of the text, for a search for passages. Raises an error where they are too many.
+void add_words(const text* value, WordHashes* words);
 
 // The hash of a text value, or of `length` bytes of text, as UTF-8.
 uint64_t hash_server_text(HashKind kind, Datum value);

@@ -109,11 +109,13 @@ class PassagePairs {
             size_t words = longest_run(a, words_.of(RowNumber(pair)));
             MemoryContextSwitchTo(caller);
             if (words > 0)
-                give(ids_, first, RowNumber(pair), words);
+                give(first, RowNumber(pair), words);
             MemoryContextReset(of_pair);
         }
         candidates_.release();
     }
+
+    RowIds* ids() { return &ids_; }
 
     // Hashes of so many documents that they gave no pairs.
     int64 widespread() const { return widespread_; }
@@ -132,17 +134,9 @@ class PassagePairs {
     static void add(void* pairs, RowNumber row, Datum document, bool is_null) {
         auto* self = static_cast<PassagePairs*>(pairs);
         self->row_words_.clear();
-        if (!is_null) {
-            ServerText source(DatumGetTextPP(document));
-            each_feature(FeatureKind::kWords, 1, source.source(), self->row_words_);
-        }
+        if (!is_null)
+            add_words(DatumGetTextPP(document), &self->row_words_);
         Words words = self->row_words_.words();
-        // The core numbers the words of two texts, and marks between them, by 32 bits.
-        constexpr size_t kMost = (size_t{1} << 30) - 1;
-        if (words.size() > kMost)
-            ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                            errmsg("a document has too many words to look for passages"),
-                            errdetail("It has %zu, and the most are %zu.", words.size(), kMost)));
         self->words_.add(words);
         self->winnower_.clear();
         for (uint64_t word : words)
@@ -181,19 +175,6 @@ class PassagePairs {
     SortBuffer<uint64_t> group_; // the rows that have one hash, ascending
 };
 
-size_t positive_argument(FunctionCallInfo fcinfo, int argument, const char* name) {
-    if (PG_ARGISNULL(argument))
-        ereport(ERROR,
-                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", name),
-                 errhint("The type of the ids is the last argument, after all others.")));
-    int value = PG_GETARG_INT32(argument);
-    if (value < 1)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("invalid value for parameter \"%s\": %d", name, value),
-                        errhint("It is 1 or more.")));
-    return size_t(value);
-}
-
 } // namespace
 } // namespace simhash
 
@@ -205,28 +186,23 @@ PG_FUNCTION_INFO_V1(simhash_passage_pairs);
 // (query text, words integer, most_documents integer [, id_type anyelement]).
 Datum simhash_passage_pairs(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
+    require_not_null(fcinfo, 1, "words");
+    require_not_null(fcinfo, 2, "most_documents");
     size_t words = positive_argument(fcinfo, 1, "words");
     size_t most_documents = positive_argument(fcinfo, 2, "most_documents");
     if (PG_ARGISNULL(0))
         return Datum(0);
-    auto* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
-    Oid id_type = TupleDescAttr(result->setDesc, 0)->atttypid;
     text* query = PG_GETARG_TEXT_PP(0);
     // All that the search leaves behind goes with this context.
     MemoryContext context =
         AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
     MemoryContext caller = MemoryContextSwitchTo(context);
-    PassagePairs pairs(get_hash_memory_limit(), id_type, words, most_documents);
+    PassagePairs pairs(get_hash_memory_limit(), type_of_ids(fcinfo), words, most_documents);
     pairs.read(query);
     pairs.find_candidates();
-    MemoryContext of_row = AllocSetContextCreate(context, "simhash ids", ALLOCSET_DEFAULT_SIZES);
-    pairs.give([&](RowIds& ids, RowNumber a, RowNumber b, size_t longest) {
-        MemoryContext outer = MemoryContextSwitchTo(of_row);
-        Datum values[] = {ids[a], ids[b], Int32GetDatum(int32(longest))};
-        bool nulls[lengthof(values)] = {};
-        tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-        MemoryContextSwitchTo(outer);
-        MemoryContextReset(of_row);
+    ResultRows result(fcinfo, pairs.ids());
+    pairs.give([&](RowNumber a, RowNumber b, size_t longest) {
+        result.put(a, b, Int32GetDatum(int32(longest)));
     });
     if (int64 count = pairs.widespread(); count > 0)
         ereport(NOTICE,

@@ -105,4 +105,23 @@ void report_value_type(Form_pg_attribute column, const ValueReceiver& values) {
              errhint("Write a query such as %s.", values.example)));
 }
 
+void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what) {
+    if (PG_ARGISNULL(argument))
+        ereport(ERROR,
+                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", what),
+                 errhint("The type of the ids is the last argument, after all others.")));
+}
+
+void ResultRows::put(RowNumber id, RowNumber other, std::optional<Datum> measure) {
+    bool nulls[] = {false, false, !measure};
+    CHECK_FOR_INTERRUPTS();
+    // The ids of a row are copies, which go with the row.
+    MemoryContext caller = MemoryContextSwitchTo(row_context_);
+    Datum values[] = {ids_[id], ids_[other], measure.value_or(Datum(0))};
+    // The tuplestore spills to disk by itself where work_mem does not hold the rows.
+    tuplestore_putvalues(result_->setResult, result_->setDesc, values, nulls);
+    MemoryContextSwitchTo(caller);
+    MemoryContextReset(row_context_);
+}
+
 } // namespace simhash

@@ -4,6 +4,8 @@
 
 #include "server/pg.hpp"
 
+#include <optional>
+
 #include "tables/copies.hpp"
 #include "tables/row_ids.hpp"
 
@@ -26,5 +28,30 @@ void read_rows(const text* query, RowIds* ids, Copies* copies, const ValueReceiv
 
 // Raises an error that says which columns a query must return.
 [[noreturn]] void report_value_type(Form_pg_attribute column, const ValueReceiver& values);
+
+// Raises an error where the argument of a function of queries is null.
+void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what);
+
+// The type in which a function of queries is to give ids: after InitMaterializedSRF().
+inline Oid type_of_ids(FunctionCallInfo fcinfo) {
+    return TupleDescAttr(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)->setDesc, 0)
+        ->atttypid;
+}
+
+// The rows of its result: two ids and a measure.
+class ResultRows {
+  public:
+    ResultRows(FunctionCallInfo fcinfo, RowIds* ids)
+        : result_(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)), ids_(*ids),
+          row_context_(
+              AllocSetContextCreate(CurrentMemoryContext, "simhash ids", ALLOCSET_DEFAULT_SIZES)) {}
+
+    void put(RowNumber id, RowNumber other, std::optional<Datum> measure);
+
+  private:
+    ReturnSetInfo* result_;
+    RowIds& ids_;
+    MemoryContext row_context_;
+};
 
 } // namespace simhash

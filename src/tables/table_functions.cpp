@@ -67,6 +67,9 @@ class Rows {
 
     // Of rows with the same value.
     double measure_of_equal() const { return documents_ ? 1 : 0; }
+    Datum datum(double measure) const {
+        return documents_ ? Float8GetDatum(measure) : Int32GetDatum(int(measure));
+    }
 
   private:
     void read_documents(const text* query, std::optional<Models>* models) {
@@ -80,38 +83,6 @@ class Rows {
     std::optional<Documents> documents_;
     std::optional<Models> models_[2];
     std::optional<RowSearch> search_;
-};
-
-// The rows of the result: two ids and a measure.
-class ResultRows {
-  public:
-    ResultRows(FunctionCallInfo fcinfo, RowIds* ids, Kind kind)
-        : result_(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)), ids_(*ids), kind_(kind),
-          row_context_(
-              AllocSetContextCreate(CurrentMemoryContext, "simhash ids", ALLOCSET_DEFAULT_SIZES)) {}
-
-    void put(RowNumber id, RowNumber other, std::optional<double> measure) {
-        bool nulls[3] = {false, false, !measure};
-        CHECK_FOR_INTERRUPTS();
-        // The ids of a row are copies, which go with the row.
-        MemoryContext caller = MemoryContextSwitchTo(row_context_);
-        Datum values[3] = {ids_[id], ids_[other], datum(measure)};
-        // The tuplestore spills to disk by itself where work_mem does not hold the rows.
-        tuplestore_putvalues(result_->setResult, result_->setDesc, values, nulls);
-        MemoryContextSwitchTo(caller);
-        MemoryContextReset(row_context_);
-    }
-
-  private:
-    Datum datum(std::optional<double> measure) const {
-        double value = measure.value_or(0);
-        return kind_ == Kind::kDocuments ? Float8GetDatum(value) : Int32GetDatum(int(value));
-    }
-
-    ReturnSetInfo* result_;
-    RowIds& ids_;
-    Kind kind_;
-    MemoryContext row_context_;
 };
 
 // The pairs that were found, until they are given in order of the first row, then of the other.
@@ -137,11 +108,11 @@ class PairsInOrder {
         }
     }
 
-    void give(ResultRows* rows) {
+    void give(const Rows& rows, ResultRows* result) {
         sorter_.finish();
         for (Pair pair{}; sorter_.next(&pair);)
-            rows->put(RowNumber(pair.first >> 32), RowNumber(pair.first),
-                      std::bit_cast<double>(pair.second));
+            result->put(RowNumber(pair.first >> 32), RowNumber(pair.first),
+                        rows.datum(std::bit_cast<double>(pair.second)));
         sorter_.release();
     }
 
@@ -167,7 +138,7 @@ void put_pairs(Rows* rows, const Shares& shares, ResultRows* result) {
         [&](RowNumber a, RowNumber b, double measure) { pairs.add_with_copies(a, b, measure); });
     if (!is_join)
         pairs.add_copies(rows->measure_of_equal());
-    pairs.give(result);
+    pairs.give(*rows, result);
 }
 
 // Each row of the query has a row, also one that is alone: it is its own original.
@@ -176,7 +147,8 @@ void put_groups(Rows* rows, const Shares& shares, ResultRows* result) {
     originals.find(rows->models(0));
     originals.give(&rows->copies(), rows->measure_of_equal(),
                    [&](RowNumber row, RowNumber original, std::optional<double> measure) {
-                       result->put(row, original, measure);
+                       result->put(row, original,
+                                   measure ? std::optional(rows->datum(*measure)) : std::nullopt);
                    });
 }
 
@@ -190,13 +162,6 @@ void put_chains(Rows* rows, const Shares&, ResultRows* result) {
 
 // ---- arguments ----
 
-void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what) {
-    if (PG_ARGISNULL(argument))
-        ereport(ERROR,
-                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", what),
-                 errhint("The type of the ids is the last argument, after all others.")));
-}
-
 // The result of a function whose first arguments are the queries, and the next the similarity or
 // the radius. It may have a last one, of which only the type counts: that of the ids. A query that
 // is NULL gives no rows.
@@ -207,8 +172,6 @@ Datum table_result(FunctionCallInfo fcinfo, Kind kind, int queries, const Put& p
     for (int i = 0; i < queries; i++)
         if (PG_ARGISNULL(i))
             return Datum(0);
-    Oid id_type =
-        TupleDescAttr(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)->setDesc, 0)->atttypid;
     double similarity = 0;
     int radius;
     if (kind == Kind::kDocuments) {
@@ -224,8 +187,8 @@ Datum table_result(FunctionCallInfo fcinfo, Kind kind, int queries, const Put& p
         AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
     MemoryContext caller = MemoryContextSwitchTo(context);
     Shares shares;
-    Rows rows(shares, kind, id_type, similarity, radius, a, b);
-    ResultRows result(fcinfo, &rows.ids(), kind);
+    Rows rows(shares, kind, type_of_ids(fcinfo), similarity, radius, a, b);
+    ResultRows result(fcinfo, &rows.ids());
     put(&rows, shares, &result);
     MemoryContextSwitchTo(caller);
     MemoryContextDelete(context);

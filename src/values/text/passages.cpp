@@ -28,14 +28,7 @@ namespace {
 class WordsOfText {
   public:
     explicit WordsOfText(text* given) : memory_(server_memory()), hashes_(memory_) {
-        ServerText source(given);
-        each_feature(FeatureKind::kWords, 1, source.source(), hashes_);
-        // The core numbers the words of two texts, and marks between them, by 32 bits.
-        constexpr size_t kMost = (size_t{1} << 30) - 1;
-        if (size() > kMost)
-            ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                            errmsg("a document has too many words to look for passages"),
-                            errdetail("It has %zu, and the most are %zu.", size(), kMost)));
+        add_words(given, &hashes_);
     }
 
     Words words() const { return hashes_.words(); }
@@ -93,16 +86,6 @@ bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
     PG_FREE_IF_COPY(given_a, 0);
     PG_FREE_IF_COPY(given_b, 1);
     return result;
-}
-
-// The fewest words of a passage.
-size_t words_argument(FunctionCallInfo fcinfo, int argument) {
-    int words = PG_GETARG_INT32(argument);
-    if (words < 1)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("invalid value for parameter \"words\": %d", words),
-                        errhint("A passage has one word or more.")));
-    return size_t(words);
 }
 
 // ---- where the passages are ----
@@ -206,7 +189,7 @@ PG_FUNCTION_INFO_V1(simhash_passage_lane_layout);
 
 // shares_passage(a text, b text, words integer) -> boolean
 Datum simhash_shares_passage(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(compare_arguments(fcinfo, words_argument(fcinfo, 2)));
+    PG_RETURN_BOOL(compare_arguments(fcinfo, positive_argument(fcinfo, 2, "words")));
 }
 
 // passage_shared(a text, b text) -> boolean, the operator &~~
@@ -218,7 +201,7 @@ Datum simhash_passage_shared(PG_FUNCTION_ARGS) {
 // b_start integer, b_length integer, words integer, passage text)
 Datum simhash_common_passages(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
-    size_t least = words_argument(fcinfo, 2);
+    size_t least = positive_argument(fcinfo, 2, "words");
     text* a = PG_GETARG_TEXT_PP(0);
     text* b = PG_GETARG_TEXT_PP(1);
     // The core leaves the release of its memory to us.
