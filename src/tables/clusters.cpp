@@ -208,9 +208,7 @@ void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Parti
     // resets at the partition's end.
     MemoryContext context = GetMemoryChunkContext(partition);
     MemoryContext caller = MemoryContextSwitchTo(context);
-    // The number of rows is known, so the collector can estimate how many distinct ones there will
-    // be.
-    Collector collector(context, size_t(rows));
+    Collector collector(context);
     partition->names = new (allocate<RowNames>(context, 1)) RowNames(context, size_t(rows));
     collect_rows(window, rows, &collector, partition->names);
     partition->names->set_clusters(find_clusters(&collector, radius));

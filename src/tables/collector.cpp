@@ -75,24 +75,12 @@ void check_radius(int32 radius, int greatest) {
                         errhint("Use a radius between 0 and %d.", greatest)));
 }
 
-Collector::Collector(MemoryContext context, size_t rows)
-    : context_(context), rows_(rows), memory_(get_hash_memory_limit()),
-      most_(memory_ / kBytesOfSearch),
-      most_searched_(searched_within(memory_, kBytesPerFingerprint)) {
-    // An array of this capacity takes 8 MB, and its scratch as much. A large table often repeats
-    // its fingerprints, so room for all rows would mostly be in vain.
-    constexpr size_t kFirstCapacity = size_t{1} << 20;
-    // An aggregate may have a million groups of a few rows each. Then each group's set must be
-    // small.
-    constexpr size_t kCapacityOfSmallGroup = 16;
-    size_t first = rows == kUnknownRows ? kCapacityOfSmallGroup : std::min(rows, kFirstCapacity);
-    capacity_ = std::min(first, most_);
-    fingerprints_ = allocate<uint64_t>(context, capacity_);
-    scratch_ = allocate<uint64_t>(context, capacity_);
-}
+Collector::Collector(MemoryContext context)
+    : context_(context), memory_(get_hash_memory_limit()), most_(memory_ / kBytesOfSearch),
+      most_searched_(searched_within(memory_, kBytesPerFingerprint)) {}
 
 Collector Collector::within(MemoryContext context, size_t bytes, const Collector* other) {
-    Collector collector(context, kUnknownRows);
+    Collector collector(context);
     collector.memory_ = bytes;
     // The results are elsewhere, so a fingerprint takes 16 bytes here, not 40.
     size_t most = searched_within(bytes, kBytesOfSearch);
@@ -109,11 +97,7 @@ void Collector::finish() {
     // files for one part and in memory for another.
     if (is_spilled() || count_ > most_searched_)
         spill();
-    if (count_ < capacity_) {
-        capacity_ = count_;
-        fingerprints_ = resize(fingerprints_, count_);
-        scratch_ = resize(scratch_, count_);
-    }
+    resize(count_);
 }
 
 // A search of files needs the memory for itself, so the array is released.
@@ -131,11 +115,20 @@ void Collector::release() {
 }
 
 void Collector::release_memory() {
-    if (fingerprints_ != nullptr) {
+    if (capacity_ > 0) {
         pfree(fingerprints_);
         pfree(scratch_);
     }
     fingerprints_ = scratch_ = nullptr;
+    capacity_ = count_ = 0;
+}
+
+void Collector::resize(size_t capacity) {
+    if (capacity == 0)
+        return release_memory();
+    fingerprints_ = resized(context_, fingerprints_, capacity);
+    scratch_ = resized(context_, scratch_, capacity);
+    capacity_ = capacity;
 }
 
 void Collector::drop_repeated() {
@@ -147,17 +140,14 @@ void Collector::make_room() {
     // A quarter of the room was repeated fingerprints: the next sort is worth it again.
     if (count_ < capacity_ / 4 * 3)
         return;
-    if (capacity_ == most_) {
+    // An aggregate may have a million groups of a few rows each: then each group's set is small.
+    constexpr size_t kFirstCapacity = 16;
+    // A large array is sorted a few times only. Of its room, what is not used is not touched.
+    constexpr size_t kLarge = 4096;
+    if (capacity_ < most_)
+        resize(std::clamp((capacity_ < kLarge ? 2 : 4) * capacity_, kFirstCapacity, most_));
+    else
         spill();
-        return;
-    }
-    // The array grows at once to the size that will be needed, with some reserve, because growing
-    // copies it. The estimate may be too low, so it grows by half at least; never beyond the rows
-    // that are left.
-    size_t wanted = std::max(size_t(1.05 * expected_distinct()), capacity_ + capacity_ / 2 + 1);
-    capacity_ = std::min({wanted, count_ + (rows_ - added_), most_});
-    fingerprints_ = resize(fingerprints_, capacity_);
-    scratch_ = resize(scratch_, capacity_);
 }
 
 // Moves the fingerprints of the array to files.
@@ -168,14 +158,6 @@ void Collector::spill() {
     }
     spilled_->add(array(), kPause);
     count_ = 0;
-}
-
-// Estimates how many distinct fingerprints there will be if the other rows are like those so far.
-// If the number of rows is unknown, returns the number so far.
-double Collector::expected_distinct() const {
-    if (rows_ == kUnknownRows)
-        return double(count_);
-    return double(count_) / double(std::max<size_t>(added_, 1)) * double(rows_);
 }
 
 namespace {

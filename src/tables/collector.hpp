@@ -17,13 +17,13 @@
 #include "core/pairs/near_pairs.hpp"
 #include "core/pairs/spilled_pairs.hpp"
 #include "server/arguments.hpp"
+#include "server/growing.hpp"
 
 namespace simhash {
 
 constexpr size_t kBytesPerFingerprint = 40;
 // They are for the fingerprint and its place in the scratch of the sort.
 constexpr size_t kBytesOfSearch = 2 * sizeof(uint64_t);
-constexpr size_t kUnknownRows = SIZE_MAX;
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 
 inline uint64_t to_ordered(int64 fingerprint) {
@@ -43,18 +43,12 @@ Item* allocate(MemoryContext context, size_t count) {
         MemoryContextAllocHuge(context, std::max<size_t>(count, 1) * sizeof(Item)));
 }
 
-template <typename Item>
-Item* resize(Item* items, size_t count) {
-    return static_cast<Item*>(repalloc_huge(items, std::max<size_t>(count, 1) * sizeof(Item)));
-}
-
 // The distinct fingerprints among many. Whenever the array is full, it is sorted and its repeated
 // fingerprints are dropped. It grows if few were repeated, and spills to files if it has the
 // greatest size that memory allows.
 class Collector {
   public:
-    // rows: how many will be added, or kUnknownRows
-    Collector(MemoryContext context, size_t rows);
+    explicit Collector(MemoryContext context);
 
     // A set that is collected and searched in about this memory, in bytes. The caller keeps the
     // results elsewhere. other: a finished set with which this one shares the memory because both
@@ -65,7 +59,6 @@ class Collector {
         if (count_ == capacity_)
             make_room();
         fingerprints_[count_++] = fingerprint;
-        added_++;
     }
 
     // Afterwards the array is sorted and has no more room than it needs.
@@ -97,21 +90,15 @@ class Collector {
   private:
     size_t spilled_count() const { return spilled_ == nullptr ? 0 : size_t(spilled_->count()); }
     void drop_repeated();
-    // Sorts, drops the repeated, and then does the first of these: nothing, if a quarter of the
-    // room is free; writes all to files, if memory allows no more; grows.
     void make_room();
+    void resize(size_t capacity);
     void spill();
     void release_memory();
-    double expected_distinct() const;
 
     MemoryContext context_;
-    uint64_t* fingerprints_; // [capacity_]
-    uint64_t* scratch_;      // [capacity_]
-    size_t capacity_;
-    size_t count_ = 0;
-    size_t added_ = 0;
-    // How many rows come in all, or kUnknownRows.
-    size_t rows_;
+    uint64_t* fingerprints_ = nullptr; // [capacity_]
+    uint64_t* scratch_ = nullptr;      // [capacity_]
+    size_t capacity_ = 0, count_ = 0;
     // The limit when the set was begun. It holds for the whole search: a cursor, or a query that
     // calls set_config(), may change work_mem meanwhile.
     size_t memory_;

@@ -33,8 +33,7 @@ PairsState* new_state(MemoryContext context, std::optional<int32> radius) {
     if (radius)
         check_radius(*radius, kFingerprintBits);
     // The state is in the context of the group, which lasts from row to row.
-    return new (allocate<PairsState>(context, 1))
-        PairsState{radius, Collector(context, kUnknownRows)};
+    return new (allocate<PairsState>(context, 1)) PairsState{radius, Collector(context)};
 }
 
 void check_same_radius(std::optional<int32> radius, std::optional<int32> of_state) {
