@@ -41,8 +41,6 @@ SIMHASH_CXXFLAGS = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics 
 WARNINGS = -Wall -Wextra -Wno-deprecated-volatile
 PG_CPPFLAGS = -I$(SOURCE_DIR)/src -DSIMHASH_VERSION=$(SIMHASH_VERSION)
 PG_CXXFLAGS = $(SIMHASH_CXXFLAGS) $(WARNINGS) $(EXTRA_CXXFLAGS)
-# Calls from one of our files to another are direct.
-SHLIB_LINK += -Wl,-Bsymbolic-functions
 EXTRA_CLEAN = build $(OBJS:=.d)
 
 # No bitcode, by which the server could inline our functions: a sequential scan for `fp <~> $1 <= 3` takes as long with it
@@ -69,7 +67,11 @@ WRITE_DEPENDENCIES = -MMD -MP -MF $@.d
 PREPROCESSOR_FLAGS := $(CPPFLAGS)
 override CPPFLAGS = $(PREPROCESSOR_FLAGS) $(WRITE_DEPENDENCIES)
 
+# Where libraries are ELF files, calls from one of our files to another are direct, and binutils can look into the library.
+ifneq ($(filter linux %bsd,$(PORTNAME)),)
+SHLIB_LINK += -Wl,-Bsymbolic-functions
 all: check-boundary
+endif
 check-boundary: $(shlib)
 	@$(SOURCE_DIR)/scripts/check-boundary.sh $(shlib)
 
