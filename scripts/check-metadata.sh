@@ -39,6 +39,7 @@ compgen -G "simhash--$version.sql" >/dev/null || compgen -G "simhash--*--$versio
     wrong "no SQL script leads to version $version"
 grep -m 1 '^## ' CHANGELOG.md | grep "^## $release (" >/dev/null || wrong "CHANGELOG.md does not begin with version $release"
 head -n 1 debian/changelog | grep " ($release-[0-9]*) " >/dev/null || wrong "debian/changelog does not begin with version $release"
+grep "^Version: *$release$" packaging/simhash.spec >/dev/null || wrong "packaging/simhash.spec has another version than $release"
 
 # ---- packages ----
 
