@@ -53,7 +53,7 @@ build/testing/%.o: %.cpp
 	$(CXX) $(CXXFLAGS) $(CPPFLAGS) -DSIMHASH_TEST_PAUSES $(TESTING_FLAGS) -c -o $@ $<
 
 # Only files that include testing.hpp have such points; with flags of its own all of the library is built anew.
-PAUSING_OBJS := $(patsubst %.cpp,%.o,$(shell grep -l 'include "index/testing.hpp"' $(SERVER_SOURCES)))
+PAUSING_OBJS := $(patsubst %.cpp,%.o,$(shell cd $(SOURCE_DIR) && grep -l 'include "index/testing.hpp"' $(SERVER_SOURCES)))
 TESTING_OBJS = $(foreach object,$(OBJS),$(if $(TESTING_FLAGS)$(filter $(PAUSING_OBJS),$(object)),build/testing/)$(object)) \
 	build/testing/test/hooks/testing.o
 build/testing/simhash.so: $(TESTING_OBJS)
