@@ -20,6 +20,7 @@ name='[A-Za-z_][][A-Za-z_0-9.>-]*'
 {
     refuse 'i++, not ++i, where the value is not used' "(^ *|\) |\{ |; )(\+\+|--)$name(;|\))" $code
     refuse 'typename, not class, for a type parameter' 'template <([^>]*, )?class ' $code
+    refuse 'sort_ascending, not std::sort without a comparison, which needs the library of libc++' 'std::sort\([^,]+, [^,]+\);$' $source
     refuse 'no const on a local value' \
         '^ +((for|if) \()?const (unsigned )?[A-Za-z_][A-Za-z_0-9:]*(<[^;=(){}&*]*>)? [a-z][a-z_0-9]*[a-z0-9]( [=:]( |$)|\(|\{)' $source
 }

@@ -3,6 +3,7 @@
 
 #include "core/bits/ball.hpp"
 #include "core/bits/code_lanes.hpp"
+#include "core/bits/sort_ascending.hpp"
 
 #include <algorithm>
 
@@ -122,7 +123,7 @@ void LaneList::store(uint64_t scope_hash) {
     // Lanes of a fixed number keep their places: each has trees of its own.
     if (!have_any_number())
         return;
-    std::sort(lanes_, lanes_ + count_);
+    sort_ascending(lanes_, lanes_ + count_);
     // A row has one posting for each, and VACUUM and the check count on that.
     count_ = size_t(std::unique(lanes_, lanes_ + count_) - lanes_);
 }

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <span>
 
+#include "core/bits/sort_ascending.hpp"
+
 namespace simhash {
 
 // Writes the keys of the values, key_of(value), to `sorted` in order. Calls `pause` between
@@ -35,7 +37,7 @@ void bucket_sort(std::span<const uint64_t> values, uint64_t* sorted, const KeyOf
     }
     for (size_t bucket = 0, begin = 0; bucket < buckets; begin = ends[bucket++]) {
         pause();
-        std::sort(sorted + begin, sorted + ends[bucket]);
+        sort_ascending(sorted + begin, sorted + ends[bucket]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/bits/prefetch.hpp"
+#include "core/bits/sort_ascending.hpp"
 #include "core/bits/stepping_search.hpp"
 #include "core/bits/standalone.hpp"
 
@@ -244,7 +245,7 @@ int LeafReader::decode_tail(Entry* out) const {
 int LeafReader::decode_sorted(Entry* out) const {
     Entry tail[kMaxTailEntries];
     int packed_entries = decode_packed(out), tail_entries = decode_tail(tail);
-    std::sort(tail, tail + tail_entries);
+    sort_ascending(tail, tail + tail_entries);
     // Merge from the back, in place.
     int total = packed_entries + tail_entries;
     int to = total - 1, from = packed_entries - 1, t = tail_entries - 1;

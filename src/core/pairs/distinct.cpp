@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/bits/sort_ascending.hpp"
 #include "core/pairs/radix_sort.hpp"
 #include "core/bits/standalone.hpp"
 
@@ -16,7 +17,7 @@ size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scrat
         fingerprints.end())
         return fingerprints.size();
     if (fingerprints.size() <= kFew)
-        std::sort(fingerprints.begin(), fingerprints.end());
+        sort_ascending(fingerprints.begin(), fingerprints.end());
     else
         radix_sort(fingerprints, scratch, pause);
     // Equal ones are neighbours now. The kept ones move to the front, in place.

@@ -14,6 +14,7 @@
 #include "core/bits/entry.hpp"
 #include "core/bits/pair.hpp"
 #include "core/bits/pause.hpp"
+#include "core/bits/sort_ascending.hpp"
 
 namespace simhash {
 
@@ -119,7 +120,7 @@ void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, cons
             ordered &= comes_before(records[end - 1], records[end]);
         auto same = records.subspan(begin, end - begin);
         if (!ordered && same.size() <= kFew)
-            std::sort(same.begin(), same.end());
+            sort_ascending(same.begin(), same.end());
         else if (!ordered) // fewer bits vary in these, so this ends
             sort_records(same, scratch.first(same.size()), pause);
         begin = end;

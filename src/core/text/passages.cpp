@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/bits/sort_ascending.hpp"
 #include "core/text/max_tree.hpp"
 #include "core/text/suffixes.hpp"
 #include "core/text/winnowing.hpp"
@@ -254,7 +255,7 @@ class Tiling {
         size_t turns = 0;
         for (uint32_t place = waiting_[length_]; place != kNone; place = waiting_after_[place])
             turn_[turns++] = place;
-        std::sort(turn_, turn_ + turns);
+        sort_ascending(turn_, turn_ + turns);
         heaps_used_ = 0;
         for (size_t i = 0; i < turns; i++)
             take_turn(turn_[i]);

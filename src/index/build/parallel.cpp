@@ -7,6 +7,8 @@
 #include "index/build/build.hpp"
 #include "index/testing.hpp"
 
+#include "core/bits/sort_ascending.hpp"
+
 namespace simhash {
 
 namespace {
@@ -126,7 +128,7 @@ Samples take_samples(const OpenFiles& files) {
              i < run.count; i += step)
             samples.entries[samples.count++] = Entry(run[i]);
     });
-    std::sort(samples.entries, samples.entries + samples.count);
+    sort_ascending(samples.entries, samples.entries + samples.count);
     return samples;
 }
 

@@ -5,6 +5,8 @@
 #include "index/store/wal.hpp"
 #include "index/testing.hpp"
 
+#include "core/bits/sort_ascending.hpp"
+
 #include <algorithm>
 
 namespace simhash {
@@ -202,7 +204,7 @@ void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, En
     content->packed_count = reader.decode_packed(content->packed);
     content->tail_count = reader.decode_tail(content->tail);
     content->tail[content->tail_count++] = entry;
-    std::sort(content->tail, content->tail + content->tail_count);
+    sort_ascending(content->tail, content->tail + content->tail_count);
     std::merge(content->packed, content->packed + content->packed_count, content->tail,
                content->tail + content->tail_count, content->all);
     content->count = content->packed_count + content->tail_count;

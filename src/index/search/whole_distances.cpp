@@ -4,6 +4,7 @@
 #include "server/growing.hpp"
 
 #include "core/bits/distances.hpp"
+#include "core/bits/sort_ascending.hpp"
 
 #include <algorithm>
 
@@ -119,7 +120,7 @@ void WholeDistances::gather() {
                       gathered_count_ + 1, kFirstRows);
             gathered_[gathered_count_++] = uint64_t(distance) << kTidBits | tid;
         });
-    std::sort(gathered_, gathered_ + gathered_count_);
+    sort_ascending(gathered_, gathered_ + gathered_count_);
     done_ = last;
     size_t affordable = size_t(work_mem) * 1024 / sizeof(uint64_t);
     // Who asks for more will often ask for many more; each call is a pass.
