@@ -132,10 +132,10 @@ count_one() {
 }
 
 start_server regress
-# More than there are processors: some wait. By xargs, so that Ctrl-C ends them, too.
+# Two more than there are processors, as some wait. By xargs, so that Ctrl-C ends them, too.
 export source logs server_user bindir
 export -f as_server_user test_limit run_suite run_tap_file run_unit_tests logged run_job
-printf '%s\n' "${jobs[@]}" | xargs -P $(($(nproc) + 1)) -I{} bash -c 'run_job {}'
+printf '%s\n' "${jobs[@]}" | xargs -P $(($(nproc) + 2)) -I{} bash -c 'run_job {}'
 stop_server
 
 count_one known_answers
