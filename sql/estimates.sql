@@ -59,6 +59,46 @@ SELECT condition, is_near(estimate('SELECT FROM compared WHERE ' || condition), 
 FROM unnest(ARRAY['fp <~> 0 <= 3', 'fp <~> 0 < 30', 'fp <~> 0 = 0', 'fp <~> 0 = 30', 'fp <~> 0 <= 30 AND fp <~> 0 <= 28']) condition;
 DROP TABLE compared;
 
+-- Conditions on one distance count once: narrower ones, repeated ones, and the predicate of a partial index.
+CREATE TABLE repeated AS SELECT fp FROM hot;
+CREATE INDEX ON repeated USING simhash (fp) WHERE fp <~> 0 <= 8;
+ANALYZE repeated;
+SET enable_seqscan = off; SET enable_indexscan = off; SET enable_indexonlyscan = off;
+CREATE FUNCTION estimates_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN concat_ws(' of ', round(float8(plan #>> '{0,Plan,Plan Rows}') / 1000), round(float8(plan #>> '{0,Plan,Plans,0,Plan Rows}') / 1000));
+END $$;
+SELECT condition, estimates_of('SELECT FROM repeated WHERE ' || condition) AS thousands, round(actual('SELECT FROM repeated WHERE ' || condition) / 1000) AS true_thousands
+FROM unnest(ARRAY['fp <~> 0 <= 8', 'fp <~> 0 <= 3 AND fp <~> 0 <= 8', 'fp <~> 0 <= 8 AND 0 <~> fp <= 8', 'fp <~> 0 <= 8 AND fp <~> 0 <= 9 AND hamming(fp, 0) < 9']) condition;
+RESET enable_seqscan; RESET enable_indexscan; RESET enable_indexonlyscan;
+DROP TABLE repeated;
+DROP FUNCTION estimates_of;
+
+-- Statistics of a distance between two columns, either way round, tell how many rows have a small one.
+CREATE TABLE of_two AS SELECT word(i) AS a, CASE WHEN i % 10 < 3 THEN word(i) # (1::bigint << (i % 64)) ELSE word(-i) END AS b FROM generate_series(1, 20000) i;
+CREATE STATISTICS of_two_distance ON (b <~> a) FROM of_two;
+ANALYZE of_two;
+SELECT condition, is_near(estimate('SELECT FROM of_two WHERE ' || condition), actual('SELECT FROM of_two WHERE ' || condition)) AS near
+FROM unnest(ARRAY['a <~> b <= 3', 'b <~> a <= 3', 'hamming(a, b) < 4', 'hamming_within(b, a, 3)', 'a <~> b = 1', 'b <~> a = 30', 'a <~> b > 3', 'b <~> a <= 32']) condition;
+DROP TABLE of_two;
+
+-- Texts that many rows have, too long for the server's statistics, and those of one template: the index tells how many they are.
+CREATE FUNCTION words(seed text, n int) RETURNS text LANGUAGE sql AS
+$$ SELECT string_agg(regexp_replace(md5(seed || ' ' || i), '(....)', '\1 ', 'g'), '') FROM generate_series(1, n) i $$;
+CREATE TABLE pages AS
+SELECT i AS id, CASE WHEN i % 10 = 0 THEN words('page', 50) WHEN i % 10 <= 2 THEN md5(i::text) || ' ' || words('template', 10)
+                     ELSE words('text ' || i, 4) END AS body
+FROM generate_series(1, 5000) i;
+CREATE INDEX ON pages USING simhash (body);
+ANALYZE pages;
+SELECT id, form, is_near(estimate(query), actual(query)) AS near
+FROM pages, unnest(ARRAY['body =~~ %L', 'near_duplicate(%L, body)', 'near_duplicate(body, %L, 0.9)']) form,
+     format('SELECT FROM pages WHERE ' || form, body) query WHERE id IN (10, 11, 13) ORDER BY id, form;
+DROP TABLE pages;
+DROP FUNCTION words;
+
 -- Unknown query: an average one. Unknown radius: a small one. Never the default third of the table.
 SET plan_cache_mode = force_generic_plan;
 PREPARE of_query(bigint) AS SELECT FROM uniform WHERE fp <~> $1 <= 3;

@@ -107,16 +107,16 @@ double lanes_of_argument(PlannerInfo* root, const IndexOptInfo* index, Node* arg
 }
 
 struct PathQuals {
-    List* clauses = NIL;              // RestrictInfos of the index conditions
-    List* fingerprint_clauses = NIL;  // those of them that are about the fingerprint
-    int computed_lanes = 0;           // arguments of which the scan computes the lanes
-    LaneLayout lanes = {};            // of the first column
-    ValueRadius radius = {};          // the smallest of all conditions
-    bool nulls_only = false;          // fp IS NULL
-    bool ordered = false;             // by distance
-    double searches = 1;              // of the index: one for each element of an array
-    double hashes = 1;                // of an argument whose lanes are looked up one by one
-    Bitmapset* scope_known = nullptr; // the columns of the scope for which there is a value
+    List* clauses = NIL;               // RestrictInfos of the index conditions
+    List* conditions = NIL;            // RestrictInfos of the query that gave them
+    int computed_lanes = 0;            // arguments of which the scan computes the lanes
+    LaneLayout lanes = {};             // of the first column
+    ValueRadius radius = {};           // the smallest of all conditions
+    RestrictInfo* null_test = nullptr; // fp IS NULL
+    bool ordered = false;              // by distance
+    double searches = 1;               // of the index: one for each element of an array
+    double hashes = 1;                 // of an argument whose lanes are looked up one by one
+    Bitmapset* scope_known = nullptr;  // the columns of the scope for which there is a value
 
     double lookups() const { return searches * hashes; }
     bool finds_all() const { return radius.bits >= lanes.bits; }
@@ -169,13 +169,13 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
     }
 }
 
-void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, Expr* clause,
+void add_clause(PlannerInfo* root, const IndexOptInfo* index, int column, RestrictInfo* clause,
                 PathQuals* quals) {
-    if (!IsA(clause, NullTest)) {
-        add_operator(root, index, column, clause, quals);
-    } else if (reinterpret_cast<NullTest*>(clause)->nulltesttype == IS_NULL) {
+    if (!IsA(clause->clause, NullTest)) {
+        add_operator(root, index, column, clause->clause, quals);
+    } else if (reinterpret_cast<NullTest*>(clause->clause)->nulltesttype == IS_NULL) {
         if (column == 0)
-            quals->nulls_only = true;
+            quals->null_test = clause;
         else
             quals->scope_known = bms_add_member(quals->scope_known, column);
     }
@@ -190,15 +190,14 @@ PathQuals quals_of_path(PlannerInfo* root, IndexPath* path) {
     ListCell* cell;
     foreach (cell, path->indexclauses) {
         auto* clause = lfirst_node(IndexClause, cell);
+        quals.conditions = lappend(quals.conditions, clause->rinfo);
         ListCell* inner;
         // A condition of the query may have been turned into another one by a support function:
         // indexquals has what the index is asked.
         foreach (inner, clause->indexquals) {
             auto* info = lfirst_node(RestrictInfo, inner);
             quals.clauses = lappend(quals.clauses, info);
-            if (clause->indexcol == 0)
-                quals.fingerprint_clauses = lappend(quals.fingerprint_clauses, info);
-            add_clause(root, path->indexinfo, clause->indexcol, info->clause, &quals);
+            add_clause(root, path->indexinfo, clause->indexcol, info, &quals);
         }
     }
     // Without the whole scope no fingerprint can be searched for: the scan reads everything.
@@ -253,7 +252,7 @@ struct PathEstimate {
     Selectivity found;   // the share of all rows that the index finds
     double rows;         // the number of these
     double scope_rows;   // those of them that are of the scope
-    double fingerprints; // distinct ones among the rows
+    double fingerprints; // distinct ones among the rows: by chance, and some close ones
 
     // The cost of a page of the index.
     double random_page;
@@ -282,41 +281,27 @@ double near_by_chance(const PathEstimate& path) {
     return lanes;
 }
 
-// True where every row is looked at: where a condition gives no ball, as an equality by a collation
-// that is not deterministic, and where of several lanes one pass over the first is the cheapest. In
-// an order by distance, sums of the lanes' distances then tell the rows.
-bool finds_everything(const PathEstimate& path) {
-    if (path.quals.nulls_only || !computes_lanes(path.index))
-        return false;
-    return path.quals.finds_all() || (path.is_one_pass && !path.quals.ordered);
-}
-
-// The share of all rows that the index finds. Of values of several lanes it also finds those that
-// have one lane near the query's, and an index with scopes finds rows of other scopes. These are
-// dropped when the table's row has been looked at. For fp IS NULL an index with scopes finds all
-// that have no fingerprint.
+// The share of all rows that the index finds, of which the server drops those that do not match.
 Selectivity share_found(const PathEstimate& path, Selectivity matching) {
     IndexOptInfo* info = path.index;
+    const PathQuals& quals = path.quals;
+    bool has_scope = scope_columns(info) > 0;
+    // An index with scopes finds the rows without a fingerprint of all scopes.
+    if (quals.null_test != nullptr)
+        return has_scope ? share_of_clauses(path.root, info, list_make1(quals.null_test))
+                         : matching;
     // A partial index has only this share of the table's rows.
     double indexed = std::min(1.0, info->tuples / std::max(1.0, info->rel->tuples));
-    if (finds_everything(path))
+    // Every row is looked at where a condition gives no ball, as an equality by a collation that is
+    // not deterministic, and where one pass over the first of several lanes is the cheapest. In an
+    // order by distance, sums of the lanes' distances then tell the rows.
+    if (computes_lanes(info) && (quals.finds_all() || (path.is_one_pass && !quals.ordered)))
         return std::max(matching, indexed);
-    bool finds_others = path.layout.lane_count > 1 && !path.quals.nulls_only && !path.is_one_pass;
-    if (scope_columns(info) == 0 && !finds_others)
+    if (!has_scope && (path.layout.lane_count == 1 || path.is_one_pass))
         return matching;
-    if (path.quals.nulls_only)
-        return share_of_clauses(path.root, info, path.quals.fingerprint_clauses);
-    double others = path.quals.lookups() * near_by_chance(path) * indexed;
+    // Rows of other scopes, and those that have one of several lanes near the query's.
+    double others = quals.lookups() * near_by_chance(path) * indexed;
     return std::max(matching, std::min(indexed, matching + others));
-}
-
-// The number of close fingerprints to be expected in any ball.
-constexpr double kFewFingerprints = 10;
-
-// Distinct fingerprints among the rows that are found: by chance, and close ones.
-double expected_fingerprints(const PathEstimate& path) {
-    double near = path.quals.nulls_only ? 0 : path.entries * near_by_chance(path);
-    return std::min(path.rows, kFewFingerprints + near);
 }
 
 ProbePlan plan_of_lane(const PathEstimate& path, int lane) {
@@ -343,11 +328,13 @@ PathEstimate estimate_path(PlannerInfo* root, IndexPath* path, const PathQuals& 
         (quals.finds_all() || (quals.radius.rule == LaneRule::kSum &&
                                one_pass_is_cheaper(estimate.plan, quals.radius.bits, lanes)));
 
-    Selectivity matching = share_of_clauses(root, info, quals.clauses);
+    Selectivity matching = share_of_clauses(root, info, quals.conditions);
     estimate.scope_rows = clamp_row_est(matching * info->rel->tuples);
     estimate.found = share_found(estimate, matching);
     estimate.rows = clamp_row_est(estimate.found * info->rel->tuples);
-    estimate.fingerprints = expected_fingerprints(estimate);
+    constexpr double kClose = 10;
+    double by_chance = quals.null_test != nullptr ? 0 : near_by_chance(estimate);
+    estimate.fingerprints = std::min(estimate.rows, kClose + estimate.entries * by_chance);
 
     get_tablespace_page_costs(info->reltablespace, &estimate.random_page,
                               &estimate.sequential_page);
@@ -398,7 +385,7 @@ void add_plan(const PathEstimate& path, const ProbePlan& plan, double count, Sea
 // lanes have the radius of the first, and all others the next smaller one. A search for every row
 // reads one lane.
 SearchWork work_of_searches(const PathEstimate& path) {
-    if (path.quals.nulls_only)
+    if (path.quals.null_test != nullptr)
         // IS NULL takes one descent in the null table.
         return {1, 0, 1, path.random_page, 0};
     SearchWork work = {0, 0, 0, path.random_page, kLookupCost};

@@ -1,6 +1,6 @@
-// Looks for the objects of a table that contain the distance of a condition: a B-tree on the
-// expression fp <~> 5, a partition key, a CHECK constraint. The server matches these only with the
-// comparison as it was written, so the comparison must stay.
+// Looks for the indexes of a table that contain the distance of a condition. The server matches a
+// B-tree on the expression fp <~> 5 only with the comparison as it was written, so the comparison
+// must stay.
 #pragma once
 
 #include "server/pg.hpp"
@@ -8,8 +8,8 @@
 namespace simhash {
 
 struct DistanceUses {
-    bool by_others; // an index on the expression, a partition key, a CHECK constraint
-    bool by_index;  // an index of this access method on one of its sides
+    bool by_others;  // an index of another access method on the expression
+    bool by_simhash; // an index of ours on one of its sides
 };
 
 // `distance` is an expression a <~> b of the query that is being planned. Expects its table locked.

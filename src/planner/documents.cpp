@@ -57,17 +57,15 @@ Node* ball_around(PlannerInfo* root, Oid beside, Node* query, Node* similarity) 
     if (!OidIsValid(code) || !OidIsValid(radius) || !OidIsValid(constructor))
         return nullptr;
     // The lanes of the shingles that near_duplicate() compares: the defaults of minhash_code().
-    Const* bits = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
-                            Int32GetDatum(kLanesOfDocument * kFingerprintBits), false, true);
     Const* words =
         makeConst(TEXTOID, -1, InvalidOid, -1, CStringGetTextDatum("words"), false, false);
-    Const* width = makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(3), false, true);
-    Expr* center = call(code, BITOID, list_make4(query, bits, words, width));
-    Const* recall = makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-                              Float8GetDatum(kLaneRecall), false, FLOAT8PASSBYVAL);
-    Expr* within = call(F_INT8_INT4, INT8OID,
-                        list_make1(call(radius, INT4OID, list_make2(similarity, recall))));
-    Expr* ball = call(constructor, get_func_rettype(constructor), list_make2(center, within));
+    Expr* center =
+        call(code, BITOID,
+             list_make4(query, make_integer_constant(kLanesOfDocument * kFingerprintBits), words,
+                        make_integer_constant(3)));
+    Expr* bits = call(radius, INT4OID, list_make2(similarity, make_float_constant(kLaneRecall)));
+    Expr* ball = call(constructor, get_func_rettype(constructor),
+                      list_make2(center, call(F_INT8_INT4, INT8OID, list_make1(bits))));
     // With a constant document the ball is computed now, and not for each scan.
     return eval_const_expressions(root, reinterpret_cast<Node*>(ball));
 }
@@ -89,9 +87,7 @@ List* near_duplicate_condition(SupportRequestIndexCondition* request) {
             return make_condition(request, alike, condition.column, condition.query, false);
     }
     if (!has_similarity)
-        condition.third = reinterpret_cast<Node*>(
-            makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(kAlikeSimilarity),
-                      false, FLOAT8PASSBYVAL));
+        condition.third = reinterpret_cast<Node*>(make_float_constant(kAlikeSimilarity));
     Node* ball = ball_around(request->root, request->funcid, condition.query, condition.third);
     if (ball == nullptr)
         return NIL;
@@ -136,13 +132,15 @@ Node* estimate_near_duplicate(SupportRequestSelectivity* request) {
     if (count != 2 && count != 3)
         return nullptr;
     bool has_similarity = count == 3 && is_our_function(request->funcid, kNearDuplicate);
-    // This radius is taken, too, where the similarity is not known.
+    // This radius is taken, too, where the similarity is not known; NULL finds no row.
     int radius = kAlikeRadius;
     if (has_similarity) {
         Node* known =
             estimate_expression_value(request->root, static_cast<Node*>(lthird(request->args)));
         const Const* similarity = similarity_constant(known);
-        if (similarity != nullptr && is_possible_similarity(known))
+        if (is_null_constant(known))
+            radius = kNoRadius;
+        else if (similarity != nullptr && is_possible_similarity(known))
             radius = near_radius(DatumGetFloat8(similarity->constvalue));
     }
     request->selectivity =

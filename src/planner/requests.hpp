@@ -33,6 +33,10 @@ inline SelectivityContext context_of(const SupportRequestSelectivity& request) {
     return {request.root, request.varRelid, request.is_join, request.jointype, request.sjinfo};
 }
 
+// estimators.cpp: the share of rows whose text is like another one, by a radius of lanes. Rows that
+// share a passage are taken to be as many as near-duplicates.
+double document_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
+
 // Answers the question that is asked, by one of these functions. A null function answers nothing.
 Datum answer_planner(FunctionCallInfo fcinfo, Node* (*simplify)(const FuncExpr*),
                      List* (*serve)(SupportRequestIndexCondition*),

@@ -226,7 +226,7 @@ Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& compariso
         return nullptr;
     // The server matches a B-tree on this distance with the comparison as it is written.
     DistanceUses uses = uses_of_distance(root, comparison.distance);
-    if (uses.by_others && !uses.by_index)
+    if (uses.by_others && !uses.by_simhash)
         return nullptr;
     Node* predicate = predicate_for(root, comparison);
     if (predicate == nullptr || !uses.by_others)

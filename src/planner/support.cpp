@@ -25,12 +25,36 @@ namespace simhash {
 
 namespace {
 
+// The number of a column of one table in the query itself; 0 for any other expression.
+AttrNumber column_number(const Node* side, int* table) {
+    // A cast from bit varying to bit does not change the bytes.
+    while (IsA(side, RelabelType))
+        side = reinterpret_cast<const Node*>(reinterpret_cast<const RelabelType*>(side)->arg);
+    auto* column = reinterpret_cast<const Var*>(side);
+    if (!IsA(side, Var) || column->varlevelsup > 0)
+        return 0;
+    *table = column->varno;
+    return column->varattno;
+}
+
+// Whether the sides of a distance change places. The server compares expressions as they stand, so
+// an index or statistics on (fp <~> 5) and (a <~> b) serve 5 <~> fp and b <~> a, too.
+bool is_turned_round(Node* left, Node* right) {
+    if (!contain_var_clause(left))
+        return contain_var_clause(right);
+    int left_table = 0, right_table = 0;
+    AttrNumber a = column_number(left, &left_table), b = column_number(right, &right_table);
+    return a != 0 && b != 0 && left_table == right_table && a > b;
+}
+
 // The distance a <~> b of two arguments, where the family has the operator whose function is
 // hamming; else null.
 Node* make_distance(const DistanceFamily& family, Oid hamming, Node* left, Node* right) {
     Oid op = distance_operator(family, hamming);
     if (!OidIsValid(op))
         return nullptr;
+    if (is_turned_round(left, right))
+        std::swap(left, right);
     auto* distance = reinterpret_cast<OpExpr*>(
         make_opclause(op, INT4OID, false, reinterpret_cast<Expr*>(left),
                       reinterpret_cast<Expr*>(right), InvalidOid, InvalidOid));
@@ -40,19 +64,15 @@ Node* make_distance(const DistanceFamily& family, Oid hamming, Node* left, Node*
 }
 
 // hamming(a, b) becomes a <~> b, so that ORDER BY hamming(fp, $1) matches the index's ordering
-// operator. A side without columns goes to the right, so that an index or statistics on (fp <~> 5)
-// serve 5 <~> fp, too: the server compares expressions as they stand.
+// operator.
 Node* simplify_distance(const FuncExpr* call) {
     // The planner asks this before it opens the query's tables, so the hook is there in time.
     install_rewriting();
     const DistanceFamily* family = family_of(call->funcid, &DistanceFamily::hamming);
     if (family == nullptr || list_length(call->args) != 2)
         return nullptr;
-    auto* left = static_cast<Node*>(linitial(call->args));
-    auto* right = static_cast<Node*>(lsecond(call->args));
-    if (!contain_var_clause(left) && contain_var_clause(right))
-        std::swap(left, right);
-    return make_distance(*family, call->funcid, left, right);
+    return make_distance(*family, call->funcid, static_cast<Node*>(linitial(call->args)),
+                         static_cast<Node*>(lsecond(call->args)));
 }
 
 // ---- support function of hamming_within() ----
@@ -104,10 +124,11 @@ struct Beside {
     Node* comparison; // of the distance with a limit; null where there is none
 };
 
-void look_beside(const SupportRequestSelectivity& request, int64 radius, List* conditions,
+void look_beside(const SupportRequestSelectivity& request, int radius, List* conditions,
                  Beside* beside) {
     auto* left = static_cast<Node*>(linitial(request.args));
     auto* right = static_cast<Node*>(lsecond(request.args));
+    bool is_repeated = false;
     ListCell* cell;
     foreach (cell, conditions) {
         auto* clause = reinterpret_cast<Node*>(lfirst_node(RestrictInfo, cell)->clause);
@@ -116,15 +137,69 @@ void look_beside(const SupportRequestSelectivity& request, int64 radius, List* c
         if (!is_funcclause(clause) || reinterpret_cast<FuncExpr*>(clause)->funcid != request.funcid)
             continue;
         List* arguments = reinterpret_cast<FuncExpr*>(clause)->args;
-        const Const* other = bigint_constant(static_cast<Node*>(lthird(arguments)));
-        if (other == nullptr || DatumGetInt64(other->constvalue) <= radius ||
-            !equal(linitial(arguments), left) || !equal(lsecond(arguments), right))
+        // Of predicates that are the same the first counts, and the others find all of its rows.
+        if (arguments == request.args && is_repeated)
+            beside->wider = radius;
+        const Const* limit = bigint_constant(static_cast<Node*>(lthird(arguments)));
+        if (limit == nullptr || !equal(linitial(arguments), left) ||
+            !equal(lsecond(arguments), right))
             continue;
-        int wider = space_of(left, right).saturate(DatumGetInt64(other->constvalue));
-        if (beside->wider == kNoRadius || wider < beside->wider)
-            beside->wider = wider;
+        is_repeated |= equal(limit, lthird(request.args));
+        int other = space_of(left, right).saturate(DatumGetInt64(limit->constvalue));
+        // Beyond the greatest distance a wider one holds the same rows.
+        if (DatumGetInt64(limit->constvalue) > radius &&
+            (beside->wider == kNoRadius || other < beside->wider))
+            beside->wider = other;
     }
 }
+
+// The distance of a predicate about two columns of one row, if there are statistics of it: by
+// CREATE STATISTICS or an index on the expression. Else null.
+Node* distance_with_statistics(const SupportRequestSelectivity& request) {
+    const DistanceFamily* family = family_of(request.funcid, &DistanceFamily::within);
+    auto* left = static_cast<Node*>(linitial(request.args));
+    auto* right = static_cast<Node*>(lsecond(request.args));
+    if (family == nullptr || request.is_join || !contain_var_clause(left) ||
+        !contain_var_clause(right))
+        return nullptr;
+    Oid types[] = {family->type, family->type};
+    Oid hamming = sibling_function(request.funcid, "hamming", types, 2, family->hamming);
+    Node* distance = OidIsValid(hamming) ? make_distance(*family, hamming, left, right) : nullptr;
+    if (distance == nullptr)
+        return nullptr;
+    VariableStatData statistics;
+    examine_variable(request.root, distance, request.varRelid, &statistics);
+    bool are_there = HeapTupleIsValid(statistics.statsTuple);
+    ReleaseVariableStats(statistics);
+    return are_there ? distance : nullptr;
+}
+
+// The share of the rows within a radius, and beyond another one, as if there were no other
+// condition.
+class Shares {
+  public:
+    explicit Shares(const SupportRequestSelectivity& request)
+        : request_(request), distance_(distance_with_statistics(request)) {}
+
+    double within(int radius, int beyond = kNoRadius) const {
+        if (distance_ == nullptr)
+            return within_selectivity(context_of(request_),
+                                      static_cast<Node*>(linitial(request_.args)),
+                                      static_cast<Node*>(lsecond(request_.args)), radius, beyond);
+        return std::max(0.0, at_most(radius) - at_most(beyond));
+    }
+
+  private:
+    // As the server estimates distance < radius + 1.
+    double at_most(int radius) const {
+        Const* limit = make_integer_constant(radius + 1);
+        return restriction_selectivity(request_.root, Int4LessOperator,
+                                       list_make2(distance_, limit), InvalidOid, request_.varRelid);
+    }
+
+    const SupportRequestSelectivity& request_;
+    Node* distance_;
+};
 
 // The share of the rows that meet what stands beside a predicate, among those with no such
 // condition. The server multiplies the shares of all conditions, as if one did not depend on the
@@ -132,9 +207,7 @@ void look_beside(const SupportRequestSelectivity& request, int64 radius, List* c
 // stays stands beside its own predicate. So the share of the narrower predicate is that of the rows
 // within the wider one, and the share of a predicate that of the rows that meet the comparison.
 double share_of_predicate(const SupportRequestSelectivity& request, int radius) {
-    SelectivityContext context = context_of(request);
-    auto* left = static_cast<Node*>(linitial(request.args));
-    auto* right = static_cast<Node*>(lsecond(request.args));
+    Shares shares(request);
     Beside beside = {kNoRadius, nullptr};
     int table = -1;
     Relids tables = pull_varnos(request.root, reinterpret_cast<Node*>(request.args));
@@ -146,11 +219,10 @@ double share_of_predicate(const SupportRequestSelectivity& request, int radius) 
         look_beside(request, radius, relation->baserestrictinfo, &beside);
         look_beside(request, radius, relation->joininfo, &beside);
     }
-    double share = within_selectivity(context, left, right, radius);
+    double share = shares.within(radius);
     if (beside.wider != kNoRadius) {
-        double wider = within_selectivity(context, left, right, beside.wider);
-        double ring = within_selectivity(context, left, right, beside.wider, radius);
-        return wider > 0 ? 1 - ring / wider : share;
+        double wider = shares.within(beside.wider);
+        return wider > 0 ? 1 - shares.within(beside.wider, radius) / wider : share;
     }
     if (beside.comparison == nullptr)
         return share;

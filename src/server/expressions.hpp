@@ -22,6 +22,15 @@ inline Const* make_bigint_constant(int64 value) {
                      FLOAT8PASSBYVAL);
 }
 
+inline Const* make_integer_constant(int32 value) {
+    return makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(value), false, true);
+}
+
+inline Const* make_float_constant(double value) {
+    return makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8), Float8GetDatum(value), false,
+                     FLOAT8PASSBYVAL);
+}
+
 inline Const* make_code_constant(VarBit* code) {
     return makeConst(BITOID, -1, InvalidOid, -1, VarBitPGetDatum(code), false, false);
 }

@@ -27,7 +27,6 @@
 
 #include "core/bits/ball.hpp"
 #include "core/bits/ball_size.hpp"
-#include "core/text/document_lanes.hpp"
 #include "values/fingerprint/ball.hpp"
 #include "values/code/bit_ball.hpp"
 #include "server/expressions.hpp"
@@ -334,49 +333,6 @@ double within_selectivity(const SelectivityContext& context, Node* left, Node* r
     return share;
 }
 
-// ---- texts ----
-
-namespace {
-
-bool is_text(Oid type) {
-    Oid base = getBaseType(type);
-    return base == TEXTOID || base == VARCHAROID;
-}
-
-// The share of rows whose text equals a known one, as the server estimates it: it lists common
-// texts, such as an empty page, unless they are long.
-double equal_texts_share(const SelectivityContext& context, List* arguments) {
-    VariableStatData column;
-    Node* other;
-    bool column_on_left;
-    if (!get_restriction_variable(context.root, arguments, context.relation, &column, &other,
-                                  &column_on_left))
-        return 0;
-    double share = 0;
-    if (IsA(other, Const) && is_text(column.vartype) &&
-        is_text(reinterpret_cast<Const*>(other)->consttype)) {
-        auto* text = reinterpret_cast<Const*>(other);
-        share = var_eq_const(&column, TextEqualOperator, C_COLLATION_OID, text->constvalue,
-                             text->constisnull, column_on_left, false);
-    }
-    ReleaseVariableStats(column);
-    return share;
-}
-
-} // namespace
-
-double document_selectivity(const SelectivityContext& context, Node* left, Node* right,
-                            int radius) {
-    // A column of texts has no statistics of fingerprints: an average query is estimated.
-    double share = within_selectivity(context, left, right, radius);
-    if (!context.is_join && share > 0) {
-        List* arguments = list_make2(left, right);
-        share = std::max(share, equal_texts_share(context, arguments));
-        list_free(arguments);
-    }
-    return share;
-}
-
 // ---- balls ----
 
 namespace {
@@ -422,63 +378,4 @@ BallEstimate examine_ball(PlannerInfo* root, Node* ball, int greatest_distance, 
     return estimate;
 }
 
-namespace {
-
-// The value is a fingerprint, a code or a text.
-double ball_operator_selectivity(const SelectivityContext& context, Node* value, Node* ball) {
-    HammingSpace space = space_of(value, ball);
-    BallEstimate estimate = examine_ball(context.root, ball, space.bits, space.likely_radius());
-    if (estimate.never)
-        return 0;
-    // Where the center is not known, the ball itself stands for an unknown query.
-    return within_selectivity(context, value, estimate.center != nullptr ? estimate.center : ball,
-                              estimate.radius);
-}
-
-// The estimate for an operator that has our estimators. A user may declare one of any types with
-// them, so nothing is taken for granted.
-double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
-    if (list_length(arguments) != 2)
-        return DEFAULT_EQ_SEL;
-    auto* left = static_cast<Node*>(linitial(arguments));
-    auto* right = static_cast<Node*>(lsecond(arguments));
-    if (family_of_ball(exprType(right)) != nullptr)
-        return ball_operator_selectivity(context, left, right);
-    if (family_of_ball(exprType(left)) != nullptr)
-        return ball_operator_selectivity(context, right, left);
-    Oid function = get_opcode(op);
-    if (is_our_function(function, kDocumentsAlike) || is_our_function(function, kPassageShared))
-        return document_selectivity(context, left, right, kAlikeRadius);
-    // =~~ of codes has the likely radius, and an operator of another type is taken to find as few.
-    int radius = radius_of_near(function);
-    return within_selectivity(context, left, right,
-                              radius != kNoRadius ? radius : space_of(left, right).likely_radius());
-}
-
-} // namespace
-
 } // namespace simhash
-
-using namespace simhash;
-
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_hamming_restrict);
-PG_FUNCTION_INFO_V1(simhash_hamming_join);
-
-Datum simhash_hamming_restrict(PG_FUNCTION_ARGS) {
-    auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
-    auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
-    // A restriction estimator gets root, operator, arguments, and the relation of the variable.
-    SelectivityContext context = {root, PG_GETARG_INT32(3), false, JOIN_INNER, nullptr};
-    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
-}
-
-Datum simhash_hamming_join(PG_FUNCTION_ARGS) {
-    auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
-    auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
-    // A join estimator gets root, operator, arguments, type of the join, and the join.
-    auto* join = reinterpret_cast<SpecialJoinInfo*>(PG_GETARG_POINTER(4));
-    SelectivityContext context = {root, 0, true, JoinType(PG_GETARG_INT16(3)), join};
-    PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
-}
-}

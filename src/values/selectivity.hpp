@@ -1,5 +1,5 @@
-// How many rows lie in a ball. The operators' estimators, the planner's support functions and the
-// index's cost estimate ask for it.
+// How many rows lie in a ball, by the statistics of the column. The planner's side and the index's
+// cost estimate ask for it.
 #pragma once
 
 #include "core/bits/ball.hpp"
@@ -33,9 +33,5 @@ struct SelectivityContext {
 // `radius` and more than `beyond` (any integers): 0 to 1.
 double within_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius,
                           int beyond = kNoRadius);
-
-// The same for two texts, whose fingerprints are by minhash(). Rows that share a passage are taken
-// to be as many as near-duplicates.
-double document_selectivity(const SelectivityContext& context, Node* left, Node* right, int radius);
 
 } // namespace simhash
