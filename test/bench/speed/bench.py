@@ -45,6 +45,9 @@ SINGLE_ROWS = 40_000        # inserted one by one, in all
 MOST_DOCUMENTS = 20_000
 BUILD_MEMORY = "1GB"        # maintenance_work_mem
 WHOLE_BYTES = 80            # of memory for a fingerprint of pairs, groups, clusters and joins: what the last of them need
+# PostgreSQL's defaults of what run.sh sets.
+DEFAULT_SETTINGS = dict(fsync="on", shared_buffers="128MB", max_wal_size="1GB", autovacuum="on", jit="on", synchronous_commit="on",
+                        checkpoint_timeout="5min", work_mem="4MB", max_parallel_workers_per_gather="2")
 # What each part measures:
 #   build      each index built serially: time, WAL, peak memory without shared buffers, bytes per row; the first method and the B-tree also
 #              with 1 and 2 workers
@@ -52,6 +55,7 @@ WHOLE_BYTES = 80            # of memory for a fingerprint of pairs, groups, clus
 #              radius 3 at the most rows beside the fewest, in turns
 #   nearest    the same with ORDER BY … LIMIT n
 #   wire       pgbench -M prepared, 1, 2 and 8 clients on the same machine; seven of ten queries find a row
+#   defaults   the probe, the nearest and the latency over the wire, of simhash and the primary key, with PostgreSQL's default settings
 #   cold       after a restart and, as root, with the kernel's file cache dropped: 200 queries in one statement
 #   whole      pairs, clusters and a join of all rows, with memory for all fingerprints and for a quarter of them
 #   hot        1 % of the rows have one fingerprint; queries at least 16 bits away that share one block with it, against queries that share
@@ -62,7 +66,7 @@ WHOLE_BYTES = 80            # of memory for a fingerprint of pairs, groups, clus
 #   wide       codes of 256 bits within 31 and of 128 within 18, of four kinds (codes.cpp): builds, lateral joins, the 10 nearest, answers
 #              beside brute force; of clustered codes also pgbench, pairs, faiss, and 1 000 rows of one code
 #   documents  fingerprints of at most 20 000 texts in /usr/share/doc and /usr/share/man
-PARTS = ("build", "probe", "nearest", "wire", "cold", "whole", "hot", "insert", "grow", "documents", "wide")
+PARTS = ("build", "probe", "nearest", "wire", "defaults", "cold", "whole", "hot", "insert", "grow", "documents", "wide")
 
 
 class Results:
@@ -113,6 +117,14 @@ class Server:
         if os.getuid() == 0:
             command = ["setpriv", f"--reuid={self.user}", f"--regid={self.user}", "--init-groups"] + command
         subprocess.run(command, check=True, cwd="/")
+
+    @contextlib.contextmanager
+    def default_settings(self):
+        self.run("CHECKPOINT", *[f"ALTER SYSTEM SET {name} = '{value}'" for name, value in DEFAULT_SETTINGS.items()])
+        self.restart()
+        yield
+        self.run("ALTER SYSTEM RESET ALL")
+        self.restart()
 
     def wal_position(self):
         return int(self.value("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')"))
@@ -404,6 +416,18 @@ class Bench:
                     self.results.add(f"wire: latency, {percent} %", key, "µs",
                                      [log[len(log) * percent // 100] for _, log in rounds], rows, clients=clients)
 
+    def defaults(self, table, rows):
+        methods = self.chosen("simhash", "pk")
+        self.close_sessions()
+        with self.server.default_settings():
+            selects = {m: m.within(3) for m in methods}
+            self.measure_lateral("defaults: probe", selects, table, "query", rows, PROBE_ROUNDS, ROUNDS, radius=3)
+            self.measure_lateral("defaults: nearest", {m: m.nearest(10) for m in methods if m.nearest}, table, "query", rows, ROUNDS, count=10)
+            runs = interleaved(methods, TARGET_ROUNDS, lambda m: self.pgbench(self.wire_script(m, table, rows), 1, "-T", str(WIRE_SECONDS)))
+            for key, rounds in runs.items():
+                self.results.add("defaults: latency, mean", key, "µs", [statistics.mean(log) for _, log in rounds], rows, clients=1)
+            self.close_sessions()
+
     # ---- 4: cold caches ----
 
     def cold_once(self, method, table):
@@ -628,11 +652,11 @@ class Bench:
     def run_size(self, rows):
         parts = self.options.parts
         say(f"{rows} rows")
-        if {"build", "probe", "nearest", "wire", "cold", "whole", "grow"} & set(parts):
+        if {"build", "probe", "nearest", "wire", "defaults", "cold", "whole", "grow"} & set(parts):
             self.load("clustered", "clustered", rows)
             self.build("clustered", rows)
             self.make_queries("query", "clustered", rows)
-            for part in ("probe", "nearest", "wire", "cold", "whole"):
+            for part in ("probe", "nearest", "wire", "defaults", "cold", "whole"):
                 if part in parts:
                     getattr(self, part)("clustered", rows)
             if "grow" in parts and INSERT_ROWS < rows <= MANY_ROWS:
