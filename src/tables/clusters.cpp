@@ -7,92 +7,55 @@
 
 #include "core/pairs/clusters.hpp"
 #include "server/arguments.hpp"
+#include "server/paged_array.hpp"
 #include "tables/collector.hpp"
-#include "server/temporary_file.hpp"
 
 using namespace simhash;
 
 namespace {
 
-// The fingerprints of a partition's rows in their order, and later the names of their clusters. If
-// they do not fit into memory, they are in a temporary file and pass through memory in batches. The
-// file is removed with the last batch, or with the memory context: a query need not ask for every
+// The fingerprints of a partition's rows in their order, and later the names of their clusters.
+// They are removed with the last name, or with the memory context: a query need not ask for every
 // row.
 class RowNames {
   public:
-    RowNames(MemoryContext context, size_t rows) : files_(context) {
-        // This memory comes beside what the search needs if the fingerprints of all rows differ.
-        bool fit = rows <= get_hash_memory_limit() / (kBytesPerFingerprint + sizeof(uint64_t));
-        room_ = fit ? rows : std::min(rows, kBlock);
-        batch_ = allocate<uint64_t>(context, room_);
-    }
+    // What rows take comes beside what the search needs if the fingerprints of all differ.
+    explicit RowNames(MemoryContext context)
+        : pool_(context, get_hash_memory_limit() / (kBytesPerFingerprint + sizeof(uint64_t)) *
+                             sizeof(uint64_t)),
+          rows_(&pool_) {}
 
-    // Takes the fingerprint of the next row.
-    // This is called for each row of the partition, in order, also for one without a value.
-    void add(uint64_t fingerprint) {
-        if (count_ == room_)
-            write_batch();
-        batch_[count_++] = fingerprint;
-    }
+    // Takes the fingerprint of the next row of the partition, also of one without a value.
+    void add(uint64_t fingerprint) { rows_.add(fingerprint); }
 
-    // To be called after the last row was added. The clusters are released with the last batch.
-    void set_clusters(Clusters* clusters) {
-        clusters_ = clusters;
-        rows_ = begin_ + count_;
-        if (file_.exists()) {
-            write_batch();
-            // The batch was full of the last rows; now the first ones come back.
-            begin_ = 0;
-            read_batch();
-        }
-        name_batch();
-    }
+    // To be called after the last row was added. The clusters are released with the last name.
+    void set_clusters(Clusters* clusters) { clusters_ = clusters; }
 
     // Expects that rows are asked for in their order.
-    // The window function is called for the rows in their order, so a batch is read once.
     uint64_t name(size_t row) {
-        if (row == begin_ + count_) {
-            begin_ += count_;
-            read_batch();
-            name_batch();
-        }
-        return batch_[row - begin_];
+        if (row % kBatch == 0)
+            name_batch(row);
+        return batch_[row % kBatch];
     }
 
   private:
-    // A batch takes 64 kB.
-    static constexpr size_t kBlock = size_t{1} << 13; // rows
+    static constexpr size_t kBatch = 256; // rows
 
-    void write_batch() {
-        if (!file_.exists())
-            file_ = files_.create();
-        file_.append(batch_, count_ * sizeof(uint64_t));
-        begin_ += count_;
-        count_ = 0;
-    }
-
-    // Reads as many rows from begin_ on as the memory holds.
-    void read_batch() {
-        count_ = std::min(room_, rows_ - begin_);
-        file_.read(int64(begin_ * sizeof(uint64_t)), batch_, count_ * sizeof(uint64_t));
-    }
-
-    // Names are looked up batch by batch. After the last one nothing else needs the links.
-    void name_batch() {
-        clusters_->replace_by_names({batch_, count_});
-        if (begin_ + count_ < rows_)
+    void name_batch(size_t begin) {
+        size_t count = std::min(kBatch, rows_.size() - begin);
+        for (size_t i = 0; i < count; i++)
+            batch_[i] = rows_[begin + i];
+        clusters_->replace_by_names({batch_, count});
+        if (begin + count < rows_.size())
             return;
         clusters_->release();
-        file_.close();
+        rows_.close();
     }
 
-    TemporaryFiles files_;
-    uint64_t* batch_; // [room_], of which count_ are rows, from row begin_ on
-    size_t room_;
-    size_t begin_ = 0, count_ = 0;
-    size_t rows_ = 0;
-    TemporaryFile file_;
+    PagePool pool_;
+    PagedArray<uint64_t> rows_;
     Clusters* clusters_ = nullptr;
+    uint64_t batch_[kBatch]; // names
 };
 
 // The server keeps this for the partition. It begins as zeros.
@@ -209,7 +172,7 @@ void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Parti
     MemoryContext context = GetMemoryChunkContext(partition);
     MemoryContext caller = MemoryContextSwitchTo(context);
     Collector collector(context);
-    partition->names = new (allocate<RowNames>(context, 1)) RowNames(context, size_t(rows));
+    partition->names = new (allocate<RowNames>(context, 1)) RowNames(context);
     collect_rows(window, rows, &collector, partition->names);
     partition->names->set_clusters(find_clusters(&collector, radius));
     MemoryContextSwitchTo(caller);
