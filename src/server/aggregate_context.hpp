@@ -1,7 +1,9 @@
-// Finds the memory context in which an aggregate keeps its state.
+// The states of aggregates, and the memory context in which they are.
 #pragma once
 
 #include "server/pg.hpp"
+
+#include <new>
 
 namespace simhash {
 
@@ -15,6 +17,23 @@ inline MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
         ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                         errmsg("aggregate function called in non-aggregate context")));
     return context;
+}
+
+template <typename State>
+State* new_state(MemoryContext context) {
+    return new (MemoryContextAlloc(context, sizeof(State))) State{};
+}
+
+template <typename State>
+State* state_argument(FunctionCallInfo fcinfo, int argument) {
+    return reinterpret_cast<State*>(PG_GETARG_POINTER(argument));
+}
+
+// The state to which a transition or combine function adds. It lives from row to row.
+template <typename State>
+State* group_state(FunctionCallInfo fcinfo) {
+    MemoryContext context = aggregate_context(fcinfo);
+    return PG_ARGISNULL(0) ? new_state<State>(context) : state_argument<State>(fcinfo, 0);
 }
 
 } // namespace simhash

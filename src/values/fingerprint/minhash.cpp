@@ -162,16 +162,6 @@ auto features_of_tsvector(FunctionCallInfo fcinfo) {
 // minima adds the waiting features first. The state stands for the same set of features before and
 // after, so final and combine functions may do this to a state that is used again, as in a window.
 
-Minima* new_state(MemoryContext context) {
-    auto* minima = static_cast<Minima*>(MemoryContextAlloc(context, sizeof(Minima)));
-    *minima = Minima{};
-    return minima;
-}
-
-Minima* state_argument(FunctionCallInfo fcinfo, int argument) {
-    return reinterpret_cast<Minima*>(PG_GETARG_POINTER(argument));
-}
-
 } // namespace
 
 // minhash(document text, features text, width integer) -> bigint
@@ -220,19 +210,17 @@ Datum simhash_minhash_code_tsvector(PG_FUNCTION_ARGS) {
 
 // (state, feature text). A feature that is NULL is none.
 Datum simhash_minhash_agg_transition(PG_FUNCTION_ARGS) {
-    MemoryContext context = aggregate_context(fcinfo);
-    Minima* minima = PG_ARGISNULL(0) ? new_state(context) : state_argument(fcinfo, 0);
+    auto* minima = group_state<Minima>(fcinfo);
     if (!PG_ARGISNULL(1))
         minima->add(hash_server_text(HashKind::kXxh3, PG_GETARG_DATUM(1)));
     PG_RETURN_POINTER(minima);
 }
 
 Datum simhash_minhash_agg_combine(PG_FUNCTION_ARGS) {
-    MemoryContext context = aggregate_context(fcinfo);
-    Minima* minima = PG_ARGISNULL(0) ? new_state(context) : state_argument(fcinfo, 0);
+    auto* minima = group_state<Minima>(fcinfo);
     // Without a feature the other state has no minima to add, and add() would say that it had.
-    if (!PG_ARGISNULL(1) && state_argument(fcinfo, 1)->any())
-        minima->add(state_argument(fcinfo, 1)->values());
+    if (!PG_ARGISNULL(1) && state_argument<Minima>(fcinfo, 1)->any())
+        minima->add(state_argument<Minima>(fcinfo, 1)->values());
     PG_RETURN_POINTER(minima);
 }
 
@@ -240,7 +228,7 @@ Datum simhash_minhash_agg_combine(PG_FUNCTION_ARGS) {
 // was no feature.
 Datum simhash_minhash_agg_serialize(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
-    Minima* minima = state_argument(fcinfo, 0);
+    auto* minima = state_argument<Minima>(fcinfo, 0);
     size_t bytes = minima->any() ? sizeof(Minima::Values) : 0;
     bytea* serialized = static_cast<bytea*>(palloc(VARHDRSZ + bytes));
     SET_VARSIZE(serialized, VARHDRSZ + bytes);
@@ -260,7 +248,7 @@ Datum simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS) {
                         errmsg("invalid state of aggregate minhash_agg"),
                         errdetail("The state has %zu bytes.", bytes),
                         errhint("It has %zu bytes, or none.", sizeof values)));
-    Minima* minima = new_state(CurrentMemoryContext);
+    auto* minima = new_state<Minima>(CurrentMemoryContext);
     if (bytes != 0) {
         memcpy(values.data(), VARDATA_ANY(serialized), bytes);
         minima->add(values);
@@ -272,7 +260,7 @@ Datum simhash_minhash_agg_final(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    return minhash_datum(fcinfo, *state_argument(fcinfo, 0));
+    return minhash_datum(fcinfo, *state_argument<Minima>(fcinfo, 0));
 }
 
 // minhash_radius(similarity double precision, recall double precision) -> integer

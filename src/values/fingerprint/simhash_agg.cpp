@@ -20,17 +20,6 @@ namespace {
 
 using namespace simhash;
 
-// The state lives in the context of the group, from row to row.
-Votes* new_state(MemoryContext context) {
-    Votes* votes = static_cast<Votes*>(MemoryContextAlloc(context, sizeof(Votes)));
-    *votes = Votes{};
-    return votes;
-}
-
-Votes* state_argument(FunctionCallInfo fcinfo, int argument) {
-    return reinterpret_cast<Votes*>(PG_GETARG_POINTER(argument));
-}
-
 // A worker sends its state to its leader on the same machine as it is in memory.
 static_assert(sizeof(Votes) == 65 * sizeof(Votes::Sum) + sizeof(uint64_t), "there is no padding");
 
@@ -38,8 +27,7 @@ static_assert(sizeof(Votes) == 65 * sizeof(Votes::Sum) + sizeof(uint64_t), "ther
 
 // (state, feature text [, weight float8]). A feature that is NULL does not vote.
 Datum simhash_agg_transition(PG_FUNCTION_ARGS) {
-    MemoryContext context = aggregate_context(fcinfo);
-    Votes* votes = PG_ARGISNULL(0) ? new_state(context) : state_argument(fcinfo, 0);
+    auto* votes = group_state<Votes>(fcinfo);
     if (PG_ARGISNULL(1))
         PG_RETURN_POINTER(votes);
     __int128 weight = __int128(1) << kWeightFraction;
@@ -55,12 +43,11 @@ Datum simhash_agg_transition(PG_FUNCTION_ARGS) {
 }
 
 Datum simhash_agg_combine(PG_FUNCTION_ARGS) {
-    MemoryContext context = aggregate_context(fcinfo);
-    Votes* votes = PG_ARGISNULL(0) ? new_state(context) : state_argument(fcinfo, 0);
+    auto* votes = group_state<Votes>(fcinfo);
     // The state of a worker that had no row is NULL. The first state may be changed in place, the
     // second one only read.
     if (!PG_ARGISNULL(1))
-        votes->add(*state_argument(fcinfo, 1));
+        votes->add(*state_argument<Votes>(fcinfo, 1));
     PG_RETURN_POINTER(votes);
 }
 
@@ -68,7 +55,7 @@ Datum simhash_agg_serialize(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
     bytea* bytes = static_cast<bytea*>(palloc(VARHDRSZ + sizeof(Votes)));
     SET_VARSIZE(bytes, VARHDRSZ + sizeof(Votes));
-    memcpy(VARDATA(bytes), state_argument(fcinfo, 0), sizeof(Votes));
+    memcpy(VARDATA(bytes), state_argument<Votes>(fcinfo, 0), sizeof(Votes));
     PG_RETURN_BYTEA_P(bytes);
 }
 
@@ -76,7 +63,7 @@ Datum simhash_agg_deserialize(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
     const bytea* bytes = PG_GETARG_BYTEA_PP(0);
     // The server gives a context that lasts until the state is combined.
-    Votes* votes = new_state(CurrentMemoryContext);
+    auto* votes = new_state<Votes>(CurrentMemoryContext);
     bool has_size = VARSIZE_ANY_EXHDR(bytes) == sizeof(Votes);
     if (has_size)
         memcpy(votes, VARDATA_ANY(bytes), sizeof(Votes));
@@ -90,7 +77,7 @@ Datum simhash_agg_deserialize(PG_FUNCTION_ARGS) {
 Datum simhash_agg_final(PG_FUNCTION_ARGS) {
     aggregate_context(fcinfo);
     uint64_t fingerprint;
-    if (PG_ARGISNULL(0) || !state_argument(fcinfo, 0)->fingerprint(&fingerprint))
+    if (PG_ARGISNULL(0) || !state_argument<Votes>(fcinfo, 0)->fingerprint(&fingerprint))
         PG_RETURN_NULL();
     PG_RETURN_INT64(int64(fingerprint));
 }

@@ -138,9 +138,7 @@ FeatureSet features_of(text* document, FeatureKind features, int width) {
 }
 
 bool is_shingle_set(Oid type) {
-    Oid input, parameter;
-    getTypeInputInfo(getBaseType(type), &input, &parameter);
-    return is_our_function(input, {"simhash_shingle_set_in", simhash_shingle_set_in});
+    return is_our_type(getBaseType(type), {"simhash_shingle_set_in", simhash_shingle_set_in});
 }
 
 const ShingleSet* datum_get_shingle_set(Datum value) {
