@@ -44,13 +44,9 @@ uint32 PagePool::free_frame() {
 }
 
 void PagePool::add_frame() {
-    if (count_ == capacity_) {
-        constexpr size_t kFirstCapacity = 64;
-        // Only the table of frames moves here. The frames' bytes stay where they are, because
-        // callers have pointers to them.
-        capacity_ = std::min(most_, std::max(kFirstCapacity, 2 * capacity_));
-        frames_ = resized(context_, frames_, capacity_);
-    }
+    // Only the table of frames moves here. The frames' bytes stay where they are, because callers
+    // have pointers to them.
+    make_room(context_, &frames_, &capacity_, count_ + 1);
     frames_[count_] = {static_cast<char*>(MemoryContextAlloc(context_, kPageBytes)), nullptr, 0,
                        false, false};
     count_++;

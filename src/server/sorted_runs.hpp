@@ -7,6 +7,7 @@
 
 #include "server/pg.hpp"
 #include "core/pairs/radix_sort.hpp"
+#include "server/growing.hpp"
 #include "server/temporary_file.hpp"
 
 namespace simhash {
@@ -86,14 +87,8 @@ class Merge {
     void add(const SortedRun<AnyEntry>& run) {
         if (run.count == 0)
             return;
-        if (run_count_ == run_capacity_) {
-            Assert(run_capacity_ <= INT_MAX / 4); // numbers of nodes are ints, and up to twice that
-            run_capacity_ = std::max(2 * run_capacity_, 64);
-            size_t bytes = run_capacity_ * sizeof(SortedRun<AnyEntry>);
-            runs_ = static_cast<SortedRun<AnyEntry>*>(runs_ == nullptr
-                                                          ? MemoryContextAlloc(context_, bytes)
-                                                          : repalloc_huge(runs_, bytes));
-        }
+        Assert(run_count_ <= INT_MAX / 4); // numbers of nodes are ints, and up to twice that
+        make_room(context_, &runs_, &run_capacity_, size_t(run_count_) + 1);
         // An empty run would be a node that never has entries; add() leaves it out.
         runs_[run_count_++] = run;
     }
@@ -225,7 +220,8 @@ class Merge {
 
     MemoryContext context_;
     SortedRun<AnyEntry>* runs_ = nullptr;
-    int run_count_ = 0, run_capacity_ = 0;
+    int run_count_ = 0;
+    size_t run_capacity_ = 0;
     size_t run_batch_ = 0;  // entries of a run's buffer
     Node* nodes_ = nullptr; // run_count_ - 1 above the runs, the root first; then those of the runs
     AnyEntry* buffers_ = nullptr;

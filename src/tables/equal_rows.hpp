@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "server/growing.hpp"
+#include "server/arguments.hpp"
 #include "server/sorter.hpp"
 #include "tables/copies.hpp"
 
@@ -31,13 +31,13 @@ class EqualRows {
             // Equal hashes come one after another, in order of their rows. So the first row with a
             // value is met first, and becomes the model.
             if (entry.first != hash)
-                count_ = 0;
+                models_.clear();
             hash = entry.first;
-            Model* end = models_ + count_;
+            Model* end = models_.data() + models_.size();
             Model* model = std::find_if(
-                models_, end, [&](const Model& model) { return are_equal(model.row, row); });
+                models_.data(), end, [&](const Model& model) { return are_equal(model.row, row); });
             if (model == end) {
-                add_model(row);
+                models_.add({row, row});
                 give(row);
             } else {
                 copies_.append(model->last_copy, row);
@@ -52,15 +52,9 @@ class EqualRows {
         RowNumber row, last_copy;
     };
 
-    void add_model(RowNumber row) {
-        make_room(CurrentMemoryContext, &models_, &capacity_, count_ + 1);
-        models_[count_++] = {row, row};
-    }
-
     Copies& copies_;
-    ExternalSorter<Pair> by_hash_; // (hash, row)
-    Model* models_ = nullptr;      // [capacity_]: those of one hash, as good as always one
-    size_t count_ = 0, capacity_ = 0;
+    ExternalSorter<Pair> by_hash_;                // (hash, row)
+    GrowingArray<Model> models_{server_memory()}; // those of one hash, as good as always one
 };
 
 } // namespace simhash

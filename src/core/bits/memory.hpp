@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 
 namespace simhash {
 
@@ -30,6 +31,7 @@ class GrowingArray {
     const Item* data() const { return items_; }
     Item& operator[](size_t i) { return items_[i]; }
     const Item& operator[](size_t i) const { return items_[i]; }
+    std::span<const Item> all() const { return {items_, size_}; }
 
     void add(const Item& item) { *add_room(1) = item, size_++; }
     // Makes room for `more` items behind the last one, and returns it.

@@ -303,19 +303,16 @@ void take_part(const Participant& self) {
 void finish_trees(const Participant& self) {
     pause_for_test("build-upper-levels");
     for (int tree = 0; tree < tree_count(*self.build.layout); tree++) {
-        Pivots pivots;
+        Pivots pivots(server_memory());
         // In the order of the ranges the pivots of all leaves ascend.
         for (int range = 0; range < self.shared->range_counts[tree]; range++) {
             TemporaryFile file =
                 TemporaryFile::open(&self.shared->files, pivot_file_name(tree, range).text);
             if (!file.exists())
                 elog(ERROR, "pivots of key range %d of tree %d are missing", range, tree);
-            Pivot pivot;
-            for (int64 at = 0; at < file.size(); at += int64(sizeof(pivot))) {
-                CHECK_FOR_INTERRUPTS();
-                file.read(at, &pivot, sizeof(pivot));
-                pivots.add(pivot);
-            }
+            size_t count = size_t(file.size()) / sizeof(Pivot);
+            file.read(0, pivots.add_room(count), count * sizeof(Pivot));
+            pivots.added(count);
             file.close();
         }
         write_upper_levels(self.build.tree(tree), pivots, self.pages);

@@ -1,8 +1,6 @@
 // Writes new trees. See the header.
 #include "index/build/tree_writer.hpp"
 
-#include "server/growing.hpp"
-
 #include <algorithm>
 
 namespace simhash {
@@ -50,17 +48,6 @@ void NewPages::release() {
         RecordFreeIndexPage(index_, next_++);
     // A search of the map begins at its upper pages, which this brings up to date.
     IndexFreeSpaceMapVacuum(index_);
-}
-
-void Pivots::add(const Pivot& pivot) {
-    make_room(CurrentMemoryContext, &pivots_, &capacity_, count_ + 1);
-    pivots_[count_++] = pivot;
-}
-
-void Pivots::release() {
-    if (pivots_ != nullptr)
-        pfree(pivots_);
-    *this = Pivots();
 }
 
 LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range,
@@ -181,7 +168,7 @@ void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) 
     auto* page = static_cast<Page>(palloc(BLCKSZ));
     for (int level = 1; !below.all().empty(); level++) {
         std::span<const Pivot> pivots = below.all();
-        Pivots above;
+        Pivots above(server_memory());
         // The last level fits into one page, and that page is the root, whose block is fixed.
         bool is_root = pivots.size() <= pivots_of_page;
         Buffer buffer =

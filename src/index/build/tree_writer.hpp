@@ -4,20 +4,12 @@
 #pragma once
 
 #include "index/store/tree.hpp"
+#include "server/arguments.hpp"
 
 namespace simhash {
 
-// The pivots of the pages of a level, in order, in memory that lasts until release().
-class Pivots {
-  public:
-    void add(const Pivot& pivot);
-    std::span<const Pivot> all() const { return {pivots_, count_}; }
-    void release();
-
-  private:
-    Pivot* pivots_ = nullptr;
-    size_t count_ = 0, capacity_ = 0;
-};
+// The pivots of the pages of a level, in order.
+using Pivots = GrowingArray<Pivot>;
 
 // Adds pages to the end of the index for new trees. It adds them in batches that grow as the build
 // proceeds, so that participants seldom wait for each other's extension lock.
@@ -91,7 +83,7 @@ class LeafWriter {
     Page page_;          // image of the leaf being written
     Entry low_;          // of that leaf
     Buffer buffer_;      // its page, pinned, once the tree has more than one leaf
-    Pivots pivots_;
+    Pivots pivots_{server_memory()};
 };
 
 // Writes the levels above the leaves. `below` are the leaves' pivots, which it releases. Writes

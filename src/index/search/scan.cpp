@@ -177,9 +177,6 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
     scan->tuple = index_form_tuple(RelationGetDescr(desc->indexRelation), &value, &is_null);
     MemoryContextSwitchTo(caller);
     desc->xs_itup = scan->tuple;
-#ifndef USE_FLOAT8_BYVAL
-    pfree(DatumGetPointer(value));
-#endif
 }
 
 void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
