@@ -11,8 +11,9 @@ namespace simhash {
 Buffer descend_for_write(const TreeContext& tree, Entry key);
 // True when the tail of a leaf takes one more entry. Expects the leaf locked.
 bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
-// Adds one entry to the leaf that descend_for_write() returned; to a block table only if the key is
-// absent. Returns false if the caller must descend again and retry. Leaves the leaf locked.
+// Adds one entry to its leaf, locked exclusively and completely split; to a block table only if the
+// key is absent. Returns false if the caller must find the leaf again and retry. Leaves the leaf
+// locked.
 bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                       Entry entry);
 
