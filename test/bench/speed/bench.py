@@ -23,6 +23,7 @@ import time
 
 import psycopg
 
+import hma
 import wide
 from methods import METHODS, RADII
 
@@ -65,8 +66,9 @@ DEFAULT_SETTINGS = dict(fsync="on", shared_buffers="128MB", max_wal_size="1GB", 
 #   grow       the same until the index is as large as the table: fast methods, above 1 and up to 20 million rows
 #   wide       codes of 256 bits within 31 and of 128 within 18, of four kinds (codes.cpp): builds, lateral joins, the 10 nearest, answers
 #              beside brute force; of clustered codes also pgbench, pairs, faiss, and 1 000 rows of one code
+#   hma        hashes of PDQ's kind, looked up by pgbench, 4 and 8 clients, while 1 % of the rows come and 1 % go each minute (hma.py)
 #   documents  fingerprints of at most 20 000 texts in /usr/share/doc and /usr/share/man
-PARTS = ("build", "probe", "nearest", "wire", "defaults", "cold", "whole", "hot", "insert", "grow", "documents", "wide")
+PARTS = ("build", "probe", "nearest", "wire", "defaults", "cold", "whole", "hot", "insert", "grow", "documents", "wide", "hma")
 
 
 class Results:
@@ -677,6 +679,9 @@ class Bench:
         if "wide" in self.options.parts:
             for rows in self.options.rows:
                 wide.measure(self, rows)
+        if "hma" in self.options.parts:
+            for rows in self.options.rows:
+                hma.Job(self, rows).run()
 
 
 def private_memory(pid):
@@ -773,7 +778,7 @@ def main():
             versions=dict(simhash=options.version, postgresql=server.value("SELECT current_setting('server_version')")),
             settings=settings_of(server),
             methods=[dict(key=m.key, title=m.title, note=m.note, any_radius=m.radii != RADII)
-                     for m in methods + (wide.every_method(bench) if "wide" in options.parts else [])],
+                     for m in methods + (wide.every_method(bench) if {"wide", "hma"} & set(options.parts) else [])],
             rows=options.rows, parts=options.parts, results=results.records)
         with open(options.output, "w", encoding="utf-8") as file:
             json.dump(report, file, indent=1, ensure_ascii=False)

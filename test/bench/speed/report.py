@@ -214,7 +214,8 @@ QUESTIONS = (("Building", ("build", "size, built")),
              ("Inserting, deleting, vacuuming", ("insert", "size, ", "vacuum")))
 OTHER_DATA = {"hot": "Beside a hot fingerprint", "documents": "Texts of the system's documentation"} | {
     codes: codes[0].upper() + codes[1:] for codes in (
-        *(f"codes of 256 bits, {kind}" for kind in ("random", "clustered", "pdq", "dhash")), "codes of 128 bits, clustered")}
+        *(f"codes of 256 bits, {kind}" for kind in ("random", "clustered", "pdq", "dhash")), "codes of 128 bits, clustered",
+        "codes of 256 bits, pdq, that come and go")}
 
 
 def row_key(record):
