@@ -33,6 +33,7 @@
 
 #include "core/bits/ball_size.hpp"
 #include "core/bits/distance.hpp"
+#include "core/layout/thresholds.hpp"
 #include "core/bits/standalone.hpp"
 
 namespace simhash {
@@ -180,46 +181,25 @@ class Planner {
         offer({&alone, 1});
     }
 
-    // The cheapest thresholds with sum(t_i + 1) > radius. least[s]: least cost of the tables so far
-    // with sum s. (A sum above the wanted one is never cheaper, because a lower threshold costs
-    // less.)
+    // The cheapest thresholds with sum(t_i + 1) > radius. (A sum above the wanted one is never
+    // cheaper, because a lower threshold costs less.)
     void try_family(uint64_t tables) {
-        int wanted = radius_ + 1;
-        double least[kBits + 1];
-        // Threshold of each table for each sum, -1: not probed.
-        int8_t chosen[kMaxTables][kBits + 1];
-        std::fill_n(least, wanted + 1, kInfinite);
-        least[0] = 0;
+        Thresholds<kMaxTables, kBits> thresholds(radius_ + 1);
         for (uint64_t rest = tables; rest != 0; rest &= rest - 1) {
-            int table = std::countr_zero(rest), bits = layout_.prefix_bits(table);
-            // Downwards, so that least[sum - ...] is still that of the tables before.
-            for (int sum = wanted; sum >= 0; sum--) {
-                chosen[table][sum] = -1;
-                for (int t = 0; t < bits && t < sum; t++) {
-                    double cost = least[sum - (t + 1)] + prices_.best_cost(bits, t);
-                    if (cost < least[sum]) {
-                        least[sum] = cost;
-                        chosen[table][sum] = int8_t(t);
-                    }
-                }
-            }
+            int bits = layout_.prefix_bits(std::countr_zero(rest));
+            thresholds.add(bits - 1, [&](int t) { return t < 0 ? 0 : prices_.best_cost(bits, t); });
         }
-        if (least[wanted] < kInfinite)
-            offer_family(tables, chosen);
-    }
-
-    void offer_family(uint64_t tables, const int8_t (&chosen)[kMaxTables][kBits + 1]) {
+        if (!thresholds.are_found())
+            return;
         Probe probes[kMaxTables];
         int count = 0;
-        // Back from the last table to the first, by the thresholds that were chosen.
-        for (int sum = radius_ + 1; sum > 0 && tables != 0;) {
+        // Back from the last table to the first.
+        while (tables != 0) {
             int table = kMaxTables - 1 - std::countl_zero(tables);
             tables ^= uint64_t{1} << table;
-            int t = chosen[table][sum];
-            if (t < 0)
-                continue;
-            probes[count++] = probe(table, prices_.best_prefix(layout_.prefix_bits(table), t), t);
-            sum -= t + 1;
+            if (int t = thresholds.take_last(); t >= 0)
+                probes[count++] =
+                    probe(table, prices_.best_prefix(layout_.prefix_bits(table), t), t);
         }
         std::reverse(probes, probes + count);
         narrow({probes, size_t(count)});

@@ -55,6 +55,14 @@ void Matches::sort_by_distance(uint64_t target, int radius) {
     held_ = next_ = fetched_ = size_t(first - fingerprints_);
 }
 
+void Matches::drop_beyond(Ball ball) {
+    uint64_t* end = std::remove_if(fingerprints_, fingerprints_ + count_,
+                                   [ball](uint64_t match) { return !ball.contains(match); });
+    count_ = size_t(end - fingerprints_);
+    // Others have the places of those whose leaves were fetched.
+    fetched_ = 0;
+}
+
 void Matches::fetch_ahead() {
     fetched_ = std::max(fetched_, next_);
     size_t end = std::min(count_, next_ + kLookupsAhead);

@@ -20,9 +20,12 @@ class Matches {
     // memory already.
     void append(std::span<const uint64_t> fingerprints);
     size_t count() const { return count_; }
+    std::span<const uint64_t> all() const { return {fingerprints_, count_}; }
     // Sorts the matches within `radius` of the target by distance from it, and drops repetitions.
     // take() returns only these; the others are held back.
     void sort_by_distance(uint64_t target, int radius = kFingerprintBits);
+    // Drops those that do not lie in the ball. Expects that none was taken.
+    void drop_beyond(Ball ball);
     // Forgets all matches but those that are held back.
     void clear_taken() { count_ = next_ = fetched_ = held_; }
 

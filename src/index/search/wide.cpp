@@ -1,18 +1,100 @@
 // Scans for values of several lanes. See the header.
 #include "index/search/wide.hpp"
 
+#include "core/layout/thresholds.hpp"
+
 #include <algorithm>
 
 namespace simhash {
 
-// Begins the search of the lane whose turn it is. Returns false if it is not searched.
-bool WideScan::start_lane() {
-    int radius = lane_radius(radius_, int(lanes_.size()), int(lane_));
-    // Where distances add up, and radius + 1 is less than the number of lanes, the last lanes are
-    // not searched.
-    if (radius < 0)
+namespace {
+
+// A lane with more matches than this holds them back. So many cost about as much as a search of one
+// lane within one more bit.
+constexpr size_t kFewMatches = 32;
+// What a match costs, in the unit of a plan's cost: it is looked up, and its row compared.
+constexpr double kMatchCost = 3;
+// Within one more bit a lane is expected to have so many times the matches.
+constexpr double kMatchGrowth = 4;
+// The greatest number of bits by which a lane's radius grows: each takes more ranges than the last.
+constexpr int kMostMoreBits = 3;
+
+} // namespace
+
+// The radius within which the lane whose turn it is is searched first.
+int WideScan::first_radius() const {
+    return saturate_radius(lane_radius(radius_, int(lanes_.size()), int(lane_)));
+}
+
+// True where every lane is searched, and the radius may be shared out to them in another way.
+bool WideScan::may_share_again() const {
+    return radius_.rule == LaneRule::kSum && radius_.bits >= int(lanes_.size());
+}
+
+// Begins to search the lane whose turn it is.
+void WideScan::start_lane() {
+    size_t few = may_share_again() && !is_shared_again_ ? kFewMatches : SIZE_MAX;
+    lanes_[lane_]->within.start({centers_[lane_], radii_[lane_]}, {}, few);
+}
+
+// Goes on with the next lane. Returns false if there is none.
+bool WideScan::next_lane() {
+    if (!is_shared_again_) {
+        // Where distances add up, and radius + 1 is less than the number of lanes, the last lanes
+        // are not searched.
+        if (++lane_ < lanes_.size() && radii_[lane_] >= 0) {
+            start_lane();
+            return true;
+        }
+        lane_ = 0;
+        if (!share_again())
+            return false;
+    } else {
+        lane_++;
+    }
+    for (; lane_ < lanes_.size(); lane_++) {
+        WithinScan& within = lanes_[lane_]->within;
+        if (radii_[lane_] > first_radius()) {
+            start_lane();
+            return true;
+        }
+        if (within.is_holding()) {
+            within.release(radii_[lane_]);
+            return true;
+        }
+    }
+    lane_ = 0;
+    return false;
+}
+
+// Shares the radius out again, now that the lanes' matches are known, if some are held back.
+// Returns false if none is.
+bool WideScan::share_again() {
+    if (!may_share_again() || std::none_of(lanes_.begin(), lanes_.end(), [](LaneScan* lane) {
+            return lane->within.is_holding();
+        }))
         return false;
-    lanes_[lane_]->within.start({centers_[lane_], saturate_radius(radius)}, {});
+    is_shared_again_ = true;
+    Thresholds<kMaxLanes, kMaxLanes * kFingerprintBits> thresholds(radius_.bits + 1);
+    for (size_t i = 0; i < lanes_.size(); i++) {
+        LaneScan& lane = *lanes_[i];
+        // By radius + 1: what is left to do. The rows of a lane that holds nothing were returned.
+        double costs[kFingerprintBits + 2] = {};
+        if (lane.within.is_holding())
+            for (uint64_t match : lane.matches.all())
+                costs[hamming_distance(match, centers_[i]) + 1] += kMatchCost;
+        int radius = radii_[i], greatest = std::min(radius + kMostMoreBits, kFingerprintBits);
+        for (int t = 0; t <= radius; t++)
+            costs[t + 1] += costs[t];
+        double matches = costs[radius + 1] + kMatchCost * double(lane.within.loaded() + 1);
+        for (int t = radius + 1; t <= greatest; t++) {
+            matches *= kMatchGrowth;
+            costs[t + 1] = lane.index.plan_for(t)->cost + matches;
+        }
+        thresholds.add(greatest, [&costs](int t) { return costs[t + 1]; });
+    }
+    for (size_t i = lanes_.size(); i-- > 0;)
+        radii_[i] = thresholds.take_last();
     return true;
 }
 
@@ -44,9 +126,12 @@ const ProbePlan& WideScan::first_plan() {
 
 // Begins to search one lane after the other.
 void WideScan::begin_lanes() {
+    step_ = Step::kLanes;
+    is_shared_again_ = false;
+    for (lane_ = 0; lane_ < lanes_.size(); lane_++)
+        radii_[lane_] = first_radius();
     lane_ = 0;
-    // A negative radius searches no lane.
-    step_ = start_lane() ? Step::kLanes : Step::kEnd;
+    start_lane();
 }
 
 void WideScan::start_within(std::span<const uint64_t> centers, const ValueRadius& radius) {
@@ -76,12 +161,8 @@ bool WideScan::next_of_lanes() {
         if (lanes_[lane_]->within.next_leaf()) {
             if (drop_seen())
                 return true;
-        } else if (lane_ + 1 == lanes_.size()) {
+        } else if (!next_lane()) {
             return false;
-        } else {
-            lane_++;
-            if (!start_lane())
-                return false;
         }
     }
 }
@@ -189,8 +270,6 @@ bool WideScan::next_leaf() {
         return next_nearest();
     case Step::kDistances:
         return next_distance();
-    case Step::kEnd:
-        return false;
     }
     pg_unreachable();
 }

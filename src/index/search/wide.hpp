@@ -1,8 +1,10 @@
 // Scans for values of several lanes.
 //
 // Within a radius: each lane is searched within its share of the radius, or where one lane decides
-// within the whole of it (lane_radius()), one after the other. A row that several lanes find is
-// returned once. Where the rows found outgrow work_mem, and where the radius is so large that it
+// within the whole of it (lane_radius()), one after the other. A lane with many matches holds them
+// back until all lanes were searched. Then the radius is shared out again by what is left to do:
+// those lanes drop matches, and others are searched within more bits. A row that several lanes find
+// is returned once. Where the rows found outgrow work_mem, and where the radius is so large that it
 // costs less, the rows of the first lane's posting table are read from end to end instead.
 //
 // In order of distance, by the threshold algorithm (Fagin, Lotem and Naor, PODS 2001): each lane
@@ -51,12 +53,15 @@ class WideScan {
         kEverything, // reads the first lane's posting table
         kNearest,    // goes on with the lane that has come least far
         kDistances,  // returns rows by their added-up distances
-        kEnd,
     };
 
     void start(std::span<const uint64_t> centers, const ValueRadius& radius);
-    bool start_lane();
     const ProbePlan& first_plan();
+    int first_radius() const;
+    bool may_share_again() const;
+    void start_lane();
+    bool next_lane();
+    bool share_again();
     void begin_lanes();
     void begin_everything();
     void begin_rest();
@@ -70,8 +75,10 @@ class WideScan {
     std::span<LaneScan*> lanes_;
     std::span<const uint64_t> centers_;
     ValueRadius radius_ = {LaneRule::kSum, kNoRadius};
-    Step step_ = Step::kEnd;
-    size_t lane_ = 0; // whose turn it is
+    Step step_ = Step::kLanes;
+    size_t lane_ = 0;              // whose turn it is
+    int radii_[kMaxLanes] = {};    // [lanes_.size()] within which the lanes are searched
+    bool is_shared_again_ = false; // into radii_, by share_again()
     int bound_ = 0;
     WholeDistances distances_;
     SeenRows seen_;

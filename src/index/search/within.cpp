@@ -3,7 +3,9 @@
 
 namespace simhash {
 
-void WithinScan::start(Ball ball, std::span<const Ball> others) {
+void WithinScan::start(Ball ball, std::span<const Ball> others, size_t few) {
+    few_ = few;
+    loaded_ = 0;
     // The index keeps the plan: a nested loop asks for the same radius again.
     plan_ = index_->plan_for(ball.radius);
     filter_ = {ball, kNoRadius, others};
@@ -20,8 +22,9 @@ void WithinScan::start(Ball ball, std::span<const Ball> others) {
 // Begins to read the posting table from end to end, because the matches outgrew work_mem.
 void WithinScan::begin_rest() {
     // A probe of the posting table comes first in a plan. Until now the scan has returned the rows
-    // of that probe and no others, so the filter leaves out just what that probe sees.
-    if (plan_->probe_count > 0 && plan_->probes[0].table == 0)
+    // of that probe and no others, so the filter leaves out just what that probe sees. But if
+    // there are more than a few, not all ranges of the probe were read: the caller knows the rows.
+    if (loaded_ <= few_ && plan_->probe_count > 0 && plan_->probes[0].table == 0)
         filter_.done_probe = &plan_->probes[0];
     step_ = Step::kReadRest;
     postings_->start(index_->all_postings(), filter_);
@@ -32,7 +35,7 @@ bool WithinScan::begin_next() {
     switch (step_) {
     case Step::kProbePostings:
         if (const LeafCursor* range = probes_->current();
-            range != nullptr && probes_->current_has_postings()) {
+            loaded_ <= few_ && range != nullptr && probes_->current_has_postings()) {
             postings_->start(*range, filter_);
             // postings_ has a copy of the range from here on.
             probes_->pass();
@@ -44,6 +47,10 @@ bool WithinScan::begin_next() {
             begin_rest();
             return true;
         }
+        if (matches_->count() > few_) {
+            step_ = Step::kHolding;
+            return false;
+        }
         step_ = Step::kLookUp;
         [[fallthrough]];
     case Step::kLookUp:
@@ -53,16 +60,24 @@ bool WithinScan::begin_next() {
         // It may be an orphan: then there are none, and next_leaf() goes on to the next match.
         postings_->start(matches_->take(), kEverything);
         return true;
+    case Step::kHolding:
     case Step::kReadRest:
         return false;
     }
     pg_unreachable();
 }
 
+void WithinScan::release(int radius) {
+    matches_->drop_beyond({filter_.ball.center, radius});
+    step_ = Step::kLookUp;
+}
+
 bool WithinScan::next_leaf() {
     do {
-        if (postings_->next_leaf())
+        if (postings_->next_leaf()) {
+            loaded_ += postings_->postings().size();
             return true;
+        }
     } while (begin_next());
     return false;
 }

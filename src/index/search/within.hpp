@@ -1,7 +1,8 @@
 // Scans all rows within a radius, in no order. First come the probes of the posting table, whose
 // rows are returned as they are found. Then the scan collects the matches of the other probes and
 // looks each one up in the posting table. If the matches outgrow work_mem, it reads all of the
-// posting table once instead.
+// posting table once instead. If asked to, it holds the matches back where they are many, so that
+// the caller can choose a smaller radius.
 #pragma once
 
 #include "index/search/posting_reader.hpp"
@@ -14,13 +15,21 @@ class WithinScan {
     WithinScan(SearchedIndex* index, Matches* matches, Probes* probes, PostingReader* postings)
         : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
 
-    // Begins a scan of all rows that lie in `ball` and in all `others`.
-    void start(Ball ball, std::span<const Ball> others);
-    // Loads the postings of the next leaf. Returns false at the end.
+    // Begins a scan of all rows that lie in `ball` and in all `others`. If it finds more than `few`
+    // matches, it holds them back.
+    void start(Ball ball, std::span<const Ball> others, size_t few = SIZE_MAX);
+    // Loads the postings of the next leaf. Returns false at the end, and while matches are held
+    // back.
     bool next_leaf();
+    // Lets those of the matches go on that lie within a radius, at most the ball's.
+    void release(int radius);
+
+    bool is_holding() const { return step_ == Step::kHolding; }
+    // The number of rows that were loaded.
+    size_t loaded() const { return loaded_; }
 
   private:
-    enum class Step { kProbePostings, kLookUp, kReadRest };
+    enum class Step { kProbePostings, kHolding, kLookUp, kReadRest };
 
     bool begin_next();
     void begin_rest();
@@ -30,6 +39,7 @@ class WithinScan {
     Probes* probes_;
     PostingReader* postings_;
     const ProbePlan* plan_ = nullptr;
+    size_t few_ = SIZE_MAX, loaded_ = 0;
     Filter filter_; // for postings and matches; a looked-up fingerprint has passed it before
     Step step_ = Step::kLookUp;
 };

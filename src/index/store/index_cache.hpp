@@ -15,9 +15,9 @@ struct CachedPlan {
 struct IndexCache {
     Layout layout;
 
-    // Plans of the last queries: two, as the lanes of a value are searched within two radii at
-    // most.
-    CachedPlan plans[2];
+    // Plans of the last queries. The lanes of a value are first searched within two radii at most,
+    // and may be within three more (WideScan::share_again()).
+    CachedPlan plans[5];
     unsigned next_plan; // the place that the next one takes
 };
 
