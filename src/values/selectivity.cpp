@@ -33,6 +33,8 @@
 #include "values/objects.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace simhash {
 
@@ -100,21 +102,6 @@ void load_slot(const HammingSpace& space, VariableStatData* column, int kind, in
     }
 }
 
-double sum_of_frequencies(const AttStatsSlot& common) {
-    double sum = 0;
-    for (int i = 0; i < common.nvalues; i++)
-        sum += common.numbers[i];
-    return sum;
-}
-
-// Without statistics every row is taken to have a fingerprint of its own. For any other column the
-// server assumes 200 distinct values.
-double count_distinct(VariableStatData* column, double rows) {
-    bool is_default;
-    double distinct = get_variable_numdistinct(column, &is_default);
-    return std::max(1.0, is_default ? std::max(rows, distinct) : distinct);
-}
-
 ColumnStatistics load_statistics(const HammingSpace& space, VariableStatData* column) {
     ColumnStatistics statistics;
     load_slot(space, column, STATISTIC_KIND_MCV, ATTSTATSSLOT_VALUES | ATTSTATSSLOT_NUMBERS,
@@ -126,9 +113,15 @@ ColumnStatistics load_statistics(const HammingSpace& space, VariableStatData* co
         statistics.not_null = 1 - row->stanullfrac;
     }
     statistics.rows = column->rel != nullptr ? std::max(0.0, column->rel->tuples) : 0;
-    statistics.distinct = count_distinct(column, statistics.rows);
+    bool is_default;
+    double distinct = get_variable_numdistinct(column, &is_default);
+    // Without statistics every row is taken to have a fingerprint of its own. For any other column
+    // the server assumes 200 distinct values.
+    statistics.distinct = std::max({1.0, distinct, is_default ? statistics.rows : 0});
+    const AttStatsSlot& common = statistics.common;
     // Rounding may leave a sum a little above the whole.
-    statistics.rest = std::max(0.0, statistics.not_null - sum_of_frequencies(statistics.common));
+    statistics.rest = std::max(0.0, std::accumulate(common.numbers, common.numbers + common.nvalues,
+                                                    statistics.not_null, std::minus<>()));
     statistics.rest_distinct = std::max(1.0, statistics.distinct - statistics.common.nvalues);
     return statistics;
 }
