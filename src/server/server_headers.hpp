@@ -89,6 +89,7 @@ extern "C" {
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
 #include "storage/predicate.h"
+#include "storage/proc.h"
 #include "storage/procarray.h"
 #include "storage/sharedfileset.h"
 #include "storage/spin.h"
