@@ -24,11 +24,6 @@ size_t place_in(size_t size, uint64_t hash) {
     return (hash >> 32) * size >> 32;
 }
 
-// The bit of a filter's word that stands for a hash.
-uint64_t filter_bit(uint64_t hash) {
-    return uint64_t{1} << (hash & 63);
-}
-
 } // namespace
 
 Clusters::Clusters(Memory memory, size_t most_bytes, Full full, Pause pause)
@@ -150,58 +145,20 @@ void Clusters::finish() {
                 links_[i].lesser = root_of(links_[i].fingerprint);
         },
         pause_);
-    make_filter();
-}
-
-void Clusters::make_filter() {
-    // A byte for each link is a word for 8 links.
-    filter_words_ = count_ / sizeof(uint64_t) + 1;
-    filter_ =
-        static_cast<uint64_t*>(memory_.allocate(memory_.context, filter_words_ * sizeof(uint64_t)));
-    one_by_one(
-        filter_words_, [&](size_t i) { filter_[i] = 0; }, pause_);
-    one_by_one(
-        capacity_,
-        [&](size_t i) {
-            uint64_t hash = hash_of(links_[i].fingerprint);
-            if (!links_[i].is_empty())
-                filter_[place_in(filter_words_, hash)] |= filter_bit(hash);
-        },
-        pause_);
 }
 
 void Clusters::release() {
     memory_.release(memory_.context, links_);
-    if (filter_ != nullptr)
-        memory_.release(memory_.context, filter_);
-}
-
-const uint64_t* Clusters::filter_word(uint64_t hash) const {
-    return filter_ + place_in(filter_words_, hash);
-}
-
-bool Clusters::may_have_link(uint64_t fingerprint) const {
-    uint64_t hash = hash_of(fingerprint);
-    return (*filter_word(hash) & filter_bit(hash)) != 0;
 }
 
 // Takes at most kAhead fingerprints. Looked up one after the other, each would wait for memory;
 // together they wait at the same time.
 void Clusters::replace_some_by_names(std::span<uint64_t> fingerprints) const {
-    uint64_t* candidates[kAhead];
-    size_t count = 0;
     for (uint64_t fingerprint : fingerprints)
-        prefetch(filter_word(hash_of(fingerprint)));
-    for (uint64_t& fingerprint : fingerprints) {
-        // The address is written in any case, and counted if the filter lets the fingerprint pass.
-        candidates[count] = &fingerprint;
-        count += may_have_link(fingerprint);
-    }
-    for (size_t i = 0; i < count; i++)
-        fetch(*candidates[i]);
-    for (size_t i = 0; i < count; i++)
-        if (const Link* link = place_of(*candidates[i]); !link->is_empty())
-            *candidates[i] = link->lesser;
+        fetch(fingerprint);
+    for (uint64_t& fingerprint : fingerprints)
+        if (const Link* link = place_of(fingerprint); !link->is_empty())
+            fingerprint = link->lesser;
 }
 
 void Clusters::replace_by_names(std::span<uint64_t> fingerprints) const {

@@ -8,9 +8,6 @@
 // The table takes 16 bytes for a link and is filled to 2/3 at most, or to 8/9 when it cannot grow
 // any more. It grows fourfold, so while it grows the old table takes only a quarter more.
 //
-// When linking has ended, a Bloom filter with one hash and a byte for each link rules out most
-// fingerprints without a link. It fits into a cache that the table does not fit into.
-//
 // Each look into a large table waits for memory. So a pair's links are fetched when it arrives,
 // and it is linked after some more pairs have arrived.
 #pragma once
@@ -45,7 +42,7 @@ class Clusters {
     // Links the pairs that a search finds.
     PairReceiver receiver() { return {unite_pair, unite_all, this}; }
 
-    // Ends linking, and makes the filter.
+    // Ends linking.
     void finish();
 
     // Replaces fingerprints by the names of their clusters. Expects that linking has ended.
@@ -72,9 +69,6 @@ class Clusters {
     uint64_t root_of(uint64_t fingerprint);
     void fetch(uint64_t fingerprint) const;
     Link* place_of(uint64_t fingerprint) const;
-    void make_filter();
-    const uint64_t* filter_word(uint64_t hash) const;
-    bool may_have_link(uint64_t fingerprint) const;
     void replace_some_by_names(std::span<uint64_t> fingerprints) const;
     void add(uint64_t fingerprint, uint64_t lesser);
     void make_table(size_t capacity);
@@ -90,8 +84,6 @@ class Clusters {
     size_t count_ = 0;
     Pair waiting_[kAhead]; // the last pairs: a ring
     size_t received_ = 0;
-    size_t filter_words_ = 0;
-    uint64_t* filter_ = nullptr; // [filter_words_], once linking has ended
 };
 
 } // namespace simhash
