@@ -7,9 +7,9 @@
 
 namespace simhash {
 
-// Dynamic programming over the items, at most kMostItems, and over the shares given out so far, at
-// most kMostShares.
-template <int kMostItems, int kMostShares>
+// Dynamic programming over the items, at most most_items, and over the shares given out so far, at
+// most most_shares.
+template <int most_items, int most_shares>
 class Thresholds {
   public:
     // `shares` is the sum of (threshold + 1): the radius + 1.
@@ -49,8 +49,8 @@ class Thresholds {
     static constexpr double kInfinite = 1e300;
 
     int count_ = 0, shares_;
-    double least_[kMostShares + 1];              // by sum: the least cost of the items so far
-    int8_t chosen_[kMostItems][kMostShares + 1]; // the last item's threshold in it
+    double least_[most_shares + 1];              // by sum: the least cost of the items so far
+    int8_t chosen_[most_items][most_shares + 1]; // the last item's threshold in it
 };
 
 } // namespace simhash
