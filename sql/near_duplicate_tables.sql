@@ -311,3 +311,22 @@ DROP TYPE place_of_page;
 DROP DOMAIN number, document;
 DROP FUNCTION word, made_text, defined_pairs, defined_groups, defined_chains, compare, nearest_lane, wrong_joins, sets_of_texts, temporary_files, wrong_ids, wrong_ids_of_all, ends_of, writes;
 DROP DOMAIN cut_text;
+
+-- Two documents that are unlike may have a lane in common. In chains, what is known of the group of the one is not taken for the other's.
+-- Members 1 to 300 are near-duplicates of each other, and a candidate is one of the last member alone.
+CREATE TABLE member AS
+SELECT m AS id, (SELECT string_agg(md5(w::text), ' ' ORDER BY w) FROM generate_series(1, 90) w) || ' ' ||
+	(SELECT string_agg(md5(m || ' ' || w), ' ' ORDER BY w) FROM generate_series(1, 12) w) AS body
+FROM generate_series(1, 300) m;
+CREATE TABLE candidate AS
+SELECT 1000 + c AS id, body || ' ' || (SELECT string_agg(md5('c' || c || ' ' || w), ' ' ORDER BY w) FROM generate_series(1, 25) w) AS body
+FROM member, generate_series(1, 4000) c WHERE member.id = 300;
+CREATE TABLE twin AS
+SELECT DISTINCT c.id, c.body FROM candidate c JOIN member m ON (document_lanes(c.body))[1] = (document_lanes(m.body))[1] AND m.id <> 300;
+SELECT t.id, m.id AS near_duplicate FROM twin t JOIN member m ON shingle_similarity(t.body, m.body) >= .7 ORDER BY t.id;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT count(DISTINCT original) FROM near_duplicate_groups('SELECT id, body FROM member UNION ALL SELECT id, body FROM twin', .7, true);
+RESET work_mem;
+RESET hash_mem_multiplier;
+DROP TABLE member, candidate, twin;
