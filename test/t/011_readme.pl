@@ -62,6 +62,7 @@ like(slurp_file("$top/README.md"), qr/with\s+April\s+in\s+place\s+of\s+March\s+t
 is($node->safe_psql('postgres', q{SELECT round(shingle_similarity(body, replace(body, 'March', 'April'))::numeric, 2) FROM pages WHERE id = 1}), '0.68', '... as it is');
 like($node->safe_psql('postgres', 'SET enable_seqscan = off; EXPLAIN SELECT id FROM pages WHERE near_duplicate(body, \'a\', 0.6)'), qr/no_copies/,
 	'near_duplicate() uses the same index');
+is_deeply(printed_by('CREATE INDEX pages_passages'), [1], 'the page of which the text has a part');
 $lines = printed_by('CREATE TABLE docs');
 is(scalar(grep { /^\d\|[A-Z]/ } @$lines), 2, 'both documents in order of distance');
 like($lines->[-2], qr/\|The boat house/, '... the nearer one first');
