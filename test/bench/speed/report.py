@@ -268,7 +268,7 @@ def print_table(lines, methods, titles):
 
 def growth_of(sizes):
     few, many = (sizes[rows].get("simhash") or sizes[rows].get("codes") for rows in (min(sizes), max(sizes)))
-    return number(many["median"] / few["median"]) + " ×" if few and many and few is not many else ""
+    return number(many["median"] / few["median"]) + " ×" if few and many and few is not many and few["median"] else ""
 
 
 def number_of_rows(rows):
