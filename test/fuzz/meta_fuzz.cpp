@@ -17,7 +17,7 @@ namespace {
 // The beginning of an input. A part of the page's bytes follows.
 struct Described {
     // Storage parameters, which the server has not checked yet.
-    int32 radius, tables, fillfactor;
+    int32 radius, tables;
     // What the operator class answers to kLaneLayout.
     int32 numbers[4];
     uint8 number_count;
@@ -26,7 +26,7 @@ struct Described {
     uint8 scope_columns;
     uint8 radius_of_plan;
 };
-static_assert(sizeof(Described) == 32);
+static_assert(sizeof(Described) == 28);
 
 // Those parts of the page that are read: header, beginning of the content, special space.
 constexpr size_t kReadContent = MAXALIGN(SizeOfPageHeaderData) + sizeof(MetaPage) + 16;
@@ -66,7 +66,6 @@ struct FakeIndex {
         };
         options.radius = bounded(described.radius, 0, kMaxLayoutRadius, -1);
         options.tables = bounded(described.tables, 1, kMaxTables, -1);
-        options.fillfactor = bounded(described.fillfactor, 10, 100, 90);
     }
 };
 
@@ -115,7 +114,7 @@ bool is_same(const Layout& a, const Layout& b) {
 }
 
 void write_page(Relation index, const Layout& layout) {
-    init_meta_page(page, layout, fillfactor_of_options(index), scope_columns(index));
+    init_meta_page(page, layout, scope_columns(index));
 }
 
 // CREATE INDEX refuses any other number of lanes.

@@ -135,7 +135,7 @@ BuildTotals build_alone(const IndexBuild& build) {
 
 // Writes the metapage and the empty roots into the first blocks of an empty fork. An index without
 // rows is complete with these; a build with rows overwrites the roots.
-void write_first_pages(Relation index, ForkNumber fork, const Layout& layout, int fillfactor) {
+void write_first_pages(Relation index, ForkNumber fork, const Layout& layout) {
     // Links to roots are computed from the tree's number (root_block()), so each root must get just
     // its block.
     for (BlockNumber block = 0; block <= BlockNumber(tree_count(layout)); block++) {
@@ -147,7 +147,7 @@ void write_first_pages(Relation index, ForkNumber fork, const Layout& layout, in
         START_CRIT_SECTION();
         Page page = BufferGetPage(buffer);
         if (block == kMetaBlock)
-            init_meta_page(page, layout, fillfactor, scope_columns(index));
+            init_meta_page(page, layout, scope_columns(index));
         else
             init_leaf(page, int(block) - 1, tree_kind(layout, int(block) - 1));
         MarkBufferDirty(buffer);
@@ -189,7 +189,7 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     }
     Layout layout = layout_of_options(index);
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};
-    write_first_pages(index, MAIN_FORKNUM, layout, build.fillfactor);
+    write_first_pages(index, MAIN_FORKNUM, layout);
 
     // If no worker can be started, this backend builds alone.
     BuildTotals totals;
@@ -206,7 +206,7 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
 
 void index_build_empty(Relation index) {
     // For an unlogged index: these pages are all that is left of it after a crash.
-    write_first_pages(index, INIT_FORKNUM, layout_of_options(index), fillfactor_of_options(index));
+    write_first_pages(index, INIT_FORKNUM, layout_of_options(index));
 }
 
 } // namespace simhash

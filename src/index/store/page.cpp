@@ -16,13 +16,13 @@ void report_corruption(Relation index, BlockNumber block, const char* what) {
 
 namespace {
 
-// The layout has a checksum of its own because data checksums may be off, and a wrong mask would
-// give wrong answers without any other sign of damage. VACUUM's flags are left out: they change.
+// The layout has a checksum of its own because data checksums may be off, and a wrong number of
+// tables would give wrong answers without any other sign of damage. VACUUM's flags are left out:
+// they change.
 uint32 meta_checksum(const MetaPage* meta) {
     pg_crc32c crc;
     INIT_CRC32C(crc);
     COMP_CRC32C(crc, meta, offsetof(MetaPage, removal_pending));
-    COMP_CRC32C(crc, meta->masks, sizeof(MetaPage) - offsetof(MetaPage, masks));
     FIN_CRC32C(crc);
     return crc;
 }
@@ -47,21 +47,18 @@ void init_leaf(Page page, int tree, LeafKind kind) {
     page_set_body_size(page, encode_packed(kind, nullptr, 0, page_body(page), kBodyCapacity));
 }
 
-void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_columns) {
+void init_meta_page(Page page, const Layout& layout, int scope_columns) {
     init_page(page, 0, 0, kPageMeta);
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
-    memset(meta, 0, sizeof(*meta));
-    // Everything is set, also what has no value yet, for the checksum.
+    *meta = {};
     meta->magic = kMetaMagic;
     meta->version = kFormatVersion;
     meta->radius = uint8(layout.radius);
     meta->table_count = uint8(layout.table_count);
-    meta->fillfactor = uint8(fillfactor);
-    static_assert(kMaxTables <= UINT8_MAX && kMaxTrees <= UINT8_MAX && INDEX_MAX_KEYS <= UINT8_MAX);
+    meta->lane_count = uint8(layout.lanes_vary ? 0 : layout.lane_count);
     meta->scope_columns = uint8(scope_columns);
-    for (int i = 0; i < layout.table_count; i++)
-        meta->masks[i] = layout.mask(i);
-    meta->lane_count = layout.lanes_vary ? 0 : uint64(layout.lane_count);
+    static_assert(kMaxTables <= UINT8_MAX && kMaxLanes <= UINT8_MAX && kMaxTrees <= UINT8_MAX &&
+                  INDEX_MAX_KEYS <= UINT8_MAX);
     meta->checksum = meta_checksum(meta);
     // pd_lower lies behind the content: full-page images leave out what lies after it.
     page_set_body_size(page, sizeof(MetaPage));
@@ -100,7 +97,7 @@ namespace {
 
 void check_meta(Relation index, const MetaPage* meta, size_t size) {
     // Nothing below may read beyond the content.
-    if (size < offsetof(MetaPage, masks) || meta->magic != kMetaMagic)
+    if (size < offsetof(MetaPage, radius) || meta->magic != kMetaMagic)
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
     // The version comes before size and checksum: another format may define both differently.
     if (meta->version != kFormatVersion)
@@ -117,9 +114,6 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
         report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
     if (meta->checksum != meta_checksum(meta))
         report_corruption(index, kMetaBlock, "The metapage's checksum is wrong.");
-    for (int i = 0; i < meta->table_count; i++)
-        if (meta->masks[i] != block_mask(kFingerprintBits, meta->table_count, i))
-            report_corruption(index, kMetaBlock, "The metapage's tables are no blocks.");
     // The catalog and the metapage must agree: otherwise scans would XOR another hash than the
     // build.
     if (meta->scope_columns != scope_columns(index))
@@ -134,7 +128,7 @@ Layout read_layout(Relation index) {
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     check_meta(index, meta, page_body_size(page));
     bool lanes_vary = meta->lane_count == 0;
-    Layout layout = {meta->radius, meta->table_count, lanes_vary ? 1 : int(meta->lane_count),
+    Layout layout = {meta->radius, meta->table_count, lanes_vary ? 1 : meta->lane_count,
                      lanes_vary};
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.

@@ -62,16 +62,17 @@ struct MetaPage {
     // The layout that the index was built with.
     uint8 radius;
     uint8 table_count;
+    uint8 lane_count; // lanes of a value; each has trees of its own; 0: any number of them
 
-    uint8 fillfactor;      // per cent that the build filled leaves to
-    uint8 scope_columns;   // number of columns after the fingerprint
+    uint8 scope_columns; // number of columns after the fingerprint
+
+    // These change after the build; all before them is under the checksum.
     uint8 removal_pending; // a removal began and did not end: block tables may hold orphans
     uint8 free_pending;    // deleted pages wait to be put into the free space map
-    uint32 checksum;       // CRC-32C of the fields that never change after the build
 
-    uint64 masks[kMaxTables]; // prefix masks of the layout; the first table_count are used
-    uint64 lane_count;        // lanes of a value; each has trees of its own; 0: any number of them
+    uint32 checksum; // CRC-32C
 };
+static_assert(sizeof(MetaPage) == 16);
 
 // An entry of an internal page: `child` holds the keys from `key` up to the next pivot's.
 struct Pivot {
@@ -296,7 +297,7 @@ void check_internal(Relation index, Buffer buffer, LeafKind kind);
 // exclusively, an image of generic WAL, or the caller's own memory.
 void init_page(Page page, int tree, int level, uint16 flags);
 void init_leaf(Page page, int tree, LeafKind kind);
-void init_meta_page(Page page, const Layout& layout, int fillfactor, int scope_columns);
+void init_meta_page(Page page, const Layout& layout, int scope_columns);
 
 // Returns a recycled or a new page, pinned and locked exclusively. The caller logs it with
 // GENERIC_XLOG_FULL_IMAGE, as replay must not depend on its old content. The caller may hold page
