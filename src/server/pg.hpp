@@ -310,6 +310,15 @@ inline bool may_maintain(Oid table) {
 #endif
 }
 
+// Sets search_path to the safe one until the settings' nesting level ends, so that functions that
+// run with the owner's rights find nothing of the caller's. The server does that for maintenance
+// from PostgreSQL 17 on, where a caller may be one who was granted MAINTAIN.
+inline void restrict_search_path() {
+#if PG_VERSION_NUM >= 170000
+    RestrictSearchPath();
+#endif
+}
+
 // True when the current user may call the function.
 inline bool may_call(Oid function) {
 #if PG_VERSION_NUM >= 160000

@@ -1,6 +1,6 @@
 # What servers newer than PostgreSQL 15 offer an index, and what the older ones do in its place: counts of searches
-# and of pages found in memory, logical replication by the index, constraints on partitioned tables,
-# ON CONFLICT DO SELECT.
+# and of pages found in memory, logical replication by the index, checks by others than the owner,
+# constraints on partitioned tables, ON CONFLICT DO SELECT.
 use strict;
 use warnings;
 
@@ -95,6 +95,31 @@ if ($version >= 18)
 	is($node->safe_psql('postgres', q{SELECT b::bigint = simhash_from_hex(encode(b, 'hex')), b::bigint::bytea = b
 			FROM (VALUES ('\xff00ff00ff00ff01'::bytea)) v (b)}),
 		't|t', 'casts do what the conversions do');
+}
+
+# ---- checks by others than the owner ----
+
+# Who was granted MAINTAIN may check an index. The owner's functions run as the owner then, and find nothing of the caller's.
+if ($version >= 17)
+{
+	$node->safe_psql('postgres', q{
+		CREATE ROLE author;
+		CREATE ROLE keeper;
+		CREATE SCHEMA trap AUTHORIZATION keeper;
+		GRANT USAGE ON SCHEMA trap TO author;
+		CREATE FUNCTION marked(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN upper(body); END';
+		CREATE TABLE letters (body text);
+		INSERT INTO letters VALUES ('the boat house');
+		CREATE INDEX letters_marked ON letters USING simhash (marked(body));
+		ALTER TABLE letters OWNER TO author;
+		GRANT MAINTAIN ON letters TO keeper;
+		SET ROLE keeper;
+		CREATE FUNCTION trap.upper(text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'called as %', current_user; END $$});
+	is($node->safe_psql('postgres', q{
+			SET ROLE keeper;
+			SET search_path = trap, pg_catalog, public;
+			SELECT rows, current_setting('search_path') FROM simhash_index_check('letters_marked', true)}),
+		'1|trap, pg_catalog, public', 'a check calls no function of the caller');
 }
 
 # ---- constraints on partitioned tables ----

@@ -545,6 +545,7 @@ Datum simhash_index_check(PG_FUNCTION_ARGS) {
     // Functions of the owner may change settings; AtEOXact_GUC() puts them back. After an error the
     // end of the transaction does both.
     int settings = NewGUCNestLevel();
+    restrict_search_path();
 
     Check* check = new_check(heap, index);
     check_index(check, PG_GETARG_BOOL(1));
