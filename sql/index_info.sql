@@ -32,5 +32,12 @@ REVOKE SELECT ON docs FROM regress_simhash_reader;
 SET ROLE regress_simhash_reader;
 SELECT contents, radius, entries FROM simhash_index_info('docs_fp') WHERE contents = 'index';
 RESET ROLE;
-DROP TABLE docs, parts;
+-- The radius is that of values: each lane of a document is a fingerprint by itself, and the distances of a code's lanes add up.
+CREATE TABLE kinds (body text, code bit(256));
+CREATE INDEX kinds_body ON kinds USING simhash (body);
+CREATE INDEX kinds_near ON kinds USING simhash (body) WITH (radius = 5);
+CREATE INDEX kinds_code ON kinds USING simhash (code);
+SELECT index, radius FROM unnest(ARRAY['kinds_body', 'kinds_near', 'kinds_code']::regclass[]) index, simhash_index_info(index)
+WHERE contents = 'index';
+DROP TABLE docs, parts, kinds;
 DROP ROLE regress_simhash_reader;

@@ -3,6 +3,7 @@
 // moment at which it was read.
 #include "index/inspect/level_reader.hpp"
 #include "index/inspect/open_index.hpp"
+#include "index/lanes.hpp"
 #include "index/store/index_cache.hpp"
 
 #include <optional>
@@ -118,8 +119,10 @@ void put_whole(Info* info, const LevelInfo* leaves) {
     for (int tree = 0; tree < tree_count(layout); tree++)
         tail_entries += leaves[tree].tail_entries;
     // The radius is that of a whole value, up to which each lane is searched within the layout's
-    // radius t: the sum of (t + 1) over the lanes is the radius + 1.
-    int radius = layout.lane_count * (layout.radius + 1) - 1;
+    // radius t. Where the lanes' distances add up, the sum of (t + 1) over the lanes is the
+    // radius + 1.
+    bool adds_up = lane_layout(info->index).rule == LaneRule::kSum;
+    int radius = adds_up ? layout.lane_count * (layout.radius + 1) - 1 : layout.radius;
     put_row(info, {CStringGetTextDatum("index"),
                    std::nullopt, // tree
                    std::nullopt, // level
