@@ -1,6 +1,6 @@
 -- Golden values: fingerprints are stored data. A change in this test's output is a breaking change: users'
 -- columns and indexes hold these values, and a new text with the same words would no longer match them. No
--- release may change them; they are never just "expected output".
+-- release may change them; they are never just "expected output". So with sets of shingles and hashes of passages.
 CREATE TABLE golden (id serial, document text);
 INSERT INTO golden (document) VALUES
     ('a'),
@@ -44,6 +44,9 @@ SELECT simhash_to_hex(minhash(string_agg(document, ' ' ORDER BY id))) AS shingle
        simhash_to_hex(minhash_of(array_agg(document ORDER BY id))) AS given,
        simhash_to_hex(minhash_of(array_agg(id))) AS hashes, simhash_to_hex(minhash_agg(document)) AS of_rows
 FROM (SELECT id::bigint, document FROM golden) AS golden;
+SELECT md5(passage_hashes(whole)::text) AS passages, md5(simhash_shingles(whole)::text) AS words,
+       md5(simhash_shingles(whole, 'chars', 4)::text) AS chars
+FROM (SELECT string_agg(document, ' ' ORDER BY id) AS whole FROM golden) AS golden;
 -- A code point that Unicode 15.0 did not assign: no library's newer Unicode may change it.
 SELECT simhash(U&'\+010D50\094D') AS unassigned;
 DROP TABLE golden;

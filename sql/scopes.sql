@@ -254,6 +254,14 @@ RESET enable_seqscan;
 DROP TABLE pairs;
 DROP OPERATOR FAMILY other_ops USING simhash;
 DROP FUNCTION other_hash(bigint, bigint), other_hash(integer, bigint);
+-- The hash of a scope is part of the format, and no release may change it: the key on the posting table's root of an index with one
+-- row, whose fingerprint is 0.
+CREATE TABLE stored (fp bigint, a integer, b bigint, c integer);
+INSERT INTO stored VALUES (0, 42, -1, NULL);
+CREATE INDEX stored_fp ON stored USING simhash (fp, a, b, c);
+CHECKPOINT;
+SELECT pg_read_binary_file(pg_relation_filepath('stored_fp'), current_setting('block_size')::integer + 24, 8) AS key;
+DROP TABLE stored;
 
 DROP TABLE docs, recent, conditions, priced, spoken, flags, guarded, points;
 DROP FUNCTION plan, answer, expected_rows, scope_works, show_memory;
