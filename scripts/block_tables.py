@@ -4,7 +4,7 @@
     scripts/block_tables.py > docs/block-tables.svg
 
 What is shown is computed: the fingerprints come from a fixed seed, the rows are sorted by the
-permutation that src/core/bits/permutation.hpp makes of each block, the distances are counted. The same
+permutation that src/core/layout/layout.hpp makes of each block, the distances are counted. The same
 script gives the same picture, and scripts/check.sh compares.
 """
 import sys

@@ -203,7 +203,7 @@ build/fuzz/text: $(CORE_SOURCES:%.cpp=build/fuzz/%.o)
 build/fuzz/leaf: $(patsubst %.cpp,build/fuzz/%.o,$(filter src/core/leaf/%,$(CORE_SOURCES)))
 build/fuzz/type: $(call fuzzed_objects,$(addprefix values/,fingerprint/ball.cpp code/bit_ball.cpp code/code.cpp) \
 	$(addprefix values/,text/shingle_set.cpp fingerprint/conversions.cpp) server/arguments.cpp)
-build/fuzz/state: $(call fuzzed_objects,$(addprefix values/fingerprint/,simhash_agg.cpp minhash.cpp) $(addprefix server/,arguments.cpp server_text.cpp))
+build/fuzz/state: $(call fuzzed_objects,$(addprefix values/fingerprint/,simhash.cpp minhash.cpp) $(addprefix server/,arguments.cpp server_text.cpp))
 build/fuzz/meta: $(call fuzzed_objects,$(addprefix index/,store/page.cpp options.cpp lanes.cpp scope.cpp))
 $(FUZZERS:%=build/fuzz/%): build/fuzz/%: build/fuzz/test/fuzz/%_fuzz.o
 	$(FUZZ_CXX) $(FUZZ_FLAGS) -fsanitize=fuzzer -Wl,--gc-sections,-z,start-stop-gc -o $@ $^ \

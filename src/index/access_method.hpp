@@ -4,7 +4,7 @@
 #pragma once
 
 #include "server/pg.hpp"
-#include "core/bits/ball.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/layout/layout.hpp"
 #include "core/text/document_lanes.hpp"
 
@@ -71,6 +71,29 @@ Layout layout_of_options(Relation index); // expects that check_first_column() r
 Layout default_layout();
 Layout layout_of_varying_lanes(); // for values of any number of lanes
 int fillfactor_of_options(Relation index);
+
+// ---- first_column.cpp ----
+
+// True when the index is built for the first time: not by REINDEX or TRUNCATE, and not because a
+// transaction's end empties a temporary table. We cannot tell REINDEX CONCURRENTLY, which makes
+// another index.
+bool is_new_index(Relation index);
+
+// Raises an error unless the index's first column is of type bigint, or its operator class computes
+// lanes, as many of each value as an index can keep. `info` describes the index, which is being
+// built.
+void check_first_column(Relation heap, Relation index, const IndexInfo* info);
+
+// Warns of a new index that nobody searches: if its first column is a bigint that identifies the
+// row, as in (id, body), whose type alone does not tell it from a fingerprint; and if its scope
+// identifies the row, as in (body, id).
+void warn_of_keys(Relation heap, Relation index, const IndexInfo* info);
+
+// ---- cost.cpp ----
+
+void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, Cost* startup_cost,
+                         Cost* total_cost, Selectivity* selectivity, double* correlation,
+                         double* pages);
 
 // ---- Strategies ----
 

@@ -4,12 +4,11 @@
 // index_cost_estimate(), at the end, goes by these steps: what the path looks for (PathQuals), how
 // many rows it finds (PathEstimate), how much the searches do for that (SearchWork), and what an
 // order by distance adds.
-#include "index/cost.hpp"
+#include "index/access_method.hpp"
 
 #include "core/bits/ball_size.hpp"
 #include "core/layout/probe_plan.hpp"
 #include "core/layout/lane_radii.hpp"
-#include "index/access_method.hpp"
 #include "index/lanes.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/store/page.hpp"

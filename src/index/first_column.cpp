@@ -1,7 +1,9 @@
-// See first_column.hpp.
-#include "index/first_column.hpp"
+// Checks that the first column of an index holds fingerprints, or values that have lanes, and that
+// there are rows to search among. If not, raises an error or a warning that says what to write
+// instead.
+#include "index/access_method.hpp"
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "index/scope.hpp"
 #include "index/lanes.hpp"
 

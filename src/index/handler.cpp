@@ -1,7 +1,6 @@
 // The access method's handler and the validation of operator classes.
 #include "index/access_method.hpp"
 #include "index/scope.hpp"
-#include "index/cost.hpp"
 
 namespace simhash {
 

@@ -1,7 +1,7 @@
 // Hashes scopes. See the header.
 #include "index/scope.hpp"
 
-#include "index/call_memory.hpp"
+#include "index/lanes.hpp"
 
 #include <algorithm>
 #include <iterator>

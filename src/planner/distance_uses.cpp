@@ -1,5 +1,5 @@
 // Looks for the indexes of a table that contain a distance. See the header.
-#include "planner/distance_uses.hpp"
+#include "planner/rewrite.hpp"
 
 #include "index/access_method.hpp"
 

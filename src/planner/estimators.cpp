@@ -4,7 +4,6 @@
 // short. Long texts that many rows have, and pages made from one template, are seen by a look into
 // the column's index: equal and similar texts stand side by side in the posting table of a lane, so
 // one descent finds where they begin, and the pages above the leaves tell how many there are.
-#include "index/call_memory.hpp"
 #include "index/lanes.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/store/tree.hpp"

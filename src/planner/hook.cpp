@@ -10,9 +10,8 @@
 //
 // If another library takes the hook between the simplification of a query and the opening of its
 // first table, that query is not rewritten.
-#include "planner/hook.hpp"
-
 #include "planner/rewrite.hpp"
+
 
 #include <algorithm>
 

@@ -17,7 +17,6 @@
 // the same predicate again. So a condition may be met twice.
 #include "planner/rewrite.hpp"
 #include "server/expressions.hpp"
-#include "planner/distance_uses.hpp"
 #include "values/objects.hpp"
 
 #include <algorithm>

@@ -9,12 +9,11 @@
 //
 // and the same of codes, with <~~> and bit_ball.
 #include "index/access_method.hpp"
-#include "planner/hook.hpp"
-#include "planner/requests.hpp"
 #include "planner/rewrite.hpp"
+#include "planner/requests.hpp"
 #include "server/expressions.hpp"
-#include "values/code/bit_ball.hpp"
-#include "values/fingerprint/ball.hpp"
+#include "values/code/code.hpp"
+#include "values/fingerprint/fingerprint.hpp"
 #include "values/objects.hpp"
 
 #include <utility>

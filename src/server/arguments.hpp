@@ -1,7 +1,11 @@
-// Helpers that the functions of documents and features share: options by name, weights, memory.
+// Helpers that SQL functions share: options by name, arrays, memory, the states of aggregates, and
+// the arrays that support functions of operator classes return.
 #pragma once
 
 #include "server/pg.hpp"
+
+#include <initializer_list>
+#include <new>
 
 #include "core/bits/pause.hpp"
 #include "core/text/document.hpp"
@@ -44,5 +48,57 @@ Memory server_memory();
 
 // Raises the error of a cancelled query.
 inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr};
+
+// ---- states of aggregates ----
+
+// The memory context of the group's state. Raises an error where the function is not called as part
+// of an aggregate.
+inline MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
+    MemoryContext context;
+    // SQL may call a transition function that is not strict with NULL for the state. Then there is
+    // no group, and no context that could keep one.
+    if (AggCheckCallContext(fcinfo, &context) == 0)
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("aggregate function called in non-aggregate context")));
+    return context;
+}
+
+template <typename State>
+State* new_state(MemoryContext context) {
+    return new (MemoryContextAlloc(context, sizeof(State))) State{};
+}
+
+template <typename State>
+State* state_argument(FunctionCallInfo fcinfo, int argument) {
+    return reinterpret_cast<State*>(PG_GETARG_POINTER(argument));
+}
+
+// The state to which a transition or combine function adds. It lives from row to row.
+template <typename State>
+State* group_state(FunctionCallInfo fcinfo) {
+    MemoryContext context = aggregate_context(fcinfo);
+    return PG_ARGISNULL(0) ? new_state<State>(context) : state_argument<State>(fcinfo, 0);
+}
+
+// ---- results ----
+
+inline Datum bigint_array(const uint64_t* numbers, size_t count) {
+    // So an array of numbers is one of bigints as the server passes them.
+    static_assert(sizeof(Datum) == sizeof(uint64_t) && FLOAT8PASSBYVAL);
+    auto* values = reinterpret_cast<Datum*>(const_cast<uint64_t*>(numbers));
+    return PointerGetDatum(construct_array(values, int(count), INT8OID, sizeof(int64),
+                                           FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+}
+
+// The number of lanes, the radius of the operator of near values, the LaneRule, and of codes the
+// number of bits.
+inline Datum lane_layout(std::initializer_list<int32> numbers) {
+    Datum values[4];
+    int count = 0;
+    for (int32 number : numbers)
+        values[count++] = Int32GetDatum(number);
+    return PointerGetDatum(
+        construct_array(values, count, INT4OID, sizeof(int32), true, TYPALIGN_INT));
+}
 
 } // namespace simhash

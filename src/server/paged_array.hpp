@@ -10,7 +10,7 @@
 // An array that fits into the pool has no file.
 #pragma once
 
-#include "server/sorted_runs.hpp"
+#include "server/temporary_file.hpp"
 
 namespace simhash {
 

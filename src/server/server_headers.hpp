@@ -2,7 +2,6 @@
 // everybody else includes pg.hpp.
 #pragma once
 #pragma GCC system_header // the server's headers are not held to our warnings
-#define SIMHASH_HAS_POSTGRES 1
 
 extern "C" {
 #include "postgres.h"

@@ -10,7 +10,7 @@
 
 #include "core/text/document.hpp"
 #include "core/text/placed_words.hpp"
-#include "core/text/word_hashes.hpp"
+#include "core/text/passages.hpp"
 
 namespace simhash {
 

@@ -1,12 +1,240 @@
 // Sorts more entries than memory holds. Whenever the memory is full, its entries are radix-sorted
 // and written to a temporary file as a sorted run. At the end the runs are merged. AnyEntry is
 // Entry, Pair, or uint64_t where there is only a key.
+//
+// A file holds runs one after another: for each, the number of entries and then the entries in
+// order. In this file a run is always a sorted run.
 #pragma once
 
+#include "server/pg.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "core/bits/sort.hpp"
 #include "server/growing.hpp"
-#include "server/sorted_runs.hpp"
+#include "server/temporary_file.hpp"
 
 namespace simhash {
+
+// ---- sorted runs ----
+
+// The header of 8 bytes tells a reader where the next run begins. So a file needs no list of its
+// runs, and another participant can read it without being told.
+template <typename AnyEntry>
+void write_sorted_run(TemporaryFile* file, std::span<const AnyEntry> entries) {
+    auto count = int64(entries.size());
+    file->append(&count, sizeof(count));
+    file->append(entries.data(), entries.size_bytes());
+}
+
+// A run, or a part of one.
+template <typename AnyEntry>
+struct SortedRun {
+    TemporaryFile file;
+    int64 position; // of its first entry, in bytes
+    int64 count;
+
+    // Reads one entry from the file. For samples and binary searches; a merge reads batches.
+    AnyEntry operator[](int64 i) const {
+        AnyEntry entry;
+        file.read(position + i * int64(sizeof(AnyEntry)), &entry, sizeof(entry));
+        return entry;
+    }
+
+    // The number of entries that are less than the bound.
+    // This is a binary search in the file: it takes about log2(count) reads of one entry.
+    int64 count_before(const Entry& bound) const {
+        int64 low = 0, high = count;
+        while (low < high) {
+            int64 middle = (low + high) / 2;
+            if (Entry((*this)[middle]) < bound)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        return low;
+    }
+
+    // The entries begin .. end - 1 as a run of its own. Nothing is copied.
+    SortedRun part(int64 begin, int64 end) const {
+        return {file, position + begin * int64(sizeof(AnyEntry)), end - begin};
+    }
+};
+
+// Calls visit(run) for the runs of a file.
+template <typename AnyEntry, typename Visit>
+void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
+    for (int64 position = 0; position < file.size();) {
+        SortedRun<AnyEntry> run{file, position + int64(sizeof(int64)), 0};
+        file.read(position, &run.count, sizeof(run.count));
+        visit(run);
+        position = run.position + run.count * int64(sizeof(AnyEntry));
+    }
+}
+
+// Merges runs. The runs are the leaves of a binary tree. Each node above them merges batches of
+// entries of its two children into a batch of its own.
+//
+// Of 4 runs, nodes 0 to 2 are inner ones, and 3 to 6 are the runs. The children of node i are
+// nodes 2 i + 1 and 2 i + 2, as in a heap that stands in an array:
+//
+//     node 0    nodes 1 and 2
+//     node 1    nodes 3 and 4, which are runs 0 and 1
+//     node 2    nodes 5 and 6, which are runs 2 and 3
+//
+// An entry is compared once on each level at most, log2(runs) times in all. Each comparison is in a
+// tight loop over two batches (merge_some()), which has no branch that depends on the entries.
+// Equal entries all come out; the caller drops those that it does not want.
+template <typename AnyEntry>
+class Merge {
+  public:
+    Merge() : context_(CurrentMemoryContext) {}
+
+    void add(const SortedRun<AnyEntry>& run) {
+        if (run.count == 0)
+            return;
+        Assert(run_count_ <= INT_MAX / 4); // numbers of nodes are ints, and up to twice that
+        make_room(context_, &runs_, &run_capacity_, size_t(run_count_) + 1);
+        // An empty run would be a node that never has entries; add() leaves it out.
+        runs_[run_count_++] = run;
+    }
+
+    // Must be called after the last run was added. The runs' buffers take about `memory` bytes in
+    // all, or more if a run would get fewer than kLeastBatch entries.
+    void begin(size_t memory) {
+        if (run_count_ == 0)
+            return;
+        // A binary tree with n leaves has n - 1 inner nodes. Only the runs' buffers grow with the
+        // memory: large ones save reads of the file, while those of inner nodes are best in the
+        // processor's cache.
+        size_t inner = size_t(run_count_) - 1;
+        run_batch_ =
+            std::clamp(memory / sizeof(AnyEntry) / run_count_, kLeastBatch, size_t{kGreatestBatch});
+        nodes_ = static_cast<Node*>(
+            MemoryContextAllocHuge(context_, (inner + run_count_) * sizeof(Node)));
+        buffers_ = static_cast<AnyEntry*>(MemoryContextAllocHuge(
+            context_, (inner * kBatch + run_count_ * run_batch_) * sizeof(AnyEntry)));
+        for (size_t i = 0; i < inner + run_count_; i++) {
+            // All buffers stand in one allocation: first those of the inner nodes, then those of
+            // the runs.
+            AnyEntry* buffer =
+                buffers_ + std::min(i, inner) * kBatch + (i > inner ? i - inner : 0) * run_batch_;
+            nodes_[i] = {buffer, buffer, buffer};
+        }
+    }
+
+    // Returns the next entries in order, or none at the end. They are valid until the next call.
+    std::span<const AnyEntry> next() {
+        if (run_count_ == 0 || !fill(0))
+            return {};
+        Node& root = nodes_[0];
+        // The whole batch is handed out, so the next call fills the root again.
+        std::span<const AnyEntry> batch(root.at, root.end);
+        root.at = root.end;
+        return batch;
+    }
+
+    void release() {
+        for (void* memory :
+             {static_cast<void*>(runs_), static_cast<void*>(nodes_), static_cast<void*>(buffers_)})
+            if (memory != nullptr)
+                pfree(memory);
+        *this = Merge();
+    }
+
+  private:
+    // A batch is 8 kB of entries, or 4 kB of keys.
+    static constexpr size_t kBatch = 512;      // entries of a node above the runs
+    static constexpr size_t kLeastBatch = 512; // entries of a run's buffer, at least
+    static constexpr size_t kGreatestBatch = 1 << 16;
+
+    struct Node {
+        AnyEntry* at; // entries that the node above has not taken yet
+        AnyEntry* end;
+        AnyEntry* buffer;
+    };
+
+    bool has_entries(int node) { return nodes_[node].at < nodes_[node].end || fill(node); }
+
+    // Fills the node's empty buffer. Returns false if nothing is left.
+    bool fill(int node) {
+        int inner = run_count_ - 1;
+        if (node < inner)
+            merge_children(node);
+        else
+            read_run(&nodes_[node], &runs_[node - inner]);
+        return nodes_[node].at < nodes_[node].end;
+    }
+
+    void read_run(Node* node, SortedRun<AnyEntry>* run) {
+        CHECK_FOR_INTERRUPTS();
+        int64 count = std::min(int64(run_batch_), run->count);
+        node->at = node->end = node->buffer;
+        if (count == 0)
+            return;
+        run->file.read(run->position, node->buffer, size_t(count) * sizeof(AnyEntry));
+        node->end += count;
+        // The run is now what is left of it in the file.
+        *run = run->part(count, run->count);
+    }
+
+    void merge_children(int parent) {
+        Node& node = nodes_[parent];
+        AnyEntry* to = node.buffer;
+        AnyEntry* limit = to + kBatch;
+        while (to < limit) {
+            // Fills a child that is empty, and its children in turn. Both are asked, because only a
+            // child that still has nothing then is at its end.
+            bool first = has_entries(2 * parent + 1), second = has_entries(2 * parent + 2);
+            if (!first && !second)
+                break;
+            Node& a = nodes_[2 * parent + 1];
+            Node& b = nodes_[2 * parent + 2];
+            if (first && second)
+                to = merge_some(&a, &b, to, limit - to);
+            else
+                to = copy_some(first ? &a : &b, to, limit - to);
+        }
+        node.at = node.buffer;
+        node.end = to;
+    }
+
+    static AnyEntry* copy_some(Node* from, AnyEntry* to, ptrdiff_t most) {
+        ptrdiff_t count = std::min(from->end - from->at, most);
+        std::copy_n(from->at, count, to);
+        from->at += count;
+        return to + count;
+    }
+
+    // Merges as many entries as the shorter side has, so that neither side runs out in the loop.
+    static AnyEntry* merge_some(Node* a, Node* b, AnyEntry* to, ptrdiff_t most) {
+        ptrdiff_t count = std::min({a->end - a->at, b->end - b->at, most});
+        const AnyEntry* from_a = a->at;
+        const AnyEntry* from_b = b->at;
+        for (ptrdiff_t i = 0; i < count; i++) {
+            // There is no branch: which side comes next is as good as random, and a wrong guess of
+            // the processor costs more than the comparison.
+            bool second = comes_before(*from_b, *from_a);
+            to[i] = second ? *from_b : *from_a;
+            from_b += second;
+            from_a += !second;
+        }
+        a->at += from_a - a->at;
+        b->at += from_b - b->at;
+        return to + count;
+    }
+
+    MemoryContext context_;
+    SortedRun<AnyEntry>* runs_ = nullptr;
+    int run_count_ = 0;
+    size_t run_capacity_ = 0;
+    size_t run_batch_ = 0;  // entries of a run's buffer
+    Node* nodes_ = nullptr; // run_count_ - 1 above the runs, the root first; then those of the runs
+    AnyEntry* buffers_ = nullptr;
+};
+
+// ---- sorting ----
 
 // Keys are sorted by all their bits. Entries are sorted by key, and then by TID; pairs likewise.
 inline void sort_entries(std::span<uint64_t> entries, std::span<uint64_t> scratch) {

@@ -1,10 +1,10 @@
 // simhash_blocks: the buckets by which an engine of many machines brings near fingerprints
-// together. A fingerprint goes into one bucket for each of its blocks (core/layout/blocks.hpp). Two
+// together. A fingerprint goes into one bucket for each of its blocks (core/layout/layout.hpp). Two
 // that are within the radius agree in one block at least, so they meet in a bucket.
 #include "server/pg.hpp"
 
-#include "core/bits/distance.hpp"
-#include "core/layout/blocks.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "core/layout/layout.hpp"
 #include "tables/collector.hpp"
 
 using namespace simhash;

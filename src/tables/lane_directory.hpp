@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "tables/collector.hpp"
 
 namespace simhash {

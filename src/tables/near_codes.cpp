@@ -1,5 +1,5 @@
-// See near_codes.hpp.
-#include "tables/near_codes.hpp"
+// Candidates whose signatures are codes. See candidates.hpp.
+#include "tables/candidates.hpp"
 
 namespace simhash {
 

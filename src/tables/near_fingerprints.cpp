@@ -5,12 +5,12 @@
 //
 //     (signature of a, of b)      sorted by a, with the models of a  ->  (signature of b, row of a)
 //     (signature of b, row of a)  sorted by b, with the models of b  ->  (row of a, row of b)
-#include "tables/near_fingerprints.hpp"
+#include "tables/candidates.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "server/sorter.hpp"
 #include "tables/collector.hpp"
 #include "tables/lane_directory.hpp"

@@ -4,9 +4,8 @@
 
 #include <optional>
 
-#include "core/bits/ball.hpp"
-#include "core/bits/distance.hpp"
-#include "server/aggregate_context.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "server/arguments.hpp"
 #include "server/sorter.hpp"
 #include "tables/collector.hpp"
 

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "tables/copies.hpp"
+#include "tables/equal_rows.hpp"
 #include "tables/row_ids.hpp"
 
 namespace simhash {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/text/feature_hash.hpp"
 #include "tables/collector.hpp"
 #include "values/code/code.hpp"

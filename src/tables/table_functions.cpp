@@ -14,8 +14,7 @@
 #include "core/text/document_lanes.hpp"
 #include "server/arguments.hpp"
 #include "tables/documents.hpp"
-#include "tables/links.hpp"
-#include "tables/originals.hpp"
+#include "tables/groups.hpp"
 #include "tables/query_values.hpp"
 #include "tables/row_search.hpp"
 

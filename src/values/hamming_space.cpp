@@ -1,10 +1,10 @@
 // Finds out what a condition compares. See the header.
-#include "values/hamming_space.hpp"
+#include "values/selectivity.hpp"
 
-#include "core/bits/ball.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/bits/ball_size.hpp"
 #include "core/bits/code_lanes.hpp"
-#include "core/bits/code_distance.hpp"
+#include "core/bits/distances.hpp"
 #include "values/code/code.hpp"
 
 #include <algorithm>

@@ -1,11 +1,9 @@
 // Finds this extension's own objects in the catalogs. See the header.
 #include "values/objects.hpp"
 
-#include "core/bits/ball.hpp"
-#include "values/fingerprint/ball.hpp"
-#include "values/code/bit_ball.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "values/fingerprint/fingerprint.hpp"
 #include "values/code/code.hpp"
-#include "values/fingerprint/distance.hpp"
 
 // These are in files without headers.
 extern "C" {

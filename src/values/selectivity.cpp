@@ -25,10 +25,10 @@
 //     fp <~> $1 <= 3       few
 #include "values/selectivity.hpp"
 
-#include "core/bits/ball.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/bits/ball_size.hpp"
-#include "values/fingerprint/ball.hpp"
-#include "values/code/bit_ball.hpp"
+#include "values/fingerprint/fingerprint.hpp"
+#include "values/code/code.hpp"
 #include "server/expressions.hpp"
 #include "values/objects.hpp"
 

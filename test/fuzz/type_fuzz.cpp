@@ -4,8 +4,8 @@
 #include "server_stubs.hpp"
 
 #include "core/text/document.hpp"
-#include "values/fingerprint/ball.hpp"
-#include "values/code/bit_ball.hpp"
+#include "values/fingerprint/fingerprint.hpp"
+#include "values/code/code.hpp"
 
 #include <algorithm>
 #include <string>

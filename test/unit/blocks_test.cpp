@@ -1,11 +1,11 @@
 // Blocks: they divide the word, and words that differ in fewer bits than there are blocks agree in
 // one of them.
-#include "core/layout/blocks.hpp"
+#include "core/layout/layout.hpp"
 
 #include <bit>
 #include <gtest/gtest.h>
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 
 namespace {
 

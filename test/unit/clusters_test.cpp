@@ -10,8 +10,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/bits/distance.hpp"
-#include "core/pairs/distinct.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "core/pairs/fingerprint_array.hpp"
 #include "core/pairs/match.hpp"
 #include "random.hpp"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/bits/code_lanes.hpp"
-#include "core/bits/code_distance.hpp"
+#include "core/bits/distances.hpp"
 #include "random.hpp"
 
 namespace {

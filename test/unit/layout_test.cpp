@@ -4,7 +4,7 @@
 #include <bit>
 #include <gtest/gtest.h>
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 
 namespace {
 

@@ -1,6 +1,5 @@
 // One bit of each of 64 minima, or of more: the definition, its forms for processors, and what a distance says.
 #include "core/text/minhash.hpp"
-#include "core/text/minhash_distance.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/pairs/distinct.hpp"
+#include "core/pairs/fingerprint_array.hpp"
 #include "random.hpp"
 
 namespace {

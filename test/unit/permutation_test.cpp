@@ -1,9 +1,8 @@
 // Permutations bring a block to the front, and can be undone.
-#include "core/bits/permutation.hpp"
+#include "core/layout/layout.hpp"
 
 #include <gtest/gtest.h>
 
-#include "core/layout/layout.hpp"
 #include "random.hpp"
 
 namespace {

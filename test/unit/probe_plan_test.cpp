@@ -6,9 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "core/bits/distance.hpp"
-#include "core/bits/highest.hpp"
-#include "core/bits/permutation.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "core/layout/layout.hpp"
 #include "random.hpp"
 
 namespace {

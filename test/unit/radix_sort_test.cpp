@@ -1,5 +1,5 @@
 // The radix sort gives what the standard library's sorts give.
-#include "core/pairs/radix_sort.hpp"
+#include "core/bits/sort.hpp"
 
 #include <gtest/gtest.h>
 #include <vector>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/pairs/clusters.hpp"
-#include "core/pairs/distinct.hpp"
+#include "core/pairs/fingerprint_array.hpp"
 #include "random.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // Thresholds: the sum that the pigeonhole principle asks for, at the least cost.
-#include "core/layout/thresholds.hpp"
+#include "core/layout/lane_radii.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 
 namespace simhash {
 

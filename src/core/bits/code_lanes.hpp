@@ -21,7 +21,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 
 namespace simhash {
 

@@ -1,4 +1,5 @@
-// What a tree holds in order, and what sorts, sorted runs and merges pass on to it.
+// What sorts, sorted runs and merges pass on: the entries that a tree holds in order, and pairs of
+// numbers.
 #pragma once
 
 #include <compare>
@@ -43,6 +44,21 @@ constexpr bool comes_before(const Entry& a, const Entry& b) {
 }
 constexpr bool comes_before(uint64_t a, uint64_t b) {
     return a < b;
+}
+
+// Two numbers that belong together: what they are stands where a sort is declared. Pairs are
+// compared by the first number, and then by the second.
+struct Pair {
+    uint64_t first;
+    uint64_t second;
+
+    friend constexpr bool operator==(const Pair&, const Pair&) = default;
+    friend constexpr auto operator<=>(const Pair&, const Pair&) = default;
+};
+
+// Without a branch, as of entries (core/bits/entry.hpp).
+constexpr bool comes_before(const Pair& a, const Pair& b) {
+    return (a.first < b.first) | ((a.first == b.first) & (a.second < b.second));
 }
 
 } // namespace simhash

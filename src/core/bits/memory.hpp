@@ -1,5 +1,6 @@
 // Memory that the caller gives to src/core. Inside the server `allocate` is a palloc, which may
-// raise an error and not return, so nothing in core may rely on a destructor to release memory.
+// raise an error and not return, so nothing in core may rely on a destructor to release memory. And
+// memory that the processor is to fetch before it is read.
 #pragma once
 
 #include <algorithm>
@@ -68,5 +69,13 @@ class GrowingArray {
     Item* items_ = nullptr;
     size_t size_ = 0, room_ = 0;
 };
+
+// Fetches the cache line at an address, which need not be valid. Without the empty statement a
+// compiler that sees this body may take the function for one without effect and drop calls to it
+// (GCC with -flto does).
+inline void prefetch(const void* address) {
+    __builtin_prefetch(address);
+    asm volatile("");
+}
 
 } // namespace simhash

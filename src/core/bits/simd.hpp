@@ -1,7 +1,7 @@
 // The instruction sets that the processor has beyond the baseline. The build itself uses only the
 // baseline, and so stays portable. A function that uses more is compiled for that instruction set
 // alone, and chosen at run time if the processor has it. Every AArch64 processor has NEON
-// (neon.hpp), so there nothing is tested.
+// (vectors.hpp), so there nothing is tested.
 #pragma once
 
 #include <cstdint>

@@ -11,8 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/bits/distance.hpp"
-#include "core/bits/highest.hpp"
+#include "core/bits/fingerprint.hpp"
 
 namespace simhash {
 

@@ -1,7 +1,7 @@
 // Layouts: which block tables an index keeps for its radius (Manku, Jain, Das Sarma, WWW 2007,
 // section 3.1).
 //
-// A lane is cut into blocks (blocks.hpp), and each block is the prefix of one table. At most
+// A lane is cut into blocks, and each block is the prefix of one table. At most
 // `radius` blocks can hold the differences of two lanes within the radius. So with radius + 1
 // tables some block is equal, and one exact probe for each table finds everything:
 //
@@ -12,14 +12,47 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
-#include "core/bits/distance.hpp"
-#include "core/bits/highest.hpp"
-#include "core/bits/permutation.hpp"
-#include "core/layout/blocks.hpp"
+#include "core/bits/fingerprint.hpp"
 
 namespace simhash {
+
+// A permutation of the 64 bits of a fingerprint: it brings a block to the front and lets the bits
+// after it follow, round to the highest ones. So it is a rotation.
+//
+//     fp     a b c d e f g h          block at 2, of 2 bits   0 0 1 1 0 0 0 0
+//     key    c d | e f g h a b
+class Permutation {
+  public:
+    // Of the block that so many bits stand before.
+    explicit constexpr Permutation(int bits_before) : bits_before_(bits_before) {}
+
+    constexpr uint64_t apply(uint64_t fingerprint) const {
+        return std::rotl(fingerprint, bits_before_);
+    }
+    constexpr uint64_t invert(uint64_t key) const { return std::rotr(key, bits_before_); }
+
+  private:
+    int bits_before_;
+};
+
+// Blocks: a lane cut into disjoint parts, with its highest bits in block 0. Their lengths differ by
+// at most one bit; the longer blocks come first. Two lanes that differ in fewer bits than there are
+// blocks agree in at least one block.
+
+// The number of bits before a block when lane_bits bits are cut into `count` blocks; all of them
+// for block `count`. If there are more blocks than bits, the last blocks are empty.
+constexpr int bits_before_block(int lane_bits, int count, int block) {
+    return block * (lane_bits / count) + std::min(block, lane_bits % count);
+}
+
+// The bits of a block (0 .. count - 1), of a lane in the leading lane_bits bits.
+constexpr uint64_t block_mask(int lane_bits, int count, int block) {
+    return leading_mask(bits_before_block(lane_bits, count, block + 1)) ^
+           leading_mask(bits_before_block(lane_bits, count, block));
+}
 
 // A set of tables is a mask of 64 bits in the planner of probes.
 constexpr int kMaxTables = 64;

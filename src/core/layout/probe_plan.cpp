@@ -32,9 +32,8 @@
 #include <cmath>
 
 #include "core/bits/ball_size.hpp"
-#include "core/bits/distance.hpp"
-#include "core/layout/thresholds.hpp"
-#include "core/bits/standalone.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "core/layout/lane_radii.hpp"
 
 namespace simhash {
 namespace {

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "core/bits/prefetch.hpp"
-#include "core/bits/sort_ascending.hpp"
-#include "core/bits/stepping_search.hpp"
-#include "core/bits/standalone.hpp"
+#include "core/bits/memory.hpp"
+#include "core/bits/sort.hpp"
 
 namespace simhash {
 

@@ -25,10 +25,8 @@
 
 #include <algorithm>
 
-#include "core/bits/distance.hpp"
-#include "core/bits/neon.hpp"
-#include "core/bits/x86.hpp"
-#include "core/bits/standalone.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "core/bits/vectors.hpp"
 
 namespace simhash {
 

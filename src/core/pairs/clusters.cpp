@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "core/bits/prefetch.hpp"
-#include "core/bits/standalone.hpp"
+#include "core/bits/memory.hpp"
 
 namespace simhash {
 

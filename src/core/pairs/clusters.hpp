@@ -17,7 +17,7 @@
 #include <span>
 
 #include "core/bits/memory.hpp"
-#include "core/bits/pair.hpp"
+#include "core/bits/entry.hpp"
 #include "core/bits/pause.hpp"
 #include "core/pairs/near_pairs.hpp"
 

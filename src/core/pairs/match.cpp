@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/bits/distance.hpp"
-#include "core/bits/neon.hpp"
-#include "core/bits/x86.hpp"
-#include "core/bits/standalone.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "core/bits/vectors.hpp"
 
 namespace simhash {
 namespace {

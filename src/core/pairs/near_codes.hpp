@@ -1,6 +1,6 @@
 // All pairs of codes within a radius, of one set or between two sets. A code has one lane or more.
 //
-// Lane by lane: pairs whose lanes are within that lane's radius (sampled_distances.hpp) are found
+// Lane by lane: pairs whose lanes are within that lane's radius (SampledDistances) are found
 // among the distinct lanes, as among fingerprints (near_pairs.hpp). Each pair of lanes gives the
 // pairs of codes that have them, candidates, of which the whole distance is taken:
 //
@@ -37,12 +37,62 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/bits/pair.hpp"
+#include "core/bits/code_lanes.hpp"
+#include "core/bits/entry.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/bits/pause.hpp"
 #include "core/pairs/near_pairs.hpp"
-#include "core/pairs/sampled_distances.hpp"
 
 namespace simhash {
+
+// ---- the radius of each lane ----
+
+// How far apart the lanes of codes that have nothing to do with each other are, and from that the
+// radius in which each lane is searched.
+//
+// Two codes within `radius` bits of each other are within t bits of each other in one lane at least
+// if the (t + 1) of all lanes add up to radius + 1: otherwise they would differ in more bits. Which
+// lanes get how much of it is free. A bit more in a lane brings more strangers, pairs that are near
+// in that lane only. So each bit goes to the lane in which it brings the fewest:
+//
+//     256 random bits, radius 31            7  7  7  7
+//     65 bits, radius 8                     8  -             the second lane has one bit
+//     two lanes are 0 in each fourth code   -  15  -  15
+//
+// How many that are is the sum of two estimates, for a sample of pairs: the share of them that are
+// that near, and, for what is too rare for a sample, the binomial distribution with their mean.
+// Codes that have the same lane are compared faster than others, so a stranger there counts less.
+
+constexpr int kNotSearched = -1;
+
+struct CodeRadii {
+    int of_lane[kMaxCodeLanes]; // or kNotSearched
+    double strangers; // the share of all pairs that are within the radius of a lane, so counted
+};
+
+class SampledDistances {
+  public:
+    explicit SampledDistances(int lanes) : lanes_(lanes) {}
+
+    // Adds a pair. a, b: [lanes]
+    void add(const uint64_t* a, const uint64_t* b) {
+        for (int lane = 0; lane < lanes_; lane++)
+            counts_[lane][hamming_distance(a[lane], b[lane])]++;
+        pairs_++;
+    }
+
+    // Where all lanes together have fewer bits than the radius, each has kFingerprintBits.
+    CodeRadii radii(int radius) const;
+
+  private:
+    double mean(int lane) const;
+
+    int lanes_;
+    size_t pairs_ = 0;
+    uint32_t counts_[kMaxCodeLanes][kFingerprintBits + 1] = {}; // pairs at each distance
+};
+
+// ---- the search ----
 
 // Receives pairs of codes by their numbers: within one set a < b, between two a is of the first.
 struct CodePairReceiver {

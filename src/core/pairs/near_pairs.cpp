@@ -41,9 +41,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/bits/distance.hpp"
-#include "core/bits/highest.hpp"
-#include "core/bits/standalone.hpp"
+#include "core/bits/fingerprint.hpp"
 
 namespace simhash {
 namespace {

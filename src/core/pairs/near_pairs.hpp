@@ -9,10 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/bits/distance.hpp"
-#include "core/bits/highest.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/bits/pause.hpp"
-#include "core/pairs/block_sort.hpp"
 #include "core/pairs/fingerprint_array.hpp"
 #include "core/pairs/match.hpp"
 

@@ -24,9 +24,8 @@
 #include <iterator>
 #include <utility>
 
-#include "core/bits/highest.hpp"
-#include "core/pairs/distinct.hpp"
-#include "core/bits/standalone.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "core/pairs/fingerprint_array.hpp"
 
 namespace simhash {
 namespace {

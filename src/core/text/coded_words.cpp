@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "core/bits/standalone.hpp"
-
 namespace simhash {
 
 namespace {

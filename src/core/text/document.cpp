@@ -1,8 +1,6 @@
 // A document's fingerprint. See document.hpp.
 #include "core/text/document.hpp"
 
-#include "core/bits/standalone.hpp"
-
 namespace simhash {
 
 static_assert(kMaxWidth * (kMaxWord + 1) <= UINT16_MAX, "FeatureCount::bytes has 16 bits");

@@ -6,7 +6,6 @@
 #include "core/text/feature_counts.hpp"
 #include "core/text/feature_hash.hpp"
 #include "core/text/votes.hpp"
-#include "core/text/weights.hpp"
 
 namespace simhash {
 

@@ -9,7 +9,7 @@
 //   - one of their lanes lies within near_radius(s).
 //
 // The second condition makes an index exact: it finds by lanes, and the documents decide. It also
-// leaves pairs out. The distance of a lane is binomial (minhash_distance.hpp), and lanes are
+// leaves pairs out. The distance of a lane is binomial (minhash.hpp), and lanes are
 // independent. So where a lane misses a pair with the probability m, all of them do with m^2:
 //
 //   s     radius of a lane   a lane finds   one of two finds
@@ -26,9 +26,8 @@
 
 #include <algorithm>
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/text/minhash.hpp"
-#include "core/text/minhash_distance.hpp"
 
 namespace simhash {
 

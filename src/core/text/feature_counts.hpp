@@ -1,4 +1,4 @@
-// How often each feature of a document occurs.
+// How often each feature of a document occurs, and how much it weighs.
 //
 // One array holds the features in order of first appearance. An open-addressing hash table of their
 // numbers finds them. Both start in memory of their own and grow in the caller's. Their size is
@@ -8,6 +8,7 @@
 // memory.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -101,5 +102,26 @@ class FeatureCounts {
 
 static_assert((FeatureCounts::kMaxDistinct & (FeatureCounts::kMaxDistinct - 1)) == 0,
               "a full section is a full table");
+
+// ---- weights ----
+
+// The weight of a feature that occurs f times. docs/fingerprints.md gives the reasons for the
+// default, docs/choosing.md the measurements.
+enum class Weighting : uint8_t {
+    kBalanced, // log2(1 + f)^(9/4), times the square root of the feature's bytes, at most 12; half
+               // of that if it begins with a digit; at most an eighth of all weights
+    kTf,       // f
+    kSqrt,     // square root of f
+    kLog,      // 1 + ln f
+    kBinary,   // 1
+};
+
+// A feature's weight before it is bounded. Weightings that are not whole numbers have kWeightBits
+// bits after the point: only the ratios of the weights of one document matter.
+constexpr int kWeightBits = 8;
+uint32_t feature_weight(Weighting weighting, const FeatureCount& feature);
+
+// Replaces each feature's frequency by its weight.
+void weigh(Weighting weighting, FeatureCount* features, size_t count);
 
 } // namespace simhash

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "core/bits/bucket_sort.hpp"
-#include "core/bits/standalone.hpp"
+#include "core/bits/sort.hpp"
 
 namespace simhash {
 

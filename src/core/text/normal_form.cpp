@@ -1,12 +1,10 @@
-// Normalisation of segments, as in Unicode Standard Annex 15. See normal_form.hpp.
-#include "core/text/normal_form.hpp"
+// Normalisation of segments, as in Unicode Standard Annex 15. See unicode.hpp.
+#include "core/text/unicode.hpp"
 
 #include <algorithm>
 #include <iterator>
 
 #include "core/text/code_point_rows.hpp"
-
-#include "core/bits/standalone.hpp"
 
 namespace simhash {
 

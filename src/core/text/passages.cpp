@@ -13,12 +13,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/bits/sort_ascending.hpp"
+#include "core/bits/sort.hpp"
 #include "core/text/max_tree.hpp"
 #include "core/text/suffixes.hpp"
 #include "core/text/winnowing.hpp"
-
-#include "core/bits/standalone.hpp"
 
 namespace simhash {
 

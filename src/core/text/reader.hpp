@@ -22,7 +22,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "core/text/normal_form.hpp"
 #include "core/text/unicode.hpp"
 
 namespace simhash {

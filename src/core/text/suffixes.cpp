@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "core/bits/standalone.hpp"
-
 namespace simhash {
 
 namespace {

@@ -5,8 +5,6 @@
 #include <array>
 #include <iterator>
 
-#include "core/bits/standalone.hpp"
-
 namespace simhash {
 
 namespace {

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "core/bits/standalone.hpp"
-
 namespace simhash {
 
 namespace {

@@ -6,7 +6,6 @@
 // section on the build says why nobody else sees the pages.
 #include "index/build/build.hpp"
 #include "index/access_method.hpp"
-#include "index/first_column.hpp"
 #include "index/scope.hpp"
 #include "index/testing.hpp"
 

@@ -7,7 +7,7 @@
 #include "index/build/build.hpp"
 #include "index/testing.hpp"
 
-#include "core/bits/sort_ascending.hpp"
+#include "core/bits/sort.hpp"
 
 namespace simhash {
 

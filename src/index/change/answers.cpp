@@ -1,7 +1,7 @@
 // The posting table's answers to VACUUM. See the header.
 #include "index/change/answers.hpp"
 
-#include "index/store/fetch_ahead.hpp"
+#include "index/store/page.hpp"
 
 #include <algorithm>
 #include <utility>

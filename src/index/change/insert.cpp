@@ -2,11 +2,11 @@
 // fingerprint to every block table of the lane that lacks it. README.md, "Insertion", states the
 // protocol.
 #include "index/access_method.hpp"
-#include "index/change/split.hpp"
+#include "index/change/change.hpp"
 #include "index/scope.hpp"
 #include "index/search/cursor.hpp"
 #include "index/store/index_cache.hpp"
-#include "index/store/wal.hpp"
+#include "index/store/page.hpp"
 #include "index/testing.hpp"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // Adds entries to leaves, and makes room for them by splits and downlinks. The index's README.md
 // states the protocol; here "rule n" is a rule of its section on locks.
-#include "index/change/split.hpp"
+#include "index/change/change.hpp"
 
-#include "index/store/wal.hpp"
+#include "index/store/page.hpp"
 #include "index/testing.hpp"
 
-#include "core/bits/sort_ascending.hpp"
+#include "core/bits/sort.hpp"
 
 #include <algorithm>
 

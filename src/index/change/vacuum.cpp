@@ -1,10 +1,10 @@
 // VACUUM: removes dead postings, then the block tables' entries of fingerprints that have no
 // posting left, unlinks empty leaves, and records free pages. README.md, "Vacuum", says why that is
 // safe beside readers and inserters.
-#include "core/bits/bucket_sort.hpp"
+#include "core/bits/sort.hpp"
 #include "index/access_method.hpp"
 #include "index/change/answers.hpp"
-#include "index/change/unlink.hpp"
+#include "index/change/change.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/testing.hpp"
 #include "server/growing.hpp"

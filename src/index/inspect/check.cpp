@@ -15,8 +15,7 @@
 // The structure comes first because the content is read by way of it. Once the pages of each level
 // are known to have all keys among them, each key on one page, a walk along the leaves meets every
 // entry once.
-#include "index/inspect/level_reader.hpp"
-#include "index/inspect/open_index.hpp"
+#include "index/inspect/inspect.hpp"
 #include "index/scope.hpp"
 #include "index/store/index_cache.hpp"
 #include "server/sorter.hpp"

@@ -1,8 +1,7 @@
 // simhash_index_info: returns one row about the whole index and one for each level of each tree. It
 // reads the whole index while others read and write it, so the figures of a page are those of the
 // moment at which it was read.
-#include "index/inspect/level_reader.hpp"
-#include "index/inspect/open_index.hpp"
+#include "index/inspect/inspect.hpp"
 #include "index/lanes.hpp"
 #include "index/store/index_cache.hpp"
 

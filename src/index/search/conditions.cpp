@@ -2,8 +2,8 @@
 #include "index/search/conditions.hpp"
 
 #include "index/access_method.hpp"
-#include "index/call_memory.hpp"
-#include "values/fingerprint/ball.hpp"
+#include "index/lanes.hpp"
+#include "values/fingerprint/fingerprint.hpp"
 #include "values/objects.hpp"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // What a scan looks for, as its scan keys say: conditions on the first column, an order, a scope.
 #pragma once
 
-#include "core/bits/ball.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "index/lanes.hpp"
 #include "index/scope.hpp"
-#include "values/code/bit_ball.hpp"
+#include "values/code/code.hpp"
 
 namespace simhash {
 

@@ -1,7 +1,7 @@
 // The cursor over leaves. See the header.
 #include "index/search/cursor.hpp"
 
-#include "index/store/fetch_ahead.hpp"
+#include "index/store/page.hpp"
 
 namespace simhash {
 

@@ -1,7 +1,7 @@
 // The backend's notes on leaves. See the header.
 #include "index/search/notes.hpp"
 
-#include "core/bits/prefetch.hpp"
+#include "core/bits/memory.hpp"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 // the key (README.md, "Trees"). So notes need no invalidation and no lock.
 #pragma once
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "index/store/tree.hpp"
 
 namespace simhash {

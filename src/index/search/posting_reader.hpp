@@ -2,7 +2,6 @@
 // and the pin that protects their TIDs where the snapshot alone does not (README.md, "Scans").
 #pragma once
 
-#include "index/search/filter.hpp"
 #include "index/search/searched_index.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // their leaves ahead, and collects the matching fingerprints from them.
 #pragma once
 
-#include "index/search/filter.hpp"
+#include "index/search/searched_index.hpp"
 #include "index/search/matches.hpp"
 
 namespace simhash {

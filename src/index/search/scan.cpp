@@ -1,10 +1,9 @@
 // Index scans as the server calls them: has the callbacks, and puts rows into the form that the
 // executor wants. conditions.hpp reads the scan keys. within.hpp and nearest.hpp find the rows with
-// a fingerprint, wide.hpp those whose value has several lanes, hashes.hpp those that have any
-// number. Rows without one come last.
+// a fingerprint, wide.hpp those whose value has several lanes, or any number. Rows without one come
+// last.
 #include "index/access_method.hpp"
 #include "index/search/conditions.hpp"
-#include "index/search/hashes.hpp"
 #include "index/search/wide.hpp"
 
 #include <algorithm>

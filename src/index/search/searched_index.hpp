@@ -1,8 +1,10 @@
-// One lane's part of the index as a scan sees it. All parts of the scan of that lane share it, and
-// the buffers for the entries that one leaf yields.
+// What the parts of a scan share: one lane's part of the index, the buffers for the entries that
+// one leaf yields, and the test that decides which fingerprints a part takes.
 #pragma once
 
-#include "core/bits/ball.hpp"
+#include <span>
+
+#include "core/bits/fingerprint.hpp"
 #include "core/layout/probe_plan.hpp"
 #include "index/search/cursor.hpp"
 
@@ -63,5 +65,27 @@ class SearchedIndex {
     ProbePlan* shared_plans_[kFingerprintBits + 1] = {};
     static LeafYield backend_yield_;
 };
+
+// A fingerprint passes if it meets all four conditions.
+struct Filter {
+    Ball ball;                         // it lies in this ball
+    int done_radius = kNoRadius;       // it lies outside of this radius around the ball's center
+    std::span<const Ball> others = {}; // it lies in all of these balls
+    const Probe* done_probe = nullptr; // this probe around the center does not see it; may be null
+
+    // Tests a fingerprint that is known to lie in the ball.
+    bool takes(uint64_t fingerprint) const {
+        if (done_radius >= 0 && hamming_distance(fingerprint, ball.center) <= done_radius)
+            return false;
+        for (const Ball& other : others)
+            if (!other.contains(fingerprint))
+                return false;
+        return done_probe == nullptr || !done_probe->sees(fingerprint ^ ball.center);
+    }
+    bool matches(uint64_t fingerprint) const {
+        return ball.contains(fingerprint) && takes(fingerprint);
+    }
+};
+constexpr Filter kEverything = {{0, kFingerprintBits}};
 
 } // namespace simhash

@@ -4,7 +4,7 @@
 #include "server/growing.hpp"
 
 #include "core/bits/distances.hpp"
-#include "core/bits/sort_ascending.hpp"
+#include "core/bits/sort.hpp"
 
 #include <algorithm>
 

@@ -11,7 +11,6 @@
 #pragma once
 
 #include "core/layout/lane_radii.hpp"
-#include "index/search/seen_rows.hpp"
 #include "index/search/lane_scan.hpp"
 
 namespace simhash {

@@ -1,7 +1,7 @@
 // Scans for values of several lanes. See the header.
 #include "index/search/wide.hpp"
 
-#include "core/layout/thresholds.hpp"
+#include "core/layout/lane_radii.hpp"
 
 #include <algorithm>
 
@@ -272,6 +272,39 @@ bool WideScan::next_leaf() {
         return next_distance();
     }
     pg_unreachable();
+}
+
+// ---- values of any number of lanes ----
+
+void HashScan::start(std::span<const uint64_t> lanes) {
+    seen_.clear();
+    lane_->postings.stop();
+    lane_->matches.clear();
+    lane_->matches.append(lanes);
+}
+
+void HashScan::start_everything() {
+    seen_.clear();
+    lane_->matches.clear();
+    lane_->postings.start(lane_->index.all_postings(), kEverything);
+}
+
+void HashScan::drop_seen() {
+    if (!may_repeat)
+        lane_->postings.keep_if([&](const Entry& posting) { return seen_.add(posting.tid); });
+}
+
+bool HashScan::next_leaf() {
+    for (;;) {
+        while (lane_->postings.next_leaf()) {
+            drop_seen();
+            if (!lane_->postings.is_empty())
+                return true;
+        }
+        if (lane_->matches.all_taken())
+            return false;
+        lane_->postings.start(lane_->matches.take(), kEverything);
+    }
 }
 
 } // namespace simhash

@@ -1,4 +1,4 @@
-// Scans for values of several lanes.
+// Scans for values of several lanes; at the end, of any number of lanes.
 //
 // Within a radius: each lane is searched within its share of the radius, or where one lane decides
 // within the whole of it (lane_radius()), one after the other. A lane with many matches holds them
@@ -21,6 +21,7 @@
 // radius.
 #pragma once
 
+#include "index/search/lane_scan.hpp"
 #include "index/search/whole_distances.hpp"
 
 namespace simhash {
@@ -81,6 +82,32 @@ class WideScan {
     bool is_shared_again_ = false; // into radii_, by share_again()
     int bound_ = 0;
     WholeDistances distances_;
+    SeenRows seen_;
+};
+
+// ---- values of any number of lanes ----
+
+// Scans for values that have any number of lanes, such as the winnowed hashes of texts: the rows
+// that have a lane in common with the query. The lanes are looked up one after the other, and a row
+// that several of them find is returned once. The server compares each row with the query again.
+class HashScan {
+  public:
+    HashScan(LaneScan* lane, MemoryContext memory) : lane_(lane), seen_(memory) {}
+
+    // Begins a scan of the rows that have one of these lanes, which are stored ones and distinct.
+    void start(std::span<const uint64_t> lanes);
+    // Begins a scan of all rows that have a lane.
+    void start_everything();
+    // Loads rows into the lane's postings, none of them loaded before. Returns false at the end.
+    bool next_leaf();
+
+    // True where a row may be loaded more than once, as for a bitmap, which takes it once.
+    bool may_repeat = false;
+
+  private:
+    void drop_seen();
+
+    LaneScan* lane_;
     SeenRows seen_;
 };
 

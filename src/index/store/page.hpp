@@ -1,10 +1,10 @@
 // The on-disk format: pages, their fences and pivots, and the metapage. Also the functions that
-// make, read and check pages. ../README.md states the protocols.
+// make, read, check and change pages. ../README.md states the protocols.
 #pragma once
 
 #include "server/pg.hpp"
-#include "core/bits/distance.hpp"
-#include "core/bits/stepping_search.hpp"
+#include "core/bits/fingerprint.hpp"
+#include "core/bits/sort.hpp"
 #include "core/layout/layout.hpp"
 #include "core/leaf/codec.hpp"
 
@@ -344,6 +344,27 @@ inline bool go_right(Relation index, Buffer buffer, Entry* position) {
     return true;
 }
 
+// ---- Fetching pages before they are read ----
+
+// From disk into shared buffers, and from there into the processor's cache. Nothing here pins a
+// page or reads its content, so a fetch of the wrong page costs time and nothing else.
+
+// True when effective_io_concurrency of the relation's tablespace allows fetching ahead.
+bool may_fetch_ahead(Relation relation);
+// Asks the server to read a page from disk, if the relation has that page. Returns the shared
+// buffer that seems to hold the page already, or InvalidBuffer.
+Buffer fetch_page_ahead(Relation relation, BlockNumber block);
+// Fetches the buffer's descriptor and the beginning of its page into the cache, by address. We have
+// no pin, so the buffer may hold another page by now.
+inline void prefetch_page(Buffer buffer) {
+    prefetch(buffer_descriptor(buffer));
+    prefetch(BufferGetPage(buffer));
+}
+// Fetches the last bytes of the buffer's page, where the special space is.
+inline void prefetch_page_end(Buffer buffer) {
+    prefetch(BufferGetPage(buffer) + BLCKSZ - 1);
+}
+
 // ---- The metapage ----
 
 // Reads the layout. Raises an error if the metapage is damaged or of an unknown format. Expects no
@@ -355,5 +376,17 @@ Layout read_layout(Relation index);
 // leaf.
 bool meta_flag(Relation index, uint8 MetaPage::*flag);
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
+
+// ---- Appends to the tails of leaves (wal.cpp) ----
+
+struct LeafAppend {
+    Buffer buffer; // exclusively locked, with room for the entry
+    LeafKind kind;
+    Entry entry;
+};
+constexpr int kMaxAppends = MAX_GENERIC_XLOG_PAGES; // generic_redo() takes no more pages a record
+// Appends the entries to the tails of their leaves, as one atomic WAL record. The caller has locked
+// the leaves in the order of rule 3, and releases them.
+void append_to_tails(Relation index, const LeafAppend* appends, int count);
 
 } // namespace simhash

@@ -1,11 +1,10 @@
 // The type bit_ball {center, radius}: the form of "within a radius of" that the index knows of
 // codes. Its text form is (center,radius), for example (101011,2). The operators <@ and @> test
 // membership. A code of another length than the center is an error.
-#include "values/code/bit_ball.hpp"
-
-#include "core/bits/distance.hpp"
 #include "values/code/code.hpp"
-#include "values/fingerprint/ball.hpp"
+
+#include "core/bits/fingerprint.hpp"
+#include "values/fingerprint/fingerprint.hpp"
 
 namespace simhash {
 

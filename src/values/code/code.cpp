@@ -10,9 +10,9 @@
 #include "values/code/code.hpp"
 
 #include "core/bits/code_lanes.hpp"
-#include "core/bits/code_distance.hpp"
+#include "core/bits/distances.hpp"
 #include "core/layout/lane_radii.hpp"
-#include "server/lane_arrays.hpp"
+#include "server/arguments.hpp"
 
 #include <algorithm>
 

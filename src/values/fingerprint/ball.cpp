@@ -1,9 +1,9 @@
 // The type hamming_ball {center, radius}: the form of "within a radius of" that the index knows.
 // Its text form is (center,radius), for example (-42,3). The operators <@ and @> test membership,
 // and never raise an error.
-#include "values/fingerprint/ball.hpp"
+#include "values/fingerprint/fingerprint.hpp"
 
-#include "core/bits/ball.hpp"
+#include "core/bits/fingerprint.hpp"
 
 namespace simhash {
 

@@ -8,9 +8,9 @@
 // The planner's side (planner/rewrite.cpp) turns comparisons of a distance with a limit into the
 // second of these. None raises an error, whatever the limit, and all are LEAKPROOF:
 // otherwise a table with row-level security would not use the index.
-#include "values/fingerprint/distance.hpp"
+#include "values/fingerprint/fingerprint.hpp"
 
-#include "core/bits/ball.hpp"
+#include "core/bits/fingerprint.hpp"
 
 using namespace simhash;
 

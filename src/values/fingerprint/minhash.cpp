@@ -4,10 +4,8 @@
 // group. minhash_radius() and minhash_similarity() tell how distance and similarity relate.
 #include "server/pg.hpp"
 
-#include "core/bits/distance.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/text/minhash.hpp"
-#include "core/text/minhash_distance.hpp"
-#include "server/aggregate_context.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 

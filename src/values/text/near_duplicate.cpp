@@ -14,8 +14,6 @@
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document_lanes.hpp"
 #include "server/arguments.hpp"
-#include "server/lane_arrays.hpp"
-#include "values/code/bit_ball.hpp"
 #include "values/code/code.hpp"
 #include "values/text/kept_text.hpp"
 #include "values/text/shingle_set.hpp"

@@ -11,7 +11,6 @@
 #include "core/text/placed_words.hpp"
 #include "core/text/winnowing.hpp"
 #include "server/arguments.hpp"
-#include "server/lane_arrays.hpp"
 #include "server/server_text.hpp"
 #include "values/text/kept_text.hpp"
 

@@ -1,10 +1,8 @@
-// See sampled_distances.hpp.
-#include "core/pairs/sampled_distances.hpp"
+// The radius in which each lane is searched. See near_codes.hpp.
+#include "core/pairs/near_codes.hpp"
 
 #include <algorithm>
 #include <cmath>
-
-#include "core/bits/standalone.hpp"
 
 namespace simhash {
 namespace {

@@ -1,9 +1,5 @@
-// Candidates among models whose signatures are codes: core/pairs/near_codes.hpp in memory that is
-// limited. Codes are numbered in their order, from 0.
-//
-// What does not fit into memory is in paged arrays and other temporary files. Then pairs that are
-// near in a lane are verified in batches, in an order in which their codes are read nearly in
-// sequence.
+// Candidates among models: pairs of models whose signatures are within a radius.
+// near_fingerprints.cpp explains the search by signatures of one lane.
 #pragma once
 
 #include "server/pg.hpp"
@@ -13,12 +9,41 @@
 #include "core/pairs/near_codes.hpp"
 #include "server/sorter.hpp"
 #include "tables/collector.hpp"
-#include "tables/models.hpp"
-#include "tables/near_fingerprints.hpp"
 #include "tables/lane_directory.hpp"
+#include "tables/models.hpp"
 
 namespace simhash {
 
+// ---- near_fingerprints.cpp ----
+
+// Receives pairs of models by their rows: within one set a < b, between two a is of the first.
+struct CandidateReceiver {
+    // Called for each pair once, in no particular order. False ends the search.
+    bool (*pair)(void* context, RowNumber a, RowNumber b, int distance);
+    void* context;
+};
+
+// Tells of which signatures all models are linked to each other, to leave out their pairs: for
+// linked groups, where else the number of pairs grows with the square of a group's size.
+struct LinkTeller {
+    // The group that the row is in now. Groups only grow. Null if none are to be left out.
+    RowNumber (*group_of)(void* context, RowNumber row) = nullptr;
+    void* context = nullptr;
+};
+
+// Finds the candidates of one set, or, where b is not null, between two, in about this memory, in
+// bytes.
+void find_near_fingerprints(SignatureList* a, SignatureList* b, int radius, size_t memory,
+                            const CandidateReceiver& receiver, const LinkTeller& links);
+
+// ---- near_codes.cpp ----
+
+// Candidates among models whose signatures are codes: core/pairs/near_codes.hpp in memory that is
+// limited. Codes are numbered in their order, from 0.
+//
+// What does not fit into memory is in paged arrays and other temporary files. Then pairs that are
+// near in a lane are verified in batches, in an order in which their codes are read nearly in
+// sequence.
 class NearCodes {
   public:
     // Of one set, or, where b is not null, of two, whose signatures are of the same size. Uses

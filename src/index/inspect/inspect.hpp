@@ -1,10 +1,25 @@
-// Reads an index from end to end, for check.cpp and info.cpp: the pages of one level from left to
-// right, or the entries of one tree in order.
+// What check.cpp and info.cpp share. They open an index that SQL names, and read it from end to
+// end: the pages of one level from left to right, or the entries of one tree in order.
 #pragma once
+
+#include "server/pg.hpp"
 
 #include "index/store/tree.hpp"
 
 namespace simhash {
+
+// ---- opening ----
+
+// The right that a user needs for an inspection. kMaintain: to maintain the table. kMonitor: that,
+// or membership in pg_monitor.
+enum class IndexRight { kMaintain, kMonitor };
+
+// Opens the index `oid` and its table, both locked in `mode`. Raises an error if it is no simhash
+// index, if it cannot be read now, or if the user lacks the right.
+void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index,
+                IndexRight right = IndexRight::kMaintain);
+
+// ---- reading ----
 
 // Reads the pages of one level of a tree, and copies each under its shared lock. Holds no lock or
 // pin between calls. Splits and unlinking meanwhile do no harm, because the position tells where to

@@ -1,17 +1,20 @@
-// Groups that are safe to delete by. In the order of rows, each joins the first original that it is
-// near to, or becomes an original itself: an exclusion constraint would have let in the originals
-// in that order, and refused the others. originals.cpp explains how they are found.
+// Groups of the rows of a query that are near to each other.
 #pragma once
 
 #include "server/pg.hpp"
 
 #include <optional>
 
-#include "tables/copies.hpp"
+#include "tables/equal_rows.hpp"
 #include "tables/row_search.hpp"
 
 namespace simhash {
 
+// ---- groups by originals ----
+
+// Groups that are safe to delete by. In the order of rows, each joins the first original that it is
+// near to, or becomes an original itself: an exclusion constraint would have let in the originals
+// in that order, and refused the others. groups.cpp explains how they are found.
 class Originals {
   public:
     // memory: for candidates, in bytes
@@ -55,6 +58,29 @@ class Originals {
     PagedArray<RowNumber> originals_; // of each row: itself while it has joined none
     PagedArray<double> measures_;     // of those that have joined one, with it
     SortBuffer<Pair> verified_;       // (later and earlier row, measure)
+};
+
+// ---- groups by chains ----
+
+// The groups that pairs of rows link, directly or through others (union-find). The first row of a
+// group is its original.
+class Links {
+  public:
+    // Each row is linked with its copies.
+    Links(PagePool* pool, Copies* copies);
+
+    // Links the pairs of models.
+    void find(RowSearch* search, Models* models);
+
+    // Halves the path to the original on its way.
+    // Each link leads to an earlier row, so the path ends, and it ends at the first one of the
+    // group.
+    RowNumber original_of(RowNumber row);
+
+  private:
+    void link(RowNumber a, RowNumber b);
+
+    PagedArray<RowNumber> earlier_; // one of the same group; an original has itself
 };
 
 } // namespace simhash

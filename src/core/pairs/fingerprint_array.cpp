@@ -1,12 +1,35 @@
-// See block_sort.hpp.
-#include "core/pairs/block_sort.hpp"
+// See fingerprint_array.hpp.
+#include "core/pairs/fingerprint_array.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
-#include "core/bits/standalone.hpp"
+#include "core/bits/sort.hpp"
 
 namespace simhash {
+
+size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scratch, Pause pause) {
+    constexpr size_t kFew = 512; // below this, the radix sort's counters cost more than it saves
+    // Those of a sort come in order.
+    if (std::adjacent_find(fingerprints.begin(), fingerprints.end(), std::greater_equal<>()) ==
+        fingerprints.end())
+        return fingerprints.size();
+    if (fingerprints.size() <= kFew)
+        sort_ascending(fingerprints.begin(), fingerprints.end());
+    else
+        radix_sort(fingerprints, scratch, pause);
+    // Equal ones are neighbours now. The kept ones move to the front, in place.
+    size_t kept = 0;
+    one_by_one(
+        fingerprints.size(),
+        [&](size_t i) {
+            if (kept == 0 || fingerprints[kept - 1] != fingerprints[i])
+                fingerprints[kept++] = fingerprints[i];
+        },
+        pause);
+    return kept;
+}
 
 // Digits are short if the data is larger than the cache, so that each digit's writes stay within
 // one page.

@@ -1,22 +1,57 @@
-// Radix sort of 64-bit keys, least significant digit first: a pass per byte, none for a byte that
-// is the same in all keys. Stable. The caller gives a scratch of the same size; the result ends in
-// the first array. A long sort calls `pause` now and then, which may leave by longjmp.
+// Sorts of numbers, entries and pairs, and a search in what is sorted.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 #include "core/bits/entry.hpp"
-#include "core/bits/pair.hpp"
 #include "core/bits/pause.hpp"
-#include "core/bits/sort_ascending.hpp"
 
 namespace simhash {
+
+// Sorts by <, for all of our code. libc++ has std::sort of numbers by < compiled in its library,
+// which we do not link; with a comparison of our own the sort is compiled here.
+template <typename Iterator>
+void sort_ascending(Iterator begin, Iterator end) {
+    std::sort(begin, end, [](const auto& a, const auto& b) { return a < b; });
+}
+
+// Writes the keys of the values, key_of(value), to `sorted` in order. For keys that are spread
+// about evenly, such as hashes: their leading bits part them into buckets, in each of which little
+// is left to sort. Calls `pause` between buckets.
+template <typename KeyOf, typename AnyPause>
+void bucket_sort(std::span<const uint64_t> values, uint64_t* sorted, const KeyOf& key_of,
+                 const AnyPause& pause) {
+    // 4 096 buckets, whose ends take 32 kB of the stack. Of 100 000 keys each then has about 24.
+    constexpr int kMaxBits = 12;
+    int bits = std::min(int(std::bit_width(values.size())), kMaxBits);
+    size_t buckets = size_t{1} << bits;
+    // bits = 0 only where there is nothing to sort.
+    auto bucket_of = [bits](uint64_t key) { return key >> (64 - bits); };
+    // Where each bucket begins. As its keys are dealt out this becomes where it ends.
+    std::array<size_t, (1 << kMaxBits) + 1> ends;
+    std::fill_n(ends.begin(), buckets + 1, 0);
+    for (uint64_t value : values)
+        ends[bucket_of(key_of(value)) + 1]++;
+    std::partial_sum(ends.begin(), ends.begin() + buckets, ends.begin());
+    for (uint64_t value : values) {
+        uint64_t key = key_of(value);
+        sorted[ends[bucket_of(key)]++] = key;
+    }
+    for (size_t bucket = 0, begin = 0; bucket < buckets; begin = ends[bucket++]) {
+        pause();
+        sort_ascending(sorted + begin, sorted + ends[bucket]);
+    }
+}
+
+// ---- radix sort ----
 
 inline uint64_t radix_key(uint64_t key) {
     return key;
@@ -35,8 +70,10 @@ inline void exchange(Pair& pair) {
     std::swap(pair.first, pair.second);
 }
 
-// Sorts by the bits of the keys from `low_bit` up, and looks at no others. entries and scratch: the
-// same number of entries, not overlapping.
+// Sorts by the bits of the keys from `low_bit` up, and looks at no others: least significant digit
+// first, a pass per byte, none for a byte that is the same in all keys. Stable. entries and
+// scratch: the same number of entries, not overlapping; the result ends in the first. A long sort
+// calls `pause` now and then, which may leave by longjmp.
 template <typename AnyEntry, typename AnyPause>
 void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const AnyPause& pause,
                 unsigned low_bit = 0) {
@@ -129,6 +166,25 @@ void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, cons
             paused = begin;
         }
     }
+}
+
+// ---- a search in what is sorted ----
+
+// Begins at a guess and goes on from there in growing steps: where guesses are good it looks at
+// fewer places than halving, and at places that lie close together.
+//
+// Returns the last number in [low, high) for which `holds` is true. It must be true of the numbers
+// up to some one and false beyond; it is not asked about `low`, which stands for all before. The
+// first step is `step` wide, and each further one twice as wide as the one before.
+template <typename Holds>
+int last_that_holds(int low, int high, int guess, int step, const Holds& holds) {
+    for (int at = guess; high - low > 1; step *= 2) {
+        at = at <= low ? low + 1 : at >= high ? high - 1 : at;
+        bool right = holds(at);
+        (right ? low : high) = at;
+        at = high - low <= step ? (low + high) / 2 : right ? low + step : high - step;
+    }
+    return low;
 }
 
 } // namespace simhash
