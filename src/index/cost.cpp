@@ -20,7 +20,6 @@
 #include <span>
 
 namespace simhash {
-
 namespace {
 
 // The planner charges a row cpu_tuple_cost, 0.01, for about 0.1 µs of work.

@@ -8,7 +8,6 @@
 #include "index/lanes.hpp"
 
 namespace simhash {
-
 namespace {
 
 Oid column_type(Relation index, int column) {

@@ -3,7 +3,6 @@
 #include "index/scope.hpp"
 
 namespace simhash {
-
 namespace {
 
 constexpr void set_properties(IndexAmRoutine* am) {
@@ -222,15 +221,10 @@ constexpr IndexAmRoutine access_method() {
 }
 
 } // namespace
-
 } // namespace simhash
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_handler);
-
-Datum simhash_handler([[maybe_unused]] PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_handler) {
     // Filled in by the compiler: the routine is the same in all calls.
     static constexpr IndexAmRoutine kRoutine = simhash::access_method();
     PG_RETURN_POINTER(simhash::handed_over(&kRoutine));
-}
 }

@@ -8,7 +8,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 // Returns the elements of an array that a support function has returned.

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 relopt_kind option_kind;

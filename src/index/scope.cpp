@@ -8,7 +8,6 @@
 #include <optional>
 
 namespace simhash {
-
 namespace {
 
 // This is part of the format: indexes hold fingerprints that depend on it.

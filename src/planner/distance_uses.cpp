@@ -4,7 +4,6 @@
 #include "index/access_method.hpp"
 
 namespace simhash {
-
 namespace {
 
 // equal() ignores where in the query's text the nodes stood.

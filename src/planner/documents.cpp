@@ -18,7 +18,7 @@
 #include "server/expressions.hpp"
 #include "values/objects.hpp"
 
-namespace simhash {
+using namespace simhash;
 
 namespace {
 
@@ -151,14 +151,6 @@ Node* estimate_near_duplicate(SupportRequestSelectivity* request) {
 
 } // namespace
 
-} // namespace simhash
-
-using namespace simhash;
-
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_near_duplicate_support);
-
-Datum simhash_near_duplicate_support(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_near_duplicate_support) {
     return answer_planner(fcinfo, without_collation, index_condition, estimate_near_duplicate);
-}
 }

@@ -140,16 +140,11 @@ double operator_selectivity(const SelectivityContext& context, Oid op, List* arg
 }
 
 } // namespace
-
 } // namespace simhash
 
 using namespace simhash;
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_hamming_restrict);
-PG_FUNCTION_INFO_V1(simhash_hamming_join);
-
-Datum simhash_hamming_restrict(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_restrict) {
     auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
     auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
     // A restriction estimator gets root, operator, arguments, and the relation of the variable.
@@ -157,12 +152,11 @@ Datum simhash_hamming_restrict(PG_FUNCTION_ARGS) {
     PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
 }
 
-Datum simhash_hamming_join(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_join) {
     auto* root = reinterpret_cast<PlannerInfo*>(PG_GETARG_POINTER(0));
     auto* arguments = reinterpret_cast<List*>(PG_GETARG_POINTER(2));
     // A join estimator gets root, operator, arguments, type of the join, and the join.
     auto* join = reinterpret_cast<SpecialJoinInfo*>(PG_GETARG_POINTER(4));
     SelectivityContext context = {root, 0, true, JoinType(PG_GETARG_INT16(3)), join};
     PG_RETURN_FLOAT8(operator_selectivity(context, PG_GETARG_OID(1), arguments));
-}
 }

@@ -12,11 +12,9 @@
 // first table, that query is not rewritten.
 #include "planner/rewrite.hpp"
 
-
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 // More libraries with a hook there are not expected; beyond, the one found first is forgotten.

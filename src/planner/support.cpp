@@ -18,11 +18,11 @@
 
 #include <utility>
 
-namespace simhash {
-
-// ---- support function of hamming() ----
+using namespace simhash;
 
 namespace {
+
+// ---- support function of hamming() ----
 
 // The number of a column of one table in the query itself; 0 for any other expression.
 AttrNumber column_number(const Node* side, int* table) {
@@ -251,24 +251,14 @@ Node* estimate_predicate(SupportRequestSelectivity* request) {
 
 } // namespace
 
-} // namespace simhash
-
-using namespace simhash;
-
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_hamming_support);
-PG_FUNCTION_INFO_V1(simhash_hamming_within_support);
-PG_FUNCTION_INFO_V1(simhash_text_support);
-
-Datum simhash_hamming_support(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_support) {
     return answer_planner(fcinfo, simplify_distance, nullptr, nullptr);
 }
 
-Datum simhash_hamming_within_support(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_within_support) {
     return answer_planner(fcinfo, nullptr, index_condition, estimate_predicate);
 }
 
-Datum simhash_text_support(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_text_support) {
     return answer_planner(fcinfo, without_collation, nullptr, nullptr);
-}
 }

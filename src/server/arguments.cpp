@@ -2,7 +2,6 @@
 #include "server/arguments.hpp"
 
 namespace simhash {
-
 namespace {
 
 template <typename Value>

@@ -2,7 +2,6 @@
 #include "server/our_function.hpp"
 
 namespace simhash {
-
 namespace {
 
 // This is asked before fmgr_info(), which would load the function's library: that of another

@@ -20,6 +20,14 @@
 #define SIMHASH_MODULE_MAGIC(module, module_version) PG_MODULE_MAGIC
 #endif
 
+// Defines a C function that SQL calls, as in SIMHASH_FUNCTION(simhash_hash) { ... }. Its arguments
+// are in fcinfo.
+#define SIMHASH_FUNCTION(name)                                                                     \
+    extern "C" {                                                                                   \
+    PG_FUNCTION_INFO_V1(name);                                                                     \
+    }                                                                                              \
+    Datum name([[maybe_unused]] PG_FUNCTION_ARGS)
+
 // The modes of LockBuffer() have a type of their own from PostgreSQL 19 on.
 #if PG_VERSION_NUM < 190000
 using BufferLockMode = int;

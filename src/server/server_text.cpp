@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 // Large enough that a call costs little beside the reading. A conversion may take four times as

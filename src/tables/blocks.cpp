@@ -9,10 +9,6 @@
 
 using namespace simhash;
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_blocks);
-}
-
 namespace {
 
 void begin_blocks(FunctionCallInfo fcinfo, int32 radius) {
@@ -31,7 +27,7 @@ void begin_blocks(FunctionCallInfo fcinfo, int32 radius) {
 
 } // namespace
 
-Datum simhash_blocks(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_blocks) {
     int64 fingerprint = PG_GETARG_INT64(0);
     if (SRF_IS_FIRSTCALL())
         begin_blocks(fcinfo, PG_GETARG_INT32(1));

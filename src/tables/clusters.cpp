@@ -180,12 +180,8 @@ void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Parti
 
 } // namespace
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_cluster);
-}
-
 // (fp bigint, radius integer).
-Datum simhash_cluster(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_cluster) {
     WindowObject window = PG_WINDOW_OBJECT();
     auto* partition =
         static_cast<Partition*>(WinGetPartitionLocalMemory(window, sizeof(Partition)));

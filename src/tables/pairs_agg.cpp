@@ -118,13 +118,8 @@ Datum pair_array(PairsState* state, Oid row_type) {
 
 } // namespace
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_pairs_agg_transition);
-PG_FUNCTION_INFO_V1(simhash_pairs_agg_final);
-}
-
 // (state, fp bigint [, radius integer]).
-Datum simhash_pairs_agg_transition(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_pairs_agg_transition) {
     MemoryContext context = aggregate_context(fcinfo);
     std::optional<int32> radius = radius_argument(fcinfo);
     auto* state = PG_ARGISNULL(0) ? new_state(context, radius)
@@ -135,7 +130,7 @@ Datum simhash_pairs_agg_transition(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(state);
 }
 
-Datum simhash_pairs_agg_final(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_pairs_agg_final) {
     aggregate_context(fcinfo);
     auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<PairsState*>(PG_GETARG_POINTER(0));
     // The group has no rows, or its radius is NULL.

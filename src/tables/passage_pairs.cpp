@@ -21,7 +21,8 @@
 #include "server/sorter.hpp"
 #include "tables/query_rows.hpp"
 
-namespace simhash {
+using namespace simhash;
+
 namespace {
 
 // The words of the documents, by row.
@@ -176,15 +177,9 @@ class PassagePairs {
 };
 
 } // namespace
-} // namespace simhash
-
-using namespace simhash;
-
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_passage_pairs);
 
 // (query text, words integer, most_documents integer [, id_type anyelement]).
-Datum simhash_passage_pairs(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_passage_pairs) {
     InitMaterializedSRF(fcinfo, 0);
     require_not_null(fcinfo, 1, "words");
     require_not_null(fcinfo, 2, "most_documents");
@@ -215,5 +210,4 @@ Datum simhash_passage_pairs(PG_FUNCTION_ARGS) {
     MemoryContextSwitchTo(caller);
     MemoryContextDelete(context);
     return Datum(0);
-}
 }

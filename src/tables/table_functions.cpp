@@ -210,41 +210,32 @@ Datum groups(FunctionCallInfo fcinfo, Kind kind) {
 
 } // namespace
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_near_duplicate_pairs);
-PG_FUNCTION_INFO_V1(simhash_near_duplicate_groups);
-PG_FUNCTION_INFO_V1(simhash_near_duplicate_join);
-PG_FUNCTION_INFO_V1(simhash_pairs);
-PG_FUNCTION_INFO_V1(simhash_groups);
-PG_FUNCTION_INFO_V1(simhash_join);
-}
-
 // (query text, similarity double precision [, id_type anyelement]).
-Datum simhash_near_duplicate_pairs(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_near_duplicate_pairs) {
     return pairs(fcinfo, Kind::kDocuments);
 }
 
 // (query text, similarity double precision, chains boolean [, id_type anyelement]).
-Datum simhash_near_duplicate_groups(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_near_duplicate_groups) {
     return groups(fcinfo, Kind::kDocuments);
 }
 
 // (a_query text, b_query text, similarity double precision [, id_type anyelement]).
-Datum simhash_near_duplicate_join(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_near_duplicate_join) {
     return join(fcinfo, Kind::kDocuments);
 }
 
 // (query text, radius integer [, id_type anyelement]).
-Datum simhash_pairs(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_pairs) {
     return pairs(fcinfo, Kind::kValues);
 }
 
 // (query text, radius integer, chains boolean [, id_type anyelement]).
-Datum simhash_groups(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_groups) {
     return groups(fcinfo, Kind::kValues);
 }
 
 // (a_query text, b_query text, radius integer [, id_type anyelement]).
-Datum simhash_join(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_join) {
     return join(fcinfo, Kind::kValues);
 }

@@ -11,7 +11,6 @@
 #include <climits>
 
 namespace simhash {
-
 namespace {
 
 // PDQ's codes have this length.

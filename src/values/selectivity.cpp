@@ -37,7 +37,6 @@
 #include <numeric>
 
 namespace simhash {
-
 namespace {
 
 // The number of near fingerprints that a document is expected to have beside its own. The

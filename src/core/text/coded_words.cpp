@@ -5,7 +5,6 @@
 #include <bit>
 
 namespace simhash {
-
 namespace {
 
 constexpr size_t kLeastPlaces = 256;

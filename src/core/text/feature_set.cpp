@@ -6,7 +6,6 @@
 #include "core/bits/sort.hpp"
 
 namespace simhash {
-
 namespace {
 
 constexpr size_t kFirstRoom = 1024;

@@ -7,7 +7,6 @@
 #include "core/text/code_point_rows.hpp"
 
 namespace simhash {
-
 namespace {
 
 #include "core/text/normal_form.inc"

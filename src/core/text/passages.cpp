@@ -19,7 +19,6 @@
 #include "core/text/winnowing.hpp"
 
 namespace simhash {
-
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;

@@ -6,7 +6,6 @@
 #include <iterator>
 
 namespace simhash {
-
 namespace {
 
 // Each number is a range: its first code point << 8 | its class. A range goes up to the next one.

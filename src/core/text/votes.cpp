@@ -4,7 +4,6 @@
 #include <cmath>
 
 namespace simhash {
-
 namespace {
 
 constexpr __int128 kGreatestSum = ~(__int128(1) << 127) >> 1; // half of the range, for 2 * ones

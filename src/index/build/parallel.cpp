@@ -10,7 +10,6 @@
 #include "core/bits/sort.hpp"
 
 namespace simhash {
-
 namespace {
 
 // It bounds the array in shared memory.
@@ -507,7 +506,6 @@ void work(dsm_segment* segment, shm_toc* contents) {
 }
 
 } // namespace
-
 } // namespace simhash
 
 extern "C" {

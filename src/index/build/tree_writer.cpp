@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 // Copies an image into a page and logs it whole. Expects the page pinned; releases it. Holds the

@@ -13,7 +13,6 @@
 #include <new>
 
 namespace simhash {
-
 namespace {
 
 // Returns the noted leaf of an entry, pinned and locked exclusively, or InvalidBuffer if the note

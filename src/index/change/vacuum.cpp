@@ -13,7 +13,6 @@
 #include <functional>
 
 namespace simhash {
-
 namespace {
 
 constexpr size_t kSearchesUnderLock = 128; // searches while one block-table leaf is locked, at most

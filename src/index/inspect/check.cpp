@@ -24,7 +24,6 @@
 #include <optional>
 
 namespace simhash {
-
 namespace {
 
 // What the steps of one check share, and the figures that it returns.
@@ -523,13 +522,9 @@ Datum check_result(FunctionCallInfo fcinfo, const Check* check) {
 }
 
 } // namespace
-
 } // namespace simhash
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_index_check);
-
-Datum simhash_index_check(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_index_check) {
     using namespace simhash;
     Relation heap, index;
     LOCKMODE mode = check_lock();
@@ -554,5 +549,4 @@ Datum simhash_index_check(PG_FUNCTION_ARGS) {
     index_close(index, mode);
     table_close(heap, mode);
     PG_RETURN_DATUM(check_result(fcinfo, check));
-}
 }

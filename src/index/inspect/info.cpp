@@ -8,7 +8,6 @@
 #include <optional>
 
 namespace simhash {
-
 namespace {
 
 // The sums of one level. fingerprints counts the distinct keys: in the posting table a fingerprint
@@ -149,13 +148,9 @@ void read_info(Info* info) {
 }
 
 } // namespace
-
 } // namespace simhash
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_index_info);
-
-Datum simhash_index_info(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_index_info) {
     using namespace simhash;
     Relation heap, index;
     // This is a reader's lock: INSERT and VACUUM go on.
@@ -168,5 +163,4 @@ Datum simhash_index_info(PG_FUNCTION_ARGS) {
     index_close(index, AccessShareLock);
     table_close(heap, AccessShareLock);
     PG_RETURN_NULL();
-}
 }

@@ -10,7 +10,6 @@
 #include <optional>
 
 namespace simhash {
-
 namespace {
 
 // The ball of an operator whose argument is a fingerprint.

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 constexpr size_t kMinCapacity = 1024;

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 constexpr int kRadiusStep = 2;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 constexpr int kMinCapacity = 64;

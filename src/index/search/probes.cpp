@@ -4,7 +4,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 // Returns the range of the keys that begin with a prefix. `prefix` is right-aligned.

@@ -10,7 +10,6 @@
 #include <new>
 
 namespace simhash {
-
 namespace {
 
 struct Scan {

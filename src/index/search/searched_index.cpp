@@ -9,7 +9,6 @@
 #include <new>
 
 namespace simhash {
-
 namespace {
 
 // Returns the plan of one of the backend's last queries of this index if the index has not grown or

@@ -9,7 +9,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 constexpr int kTidBits = 48;

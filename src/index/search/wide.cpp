@@ -6,7 +6,6 @@
 #include <algorithm>
 
 namespace simhash {
-
 namespace {
 
 // A lane with more matches than this holds them back. So many cost about as much as a search of one

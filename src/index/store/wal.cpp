@@ -8,7 +8,6 @@
 #include "index/store/page.hpp"
 
 namespace simhash {
-
 namespace {
 
 // Two fragments: an entry and pd_lower.

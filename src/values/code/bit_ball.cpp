@@ -7,7 +7,6 @@
 #include "values/fingerprint/fingerprint.hpp"
 
 namespace simhash {
-
 namespace {
 
 Code code_of_center(BitBall* ball) {
@@ -52,16 +51,7 @@ bool read_lanes(const BitBall& ball, std::span<uint64_t> lanes) {
 
 using namespace simhash;
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_bit_ball_in);
-PG_FUNCTION_INFO_V1(simhash_bit_ball_out);
-PG_FUNCTION_INFO_V1(simhash_bit_ball_recv);
-PG_FUNCTION_INFO_V1(simhash_bit_ball_send);
-PG_FUNCTION_INFO_V1(simhash_bit_ball);
-PG_FUNCTION_INFO_V1(simhash_bit_ball_contained);
-PG_FUNCTION_INFO_V1(simhash_bit_ball_contains);
-
-Datum simhash_bit_ball_in(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_bit_ball_in) {
     const char* digits = PG_GETARG_CSTRING(0);
     int64 radius = 0;
     Parsed parsed = Parsed::kSyntax;
@@ -79,21 +69,21 @@ Datum simhash_bit_ball_in(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(make_bit_ball(code, radius));
 }
 
-Datum simhash_bit_ball_out(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_bit_ball_out) {
     BitBall* ball = datum_get_bit_ball(PG_GETARG_DATUM(0));
     char* digits = DatumGetCString(DirectFunctionCall1(bit_out, VarBitPGetDatum(center(ball))));
     PG_RETURN_CSTRING(psprintf("(%s,%d)", digits, ball->radius));
 }
 
 // The binary form is that of the center, as of a value of type bit, then the radius.
-Datum simhash_bit_ball_recv(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_bit_ball_recv) {
     auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
     Datum code = DirectFunctionCall3(varbit_recv, PointerGetDatum(message),
                                      ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
     PG_RETURN_POINTER(make_bit_ball(code, int32(pq_getmsgint(message, sizeof(int32)))));
 }
 
-Datum simhash_bit_ball_send(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_bit_ball_send) {
     BitBall* ball = datum_get_bit_ball(PG_GETARG_DATUM(0));
     bytea* sent = DatumGetByteaPP(DirectFunctionCall1(varbit_send, VarBitPGetDatum(center(ball))));
     StringInfoData message;
@@ -103,17 +93,16 @@ Datum simhash_bit_ball_send(PG_FUNCTION_ARGS) {
     PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
-Datum simhash_bit_ball(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_bit_ball) {
     PG_RETURN_POINTER(make_bit_ball(PG_GETARG_DATUM(0), PG_GETARG_INT64(1)));
 }
 
 // code <@ ball, which the index searches for.
-Datum simhash_bit_ball_contained(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_bit_ball_contained) {
     PG_RETURN_BOOL(ball_has(PG_GETARG_DATUM(1), PG_GETARG_DATUM(0)));
 }
 
 // ball @> code, its commutator.
-Datum simhash_bit_ball_contains(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_bit_ball_contains) {
     PG_RETURN_BOOL(ball_has(PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)));
-}
 }

@@ -81,35 +81,27 @@ void compute_lanes(const Code& code, uint64_t* lanes) {
 }
 
 } // namespace
-
 } // namespace simhash
 
 using namespace simhash;
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_hamming_bit);
-PG_FUNCTION_INFO_V1(simhash_hamming_within_bit);
-PG_FUNCTION_INFO_V1(simhash_codes_alike);
-PG_FUNCTION_INFO_V1(simhash_bit_lanes);
-PG_FUNCTION_INFO_V1(simhash_bit_lane_layout);
-
-Datum simhash_hamming_bit(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_bit) {
     PG_RETURN_INT32(distance_of_first_two(fcinfo));
 }
 
-Datum simhash_hamming_within_bit(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_within_bit) {
     // The radius is a bigint: the planner makes one of any limit that a query compares with.
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
 }
 
-Datum simhash_codes_alike(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_codes_alike) {
     Code a = datum_get_code(PG_GETARG_DATUM(0)), b = datum_get_code(PG_GETARG_DATUM(1));
     PG_RETURN_BOOL(code_distance(a, b) <= near_radius_of_bits(a.bit_count));
 }
 
 // This is support function 2 of the class of codes (kValueLanes). NULL for a code that has not the
 // length of the type modifier: no code of a column of that type has a distance from it.
-Datum simhash_bit_lanes(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_bit_lanes) {
     Code code = datum_get_code(PG_GETARG_DATUM(0));
     if (int32 length = PG_GETARG_INT32(1); length >= 0 && length != code.bit_count)
         PG_RETURN_NULL();
@@ -120,7 +112,7 @@ Datum simhash_bit_lanes(PG_FUNCTION_ARGS) {
 }
 
 // The type modifier of bit(n) is n; without one the length is not known.
-Datum simhash_bit_lane_layout(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_bit_lane_layout) {
     int bit_count = PG_GETARG_INT32(0);
     // bit varying, or bit without a length, has the type modifier -1. An index on it is refused
     // (first_column.cpp).
@@ -130,5 +122,4 @@ Datum simhash_bit_lane_layout(PG_FUNCTION_ARGS) {
     // The lanes have fewer than 64 bits each, where these do not fill them.
     return lane_layout({lane_count_of_bits(bit_count), near_radius_of_bits(bit_count),
                         int(LaneRule::kSum), bit_count});
-}
 }

@@ -76,16 +76,7 @@ Datum refuse_ball(FunctionCallInfo fcinfo, Parsed parsed, const char* type, cons
 
 using namespace simhash;
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_hamming_ball_in);
-PG_FUNCTION_INFO_V1(simhash_hamming_ball_out);
-PG_FUNCTION_INFO_V1(simhash_hamming_ball_recv);
-PG_FUNCTION_INFO_V1(simhash_hamming_ball_send);
-PG_FUNCTION_INFO_V1(simhash_hamming_ball);
-PG_FUNCTION_INFO_V1(simhash_hamming_ball_contained);
-PG_FUNCTION_INFO_V1(simhash_hamming_ball_contains);
-
-Datum simhash_hamming_ball_in(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_ball_in) {
     const char* text = PG_GETARG_CSTRING(0);
     int64 center = 0, radius = 0;
     Parsed parsed = skip_character(&text, '(') ? parse_bigint(&text, &center) : Parsed::kSyntax;
@@ -97,12 +88,12 @@ Datum simhash_hamming_ball_in(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(make_ball(center, radius));
 }
 
-Datum simhash_hamming_ball_out(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_ball_out) {
     const HammingBall* ball = datum_get_ball(PG_GETARG_DATUM(0));
     PG_RETURN_CSTRING(psprintf("(" INT64_FORMAT ",%d)", ball->center, ball->radius));
 }
 
-Datum simhash_hamming_ball_recv(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_ball_recv) {
     auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
     // The center has 8 bytes and the radius 4, in the network's byte order. The server has checked
     // nothing of them, and any values are a ball.
@@ -110,7 +101,7 @@ Datum simhash_hamming_ball_recv(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(make_ball(center, int32(pq_getmsgint(message, sizeof(int32)))));
 }
 
-Datum simhash_hamming_ball_send(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_ball_send) {
     const HammingBall* ball = datum_get_ball(PG_GETARG_DATUM(0));
     StringInfoData message;
     pq_begintypsend(&message);
@@ -121,18 +112,17 @@ Datum simhash_hamming_ball_send(PG_FUNCTION_ARGS) {
 }
 
 // hamming_ball(center bigint, radius bigint).
-Datum simhash_hamming_ball(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_ball) {
     // The radius is a bigint, as the limits of comparisons are.
     PG_RETURN_POINTER(make_ball(PG_GETARG_INT64(0), PG_GETARG_INT64(1)));
 }
 
 // fp <@ ball, which the index searches for.
-Datum simhash_hamming_ball_contained(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_ball_contained) {
     PG_RETURN_BOOL(ball_has(datum_get_ball(PG_GETARG_DATUM(1)), PG_GETARG_INT64(0)));
 }
 
 // ball @> fp, its commutator.
-Datum simhash_hamming_ball_contains(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_ball_contains) {
     PG_RETURN_BOOL(ball_has(datum_get_ball(PG_GETARG_DATUM(0)), PG_GETARG_INT64(1)));
-}
 }

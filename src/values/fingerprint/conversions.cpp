@@ -2,14 +2,6 @@
 // digits, or an unsigned number.
 #include "server/pg.hpp"
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_to_hex);
-PG_FUNCTION_INFO_V1(simhash_from_hex);
-PG_FUNCTION_INFO_V1(simhash_code_from_hex);
-PG_FUNCTION_INFO_V1(simhash_to_unsigned);
-PG_FUNCTION_INFO_V1(simhash_from_unsigned);
-}
-
 namespace {
 
 // The digit's value, or -1.
@@ -28,7 +20,7 @@ int hex_prefix_length(const char* written, int length) {
 
 } // namespace
 
-Datum simhash_to_hex(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_to_hex) {
     // There are 16 digits and the 0 byte.
     char digits[17];
     snprintf(digits, sizeof(digits), "%016llx",
@@ -36,7 +28,7 @@ Datum simhash_to_hex(PG_FUNCTION_ARGS) {
     PG_RETURN_TEXT_P(cstring_to_text(digits));
 }
 
-Datum simhash_from_hex(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_from_hex) {
     text* given = PG_GETARG_TEXT_PP(0);
     const char* written = VARDATA_ANY(given);
     int written_length = int(VARSIZE_ANY_EXHDR(given));
@@ -75,7 +67,7 @@ namespace {
 
 } // namespace
 
-Datum simhash_code_from_hex(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_code_from_hex) {
     constexpr int kBitsOfDigit = 4, kMostDigits = VARBITMAXLEN / kBitsOfDigit;
     text* given = PG_GETARG_TEXT_PP(0);
     const char* digits = VARDATA_ANY(given);
@@ -106,7 +98,7 @@ Datum simhash_code_from_hex(PG_FUNCTION_ARGS) {
     PG_RETURN_VARBIT_P(code);
 }
 
-Datum simhash_to_unsigned(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_to_unsigned) {
     // 2^64 - 1 has 20 digits.
     char digits[21];
     snprintf(digits, sizeof(digits), "%llu", static_cast<unsigned long long>(PG_GETARG_INT64(0)));
@@ -137,7 +129,7 @@ bool parse_unsigned(const char* digits, uint64_t* out) {
 
 } // namespace
 
-Datum simhash_from_unsigned(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_from_unsigned) {
     const char* digits = DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0)));
     uint64_t fingerprint;
     if (!parse_unsigned(digits, &fingerprint))

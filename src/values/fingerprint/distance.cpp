@@ -22,25 +22,18 @@ int distance_of_first_two(FunctionCallInfo fcinfo) {
 
 } // namespace
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_hamming_bigint);
-PG_FUNCTION_INFO_V1(simhash_hamming_within_bigint);
-PG_FUNCTION_INFO_V1(simhash_hamming_radius_below);
-PG_FUNCTION_INFO_V1(simhash_hamming_radius);
-PG_FUNCTION_INFO_V1(simhash_hamming_near);
-
-Datum simhash_hamming_bigint(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_bigint) {
     PG_RETURN_INT32(distance_of_first_two(fcinfo));
 }
 
-Datum simhash_hamming_within_bigint(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_within_bigint) {
     // A bigint holds any radius, so none is out of range: a negative one has no row, and one of 64
     // or more has all.
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
 }
 
 // The radius of "distance < limit": limit - 1, or for the least bigint that number itself.
-Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_radius_below) {
     int64 limit = PG_GETARG_INT64(0);
     // No distance is below either of them.
     PG_RETURN_INT64(limit == PG_INT64_MIN ? limit : limit - 1);
@@ -49,7 +42,7 @@ Datum simhash_hamming_radius_below(PG_FUNCTION_ARGS) {
 // The greatest radius that is not above a limit of any size or, with `below`, that is below it: -1
 // to the length of the longest bit string, as it is also asked for codes. NaN is above every
 // number.
-Datum simhash_hamming_radius(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_radius) {
     Datum limit = PG_GETARG_DATUM(0);
     bool below = PG_GETARG_BOOL(1);
     auto is_less = [limit](int64 number) {
@@ -68,14 +61,12 @@ Datum simhash_hamming_radius(PG_FUNCTION_ARGS) {
     PG_RETURN_INT64(DatumGetInt64(DirectFunctionCall1(numeric_int8, whole)) - below);
 }
 
-Datum simhash_hamming_near(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hamming_near) {
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= kCloseRadius);
 }
 
 #define SIMHASH_NEAR(radius)                                                                       \
-    PG_FUNCTION_INFO_V1(simhash_hamming_near_##radius);                                            \
-    Datum simhash_hamming_near_##radius(PG_FUNCTION_ARGS) {                                        \
+    SIMHASH_FUNCTION(simhash_hamming_near_##radius) {                                              \
         PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= (radius));                                 \
     }
 SIMHASH_FOR_EACH_RADIUS(SIMHASH_NEAR)
-}

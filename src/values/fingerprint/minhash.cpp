@@ -9,24 +9,6 @@
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_minhash_text);
-PG_FUNCTION_INFO_V1(simhash_minhash_of_text_array);
-PG_FUNCTION_INFO_V1(simhash_minhash_of_bigint_array);
-PG_FUNCTION_INFO_V1(simhash_minhash_tsvector);
-PG_FUNCTION_INFO_V1(simhash_minhash_code_text);
-PG_FUNCTION_INFO_V1(simhash_minhash_code_of_text_array);
-PG_FUNCTION_INFO_V1(simhash_minhash_code_of_bigint_array);
-PG_FUNCTION_INFO_V1(simhash_minhash_code_tsvector);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_transition);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_combine);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_serialize);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_deserialize);
-PG_FUNCTION_INFO_V1(simhash_minhash_agg_final);
-PG_FUNCTION_INFO_V1(simhash_minhash_radius);
-PG_FUNCTION_INFO_V1(simhash_minhash_similarity);
-}
-
 namespace {
 
 using namespace simhash;
@@ -163,58 +145,58 @@ auto features_of_tsvector(FunctionCallInfo fcinfo) {
 } // namespace
 
 // minhash(document text, features text, width integer) -> bigint
-Datum simhash_minhash_text(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_text) {
     FeatureKind features = features_argument(fcinfo, 1);
     int width = width_argument(fcinfo, 2, kDefaultWidth);
     return fingerprint_of(fcinfo, features_of_document(fcinfo, features, width));
 }
 
 // minhash_of(features text[]) -> bigint
-Datum simhash_minhash_of_text_array(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_of_text_array) {
     return fingerprint_of(fcinfo, features_of_texts(fcinfo));
 }
 
 // minhash_of(hashes bigint[]) -> bigint
-Datum simhash_minhash_of_bigint_array(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_of_bigint_array) {
     return fingerprint_of(fcinfo, features_of_hashes(fcinfo));
 }
 
 // minhash(document tsvector) -> bigint
-Datum simhash_minhash_tsvector(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_tsvector) {
     return fingerprint_of(fcinfo, features_of_tsvector(fcinfo));
 }
 
 // minhash_code(document text, bits integer, features text, width integer) -> bit
-Datum simhash_minhash_code_text(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_code_text) {
     FeatureKind features = features_argument(fcinfo, 2);
     int width = width_argument(fcinfo, 3, kDefaultWidth);
     return code_of(fcinfo, 1, features_of_document(fcinfo, features, width));
 }
 
 // minhash_code_of(features text[], bits integer) -> bit
-Datum simhash_minhash_code_of_text_array(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_code_of_text_array) {
     return code_of(fcinfo, 1, features_of_texts(fcinfo));
 }
 
 // minhash_code_of(hashes bigint[], bits integer) -> bit
-Datum simhash_minhash_code_of_bigint_array(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_code_of_bigint_array) {
     return code_of(fcinfo, 1, features_of_hashes(fcinfo));
 }
 
 // minhash_code(document tsvector, bits integer) -> bit
-Datum simhash_minhash_code_tsvector(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_code_tsvector) {
     return code_of(fcinfo, 1, features_of_tsvector(fcinfo));
 }
 
 // (state, feature text). A feature that is NULL is none.
-Datum simhash_minhash_agg_transition(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_agg_transition) {
     auto* minima = group_state<Minima>(fcinfo);
     if (!PG_ARGISNULL(1))
         minima->add(hash_server_text(HashKind::kXxh3, PG_GETARG_DATUM(1)));
     PG_RETURN_POINTER(minima);
 }
 
-Datum simhash_minhash_agg_combine(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_agg_combine) {
     auto* minima = group_state<Minima>(fcinfo);
     // Without a feature the other state has no minima to add, and add() would say that it had.
     if (!PG_ARGISNULL(1) && state_argument<Minima>(fcinfo, 1)->any())
@@ -224,7 +206,7 @@ Datum simhash_minhash_agg_combine(PG_FUNCTION_ARGS) {
 
 // The minima as a worker sends them to its leader on the same machine. The array is empty if there
 // was no feature.
-Datum simhash_minhash_agg_serialize(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_agg_serialize) {
     aggregate_context(fcinfo);
     auto* minima = state_argument<Minima>(fcinfo, 0);
     size_t bytes = minima->any() ? sizeof(Minima::Values) : 0;
@@ -235,7 +217,7 @@ Datum simhash_minhash_agg_serialize(PG_FUNCTION_ARGS) {
 }
 
 // All values of minima are possible, so only their number can be wrong.
-Datum simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_agg_deserialize) {
     aggregate_context(fcinfo);
     const bytea* serialized = PG_GETARG_BYTEA_PP(0);
     size_t bytes = VARSIZE_ANY_EXHDR(serialized);
@@ -254,7 +236,7 @@ Datum simhash_minhash_agg_deserialize(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(minima);
 }
 
-Datum simhash_minhash_agg_final(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_agg_final) {
     aggregate_context(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
@@ -262,14 +244,14 @@ Datum simhash_minhash_agg_final(PG_FUNCTION_ARGS) {
 }
 
 // minhash_radius(similarity double precision, recall double precision) -> integer
-Datum simhash_minhash_radius(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_radius) {
     double similarity = share_argument(fcinfo, 0, "similarity");
     double recall = share_argument(fcinfo, 1, "recall");
     PG_RETURN_INT32(minhash_radius(similarity, recall));
 }
 
 // minhash_similarity(distance integer, confidence double precision) -> (similarity, low, high)
-Datum simhash_minhash_similarity(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_minhash_similarity) {
     int32 distance = PG_GETARG_INT32(0);
     double confidence = PG_GETARG_FLOAT8(1);
     if (distance < 0 || distance > kFingerprintBits)

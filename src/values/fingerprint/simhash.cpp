@@ -11,20 +11,6 @@
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_text);
-PG_FUNCTION_INFO_V1(simhash_of_text_array);
-PG_FUNCTION_INFO_V1(simhash_of_bigint_array);
-PG_FUNCTION_INFO_V1(simhash_tsvector);
-PG_FUNCTION_INFO_V1(simhash_agg_transition);
-PG_FUNCTION_INFO_V1(simhash_agg_combine);
-PG_FUNCTION_INFO_V1(simhash_agg_serialize);
-PG_FUNCTION_INFO_V1(simhash_agg_deserialize);
-PG_FUNCTION_INFO_V1(simhash_agg_final);
-PG_FUNCTION_INFO_V1(simhash_features);
-PG_FUNCTION_INFO_V1(simhash_hash);
-}
-
 namespace {
 
 using namespace simhash;
@@ -90,7 +76,7 @@ Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, HashO
 } // namespace
 
 // simhash(document text, features text, width integer, weighting text, hash text) -> bigint
-Datum simhash_text(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_text) {
     // The options come first: a wrong one is an error also where the document is NULL.
     DocumentOptions options = document_options(fcinfo);
     if (PG_ARGISNULL(0))
@@ -108,7 +94,7 @@ Datum simhash_text(PG_FUNCTION_ARGS) {
 }
 
 // simhash_of(features text[], weights float8[], hash text) -> bigint
-Datum simhash_of_text_array(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_of_text_array) {
     // Here, too, a wrong option is an error whatever the features are.
     HashKind hash = hash_argument(fcinfo, 2);
     if (PG_ARGISNULL(0))
@@ -119,7 +105,7 @@ Datum simhash_of_text_array(PG_FUNCTION_ARGS) {
 }
 
 // simhash_of(hashes bigint[], weights float8[]) -> bigint
-Datum simhash_of_bigint_array(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_of_bigint_array) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");
@@ -129,7 +115,7 @@ Datum simhash_of_bigint_array(PG_FUNCTION_ARGS) {
 
 // simhash(document tsvector) -> bigint. The weight of a lexeme is its number of positions, or 1
 // where it has none, as in a stripped tsvector.
-Datum simhash_tsvector(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_tsvector) {
     TSVector document = PG_GETARG_TSVECTOR(0);
     const WordEntry* lexemes = ARRPTR(document);
     Votes votes;
@@ -156,7 +142,7 @@ Datum simhash_tsvector(PG_FUNCTION_ARGS) {
 static_assert(sizeof(Votes) == 65 * sizeof(Votes::Sum) + sizeof(uint64_t), "there is no padding");
 
 // (state, feature text [, weight float8]). A feature that is NULL does not vote.
-Datum simhash_agg_transition(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_agg_transition) {
     auto* votes = group_state<Votes>(fcinfo);
     if (PG_ARGISNULL(1))
         PG_RETURN_POINTER(votes);
@@ -172,7 +158,7 @@ Datum simhash_agg_transition(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(votes);
 }
 
-Datum simhash_agg_combine(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_agg_combine) {
     auto* votes = group_state<Votes>(fcinfo);
     // The state of a worker that had no row is NULL. The first state may be changed in place, the
     // second one only read.
@@ -181,7 +167,7 @@ Datum simhash_agg_combine(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(votes);
 }
 
-Datum simhash_agg_serialize(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_agg_serialize) {
     aggregate_context(fcinfo);
     bytea* bytes = static_cast<bytea*>(palloc(VARHDRSZ + sizeof(Votes)));
     SET_VARSIZE(bytes, VARHDRSZ + sizeof(Votes));
@@ -189,7 +175,7 @@ Datum simhash_agg_serialize(PG_FUNCTION_ARGS) {
     PG_RETURN_BYTEA_P(bytes);
 }
 
-Datum simhash_agg_deserialize(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_agg_deserialize) {
     aggregate_context(fcinfo);
     const bytea* bytes = PG_GETARG_BYTEA_PP(0);
     // The server gives a context that lasts until the state is combined.
@@ -204,7 +190,7 @@ Datum simhash_agg_deserialize(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(votes);
 }
 
-Datum simhash_agg_final(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_agg_final) {
     aggregate_context(fcinfo);
     uint64_t fingerprint;
     if (PG_ARGISNULL(0) || !state_argument<Votes>(fcinfo, 0)->fingerprint(&fingerprint))
@@ -216,7 +202,7 @@ Datum simhash_agg_final(PG_FUNCTION_ARGS) {
 
 // simhash_features(document text, features text, width integer) -> setof (feature text, frequency
 // integer)
-Datum simhash_features(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_features) {
     InitMaterializedSRF(fcinfo, 0);
     ReturnSetInfo* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
     FeatureKind features = features_argument(fcinfo, 1);
@@ -245,7 +231,7 @@ Datum simhash_features(PG_FUNCTION_ARGS) {
 }
 
 // simhash_hash(feature text, hash text) -> bigint
-Datum simhash_hash(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_hash) {
     HashKind hash = hash_argument(fcinfo, 1);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();

@@ -19,7 +19,7 @@
 #include "values/text/shingle_set.hpp"
 #include "server/server_text.hpp"
 
-namespace simhash {
+using namespace simhash;
 
 namespace {
 
@@ -145,19 +145,8 @@ struct LanesOfText {
 
 } // namespace
 
-} // namespace simhash
-
-using namespace simhash;
-
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_near_duplicate);
-PG_FUNCTION_INFO_V1(simhash_documents_alike);
-PG_FUNCTION_INFO_V1(simhash_document_lanes);
-PG_FUNCTION_INFO_V1(simhash_document_lane_layout);
-PG_FUNCTION_INFO_V1(simhash_document_in_ball);
-
 // near_duplicate(a text, b text, similarity double precision) -> boolean
-Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_near_duplicate) {
     double similarity = share_argument(fcinfo, 2, "similarity");
     auto* site = call_site<CallSite>(fcinfo);
     if (site == nullptr)
@@ -169,13 +158,13 @@ Datum simhash_near_duplicate(PG_FUNCTION_ARGS) {
 }
 
 // documents_alike(a text, b text) -> boolean, the operator =~~
-Datum simhash_documents_alike(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_documents_alike) {
     PG_RETURN_BOOL(
         compare_arguments(fcinfo, call_site<CallSite>(fcinfo), {kAlikeSimilarity, kAlikeRadius}));
 }
 
 // document_lanes(document text) -> bigint[], empty where it has no feature
-Datum simhash_document_lanes(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_document_lanes) {
     text* document = PG_GETARG_TEXT_PP(0);
     auto* site = call_site<KeptText<LanesOfText>>(fcinfo);
     bool is_kept = site != nullptr && VARSIZE_ANY_EXHDR(document) <= kMostKeptBytes;
@@ -188,14 +177,13 @@ Datum simhash_document_lanes(PG_FUNCTION_ARGS) {
 // document_lane_layout(type modifier integer) -> integer[]: how many lanes a text has, the radius
 // of
 // =~~, and that one lane within a radius is enough
-Datum simhash_document_lane_layout(PG_FUNCTION_ARGS) {
-    (void)fcinfo; // whatever the type's modifier is
+SIMHASH_FUNCTION(simhash_document_lane_layout) {
     return lane_layout({kLanesOfDocument, kAlikeRadius, int(LaneRule::kAny)});
 }
 
 // document_in_ball(document text, ball bit_ball) -> boolean, the operator <@~~. The center is a
 // minhash_code() of kLanesOfDocument * 64 bits.
-Datum simhash_document_in_ball(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_document_in_ball) {
     text* document = PG_GETARG_TEXT_PP(0);
     const BitBall* ball = datum_get_bit_ball(PG_GETARG_DATUM(1));
     DocumentLanes center;
@@ -205,5 +193,4 @@ Datum simhash_document_in_ball(PG_FUNCTION_ARGS) {
     PG_FREE_IF_COPY(document, 0);
     // A document without a feature has no lanes, and lies in no ball.
     PG_RETURN_BOOL(of.has_features && nearest_lane(of.lanes, center) <= ball->radius);
-}
 }

@@ -174,31 +174,23 @@ void return_passages(ReturnSetInfo* result, text* a, text* b, std::span<const Pa
 }
 
 } // namespace
-
 } // namespace simhash
 
 using namespace simhash;
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_shares_passage);
-PG_FUNCTION_INFO_V1(simhash_passage_shared);
-PG_FUNCTION_INFO_V1(simhash_common_passages);
-PG_FUNCTION_INFO_V1(simhash_passage_hashes);
-PG_FUNCTION_INFO_V1(simhash_passage_lane_layout);
-
 // shares_passage(a text, b text, words integer) -> boolean
-Datum simhash_shares_passage(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_shares_passage) {
     PG_RETURN_BOOL(compare_arguments(fcinfo, positive_argument(fcinfo, 2, "words")));
 }
 
 // passage_shared(a text, b text) -> boolean, the operator &~~
-Datum simhash_passage_shared(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_passage_shared) {
     PG_RETURN_BOOL(compare_arguments(fcinfo, kPassageWords));
 }
 
 // common_passages(a text, b text, words integer) -> setof (a_start integer, a_length integer,
 // b_start integer, b_length integer, words integer, passage text)
-Datum simhash_common_passages(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_common_passages) {
     InitMaterializedSRF(fcinfo, 0);
     size_t least = positive_argument(fcinfo, 2, "words");
     text* a = PG_GETARG_TEXT_PP(0);
@@ -217,7 +209,7 @@ Datum simhash_common_passages(PG_FUNCTION_ARGS) {
 }
 
 // passage_hashes(document text) -> bigint[]
-Datum simhash_passage_hashes(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_passage_hashes) {
     text* document = PG_GETARG_TEXT_PP(0);
     ServerText source(document);
     Winnower winnower(server_memory());
@@ -231,8 +223,6 @@ Datum simhash_passage_hashes(PG_FUNCTION_ARGS) {
 
 // passage_lane_layout(type modifier integer) -> integer[]: that a text has any number of lanes, and
 // that one in common is enough
-Datum simhash_passage_lane_layout(PG_FUNCTION_ARGS) {
-    (void)fcinfo; // whatever the type's modifier is
+SIMHASH_FUNCTION(simhash_passage_lane_layout) {
     return lane_layout({1, 0, int(LaneRule::kCommon)});
-}
 }

@@ -16,11 +16,10 @@
 #include "values/text/shingle_set.hpp"
 
 extern "C" {
-PG_FUNCTION_INFO_V1(simhash_shingle_set_in);
+PGDLLEXPORT Datum simhash_shingle_set_in(PG_FUNCTION_ARGS);
 }
 
 namespace simhash {
-
 namespace {
 
 // Each hash is written with leading zeros, so the length of the text tells how many there are.
@@ -158,16 +157,7 @@ void check_comparable(ShingleKind a, ShingleKind b) {
 
 using namespace simhash;
 
-extern "C" {
-PG_FUNCTION_INFO_V1(simhash_shingle_set_out);
-PG_FUNCTION_INFO_V1(simhash_shingle_set_recv);
-PG_FUNCTION_INFO_V1(simhash_shingle_set_send);
-PG_FUNCTION_INFO_V1(simhash_shingles);
-PG_FUNCTION_INFO_V1(simhash_shingle_similarity_shingle_set);
-PG_FUNCTION_INFO_V1(simhash_shingle_similarity_text);
-PG_FUNCTION_INFO_V1(simhash_shingle_containment);
-
-Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_shingle_set_in) {
     const char* text = PG_GETARG_CSTRING(0);
     ShingleSet* set = parse_shingle_set(text);
     if (set == nullptr)
@@ -180,12 +170,12 @@ Datum simhash_shingle_set_in(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(set);
 }
 
-Datum simhash_shingle_set_out(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_shingle_set_out) {
     PG_RETURN_CSTRING(print_shingle_set(shingle_set_argument(fcinfo, 0)));
 }
 
 // The binary form: features and width, 2 bytes each, then 8 bytes for each hash.
-Datum simhash_shingle_set_recv(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_shingle_set_recv) {
     auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
     unsigned features = pq_getmsgint(message, sizeof(uint16));
     int width = int(pq_getmsgint(message, sizeof(uint16)));
@@ -204,7 +194,7 @@ Datum simhash_shingle_set_recv(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(set);
 }
 
-Datum simhash_shingle_set_send(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_shingle_set_send) {
     const ShingleSet* set = shingle_set_argument(fcinfo, 0);
     StringInfoData message;
     pq_begintypsend(&message);
@@ -216,7 +206,7 @@ Datum simhash_shingle_set_send(PG_FUNCTION_ARGS) {
 }
 
 // simhash_shingles(document text, features text, width integer) -> shingle_set
-Datum simhash_shingles(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_shingles) {
     FeatureKind features = features_argument(fcinfo, 1);
     int width = width_argument(fcinfo, 2, kShingleWidth);
     if (PG_ARGISNULL(0))
@@ -231,7 +221,7 @@ Datum simhash_shingles(PG_FUNCTION_ARGS) {
 }
 
 // shingle_similarity(a shingle_set, b shingle_set) -> double precision
-Datum simhash_shingle_similarity_shingle_set(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_shingle_similarity_shingle_set) {
     ShingleSet* a = shingle_set_argument(fcinfo, 0);
     ShingleSet* b = shingle_set_argument(fcinfo, 1);
     check_comparable(a->kind(), b->kind());
@@ -245,12 +235,11 @@ Datum simhash_shingle_similarity_shingle_set(PG_FUNCTION_ARGS) {
 }
 
 // shingle_similarity(a text, b text, features text, width integer) -> double precision
-Datum simhash_shingle_similarity_text(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_shingle_similarity_text) {
     return compare_texts(fcinfo, set_similarity);
 }
 
 // shingle_containment(a text, b text, features text, width integer) -> double precision
-Datum simhash_shingle_containment(PG_FUNCTION_ARGS) {
+SIMHASH_FUNCTION(simhash_shingle_containment) {
     return compare_texts(fcinfo, set_containment);
-}
 }
