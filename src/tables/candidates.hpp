@@ -70,8 +70,7 @@ class NearCodes {
     // A candidate is two codes whose present lanes are near. In memory it is verified at once. If
     // codes are in files, candidates wait, and are verified in the order of the parts of the file
     // that their codes are in: each part is read once for many candidates.
-    template <typename Verify>
-    void take(uint32_t a, uint32_t b, const Verify& verify) {
+    void take(uint32_t a, uint32_t b, const auto& verify) {
         if (!has_file_) {
             verify(a, b);
             return;
@@ -82,8 +81,7 @@ class NearCodes {
         candidates_.add({uint64_t(a) / part_codes_ << 32 | b / part_codes_, uint64_t(a) << 32 | b});
     }
 
-    template <typename Verify>
-    void verify_rest(const Verify& verify) {
+    void verify_rest(const auto& verify) {
         candidates_.sort();
         for (const Pair& candidate : candidates_.entries()) {
             CHECK_FOR_INTERRUPTS();

@@ -43,8 +43,7 @@ class EqualRows {
     void add(uint64_t hash, RowNumber row) { by_hash_.add({hash, row}); }
 
     // Calls give(row) for each model, in no particular order. are_equal(a, b): of two rows
-    template <typename AreEqual, typename Give>
-    void find(const AreEqual& are_equal, const Give& give) {
+    void find(const auto& are_equal, const auto& give) {
         uint64_t hash = 0;
         by_hash_.finish();
         for (Pair entry{}; by_hash_.next(&entry);) {

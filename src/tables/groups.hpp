@@ -25,8 +25,7 @@ class Originals {
 
     // Calls give(row, original, measure) for all rows in their order; an original has no measure.
     // measure_of_equal: that of a row with its copy
-    template <typename Give>
-    void give(Copies* copies, double measure_of_equal, const Give& give) {
+    void give(Copies* copies, double measure_of_equal, const auto& give) {
         for (size_t i = 0; i < originals_.size(); i++) {
             auto row = RowNumber(i);
             RowNumber original = originals_[row], copy = copies->after(row);

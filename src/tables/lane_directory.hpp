@@ -24,8 +24,7 @@ class LaneDirectory {
   public:
     // Of `count` lanes, in the current memory context. Uses about memory_bytes at most.
     // lane_at(place): the lane at a place of the array
-    template <typename LaneAt>
-    void make(size_t count, size_t memory_bytes, const LaneAt& lane_at) {
+    void make(size_t count, size_t memory_bytes, const auto& lane_at) {
         // 1 MB of places, which a processor's cache holds.
         constexpr int kMostBits = 18;
         Assert(count <= UINT32_MAX);
@@ -46,8 +45,7 @@ class LaneDirectory {
     }
 
     // The first place of a lane that is there.
-    template <typename LaneAt>
-    size_t place_of(uint64_t lane, const LaneAt& lane_at) const {
+    size_t place_of(uint64_t lane, const auto& lane_at) const {
         // The lane is there, so the first place of it is in low .. high - 1. The search ends with
         // one place.
         size_t low = begins_[beginning_of(lane)], high = begins_[beginning_of(lane) + 1];

@@ -35,8 +35,7 @@ class SignatureList {
     }
 
     // Adds those whose rows are to be kept.
-    template <typename Keep>
-    void add_some_of(SignatureList* models, const Keep& keep) {
+    void add_some_of(SignatureList* models, const auto& keep) {
         uint64_t record[kMaxCodeLanes + 1];
         for (size_t i = 0; i < models->size(); i++) {
             CHECK_FOR_INTERRUPTS();
@@ -74,8 +73,7 @@ class Models {
     SignatureList* list(int signature) { return &lists_[signature]; }
     size_t size() const { return lists_[0].size(); }
 
-    template <typename Keep>
-    void add_some_of(Models* models, const Keep& keep) {
+    void add_some_of(Models* models, const auto& keep) {
         for (int signature = 0; signature < signatures_; signature++)
             lists_[signature].add_some_of(models->list(signature), keep);
     }

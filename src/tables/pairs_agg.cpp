@@ -51,8 +51,7 @@ class GroupPairs {
     PairReceiver receiver() { return {add, nullptr, this}; }
 
     // Calls give(a, b) for every pair in order, and releases memory and files.
-    template <typename Give>
-    void give_in_order(const Give& give) {
+    void give_in_order(const auto& give) {
         sorter_.finish();
         for (Pair pair{}; sorter_.next(&pair);)
             give(pair.first, pair.second);

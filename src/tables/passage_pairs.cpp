@@ -83,8 +83,7 @@ class PassagePairs {
     }
 
     // Calls give(a, b, words) for each pair, in order of the first row and then of the other.
-    template <typename Give>
-    void give(const Give& give) {
+    void give(const auto& give) {
         candidates_.finish();
         MemoryContext of_first =
             AllocSetContextCreate(CurrentMemoryContext, "simhash words", ALLOCSET_DEFAULT_SIZES);

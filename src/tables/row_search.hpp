@@ -69,8 +69,7 @@ class Verification {
 
     // Compares those that wait, and are still of interest when it is their turn. Calls
     // give(a, b, similarity) for each pair.
-    template <typename IsWanted, typename Give>
-    void finish(const IsWanted& is_wanted, const Give& give) {
+    void finish(const auto& is_wanted, const auto& give) {
         candidates_.sort();
         for (const Pair& candidate : candidates_.entries()) {
             auto a = RowNumber(candidate.second >> 32), b = RowNumber(candidate.second);
@@ -107,9 +106,7 @@ class RowSearch {
     // Calls receive(a, b, distance) for the candidates of one set of models, or, where b is not
     // null, between two: for each once, in no particular order, of one set with a < b. If that
     // returns false, the search ends.
-    template <typename Receive>
-    void find_candidates(Models* a, Models* b, const Receive& receive,
-                         const LinkTeller& links = {}) {
+    void find_candidates(Models* a, Models* b, const auto& receive, const LinkTeller& links = {}) {
         int signature = 0;
         bool is_ended = false;
         // A pair is taken by the first signature that is near.
@@ -134,8 +131,7 @@ class RowSearch {
 
     // Calls give(a, b, measure) for the pairs that are wanted when they are found, and would be
     // before. is_wanted(a, b) may turn from true to false.
-    template <typename IsWanted, typename Give>
-    void find_pairs(Models* a, Models* b, const IsWanted& is_wanted, const Give& give,
+    void find_pairs(Models* a, Models* b, const auto& is_wanted, const auto& give,
                     const LinkTeller& links = {}) {
         auto receive = [&](RowNumber a, RowNumber b, int distance) {
             if (!is_wanted(a, b))

@@ -164,8 +164,7 @@ void put_chains(Rows* rows, const Shares&, ResultRows* result) {
 // The result of a function whose first arguments are the queries, and the next the similarity or
 // the radius. It may have a last one, of which only the type counts: that of the ids. A query that
 // is NULL gives no rows.
-template <typename Put>
-Datum table_result(FunctionCallInfo fcinfo, Kind kind, int queries, const Put& put) {
+Datum table_result(FunctionCallInfo fcinfo, Kind kind, int queries, const auto& put) {
     InitMaterializedSRF(fcinfo, 0);
     require_not_null(fcinfo, queries, kind == Kind::kDocuments ? "similarity" : "radius");
     for (int i = 0; i < queries; i++)

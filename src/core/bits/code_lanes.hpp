@@ -63,8 +63,7 @@ constexpr int bits_between_places(int bit_count) {
 
 // Calls visit(bit, lane, position) for each bit of a code, in the order of places: position 63 is
 // the highest bit of the lane.
-template <typename Visit>
-constexpr void for_each_place(int bit_count, Visit visit) {
+constexpr void for_each_place(int bit_count, auto visit) {
     int lane_count = lane_count_of_bits(bit_count);
     int between = bits_between_places(bit_count), bit = 0;
     for (int lane = 0; lane < lane_count; lane++) {

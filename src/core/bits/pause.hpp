@@ -19,8 +19,7 @@ struct Pause {
 constexpr size_t kEntriesPerPause = size_t{1} << 17;
 
 // Calls step(begin, end) for pieces of 0 .. size, and pause() between them.
-template <typename Step, typename AnyPause>
-void in_pieces(size_t size, const Step& step, const AnyPause& pause) {
+void in_pieces(size_t size, const auto& step, const auto& pause) {
     for (size_t begin = 0; begin < size;) {
         size_t end = size - begin < kEntriesPerPause ? size : begin + kEntriesPerPause;
         step(begin, end);
@@ -31,8 +30,7 @@ void in_pieces(size_t size, const Step& step, const AnyPause& pause) {
 }
 
 // Calls step(i) for 0 .. size - 1, with pauses.
-template <typename Step, typename AnyPause>
-void one_by_one(size_t size, const Step& step, const AnyPause& pause) {
+void one_by_one(size_t size, const auto& step, const auto& pause) {
     in_pieces(
         size,
         [&](size_t begin, size_t end) {

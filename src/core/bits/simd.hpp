@@ -96,8 +96,7 @@ auto run_with_avx512(const Kernel& kernel) {
 
 // Calls a kernel at the best level. The kernel is a lambda with a level as its template parameter
 // that is always inlined, so it is compiled once for each level.
-template <typename Kernel>
-auto at_best_level([[maybe_unused]] SimdLevel highest, const Kernel& kernel) {
+auto at_best_level([[maybe_unused]] SimdLevel highest, const auto& kernel) {
 #if defined(SIMHASH_X86)
     switch (best_level(highest)) {
     case SimdLevel::kAvx512:

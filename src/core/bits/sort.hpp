@@ -26,9 +26,8 @@ void sort_ascending(Iterator begin, Iterator end) {
 // Writes the keys of the values, key_of(value), to `sorted` in order. For keys that are spread
 // about evenly, such as hashes: their leading bits part them into buckets, in each of which little
 // is left to sort. Calls `pause` between buckets.
-template <typename KeyOf, typename AnyPause>
-void bucket_sort(std::span<const uint64_t> values, uint64_t* sorted, const KeyOf& key_of,
-                 const AnyPause& pause) {
+void bucket_sort(std::span<const uint64_t> values, uint64_t* sorted, const auto& key_of,
+                 const auto& pause) {
     // 4 096 buckets, whose ends take 32 kB of the stack. Of 100 000 keys each then has about 24.
     constexpr int kMaxBits = 12;
     int bits = std::min(int(std::bit_width(values.size())), kMaxBits);
@@ -176,8 +175,7 @@ void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, cons
 // Returns the last number in [low, high) for which `holds` is true. It must be true of the numbers
 // up to some one and false beyond; it is not asked about `low`, which stands for all before. The
 // first step is `step` wide, and each further one twice as wide as the one before.
-template <typename Holds>
-int last_that_holds(int low, int high, int guess, int step, const Holds& holds) {
+int last_that_holds(int low, int high, int guess, int step, const auto& holds) {
     for (int at = guess; high - low > 1; step *= 2) {
         at = at <= low ? low + 1 : at >= high ? high - 1 : at;
         bool right = holds(at);

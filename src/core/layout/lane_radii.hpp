@@ -54,8 +54,7 @@ class Thresholds {
 
     // Adds an item whose threshold may be -1, for which it is not searched, up to `highest`. It
     // costs cost(threshold).
-    template <typename Cost>
-    void add(int highest, const Cost& cost) {
+    void add(int highest, const auto& cost) {
         int8_t* chosen = chosen_[count_++];
         // Downwards, so that least_[sum - ...] is still that of the items before.
         for (int sum = shares_; sum >= 0; sum--) {

@@ -217,8 +217,7 @@ class LeafReader {
     }
 
     // Calls visit(key, i) for the packed part's entries with low <= key <= high, in order.
-    template <typename Visit>
-    void visit_packed(uint64_t low, uint64_t high, Visit visit) const;
+    void visit_packed(uint64_t low, uint64_t high, auto visit) const;
 
     // An entry whose key is within the radius, and its place: packed entries count from 0, tail
     // entries on from packed_count().
@@ -429,9 +428,8 @@ size_t encode_body(LeafKind kind, std::span<const Entry> packed, std::span<const
 
 // ---- implementation of the templates ----
 
-template <typename Visit>
 [[gnu::always_inline]] inline void LeafReader::visit_packed(uint64_t low, uint64_t high,
-                                                            Visit visit) const {
+                                                            auto visit) const {
     using namespace leaf_detail;
     // This also answers for keys below the first one, whose distance to it would be negative.
     if (header_.count == 0 || high < header_.first_key)

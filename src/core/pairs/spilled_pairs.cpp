@@ -160,8 +160,7 @@ class SpilledPairsSearch {
     }
 
     // Calls step(piece) for the file's fingerprints, piece by piece, loaded into `room`.
-    template <typename Step>
-    void in_pieces_of(const FingerprintFile& file, const FingerprintArray& room, const Step& step) {
+    void in_pieces_of(const FingerprintFile& file, const FingerprintArray& room, const auto& step) {
         if (file.count == 0)
             return;
         files_.rewind(file.file);

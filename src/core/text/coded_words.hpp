@@ -167,8 +167,7 @@ class WordCoder {
 };
 
 // Gives the words that were coded to the consumer.
-template <typename Consumer>
-void each_coded_word(const WordTable& table, std::span<const uint8_t> coded, Consumer& consumer) {
+void each_coded_word(const WordTable& table, std::span<const uint8_t> coded, auto& consumer) {
     for (const uint8_t *at = coded.data(), *end = at + coded.size(); at < end;) {
         uint16_t number;
         memcpy(&number, at, sizeof(number));

@@ -96,8 +96,7 @@ class PieceWindow {
     explicit PieceWindow(int width) : width_(width) {}
 
     // The piece [begin, used) is complete. Passes on the feature that ends with it.
-    template <typename Consumer>
-    void complete(Consumer& consumer, size_t begin) {
+    void complete(auto& consumer, size_t begin) {
         begins_[pieces_++ % kMaxWidth] = begin;
         // From the width-th piece on, each piece ends a feature.
         if (pieces_ >= uint64_t(width_)) {
@@ -122,8 +121,7 @@ class PieceWindow {
     }
 
     // A document with fewer pieces than the width is a single feature.
-    template <typename Consumer>
-    void finish(Consumer& consumer, size_t end) {
+    void finish(auto& consumer, size_t end) {
         // The pieces never moved then, so all of them stand from the beginning of the buffer on.
         if (pieces_ > 0 && pieces_ < uint64_t(width_))
             consumer.feature(bytes, end);

@@ -90,8 +90,7 @@ struct Distances {
 
 // Returns the greatest p from 0 to 1 for which `holds` is true. It must be true for 0, and for
 // every number below one for which it is true.
-template <typename Holds>
-double greatest_share(Holds holds) {
+double greatest_share(auto holds) {
     double low = 0, high = 1;
     // Bisection: 60 halvings exceed the 53 bits of a double.
     for (int i = 0; i < 60; i++) {

@@ -24,8 +24,7 @@ namespace {
 constexpr uint32_t kNone = UINT32_MAX;
 
 // Calls each(hash, beginning) for each run of `length` words, until it returns false.
-template <typename Each>
-void each_run(Words words, size_t length, const Pause& pause, const Each& each) {
+void each_run(Words words, size_t length, const Pause& pause, const auto& each) {
     if (length > words.size())
         return;
     RollingHash run(length);
@@ -140,8 +139,7 @@ class Row {
 
 // Calls each(place, length) for each place of `a` with the length of the longest run of words from
 // there that is anywhere in `b`.
-template <typename Each>
-void each_longest(const Row& row, const Suffixes& suffixes, uint32_t* longest, const Each& each) {
+void each_longest(const Row& row, const Suffixes& suffixes, uint32_t* longest, const auto& each) {
     // In the order of suffixes, that run is shared with the nearest suffix of `b` on either side.
     size_t size = row.size();
     uint32_t shared = 0; // with the last suffix of b

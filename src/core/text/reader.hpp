@@ -53,8 +53,7 @@ inline const uint8_t* end_of_ascii(const uint8_t* at, const uint8_t* end) {
 
 class TextReader {
   public:
-    template <typename Sink>
-    void feed(Sink& sink, const uint8_t* at, size_t bytes) {
+    void feed(auto& sink, const uint8_t* at, size_t bytes) {
         const uint8_t* end = at + bytes;
         while (at < end) {
             if (*at < 0x80) {
@@ -79,10 +78,7 @@ class TextReader {
     }
 
     // After the last piece.
-    template <typename Sink>
-    void finish(Sink& sink) {
-        hand_on(sink);
-    }
+    void finish(auto& sink) { hand_on(sink); }
 
   private:
     void keep(uint32_t code_point, CharacterClass character) {
@@ -91,8 +87,7 @@ class TextReader {
         segment_[length_++] = code_point;
     }
 
-    template <typename Sink>
-    void hand_on(Sink& sink) {
+    void hand_on(auto& sink) {
         // The usual cases come first: one character, and one that it becomes.
         if (length_ == 1) {
             uint32_t character = segment_[0];

@@ -27,8 +27,7 @@ class PostingReader {
     // matter.
     void load(std::span<const uint64_t> tids);
     // Keeps the loaded postings for which wanted(posting) is true. Expects that none was taken.
-    template <typename Wanted>
-    void keep_if(const Wanted& wanted) {
+    void keep_if(const auto& wanted) {
         Entry* end = std::remove_if(postings_, postings_ + count_,
                                     [&](const Entry& posting) { return !wanted(posting); });
         count_ = int(end - postings_);

@@ -17,8 +17,7 @@ static_assert(kMaxTid >> kTidBits == 0);
 } // namespace
 
 // Calls visit(TID, distance) for all postings of a lane.
-template <typename Visit>
-void WholeDistances::visit_postings(size_t lane, const Visit& visit) {
+void WholeDistances::visit_postings(size_t lane, const auto& visit) {
     SearchedIndex& index = lanes_[lane]->index;
     Entry* postings = index.yield()->postings;
     for (LeafCursor cursor = index.all_postings(); !cursor.at_end();) {
@@ -83,8 +82,7 @@ void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
 }
 
 // Calls visit(distance, TID) for each row that is not left out, in order of TID.
-template <typename Visit>
-void WholeDistances::visit_rows(const Visit& visit) {
+void WholeDistances::visit_rows(const auto& visit) {
     for (uint64_t first = 0; first < blocks_; first += part_blocks_) {
         uint64_t end = std::min(first + part_blocks_, blocks_);
         // The sums of the only part stay for all calls.

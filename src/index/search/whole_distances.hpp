@@ -36,12 +36,10 @@ class WholeDistances {
     static constexpr size_t kGrowth = 16;     // each time as many more
     static constexpr size_t kMostRows = 4096; // that next() returns
 
-    template <typename Visit>
-    void visit_postings(size_t lane, const Visit& visit);
+    void visit_postings(size_t lane, const auto& visit);
     void find_extent();
     void add_up(uint64_t first_block, uint64_t end_block);
-    template <typename Visit>
-    void visit_rows(const Visit& visit);
+    void visit_rows(const auto& visit);
     void gather();
 
     std::span<LaneScan*> lanes_;

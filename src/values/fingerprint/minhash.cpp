@@ -28,8 +28,7 @@ Datum minhash_datum(FunctionCallInfo fcinfo, Minima& minima) {
 }
 
 // Returns the fingerprint of the features that `add_features` adds to minima.
-template <typename AddFeatures>
-Datum fingerprint_of(FunctionCallInfo fcinfo, AddFeatures add_features) {
+Datum fingerprint_of(FunctionCallInfo fcinfo, auto add_features) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     Minima minima;
@@ -68,8 +67,7 @@ Datum code_of_bits(FunctionCallInfo fcinfo, AddFeatures add_features) {
 
 // Returns the code of the features that `add_features` adds to minima; `argument` is the place of
 // its number of bits among the function's arguments.
-template <typename AddFeatures>
-Datum code_of(FunctionCallInfo fcinfo, int argument, AddFeatures add_features) {
+Datum code_of(FunctionCallInfo fcinfo, int argument, auto add_features) {
     // Each of the three numbers of bits is a class that the compiler makes. The definition goes on
     // to 1 024 bits.
     int bits = PG_ARGISNULL(argument) ? kDefaultBits : PG_GETARG_INT32(argument);
@@ -101,8 +99,7 @@ auto features_of_document(FunctionCallInfo fcinfo, FeatureKind features, int wid
 }
 
 // Those that are not NULL.
-template <typename HashOf>
-auto features_of_array(FunctionCallInfo fcinfo, const char* what, HashOf hash_of) {
+auto features_of_array(FunctionCallInfo fcinfo, const char* what, auto hash_of) {
     return [=](auto& minima) {
         Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), what);
         for (int i = 0; i < features.count; i++) {

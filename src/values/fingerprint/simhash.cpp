@@ -56,8 +56,7 @@ __int128 weight_of(const Elements& weights, int i) {
 }
 
 // As in an aggregate, a feature that is NULL does not vote.
-template <typename HashOf>
-Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, HashOf hash_of) {
+Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, auto hash_of) {
     Elements weights = weight_elements(fcinfo, 1, features.count);
     Votes votes;
     for (int i = 0; i < features.count; i++) {
