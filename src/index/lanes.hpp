@@ -14,8 +14,6 @@
 // class.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include "core/layout/lane_radii.hpp"
 #include "index/access_method.hpp"
 
@@ -94,7 +92,6 @@ enum class ValueLanes {
 // if it has another number of them than it must have. The support function may leave memory behind:
 // call it in a CallMemory.
 ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes);
-
 
 // A memory context for the call of support functions, which may leave memory behind, such as a copy
 // of a numeric with a short header, or a text that was stored compressed. The context is deleted

@@ -1,8 +1,6 @@
 // Hashes scopes. See the header.
 #include "index/scope.hpp"
 
-#include "index/lanes.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <optional>

@@ -9,8 +9,6 @@
 // compares the scope's columns of each row found ("recheck").
 #pragma once
 
-#include "server/pg.hpp"
-
 #include "index/lanes.hpp"
 
 namespace simhash {

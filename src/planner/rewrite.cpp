@@ -16,10 +16,7 @@
 // A comparison that was replaced does not match again, and one that stays beside a predicate gives
 // the same predicate again. So a condition may be met twice.
 #include "planner/rewrite.hpp"
-#include "server/expressions.hpp"
 #include "values/objects.hpp"
-
-#include <algorithm>
 
 namespace simhash {
 

@@ -1,6 +1,6 @@
 // The server as the extension sees it: its headers, and one name for each thing that differs
-// between PostgreSQL 15 and 19. Every file outside of src/core includes this first; no file of
-// src/core may. Nothing else asks for PG_VERSION_NUM.
+// between PostgreSQL 15 and 19. Every file outside of src/core includes the server by this one; no
+// file of src/core may. Nothing else asks for PG_VERSION_NUM.
 #pragma once
 
 #include "server/server_headers.hpp"

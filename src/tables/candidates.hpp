@@ -2,8 +2,6 @@
 // near_fingerprints.cpp explains the search by signatures of one lane.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <optional>
 
 #include "core/pairs/near_codes.hpp"

@@ -1,7 +1,6 @@
 // Collects fingerprints and searches them for near pairs. See the header.
 #include "tables/collector.hpp"
 
-#include "core/bits/fingerprint.hpp"
 #include "core/pairs/fingerprint_array.hpp"
 #include "server/temporary_file.hpp"
 

@@ -9,10 +9,7 @@
 // bit flipped. That keeps the order of bigint and all distances.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <algorithm>
-#include <span>
 
 #include "core/pairs/near_pairs.hpp"
 #include "core/pairs/spilled_pairs.hpp"

@@ -11,8 +11,6 @@
 // with them.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include "tables/row_ids.hpp"
 #include "tables/text_cutter.hpp"
 

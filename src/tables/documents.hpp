@@ -7,8 +7,6 @@
 // candidate. All is in paged arrays, so it may be more than memory holds.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <optional>
 
 #include "server/sorter.hpp"

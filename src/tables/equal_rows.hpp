@@ -3,8 +3,6 @@
 // many copies they have.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <algorithm>
 
 #include "server/arguments.hpp"

@@ -1,8 +1,6 @@
 // Groups of the rows of a query that are near to each other.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <optional>
 
 #include "tables/equal_rows.hpp"

@@ -2,8 +2,6 @@
 // lanes with it are.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <algorithm>
 #include <bit>
 

@@ -4,8 +4,6 @@
 // these is near.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <algorithm>
 
 #include "core/bits/code_lanes.hpp"

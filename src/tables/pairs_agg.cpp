@@ -1,6 +1,5 @@
 // simhash_pairs_agg: the server's side of core/pairs/near_pairs.hpp. It collects the fingerprints
 // of the rows of a group, and returns the near pairs in order as an array.
-#include "server/pg.hpp"
 
 #include <optional>
 

@@ -10,7 +10,6 @@
 // gives no pairs. It would give as many as the square of that number.
 //
 // The memory is shared out as in table_functions.cpp; what it does not hold is in temporary files.
-#include "server/pg.hpp"
 
 #include <algorithm>
 

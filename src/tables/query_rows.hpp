@@ -2,8 +2,6 @@
 // value that is searched.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <optional>
 
 #include "tables/equal_rows.hpp"

@@ -6,8 +6,6 @@
 // pairs shares it out by a sample, and gives little to a lane that many codes have.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <optional>
 
 #include "server/sorter.hpp"

@@ -4,8 +4,6 @@
 // All is in paged arrays (server/paged_array.hpp), so it may be more than memory holds.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include "server/paged_array.hpp"
 
 namespace simhash {

@@ -5,8 +5,6 @@
 // A pair has a measure: the similarity of two documents, or else the distance of two values.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <optional>
 
 #include "core/bits/fingerprint.hpp"

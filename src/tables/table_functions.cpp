@@ -5,7 +5,6 @@
 // The limit of memory is that of a hash table in the same query: work_mem times
 // hash_mem_multiplier. Half of it is for what is kept of rows: most for pages, of which the rest is
 // in temporary files. The other half is for sorting, and then for the search.
-#include "server/pg.hpp"
 
 #include <algorithm>
 #include <bit>

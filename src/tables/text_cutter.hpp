@@ -2,8 +2,6 @@
 // be made again (core/text/coded_words.hpp).
 #pragma once
 
-#include "server/pg.hpp"
-
 #include "core/text/coded_words.hpp"
 #include "core/text/document_lanes.hpp"
 #include "core/text/feature_set.hpp"

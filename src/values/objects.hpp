@@ -6,8 +6,6 @@
 // and then nothing is rewritten.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include "server/our_function.hpp"
 
 namespace simhash {

@@ -25,7 +25,6 @@
 //     fp <~> $1 <= 3       few
 #include "values/selectivity.hpp"
 
-#include "core/bits/fingerprint.hpp"
 #include "core/bits/ball_size.hpp"
 #include "values/fingerprint/fingerprint.hpp"
 #include "values/code/code.hpp"

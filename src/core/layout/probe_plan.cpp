@@ -30,8 +30,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
-#include "core/bits/ball_size.hpp"
 #include "core/bits/fingerprint.hpp"
 #include "core/layout/lane_radii.hpp"
 

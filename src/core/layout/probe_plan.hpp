@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <span>
 
 #include "core/bits/ball_size.hpp"
 #include "core/layout/layout.hpp"

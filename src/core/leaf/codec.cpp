@@ -1,8 +1,6 @@
 // Writing a leaf, checking its sizes and decoding it; see the header. Searches are in search.cpp.
 #include "core/leaf/codec.hpp"
 
-#include <algorithm>
-
 #include "core/bits/memory.hpp"
 #include "core/bits/sort.hpp"
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "core/bits/memory.hpp"
-
 namespace simhash {
 
 constexpr size_t kFirstCapacity = 64;

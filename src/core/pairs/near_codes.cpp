@@ -1,7 +1,6 @@
 // The radius in which each lane is searched. See near_codes.hpp.
 #include "core/pairs/near_codes.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace simhash {

@@ -36,12 +36,8 @@
 // Each distinct fingerprint takes 16 bytes of memory: 8 for itself, and 8 to sort into.
 #include "core/pairs/near_pairs.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <utility>
-
-#include "core/bits/fingerprint.hpp"
 
 namespace simhash {
 namespace {

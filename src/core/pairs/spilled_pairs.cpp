@@ -25,7 +25,6 @@
 #include <utility>
 
 #include "core/bits/fingerprint.hpp"
-#include "core/pairs/fingerprint_array.hpp"
 
 namespace simhash {
 namespace {

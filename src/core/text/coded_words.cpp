@@ -2,7 +2,6 @@
 #include "core/text/coded_words.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace simhash {
 namespace {

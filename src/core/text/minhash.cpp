@@ -1,7 +1,6 @@
 // One bit of each of 64 minima, or of more. See minhash.hpp.
 #include "core/text/minhash.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "core/bits/fingerprint.hpp"

@@ -13,7 +13,6 @@
 // 2001): the time is linear, whatever the symbols are.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 

@@ -4,7 +4,6 @@
 // so a fingerprint does not depend on the system's Unicode version.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 namespace simhash {

@@ -5,7 +5,6 @@
 // these runs. Here one backend does it alone; parallel.cpp does it with workers. README.md's
 // section on the build says why nobody else sees the pages.
 #include "index/build/build.hpp"
-#include "index/access_method.hpp"
 #include "index/scope.hpp"
 #include "index/testing.hpp"
 

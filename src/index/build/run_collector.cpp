@@ -1,7 +1,6 @@
 // Turns rows into sorted runs. See the header.
 #include "index/build/run_collector.hpp"
 
-#include <bit>
 #include <new>
 
 namespace simhash {

@@ -3,7 +3,6 @@
 
 #include "index/store/page.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace simhash {

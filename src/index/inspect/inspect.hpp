@@ -2,8 +2,6 @@
 // end: the pages of one level from left to right, or the entries of one tree in order.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include "index/store/tree.hpp"
 
 namespace simhash {

@@ -2,7 +2,6 @@
 #include "index/search/conditions.hpp"
 
 #include "index/access_method.hpp"
-#include "index/lanes.hpp"
 #include "values/fingerprint/fingerprint.hpp"
 #include "values/objects.hpp"
 

@@ -2,8 +2,6 @@
 // value has several lanes, several of them may find it.
 #pragma once
 
-#include "server/pg.hpp"
-
 #include <algorithm>
 #include <bit>
 

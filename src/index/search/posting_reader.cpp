@@ -3,8 +3,6 @@
 
 #include "index/testing.hpp"
 
-#include <algorithm>
-
 namespace simhash {
 namespace {
 

@@ -1,7 +1,6 @@
 // The index as a scan sees it. See the header.
 #include "index/search/searched_index.hpp"
 
-#include "index/access_method.hpp"
 #include "index/store/index_cache.hpp"
 
 #include <algorithm>

@@ -2,11 +2,11 @@
 // make, read, check and change pages. ../README.md states the protocols.
 #pragma once
 
-#include "server/pg.hpp"
-#include "core/bits/fingerprint.hpp"
+#include "core/bits/memory.hpp"
 #include "core/bits/sort.hpp"
 #include "core/layout/layout.hpp"
 #include "core/leaf/codec.hpp"
+#include "server/pg.hpp"
 
 namespace simhash {
 

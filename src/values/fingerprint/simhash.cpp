@@ -2,7 +2,6 @@
 // a tsvector; simhash_agg(), of rows of (feature, weight), for weights that are computed in SQL;
 // simhash_features(), the features that simhash() takes out of a document; and simhash_hash(), the
 // hash of one feature.
-#include "server/pg.hpp"
 
 #include <algorithm>
 

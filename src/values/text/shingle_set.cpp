@@ -2,14 +2,11 @@
 // document's set of shingles (core/text/feature_set.hpp): it is made once, and compared with those
 // of many documents. Its text form is the kind and width of the shingles and the hash of each, for
 // example words/3:9a1f...
-#include "server/pg.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <functional>
 
-#include "core/text/feature_set.hpp"
-#include "core/text/document_lanes.hpp"
 #include "server/our_function.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
