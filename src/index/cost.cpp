@@ -252,7 +252,6 @@ struct PathEstimate {
     double scope_rows;   // those of them that are of the scope
     double fingerprints; // distinct ones among the rows: by chance, and some close ones
 
-    // The cost of a page of the index.
     double random_page;
     double sequential_page;
 };
@@ -357,7 +356,6 @@ double pages_of_probes(const ProbePlan& plan, double entries) {
     constexpr double kEntryBytes = 6;
     double pages = 0;
     for (const Probe& probe : std::span(plan.probes, size_t(plan.probe_count))) {
-        // These are the pages of a range beyond its first one.
         double more = ldexp(entries, -probe.prefix_bits) * kEntryBytes / kBodyCapacity;
         if (probe.slice_bits > 0)
             more = std::min(more, std::log2(1 + more) + 1);
@@ -384,7 +382,6 @@ void add_plan(const PathEstimate& path, const ProbePlan& plan, double count, Sea
 // reads one lane.
 SearchWork work_of_searches(const PathEstimate& path) {
     if (path.quals.null_test != nullptr)
-        // IS NULL takes one descent in the null table.
         return {1, 0, 1, path.random_page, 0};
     SearchWork work = {0, 0, 0, path.random_page, kLookupCost};
     int lanes = path.is_one_pass ? 1 : path.layout.lane_count;

@@ -163,7 +163,6 @@ bool index_validate(Oid opclass) {
     catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
     for (int i = 0; i < operators->n_members; i++) {
         auto* amop = reinterpret_cast<Form_pg_amop>(GETSTRUCT(&operators->members[i]->tuple));
-        // All problems are reported, and not the first one only.
         valid &= check_operator(amop, type, kind, family_name);
         has_search |= amop->amopstrategy == kWithinBall ||
                       (kind == ClassKind::kLanes && amop->amopstrategy == kAlike);

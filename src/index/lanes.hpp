@@ -70,7 +70,6 @@ class LaneList {
     std::span<uint64_t> all() { return {lanes_, count_}; }
     std::span<const uint64_t> all() const { return {lanes_, count_}; }
 
-    // Makes room for the lanes of the next value, and returns it.
     std::span<uint64_t> resize(size_t count);
     // XORs each lane with the hash of a scope. Where their number varies, sorts them and drops
     // repetitions: then each is an entry of a tree.

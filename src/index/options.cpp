@@ -69,7 +69,6 @@ Layout layout_of_options(Relation index) {
     int radius = options != nullptr ? options->radius : kRadiusByValues;
     int tables = options != nullptr ? options->tables : kTablesByRadius;
     LaneLayout lanes = lane_layout(index);
-    // The options say nothing of these.
     if (lanes.rule == LaneRule::kCommon)
         return layout_of_varying_lanes();
     if (radius == kRadiusByValues)

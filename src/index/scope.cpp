@@ -91,7 +91,6 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
     std::optional<CallMemory> call_memory;
     KnownScope scope;
     for (int i = kFirstScopeColumn; i <= scope_columns(index_); i++) {
-        // A column without any condition leaves the scope open.
         bool known = false;
         // The first condition that tells the value is enough. The server rechecks all of them.
         for (int k = 0; k < count && !known; k++) {

@@ -93,7 +93,6 @@ double known_text_share(const SelectivityContext& context, List* arguments) {
 
 double document_selectivity(const SelectivityContext& context, Node* left, Node* right,
                             int radius) {
-    // An average query, and what is known of this one.
     double share = within_selectivity(context, left, right, radius);
     if (!context.is_join && share > 0) {
         List* arguments = list_make2(left, right);

@@ -18,9 +18,7 @@ namespace simhash {
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument); // "words", "chars"
 // Returns the name by which SQL knows the kind, "words" or "chars".
 const char* name_of(FeatureKind features);
-// The names are "balanced", "tf", "sqrt", "log" and "binary".
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument);
-// The names are "xxh3" and "fnv1".
 HashKind hash_argument(FunctionCallInfo fcinfo, int argument);
 // A feature has this many words or characters, 1 to kMaxWidth.
 int width_argument(FunctionCallInfo fcinfo, int argument, int default_width);

@@ -77,7 +77,6 @@ class PagedFile {
         return frame.bytes;
     }
 
-    // True when some pages have been written to the file.
     bool has_file() const { return file_.exists(); }
 
     // Releases the memory and the file. The array is empty afterwards.

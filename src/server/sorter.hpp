@@ -260,14 +260,12 @@ class SortBuffer {
     size_t count() const { return count_; }
     std::span<const AnyEntry> entries() const { return {entries_, count_}; }
 
-    // Expects that the buffer is not full.
     void add(AnyEntry entry) {
         if (count_ == capacity_)
             grow();
         entries_[count_++] = entry;
     }
 
-    // Sorts in place, with scratch memory of the same size.
     void sort() {
         CHECK_FOR_INTERRUPTS();
         sort_entries(std::span<AnyEntry>(entries_, count_), scratch());

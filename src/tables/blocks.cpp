@@ -1,7 +1,6 @@
 // simhash_blocks: the buckets by which an engine of many machines brings near fingerprints
 // together. A fingerprint goes into one bucket for each of its blocks (core/layout/layout.hpp). Two
 // that are within the radius agree in one block at least, so they meet in a bucket.
-
 #include "core/bits/fingerprint.hpp"
 #include "core/layout/layout.hpp"
 #include "tables/collector.hpp"

@@ -1,7 +1,6 @@
 // simhash_cluster: the server's side of core/pairs/clusters.hpp. When the first row of a partition
 // is asked for, it collects the fingerprints of all its rows and searches for the clusters; then it
 // returns the name of each row's cluster. The limit of memory is that of a hash table.
-
 #include <cmath>
 
 #include "core/pairs/clusters.hpp"

@@ -65,7 +65,6 @@ class Collector {
     // repeat them.
     size_t count() const { return count_ + spilled_count(); }
 
-    // True when some fingerprints are in files.
     bool is_spilled() const { return spilled_ != nullptr; }
 
     // The set, if it is not spilled.
@@ -75,7 +74,6 @@ class Collector {
     // Afterwards the set is searched by its files alone.
     SpilledSet* files();
 
-    // Releases memory and files.
     void release();
 
     // The limit of memory, in bytes, for the set, those that share it, and what a search finds.

@@ -46,7 +46,6 @@ class Documents {
     };
     Sets sets(RowNumber a, RowNumber b);
 
-    // True when some of what sets are made of is in a file.
     bool has_file() const { return kept_.has_file(); }
     // Which part of that a document's is in. The sets of two parts fit into memory.
     uint64_t part_of(RowNumber row) { return documents_[row].kept / part_bytes_; }

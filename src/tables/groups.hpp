@@ -18,7 +18,6 @@ class Originals {
     // memory: for candidates, in bytes
     Originals(PagePool* pool, RowSearch* search, size_t rows, size_t memory);
 
-    // Finds those of models.
     void find(Models* models) { find_within(models, 0, originals_.size()); }
 
     // Calls give(row, original, measure) for all rows in their order; an original has no measure.
@@ -66,7 +65,6 @@ class Links {
     // Each row is linked with its copies.
     Links(PagePool* pool, Copies* copies);
 
-    // Links the pairs of models.
     void find(RowSearch* search, Models* models);
 
     // Halves the path to the original on its way.

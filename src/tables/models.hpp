@@ -24,7 +24,6 @@ class SignatureList {
     size_t size() const { return records_.size(); }
     bool has_file() const { return records_.has_file(); }
 
-    // Adds the next one.
     void add(const uint64_t* signature, RowNumber row) {
         uint64_t record[kMaxCodeLanes + 1];
         std::copy_n(signature, lanes_, record);
@@ -32,7 +31,6 @@ class SignatureList {
         records_.add(record);
     }
 
-    // Adds those whose rows are to be kept.
     void add_some_of(SignatureList* models, const auto& keep) {
         uint64_t record[kMaxCodeLanes + 1];
         for (size_t i = 0; i < models->size(); i++) {

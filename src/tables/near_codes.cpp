@@ -47,7 +47,6 @@ void NearCodes::begin_lane(int lane) {
 }
 
 void NearCodes::order_by(int lane, Set* set) {
-    // It sorts the pairs (lane, number) of all codes.
     ExternalSorter<Pair> sorter(memory_to_sort_);
     set->places.close();
     for (size_t i = 0; i < set->codes->size(); i++) {

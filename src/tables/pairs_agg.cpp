@@ -1,6 +1,5 @@
 // simhash_pairs_agg: the server's side of core/pairs/near_pairs.hpp. It collects the fingerprints
 // of the rows of a group, and returns the near pairs in order as an array.
-
 #include <optional>
 
 #include "core/bits/fingerprint.hpp"
@@ -131,7 +130,6 @@ SIMHASH_FUNCTION(simhash_pairs_agg_transition) {
 SIMHASH_FUNCTION(simhash_pairs_agg_final) {
     aggregate_context(fcinfo);
     auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<PairsState*>(PG_GETARG_POINTER(0));
-    // The group has no rows, or its radius is NULL.
     if (state == nullptr || !state->radius)
         PG_RETURN_NULL();
     PG_RETURN_DATUM(pair_array(state, get_element_type(get_fn_expr_rettype(fcinfo->flinfo))));

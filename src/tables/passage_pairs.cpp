@@ -10,7 +10,6 @@
 // gives no pairs. It would give as many as the square of that number.
 //
 // The memory is shared out as in table_functions.cpp; what it does not hold is in temporary files.
-
 #include <algorithm>
 
 #include "core/text/passages.hpp"
@@ -29,7 +28,6 @@ class KeptWords {
   public:
     explicit KeptWords(PagePool* pool) : begins_(pool), words_(pool) { begins_.add(0); }
 
-    // Adds those of the next row; none for NULL.
     void add(Words words) {
         words_.append(words.data(), words.size_bytes());
         begins_.add(words_.size());
@@ -60,7 +58,6 @@ class PassagePairs {
 
     void read(const text* query) { read_rows(query, &ids_, &copies_, receiver()); }
 
-    // Pairs the rows that share a hash.
     void find_candidates() {
         hashes_.finish();
         Pair entry{};

@@ -5,7 +5,6 @@
 // The limit of memory is that of a hash table in the same query: work_mem times
 // hash_mem_multiplier. Half of it is for what is kept of rows: most for pages, of which the rest is
 // in temporary files. The other half is for sorting, and then for the search.
-
 #include <algorithm>
 #include <bit>
 #include <optional>
@@ -95,7 +94,6 @@ class PairsInOrder {
                 add(i, j, measure);
     }
 
-    // The pairs of rows that have the same value.
     void add_copies(double measure) {
         for (size_t i = 0; i < copies_.rows(); i++) {
             auto row = RowNumber(i);

@@ -20,7 +20,6 @@ CutDocument document_of(FeatureHashes set) {
 
 CutDocument TextCutter::cut(const text* document) {
     static_assert(kShingles == FeatureKind::kWords);
-    // Each word is coded, and becomes a part of shingles.
     struct Reader {
         WordCoder& coder;
         ShinglesOfWords<FeatureSet> shingles;

@@ -245,7 +245,6 @@ double restriction_share(const SelectivityContext& context, List* arguments, con
 double common_pairs_share(const Nearness& near, const AttStatsSlot& left,
                           const AttStatsSlot& right) {
     double share = 0;
-    // These are 128 times 128 comparisons at most.
     for (int i = 0; i < std::min(left.nvalues, kPairSample); i++)
         for (int j = 0; j < std::min(right.nvalues, kPairSample); j++)
             if (near.holds(left.values[i], right.values[j]))

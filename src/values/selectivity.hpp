@@ -22,7 +22,6 @@ struct HammingSpace {
     // The radius that is assumed where it is not known: that of ~=, or of =~~ of codes.
     int likely_radius() const;
 
-    // The share of all values that lie in a ball.
     double ball_share(int radius) const;
 
     bool has_type(Oid type) const;

@@ -43,7 +43,6 @@ class GrowingArray {
     }
     // After add_room(): this many of the items there have been written.
     void added(size_t count) { size_ += count; }
-    // Takes out all items, and keeps the room.
     void clear() { size_ = 0; }
     void release() {
         if (items_ != nullptr)

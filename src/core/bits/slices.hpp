@@ -26,7 +26,6 @@ struct Slices {
     uint64_t first(int slice) const { return (target ^ flip(slice)) & mask(); }
     uint64_t last(int slice) const { return first(slice) | ~mask(); }
 
-    // Whether a key of the range is in a slice.
     bool contain(uint64_t key) const {
         uint64_t differing = (key ^ target) & mask();
         return (differing & (differing - 1)) == 0;

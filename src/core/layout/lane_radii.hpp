@@ -46,7 +46,6 @@ constexpr int lane_radius(const ValueRadius& radius, int lane_count, int lane) {
 template <int most_items, int most_shares>
 class Thresholds {
   public:
-    // `shares` is the sum of (threshold + 1): the radius + 1.
     explicit Thresholds(int shares) : shares_(shares) {
         std::fill_n(least_, shares + 1, kInfinite);
         least_[0] = 0;

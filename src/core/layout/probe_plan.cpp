@@ -192,7 +192,6 @@ class Planner {
             return;
         Probe probes[kMaxTables];
         int count = 0;
-        // Back from the last table to the first.
         while (tables != 0) {
             int table = kMaxTables - 1 - std::countl_zero(tables);
             tables ^= uint64_t{1} << table;
@@ -205,7 +204,6 @@ class Planner {
         offer({probes, size_t(count)});
     }
 
-    // Narrows the probes of a family as the circle allows.
     void narrow(std::span<Probe> probes) const {
         if (probes.size() < 2)
             return;

@@ -103,7 +103,6 @@ class PrefixNeighbours {
         flips_ = distance < 0 ? 0 : highest(distance);
     }
 
-    // False when there is none left.
     bool next(uint64_t* neighbour) {
         if (distance_ >= 0 && flips_ != highest(distance_)) {
             // Next larger number with as many ones (Gosper).

@@ -67,7 +67,6 @@ PackedShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t blo
     shape.low_bits = best_low_bits(range, count);
     shape.low_words = words_for(count * shape.low_bits);
     shape.unary_words = words_for(count + (range >> shape.low_bits));
-    // A block table has no TIDs, and so no TID words.
     if (kind == LeafKind::kPosting) {
         // Fields of one width, so that TID i is found without reading those before it.
         shape.block_bits = std::bit_width(block_range);
@@ -314,7 +313,6 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
     uint64_t rest_mask = (uint64_t{1} << rest_bits) - 1;
     for (int first = 0; first < count; first += kGroupEntries) {
         int end = std::min(first + int(kGroupEntries), count);
-        // The suffixes of the group come first, then the other bits of its low parts.
         for (int i = first; suffix_bits > 0 && i < end; i++)
             low.write(uint32_t(entries[i].key), kSuffixBits);
         for (int i = first; i < end; i++)
@@ -323,7 +321,6 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
     low.finish();
     uint8_t* unary = words + 8 * shape.low_words;
     write_unary(entries, count, shape.low_bits, unary);
-    // The ranks are counted from the unary words, so these have been written before.
     header.ranks = count_ranks(unary, shape.unary_words, header.section_words());
     memcpy(out, &header, sizeof(header));
     if (shape.tid_words > 0) {
@@ -349,7 +346,6 @@ size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out) {
 size_t encode_body(LeafKind kind, std::span<const Entry> packed, std::span<const Entry> tail,
                    uint8_t* out, size_t capacity) {
     size_t bytes = encode_packed(kind, packed.data(), int(packed.size()), out, capacity);
-    // 0 bytes: the packed part did not fit.
     if (bytes == 0 || tail.size() > kMaxTailEntries ||
         bytes + tail.size() * tail_entry_bytes(kind) > capacity)
         return 0;

@@ -86,7 +86,6 @@ struct PackedHeader {
 };
 static_assert(sizeof(PackedHeader) == 40);
 
-// An entry has a key of 8 bytes, and in postings a TID.
 constexpr size_t tail_entry_bytes(LeafKind kind) {
     return kind == LeafKind::kBlock ? 8 : 8 + kTidBytes;
 }
@@ -209,7 +208,6 @@ class LeafReader {
             entry.tid = read_tid(at + 8);
         return entry;
     }
-    // Searches that do not need the TID read the key alone.
     uint64_t tail_key(int i) const {
         uint64_t key;
         memcpy(&key, tail_ + size_t(i) * tail_entry_bytes(kind_), 8);
@@ -235,7 +233,6 @@ class LeafReader {
     // number. The innermost loop of every probe: search.cpp.
     int keys_within(uint64_t low, uint64_t high, uint64_t target, int radius, Hit* hits,
                     const Slices& slices = {}, SimdLevel highest = kHighestSimdLevel) const;
-    // TID of the entry at a place.
     uint64_t tid_at(int place) const {
         return place < packed_count() ? packed_tid(place) : tail_entry(place - packed_count()).tid;
     }
@@ -279,7 +276,6 @@ class LeafReader {
             begin_group();
         }
 
-        // Expects an entry to be left.
         uint64_t next() {
             if (next_ == group_end_)
                 begin_group();

@@ -251,7 +251,6 @@ class WithinRadius {
                 : reader_.header_.low_bits >= 4 * radius_ + 8)
             find_in_slices<is_wide>(slices);
         else
-            // Here every key of the range is decoded.
             reader_.visit_packed(
                 low_, high_, [&](uint64_t key, int place) __attribute__((always_inline)) {
                     if (!slices.cut_range() || slices.contain(key))

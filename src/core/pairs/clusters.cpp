@@ -129,7 +129,6 @@ void Clusters::unite_all(void* clusters, const uint64_t* fingerprints, size_t co
 }
 
 void Clusters::finish() {
-    // These pairs still wait. Their order does not matter.
     for (size_t i = 0; i < std::min(received_, kAhead); i++)
         unite(waiting_[i]);
     one_by_one(

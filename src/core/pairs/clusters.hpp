@@ -36,13 +36,11 @@ class Clusters {
         void* context;
     };
 
-    // most_bytes: greatest size of the table.
     Clusters(Memory memory, size_t most_bytes, Full full, Pause pause);
 
     // Links the pairs that a search finds.
     PairReceiver receiver() { return {unite_pair, unite_all, this}; }
 
-    // Ends linking.
     void finish();
 
     // Replaces fingerprints by the names of their clusters. Expects that linking has ended.

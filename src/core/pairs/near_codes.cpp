@@ -59,7 +59,6 @@ CodeRadii SampledDistances::radii(int radius) const {
             if (radii.of_lane[lane] < kFingerprintBits &&
                 (best < 0 || next_strangers(lane) < next_strangers(best)))
                 best = lane;
-        // All lanes are searched up to their whole length.
         if (best < 0)
             break;
         radii.strangers += next_strangers(best);

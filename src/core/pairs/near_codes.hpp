@@ -161,7 +161,6 @@ class NearCodesSearch {
         };
         for (size_t i = 0; i < pairs; i++) {
             size_t a = any_of(0), b = any_of(second_);
-            // A code with itself is no pair.
             if (a == b && !sets_.between())
                 continue;
             sets_.read(0, a, tile_);
@@ -307,7 +306,6 @@ class NearCodesSearch {
         }
     }
 
-    // The first codes of the tile with another one.
     void compare_tile(size_t count, size_t b) {
         int distance;
         sets_.read(second_, b, lanes_of_b_);

@@ -49,7 +49,6 @@ void find_pairs_between(const FingerprintArray& a, const FingerprintArray& b, in
 // explains their number and length.
 class Blocks {
   public:
-    // No blocks.
     Blocks() = default;
 
     // `count` blocks of at most `longest` bits each. levels: of blocks within blocks, 1 or more.

@@ -224,7 +224,6 @@ class SpilledPairsSearch {
 
     void drop_repeated_of_large(const FingerprintFile& file, DividedFingerprints* to) {
         uint64_t varying = varying_bits({file, {}});
-        // The file has one fingerprint, many times.
         if (varying == 0) {
             give(load({file.file, 1}), to);
             return;
@@ -305,7 +304,6 @@ class SpilledPairsSearch {
                                size_t kept) {
         uint64_t* loaded = memory_.fingerprints + kept;
         size_t count = 0;
-        // Pieces come into the scratch.
         in_pieces_of(file, {memory_.scratch, nullptr, memory_.count},
                      [&](const FingerprintArray& piece) {
                          one_by_one(
@@ -331,7 +329,6 @@ class SpilledPairsSearch {
         if (search_.is_ended()) {
             remove_both(&part);
         } else if (part.count() <= memory_.count) {
-            // This is the usual case: the part is searched in memory.
             search_in_memory(part, block, next);
         } else if (has_pairs(part) && undivided != 0) {
             DividedSets smaller(dividing_bits(undivided, part.count()));
@@ -369,7 +366,6 @@ class SpilledPairsSearch {
             search_.search_block(sets, block);
     }
 
-    // Finds all pairs of a part that does not fit into memory.
     void search_group(SetFiles group) {
         if (!has_pairs(group)) {
             remove_both(&group);

@@ -48,7 +48,6 @@ class SpilledSet {
 
     uint64_t count() const { return count_; }
 
-    // Removes the remaining files.
     void release();
 
   private:

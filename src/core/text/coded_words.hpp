@@ -76,7 +76,6 @@ class WordTable {
     // Of all words that have numbers.
     static constexpr size_t kMostBytes = sizeof(ShortWord) << 16;
 
-    // Takes about `bytes` bytes.
     WordTable(Memory memory, size_t bytes);
     // The table that has these bytes.
     WordTable(Memory memory, std::span<const uint8_t> bytes);
@@ -96,7 +95,6 @@ class WordTable {
         return add(word, hash, place);
     }
 
-    // Expects a number that was given.
     const ShortWord& operator[](uint16_t number) const { return words_[number]; }
 
     std::span<const uint8_t> bytes() const {
@@ -154,7 +152,6 @@ class WordCoder {
         coded_.added(bytes);
         return room;
     }
-    // Keeps the room for the next document.
     void clear() { coded_.clear(); }
     void release() { coded_.release(); }
 
@@ -198,7 +195,6 @@ class ShinglesOfWords {
         window_.make_room();
     }
 
-    // After the last word.
     void finish() {
         window_.finish(consumer_, window_.used - (window_.used > 0)); // without the last space
     }

@@ -98,7 +98,6 @@ class PieceWindow {
     // The piece [begin, used) is complete. Passes on the feature that ends with it.
     void complete(auto& consumer, size_t begin) {
         begins_[pieces_++ % kMaxWidth] = begin;
-        // From the width-th piece on, each piece ends a feature.
         if (pieces_ >= uint64_t(width_)) {
             size_t first = begins_[(pieces_ - width_) % kMaxWidth];
             consumer.feature(bytes + first, used - first);
@@ -231,7 +230,6 @@ class WordCutter {
     // Returns the number of characters. A word that may continue after them becomes the current
     // word.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
-        // The array takes 1 kB of the stack.
         uint8_t folded[16 * kAsciiBlock + kWordRoom];
         size_t part = std::min<size_t>(end - at, sizeof(folded) - kWordRoom);
         size_t begin = 0; // of a word, where `inside`
@@ -267,7 +265,6 @@ class WordCutter {
         return part;
     }
 
-    // Letters in a row, cut into words.
     void long_word(const uint8_t* text, size_t bytes) {
         for (; bytes > kMaxWord; text += kMaxWord, bytes -= kMaxWord)
             consumer_.feature(text, kMaxWord);

@@ -29,7 +29,6 @@ class FingerprintConsumer {
     }
 
   private:
-    // Called when a section is complete.
     void vote() {
         weigh(options_.weighting, counts_.features(), counts_.distinct());
         votes_.add(counts_.features(), counts_.distinct());

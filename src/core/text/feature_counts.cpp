@@ -88,7 +88,6 @@ constexpr uint32_t log_weight(uint32_t frequency) {
 // log2(1 + frequency)^(9/4); at most 2^28.
 constexpr uint32_t damped(uint32_t frequency) {
     uint64_t log = integer_log2(uint64_t(frequency) + 1);
-    // This is log^2 times log^(1/4).
     return uint32_t(product(product(log, log), root(root(log))));
 }
 

@@ -19,7 +19,6 @@ class FeatureSet {
         add(hash_feature(HashKind::kXxh3, text, bytes));
     }
 
-    // Adds one feature by its hash.
     void add(uint64_t hash) {
         if (count_ == room_)
             make_room();

@@ -12,7 +12,6 @@ namespace simhash {
 
 class HashNumbers {
   public:
-    // With room for `expected` hashes.
     HashNumbers(size_t expected, Memory memory) : memory_(memory) {
         make(std::bit_ceil(2 * expected + 2));
     }

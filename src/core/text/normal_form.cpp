@@ -71,7 +71,6 @@ void order_marks(Part* begin, Part* end) {
         // there.
         if (mark.combining_class == 0)
             continue;
-        // This is an insertion sort, which is stable.
         Part* place = at;
         for (; place > begin && place[-1].combining_class > mark.combining_class; place--)
             *place = place[-1];

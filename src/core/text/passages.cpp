@@ -51,7 +51,6 @@ class Kept {
     Kept(size_t words, Memory memory) : is_kept_(allocate_array<bool>(memory, words)) {
         std::fill_n(is_kept_, words, false);
     }
-    // Keeps a run. They come from left to right.
     void keep(size_t begin, size_t length) {
         size_t from = std::max(begin, end_);
         end_ = begin + length;
@@ -245,7 +244,6 @@ class Tiling {
         waiting_[length] = place;
     }
 
-    // All places that wait at length_, from left to right.
     void take_turns() {
         size_t turns = 0;
         for (uint32_t place = waiting_[length_]; place != kNone; place = waiting_after_[place])
@@ -374,7 +372,6 @@ class Tiling {
 std::span<const Passage> common_passages(Words a, Words b, size_t least, Memory memory,
                                          Pause pause) {
     Row row(a, b, least, memory, pause);
-    // Most texts have nothing in common.
     if (row.size() == 0)
         return {};
     return Tiling(row, least, memory, pause).run();

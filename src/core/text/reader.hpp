@@ -77,7 +77,6 @@ class TextReader {
         }
     }
 
-    // After the last piece.
     void finish(auto& sink) { hand_on(sink); }
 
   private:

@@ -70,7 +70,6 @@ namespace {
 template <typename AnyEntry>
 void write_from_memory(std::span<const AnyEntry> entries, LeafWriter* leaves,
                        BuildProgress* progress) {
-    // The progress is reported after each piece.
     constexpr size_t kPiece = 1 << 16;
     Entry last = kNoEntry;
     for (size_t at = 0; at < entries.size(); at += kPiece) {
@@ -94,7 +93,6 @@ void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgres
 void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
                 SortedRunFiles* files, NewPages* pages, BuildProgress* progress) {
     TreeContext tree = build.tree(number);
-    // The tree is one range.
     LeafWriter leaves(tree, build.fillfactor, LeafRange{}, pages);
     const TemporaryFile& file = files->file(number);
     if (tree.kind == LeafKind::kPosting) {
@@ -189,14 +187,12 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};
     write_first_pages(index, MAIN_FORKNUM, layout);
 
-    // If no worker can be started, this backend builds alone.
     BuildTotals totals;
     int workers = build_workers(build);
     if (workers == 0 || !build_with_workers(build, workers, &totals))
         totals = build_alone(build);
 
     auto* result = static_cast<IndexBuildResult*>(palloc0(sizeof(IndexBuildResult)));
-    // The server writes both to pg_class.
     result->heap_tuples = totals.heap_tuples;
     result->index_tuples = totals.index_tuples;
     return result;

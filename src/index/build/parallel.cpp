@@ -41,7 +41,6 @@ struct SharedBuild {
     int fillfactor;
     int participants; // at most: the workers that were asked for, and the leader
     SharedFileSet files;
-    // The barrier is between the phases: read, cut, write.
     Barrier barrier;
 
     slock_t mutex;      // protects totals
@@ -380,7 +379,6 @@ bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* co
     Size wal_size = mul_size(sizeof(WalUsage), Size(context->nworkers));
     for (Size size : {Size(sizeof(SharedBuild)), scan_size, query_size, buffer_size, wal_size})
         shm_toc_estimate_chunk(&context->estimator, size);
-    // There is one for each SharedKey.
     shm_toc_estimate_keys(&context->estimator, 5);
     // Without a segment of shared memory it makes the context's memory local, and seg is null.
     InitializeParallelDSM(context);

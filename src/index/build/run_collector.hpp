@@ -19,13 +19,11 @@ struct SharedFileName {
 // The files of one participant's runs: one for each tree, made when it is needed.
 class SortedRunFiles {
   public:
-    // Makes files for this backend alone.
     SortedRunFiles() = default;
     // Makes files that other participants can read once they are closed.
     SortedRunFiles(SharedFileSet* shared, int participant)
         : shared_(shared), participant_(participant) {}
 
-    // Returns the tree's file for writing, and makes it if needed.
     TemporaryFile* file_to_write(int tree);
     // Returns the tree's file. It does not exist() if nothing was written.
     const TemporaryFile& file(int tree) const { return files_[tree]; }
@@ -50,7 +48,6 @@ class SortedRunCollector {
 
     int lane_count() const { return layout_->lane_count; }
 
-    // `fingerprints` has one for each lane.
     void add(std::span<const uint64_t> fingerprints, uint64_t tid) {
         rows_++;
         if (layout_->lanes_vary) {
@@ -91,7 +88,6 @@ class SortedRunCollector {
     void release();
 
   private:
-    // Adds a row that has any number of fingerprints.
     void add_postings(std::span<const uint64_t> fingerprints, uint64_t tid) {
         for (uint64_t fingerprint : fingerprints) {
             if (postings_[0].is_full())

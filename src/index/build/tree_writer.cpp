@@ -30,7 +30,6 @@ BlockNumber NewPages::take() {
     if (next_ == end_) {
         // At 64 taken pages a batch is 2, at 4032 it is 64.
         auto wanted = int(std::min<int64>(1 + taken_ / kTakenForOneMore, most_at_once_));
-        // It may give fewer than wanted.
         NewBlocks blocks = extend_relation_by(index_, wanted);
         next_ = blocks.first;
         end_ = blocks.first + BlockNumber(blocks.count);

@@ -19,7 +19,6 @@ class NewPages {
 
     // The page is all zeros, and no other backend writes it.
     BlockNumber take();
-    // Takes a page and returns it pinned.
     Buffer take_pinned() { return ReadBuffer(index_, take()); }
     // Records the pages that were added and not taken as free.
     void release();

@@ -30,7 +30,6 @@ class Answers {
     static constexpr size_t kBytesEach = 2 * sizeof(Answer) / kSharingLeaf;
 
     Answers() = default;
-    // Keeps `most` answers at most.
     explicit Answers(size_t most) : most_(std::min(most, size_t{UINT32_MAX})) {}
     // Asks this posting table from now on. Expects that there is no answer of another one.
     void set_posting_table(const TreeContext& postings) {
@@ -45,7 +44,6 @@ class Answers {
     // array, in order, and returns their number. The next call takes the fingerprints that this one
     // kept, or, after forget(), any others. Expects no lock.
     size_t keep_absent(uint64_t* fingerprints, size_t count);
-    // Drops all answers.
     void forget() { count_ = 0; }
     bool is_empty() const { return count_ == 0; }
 

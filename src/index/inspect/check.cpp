@@ -275,12 +275,10 @@ void check_tids(Check* check) {
     // The postings come in order of fingerprints, so the TIDs have to be sorted.
     ExternalSorter<uint64_t> tids(sort_memory());
     TreeContext posting_table = checked_table(check, 0);
-    // A row is in one of the two.
     for (int number : {posting_table.number, null_tree(*check->layout)}) {
         EntryReader postings(checked_tree(check, number));
         std::optional<uint64_t> previous;
         for (Entry entry; postings.next(&entry); previous = entry.key) {
-            // A TID has 48 bits.
             tids.add(entry.tid << 1 | uint64_t(number != posting_table.number));
             check->fingerprints += number == 0 && entry.key != previous;
         }
@@ -346,7 +344,6 @@ void check_block_table(Check* check, int table) {
     Entry entry;
     std::optional<uint64_t> previous;
     for (; postings.next(&entry); previous = entry.key)
-        // The postings of a fingerprint are adjacent.
         if (entry.key != previous)
             sorter.add(permutation.apply(entry.key));
     sorter.finish();
@@ -423,7 +420,6 @@ void read_rows(Check* check, Rows* rows) {
     info->ii_ExclusionStrats = nullptr;
     Snapshot snapshot = snapshot_of_rows(check->index);
     TableScanDesc scan = table_beginscan_strat(check->heap, snapshot, 0, nullptr, true, true);
-    // This ends the scan, too.
     table_index_build_scan(check->heap, check->index, info, true, false, add_row, rows, scan);
     UnregisterSnapshot(snapshot);
 }

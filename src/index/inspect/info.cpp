@@ -44,7 +44,6 @@ LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
             level.fingerprints += entry.key != last;
             last = entry.key;
         }
-        // Entries that came since the leaf was written or merged.
         level.tail_entries += reader.tail_count();
     }
     return level;
@@ -93,7 +92,6 @@ void put_level(Info* info, const LevelInfo& level) {
     uint64_t mask = has_keys ? layout.mask(table_of_tree(layout, level.tree)) : 0;
     auto* digits = psprintf("%016llx", static_cast<unsigned long long>(mask));
     bool is_leaf = level.level == 0;
-    // A level has a page at least.
     double capacity = double(level.pages) * kBodyCapacity;
     put_row(info, {CStringGetTextDatum(tree_name(layout, level.tree)), Int32GetDatum(level.tree),
                    Int32GetDatum(level.level),

@@ -113,7 +113,6 @@ bool EntryReader::next(Entry* entry) {
             position_ = 0;
         }
         *entry = entries_[position_++];
-        // The first leaf may begin before the wanted entry.
     } while (*entry < first_);
     return true;
 }

@@ -33,7 +33,6 @@ class LevelReader {
     Page page() const { return page_; }
     BlockNumber block() const { return block_; }
     const TreeContext& tree() const { return tree_; }
-    // The current page as a leaf.
     LeafReader leaf() const;
     // Raises the error that the current page is damaged.
     [[noreturn]] void report(const char* what) const {
@@ -57,7 +56,6 @@ class EntryReader {
     explicit EntryReader(const TreeContext& tree, Entry first = {0, 0});
     EntryReader(const EntryReader&) = delete;
     ~EntryReader() { pfree(entries_); }
-    // Returns false at the tree's end.
     bool next(Entry* entry);
     // Raises the error that the leaf of the last entry is damaged.
     [[noreturn]] void report(const char* what) const { leaves_.report(what); }

@@ -17,7 +17,6 @@ Ball ball_around_key(const ScanKeyData& key) {
     // A class of bigint has no other strategies (index_validate()).
     if (radius == kNoRadius)
         elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
-    // sk_subtype is the type of the right-hand side.
     return {lane_of_integer(key.sk_argument, key.sk_subtype), radius};
 }
 
@@ -137,7 +136,6 @@ void Conditions::read_ball(const ScanKeyData& key) {
     if (lanes_vary())
         return;
     if (kind == BallKind::kOfLane) {
-        // The center is a lane, so no function is called.
         const HammingBall* ball = datum_get_ball(key.sk_argument);
         add_ball({uint64_t(ball->center), saturate_radius(ball->radius)});
         return;

@@ -15,7 +15,6 @@ class Conditions {
     // Takes memory for this many keys from the current context.
     Conditions(Relation index, int key_count, int order_by_count);
 
-    // Reads the scan keys of all columns and those of the order.
     void read(std::span<const ScanKeyData> keys, std::span<const ScanKeyData> order_bys);
 
     int lane_count() const { return lanes_.count; }
@@ -33,7 +32,6 @@ class Conditions {
     // condition.
     bool has_common_lanes() const { return has_common_; }
     std::span<const uint64_t> common_lanes() const { return common_.all(); }
-    // True when there is a radius.
     bool has_radius() const { return radius_.bits != kEverywhere.bits; }
 
     // Rows are ordered by the distance from the value with these lanes. The server sorts the rows

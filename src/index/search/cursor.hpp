@@ -67,7 +67,6 @@ class LeafCursor {
     }
     // After go_on(): true when the next leaf begins among the postings of the position's key.
     bool is_among_postings() const { return !at_end() && position_.tid > 0; }
-    // Moves the position to the next key.
     void pass_key();
 
     Buffer buffer() const { return buffer_; } // of the leaf that is locked

@@ -10,7 +10,6 @@ class Matches {
   public:
     explicit Matches(SearchedIndex* index) : index_(index) {}
 
-    // Forgets all matches.
     void clear();
     // Adds the fingerprints. If they would not fit into work_mem, adds none and is_full() from then
     // on: the list is incomplete then. Skips the first one if it repeats the last one of the list.
@@ -34,7 +33,6 @@ class Matches {
     uint64_t next() const { return fingerprints_[next_]; }
     // Fetches the leaves of the next few matches ahead. Expects no lock.
     void fetch_ahead();
-    // Takes the next match and returns a cursor over its postings.
     LeafCursor take();
 
   private:

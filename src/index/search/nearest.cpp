@@ -33,7 +33,6 @@ int NearestScan::find_greatest_radius() const {
     for (const Ball& ball : balls_) {
         if (ball.radius < 0)
             return kNoRadius;
-        // This is the triangle inequality.
         greatest = std::min(greatest, hamming_distance(ball.center, target_) + ball.radius);
     }
     return greatest;

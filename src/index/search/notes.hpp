@@ -37,7 +37,6 @@ class LeafNotes {
     // there is no note or the leaf is the last one.
     static uint64_t prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last);
 
-    // Prefetches that leaf's tail.
     static void prefetch_tail(const LeafHint& hint);
 
     // Returns the note on the leaf of a key as a hint, or an empty hint if there is none. Expects

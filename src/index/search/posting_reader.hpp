@@ -35,7 +35,6 @@ class PostingReader {
     // False when all postings of the range were loaded and taken.
     bool is_reading() const { return !cursor_.at_end() || !is_empty(); }
 
-    // The loaded postings that were not yet taken.
     std::span<const Entry> postings() const { return {postings_ + next_, size_t(count_ - next_)}; }
     bool is_empty() const { return next_ == count_; }
     const Entry& take() { return postings_[next_++]; }

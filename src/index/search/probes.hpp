@@ -9,7 +9,6 @@ namespace simhash {
 
 class Probes {
   public:
-    // Collected fingerprints go to `matches`.
     Probes(SearchedIndex* index, Matches* matches) : index_(index), matches_(matches) {}
 
     // Begins with the first range of `plan` around the center of the filter's ball, and collects
@@ -21,7 +20,6 @@ class Probes {
     LeafCursor* current() { return next_ < count_ || fetch_more() ? &ranges_[next_] : nullptr; }
     // True when the current range is one of the posting table. Expects that there is a range.
     bool current_has_postings() const { return table_of(origins_[next_]) == 0; }
-    // Goes on to the next range.
     void pass() { next_++; }
 
     // Collects from all ranges that are left. If the matches are to be looked up `in_order`,

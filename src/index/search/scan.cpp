@@ -28,7 +28,6 @@ struct Scan {
             wide = new (palloc(sizeof(WideScan))) WideScan(lanes, memory);
     }
 
-    // Makes the scans of the other lanes of a value.
     std::span<LaneScan*> all_lanes() {
         auto count = size_t(conditions.lane_count());
         // The trees are those of the build. A support function may have been replaced since.
@@ -44,7 +43,6 @@ struct Scan {
             scans[i] = new (palloc(sizeof(LaneScan))) LaneScan(lane.index, int(i));
         return {scans, count};
     }
-    // Drops the loaded rows, and the pins.
     void stop() {
         for (LaneScan* scan : lanes)
             scan->postings.stop();
@@ -263,7 +261,6 @@ bool index_get_tuple(IndexScanDesc desc, ScanDirection direction) {
         elog(ERROR, "simhash indexes do not support backward scans");
     if (scan->stage == Scan::Stage::kStart)
         read_snapshot_and_heap(desc, scan);
-    // Some leaves have no row for this scan.
     while (scan->postings->is_empty())
         if (!next_leaf(scan))
             return false;

@@ -39,12 +39,10 @@ class SearchedIndex {
     SearchedTree* table(int number) { return &tables_[number]; }
     SearchedTree* posting_table() { return &tables_[0]; }
     SearchedTree* null_table() { return null_table_; }
-    // Returns a cursor over the posting table from end to end.
     LeafCursor all_postings() { return {posting_table(), kAllKeys}; }
     Permutation permutation(int table) const { return layout_->permutation(table); }
     // The estimated number of distinct fingerprints of a lane.
     double entries() const { return entries_; }
-    // Returns the plan for a radius of -1 .. 64.
     const ProbePlan* plan_for(int radius);
     LeafYield* yield() const { return &backend_yield_; }
 

@@ -29,7 +29,6 @@ void WholeDistances::visit_postings(size_t lane, const auto& visit) {
         count += reader.decode_tail(postings + count);
         cursor.go_on();
         cursor.release();
-        // The leaf's lock has been released by now.
         put_distances({postings, size_t(count)}, centers_[lane], leaf_distances_);
         for (int i = 0; i < count; i++)
             // An entry before the position is done: the leaf may have taken over the range of an
@@ -62,7 +61,6 @@ void WholeDistances::find_extent() {
 
 // Adds up the distances of the rows of these blocks.
 void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
-    // No row yet.
     std::fill_n(sums_, (end_block - first_block) * offsets_, 0);
     for (size_t lane = 0; lane < lanes_.size(); lane++)
         visit_postings(lane, [&](uint64_t tid, int distance) {

@@ -243,7 +243,6 @@ bool WideScan::next_nearest() {
         case NearestScan::Progress::kSearched:
             break;
         case NearestScan::Progress::kEnded:
-            // This lane has returned all rows.
             return false;
         }
     }

@@ -41,7 +41,6 @@ class WideScan {
     // Loads rows that were not loaded before. Returns false at the end.
     bool next_leaf();
 
-    // What has the loaded rows.
     PostingReader* postings() { return &lanes_[lane_]->postings; }
     // No row that is loaded now, or later, is nearer than this; 0 in a scan without an order.
     int bound() const { return bound_; }

@@ -25,7 +25,6 @@ class WithinScan {
     void release(int radius);
 
     bool is_holding() const { return step_ == Step::kHolding; }
-    // The number of rows that were loaded.
     size_t loaded() const { return loaded_; }
 
   private:

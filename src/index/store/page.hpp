@@ -59,7 +59,6 @@ struct MetaPage {
     uint32 magic;   // kMetaMagic
     uint16 version; // kFormatVersion
 
-    // The layout that the index was built with.
     uint8 radius;
     uint8 table_count;
     uint8 lane_count; // lanes of a value; each has trees of its own; 0: any number of them

@@ -105,7 +105,6 @@ SIMHASH_FUNCTION(simhash_hamming_ball_send) {
     const HammingBall* ball = datum_get_ball(PG_GETARG_DATUM(0));
     StringInfoData message;
     pq_begintypsend(&message);
-    // As simhash_hamming_ball_recv() reads it.
     pq_sendint64(&message, ball->center);
     pq_sendint32(&message, ball->radius);
     PG_RETURN_BYTEA_P(pq_endtypsend(&message));
@@ -113,7 +112,6 @@ SIMHASH_FUNCTION(simhash_hamming_ball_send) {
 
 // hamming_ball(center bigint, radius bigint).
 SIMHASH_FUNCTION(simhash_hamming_ball) {
-    // The radius is a bigint, as the limits of comparisons are.
     PG_RETURN_POINTER(make_ball(PG_GETARG_INT64(0), PG_GETARG_INT64(1)));
 }
 

@@ -21,7 +21,6 @@ int hex_prefix_length(const char* written, int length) {
 } // namespace
 
 SIMHASH_FUNCTION(simhash_to_hex) {
-    // There are 16 digits and the 0 byte.
     char digits[17];
     snprintf(digits, sizeof(digits), "%016llx",
              static_cast<unsigned long long>(PG_GETARG_INT64(0)));
@@ -99,7 +98,6 @@ SIMHASH_FUNCTION(simhash_code_from_hex) {
 }
 
 SIMHASH_FUNCTION(simhash_to_unsigned) {
-    // 2^64 - 1 has 20 digits.
     char digits[21];
     snprintf(digits, sizeof(digits), "%llu", static_cast<unsigned long long>(PG_GETARG_INT64(0)));
     // A numeric has room for all 64 bits as an unsigned number, which no integer type of SQL has.

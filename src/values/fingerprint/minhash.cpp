@@ -2,7 +2,6 @@
 // minhash_code(), whose code has one bit of each of 64, 128 or 256. They take a document, the
 // caller's features or hashes, or a tsvector; minhash_agg() takes the features in the rows of a
 // group. minhash_radius() and minhash_similarity() tell how distance and similarity relate.
-
 #include "core/bits/fingerprint.hpp"
 #include "core/text/minhash.hpp"
 #include "server/arguments.hpp"

@@ -2,7 +2,6 @@
 // a tsvector; simhash_agg(), of rows of (feature, weight), for weights that are computed in SQL;
 // simhash_features(), the features that simhash() takes out of a document; and simhash_hash(), the
 // hash of one feature.
-
 #include <algorithm>
 
 #include "core/text/document.hpp"
@@ -123,7 +122,6 @@ SIMHASH_FUNCTION(simhash_tsvector) {
         int positions = lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0;
         uint64_t hash =
             hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len);
-        // As simhash() weighs a word by how often it occurs.
         votes.add(hash, positions > 0 ? positions : 1);
     }
     uint64_t fingerprint;

@@ -30,7 +30,6 @@ class KeptText {
         MemoryContextReset(memory_);
     }
 
-    // What is made of the text.
     Made* of(text* given) {
         size_t size = VARSIZE_ANY_EXHDR(given);
         is_same_ =
@@ -39,7 +38,6 @@ class KeptText {
             make(given, size);
         return made_;
     }
-    // The same of an argument.
     Made* of(FunctionCallInfo fcinfo, int argument) {
         text* given = PG_GETARG_TEXT_PP(argument);
         Made* made = of(given);

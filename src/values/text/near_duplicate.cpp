@@ -9,7 +9,6 @@
 //
 // Beside them are the functions of the operator class of text: the lanes of a document, what an
 // index is to know of them, and whether one of them lies in a ball.
-
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document_lanes.hpp"
 #include "server/arguments.hpp"

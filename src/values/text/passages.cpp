@@ -1,6 +1,5 @@
 // Passages, runs of words that two texts have in common: shares_passage(), its operator &~~,
 // common_passages() and passage_hashes(). core/text/passages.hpp says which passages there are.
-
 #include <algorithm>
 #include <new>
 

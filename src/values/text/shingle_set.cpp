@@ -2,7 +2,6 @@
 // document's set of shingles (core/text/feature_set.hpp): it is made once, and compared with those
 // of many documents. Its text form is the kind and width of the shingles and the hash of each, for
 // example words/3:9a1f...
-
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -39,7 +38,6 @@ ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
     size_t bytes = offsetof(ShingleSet, hashes) + count * sizeof(uint64);
     auto* set = static_cast<ShingleSet*>(palloc(bytes));
     SET_VARSIZE(set, bytes);
-    // Sets of other shingles are told by these (check_comparable()).
     set->features = uint16(features);
     set->width = uint16(width);
     return set;
@@ -209,7 +207,6 @@ SIMHASH_FUNCTION(simhash_shingles) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     FeatureSet collected = features_of(PG_GETARG_TEXT_PP(0), features, width);
-    // Sorted and distinct, which comparisons rely on.
     FeatureHashes hashes = collected.finish();
     ShingleSet* set = make_shingle_set(features, width, hashes.size());
     std::copy(hashes.begin(), hashes.end(), set->hashes);

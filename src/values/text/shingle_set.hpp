@@ -24,7 +24,6 @@ struct ShingleKind {
     bool operator==(const ShingleKind&) const = default;
 };
 
-// Refuses sets of two kinds.
 void check_comparable(ShingleKind a, ShingleKind b);
 
 struct ShingleSet {
