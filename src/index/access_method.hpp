@@ -3,10 +3,10 @@
 // the server's manual specifies them. The server calls them without page locks; they leave none.
 #pragma once
 
-#include "server/pg.hpp"
 #include "core/bits/fingerprint.hpp"
 #include "core/layout/layout.hpp"
 #include "core/text/document_lanes.hpp"
+#include "server/pg.hpp"
 
 namespace simhash {
 

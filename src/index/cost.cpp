@@ -7,11 +7,12 @@
 #include "index/access_method.hpp"
 
 #include "core/bits/ball_size.hpp"
-#include "core/layout/probe_plan.hpp"
 #include "core/layout/lane_radii.hpp"
+#include "core/layout/probe_plan.hpp"
 #include "index/lanes.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/store/page.hpp"
+#include "server/expressions.hpp"
 #include "values/objects.hpp"
 #include "values/selectivity.hpp"
 
@@ -144,12 +145,11 @@ void add_operator(PlannerInfo* root, const IndexOptInfo* index, int column, Expr
         op = reinterpret_cast<ScalarArrayOpExpr*>(clause)->opno;
         arguments = reinterpret_cast<ScalarArrayOpExpr*>(clause)->args;
         // column = ANY (array): the executor runs a scan for each element.
-        quals->searches *=
-            std::max(1.0, array_length(root, static_cast<Node*>(lsecond(arguments))));
+        quals->searches *= std::max(1.0, array_length(root, node_at(arguments, 1)));
     } else {
         return;
     }
-    auto* argument = static_cast<Node*>(lsecond(arguments));
+    auto* argument = node_at(arguments, 1);
     if (column == 0) {
         int strategy;
         Oid left, right;

@@ -4,8 +4,8 @@
 #include "index/access_method.hpp"
 
 #include "core/bits/fingerprint.hpp"
-#include "index/scope.hpp"
 #include "index/lanes.hpp"
+#include "index/scope.hpp"
 
 namespace simhash {
 namespace {

@@ -1,8 +1,8 @@
 // Computes the lanes of values. See the header.
 #include "index/lanes.hpp"
 
-#include "core/bits/fingerprint.hpp"
 #include "core/bits/code_lanes.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/bits/sort.hpp"
 
 #include <algorithm>

@@ -25,8 +25,7 @@ bool indexes_a_side(Relation index, Node* distance) {
                            : equal(side, linitial(expressions));
     };
     List* sides = reinterpret_cast<OpExpr*>(distance)->args;
-    return is_indexed(static_cast<Node*>(linitial(sides))) ||
-           is_indexed(static_cast<Node*>(lsecond(sides)));
+    return is_indexed(node_at(sides, 0)) || is_indexed(node_at(sides, 1));
 }
 
 } // namespace

@@ -15,7 +15,6 @@
 #include "core/text/passages.hpp"
 #include "index/access_method.hpp"
 #include "planner/requests.hpp"
-#include "server/expressions.hpp"
 #include "values/objects.hpp"
 
 using namespace simhash;
@@ -23,9 +22,7 @@ using namespace simhash;
 namespace {
 
 const Const* similarity_constant(const Node* node) {
-    auto* constant = reinterpret_cast<const Const*>(node);
-    bool is_known = IsA(node, Const) && constant->consttype == FLOAT8OID && !constant->constisnull;
-    return is_known ? constant : nullptr;
+    return constant_of_type(node, FLOAT8OID);
 }
 
 // ---- index conditions ----
@@ -108,9 +105,8 @@ List* passage_condition(SupportRequestIndexCondition* request) {
     // &~~ has no number of words. One that is not known may be any.
     int words = kPassageWords;
     if (condition.third != nullptr) {
-        auto* known = reinterpret_cast<const Const*>(condition.third);
-        bool is_known = IsA(known, Const) && known->consttype == INT4OID && !known->constisnull;
-        words = is_known ? DatumGetInt32(known->constvalue) : 0;
+        const Const* known = constant_of_type(condition.third, INT4OID);
+        words = known != nullptr ? DatumGetInt32(known->constvalue) : 0;
     }
     // Fewer words may be in common without a hash.
     if (words < kPassageWords)
@@ -135,17 +131,15 @@ Node* estimate_near_duplicate(SupportRequestSelectivity* request) {
     // This radius is taken, too, where the similarity is not known; NULL finds no row.
     int radius = kAlikeRadius;
     if (has_similarity) {
-        Node* known =
-            estimate_expression_value(request->root, static_cast<Node*>(lthird(request->args)));
+        Node* known = estimate_expression_value(request->root, node_at(request->args, 2));
         const Const* similarity = similarity_constant(known);
         if (is_null_constant(known))
             radius = kNoRadius;
         else if (similarity != nullptr && is_possible_similarity(known))
             radius = near_radius(DatumGetFloat8(similarity->constvalue));
     }
-    request->selectivity =
-        document_selectivity(context_of(*request), static_cast<Node*>(linitial(request->args)),
-                             static_cast<Node*>(lsecond(request->args)), radius);
+    request->selectivity = document_selectivity(context_of(*request), node_at(request->args, 0),
+                                                node_at(request->args, 1), radius);
     return reinterpret_cast<Node*>(request);
 }
 

@@ -123,8 +123,8 @@ double ball_operator_selectivity(const SelectivityContext& context, Node* value,
 double operator_selectivity(const SelectivityContext& context, Oid op, List* arguments) {
     if (list_length(arguments) != 2)
         return DEFAULT_EQ_SEL;
-    auto* left = static_cast<Node*>(linitial(arguments));
-    auto* right = static_cast<Node*>(lsecond(arguments));
+    auto* left = node_at(arguments, 0);
+    auto* right = node_at(arguments, 1);
     if (family_of_ball(exprType(right)) != nullptr)
         return ball_operator_selectivity(context, left, right);
     if (family_of_ball(exprType(left)) != nullptr)

@@ -17,7 +17,7 @@ bool take_apart(SupportRequestIndexCondition* request, IndexedCondition* conditi
         return false;
     condition->column = static_cast<Node*>(list_nth(arguments, request->indexarg));
     condition->query = static_cast<Node*>(list_nth(arguments, 1 - request->indexarg));
-    condition->third = count == 3 ? static_cast<Node*>(lthird(arguments)) : nullptr;
+    condition->third = count == 3 ? node_at(arguments, 2) : nullptr;
     // They must not depend on the table that is scanned, and not be volatile: the index needs them
     // before the scan begins.
     for (Node* argument : {condition->query, condition->third})

@@ -2,6 +2,7 @@
 // answers put together.
 #pragma once
 
+#include "server/expressions.hpp"
 #include "server/our_function.hpp"
 #include "values/selectivity.hpp"
 

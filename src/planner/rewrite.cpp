@@ -76,7 +76,7 @@ bool take_distance(Node* node, Comparison* comparison) {
         arguments = call->args;
         // The cast of an int4 that the server adds where the limit is of that type.
         if (function == F_NUMERIC_INT4)
-            return take_distance(static_cast<Node*>(linitial(arguments)), comparison);
+            return take_distance(node_at(arguments, 0), comparison);
     }
     const DistanceFamily* family =
         list_length(arguments) == 2 ? family_of(function, &DistanceFamily::hamming) : nullptr;
@@ -96,8 +96,8 @@ bool take_apart(Node* node, Comparison* comparison) {
     auto* op = reinterpret_cast<OpExpr*>(node);
     if (list_length(op->args) != 2)
         return false;
-    auto* left = static_cast<Node*>(linitial(op->args));
-    auto* right = static_cast<Node*>(lsecond(op->args));
+    auto* left = node_at(op->args, 0);
+    auto* right = node_at(op->args, 1);
     set_opfuncid(op);
     Oid function = op->opfuncid;
     if (take_distance(left, comparison)) {

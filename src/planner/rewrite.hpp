@@ -2,7 +2,7 @@
 // place of a query where the planner keeps conditions.
 #pragma once
 
-#include "server/pg.hpp"
+#include "server/expressions.hpp"
 
 namespace simhash {
 

@@ -9,9 +9,8 @@
 //
 // and the same of codes, with <~~> and bit_ball.
 #include "index/access_method.hpp"
-#include "planner/rewrite.hpp"
 #include "planner/requests.hpp"
-#include "server/expressions.hpp"
+#include "planner/rewrite.hpp"
 #include "values/code/code.hpp"
 #include "values/fingerprint/fingerprint.hpp"
 #include "values/objects.hpp"
@@ -70,8 +69,7 @@ Node* simplify_distance(const FuncExpr* call) {
     const DistanceFamily* family = family_of(call->funcid, &DistanceFamily::hamming);
     if (family == nullptr || list_length(call->args) != 2)
         return nullptr;
-    return make_distance(*family, call->funcid, static_cast<Node*>(linitial(call->args)),
-                         static_cast<Node*>(lsecond(call->args)));
+    return make_distance(*family, call->funcid, node_at(call->args, 0), node_at(call->args, 1));
 }
 
 // ---- support function of hamming_within() ----
@@ -125,8 +123,8 @@ struct Beside {
 
 void look_beside(const SupportRequestSelectivity& request, int radius, List* conditions,
                  Beside* beside) {
-    auto* left = static_cast<Node*>(linitial(request.args));
-    auto* right = static_cast<Node*>(lsecond(request.args));
+    auto* left = node_at(request.args, 0);
+    auto* right = node_at(request.args, 1);
     bool is_repeated = false;
     ListCell* cell;
     foreach (cell, conditions) {
@@ -139,7 +137,7 @@ void look_beside(const SupportRequestSelectivity& request, int radius, List* con
         // Of predicates that are the same the first counts, and the others find all of its rows.
         if (arguments == request.args && is_repeated)
             beside->wider = radius;
-        const Const* limit = bigint_constant(static_cast<Node*>(lthird(arguments)));
+        const Const* limit = bigint_constant(node_at(arguments, 2));
         if (limit == nullptr || !equal(linitial(arguments), left) ||
             !equal(lsecond(arguments), right))
             continue;
@@ -156,8 +154,8 @@ void look_beside(const SupportRequestSelectivity& request, int radius, List* con
 // CREATE STATISTICS or an index on the expression. Else null.
 Node* distance_with_statistics(const SupportRequestSelectivity& request) {
     const DistanceFamily* family = family_of(request.funcid, &DistanceFamily::within);
-    auto* left = static_cast<Node*>(linitial(request.args));
-    auto* right = static_cast<Node*>(lsecond(request.args));
+    auto* left = node_at(request.args, 0);
+    auto* right = node_at(request.args, 1);
     if (family == nullptr || request.is_join || !contain_var_clause(left) ||
         !contain_var_clause(right))
         return nullptr;
@@ -182,9 +180,8 @@ class Shares {
 
     double within(int radius, int beyond = kNoRadius) const {
         if (distance_ == nullptr)
-            return within_selectivity(context_of(request_),
-                                      static_cast<Node*>(linitial(request_.args)),
-                                      static_cast<Node*>(lsecond(request_.args)), radius, beyond);
+            return within_selectivity(context_of(request_), node_at(request_.args, 0),
+                                      node_at(request_.args, 1), radius, beyond);
         return std::max(0.0, at_most(radius) - at_most(beyond));
     }
 
@@ -233,13 +230,11 @@ double share_of_predicate(const SupportRequestSelectivity& request, int radius) 
 Node* estimate_predicate(SupportRequestSelectivity* request) {
     if (list_length(request->args) != 3)
         return nullptr;
-    Node* limit =
-        estimate_expression_value(request->root, static_cast<Node*>(lthird(request->args)));
+    Node* limit = estimate_expression_value(request->root, node_at(request->args, 2));
     const Const* known = bigint_constant(limit);
     double share = 0; // a limit of NULL finds no row
     if (!is_null_constant(limit)) {
-        HammingSpace space = space_of(static_cast<Node*>(linitial(request->args)),
-                                      static_cast<Node*>(lsecond(request->args)));
+        HammingSpace space = space_of(node_at(request->args, 0), node_at(request->args, 1));
         share = share_of_predicate(*request, known != nullptr
                                                  ? space.saturate(DatumGetInt64(known->constvalue))
                                                  : space.likely_radius());

@@ -6,15 +6,24 @@
 
 namespace simhash {
 
+// An element of a list of nodes, from 0.
+inline Node* node_at(const List* nodes, int i) {
+    return static_cast<Node*>(list_nth(nodes, i));
+}
+
 inline bool is_null_constant(const Node* node) {
     return IsA(node, Const) && reinterpret_cast<const Const*>(node)->constisnull;
 }
 
-// The node as a bigint that is not null, or nullptr where it is something else.
-inline const Const* bigint_constant(const Node* node) {
+// The node as a constant of this type that is not null, or nullptr where it is something else.
+inline const Const* constant_of_type(const Node* node, Oid type) {
     auto* constant = reinterpret_cast<const Const*>(node);
-    bool is_bigint = IsA(node, Const) && constant->consttype == INT8OID && !constant->constisnull;
-    return is_bigint ? constant : nullptr;
+    bool is_known = IsA(node, Const) && constant->consttype == type && !constant->constisnull;
+    return is_known ? constant : nullptr;
+}
+
+inline const Const* bigint_constant(const Node* node) {
+    return constant_of_type(node, INT8OID);
 }
 
 inline Const* make_bigint_constant(int64 value) {

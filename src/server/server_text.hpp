@@ -9,8 +9,8 @@
 #include "server/pg.hpp"
 
 #include "core/text/document.hpp"
-#include "core/text/placed_words.hpp"
 #include "core/text/passages.hpp"
+#include "core/text/placed_words.hpp"
 
 namespace simhash {
 

@@ -10,11 +10,10 @@
 #include <optional>
 
 #include "server/sorter.hpp"
-#include "tables/cutting_workers.hpp"
+#include "tables/cutting.hpp"
 #include "tables/equal_rows.hpp"
 #include "tables/models.hpp"
 #include "tables/query_rows.hpp"
-#include "tables/text_cutter.hpp"
 #include "values/text/shingle_set.hpp"
 
 namespace simhash {

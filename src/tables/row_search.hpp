@@ -9,8 +9,8 @@
 
 #include "core/bits/fingerprint.hpp"
 #include "server/sorter.hpp"
-#include "tables/documents.hpp"
 #include "tables/candidates.hpp"
+#include "tables/documents.hpp"
 
 namespace simhash {
 

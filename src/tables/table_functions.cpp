@@ -190,14 +190,6 @@ Datum table_result(FunctionCallInfo fcinfo, Kind kind, int queries, const auto& 
     return Datum(0);
 }
 
-Datum pairs(FunctionCallInfo fcinfo, Kind kind) {
-    return table_result(fcinfo, kind, 1, put_pairs);
-}
-
-Datum join(FunctionCallInfo fcinfo, Kind kind) {
-    return table_result(fcinfo, kind, 2, put_pairs);
-}
-
 // The argument after the similarity or the radius says whether chains are one group.
 Datum groups(FunctionCallInfo fcinfo, Kind kind) {
     require_not_null(fcinfo, 2, "chains");
@@ -208,7 +200,7 @@ Datum groups(FunctionCallInfo fcinfo, Kind kind) {
 
 // (query text, similarity double precision [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_near_duplicate_pairs) {
-    return pairs(fcinfo, Kind::kDocuments);
+    return table_result(fcinfo, Kind::kDocuments, 1, put_pairs);
 }
 
 // (query text, similarity double precision, chains boolean [, id_type anyelement]).
@@ -218,12 +210,12 @@ SIMHASH_FUNCTION(simhash_near_duplicate_groups) {
 
 // (a_query text, b_query text, similarity double precision [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_near_duplicate_join) {
-    return join(fcinfo, Kind::kDocuments);
+    return table_result(fcinfo, Kind::kDocuments, 2, put_pairs);
 }
 
 // (query text, radius integer [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_pairs) {
-    return pairs(fcinfo, Kind::kValues);
+    return table_result(fcinfo, Kind::kValues, 1, put_pairs);
 }
 
 // (query text, radius integer, chains boolean [, id_type anyelement]).
@@ -233,5 +225,5 @@ SIMHASH_FUNCTION(simhash_groups) {
 
 // (a_query text, b_query text, radius integer [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_join) {
-    return join(fcinfo, Kind::kValues);
+    return table_result(fcinfo, Kind::kValues, 2, put_pairs);
 }

@@ -1,10 +1,10 @@
 // Finds out what a condition compares. See the header.
 #include "values/selectivity.hpp"
 
-#include "core/bits/fingerprint.hpp"
 #include "core/bits/ball_size.hpp"
 #include "core/bits/code_lanes.hpp"
 #include "core/bits/distances.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "values/code/code.hpp"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #include "values/objects.hpp"
 
 #include "core/bits/fingerprint.hpp"
-#include "values/fingerprint/fingerprint.hpp"
 #include "values/code/code.hpp"
+#include "values/fingerprint/fingerprint.hpp"
 
 // These are in files without headers.
 extern "C" {

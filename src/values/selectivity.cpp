@@ -26,9 +26,9 @@
 #include "values/selectivity.hpp"
 
 #include "core/bits/ball_size.hpp"
-#include "values/fingerprint/fingerprint.hpp"
-#include "values/code/code.hpp"
 #include "server/expressions.hpp"
+#include "values/code/code.hpp"
+#include "values/fingerprint/fingerprint.hpp"
 #include "values/objects.hpp"
 
 #include <algorithm>
@@ -355,8 +355,8 @@ BallEstimate examine_ball(PlannerInfo* root, Node* ball, int greatest_distance, 
         // A ball of expressions: the radius is often a constant even where the center is not.
         auto* call = reinterpret_cast<FuncExpr*>(ball);
         if (family_of(call->funcid, &DistanceFamily::ball_make) != nullptr) {
-            estimate.center = static_cast<Node*>(linitial(call->args));
-            Node* radius = estimate_expression_value(root, static_cast<Node*>(lsecond(call->args)));
+            estimate.center = node_at(call->args, 0);
+            Node* radius = estimate_expression_value(root, node_at(call->args, 1));
             estimate.never = is_null_constant(radius) ||
                              is_null_constant(estimate_expression_value(root, estimate.center));
             if (const Const* known = bigint_constant(radius))

@@ -18,9 +18,9 @@
 #include <iterator>
 #include <thread>
 
+#include "core/pairs/near_pairs.hpp"
 #include "core/text/feature_set.hpp"
 #include "core/text/minhash.hpp"
-#include "core/pairs/near_pairs.hpp"
 #include "documents.hpp"
 #include "minhash.hpp"
 

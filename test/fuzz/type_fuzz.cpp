@@ -4,8 +4,8 @@
 #include "server_stubs.hpp"
 
 #include "core/text/document.hpp"
-#include "values/fingerprint/fingerprint.hpp"
 #include "values/code/code.hpp"
+#include "values/fingerprint/fingerprint.hpp"
 
 #include <algorithm>
 #include <string>

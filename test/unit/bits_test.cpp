@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include "core/bits/fingerprint.hpp"
 #include "core/bits/ball_size.hpp"
-#include "core/bits/sort.hpp"
 #include "core/bits/entry.hpp"
+#include "core/bits/fingerprint.hpp"
 #include "core/bits/slices.hpp"
+#include "core/bits/sort.hpp"
 #include "random.hpp"
 
 namespace {

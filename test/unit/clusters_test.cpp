@@ -12,7 +12,7 @@
 
 #include "core/bits/fingerprint.hpp"
 #include "core/pairs/fingerprint_array.hpp"
-#include "core/pairs/match.hpp"
+#include "core/pairs/near_pairs.hpp"
 #include "random.hpp"
 
 namespace {

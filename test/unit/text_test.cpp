@@ -1,6 +1,6 @@
 // From text to features: decoding, normalisation, words and character n-grams.
-#include "text_fixture.hpp"
 #include "core/text/code_point_rows.hpp"
+#include "text_fixture.hpp"
 
 #include <gtest/gtest.h>
 #include <random>

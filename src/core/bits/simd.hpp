@@ -59,12 +59,6 @@ inline SimdLevel best_level(SimdLevel highest) {
     return highest;
 }
 
-// `forms` has a function's form for each level. Returns that of the best level.
-template <typename Function>
-Function best_form(SimdLevel highest, const Function (&forms)[kSimdLevels]) {
-    return forms[int(best_level(highest))];
-}
-
 namespace internal {
 
 template <SimdLevel level, typename Kernel>

@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <span>
 
-#include "core/bits/memory.hpp"
 #include "core/bits/entry.hpp"
+#include "core/bits/memory.hpp"
 #include "core/bits/pause.hpp"
 #include "core/pairs/near_pairs.hpp"
 

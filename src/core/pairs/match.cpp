@@ -1,6 +1,7 @@
-// See match.hpp. The wide forms take several columns at a time, and first compute their least
-// distance from any of the rows. Mostly that is beyond the radius, and nothing more is to be done.
-#include "core/pairs/match.hpp"
+// The innermost loop of the search for near pairs. The wide forms take several columns at a time,
+// and first compute their least distance from any of the rows. Mostly that is beyond the radius,
+// and nothing more is to be done.
+#include "core/pairs/near_pairs.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -155,7 +156,7 @@ size_t match_neon(const uint64_t* these, size_t rows, const uint64_t* those, siz
 
 #endif
 
-constexpr Matcher kMatchers[] = {
+constexpr Matcher kMatchers[kSimdLevels] = {
     match_portable,
 #if defined(SIMHASH_X86)
     match_popcnt,
@@ -169,7 +170,7 @@ constexpr Matcher kMatchers[] = {
 } // namespace
 
 Matcher best_matcher(SimdLevel highest) {
-    return best_form(highest, kMatchers);
+    return kMatchers[int(best_level(highest))];
 }
 
 } // namespace simhash

@@ -278,7 +278,7 @@ void NearPairsSearch::compare_between(const FingerprintArray& these,
                     those.fingerprints + tile, std::min(kMaxMatchColumns, those.count - tile));
 }
 
-// Takes at most as many as match.hpp allows.
+// Takes at most as many as a Matcher takes.
 void NearPairsSearch::compare(const uint64_t* these, size_t rows, const uint64_t* those,
                               size_t columns) {
     if (is_ended_)

@@ -2,8 +2,8 @@
 // their leaves ahead, and collects the matching fingerprints from them.
 #pragma once
 
-#include "index/search/searched_index.hpp"
 #include "index/search/matches.hpp"
+#include "index/search/searched_index.hpp"
 
 namespace simhash {
 

@@ -1,9 +1,9 @@
 // The part of an index that a backend keeps between two commands (rd_amcache).
 #pragma once
 
-#include "server/pg.hpp"
 #include "core/layout/layout.hpp"
 #include "core/layout/probe_plan.hpp"
+#include "server/pg.hpp"
 
 namespace simhash {
 

@@ -12,10 +12,10 @@
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document_lanes.hpp"
 #include "server/arguments.hpp"
+#include "server/server_text.hpp"
 #include "values/code/code.hpp"
 #include "values/text/kept_text.hpp"
 #include "values/text/shingle_set.hpp"
-#include "server/server_text.hpp"
 
 using namespace simhash;
 

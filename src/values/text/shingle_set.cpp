@@ -6,8 +6,8 @@
 #include <charconv>
 #include <functional>
 
-#include "server/our_function.hpp"
 #include "server/arguments.hpp"
+#include "server/our_function.hpp"
 #include "server/server_text.hpp"
 #include "values/text/shingle_set.hpp"
 
