@@ -92,8 +92,7 @@ ValueRadius radius_of_operator(PlannerInfo* root, const IndexOptInfo* index,
     return {LaneRule::kSum, radius_of_strategy(strategy)};
 }
 
-// The number of lanes of a query where values have any number: by the size of a constant, or that
-// of an average row.
+// The lanes of a query where values have any number: by the size of a constant, or an average row.
 double lanes_of_argument(PlannerInfo* root, const IndexOptInfo* index, Node* argument) {
     // One of the winnowed hashes of a text stands for about five words.
     constexpr double kBytesOfLane = 30;
@@ -557,8 +556,7 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
         give_up_order(path);
     if (path->indexorderbys != NIL)
         add_order(estimate, startup_cost, total_cost);
-    // This is the share of all rows that are read from the table, not of those that remain after
-    // the recheck.
+    // The share of all rows that are read from the table, not of those that pass the recheck.
     *selectivity = estimate.found;
     // If each fingerprint has one row, the rows come in no order of the table: 0.
     *correlation = kForwardCorrelation * (1 - estimate.fingerprints / estimate.rows);

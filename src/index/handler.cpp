@@ -77,8 +77,7 @@ bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
         // The types of balls are the extension's own, and have no fixed OID.
         return is_first && is_search;
     case kEqual:
-        // The scope's classes may have any types; the first column's class computes the lanes of
-        // the right-hand value.
+        // The scope's classes may have any types; the first class computes lanes of the right side.
         return is_search && (!is_first || has_same_types ||
                              (has_fingerprints && is_integer(amop->amoprighttype)));
     case kClose:
@@ -176,8 +175,7 @@ bool index_validate(Oid opclass) {
             family_name);
     members += functions->n_members;
     ReleaseSysCacheList(functions);
-    // Without <@, or =~~ of lanes, there is nothing that the index could search for in the first
-    // column.
+    // Without <@, or =~~ of lanes, the index has nothing to search for in the first column.
     if (kind == ClassKind::kFingerprints || kind == ClassKind::kLanes)
         valid &= require_member(has_search, family_name, "operator <@, strategy", kWithinBall);
     // Each class may serve a scope, which needs both; but for one that is empty, as json_ops is:

@@ -1,5 +1,4 @@
-// The lanes of a value: the fingerprints, 64 bits each, that the index keeps of a row's first
-// column.
+// The lanes of a value: the fingerprints of 64 bits that the index keeps of a row's first column.
 //
 // A bigint is its own lane. For any other type the operator class says which lanes a value has, by
 // its support function kValueLanes: for a text the halves of its minhash_code(), for a bit(n) as
@@ -10,8 +9,7 @@
 // value may have no lanes, as a text of punctuation alone: its row goes to the null table, beside
 // the rows whose value is NULL.
 //
-// All that the access method knows of a type stands here: whoever needs more asks the operator
-// class.
+// All that the access method knows of a type: whoever needs more asks the operator class.
 #pragma once
 
 #include "core/layout/lane_radii.hpp"

@@ -1,5 +1,4 @@
-// Storage parameters: radius, tables, fillfactor. A change by ALTER INDEX takes effect with
-// REINDEX.
+// Storage parameters: radius, tables, fillfactor. ALTER INDEX takes effect with REINDEX.
 #include "index/access_method.hpp"
 #include "index/lanes.hpp"
 

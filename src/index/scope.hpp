@@ -52,8 +52,7 @@ class ScopeReader {
 
     Relation index_;
     MemoryContext memory_;
-    // The hash function of the last value whose type was not its column's, such as integer for
-    // bigint.
+    // The hash function of the last value of another type than its column's.
     Oid other_type_ = InvalidOid;
     int other_column_ = 0;
     FmgrInfo other_function_;

@@ -1,5 +1,4 @@
-// Our hook in the planner, beside those of other libraries. README.md beside this file says why
-// there is one.
+// Our hook in the planner, beside those of other libraries. README.md here says why there is one.
 //
 // Planning a distance installs the hook, and installs it again where another library has taken it:
 // some, such as Citus, set the hook without calling the one that they find, and the condition would
@@ -54,8 +53,7 @@ void call_others(const OpenedTable& table) {
     PG_TRY();
     { call_next_other(table); }
     PG_FINALLY();
-    // This is done also after an error, which would otherwise leave a pointer to a table of a query
-    // that is gone.
+    // Also after an error, which would leave a pointer to a table of a query that is gone.
     { opening = outer; }
     PG_END_TRY();
 }

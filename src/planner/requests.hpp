@@ -1,5 +1,4 @@
-// What the support functions of our predicates share: the planner's questions taken apart, and the
-// answers put together.
+// What the support functions of our predicates share: questions taken apart, answers put together.
 #pragma once
 
 #include "server/expressions.hpp"

@@ -21,8 +21,7 @@ bool compares_distance(Node* condition, Node* left, Node* right);
 
 // ---- hook.cpp ----
 
-// Puts our hook in its place, where it is not there. To be called before the planner opens a
-// query's tables.
+// Puts our hook in its place, if it is not there, before the planner opens a query's tables.
 void install_rewriting();
 
 // ---- distance_uses.cpp ----

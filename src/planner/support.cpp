@@ -61,8 +61,7 @@ Node* make_distance(const DistanceFamily& family, Oid hamming, Node* left, Node*
     return reinterpret_cast<Node*>(distance);
 }
 
-// hamming(a, b) becomes a <~> b, so that ORDER BY hamming(fp, $1) matches the index's ordering
-// operator.
+// hamming(a, b) becomes a <~> b: ORDER BY hamming(fp, $1) then matches the ordering operator.
 Node* simplify_distance(const FuncExpr* call) {
     // The planner asks this before it opens the query's tables, so the hook is there in time.
     install_rewriting();
@@ -82,8 +81,7 @@ Const* make_constant_ball(const DistanceFamily& family, Oid type, Datum center, 
     return makeConst(type, -1, InvalidOid, get_typlen(type), ball, false, false);
 }
 
-// The ball of (center, radius): a constant where both are constants, else a call that the executor
-// evaluates.
+// The ball of (center, radius): a constant where both are constants, else a call.
 Expr* make_ball_expression(const DistanceFamily& family, Oid constructor, Node* center,
                            Node* radius) {
     Oid type = get_func_rettype(constructor);

@@ -124,8 +124,7 @@ Elements array_elements(ArrayType* array, const char* what) {
 Memory server_memory() {
     return {CurrentMemoryContext,
             [](void* context, size_t bytes) {
-                // Huge: the features of a large document may take more than the 1 GB that palloc
-                // gives.
+                // Huge: a document's features may take more than the 1 GB that palloc gives.
                 return MemoryContextAllocHuge(static_cast<MemoryContext>(context), bytes);
             },
             [](void*, void* memory) { pfree(memory); }};

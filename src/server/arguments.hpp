@@ -49,8 +49,7 @@ inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr}
 
 // ---- states of aggregates ----
 
-// The memory context of the group's state. Raises an error where the function is not called as part
-// of an aggregate.
+// The memory context of the group's state. Raises an error outside of an aggregate.
 inline MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
     MemoryContext context;
     // SQL may call a transition function that is not strict with NULL for the state. Then there is
@@ -88,8 +87,7 @@ inline Datum bigint_array(const uint64_t* numbers, size_t count) {
                                            FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-// The number of lanes, the radius of the operator of near values, the LaneRule, and of codes the
-// number of bits.
+// The number of lanes, the radius of near values, the LaneRule, and of codes the number of bits.
 inline Datum lane_layout(std::initializer_list<int32> numbers) {
     Datum values[4];
     int count = 0;

@@ -27,8 +27,7 @@ bool has_symbol(Oid function, const char* symbol) {
 } // namespace
 
 bool is_our_function(Oid function, const OurFunction& ours) {
-    // Functions of the server itself have OIDs below that, and are told apart without a look into
-    // the catalog.
+    // Functions of the server itself have OIDs below that: no look into the catalog.
     if (function < FirstNormalObjectId || !has_symbol(function, ours.symbol))
         return false;
     FmgrInfo info;

@@ -15,8 +15,7 @@ struct OurFunction {
 // True where the function of the catalogs is this one of ours. Schema and name do not matter.
 bool is_our_function(Oid function, const OurFunction& ours);
 
-// True where the type of the catalogs is ours: types have no C code of their own, so it is known by
-// its input function.
+// True where the type is ours: types have no C code, so it is known by its input function.
 bool is_our_type(Oid type, const OurFunction& input);
 
 } // namespace simhash

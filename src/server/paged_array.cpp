@@ -7,8 +7,7 @@ namespace simhash {
 
 // ---- the pool ----
 
-// The frame counts as unchanged: bring() reads the page from the file, and add_page() sets the flag
-// of a new page itself.
+// The frame counts as unchanged: bring() reads the page, and add_page() sets a new page's flag.
 uint32 PagePool::take(PagedFile* owner, size_t page) {
     uint32 frame = free_frame();
     frames_[frame].owner = owner;
@@ -44,8 +43,7 @@ uint32 PagePool::free_frame() {
 }
 
 void PagePool::add_frame() {
-    // Only the table of frames moves here. The frames' bytes stay where they are, because callers
-    // have pointers to them.
+    // Only the table of frames moves here, not the frames' bytes: callers have pointers to them.
     make_room(context_, &frames_, &capacity_, count_ + 1);
     frames_[count_] = {static_cast<char*>(MemoryContextAlloc(context_, kPageBytes)), nullptr, 0,
                        false, false};
@@ -55,8 +53,7 @@ void PagePool::add_frame() {
 // ---- an array's pages ----
 
 uint32 PagedFile::bring(size_t page) {
-    // A page that is in memory costs no check, so a loop over an array can be cancelled at each
-    // page that is read.
+    // A page in memory costs no check; a loop over an array can be cancelled at each page it reads.
     CHECK_FOR_INTERRUPTS();
     // This may write a page of this array, or of another one, to its file.
     uint32 frame = pool_->take(this, page);
@@ -108,8 +105,7 @@ void PagedFile::close() {
 void PagedBytes::append(const void* data, size_t bytes) {
     const char* from = static_cast<const char*>(data);
     while (bytes > 0) {
-        // A piece ends at the page's end. Where begin is 0 the page is a new one, and change() adds
-        // it.
+        // A piece ends at the page's end. Where begin is 0, change() adds a new page.
         size_t begin = size_ % PagePool::kPageBytes;
         size_t piece = std::min(bytes, PagePool::kPageBytes - begin);
         memcpy(file_.change(size_ / PagePool::kPageBytes) + begin, from, piece);

@@ -20,8 +20,7 @@
 #define SIMHASH_MODULE_MAGIC(module, module_version) PG_MODULE_MAGIC
 #endif
 
-// Defines a C function that SQL calls, as in SIMHASH_FUNCTION(simhash_hash) { ... }. Its arguments
-// are in fcinfo.
+// Defines a C function that SQL calls: SIMHASH_FUNCTION(simhash_hash) { ... }, with `fcinfo`.
 #define SIMHASH_FUNCTION(name)                                                                     \
     extern "C" {                                                                                   \
     PG_FUNCTION_INFO_V1(name);                                                                     \

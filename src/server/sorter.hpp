@@ -116,8 +116,7 @@ class Merge {
         buffers_ = static_cast<AnyEntry*>(MemoryContextAllocHuge(
             context_, (inner * kBatch + run_count_ * run_batch_) * sizeof(AnyEntry)));
         for (size_t i = 0; i < inner + run_count_; i++) {
-            // All buffers stand in one allocation: first those of the inner nodes, then those of
-            // the runs.
+            // One allocation: first the buffers of the inner nodes, then those of the runs.
             AnyEntry* buffer =
                 buffers_ + std::min(i, inner) * kBatch + (i > inner ? i - inner : 0) * run_batch_;
             nodes_[i] = {buffer, buffer, buffer};
@@ -339,8 +338,7 @@ class ExternalSorter {
         merge_.begin(memory_);
     }
 
-    // Returns false at the end. In memory there is one batch, of all entries; from a file they come
-    // batch by batch.
+    // Returns false at the end. In memory there is one batch, of all entries; a file has many.
     bool next(AnyEntry* entry) {
         if (batch_.empty() && file_.exists())
             batch_ = merge_.next();

@@ -18,8 +18,7 @@ class TemporaryFile {
     static TemporaryFile create(SharedFileSet* set, const char* name) {
         return TemporaryFile(FileSetCreate(&set->fs, name));
     }
-    // Opens a file of another participant. The result does not exist() where there is none of that
-    // name.
+    // Opens a file of another participant. It does not exist() where none has that name.
     static TemporaryFile open(SharedFileSet* set, const char* name) {
         TemporaryFile file(FileSetOpen(&set->fs, name, O_RDONLY));
         if (file.exists() && (file.size_ = FileSize(file.file_)) < 0)
@@ -28,8 +27,7 @@ class TemporaryFile {
         return file;
     }
 
-    // The server numbers open files from 1; where FileSetOpen() finds none it returns a number
-    // below that.
+    // The server numbers open files from 1; FileSetOpen() returns less where it finds none.
     bool exists() const { return file_ > 0; }
     int64 size() const { return size_; }
 

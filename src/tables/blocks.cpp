@@ -17,8 +17,7 @@ void begin_blocks(FunctionCallInfo fcinfo, int32 radius) {
     if (get_call_result_type(fcinfo, nullptr, &description) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "return type must be a row type");
     calls->tuple_desc = BlessTupleDesc(description);
-    // There are radius + 1 blocks: two fingerprints that differ in `radius` bits cannot differ in
-    // all of them.
+    // radius + 1 blocks: two fingerprints that differ in `radius` bits cannot differ in all.
     calls->max_calls = uint64(radius) + 1;
     MemoryContextSwitchTo(caller);
 }
@@ -34,8 +33,7 @@ SIMHASH_FUNCTION(simhash_blocks) {
         SRF_RETURN_DONE(calls);
     int block = int(calls->call_cntr);
     uint64_t mask = block_mask(kFingerprintBits, int(calls->max_calls), block);
-    // The bits of the block stay where they are, and the others are 0. With the block's number they
-    // name the bucket.
+    // The bits of the block, where they are, and its number name the bucket.
     Datum values[2] = {Int32GetDatum(block), Int64GetDatum(fingerprint & int64(mask))};
     bool nulls[2] = {};
     HeapTuple row = heap_form_tuple(calls->tuple_desc, values, nulls);

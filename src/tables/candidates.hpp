@@ -29,8 +29,7 @@ struct LinkTeller {
     void* context = nullptr;
 };
 
-// Finds the candidates of one set, or, where b is not null, between two, in about this memory, in
-// bytes.
+// Finds the candidates of one set, or between two if b is not null, in about this memory, in bytes.
 void find_near_fingerprints(SignatureList* a, SignatureList* b, int radius, size_t memory,
                             const CandidateReceiver& receiver, const LinkTeller& links);
 

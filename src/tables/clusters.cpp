@@ -108,8 +108,7 @@ void check_not_volatile(FunctionCallInfo fcinfo) {
                         errhint("Compute them in a subquery first.")));
 }
 
-// Reads the partition's rows. A row whose fingerprint is NULL is in no cluster, and keeps its place
-// among the names.
+// Reads the partition's rows. One whose fingerprint is NULL is in no cluster, and keeps its place.
 void collect_rows(WindowObject window, int64 rows, Collector* collector, RowNames* names) {
     for (int64 row = 0; row < rows; row++) {
         bool is_null, is_out;

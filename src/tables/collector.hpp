@@ -61,8 +61,7 @@ class Collector {
     // Afterwards the array is sorted and has no more room than it needs.
     void finish();
 
-    // The number of distinct fingerprints. If some are spilled, it may be more than that: files can
-    // repeat them.
+    // The number of distinct fingerprints, or more if some are spilled: files can repeat them.
     size_t count() const { return count_ + spilled_count(); }
 
     bool is_spilled() const { return spilled_ != nullptr; }

@@ -7,8 +7,7 @@ namespace simhash {
 
 // ---- groups by originals ----
 
-// Candidates are sorted by their later row. Then row by row, what the earlier rows are is known
-// when it is asked:
+// Candidates are sorted by their later row, so what the earlier rows are is known when it is asked:
 //
 //     row    near to    is
 //     1                 an original

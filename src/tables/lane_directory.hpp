@@ -44,8 +44,7 @@ class LaneDirectory {
 
     // The first place of a lane that is there.
     size_t place_of(uint64_t lane, const auto& lane_at) const {
-        // The lane is there, so the first place of it is in low .. high - 1. The search ends with
-        // one place.
+        // The lane is there: its first place is in low .. high - 1. The search ends with one.
         size_t low = begins_[beginning_of(lane)], high = begins_[beginning_of(lane) + 1];
         while (high - low > 1) {
             size_t middle = (low + high - 1) / 2;

@@ -1,5 +1,4 @@
-// The rows of a query that is given as a text, one by one as the query returns them: an id, and a
-// value that is searched.
+// The rows of a query that is given as a text, as it returns them: an id, and a value to search.
 #pragma once
 
 #include <optional>

@@ -72,8 +72,7 @@ void QueryValues::add_code(RowNumber row, Datum value) {
     for (size_t at = 0; at < bytes; at += kBytesOfLane) {
         uint64 lane = 0;
         memcpy(&lane, code.bytes + at, std::min(kBytesOfLane, bytes - at));
-        // The first byte becomes the highest of the lane, so the order of lanes is that of the
-        // bytes.
+        // The first byte becomes the lane's highest: the order of lanes is that of the bytes.
         lanes[at / kBytesOfLane] = pg_ntoh64(lane);
     }
     // A code of one lane is as a fingerprint.

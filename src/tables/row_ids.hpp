@@ -16,8 +16,7 @@ class RowIds {
     // type: in which ids are given
     RowIds(PagePool* pool, Oid type);
 
-    // Raises an error where ids of the column are not of the type. An integer is also given as a
-    // bigint.
+    // Raises an error where the column has ids of another type. An integer is also a bigint.
     void begin_query(Form_pg_attribute column);
 
     // Raises an error where the id is null.

@@ -27,15 +27,13 @@ extern const DistanceFamily kFingerprints, kCodes;
 extern const OurFunction kHammingRadius, kHammingRadiusBelow, kNearDuplicate, kDocumentsAlike,
     kDocumentInBall, kMinhashCodeText, kMinhashRadius, kPassageShared, kSharesPassage;
 
-// The family that has the function in this role, such as &DistanceFamily::hamming; null for any
-// other function.
+// The family that has the function in this role (&DistanceFamily::hamming), or null.
 const DistanceFamily* family_of(Oid function, OurFunction DistanceFamily::*role);
 
 // The family of a type of balls, hamming_ball or bit_ball; null for any other type.
 const DistanceFamily* family_of_ball(Oid type);
 
-// True when the centers of this type of balls are values of `type`. A ball of another column has
-// lanes in its center.
+// True when the centers of this type of balls are values of `type`; else they are lanes.
 bool has_values_as_centers(Oid ball, Oid type);
 
 // The radius of a function that implements ~= or one of ~|= to ~||||||||=; kNoRadius for another.

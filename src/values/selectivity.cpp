@@ -131,8 +131,7 @@ void free_statistics(ColumnStatistics* statistics) {
 
 // ---- the three kinds of rows ----
 
-// The expected number of near fingerprints, the query's own among them, where the column has
-// `distinct`.
+// The expected number of near fingerprints, with the query's own, where the column has `distinct`.
 double expected_neighbours(const Nearness& near, double distinct) {
     double others = near.radius < 1 ? 0 : std::min(kNeighbours, distinct * kNeighboursShare);
     return others + !near.is_ring();
@@ -265,8 +264,7 @@ double inner_join_share(const Nearness& near, const ColumnStatistics& left,
            left.rest * right.rest * std::min(1.0, of_rest) + other_pairs * crowd;
 }
 
-// The share of the outer rows that have a match. It is all of them where an outer row may expect
-// one match or more.
+// The share of the outer rows that have a match: all where one may expect a match or more.
 double semi_join_share(const Nearness& near, const ColumnStatistics& outer,
                        const ColumnStatistics& inner) {
     double distinct = std::max(outer.distinct, inner.distinct);
@@ -296,8 +294,7 @@ double join_clause_share(const SelectivityContext& context, List* arguments, con
     bool reversed;
     // `reversed` says that the left argument is of the inner side.
     get_join_variables(context.root, arguments, context.join, &left, &right, &reversed);
-    // In hamming_within(a.fp, 42, b.radius) both fingerprints are one table's, and only the radius
-    // comes from the other.
+    // hamming_within(a.fp, 42, b.radius): both fingerprints are one table's, the radius another's.
     bool one_sided = left.rel == nullptr || right.rel == nullptr;
     double share = one_sided ? restriction_share(context, arguments, near)
                              : join_share(near, context.join_type, reversed ? &right : &left,

@@ -34,8 +34,7 @@ struct HammingSpace {
     int distance(Datum a, Datum b) const;
 };
 
-// The space of the two sides of a condition. Where no code's length is known, it is taken to be
-// 256, as in PDQ.
+// The space of the two sides of a condition. A code's length, if unknown, is taken to be 256 (PDQ).
 HammingSpace space_of(const Node* left, const Node* right);
 
 // ---- selectivity.cpp ----
@@ -51,8 +50,7 @@ struct BallEstimate {
 // bit_ball(), or anything else. Where the radius is not known, it is taken to be `likely_radius`.
 BallEstimate examine_ball(PlannerInfo* root, Node* ball, int greatest_distance, int likely_radius);
 
-// Where the condition to be estimated stands, a restriction or a join: what the server passes to
-// estimators.
+// Where the condition stands, a restriction or a join: what the server passes to estimators.
 struct SelectivityContext {
     PlannerInfo* root;
     int relation; // varRelid, of a restriction

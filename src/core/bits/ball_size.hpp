@@ -8,8 +8,7 @@
 
 namespace simhash {
 
-// sizes[n][r]: number of strings of n bits within r of a given one. share[n]: one string's share of
-// all, 2^-n.
+// sizes[n][r]: strings of n bits within r of a given one. share[n]: one string's share, 2^-n.
 struct BallSizes {
     double sizes[kFingerprintBits + 1][kFingerprintBits + 1];
     double share[kFingerprintBits + 1];
@@ -30,8 +29,7 @@ struct BallSizes {
 };
 inline constexpr BallSizes kBallSizes;
 
-// The strings of `bits` bits (0..64) within a radius (any integer) of a given one: their number,
-// and their share of all.
+// The strings of `bits` bits (0..64) within any radius of a given one: their number, and share.
 constexpr double ball_size(int bits, int radius) {
     return radius < 0 ? 0 : kBallSizes.sizes[bits][radius < bits ? radius : bits];
 }

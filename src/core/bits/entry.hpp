@@ -23,8 +23,7 @@ struct Entry {
     friend constexpr auto operator<=>(const Entry&, const Entry&) = default;
 };
 
-// On pages a TID takes 6 bytes, three numbers of 16 bits: the block's high and low half, the
-// offset.
+// On pages a TID is three numbers of 16 bits: the block's high and low half, the offset.
 constexpr int kTidBytes = 6;
 
 inline uint64_t read_tid(const void* at) {

@@ -14,8 +14,7 @@
 
 namespace simhash {
 
-// The levels of this architecture, in rising order: a processor that has a level has those below
-// it.
+// The levels of this architecture, rising: a processor that has a level has those below it.
 #if defined(SIMHASH_X86)
 // kAvx512 includes BMI2 and VPOPCNTDQ, which counts the ones of many words at once.
 enum class SimdLevel { kPortable, kPopcnt, kAvx2, kAvx512 };

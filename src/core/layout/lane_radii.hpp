@@ -35,8 +35,7 @@ constexpr int lane_radius(const ValueRadius& radius, int lane_count, int lane) {
     if (radius.rule != LaneRule::kSum)
         return radius.bits;
     int shares = radius.bits + 1;
-    // Radius 31 and four lanes: 32 shares, 8 for each lane, so each is searched within 7. Radius
-    // 32: 8, 7, 7, 7.
+    // Four lanes, radius 31: 32 shares, so each lane is searched within 7. Radius 32: 8, 7, 7, 7.
     return shares / lane_count + (lane < shares % lane_count) - 1;
 }
 

@@ -1,5 +1,4 @@
-// Layouts: which block tables an index keeps for its radius (Manku, Jain, Das Sarma, WWW 2007,
-// section 3.1).
+// Which block tables an index keeps for its radius (Manku, Jain, Das Sarma, WWW 2007, section 3.1).
 //
 // A lane is cut into blocks, and each block is the prefix of one table. At most
 // `radius` blocks can hold the differences of two lanes within the radius. So with radius + 1

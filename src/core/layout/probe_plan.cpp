@@ -220,8 +220,7 @@ class Planner {
                 p.slice_bits =
                     prices_.best_slice_bits(p.prefix_bits, layout_.prefix_bits(next.table));
             Permutation permutation = layout_.permutation(p.table);
-            // The inverse brings the leading bits of the key back to their places in the
-            // fingerprint.
+            // The leading bits of the key go back to their places in the fingerprint.
             p.mask = permutation.invert(leading_mask(p.prefix_bits));
             p.slice_mask = permutation.invert(leading_mask(p.prefix_bits + p.slice_bits)) ^ p.mask;
         }

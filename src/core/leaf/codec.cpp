@@ -142,8 +142,7 @@ Ranks count_ranks(const uint8_t* unary, size_t unary_words, size_t section_words
     return ranks;
 }
 
-// Entries of a damaged page may be in any order; encoding them would write outside of the packed
-// part.
+// Entries of a damaged page may be in any order, and would be written outside of the packed part.
 bool keys_ascend(const Entry* entries, int count) {
     bool ascend = true;
     for (int i = 1; i < count; i++)
@@ -245,8 +244,7 @@ int LeafReader::decode_sorted(Entry* out) const {
     int total = packed_entries + tail_entries;
     int to = total - 1, from = packed_entries - 1, t = tail_entries - 1;
     while (t >= 0) {
-        // The greatest of both goes to the end. What is written there was read before, because `to`
-        // is never before `from`.
+        // The greatest of both goes to the end, which was read before: `to` is never before `from`.
         if (from >= 0 && out[from] > tail[t])
             out[to--] = out[from--];
         else

@@ -24,8 +24,7 @@
 // an eighth of the words.
 //
 // Postings also carry a TID (48 bits: heap block << 16 | offset), stored at a fixed width relative
-// to the least heap block of the packed part, in an array of its own, so that keys are checked
-// without touching TIDs.
+// to the least heap block, in an array of its own, so that keys are checked without touching TIDs.
 //
 //   body:  PackedHeader | low words | unary words | TID words | tail entries, raw, to the end
 //
@@ -92,8 +91,7 @@ constexpr size_t tail_entry_bytes(LeafKind kind) {
 
 namespace leaf_detail {
 
-// `width` (0..64) bits at bit position `position` of `words`. Reads only words that hold some of
-// them.
+// `width` (0..64) bits of `words` from bit `position` on. Reads only words that hold some of them.
 inline uint64_t read_bits(const uint8_t* words, size_t position, unsigned width) {
     if (width == 0)
         return 0;
@@ -158,8 +156,7 @@ inline uint32_t read_suffix(const uint8_t* words, size_t at) {
 
 } // namespace leaf_detail
 
-// The sizes of a leaf's low words, unary words, TID words and tail: enough to guess which memory a
-// search will read.
+// The sizes of a leaf's low words, unary words, TID words and tail: they tell what a search reads.
 struct LeafShape {
     uint16_t low_words = 0, unary_words = 0, tid_words = 0;
     uint16_t tail_lines = 0; // of 64 bytes, the last one perhaps not full
@@ -242,13 +239,11 @@ class LeafReader {
     // Whether the header's ranks are those of the unary words.
     bool ranks_agree() const;
 
-    // Decodes everything in key order into `out`, which holds kMaxLeafEntries; returns the number
-    // of entries.
+    // Decodes everything in key order into out[kMaxLeafEntries]; returns the number of entries.
     int decode_sorted(Entry* out) const;
     // Decodes the packed part only, likewise.
     int decode_packed(Entry* out) const;
-    // Decodes the tail only, in order of arrival, into `out`, which holds kMaxTailEntries; returns
-    // tail_count().
+    // Decodes the tail, in order of arrival, into out[kMaxTailEntries]; returns tail_count().
     int decode_tail(Entry* out) const;
 
   private:
@@ -390,16 +385,14 @@ size_t bytes_when_packed(LeafKind kind, const Entry* entries, int count);
 class PackedSizes {
   public:
     PackedSizes(LeafKind kind, const Entry* entries) : kind_(kind), entries_(entries) {}
-    // Bytes of the packed part of the first `count` entries, at most kMaxLeafEntries. Does not fall
-    // as the count grows.
+    // Bytes of the packed part of the first `count` entries. Does not fall as the count grows.
     size_t bytes(int count);
     // The greatest count up to `most` whose packed part takes no more than `bytes`. The nearer
     // `guess` is to it, the sooner it is found.
     int most_within(size_t bytes, int most, int guess);
 
   private:
-    // The bounds of TIDs are kept for each 64th entry. So the size for any count looks at fewer
-    // than 64 entries.
+    // The bounds of TIDs are kept for each 64th entry, so that a size looks at fewer than 64.
     static constexpr int kStride = 64;
 
     LeafKind kind_;

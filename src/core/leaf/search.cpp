@@ -1,5 +1,4 @@
-// The innermost loop of every probe: which entries of a range of keys are within a radius of the
-// target's key.
+// The innermost loop of every probe: which keys of a range are within a radius of the target's.
 //
 // Decoding every key of a range bit by bit would take most of the probe's time. So suffixes are
 // compared first (low parts, if they are narrower), and a key is decoded only if its suffix is
@@ -113,8 +112,7 @@ struct LoopsAt<SimdLevel::kAvx2> : PortableLoops {
             const uint8_t* at = suffixes.words + suffix_offset(suffixes.low_bits, i);
             __m256i differing =
                 _mm256_xor_si256(target, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
-            // The ones of each byte are added up to pairs of bytes, and these to the four bytes of
-            // a suffix.
+            // The ones of bytes are added up to pairs, and these to the four bytes of a suffix.
             __m256i pairs = _mm256_maddubs_epi16(ones_of_bytes(differing), _mm256_set1_epi8(1));
             __m256i distance = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
             __m256i within = _mm256_cmpgt_epi32(radius, distance);
@@ -225,8 +223,7 @@ class WithinRadius {
 
     [[gnu::always_inline]] int find(const Slices& slices) {
         if (reader_.packed_count() > 0 && high_ >= reader_.header_.first_key) {
-            // There are two copies of the code, so that a narrow radius does not pay for what a
-            // wide one gains by.
+            // Two copies of the code: a narrow radius does not pay for what a wide one gains by.
             if (radius_ < kWideRadius)
                 find_in_packed<false>(slices);
             else

@@ -31,8 +31,7 @@ size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scrat
     return kept;
 }
 
-// Digits are short if the data is larger than the cache, so that each digit's writes stay within
-// one page.
+// If the data is larger than the cache, digits are short: each one's writes stay within one page.
 void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause) {
     // Up to this count the fingerprints take 512 kB. A digit of 8 bits writes to 256 places at
     // once, one of 11 bits to 2 048.

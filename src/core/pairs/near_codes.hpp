@@ -14,8 +14,7 @@
 // needed. Where many codes have one lane, they are compared with each other at once. Where so many
 // pairs would be candidates that it does not pay, or there are few codes, all are compared.
 //
-// The codes of a set are known by their numbers. Where they are, and in what memory, is the
-// caller's matter:
+// The codes of a set are known by their numbers. Where they are is the caller's matter:
 //
 //     struct Sets {
 //         bool between() const;                           // whether there are two sets, 0 and 1

@@ -148,8 +148,7 @@ int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius
         times *= double(radius + level) / level;
         // Every level moves each fingerprint into each of its groups once.
         moves += times * double(a_count + b_count) * kMove;
-        // Two random fingerprints agree in a choice of `level` blocks with the probability 2 ^
-        // -(their bits).
+        // Two random fingerprints agree in `level` blocks with the probability 2 ^ -(their bits).
         double cost = moves + times * pairs * std::exp2(-told * (level * bits / (radius + level)));
         if (cost < least) {
             least = cost;
@@ -185,8 +184,7 @@ void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_
 // larger set agree in the block. Expects sets that are sorted by it.
 double NearPairsSearch::told_by(uint64_t block, const PairSets& sets) {
     const FingerprintArray& set = sets.a.count > sets.b.count ? sets.a : sets.b;
-    // The pairs that agree, each counted twice, are divided by all pairs: that is 2 ^ -bits if the
-    // bits are random.
+    // The share of pairs that agree (each is counted twice), 2 ^ -bits if the bits are random.
     double squares = 0, count = double(set.count);
     for (size_t begin = 0; begin < set.count;) {
         size_t end = group_end(set, begin, block);
@@ -233,8 +231,7 @@ void NearPairsSearch::search_groups_of_two(const PairSets& sets, uint64_t block,
         uint32_t of_a = number(sets.a.fingerprints[i]), of_b = number(sets.b.fingerprints[j]);
         worked(1);
         if (of_a != of_b) {
-            // Both sets are in order of the block: a merge, which stops at the numbers that both
-            // have.
+            // Both sets are in order of the block: a merge, which stops where numbers are equal.
             ++(of_a < of_b ? i : j);
             continue;
         }

@@ -111,8 +111,7 @@ class NearPairsSearch {
         : between_(between), radius_(radius), receiver_(receiver), pause_(pause),
           match_(best_matcher()) {}
 
-    // Finds all pairs that differ in every block of the path. sorted: whether the sets are in
-    // order.
+    // Finds all pairs that differ in every block of the path. sorted: the sets are in order.
     void search(const PairSets& sets, bool sorted);
 
     // The same for the pairs that agree in a block.
@@ -125,8 +124,7 @@ class NearPairsSearch {
     // The blocks to cut `varying` bits into; none if comparing all pairs costs no more.
     Blocks blocks_of(size_t a_count, size_t b_count, uint64_t varying) const;
 
-    // Whether any two fingerprints that differ only in these bits are a pair that the receiver
-    // takes in bulk.
+    // Whether all fingerprints that differ only in these bits are pairs that are taken in bulk.
     bool all_are_pairs(uint64_t varying) const;
 
     // The path. Pairs that agree in one of its blocks are not taken.
@@ -166,8 +164,7 @@ class NearPairsSearch {
     bool is_ended_ = false;
     int path_length_ = 0;
     uint64_t path_[kMaxPathLength];
-    // These are 64 kB, the most that one call of the matcher finds. So the object is large, and
-    // made once for a search.
+    // The most that one call of the matcher finds: 64 kB. So the object is made once for a search.
     Match matches_[kMaxMatchRows * kMaxMatchColumns];
 };
 

@@ -187,8 +187,7 @@ class SpilledPairsSearch {
         remove(files_, &files->b);
     }
 
-    // The highest of these bits: as many as make parts that fit into memory if they are of equal
-    // size, at most kMaxBits.
+    // The highest of these bits, at most kMaxBits: parts of equal size then fit into memory.
     uint64_t dividing_bits(uint64_t bits, uint64_t count) const {
         // Parts are seldom of equal size: an eighth of the memory is left for the larger ones.
         uint64_t fitting = memory_.count - memory_.count / 8;
@@ -208,8 +207,7 @@ class SpilledPairsSearch {
         for (FingerprintFile& file : from->parts) {
             if (file.count == 0)
                 continue;
-            // Equal fingerprints are in the same part, so a part that is in memory can be sorted
-            // alone.
+            // Equal fingerprints are in the same part, so each part can be sorted alone.
             if (file.count <= memory_.count) {
                 FingerprintArray array = load(file);
                 array.count = sort_distinct({array.fingerprints, array.count},
@@ -338,8 +336,7 @@ class SpilledPairsSearch {
             search_parts(&smaller, block, undivided ^ smaller.a.bits, next);
         } else {
             if (next != nullptr) {
-                // search_group() below uses up the files, so the next block gets its fingerprints
-                // first.
+                // search_group() below uses up the files, so the next block gets its own first.
                 hand_on(part.a, &next->a);
                 hand_on(part.b, &next->b);
             }
@@ -352,8 +349,7 @@ class SpilledPairsSearch {
     }
 
     void search_in_memory(SetFiles part, uint64_t block, DividedSets* next) {
-        // A part of one set alone has no pairs between two, but the next block needs it all the
-        // same.
+        // A part of one set alone has no pairs, but the next block needs it all the same.
         bool may_have_pairs = has_pairs(part);
         PairSets sets = {load(part.a), load(part.b, size_t(part.a.count))};
         remove_both(&part);
@@ -452,8 +448,7 @@ class SpilledPairsSearch {
     }
 
     void compare_between(const SetFiles& sets) {
-        // The first set comes in pieces of half the memory, and for each of these all of the second
-        // is read.
+        // The first set comes in pieces of half the memory; for each, all of the second is read.
         size_t half = memory_.count / 2;
         in_pieces_of(sets.a, memory_.part(0, half), [&](const FingerprintArray& a) {
             in_pieces_of(sets.b, memory_.part(half, memory_.count),

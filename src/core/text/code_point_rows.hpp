@@ -1,5 +1,4 @@
-// Rows of numbers that belong to some code points, for instance the code points into which one
-// decomposes.
+// Rows of numbers that belong to code points, for instance the code points of a decomposition.
 //
 // Rows are written as a list. A negative number -n moves on by n code points, starting before
 // U+0000. The numbers after it, none of them negative, are the row of the code point that it

@@ -143,8 +143,7 @@ class WordCoder {
 
     // Valid until clear().
     std::span<const uint8_t> coded() const { return {coded_.data(), coded_.size()}; }
-    // Room for a document that was coded, which is to be copied there and takes the present one's
-    // place.
+    // Room for a coded document, which is to be copied there and takes the present one's place.
     uint8_t* room(size_t bytes) {
         coded_.clear();
         // Words are read with what is behind them.

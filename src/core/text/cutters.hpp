@@ -88,8 +88,7 @@ inline uint64_t letters_of(const uint8_t* text, size_t count, uint8_t* folded) {
 // filled from the left. When it is full, the part that is still needed moves to the front.
 class PieceWindow {
   public:
-    // The buffer has four times what a feature can need, so that the needed part moves only once in
-    // a while.
+    // Four times what a feature can need, so that the needed part moves only once in a while.
     uint8_t bytes[4 * kMaxWidth * (kMaxWord + 1)];
     size_t used = 0; // bytes
 
@@ -324,8 +323,7 @@ class WordCutter {
         return composed;
     }
 
-    // The current character with its marks is complete. It makes a pair with the one before, if
-    // any.
+    // The current character is complete, with its marks. It makes a pair with one before, if any.
     void end_cluster() {
         if (previous_.bytes > 0)
             pair();

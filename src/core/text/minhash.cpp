@@ -61,8 +61,7 @@ constexpr Binomials kBinomials;
 struct Distances {
     double probability[kBits + 1];
 
-    // The probability is C(64, k) p^k (1 - p)^(64 - k). The powers come from repeated
-    // multiplication.
+    // The probability is C(64, k) p^k (1 - p)^(64 - k). The powers are repeated products.
     explicit Distances(double p) {
         double power = 1;
         for (int k = 0; k <= kBits; k++, power *= p)
@@ -106,8 +105,7 @@ double similarity_of(double p) {
 } // namespace
 
 int minhash_radius(double similarity, double recall) {
-    // Unlike minhashes may differ in every bit, with a probability that may be too small for a
-    // double.
+    // Unlike minhashes may differ in every bit; that probability may be too small for a double.
     if (recall == 1)
         return similarity < 1 ? kBits : 0;
     Distances distances((1 - similarity) / 2);

@@ -19,8 +19,7 @@
 // Minima depend on the set of features: neither order nor repetition matters. To combine two parts
 // of a document, take the lower of each pair of minima.
 //
-// docs/fingerprints.md has the definition for other implementations. It is fixed: fingerprints are
-// stored data.
+// docs/fingerprints.md defines it for other implementations. It is fixed: fingerprints are stored.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +53,7 @@ struct PermutationTable {
 };
 
 constexpr size_t kMostMinima = 1024; // the definition has no more
-// This is the greatest place: any other one lowers it. MinimaOf::any() tells whether there was a
-// feature.
+// The greatest place: any other one lowers it. MinimaOf::any() tells whether there was a feature.
 constexpr uint32_t kNoMinimum = UINT32_MAX;
 
 // Lowers each of `minima` minima, a multiple of 64, to the least place that one of `count` features
@@ -96,8 +94,7 @@ class FeatureBatches {
     Lower lower_;
 };
 
-// Keeps the minima of the features that were added. A wider code begins with the words of a shorter
-// one.
+// Keeps the minima of the features that were added. A wider code begins with the shorter one.
 template <size_t minima>
 class MinimaOf : public FeatureBatches {
     static_assert(minima % 64 == 0 && minima <= kMostMinima);

@@ -97,8 +97,7 @@ class PlacedWords {
     }
 
   private:
-    // What the cutter has of the word to come: letters, or the end of a run of spaceless
-    // characters.
+    // What the cutter has of the word to come: letters, or the end of a spaceless run.
     enum class Pending : uint8_t { kNothing, kWord, kRun };
 
     void continue_word() {

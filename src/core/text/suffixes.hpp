@@ -27,8 +27,7 @@ struct Suffixes {
     uint32_t* shared; // [symbols] by places in `order`; of the first it is 0
 };
 
-// The symbols are below `alphabet`; there are fewer than UINT32_MAX. The arrays are the caller's to
-// release.
+// The symbols are below `alphabet`, and fewer than UINT32_MAX. The caller releases the arrays.
 Suffixes sort_suffixes(std::span<const uint32_t> symbols, uint32_t alphabet, Memory memory,
                        Pause pause);
 

@@ -15,8 +15,7 @@ constexpr uint32_t kClassRanges[] = {
 constexpr int kRanges = std::size(kClassRanges);
 constexpr uint32_t kPages = 0x1100; // of 256 code points
 
-// For each page the range that holds its first code point, so that a look-up searches the ranges of
-// one page only.
+// For each page the range that holds its first code point: a look-up searches one page's ranges.
 constexpr std::array<uint16_t, kPages + 1> first_ranges() {
     std::array<uint16_t, kPages + 1> first{};
     int range = 0;
@@ -56,11 +55,9 @@ CharacterClass character_class(uint32_t code_point) {
     if (code_point >= kPages << 8)
         return kSeparator;
     const uint32_t* first = kClassRanges + kFirstRange[code_point >> 8];
-    // These are the ranges from the one that holds the page's first code point to the one that
-    // holds the next page's.
+    // From the range that holds the page's first code point to the one that holds the next page's.
     const uint32_t* last = kClassRanges + kFirstRange[(code_point >> 8) + 1] + 1;
-    // The key is greater than any class of this code point: the range before the upper bound holds
-    // it.
+    // Greater than any class of this code point: the range before the upper bound holds it.
     uint32_t key = code_point << 8 | 0xFF;
     return CharacterClass(*(std::upper_bound(first, last, key) - 1));
 }
@@ -80,8 +77,7 @@ uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
             return kInvalidCharacter;
         code_point = code_point << 6 | (at[i] & 0x3F);
     }
-    // Below these a shorter form exists, and a second form of the same text would give another
-    // fingerprint.
+    // Below these a shorter form exists; a second form of a text would give another fingerprint.
     constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
     if (code_point < kLeast[more] || code_point > 0x10FFFF ||
         (code_point >= 0xD800 && code_point <= 0xDFFF))

@@ -20,8 +20,7 @@ void add_up(const FeatureCount* features, size_t count, uint32_t ones[64], SimdL
         highest, [=]<SimdLevel level>() __attribute__((always_inline)) {
             using Vector = typename VectorAt<level>::Type;
             constexpr size_t kLanes = sizeof(Vector) / sizeof(uint32_t), kHalf = 32 / kLanes;
-            // There is a lane for each bit of the hash: 32 for its lower half and 32 for its upper
-            // one.
+            // A lane for each bit of the hash: 32 for its lower half and 32 for its upper one.
             Vector low[kHalf] = {}, high[kHalf] = {}, bits[kHalf];
             for (size_t i = 0; i < 32; i++)
                 bits[i / kLanes][i % kLanes] = uint32_t(1) << i;
@@ -30,8 +29,7 @@ void add_up(const FeatureCount* features, size_t count, uint32_t ones[64], SimdL
                 Vector low_hash = Vector{} + uint32_t(features[i].hash);
                 Vector high_hash = Vector{} + uint32_t(features[i].hash >> 32);
                 for (size_t part = 0; part < kHalf; part++) {
-                    // A comparison of vectors gives all ones or zeros, so the AND adds the weight
-                    // or nothing.
+                    // A comparison gives all ones or zeros, so the AND adds the weight or nothing.
                     low[part] += Vector((low_hash & bits[part]) == bits[part]) & weight;
                     high[part] += Vector((high_hash & bits[part]) == bits[part]) & weight;
                 }

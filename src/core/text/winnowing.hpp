@@ -83,8 +83,7 @@ class Winnower {
             end_shingle(shingle_.hash());
     }
 
-    // After the last word: the hashes, ascending, each once. They are valid until clear() or
-    // release().
+    // After the last word: the hashes, ascending, each once. Valid until clear() or release().
     FeatureHashes finish() { return set_.finish(); }
     // Takes out all words, and keeps the room for those of another text.
     void clear() {

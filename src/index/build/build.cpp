@@ -132,8 +132,7 @@ BuildTotals build_alone(const IndexBuild& build) {
 // Writes the metapage and the empty roots into the first blocks of an empty fork. An index without
 // rows is complete with these; a build with rows overwrites the roots.
 void write_first_pages(Relation index, ForkNumber fork, const Layout& layout) {
-    // Links to roots are computed from the tree's number (root_block()), so each root must get just
-    // its block.
+    // Links to roots are computed from the tree's number: each root must get just its block.
     for (BlockNumber block = 0; block <= BlockNumber(tree_count(layout)); block++) {
         Buffer buffer = extend_relation(index, fork);
         if (BufferGetBlockNumber(buffer) != block)

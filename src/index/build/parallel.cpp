@@ -46,8 +46,7 @@ struct SharedBuild {
     slock_t mutex;      // protects totals
     BuildTotals totals; // of the participants that have read their share
 
-    // One participant writes these in kPlanning. All read them in kWriting, without a lock, as the
-    // barrier lies between.
+    // One participant writes these in kPlanning; all read them in kWriting, behind a barrier.
     int range_counts[kMaxTrees];
     RangeStart ranges[kMaxTrees][kMaxRanges];
 
@@ -198,8 +197,7 @@ void merge_range(const Participant& self, int tree, const LeafRange& range, Leaf
     Merge<AnyEntry> runs;
     files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
         CHECK_FOR_INTERRUPTS();
-        // It takes the entries of each run from low on, up to high. The bounds are found by binary
-        // search.
+        // It takes each run's entries from low on, up to high: both are found by binary search.
         runs.add(run.part(run.count_before(range.low),
                           range.is_last ? run.count : run.count_before(range.high)));
     });
@@ -221,8 +219,7 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
     range.block = start->block;
     range.is_last = number + 1 == self.shared->range_counts[tree];
     if (!range.is_last) {
-        // The ranges of a tree are adjacent in the array and have no gaps: one's high is the next
-        // one's low.
+        // The ranges of a tree are adjacent and have no gaps: one's high is the next one's low.
         range.high = start[1].low;
         range.next_block = start[1].block;
     }
@@ -235,8 +232,7 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
     Pivots pivots = leaves.finish();
     TemporaryFile file =
         TemporaryFile::create(&self.shared->files, pivot_file_name(tree, number).text);
-    // They are in a file and not in shared memory, whose size must be known before the workers
-    // start.
+    // Not in shared memory, whose size must be known before the workers start.
     file.append(pivots.all().data(), pivots.all().size_bytes());
     file.close();
     pivots.release();
@@ -250,8 +246,7 @@ int write_ranges(const Participant& self) {
     // tree of a number by going on from its last one.
     int tree = 0, first = 0; // the number of the tree's first range
     for (;;) {
-        // The atomic counter gives each number to one participant, so a range has one writer and
-        // needs no lock.
+        // The counter gives each number to one participant, so a range needs no lock.
         auto next = int(pg_atomic_fetch_add_u32(&self.shared->next_range, 1));
         while (tree < tree_count(*self.build.layout) &&
                next >= first + self.shared->range_counts[tree])
@@ -359,8 +354,7 @@ void init_shared_build(SharedBuild* shared, const IndexBuild& build, ParallelCon
     // The memory of a participant follows from this, even if fewer workers start.
     shared->participants = context->nworkers + 1;
     SharedFileSetInit(&shared->files, context->seg);
-    // Participants join as they come, so nobody waits at the barrier for a worker that never
-    // starts.
+    // Participants join as they come: nobody waits for a worker that never starts.
     BarrierInit(&shared->barrier, 0);
     SpinLockInit(&shared->mutex);
     shared->totals = {};
@@ -440,8 +434,7 @@ int build_workers(const IndexBuild& build) {
 }
 
 bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* totals) {
-    // Until ExitParallelMode() the transaction cannot write rows, so leader and workers see the
-    // same.
+    // Until ExitParallelMode() the transaction writes no rows, so all see the same.
     EnterParallelMode();
     ParallelContext* context =
         CreateParallelContext(library_name(build.index), "simhash_build_worker", workers);

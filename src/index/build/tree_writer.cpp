@@ -12,8 +12,7 @@ void write_page(Relation index, Buffer buffer, Page image) {
     // Nobody else reads the page yet, but the checkpointer may write it.
     LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
     auto* header = reinterpret_cast<PageHeader>(image);
-    // WAL leaves the hole out, and replay fills it with zeros. We do the same, so that both pages
-    // are equal.
+    // WAL leaves the hole out, and replay fills it with zeros. So do we: both pages are equal.
     memset(image + header->pd_lower, 0, header->pd_upper - header->pd_lower);
     START_CRIT_SECTION();
     memcpy(BufferGetPage(buffer), image, BLCKSZ);
@@ -100,8 +99,7 @@ int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
     if (fitting == count)
         return count;
     size_t limit = target_ + slack_;
-    // We look for the end of a range before the target first, then behind it as far as one would be
-    // nearer.
+    // First an end of a range before the target, then one behind it, if that is nearer.
     int range_end = 0; // entries up to the end of a range near the target; 0: there is none
     for (int i = fitting, least = most_within(target_ - slack_ - 1, fitting); i > least; i--)
         if (begins_range(tree_, entries[i - 1], entries[i])) {
@@ -110,8 +108,7 @@ int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
             break;
         }
     int longest = most_within(limit, fitting);
-    // The first end behind the target is the nearest one there, and no farther than the one before
-    // it.
+    // The first end behind the target is the nearest there, no farther than the one before.
     for (int i = fitting + 1; i <= longest && i < count; i++)
         if (begins_range(tree_, entries[i - 1], entries[i]))
             return i;

@@ -24,8 +24,7 @@ class NewPages {
     void release();
 
   private:
-    // After this many taken pages a batch grows by one page. So hardly more than 1 page in 64 is
-    // left over at the end.
+    // After so many taken pages a batch grows by one: hardly more than 1 page in 64 is left over.
     static constexpr int kTakenForOneMore = 64;
 
     Relation index_;

@@ -77,8 +77,7 @@ size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* k
     }
     Answer answer{first, last, PageGetLSN(page), BufferGetBlockNumber(buffer), buffer};
     UnlockReleaseBuffer(buffer);
-    // The pages of an index that is not logged keep their LSN when they change, so there an LSN
-    // proves nothing.
+    // Pages of an index that is not logged change without a new LSN, so there it proves nothing.
     if (asked > 0 && RelationNeedsWAL(postings_.index))
         put(answer);
     return asked;

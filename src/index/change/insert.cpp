@@ -173,8 +173,7 @@ bool append_everywhere(Relation index, const LaneTrees& lane, Entry posting) {
 // Adds the posting of one lane, and its fingerprint to the lane's block tables. Expects no page
 // lock, leaves none.
 void insert_lane(Relation index, const LaneTrees& lane, Entry posting) {
-    // An insertion spends most of its time waiting for the leaves' memory. The waits overlap if we
-    // fetch all leaves first.
+    // An insertion mostly waits for the leaves' memory. The waits overlap if all are fetched first.
     fetch_leaves_ahead(lane, posting);
     if (lane.layout.table_count <= kMaxAppends && append_everywhere(index, lane, posting))
         return;
@@ -190,8 +189,7 @@ void insert_lane(Relation index, const LaneTrees& lane, Entry posting) {
         lane.insert_one(table, posting);
 }
 
-// Adds the postings of a row that has any number of fingerprints, each by itself. Expects no page
-// lock, leaves none.
+// Adds the postings of a row with any number of fingerprints. Expects no page lock, leaves none.
 void insert_postings(const LaneTrees& lane, std::span<const uint64_t> fingerprints, uint64_t tid) {
     constexpr size_t kAhead = 16; // postings whose leaves are fetched together
     LeafCursor leaves[kAhead];

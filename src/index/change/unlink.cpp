@@ -10,13 +10,11 @@ namespace simhash {
 
 void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> packed,
                   std::span<const Entry> tail) {
-    // Everything is written to generic WAL's copy of the page, so an error below leaves the page as
-    // it is.
+    // All is written to generic WAL's copy of the page: an error below leaves the page as it is.
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
     size_t bytes = encode_body(tree.kind, packed, tail, page_body(page), kBodyCapacity);
-    // A part of a leaf never encodes larger than the leaf did, so it fits unless it is out of
-    // order.
+    // A part of a leaf never encodes larger than the leaf: it fits unless it is out of order.
     if (bytes == 0)
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
                           "Entries of a leaf are out of order.");

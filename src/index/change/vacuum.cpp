@@ -48,8 +48,7 @@ TreeContext vacuum_table(const Vacuum* vacuum, int table) {
 
 // ---- Block tables ----
 
-// Takes the entries with these keys out of a packed part. Both ascend. Returns the new end of the
-// packed part.
+// Takes the entries with these keys out of a packed part. Both ascend. Returns its new end.
 Entry* without(Entry* packed, const Entry* packed_end, const uint64_t* keys,
                const uint64_t* keys_end) {
     Entry* kept = packed;
@@ -142,8 +141,7 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     }
 }
 
-// Removes the remembered fingerprints without a posting from the lane's block tables, and forgets
-// them.
+// Removes the remembered fingerprints without a posting from the block tables, and forgets them.
 void remove_from_tables(Vacuum* vacuum) {
     if (vacuum->removed_count == 0)
         return;
@@ -229,8 +227,7 @@ void sweep_tables(Vacuum* vacuum) {
 // ---- Postings ----
 
 void remember_removed(Vacuum* vacuum, uint64_t fingerprint) {
-    // Postings of one fingerprint follow one another in the packed part, so this drops most
-    // repeats.
+    // Postings of a fingerprint are adjacent in the packed part: this drops most repeats.
     if (vacuum->removed_count > 0 && vacuum->removed[vacuum->removed_count - 1] == fingerprint)
         return;
     Assert(vacuum->removed_count < vacuum->removed_room);
@@ -394,8 +391,7 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
 }
 
 void end_vacuum(Vacuum* vacuum) {
-    // This comes last: after a crash before this point the flag is still set, and the next VACUUM
-    // sweeps.
+    // Last: after a crash before this point the flag is still set, and the next VACUUM sweeps.
     if (vacuum->pending)
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, false);
     vacuum->answers.free();

@@ -369,8 +369,7 @@ void check_block_table(Check* check, int table) {
 
 // ---- Rows ----
 
-// The sorters that read_rows() fills: for each lane (fingerprint, TID), and for the other rows (0,
-// TID).
+// The sorters that read_rows() fills: (fingerprint, TID) for each lane, (0, TID) for other rows.
 struct Rows {
     std::span<ExternalSorter<Entry>> fingerprints; // of each lane
     ExternalSorter<Entry>* nulls;

@@ -101,8 +101,7 @@ void Conditions::add_value(Datum value, int radius, bool is_equality) {
 // Adds the condition of a ball around a center that has the lanes of a value one after another.
 void Conditions::add_lanes(const BitBall& ball) {
     uint64_t lanes[kMaxLanes];
-    // If the center has another number of lanes, every row is looked at, and the operator raises
-    // its error.
+    // Another number of lanes: every row is looked at, and the operator raises its error.
     if (read_lanes(ball, {lanes, size_t(lanes_.count)}))
         add_center(lanes, {lanes_.rule, ball.radius});
 }

@@ -22,14 +22,12 @@ class Conditions {
     bool want_fingerprints() const { return want_fingerprints_; }
     bool want_nulls() const { return want_nulls_; }
 
-    // Of values of one lane: rows must lie in all of these balls, of which the first is the
-    // smallest.
+    // Of values of one lane: rows must lie in all of these balls; the first is the smallest.
     std::span<const Ball> balls() const { return {balls_, ball_count_}; }
     // Of values of several lanes: rows lie within radius() of the value with these lanes.
     std::span<const uint64_t> center() const { return center_; }
     const ValueRadius& radius() const { return radius_; }
-    // Of values of any number of lanes: rows must have one of common_lanes(), if there is such a
-    // condition.
+    // Of values of any number of lanes: rows must have one of common_lanes(), if there are any.
     bool has_common_lanes() const { return has_common_; }
     std::span<const uint64_t> common_lanes() const { return common_.all(); }
     bool has_radius() const { return radius_.bits != kEverywhere.bits; }
@@ -52,8 +50,7 @@ class Conditions {
     void read_order(std::span<const ScanKeyData> order_bys);
     void apply(const KnownScope& scope);
 
-    // What the type of a ball holds beside a radius: a lane, a value of the column's type, or all
-    // lanes of a value.
+    // What a type of balls holds beside a radius: a lane, a value, or all lanes of a value.
     enum class BallKind : uint8 { kOfLane, kOfValue, kOfLanes };
     BallKind kind_of_ball(Oid type);
 

@@ -41,8 +41,7 @@ uint64_t LeafCursor::prefetch_leaf() {
     return end;
 }
 
-// Fetches the keys that the search will read, on this leaf and, if the range goes on there, the
-// next.
+// Fetches the keys that the search will read, on this leaf and, if the range goes on, the next.
 void LeafCursor::prefetch_keys() {
     uint64_t end = prefetch_leaf();
     if (end == 0 || end > last_)

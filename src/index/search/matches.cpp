@@ -37,16 +37,14 @@ void Matches::append(std::span<const uint64_t> fingerprints) {
 }
 
 void Matches::sort_by_distance(uint64_t target, int radius) {
-    // The matches beyond the radius go to the front, where they stay until clear_taken() has
-    // dropped the others.
+    // The matches beyond the radius go to the front, and stay when clear_taken() drops the others.
     uint64_t* end = fingerprints_ + count_;
     Ball near = {target, radius};
     uint64_t* first = std::partition(
         fingerprints_, end, [near](uint64_t fingerprint) { return !near.contains(fingerprint); });
     std::sort(first, end, [target](uint64_t a, uint64_t b) {
         int to_a = hamming_distance(a, target), to_b = hamming_distance(b, target);
-        // Those at equal distances need some order, so that the rows of one fingerprint come
-        // together.
+        // At equal distances the rows of one fingerprint must come together.
         return to_a != to_b ? to_a < to_b : a < b;
     });
     // Equal fingerprints are adjacent only because the comparison ends with their values.
@@ -67,8 +65,7 @@ void Matches::fetch_ahead() {
     size_t end = std::min(count_, next_ + kLookupsAhead);
     for (; fetched_ < end; fetched_++) {
         uint64_t fingerprint = fingerprints_[fetched_];
-        // The lookups are a ring: the cursor that is overwritten was taken kLookupsAhead matches
-        // ago.
+        // A ring: the cursor that is overwritten was taken kLookupsAhead matches ago.
         LeafCursor& lookup = lookups_[fetched_ % kLookupsAhead];
         lookup = LeafCursor(index_->posting_table(), {fingerprint, fingerprint});
         lookup.fetch_ahead();

@@ -15,8 +15,7 @@ class Matches {
     // on: the list is incomplete then. Skips the first one if it repeats the last one of the list.
     void add(std::span<const uint64_t> fingerprints);
     bool is_full() const { return is_full_; }
-    // Adds the fingerprints whether they fit into work_mem or not: those of a query, which is in
-    // memory already.
+    // Adds the fingerprints of a query, which is in memory, whether they fit into work_mem or not.
     void append(std::span<const uint64_t> fingerprints);
     size_t count() const { return count_; }
     std::span<const uint64_t> all() const { return {fingerprints_, count_}; }

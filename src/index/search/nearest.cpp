@@ -38,8 +38,7 @@ int NearestScan::find_greatest_radius() const {
     return greatest;
 }
 
-// True when the matches are too many to look them up one by one: a pass for each distance takes
-// less time then.
+// True when the matches are too many to look up one by one: a pass for each distance takes less.
 bool NearestScan::are_too_many() const {
     // In a small index the share would be a handful of matches.
     double few = std::max(index_->entries() * kFewMatches, 4 * kPassMatches);
@@ -131,8 +130,7 @@ int NearestScan::next_radius() const {
     return radius;
 }
 
-// Returns the distance from the target up to which a stage keeps matches, for itself and for later
-// stages.
+// Returns the distance up to which a stage keeps matches, for itself and for later stages.
 int NearestScan::far_radius() const {
     int radius = radius_;
     if (done_radius_ >= 0 && radius_ > kNearRadius && looks_ahead_)
@@ -163,8 +161,7 @@ bool NearestScan::begin_stage() {
     // A stage uses the plan of a query within its radius, so it finds every row up to there. That
     // makes the order exact: no later stage can find a nearer row.
     int radius = next_radius();
-    // If one distance would be left for another stage, this one takes it: two stages would cost
-    // nearly twice as much.
+    // If one distance is left for another stage, this one takes it: two cost nearly twice as much.
     bool is_last = radius >= greatest_radius_ - (done_radius_ < 0 ? 0 : 1);
     radius_ = is_last ? greatest_radius_ : radius;
     step_ = Step::kStage;

@@ -49,8 +49,7 @@ class NearestScan {
     Progress go_on();
     // No row that was not returned yet is nearer than this.
     int frontier() const;
-    // True when the next step is a pass over the posting table, belongs to one, or costs about as
-    // much.
+    // True when the next step is in a pass over the posting table, or costs about as much.
     bool is_at_pass();
 
   private:

@@ -55,8 +55,7 @@ LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks) : index_
     // Two to four slots a leaf, so that a slot begins on nearly every leaf. The array has to hold
     // the notes of all trees, or they would overwrite one another.
     slot_bits_ = std::min(std::max(int(std::bit_width(leaves)) + 1, kMinSlotBits), room);
-    // The trees of an index stand side by side; indexes may overlap, and then overwrite each
-    // other's notes.
+    // The trees of an index stand side by side; indexes may overlap, and overwrite each other's.
     base_ = index_hash + (uint32(tree.number) << slot_bits_);
     // A temporary index has no notes: its pages are in local buffers, and a shared buffer may hold
     // a page that differs in the session only. The null table has none: all its keys are 0.

@@ -39,8 +39,7 @@ class LeafNotes {
 
     static void prefetch_tail(const LeafHint& hint);
 
-    // Returns the note on the leaf of a key as a hint, or an empty hint if there is none. Expects
-    // no lock.
+    // Returns the note on the leaf of a key as a hint, empty if there is none. Expects no lock.
     LeafHint look_up(uint64_t key);
     // Counts distrust down, and returns whether notes are trusted: not the next kDistrust times
     // after a note named a buffer that another page had taken. The caller then asks the server for

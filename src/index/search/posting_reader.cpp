@@ -83,8 +83,7 @@ bool PostingReader::next_leaf() {
         begun_ = true;
         LeafReader reader = cursor_.lock(index_->snapshot);
         int count = read_postings(cursor_, reader, filter_, index_->yield());
-        // We move the position while the leaf is locked: fence and link must be of the same moment
-        // as the entries.
+        // The position moves while the leaf is locked: fence, link and entries are of one moment.
         cursor_.go_on();
         // With the pin VACUUM gets no cleanup lock on this leaf, so it cannot end, and the TIDs
         // that we return are not recycled (rule 4).

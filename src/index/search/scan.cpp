@@ -240,8 +240,7 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
 void index_rescan(IndexScanDesc desc, ScanKey keys, int key_count, ScanKey order_bys,
                   int order_by_count) {
     Scan* scan = scan_state(desc);
-    // The pin goes now: nobody uses the last TIDs any more, and the next row may never be asked
-    // for.
+    // Nobody uses the last TIDs any more, and the next row may never be asked for.
     scan->stop();
     if (keys != nullptr && key_count > 0)
         memmove(desc->keyData, keys, key_count * sizeof(ScanKeyData));

@@ -17,8 +17,7 @@
 // server sorts them. Otherwise the distances of all rows that are left are added up
 // (whole_distances.hpp).
 //
-// The server compares each row with the query again, so a row may be returned that lies beyond the
-// radius.
+// The server compares each row with the query again: a row beyond the radius may be returned.
 #pragma once
 
 #include "index/search/lane_scan.hpp"

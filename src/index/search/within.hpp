@@ -18,8 +18,7 @@ class WithinScan {
     // Begins a scan of all rows that lie in `ball` and in all `others`. If it finds more than `few`
     // matches, it holds them back.
     void start(Ball ball, std::span<const Ball> others, size_t few = SIZE_MAX);
-    // Loads the postings of the next leaf. Returns false at the end, and while matches are held
-    // back.
+    // Loads the next leaf's postings. Returns false at the end, and while matches are held back.
     bool next_leaf();
     // Lets those of the matches go on that lie within a radius, at most the ball's.
     void release(int radius);

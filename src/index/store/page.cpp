@@ -129,8 +129,7 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
         report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
     if (meta->checksum != meta_checksum(meta))
         report_corruption(index, kMetaBlock, "The metapage's checksum is wrong.");
-    // The catalog and the metapage must agree: otherwise scans would XOR another hash than the
-    // build.
+    // The catalog and the metapage must agree, or scans would XOR another hash than the build.
     if (meta->scope_columns != scope_columns(index))
         report_corruption(index, kMetaBlock, "The metapage's scope has other columns.");
 }

@@ -127,8 +127,7 @@ Buffer try_descend(const TreeContext& tree, Entry key, int level, BufferLockMode
         // unlinked in between, so move_right() checks its fences.
         BlockNumber child = child_of(tree, buffer, key);
         UnlockReleaseBuffer(buffer);
-        // We count levels instead of reading them, so the descent ends even where links are
-        // damaged.
+        // Levels are counted, not read: the descent ends even where links are damaged.
         at--;
         buffer = move_right(tree, child, key, at, at == level ? lock_mode : BUFFER_LOCK_SHARE,
                             Link::kNew, hops);

@@ -114,8 +114,7 @@ SIMHASH_FUNCTION(simhash_bit_lanes) {
 // The type modifier of bit(n) is n; without one the length is not known.
 SIMHASH_FUNCTION(simhash_bit_lane_layout) {
     int bit_count = PG_GETARG_INT32(0);
-    // bit varying, or bit without a length, has the type modifier -1. An index on it is refused
-    // (first_column.cpp).
+    // bit varying, or bit without a length: -1. first_column.cpp refuses an index on it.
     if (bit_count < 1)
         PG_RETURN_NULL();
     require_indexable(bit_count);

@@ -62,12 +62,10 @@ inline VarBit* center(BitBall* ball) {
     return &ball->center;
 }
 
-// Reads the center as lanes, 64 bits each, one after another. Returns false if it has another
-// number of them.
+// Reads the center as lanes, 64 bits each. Returns false if it has another number of them.
 bool read_lanes(const BitBall& ball, std::span<uint64_t> lanes);
 
-// Makes a ball around a value of type bit in the current memory context. A radius beyond int32
-// saturates.
+// Makes a ball around a value of type bit, in the current context. A radius beyond int32 saturates.
 BitBall* make_bit_ball(Datum center_code, int64 radius);
 
 } // namespace simhash

@@ -27,8 +27,7 @@ SIMHASH_FUNCTION(simhash_hamming_bigint) {
 }
 
 SIMHASH_FUNCTION(simhash_hamming_within_bigint) {
-    // A bigint holds any radius, so none is out of range: a negative one has no row, and one of 64
-    // or more has all.
+    // A bigint holds any radius: a negative one has no row, and one of 64 or more has all.
     PG_RETURN_BOOL(distance_of_first_two(fcinfo) <= PG_GETARG_INT64(2));
 }
 

@@ -56,8 +56,7 @@ inline int32 saturate_to_int32(int64 radius) {
 // as in the types of the server.
 enum class Parsed { kOk, kSyntax, kRange };
 
-// Moves *text past spaces, this character and the spaces after it. Returns false if another
-// character stands there.
+// Moves *text past spaces, this character and spaces. Returns false at another character.
 bool skip_character(const char** text, char character);
 // Reads a bigint, and moves *text past it.
 Parsed parse_bigint(const char** text, int64* number);

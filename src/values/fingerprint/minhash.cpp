@@ -66,8 +66,7 @@ Datum code_of_bits(FunctionCallInfo fcinfo, AddFeatures add_features) {
 // Returns the code of the features that `add_features` adds to minima; `argument` is the place of
 // its number of bits among the function's arguments.
 Datum code_of(FunctionCallInfo fcinfo, int argument, auto add_features) {
-    // Each of the three numbers of bits is a class that the compiler makes. The definition goes on
-    // to 1 024 bits.
+    // A class for each of three numbers of bits. The definition goes on to 1 024 bits.
     int bits = PG_ARGISNULL(argument) ? kDefaultBits : PG_GETARG_INT32(argument);
     switch (bits) {
     case 64:

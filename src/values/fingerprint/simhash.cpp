@@ -117,8 +117,7 @@ SIMHASH_FUNCTION(simhash_tsvector) {
     const WordEntry* lexemes = ARRPTR(document);
     Votes votes;
     for (int i = 0; i < document->size; i++) {
-        // A tsvector has at most 1 MB of lexemes, so the loop ends soon and looks for no
-        // interrupts.
+        // A tsvector has at most 1 MB of lexemes: the loop looks for no interrupts.
         int positions = lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0;
         uint64_t hash =
             hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len);
@@ -211,8 +210,7 @@ SIMHASH_FUNCTION(simhash_features) {
     each_feature(features, width, source.source(), list);
     for (size_t i = 0; i < list.listed.size(); i++) {
         const ListedFeature& feature = list.listed[i];
-        // This is the feature as simhash() hashes it, normalised and folded, in the server's
-        // encoding.
+        // The feature as simhash() hashes it, normalised and folded, in the server's encoding.
         text* shown = shown_as_server_text(&list.texts[feature.begin], feature.bytes);
         Datum values[] = {PointerGetDatum(shown),
                           Int32GetDatum(int(std::min(feature.frequency, uint32_t(PG_INT32_MAX))))};

@@ -1,5 +1,4 @@
-// near_duplicate() and the operator =~~ of texts: whether two documents are near-duplicates. They
-// are where
+// near_duplicate() and the operator =~~ of texts. Two documents are near-duplicates where
 //
 //   - one of their lanes (core/text/document_lanes.hpp) lies within near_radius(similarity), and
 //   - the similarity of their sets of shingles is at least `similarity`.

@@ -43,8 +43,7 @@ ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
     return set;
 }
 
-// Two texts by `compare`, set_similarity() or set_containment(), which says whether there is a
-// result.
+// Two texts by `compare`, set_similarity() or set_containment(): whether there is a result.
 Datum compare_texts(FunctionCallInfo fcinfo,
                     bool (*compare)(FeatureHashes a, FeatureHashes b, double* result)) {
     FeatureKind features = features_argument(fcinfo, 2);
@@ -68,8 +67,7 @@ Datum compare_texts(FunctionCallInfo fcinfo,
 
 // ---- text form and binary form ----
 
-// A set that was not made here may be in disorder. Then comparisons, which merge two sorted sets,
-// would be wrong.
+// A set that was not made here may be in disorder, and comparisons merge sorted sets.
 bool are_possible(int width, FeatureHashes hashes) {
     return width >= 1 && width <= kMaxWidth &&
            std::adjacent_find(hashes.begin(), hashes.end(), std::greater_equal()) == hashes.end();
@@ -105,8 +103,7 @@ ShingleSet* parse_shingle_set(const char* text) {
     size_t count = size_t(end - at) / kHashDigits;
     ShingleSet* set = make_shingle_set(features, width, count);
     for (size_t i = 0; i < count; i++, at += kHashDigits)
-        // All 16 characters must be digits of one number; from_chars() stops at the first other
-        // one.
+        // All 16 characters must be digits; from_chars() stops at the first other one.
         if (std::from_chars(at, at + kHashDigits, set->hashes[i], 16).ptr != at + kHashDigits)
             return nullptr;
     // Hashes out of order would compare as if some were missing.
