@@ -112,18 +112,17 @@ void check_lane_count(Relation index) {
     // The count is 0 where the type modifier does not tell it, as of minhash_code().
     int count = lane_layout(index).count;
     if (count < 1)
-        ereport(ERROR,
-                (errcode(ERRCODE_DATATYPE_MISMATCH),
-                 errmsg("the first column of a simhash index must have values of one length"),
-                 errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
-                 hint_of_length(column_in_sql(index, 0))));
+        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+                errmsg("the first column of a simhash index must have values of one length"),
+                errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
+                hint_of_length(column_in_sql(index, 0)));
     // Trees are numbered by a byte, and each lane has some.
     if (count > kMaxLanes)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a simhash index cannot keep values of more than %d bits",
-                               kMaxLanes * kFingerprintBits),
-                        errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
-                        errhint("Index a part of the values, such as their first 1024 bits.")));
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("a simhash index cannot keep values of more than %d bits",
+                       kMaxLanes * kFingerprintBits),
+                errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
+                errhint("Index a part of the values, such as their first 1024 bits."));
 }
 
 // True when the columns identify a row: a unique index of the table has no others.
@@ -186,13 +185,12 @@ void check_first_column(Relation heap, Relation index, const IndexInfo* info) {
     bool computes = OidIsValid(index_getprocid(index, 1, kValueLanes));
     bool are_lanes = !computes_lanes(index);
     if (are_lanes && computes)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("a simhash index does not compute the lanes of a bigint"),
-                 errdetail("Its operator class has support function %d, but a bigint is its own "
-                           "lane.",
-                           kValueLanes),
-                 errhint("Index an expression by the default operator class.")));
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("a simhash index does not compute the lanes of a bigint"),
+                errdetail("Its operator class has support function %d, but a bigint is its own "
+                          "lane.",
+                          kValueLanes),
+                errhint("Index an expression by the default operator class."));
     if (are_lanes)
         return;
     if (computes) {
@@ -200,31 +198,30 @@ void check_first_column(Relation heap, Relation index, const IndexInfo* info) {
         return;
     }
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);
-    ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                    errmsg("the first column of a simhash index must be a fingerprint, of type "
-                           "bigint or bit, or a document, of type text"),
-                    errdetail("Column \"%s\" is of type %s.", NameStr(column->attname),
-                              format_type_with_typemod(column->atttypid, column->atttypmod)),
-                    numbers_rows(heap, index, info) ? hint_of_order(index) : hint_of_type(index)));
+    ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+            errmsg("the first column of a simhash index must be a fingerprint, of type "
+                   "bigint or bit, or a document, of type text"),
+            errdetail("Column \"%s\" is of type %s.", NameStr(column->attname),
+                      format_type_with_typemod(column->atttypid, column->atttypmod)),
+            numbers_rows(heap, index, info) ? hint_of_order(index) : hint_of_type(index));
 }
 
 void warn_of_keys(Relation heap, Relation index, const IndexInfo* info) {
     if (!computes_lanes(index) && numbers_rows(heap, index, info))
         ereport(WARNING,
-                (errmsg("index \"%s\" takes column \"%s\" as the fingerprint",
-                        RelationGetRelationName(index), column_in_sql(index, 0)),
-                 errdetail("Its values identify the rows of the table."), hint_of_order(index)));
+                errmsg("index \"%s\" takes column \"%s\" as the fingerprint",
+                       RelationGetRelationName(index), column_in_sql(index, 0)),
+                errdetail("Its values identify the rows of the table."), hint_of_order(index));
     Bitmapset* scope = nullptr;
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
         if (info->ii_IndexAttrNumbers[i] > 0)
             scope = bms_add_member(scope, info->ii_IndexAttrNumbers[i]);
     // Expressions are left out of `scope`: of these we cannot tell.
     if (identify_row(heap, scope))
-        ereport(
-            WARNING,
-            (errmsg("each scope of index \"%s\" has one row", RelationGetRelationName(index)),
-             errdetail("The columns after the first identify the rows of the table."),
-             errhint("To search all rows, write USING simhash (%s).", column_in_sql(index, 0))));
+        ereport(WARNING,
+                errmsg("each scope of index \"%s\" has one row", RelationGetRelationName(index)),
+                errdetail("The columns after the first identify the rows of the table."),
+                errhint("To search all rows, write USING simhash (%s).", column_in_sql(index, 0)));
 }
 
 } // namespace simhash

@@ -98,12 +98,10 @@ bool check_operator(Form_pg_amop amop, Oid type, ClassKind kind, const char* fam
     Oid result = get_op_rettype(amop->amopopr);
     valid &= result == (amop->amoppurpose == AMOP_ORDER ? INT4OID : BOOLOID);
     if (!valid)
-        ereport(
-            INFO,
-            (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-             errmsg("operator family \"%s\" of access method %s contains operator %s with wrong "
-                    "signature or strategy number %d",
-                    family, "simhash", format_operator(amop->amopopr), amop->amopstrategy)));
+        ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+                errmsg("operator family \"%s\" of access method %s contains operator %s with wrong "
+                       "signature or strategy number %d",
+                       family, "simhash", format_operator(amop->amopopr), amop->amopstrategy));
     return valid;
 }
 
@@ -130,21 +128,19 @@ bool has_signature_of(const FormData_pg_amproc& amproc) {
 bool check_function(Form_pg_amproc amproc, const char* family) {
     bool valid = has_signature_of(*amproc);
     if (!valid)
-        ereport(
-            INFO,
-            (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-             errmsg("operator family \"%s\" of access method %s contains function %s with wrong "
-                    "signature for support number %d",
-                    family, "simhash", format_procedure(amproc->amproc), amproc->amprocnum)));
+        ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+                errmsg("operator family \"%s\" of access method %s contains function %s with wrong "
+                       "signature for support number %d",
+                       family, "simhash", format_procedure(amproc->amproc), amproc->amprocnum));
     return valid;
 }
 
 // Reports a member that the family must have and lacks.
 bool require_member(bool is_there, const char* family, const char* what, int number) {
     if (!is_there)
-        ereport(INFO, (errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-                       errmsg("operator family \"%s\" of access method %s is missing %s %d", family,
-                              "simhash", what, number)));
+        ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+                errmsg("operator family \"%s\" of access method %s is missing %s %d", family,
+                       "simhash", what, number));
     return is_there;
 }
 

@@ -152,14 +152,14 @@ ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes) {
         return ValueLanes::kNone;
     // The trees of a missing lane would lack the row.
     if (!lanes->have_any_number() && found.size() != lanes->fixed_count())
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("a value has another number of lanes than index \"%s\" keeps",
-                               RelationGetRelationName(index)),
-                        errdetail("The operator class computes %zu; the index keeps %zu.",
-                                  found.size(), lanes->fixed_count()),
-                        errhint("Support function %d of the operator class must tell how many "
-                                "lanes its support function %d computes.",
-                                kLaneLayout, kValueLanes)));
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("a value has another number of lanes than index \"%s\" keeps",
+                       RelationGetRelationName(index)),
+                errdetail("The operator class computes %zu; the index keeps %zu.", found.size(),
+                          lanes->fixed_count()),
+                errhint("Support function %d of the operator class must tell how many "
+                        "lanes its support function %d computes.",
+                        kLaneLayout, kValueLanes));
     // The array may stand at an address that is no multiple of 8.
     memcpy(lanes->resize(found.size()).data(), found.data(), found.size_bytes());
     return ValueLanes::kFound;

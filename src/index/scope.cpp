@@ -128,21 +128,19 @@ void check_scope(Relation index) {
         Oid type = TupleDescAttr(columns, i)->atttypid;
         Oid function = index_getprocid(index, AttrNumber(i + 1), kHashScope);
         if (!OidIsValid(function))
-            ereport(
-                ERROR,
-                (errcode(ERRCODE_UNDEFINED_FUNCTION),
-                 errmsg("the operator class of column \"%s\" has no support function %d", column,
-                        kHashScope),
-                 errdetail("A column of a simhash index after the first is hashed."),
-                 errhint("Write an expression of another type, or create an operator class with "
-                         "FUNCTION %d, the type's extended hash function.",
-                         kHashScope)));
+            ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+                    errmsg("the operator class of column \"%s\" has no support function %d", column,
+                           kHashScope),
+                    errdetail("A column of a simhash index after the first is hashed."),
+                    errhint("Write an expression of another type, or create an operator class with "
+                            "FUNCTION %d, the type's extended hash function.",
+                            kHashScope));
         if (!can_hash_contents(function, type))
-            ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
-                            errmsg("column \"%s\" of type %s cannot be hashed", column,
-                                   format_type_be(type)),
-                            errdetail("What the type is made of has no extended hash function."),
-                            errhint("Use a column of another type.")));
+            ereport(
+                ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+                errmsg("column \"%s\" of type %s cannot be hashed", column, format_type_be(type)),
+                errdetail("What the type is made of has no extended hash function."),
+                errhint("Use a column of another type."));
     }
 }
 
@@ -153,12 +151,12 @@ void warn_of_exclusion(Relation index, const IndexInfo* info) {
         if (info->ii_ExclusionStrats[i] != kEqual)
             ereport(
                 WARNING,
-                (errmsg("exclusion constraint \"%s\" reads the whole index at each insertion",
-                        RelationGetRelationName(index)),
-                 errdetail("Column \"%s\" is compared by %s.",
-                           NameStr(TupleDescAttr(RelationGetDescr(index), i)->attname),
-                           format_operator(info->ii_ExclusionOps[i])),
-                 errhint("Write the column that is searched first, and after it a scope WITH =.")));
+                errmsg("exclusion constraint \"%s\" reads the whole index at each insertion",
+                       RelationGetRelationName(index)),
+                errdetail("Column \"%s\" is compared by %s.",
+                          NameStr(TupleDescAttr(RelationGetDescr(index), i)->attname),
+                          format_operator(info->ii_ExclusionOps[i])),
+                errhint("Write the column that is searched first, and after it a scope WITH =."));
 }
 
 } // namespace simhash

@@ -29,10 +29,10 @@ Value named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
     for (const Name<Value>& known : names)
         appendStringInfo(&accepted, "%s\"%s\"", accepted.len > 0 ? ", " : "", known.name);
     // At most 64 bytes of a long value are shown, cut between characters.
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("invalid value for parameter \"%s\": \"%.*s\"", parameter,
-                           pg_mbcliplen(name, int(length), 64), name),
-                    errhint("Accepted values are %s.", accepted.data)));
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("invalid value for parameter \"%s\": \"%.*s\"", parameter,
+                   pg_mbcliplen(name, int(length), 64), name),
+            errhint("Accepted values are %s.", accepted.data));
 }
 
 constexpr Name<FeatureKind> kFeatureNames[] = {{"words", FeatureKind::kWords},
@@ -69,19 +69,19 @@ HashKind hash_argument(FunctionCallInfo fcinfo, int argument) {
 int width_argument(FunctionCallInfo fcinfo, int argument, int default_width) {
     int width = PG_ARGISNULL(argument) ? default_width : PG_GETARG_INT32(argument);
     if (width < 1 || width > kMaxWidth)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("invalid value for parameter \"width\": %d", width),
-                        errhint("Accepted values are 1 to %d.", kMaxWidth)));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("invalid value for parameter \"width\": %d", width),
+                errhint("Accepted values are 1 to %d.", kMaxWidth));
     return width;
 }
 
 __int128 weight_argument(double weight) {
     __int128 fixed;
     if (!fixed_point_weight(weight, &fixed))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid weight"),
-                        errdetail("The weight is %.15g.", weight),
-                        errhint("Weights are finite numbers between %.0f and %.0f.",
-                                -kGreatestWeight, kGreatestWeight)));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid weight"),
+                errdetail("The weight is %.15g.", weight),
+                errhint("Weights are finite numbers between %.0f and %.0f.", -kGreatestWeight,
+                        kGreatestWeight));
     return fixed;
 }
 
@@ -89,28 +89,27 @@ double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
     double share = PG_GETARG_FLOAT8(argument);
     // The test is written so that NaN fails, too.
     if (!(share >= 0 && share <= 1))
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is out of range", what),
-                 errdetail("The %s is %.15g.", what, share), errhint("Use a number from 0 to 1.")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("%s is out of range", what),
+                errdetail("The %s is %.15g.", what, share), errhint("Use a number from 0 to 1."));
     return share;
 }
 
 size_t positive_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
     int value = PG_GETARG_INT32(argument);
     if (value < 1)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("invalid value for parameter \"%s\": %d", what, value),
-                        errhint("It is 1 or more.")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("invalid value for parameter \"%s\": %d", what, value),
+                errhint("It is 1 or more."));
     return size_t(value);
 }
 
 Elements array_elements(ArrayType* array, const char* what) {
     // An empty array has no dimension.
     if (ARR_NDIM(array) > 1)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("%s must be a one-dimensional array", what),
-                        errdetail("The array has %d dimensions.", ARR_NDIM(array)),
-                        errhint("Unnest it and aggregate the elements with array_agg().")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("%s must be a one-dimensional array", what),
+                errdetail("The array has %d dimensions.", ARR_NDIM(array)),
+                errhint("Unnest it and aggregate the elements with array_agg()."));
     Elements elements;
     int16 length;
     bool by_value;

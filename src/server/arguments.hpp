@@ -55,8 +55,8 @@ inline MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
     // SQL may call a transition function that is not strict with NULL for the state. Then there is
     // no group, and no context that could keep one.
     if (AggCheckCallContext(fcinfo, &context) == 0)
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("aggregate function called in non-aggregate context")));
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("aggregate function called in non-aggregate context"));
     return context;
 }
 

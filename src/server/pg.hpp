@@ -182,8 +182,7 @@ inline void write_at(File file, const void* data, size_t bytes, int64 position) 
     if (written != decltype(written)(bytes)) {
         if (errno == 0)
             errno = ENOSPC;
-        ereport(ERROR,
-                (errcode_for_file_access(), errmsg("could not write to temporary file: %m")));
+        ereport(ERROR, errcode_for_file_access(), errmsg("could not write to temporary file: %m"));
     }
 }
 
@@ -192,12 +191,11 @@ inline void read_at(File file, void* out, size_t bytes, int64 position) {
     auto done =
         FileRead(file, static_cast<char*>(out), int(bytes), position, WAIT_EVENT_BUFFILE_READ);
     if (done < 0)
-        ereport(ERROR,
-                (errcode_for_file_access(), errmsg("could not read from temporary file: %m")));
+        ereport(ERROR, errcode_for_file_access(), errmsg("could not read from temporary file: %m"));
     if (done != decltype(done)(bytes))
-        ereport(ERROR, (errcode_for_file_access(),
-                        errmsg("could not read from temporary file: read only %zu of %zu bytes",
-                               size_t(done), bytes)));
+        ereport(ERROR, errcode_for_file_access(),
+                errmsg("could not read from temporary file: read only %zu of %zu bytes",
+                       size_t(done), bytes));
 }
 
 // ---- the access method ----

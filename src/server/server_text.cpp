@@ -146,9 +146,9 @@ void add_words(const text* value, WordHashes* words) {
     // The core numbers the words of two texts, and marks between them, by 32 bits.
     constexpr size_t kMost = (size_t{1} << 30) - 1;
     if (size_t count = words->words().size(); count > kMost)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a document has too many words to look for passages"),
-                        errdetail("It has %zu, and the most are %zu.", count, kMost)));
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("a document has too many words to look for passages"),
+                errdetail("It has %zu, and the most are %zu.", count, kMost));
 }
 
 uint64_t hash_server_text(HashKind kind, Datum value) {
@@ -169,10 +169,9 @@ text* shown_as_server_text(const uint8_t* utf8, size_t bytes) {
     int encoding = GetDatabaseEncoding();
     Oid conversion = FindDefaultConversionProc(PG_UTF8, encoding);
     if (!OidIsValid(conversion)) // the words of pg_do_encoding_conversion(), which are translated
-        ereport(ERROR, (errcode(ERRCODE_UNDEFINED_FUNCTION),
-                        errmsg("default conversion function for encoding \"%s\" to \"%s\" does not "
-                               "exist",
-                               pg_encoding_to_char(PG_UTF8), pg_encoding_to_char(encoding))));
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
+                errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
+                       pg_encoding_to_char(PG_UTF8), pg_encoding_to_char(encoding)));
     // The pieces that can be converted, and between them the characters that cannot.
     StringInfoData shown;
     initStringInfo(&shown);

@@ -22,8 +22,8 @@ class TemporaryFile {
     static TemporaryFile open(SharedFileSet* set, const char* name) {
         TemporaryFile file(FileSetOpen(&set->fs, name, O_RDONLY));
         if (file.exists() && (file.size_ = FileSize(file.file_)) < 0)
-            ereport(ERROR, (errcode_for_file_access(),
-                            errmsg("could not determine size of temporary file \"%s\": %m", name)));
+            ereport(ERROR, errcode_for_file_access(),
+                    errmsg("could not determine size of temporary file \"%s\": %m", name));
         return file;
     }
 

@@ -83,29 +83,27 @@ void check_same_radius(WindowObject window, int64 rows, int32 radius, bool radiu
         Datum value = WinGetFuncArgInPartition(window, 1, int(row), WINDOW_SEEK_HEAD, false,
                                                &is_null, &is_out);
         if (is_null != radius_is_null || (!is_null && DatumGetInt32(value) != radius))
-            ereport(
-                ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("radius of simhash_cluster must be the same in all rows of a partition"),
-                 errhint("Use a constant, or add the radius to PARTITION BY.")));
+            ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("radius of simhash_cluster must be the same in all rows of a partition"),
+                    errhint("Use a constant, or add the radius to PARTITION BY."));
     }
 }
 
 void check_row_count(int64 rows) {
     if (rows > INT_MAX) // what a window function can address
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("partition is too large for simhash_cluster"),
-                        errdetail("It has %lld rows; the limit is %d.",
-                                  static_cast<long long>(rows), INT_MAX)));
+        ereport(
+            ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+            errmsg("partition is too large for simhash_cluster"),
+            errdetail("It has %lld rows; the limit is %d.", static_cast<long long>(rows), INT_MAX));
 }
 
 // The arguments of a row are evaluated when the rows are collected and when the row is returned.
 // Both must give the same.
 void check_not_volatile(FunctionCallInfo fcinfo) {
     if (contain_volatile_functions(fcinfo->flinfo->fn_expr))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("arguments of simhash_cluster must not be volatile"),
-                        errhint("Compute them in a subquery first.")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("arguments of simhash_cluster must not be volatile"),
+                errhint("Compute them in a subquery first."));
 }
 
 // Reads the partition's rows. One whose fingerprint is NULL is in no cluster, and keeps its place.
@@ -128,14 +126,14 @@ void collect_rows(WindowObject window, int64 rows, Collector* collector, RowName
 [[noreturn]] void report_memory(void* fingerprints, size_t linked) {
     size_t allowed = get_hash_memory_limit();
     double needed = double(*static_cast<size_t*>(fingerprints)) * kBytesPerFingerprint;
-    ereport(ERROR, (errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-                    errmsg("not enough memory to link the fingerprints of clusters"),
-                    errdetail("%zu fingerprints are linked to a smaller one so far, and work_mem "
-                              "with hash_mem_multiplier allows %zu kB.",
-                              linked, allowed / 1024),
-                    errhint("Set work_mem to '%.0fMB' for this query, which is enough whatever the "
-                            "clusters are.",
-                            ceil(needed / 1024 / 1024 / hash_mem_multiplier))));
+    ereport(ERROR, errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+            errmsg("not enough memory to link the fingerprints of clusters"),
+            errdetail("%zu fingerprints are linked to a smaller one so far, and work_mem "
+                      "with hash_mem_multiplier allows %zu kB.",
+                      linked, allowed / 1024),
+            errhint("Set work_mem to '%.0fMB' for this query, which is enough whatever the "
+                    "clusters are.",
+                    ceil(needed / 1024 / 1024 / hash_mem_multiplier)));
 }
 
 // The clusters of a finished set, in the current memory context. Their table gets four fifths of

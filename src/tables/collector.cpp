@@ -69,9 +69,9 @@ size_t searched_within(size_t bytes, size_t bytes_of_each) {
 
 void check_radius(int32 radius, int greatest) {
     if (radius < 0 || radius > greatest)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("radius is out of range"),
-                        errdetail("The radius is %d.", radius),
-                        errhint("Use a radius between 0 and %d.", greatest)));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("radius is out of range"),
+                errdetail("The radius is %d.", radius),
+                errhint("Use a radius between 0 and %d.", greatest));
 }
 
 Collector::Collector(MemoryContext context)

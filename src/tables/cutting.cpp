@@ -242,10 +242,10 @@ bool CuttingWorkers::receive(int number, bool wait) {
     void* message;
     shm_mq_result result = shm_mq_receive(worker.documents, &bytes, &message, !wait);
     if (result == SHM_MQ_DETACHED)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("lost connection to a worker that cuts texts"),
-                        errhint("The server's log may say why. Try again, or SET "
-                                "max_parallel_workers_per_gather = 0.")));
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("lost connection to a worker that cuts texts"),
+                errhint("The server's log may say why. Try again, or SET "
+                        "max_parallel_workers_per_gather = 0."));
     if (result != SHM_MQ_SUCCESS)
         return false;
     if (worker.batches == 0) {
@@ -278,7 +278,7 @@ void CuttingWorkers::finish() {
     if (segment_ != nullptr)
         dsm_detach(segment_);
     pfree(batch_.data);
-    ereport(DEBUG1, (errmsg_internal("simhash: workers cut %zu of %zu texts", given_, texts_)));
+    ereport(DEBUG1, errmsg_internal("simhash: workers cut %zu of %zu texts", given_, texts_));
 }
 
 } // namespace simhash

@@ -35,10 +35,9 @@ PairsState* new_state(MemoryContext context, std::optional<int32> radius) {
 
 void check_same_radius(std::optional<int32> radius, std::optional<int32> of_state) {
     if (radius != of_state)
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("radius of simhash_pairs_agg must be the same in all rows of a group"),
-                 errhint("Use a constant, or add the radius to GROUP BY.")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("radius of simhash_pairs_agg must be the same in all rows of a group"),
+                errhint("Use a constant, or add the radius to GROUP BY."));
 }
 
 // The pairs of a group: (a, b), in order. Collects at most as many as an array has.
@@ -71,11 +70,11 @@ class GroupPairs {
     static constexpr size_t kMost = (MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / kRowBytes;
 
     [[noreturn]] static void report_too_many() {
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("too many pairs for an array"),
-                 errdetail("There are more than %zu pairs.", kMost),
-                 errhint("Use a smaller radius or smaller groups, or simhash_pairs('SELECT "
-                         "id, fp FROM ...', radius), which has no such limit.")));
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("too many pairs for an array"),
+                errdetail("There are more than %zu pairs.", kMost),
+                errhint("Use a smaller radius or smaller groups, or simhash_pairs('SELECT "
+                        "id, fp FROM ...', radius), which has no such limit."));
     }
 
     ExternalSorter<Pair> sorter_;

@@ -196,12 +196,11 @@ SIMHASH_FUNCTION(simhash_passage_pairs) {
     });
     if (int64 count = pairs.widespread(); count > 0)
         ereport(NOTICE,
-                (errmsg_plural("%lld hash is of more documents than %zu, and pairs none of them",
-                               "%lld hashes are of more documents than %zu, and pair none of "
-                               "them",
-                               static_cast<unsigned long>(count), static_cast<long long>(count),
-                               most_documents),
-                 errhint("The argument most_documents sets this number.")));
+                errmsg_plural("%lld hash is of more documents than %zu, and pairs none of them",
+                              "%lld hashes are of more documents than %zu, and pair none of them",
+                              static_cast<unsigned long>(count), static_cast<long long>(count),
+                              most_documents),
+                errhint("The argument most_documents sets this number."));
     MemoryContextSwitchTo(caller);
     MemoryContextDelete(context);
     return Datum(0);

@@ -24,15 +24,15 @@ Destination* of_server(DestReceiver* destination) {
 void begin_rows(DestReceiver* destination, int, TupleDesc columns) {
     Destination* self = of_server(destination);
     if (self->begun)
-        ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be one statement"),
-                        errhint("Combine the statements with UNION ALL.")));
+        ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be one statement"),
+                errhint("Combine the statements with UNION ALL."));
     self->begun = true;
     if (columns->natts != 2)
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("query must return two columns, %s", self->values->columns),
-                        errdetail_plural("It returns %d column.", "It returns %d columns.",
-                                         columns->natts, columns->natts),
-                        errhint("Write a query such as %s.", self->values->example)));
+        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+                errmsg("query must return two columns, %s", self->values->columns),
+                errdetail_plural("It returns %d column.", "It returns %d columns.", columns->natts,
+                                 columns->natts),
+                errhint("Write a query such as %s.", self->values->example));
     self->values->begin(self->values->context, TupleDescAttr(columns, 1));
     self->ids->begin_query(TupleDescAttr(columns, 0));
 }
@@ -62,9 +62,9 @@ const char* statement_of(const text* query, const ValueReceiver& values) {
     bool is_name = strpbrk(statement, " \t\r\n(") == nullptr &&
                    (isalpha(uint8(*statement)) || *statement == '_' || *statement == '"');
     if (is_name)
-        ereport(ERROR,
-                (errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be a statement, not a name"),
-                 errhint("Write a query such as %s.", values.example)));
+        ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR),
+                errmsg("query must be a statement, not a name"),
+                errhint("Write a query such as %s.", values.example));
     return statement;
 }
 
@@ -99,17 +99,16 @@ void read_rows(const text* query, RowIds* ids, Copies* copies, const ValueReceiv
 }
 
 void report_value_type(Form_pg_attribute column, const ValueReceiver& values) {
-    ereport(ERROR,
-            (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("query must return %s", values.columns),
-             errdetail("The second column is of type %s.", format_type_be(column->atttypid)),
-             errhint("Write a query such as %s.", values.example)));
+    ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+            errmsg("query must return %s", values.columns),
+            errdetail("The second column is of type %s.", format_type_be(column->atttypid)),
+            errhint("Write a query such as %s.", values.example));
 }
 
 void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what) {
     if (PG_ARGISNULL(argument))
-        ereport(ERROR,
-                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", what),
-                 errhint("The type of the ids is the last argument, after all others.")));
+        ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", what),
+                errhint("The type of the ids is the last argument, after all others."));
 }
 
 void ResultRows::put(RowNumber id, RowNumber other, std::optional<Datum> measure) {

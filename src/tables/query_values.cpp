@@ -12,18 +12,18 @@ namespace simhash {
 namespace {
 
 [[noreturn]] void report_lengths(int a, int b) {
-    ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-                    errmsg("cannot search bit strings of different sizes for near pairs"),
-                    errdetail("The sizes are %d and %d bits.", a, b),
-                    errhint("Cast all to one type, such as bit(%d).", std::max(a, b))));
+    ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+            errmsg("cannot search bit strings of different sizes for near pairs"),
+            errdetail("The sizes are %d and %d bits.", a, b),
+            errhint("Cast all to one type, such as bit(%d).", std::max(a, b)));
 }
 
 void check_length(int bits) {
     if (bits < 1 || bits > kMaxCodeBits)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("cannot search bit strings of this size for near pairs"),
-                        errdetail("The size is %d bits.", bits),
-                        errhint("Use bit strings of 1 to %d bits.", kMaxCodeBits)));
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("cannot search bit strings of this size for near pairs"),
+                errdetail("The size is %d bits.", bits),
+                errhint("Use bit strings of 1 to %d bits.", kMaxCodeBits));
 }
 
 } // namespace
@@ -39,8 +39,8 @@ void QueryValues::begin(void* values, Form_pg_attribute column) {
     if (type != INT8OID && !are_codes)
         report_value_type(column, self->receiver());
     if (self->is_type_known_ && are_codes != self->are_codes_)
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("queries must both return fingerprints, or both codes")));
+        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+                errmsg("queries must both return fingerprints, or both codes"));
     self->is_type_known_ = true;
     self->are_codes_ = are_codes;
     check_radius(self->radius_, are_codes ? kMaxCodeBits : kFingerprintBits);

@@ -18,23 +18,22 @@ void RowIds::begin_query(Form_pg_attribute column) {
     else if (type_ == INT8OID && base_type == INT4OID)
         conversion_ = Conversion::kFromInteger;
     else
-        ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                        errmsg("ids of the query are of type %s, not %s", format_type_be(type),
-                               format_type_be(type_)),
-                        errhint("Give all arguments, and name the type of the ids by the last one: "
-                                "id_type => NULL::%s.",
-                                format_type_be(type))));
+        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+                errmsg("ids of the query are of type %s, not %s", format_type_be(type),
+                       format_type_be(type_)),
+                errhint("Give all arguments, and name the type of the ids by the last one: "
+                        "id_type => NULL::%s.",
+                        format_type_be(type)));
 }
 
 void RowIds::add(Datum id, bool is_null) {
     if (is_null)
-        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-                        errmsg("query must not return an id that is null"),
-                        errhint("Leave out such rows in the query.")));
+        ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+                errmsg("query must not return an id that is null"),
+                errhint("Leave out such rows in the query."));
     if (ids_.size() == kNoRow)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("query returns too many rows"),
-                 errdetail("The limit is %u.", kNoRow)));
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("query returns too many rows"), errdetail("The limit is %u.", kNoRow));
     ids_.add(keep(id));
 }
 

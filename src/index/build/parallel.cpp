@@ -186,8 +186,8 @@ void read_share(const Participant& self) {
     self.shared->totals.entries += totals.entries;
     self.shared->totals.broken_hot_chain |= totals.broken_hot_chain;
     SpinLockRelease(&self.shared->mutex);
-    ereport(DEBUG1, (errmsg_internal("simhash build: participant %d read %.0f rows", self.number,
-                                     totals.index_tuples)));
+    ereport(DEBUG1, errmsg_internal("simhash build: participant %d read %.0f rows", self.number,
+                                    totals.index_tuples));
 }
 
 template <typename AnyEntry>
@@ -284,8 +284,8 @@ void take_part(const Participant& self) {
     // The phase ends when the last participant has left. A worker that comes later finds a later
     // phase, and nothing to do.
     int written = phase <= kWriting ? write_ranges(self) : 0;
-    ereport(DEBUG1, (errmsg_internal("simhash build: participant %d wrote %d key ranges",
-                                     self.number, written)));
+    ereport(DEBUG1, errmsg_internal("simhash build: participant %d wrote %d key ranges",
+                                    self.number, written));
     // Nobody waits at the end of the phase: the leader waits for the workers to exit.
     BarrierArriveAndDetach(barrier);
 }
@@ -395,8 +395,8 @@ bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* co
 bool lead_workers(const IndexBuild& build, ParallelContext* context, const SharedParts& parts,
                   BuildTotals* totals) {
     LaunchParallelWorkers(context);
-    ereport(DEBUG1, (errmsg_internal("simhash build: %d of %d workers", context->nworkers_launched,
-                                     context->nworkers)));
+    ereport(DEBUG1, errmsg_internal("simhash build: %d of %d workers", context->nworkers_launched,
+                                    context->nworkers));
     // Alone the leader builds faster without files.
     if (context->nworkers_launched == 0)
         return false;
@@ -467,9 +467,9 @@ void work(dsm_segment* segment, shm_toc* contents) {
     auto* shared = find_shared<SharedBuild>(contents, kBuildKey);
     // The library file may have been replaced since the leader loaded it.
     if (shared->size != sizeof(SharedBuild))
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("simhash was updated during this session"),
-                        errhint("Reconnect and try again.")));
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("simhash was updated during this session"),
+                errhint("Reconnect and try again."));
     SharedFileSetAttach(&shared->files, segment);
 
     // We take the locks that the leader has. They do not conflict within a lock group.

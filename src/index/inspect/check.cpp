@@ -399,12 +399,11 @@ Snapshot snapshot_of_rows(Relation index) {
     TransactionId made = HeapTupleHeaderGetXmin(index->rd_indextuple->t_data);
     if (IsolationUsesXactSnapshot() && index->rd_index->indcheckxmin &&
         !TransactionIdPrecedes(made, snapshot->xmin))
-        ereport(ERROR,
-                (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-                 errmsg("cannot check the rows of index \"%s\" in this transaction",
-                        RelationGetRelationName(index)),
-                 errdetail("The transaction's snapshot is older than the index."),
-                 errhint("Check it in another transaction, or with heapallindexed => false.")));
+        ereport(ERROR, errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+                errmsg("cannot check the rows of index \"%s\" in this transaction",
+                       RelationGetRelationName(index)),
+                errdetail("The transaction's snapshot is older than the index."),
+                errhint("Check it in another transaction, or with heapallindexed => false."));
     return snapshot;
 }
 
@@ -499,9 +498,9 @@ LOCKMODE check_lock() {
     if (!RecoveryInProgress())
         return ShareLock;
     if (GetRecoveryPauseState() != RECOVERY_PAUSED)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("cannot check an index while WAL is being replayed"),
-                        errhint("Call pg_wal_replay_pause() first.")));
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("cannot check an index while WAL is being replayed"),
+                errhint("Call pg_wal_replay_pause() first."));
     return AccessShareLock;
 }
 

@@ -17,23 +17,23 @@ bool may_open(Oid table, IndexRight right) {
 
 void refuse_other_relations(Relation index) {
     if (index->rd_rel->relkind != RELKIND_INDEX || !is_simhash_index(index))
-        ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-                        errmsg("\"%s\" is not a simhash index", RelationGetRelationName(index))));
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("\"%s\" is not a simhash index", RelationGetRelationName(index)));
     // The other session has its pages in memory of its own.
     if (RELATION_IS_OTHER_TEMP(index))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("cannot access temporary index \"%s\" of another session",
-                               RelationGetRelationName(index))));
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("cannot access temporary index \"%s\" of another session",
+                       RelationGetRelationName(index)));
     // A failed CREATE INDEX CONCURRENTLY leaves an index that lacks rows.
     if (!index->rd_index->indisvalid)
-        ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-                        errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
-                        errhint("Please REINDEX or drop it.")));
+        ereport(ERROR, errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+                errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
+                errhint("Please REINDEX or drop it."));
     // A standby gets no pages of it.
     if (RecoveryInProgress() && !RelationIsPermanent(index))
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("unlogged index \"%s\" has no content during recovery",
-                               RelationGetRelationName(index))));
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("unlogged index \"%s\" has no content during recovery",
+                       RelationGetRelationName(index)));
 }
 
 } // namespace
@@ -45,24 +45,23 @@ void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index, IndexRi
     Oid table = IndexGetRelation(oid, true);
     char kind = get_rel_relkind(oid);
     if (kind == RELKIND_PARTITIONED_INDEX)
-        ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
-                        errmsg("\"%s\" is a partitioned index", get_rel_name(oid)),
-                        errhint("Name the indexes of its partitions.")));
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("\"%s\" is a partitioned index", get_rel_name(oid)),
+                errhint("Name the indexes of its partitions."));
     if (!OidIsValid(table) || kind != RELKIND_INDEX) {
         char* name = get_rel_name(oid);
         ereport(ERROR,
-                (errcode(name == nullptr ? ERRCODE_UNDEFINED_TABLE : ERRCODE_WRONG_OBJECT_TYPE),
-                 name == nullptr ? errmsg("relation with OID %u does not exist", oid)
-                                 : errmsg("\"%s\" is not a simhash index", name)));
+                errcode(name == nullptr ? ERRCODE_UNDEFINED_TABLE : ERRCODE_WRONG_OBJECT_TYPE),
+                name == nullptr ? errmsg("relation with OID %u does not exist", oid)
+                                : errmsg("\"%s\" is not a simhash index", name));
     }
     if (!may_open(table, right))
         aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(oid));
     *heap = table_open(table, mode);
     *index = index_open(oid, mode);
     if (table != IndexGetRelation(oid, true) || !may_open(table, right))
-        ereport(ERROR,
-                (errcode(ERRCODE_UNDEFINED_TABLE),
-                 errmsg("index \"%s\" was changed concurrently", RelationGetRelationName(*index))));
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("index \"%s\" was changed concurrently", RelationGetRelationName(*index)));
     refuse_other_relations(*index);
 }
 

@@ -118,12 +118,12 @@ Conditions::BallKind Conditions::kind_of_ball(Oid type) {
         ball_kind_ = has_values_as_centers(type, index_->rd_opcintype[0]) ? BallKind::kOfValue
                                                                           : BallKind::kOfLanes;
     else
-        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                        errmsg("index \"%s\" cannot search by a value of type %s",
-                               RelationGetRelationName(index_), format_type_be(type)),
-                        errdetail("Operator %d of its operator class must take hamming_ball, or, "
-                                  "for other types than bigint, bit_ball.",
-                                  kWithinBall)));
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("index \"%s\" cannot search by a value of type %s",
+                       RelationGetRelationName(index_), format_type_be(type)),
+                errdetail("Operator %d of its operator class must take hamming_ball, or, "
+                          "for other types than bigint, bit_ball.",
+                          kWithinBall));
     // An error above keeps the type before.
     ball_type_ = type;
     return ball_kind_;

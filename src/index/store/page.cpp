@@ -7,10 +7,9 @@
 namespace simhash {
 
 void report_corruption(Relation index, BlockNumber block, const char* what) {
-    ereport(ERROR,
-            (errcode(ERRCODE_INDEX_CORRUPTED),
-             errmsg("index \"%s\" is corrupted at block %u", RelationGetRelationName(index), block),
-             errdetail("%s", what), errhint("Please REINDEX it.")));
+    ereport(ERROR, errcode(ERRCODE_INDEX_CORRUPTED),
+            errmsg("index \"%s\" is corrupted at block %u", RelationGetRelationName(index), block),
+            errdetail("%s", what), errhint("Please REINDEX it."));
     pg_unreachable();
 }
 
@@ -116,12 +115,11 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
     // The version comes before size and checksum: another format may define both differently.
     if (meta->version != kFormatVersion)
-        ereport(ERROR,
-                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                 errmsg("index \"%s\" has storage format version %u",
-                        RelationGetRelationName(index), meta->version),
-                 errdetail("This version of simhash reads format version %u.", kFormatVersion),
-                 errhint("Install a version of simhash that reads it, or REINDEX the index.")));
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("index \"%s\" has storage format version %u", RelationGetRelationName(index),
+                       meta->version),
+                errdetail("This version of simhash reads format version %u.", kFormatVersion),
+                errhint("Install a version of simhash that reads it, or REINDEX the index."));
     if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
         meta->table_count > kMaxTables || meta->lane_count > kMaxLanes ||
         meta->table_count * meta->lane_count >= kMaxTrees ||

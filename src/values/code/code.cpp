@@ -32,11 +32,11 @@ Code datum_get_code(Datum datum) {
 }
 
 void report_different_lengths(int bit_count, int other_bit_count) {
-    ereport(ERROR, (errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
-                    errmsg("cannot compare bit strings of different sizes"),
-                    errdetail("The sizes are %d and %d bits.", bit_count, other_bit_count),
-                    errhint("Cast both to one type, such as bit(%d).",
-                            std::max(bit_count, other_bit_count))));
+    ereport(
+        ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+        errmsg("cannot compare bit strings of different sizes"),
+        errdetail("The sizes are %d and %d bits.", bit_count, other_bit_count),
+        errhint("Cast both to one type, such as bit(%d).", std::max(bit_count, other_bit_count)));
 }
 
 int code_distance(const Code& a, const Code& b) {
@@ -54,13 +54,13 @@ int distance_of_first_two(FunctionCallInfo fcinfo) {
 
 void require_indexable(int bit_count) {
     if (bit_count > kMaxCodeBits)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a simhash index cannot hold bit strings of more than %d bits",
-                               kMaxCodeBits),
-                        errdetail("The size is %d bits.", bit_count),
-                        errhint("To index the first %1$d bits of a column code, write USING "
-                                "simhash ((code::bit(%1$d))), and code::bit(%1$d) in queries.",
-                                kMaxCodeBits)));
+        ereport(
+            ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+            errmsg("a simhash index cannot hold bit strings of more than %d bits", kMaxCodeBits),
+            errdetail("The size is %d bits.", bit_count),
+            errhint("To index the first %1$d bits of a column code, write USING "
+                    "simhash ((code::bit(%1$d))), and code::bit(%1$d) in queries.",
+                    kMaxCodeBits));
 }
 
 // The table serves the length that two codes in a row had. A build or a COPY asks for the lanes of

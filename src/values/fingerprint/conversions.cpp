@@ -44,11 +44,10 @@ SIMHASH_FUNCTION(simhash_from_hex) {
         fingerprint = fingerprint << 4 | (digit & 15);
     }
     if (!valid)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-                        errmsg("invalid hexadecimal fingerprint: \"%.*s\"",
-                               pg_mbcliplen(written, written_length, 64), written),
-                        errhint("A fingerprint is 1 to 16 hexadecimal digits, after 0x or 0X or "
-                                "nothing.")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                errmsg("invalid hexadecimal fingerprint: \"%.*s\"",
+                       pg_mbcliplen(written, written_length, 64), written),
+                errhint("A fingerprint is 1 to 16 hexadecimal digits, after 0x or 0X or nothing."));
     PG_RETURN_INT64(int64_t(fingerprint));
 }
 
@@ -57,11 +56,11 @@ namespace {
 // `detail` is a message with the place of `number`.
 [[noreturn]] void report_invalid_code(const char* written, int length, const char* detail,
                                       int number) {
-    ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-                    errmsg("invalid hexadecimal code: \"%.*s\"", pg_mbcliplen(written, length, 64),
-                           written),
-                    errdetail(detail, number),
-                    errhint("A code is an even number of hexadecimal digits, without 0x.")));
+    ereport(
+        ERROR, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+        errmsg("invalid hexadecimal code: \"%.*s\"", pg_mbcliplen(written, length, 64), written),
+        errdetail(detail, number),
+        errhint("A code is an even number of hexadecimal digits, without 0x."));
 }
 
 } // namespace
@@ -72,10 +71,9 @@ SIMHASH_FUNCTION(simhash_code_from_hex) {
     const char* digits = VARDATA_ANY(given);
     int length = int(VARSIZE_ANY_EXHDR(given));
     if (length > kMostDigits)
-        ereport(ERROR,
-                (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                 errmsg("a bit string cannot have more than %d hexadecimal digits", kMostDigits),
-                 errdetail("The size is %d bytes.", length)));
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("a bit string cannot have more than %d hexadecimal digits", kMostDigits),
+                errdetail("The size is %d bytes.", length));
     int bits = length * kBitsOfDigit;
     // Zeros: digits are put in by OR.
     auto* code = static_cast<VarBit*>(palloc0(VARBITTOTALLEN(bits)));
@@ -131,9 +129,8 @@ SIMHASH_FUNCTION(simhash_from_unsigned) {
     const char* digits = DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0)));
     uint64_t fingerprint;
     if (!parse_unsigned(digits, &fingerprint))
-        ereport(ERROR,
-                (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-                 errmsg("invalid unsigned fingerprint: %.64s", digits),
-                 errhint("A fingerprint is a whole number from 0 to 18446744073709551615.")));
+        ereport(ERROR, errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+                errmsg("invalid unsigned fingerprint: %.64s", digits),
+                errhint("A fingerprint is a whole number from 0 to 18446744073709551615."));
     PG_RETURN_INT64(int64_t(fingerprint));
 }

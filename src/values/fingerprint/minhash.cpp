@@ -76,10 +76,10 @@ Datum code_of(FunctionCallInfo fcinfo, int argument, auto add_features) {
     case 256:
         return code_of_bits<256>(fcinfo, add_features);
     }
-    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                    errmsg("invalid value for parameter \"bits\": %d", bits),
-                    errdetail("A code has one bit of each of 64, 128 or 256 minima."),
-                    errhint("Accepted values are 64, 128 and 256.")));
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("invalid value for parameter \"bits\": %d", bits),
+            errdetail("A code has one bit of each of 64, 128 or 256 minima."),
+            errhint("Accepted values are 64, 128 and 256."));
 }
 
 // ---- features, from argument 0 to minima of any number ----
@@ -218,10 +218,10 @@ SIMHASH_FUNCTION(simhash_minhash_agg_deserialize) {
     Minima::Values values;
     // A state comes from this function alone, unless a user calls it.
     if (bytes != 0 && bytes != sizeof values)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-                        errmsg("invalid state of aggregate minhash_agg"),
-                        errdetail("The state has %zu bytes.", bytes),
-                        errhint("It has %zu bytes, or none.", sizeof values)));
+        ereport(ERROR, errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+                errmsg("invalid state of aggregate minhash_agg"),
+                errdetail("The state has %zu bytes.", bytes),
+                errhint("It has %zu bytes, or none.", sizeof values));
     auto* minima = new_state<Minima>(CurrentMemoryContext);
     if (bytes != 0) {
         memcpy(values.data(), VARDATA_ANY(serialized), bytes);
@@ -249,16 +249,15 @@ SIMHASH_FUNCTION(simhash_minhash_similarity) {
     int32 distance = PG_GETARG_INT32(0);
     double confidence = PG_GETARG_FLOAT8(1);
     if (distance < 0 || distance > kFingerprintBits)
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("distance is out of range"),
-                 errdetail("The distance is %d.", distance),
-                 errhint("Use a distance from 0 to %d.", kFingerprintBits)));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("distance is out of range"),
+                errdetail("The distance is %d.", distance),
+                errhint("Use a distance from 0 to %d.", kFingerprintBits));
     // The test is written so that NaN fails, too.
     if (!(confidence > 0 && confidence < 1))
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("confidence is out of range"),
-                 errdetail("The confidence is %.15g.", confidence),
-                 errhint("Use a number between 0 and 1, without these.")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("confidence is out of range"),
+                errdetail("The confidence is %.15g.", confidence),
+                errhint("Use a number between 0 and 1, without these."));
     TupleDesc columns;
     if (get_call_result_type(fcinfo, nullptr, &columns) != TYPEFUNC_COMPOSITE)
         elog(ERROR, "return type must be a row type");

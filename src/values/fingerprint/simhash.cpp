@@ -33,11 +33,10 @@ Elements weight_elements(FunctionCallInfo fcinfo, int argument, int features) {
     Elements weights = array_elements(PG_GETARG_ARRAYTYPE_P(argument), "weights");
     // A shorter array would silently give the last features another weight.
     if (weights.count != features)
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                 errmsg("there must be as many weights as features"),
-                 errdetail("The number of weights is %d, of features %d.", weights.count, features),
-                 errhint("Leave the weights out to give every feature the weight 1.")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("there must be as many weights as features"),
+                errdetail("The number of weights is %d, of features %d.", weights.count, features),
+                errhint("Leave the weights out to give every feature the weight 1."));
     return weights;
 }
 
@@ -46,10 +45,10 @@ __int128 weight_of(const Elements& weights, int i) {
         return __int128(1) << kWeightFraction;
     // 0 leaves a feature out; NULL is more likely a mistake.
     if (weights.nulls[i])
-        ereport(ERROR,
-                (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a weight must not be null"),
-                 errdetail("The weight of feature %d is null.", i + 1),
-                 errhint("Weights are finite numbers; 0 leaves a feature out.")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("a weight must not be null"),
+                errdetail("The weight of feature %d is null.", i + 1),
+                errhint("Weights are finite numbers; 0 leaves a feature out."));
     return weight_argument(DatumGetFloat8(weights.values[i]));
 }
 
@@ -144,9 +143,9 @@ SIMHASH_FUNCTION(simhash_agg_transition) {
     __int128 weight = __int128(1) << kWeightFraction;
     if (PG_NARGS() > 2) {
         if (PG_ARGISNULL(2))
-            ereport(ERROR,
-                    (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("a weight must not be null"),
-                     errhint("Weights are finite numbers; 0 leaves a feature out.")));
+            ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("a weight must not be null"),
+                    errhint("Weights are finite numbers; 0 leaves a feature out."));
         weight = weight_argument(PG_GETARG_FLOAT8(2));
     }
     votes->add(hash_server_text(HashKind::kXxh3, PG_GETARG_DATUM(1)), weight);
@@ -180,8 +179,8 @@ SIMHASH_FUNCTION(simhash_agg_deserialize) {
         memcpy(votes, VARDATA_ANY(bytes), sizeof(Votes));
     // Sums of damaged bytes could overflow when others are added.
     if (!has_size || !votes->are_possible())
-        ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-                        errmsg("invalid state of aggregate simhash_agg")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+                errmsg("invalid state of aggregate simhash_agg"));
     PG_RETURN_POINTER(votes);
 }
 

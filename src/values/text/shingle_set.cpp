@@ -32,9 +32,9 @@ constexpr size_t kMostHashes = (MaxAllocSize - offsetof(ShingleSet, hashes)) / s
 
 ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
     if (count > kMostHashes)
-        ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                        errmsg("a document has too many different shingles for a %s", kTypeName),
-                        errdetail("It has %zu, and the most are %zu.", count, kMostHashes)));
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("a document has too many different shingles for a %s", kTypeName),
+                errdetail("It has %zu, and the most are %zu.", count, kMostHashes));
     size_t bytes = offsetof(ShingleSet, hashes) + count * sizeof(uint64);
     auto* set = static_cast<ShingleSet*>(palloc(bytes));
     SET_VARSIZE(set, bytes);
@@ -138,11 +138,11 @@ const ShingleSet* datum_get_shingle_set(Datum value) {
 
 void check_comparable(ShingleKind a, ShingleKind b) {
     if (a != b)
-        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-                        errmsg("cannot compare sets of different kinds of shingles"),
-                        errdetail("One is of %s in width %d, the other of %s in width %d.",
-                                  name_of(a.features), a.width, name_of(b.features), b.width),
-                        errhint("Make both with the same features and width.")));
+        ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                errmsg("cannot compare sets of different kinds of shingles"),
+                errdetail("One is of %s in width %d, the other of %s in width %d.",
+                          name_of(a.features), a.width, name_of(b.features), b.width),
+                errhint("Make both with the same features and width."));
 }
 
 } // namespace simhash
@@ -181,8 +181,8 @@ SIMHASH_FUNCTION(simhash_shingle_set_recv) {
     // is.
     if (features > unsigned(FeatureKind::kCharacters) || bytes % int(sizeof(uint64)) != 0 ||
         !are_possible(width, set->span()))
-        ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-                        errmsg("invalid binary representation of a %s", kTypeName)));
+        ereport(ERROR, errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+                errmsg("invalid binary representation of a %s", kTypeName));
     PG_RETURN_POINTER(set);
 }
 
