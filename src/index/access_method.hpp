@@ -20,9 +20,7 @@ void index_build_empty(Relation index);
 
 // True for an index of this access method, also for a partitioned one, which has no pages. We
 // compare a callback, because an access method may have any name in the catalogs.
-inline bool is_simhash_index(Relation index) {
-    return index->rd_indam->ambuild == index_build;
-}
+inline bool is_simhash_index(Relation index) { return index->rd_indam->ambuild == index_build; }
 
 // ---- insert.cpp ----
 
@@ -113,9 +111,7 @@ inline bool is_near_strategy(int strategy) {
 
 // True for `value = value` and `value =~~ value`, whose argument is of the column's type: a class
 // that computes lanes computes those of the argument, too.
-inline bool is_value_strategy(int strategy) {
-    return strategy == kEqual || strategy == kAlike;
-}
+inline bool is_value_strategy(int strategy) { return strategy == kEqual || strategy == kAlike; }
 
 // Support functions of an operator class.
 enum SupportFunction : uint16 {

@@ -70,13 +70,9 @@ Layout layout_of(const IndexOptInfo* info) {
     return layout;
 }
 
-bool computes_lanes(const IndexOptInfo* index) {
-    return !values_are_lanes(index->opcintype[0]);
-}
+bool computes_lanes(const IndexOptInfo* index) { return !values_are_lanes(index->opcintype[0]); }
 
-int scope_columns(const IndexOptInfo* index) {
-    return index->nkeycolumns - 1;
-}
+int scope_columns(const IndexOptInfo* index) { return index->nkeycolumns - 1; }
 
 // The radius that an operator of the index searches, with this argument.
 ValueRadius radius_of_operator(PlannerInfo* root, const IndexOptInfo* index,

@@ -30,9 +30,7 @@ constexpr void set_properties(IndexAmRoutine* am) {
 // Index-only scans rely on VACUUM's cleanup locks, which the replay of generic WAL does not take:
 // on a standby there are none. An index with a scope, or of a type that has lanes, does not store
 // its columns, so it has nothing to return.
-bool can_return(Relation index, int) {
-    return !needs_recheck(index) && !RecoveryInProgress();
-}
+bool can_return(Relation index, int) { return !needs_recheck(index) && !RecoveryInProgress(); }
 
 bool index_property(Oid index, int column, IndexAMProperty property, const char*, bool* result,
                     bool* is_null) {

@@ -24,9 +24,7 @@ std::span<const Element> elements(ArrayType* array, Oid type, int function) {
 
 } // namespace
 
-bool is_integer(Oid type) {
-    return type == INT8OID || type == INT4OID || type == INT2OID;
-}
+bool is_integer(Oid type) { return type == INT8OID || type == INT4OID || type == INT2OID; }
 
 uint64_t lane_of_integer(Datum value, Oid type) {
     // A smaller integer is extended by its sign, as = compares it.

@@ -21,12 +21,8 @@ namespace simhash {
 
 // True for the type whose values are lanes themselves. No index has another one in its first column
 // whose operator class does not compute lanes (check_first_column()).
-constexpr bool values_are_lanes(Oid type) {
-    return type == INT8OID;
-}
-inline bool computes_lanes(Relation index) {
-    return !values_are_lanes(index->rd_opcintype[0]);
-}
+constexpr bool values_are_lanes(Oid type) { return type == INT8OID; }
+inline bool computes_lanes(Relation index) { return !values_are_lanes(index->rd_opcintype[0]); }
 
 // True for bigint and the smaller integers, which a lane can be compared with by =: the type of a
 // literal depends on its size.

@@ -20,9 +20,7 @@ uint64_t mix(uint64_t hash) {
 }
 
 // NULL is a value of its own here: IS NULL gives a scope.
-uint64_t add_null(uint64_t hash) {
-    return mix(hash ^ kNullScope);
-}
+uint64_t add_null(uint64_t hash) { return mix(hash ^ kNullScope); }
 
 // `function` is the extended hash function of the value's type, which takes a seed.
 uint64_t add_value(uint64_t hash, FmgrInfo* function, Oid collation, Datum value) {

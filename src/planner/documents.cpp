@@ -21,9 +21,7 @@ using namespace simhash;
 
 namespace {
 
-const Const* similarity_constant(const Node* node) {
-    return constant_of_type(node, FLOAT8OID);
-}
+const Const* similarity_constant(const Node* node) { return constant_of_type(node, FLOAT8OID); }
 
 // ---- index conditions ----
 

@@ -7,9 +7,7 @@
 namespace simhash {
 
 // An element of a list of nodes, from 0.
-inline Node* node_at(const List* nodes, int i) {
-    return static_cast<Node*>(list_nth(nodes, i));
-}
+inline Node* node_at(const List* nodes, int i) { return static_cast<Node*>(list_nth(nodes, i)); }
 
 inline bool is_null_constant(const Node* node) {
     return IsA(node, Const) && reinterpret_cast<const Const*>(node)->constisnull;
@@ -22,9 +20,7 @@ inline const Const* constant_of_type(const Node* node, Oid type) {
     return is_known ? constant : nullptr;
 }
 
-inline const Const* bigint_constant(const Node* node) {
-    return constant_of_type(node, INT8OID);
-}
+inline const Const* bigint_constant(const Node* node) { return constant_of_type(node, INT8OID); }
 
 inline Const* make_bigint_constant(int64 value) {
     return makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(value), false,

@@ -376,9 +376,7 @@ inline bool walk_children(Node* node, NodeWalker walker, void* context) {
 // PostgreSQL 19 calls its hook also for range table entries that are not tables.
 #if PG_VERSION_NUM >= 190000
 using TableHook = build_simple_rel_hook_type;
-inline TableHook& table_hook() {
-    return build_simple_rel_hook;
-}
+inline TableHook& table_hook() { return build_simple_rel_hook; }
 struct OpenedTable {
     PlannerInfo* root;
     RelOptInfo* relation;
@@ -394,9 +392,7 @@ constexpr TableHook kTableHookTo =
     };
 #else
 using TableHook = get_relation_info_hook_type;
-inline TableHook& table_hook() {
-    return get_relation_info_hook;
-}
+inline TableHook& table_hook() { return get_relation_info_hook; }
 struct OpenedTable {
     PlannerInfo* root;
     RelOptInfo* relation;

@@ -19,9 +19,7 @@ struct OpenFile {
     int64 position; // of the next fingerprint that is read
 };
 
-OpenFile* open_file(void* file) {
-    return static_cast<OpenFile*>(file);
-}
+OpenFile* open_file(void* file) { return static_cast<OpenFile*>(file); }
 
 void* create_file(void* context) {
     auto* files = static_cast<Files*>(context);
@@ -34,9 +32,7 @@ void write_file(void* file, const uint64_t* fingerprints, size_t count) {
     open_file(file)->file.append(fingerprints, count * sizeof(uint64_t));
 }
 
-void rewind_file(void* file) {
-    open_file(file)->position = 0;
-}
+void rewind_file(void* file) { open_file(file)->position = 0; }
 
 void read_file(void* file, uint64_t* fingerprints, size_t count) {
     size_t bytes = count * sizeof(uint64_t);

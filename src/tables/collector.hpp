@@ -23,13 +23,9 @@ constexpr size_t kBytesPerFingerprint = 40;
 constexpr size_t kBytesOfSearch = 2 * sizeof(uint64_t);
 constexpr uint64_t kSignBit = uint64_t{1} << 63;
 
-inline uint64_t to_ordered(int64 fingerprint) {
-    return uint64_t(fingerprint) ^ kSignBit;
-}
+inline uint64_t to_ordered(int64 fingerprint) { return uint64_t(fingerprint) ^ kSignBit; }
 
-inline int64 from_ordered(uint64_t ordered) {
-    return int64(ordered ^ kSignBit);
-}
+inline int64 from_ordered(uint64_t ordered) { return int64(ordered ^ kSignBit); }
 
 // Raises an error where the radius is not between 0 and `greatest`.
 void check_radius(int32 radius, int greatest);

@@ -204,9 +204,7 @@ SIMHASH_FUNCTION(simhash_near_duplicate_pairs) {
 }
 
 // (query text, similarity double precision, chains boolean [, id_type anyelement]).
-SIMHASH_FUNCTION(simhash_near_duplicate_groups) {
-    return groups(fcinfo, Kind::kDocuments);
-}
+SIMHASH_FUNCTION(simhash_near_duplicate_groups) { return groups(fcinfo, Kind::kDocuments); }
 
 // (a_query text, b_query text, similarity double precision [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_near_duplicate_join) {
@@ -214,16 +212,10 @@ SIMHASH_FUNCTION(simhash_near_duplicate_join) {
 }
 
 // (query text, radius integer [, id_type anyelement]).
-SIMHASH_FUNCTION(simhash_pairs) {
-    return table_result(fcinfo, Kind::kValues, 1, put_pairs);
-}
+SIMHASH_FUNCTION(simhash_pairs) { return table_result(fcinfo, Kind::kValues, 1, put_pairs); }
 
 // (query text, radius integer, chains boolean [, id_type anyelement]).
-SIMHASH_FUNCTION(simhash_groups) {
-    return groups(fcinfo, Kind::kValues);
-}
+SIMHASH_FUNCTION(simhash_groups) { return groups(fcinfo, Kind::kValues); }
 
 // (a_query text, b_query text, radius integer [, id_type anyelement]).
-SIMHASH_FUNCTION(simhash_join) {
-    return table_result(fcinfo, Kind::kValues, 2, put_pairs);
-}
+SIMHASH_FUNCTION(simhash_join) { return table_result(fcinfo, Kind::kValues, 2, put_pairs); }

@@ -61,9 +61,7 @@ int HammingSpace::likely_radius() const {
     return is_of_codes ? near_radius_of_bits(bits) : kCloseRadius;
 }
 
-double HammingSpace::ball_share(int radius) const {
-    return ball_share_of_code(bits, radius);
-}
+double HammingSpace::ball_share(int radius) const { return ball_share_of_code(bits, radius); }
 
 bool HammingSpace::has_type(Oid type) const {
     // Statistics of a domain are those of its base type.

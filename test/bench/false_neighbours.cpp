@@ -37,9 +37,7 @@ std::vector<Corpus> corpora;
 
 constexpr size_t kMostOfCorpus = 2000;
 
-std::string kind_of(const Corpus& corpus) {
-    return corpus.name.substr(0, corpus.name.find('-'));
-}
+std::string kind_of(const Corpus& corpus) { return corpus.name.substr(0, corpus.name.find('-')); }
 
 void print_strangers(const Form& form) {
     std::vector<Fingerprints> prints;

@@ -183,9 +183,7 @@ void print_line(const char* method, const char* what, const Times& times, size_t
 
 using MakeFingerprint = uint64_t (*)(const std::string& document);
 
-uint64_t simhash_of(const std::string& document) {
-    return fingerprint(document, {});
-}
+uint64_t simhash_of(const std::string& document) { return fingerprint(document, {}); }
 
 uint64_t minhash_of(const std::string& document) {
     WholeText whole{document};

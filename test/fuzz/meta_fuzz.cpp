@@ -133,9 +133,7 @@ void write_and_read(Relation index) {
     require(is_same(read_layout(index), layout));
 }
 
-void read_given_page(Relation index) {
-    check_layout(read_layout(index));
-}
+void read_given_page(Relation index) { check_layout(read_layout(index)); }
 
 // An operator class that answers nonsense is an internal error: only superusers create one.
 bool is_expected(int state) {
@@ -163,13 +161,9 @@ int NBuffers = 1, NLocBuffer = 0;
 
 void LockBuffer(Buffer, BufferLockMode) {}
 
-bool ActiveSnapshotSet(void) {
-    return true;
-}
+bool ActiveSnapshotSet(void) { return true; }
 
-Snapshot GetTransactionSnapshot(void) {
-    return nullptr;
-}
+Snapshot GetTransactionSnapshot(void) { return nullptr; }
 
 void PushActiveSnapshot(Snapshot) {}
 
@@ -177,9 +171,7 @@ void PopActiveSnapshot(void) {}
 
 void UnlockReleaseBuffer(Buffer) {}
 
-BlockNumber RelationGetNumberOfBlocksInFork(Relation, ForkNumber) {
-    return 1;
-}
+BlockNumber RelationGetNumberOfBlocksInFork(Relation, ForkNumber) { return 1; }
 
 void PageInit(Page made, Size bytes, Size special_bytes) {
     memset(made, 0, bytes);
@@ -189,34 +181,26 @@ void PageInit(Page made, Size bytes, Size special_bytes) {
     PageSetPageSizeAndVersion(made, bytes, PG_PAGE_LAYOUT_VERSION);
 }
 
-RegProcedure index_getprocid(Relation, AttrNumber, uint16) {
-    return kSupportFunction;
-}
+RegProcedure index_getprocid(Relation, AttrNumber, uint16) { return kSupportFunction; }
 
 Oid get_opfamily_proc(Oid, Oid, Oid, int16) {
     return described.has_answer ? kSupportFunction : InvalidOid;
 }
 
-Oid getBaseTypeAndTypmod(Oid type, int32*) {
-    return type;
-}
+Oid getBaseTypeAndTypmod(Oid type, int32*) { return type; }
 
 void fmgr_info(Oid, FmgrInfo* found) {
     *found = {};
     found->fn_addr = answer;
 }
 
-int ArrayGetNItems(int, const int* dimensions) {
-    return dimensions[0];
-}
+int ArrayGetNItems(int, const int* dimensions) { return dimensions[0]; }
 
 // Functions of this and of later servers that inline functions would call for a relation without
 // known pages, or while a page is locked.
 #define NOT_CALLED(name)                                                                           \
     void not_called_##name() asm(#name);                                                           \
-    void not_called_##name() {                                                                     \
-        abort();                                                                                   \
-    }
+    void not_called_##name() { abort(); }
 NOT_CALLED(smgropen)
 NOT_CALLED(smgrsetowner)
 NOT_CALLED(smgrpin)

@@ -127,18 +127,12 @@ bool errstart(int level, const char*) {
     return level >= ERROR;
 }
 
-bool errstart_cold(int level, const char* domain) {
-    return errstart(level, domain);
-}
+bool errstart_cold(int level, const char* domain) { return errstart(level, domain); }
 
-void errfinish(const char*, int, const char*) {
-    siglongjmp(stubs::error_handler, 1);
-}
+void errfinish(const char*, int, const char*) { siglongjmp(stubs::error_handler, 1); }
 
 #if PG_VERSION_NUM >= 160000
-bool errsave_start(Node*, const char* domain) {
-    return errstart(ERROR, domain);
-}
+bool errsave_start(Node*, const char* domain) { return errstart(ERROR, domain); }
 
 void errsave_finish(Node*, const char* file, int line, const char* function) {
     errfinish(file, line, function);
@@ -176,13 +170,9 @@ MESSAGE_FUNCTION(errhint)
 
 MemoryContext CurrentMemoryContext = nullptr;
 
-void* palloc(Size bytes) {
-    return allocate(bytes, MaxAllocSize);
-}
+void* palloc(Size bytes) { return allocate(bytes, MaxAllocSize); }
 
-void* palloc0(Size bytes) {
-    return memset(palloc(bytes), 0, bytes);
-}
+void* palloc0(Size bytes) { return memset(palloc(bytes), 0, bytes); }
 
 void* repalloc(void* memory, Size bytes) {
     Allocation old = taken_out(memory);
@@ -191,13 +181,9 @@ void* repalloc(void* memory, Size bytes) {
     return memory;
 }
 
-void pfree(void* memory) {
-    free(taken_out(memory).begin);
-}
+void pfree(void* memory) { free(taken_out(memory).begin); }
 
-void* MemoryContextAlloc(MemoryContext, Size bytes) {
-    return palloc(bytes);
-}
+void* MemoryContextAlloc(MemoryContext, Size bytes) { return palloc(bytes); }
 
 void* MemoryContextAllocHuge(MemoryContext, Size bytes) {
     return allocate(bytes, MaxAllocHugeSize);
@@ -212,9 +198,7 @@ varlena* pg_detoast_datum(varlena* value) {
     return copied_bytea(content(value), false);
 }
 
-varlena* pg_detoast_datum_packed(varlena* value) {
-    return value;
-}
+varlena* pg_detoast_datum_packed(varlena* value) { return value; }
 
 Datum DirectFunctionCall1Coll(PGFunction function, Oid, Datum argument) {
     return call(function, {argument});
@@ -230,21 +214,13 @@ Datum bit_out(PG_FUNCTION_ARGS) {
 }
 
 // A numeric is given as its digits.
-Datum numeric_out(PG_FUNCTION_ARGS) {
-    PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-}
+Datum numeric_out(PG_FUNCTION_ARGS) { PG_RETURN_DATUM(PG_GETARG_DATUM(0)); }
 
-int pg_mbcliplen(const char*, int length, int limit) {
-    return std::min(length, limit);
-}
+int pg_mbcliplen(const char*, int length, int limit) { return std::min(length, limit); }
 
-int GetDatabaseEncoding(void) {
-    return PG_UTF8;
-}
+int GetDatabaseEncoding(void) { return PG_UTF8; }
 
-unsigned char* pg_do_encoding_conversion(unsigned char* text, int, int, int) {
-    return text;
-}
+unsigned char* pg_do_encoding_conversion(unsigned char* text, int, int, int) { return text; }
 
 int AggCheckCallContext(FunctionCallInfo, MemoryContext* context) {
     *context = CurrentMemoryContext;

@@ -99,9 +99,7 @@ void check_value(const Type& type, Datum value) {
 
 enum : int { kTypeCount = std::size(kTypes), kHex = 2 * kTypeCount, kCodeHex, kUnsigned, kChoices };
 
-bool is_binary(int choice) {
-    return choice < kHex && choice % 2 == 1;
-}
+bool is_binary(int choice) { return choice < kHex && choice % 2 == 1; }
 
 void run(int choice, Bytes input) {
     if (choice == kHex)
@@ -132,9 +130,7 @@ uint64_t random_word() {
 }
 
 // A number of any length, as few numbers of 64 bits are short.
-int64_t random_number() {
-    return int64_t(random_word()) >> rand() % 64;
-}
+int64_t random_number() { return int64_t(random_word()) >> rand() % 64; }
 
 std::string hexadecimal(uint64_t number, int digits) {
     char text[17];

@@ -28,9 +28,7 @@ bool failed;
 simhash::TableHook previous;
 planner_hook_type previous_planner;
 
-bool is_mannered(const char* so) {
-    return strcmp(manners, so) == 0;
-}
+bool is_mannered(const char* so) { return strcmp(manners, so) == 0; }
 
 // An advisor adds such entries to the list. Those of real indexes become the same here.
 void imagine_indexes(RelOptInfo* relation) {
@@ -87,6 +85,4 @@ Datum displace([[maybe_unused]] PG_FUNCTION_ARGS) {
     PG_RETURN_VOID();
 }
 
-Datum displaced([[maybe_unused]] PG_FUNCTION_ARGS) {
-    PG_RETURN_INT64(calls);
-}
+Datum displaced([[maybe_unused]] PG_FUNCTION_ARGS) { PG_RETURN_INT64(calls); }

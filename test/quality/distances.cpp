@@ -89,9 +89,7 @@ void add_distances(const Codes& a, const Codes& b, Histogram& counted) {
     }
 }
 
-Counts Distances::counts() const {
-    return resampled(std::vector<int>(codes_.size(), 1));
-}
+Counts Distances::counts() const { return resampled(std::vector<int>(codes_.size(), 1)); }
 
 // Pairs of another kind may be very many: of those the changes are added up by document, as if
 // no two documents of a pair were drawn another number of times than once together. The pairs in

@@ -18,9 +18,7 @@ using simhash::test::Random;
 constexpr int kWidth = 12; // bits of the short lanes of the proofs by brute force
 constexpr uint64_t kWords = uint64_t{1} << kWidth;
 
-uint64_t short_lane(uint64_t lane) {
-    return lane << (64 - kWidth);
-}
+uint64_t short_lane(uint64_t lane) { return lane << (64 - kWidth); }
 
 bool sees(const Probe& probe, uint64_t difference) {
     return std::popcount(difference & probe.mask) <= probe.threshold &&

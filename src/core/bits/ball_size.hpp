@@ -38,9 +38,7 @@ constexpr double ball_share(int bits, int radius) {
 }
 
 // The share of uniformly distributed fingerprints that lie in a ball.
-constexpr double ball_share(int radius) {
-    return ball_share(kFingerprintBits, radius);
-}
+constexpr double ball_share(int radius) { return ball_share(kFingerprintBits, radius); }
 
 // The share of all codes of `bits` bits (any number) that lie within a radius (any integer) of a
 // given one: the sum of C(bits, i) / 2^bits. Terms of up to half of the bits grow with i, so the

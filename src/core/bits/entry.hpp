@@ -41,9 +41,7 @@ inline void write_tid(void* at, uint64_t tid) {
 constexpr bool comes_before(const Entry& a, const Entry& b) {
     return (a.key < b.key) | ((a.key == b.key) & (a.tid < b.tid));
 }
-constexpr bool comes_before(uint64_t a, uint64_t b) {
-    return a < b;
-}
+constexpr bool comes_before(uint64_t a, uint64_t b) { return a < b; }
 
 // Two numbers that belong together: what they are stands where a sort is declared. Pairs are
 // compared by the first number, and then by the second.

@@ -9,14 +9,10 @@ namespace simhash {
 constexpr int kFingerprintBits = 64;
 
 // Number of bits in which two fingerprints differ, 0..64.
-constexpr int hamming_distance(uint64_t a, uint64_t b) {
-    return std::popcount(a ^ b);
-}
+constexpr int hamming_distance(uint64_t a, uint64_t b) { return std::popcount(a ^ b); }
 
 // A word with its highest `count` (0..64) bits set.
-constexpr uint64_t leading_mask(int count) {
-    return count == 0 ? 0 : ~uint64_t{0} << (64 - count);
-}
+constexpr uint64_t leading_mask(int count) { return count == 0 ? 0 : ~uint64_t{0} << (64 - count); }
 
 // The highest `count` of the bits that are set in `word`; all of them if there are fewer.
 constexpr uint64_t highest_ones(uint64_t word, int count) {

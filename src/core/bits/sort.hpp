@@ -52,22 +52,12 @@ void bucket_sort(std::span<const uint64_t> values, uint64_t* sorted, const auto&
 
 // ---- radix sort ----
 
-inline uint64_t radix_key(uint64_t key) {
-    return key;
-}
-inline uint64_t radix_key(const Entry& entry) {
-    return entry.key;
-}
-inline uint64_t radix_key(const Pair& pair) {
-    return pair.first;
-}
+inline uint64_t radix_key(uint64_t key) { return key; }
+inline uint64_t radix_key(const Entry& entry) { return entry.key; }
+inline uint64_t radix_key(const Pair& pair) { return pair.first; }
 
-inline void exchange(Entry& entry) {
-    std::swap(entry.key, entry.tid);
-}
-inline void exchange(Pair& pair) {
-    std::swap(pair.first, pair.second);
-}
+inline void exchange(Entry& entry) { std::swap(entry.key, entry.tid); }
+inline void exchange(Pair& pair) { std::swap(pair.first, pair.second); }
 
 // Sorts by the bits of the keys from `low_bit` up, and looks at no others: least significant digit
 // first, a pass per byte, none for a byte that is the same in all keys. Stable. entries and

@@ -10,9 +10,7 @@ using namespace leaf_detail;
 
 namespace {
 
-constexpr size_t words_for(size_t bits) {
-    return (bits + 63) / 64;
-}
+constexpr size_t words_for(size_t bits) { return (bits + 63) / 64; }
 
 // The header's widths, from which all sizes follow.
 struct PackedShape {

@@ -17,9 +17,7 @@ uint64_t hash_of(uint64_t fingerprint) {
 }
 
 // The upper half of a hash, scaled to 0 .. size - 1. size < 2^32.
-size_t place_in(size_t size, uint64_t hash) {
-    return (hash >> 32) * size >> 32;
-}
+size_t place_in(size_t size, uint64_t hash) { return (hash >> 32) * size >> 32; }
 
 } // namespace
 
@@ -143,9 +141,7 @@ void Clusters::finish() {
         pause_);
 }
 
-void Clusters::release() {
-    memory_.release(memory_.context, links_);
-}
+void Clusters::release() { memory_.release(memory_.context, links_); }
 
 // Takes at most kAhead fingerprints. Looked up one after the other, each would wait for memory;
 // together they wait at the same time.

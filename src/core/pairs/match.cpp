@@ -169,8 +169,6 @@ constexpr Matcher kMatchers[kSimdLevels] = {
 
 } // namespace
 
-Matcher best_matcher(SimdLevel highest) {
-    return kMatchers[int(best_level(highest))];
-}
+Matcher best_matcher(SimdLevel highest) { return kMatchers[int(best_level(highest))]; }
 
 } // namespace simhash

@@ -49,9 +49,7 @@ inline bool document_lanes(FeatureKind features, int width, TextSource source,
 constexpr double kLaneRecall = 0.88;
 
 // The radius of each lane for a similarity from 0 to 1.
-inline int near_radius(double similarity) {
-    return minhash_radius(similarity, kLaneRecall);
-}
+inline int near_radius(double similarity) { return minhash_radius(similarity, kLaneRecall); }
 
 // The similarity that is taken unless a caller asks for another one, and its radius.
 constexpr double kAlikeSimilarity = 0.8;

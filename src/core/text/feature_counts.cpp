@@ -72,13 +72,9 @@ constexpr uint64_t integer_log2(uint64_t n) {
 }
 
 // Both the number and its root have 16 bits after the point.
-constexpr uint64_t root(uint64_t n) {
-    return integer_sqrt(n << kFraction);
-}
+constexpr uint64_t root(uint64_t n) { return integer_sqrt(n << kFraction); }
 
-constexpr uint64_t product(uint64_t a, uint64_t b) {
-    return a * b >> kFraction;
-}
+constexpr uint64_t product(uint64_t a, uint64_t b) { return a * b >> kFraction; }
 
 constexpr uint32_t log_weight(uint32_t frequency) {
     return uint32_t(((1 << kFraction) + (integer_log2(frequency) * kLn2 >> 32)) >>

@@ -98,9 +98,7 @@ double greatest_share(auto holds) {
     return low;
 }
 
-double similarity_of(double p) {
-    return std::max(0.0, 1 - 2 * p);
-}
+double similarity_of(double p) { return std::max(0.0, 1 - 2 * p); }
 
 } // namespace
 

@@ -33,9 +33,7 @@
 namespace simhash {
 
 // The number of a feature. The hash may be a poor one: callers have their own, perhaps 1, 2, 3.
-constexpr uint32_t feature_number(uint64_t hash) {
-    return uint32_t(mix(hash));
-}
+constexpr uint32_t feature_number(uint64_t hash) { return uint32_t(mix(hash)); }
 
 // The factors a_i, all odd, and the addends b_i of the first `count` permutations: the two halves
 // of the numbers that splitmix64 gives from 0 on.

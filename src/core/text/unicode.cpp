@@ -43,9 +43,7 @@ constexpr std::array<CharacterClass, kTwoBytesEnd> two_byte_classes() {
 }
 constexpr auto kTwoByteClasses = two_byte_classes();
 
-constexpr bool continuation(uint8_t byte) {
-    return (byte & 0xC0) == 0x80;
-}
+constexpr bool continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 } // namespace
 

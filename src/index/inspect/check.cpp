@@ -44,9 +44,7 @@ struct Check {
 };
 
 // The result is in bytes; the server has the setting in kB.
-size_t sort_memory() {
-    return size_t(maintenance_work_mem) * 1024;
-}
+size_t sort_memory() { return size_t(maintenance_work_mem) * 1024; }
 
 TreeContext checked_tree(const Check* check, int number) {
     return tree_context(check->index, nullptr, check->layout, number);

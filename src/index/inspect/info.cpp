@@ -57,9 +57,7 @@ const char* tree_name(const Layout& layout, int tree) {
 }
 
 // Two places are enough to compare indexes, and stay the same from run to run.
-double rounded(double value) {
-    return double(int64(value * 100 + 0.5)) / 100;
-}
+double rounded(double value) { return double(int64(value * 100 + 0.5)) / 100; }
 
 // A row of the result: the columns in the order of the SQL function. Without a value it is NULL.
 constexpr size_t kColumns = 13;

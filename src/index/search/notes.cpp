@@ -37,9 +37,7 @@ constexpr int kMaxSlotsNoted = 256; // by one put()
 // the time, notes about evicted leaves would otherwise keep us from fetching these from disk.
 constexpr int kDistrust = 256;
 
-uint32 leading_bits(uint64_t key) {
-    return uint32(key >> 32);
-}
+uint32 leading_bits(uint64_t key) { return uint32(key >> 32); }
 
 } // namespace
 

@@ -62,9 +62,7 @@ struct Scan {
     IndexTuple tuple = nullptr;               // of the last row, in an index-only scan
 };
 
-Scan* scan_state(IndexScanDesc desc) {
-    return static_cast<Scan*>(desc->opaque);
-}
+Scan* scan_state(IndexScanDesc desc) { return static_cast<Scan*>(desc->opaque); }
 
 // ---- Finding rows ----
 

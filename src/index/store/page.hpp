@@ -85,13 +85,9 @@ static_assert(sizeof(Pivot) == sizeof(Entry) + sizeof(BlockNumber) + sizeof(uint
 
 // ---- Trees of an index: for each lane its posting and block tables; then the null table ----
 
-inline int null_tree(const Layout& layout) {
-    return layout.lane_count * layout.table_count;
-}
+inline int null_tree(const Layout& layout) { return layout.lane_count * layout.table_count; }
 
-inline int tree_count(const Layout& layout) {
-    return null_tree(layout) + 1;
-}
+inline int tree_count(const Layout& layout) { return null_tree(layout) + 1; }
 
 inline int tree_of_table(const Layout& layout, int lane, int table) {
     return lane * layout.table_count + table;
@@ -99,13 +95,9 @@ inline int tree_of_table(const Layout& layout, int lane, int table) {
 
 // Returns the number that a tree's table has in the layout. Expects another tree than the null
 // table.
-inline int table_of_tree(const Layout& layout, int tree) {
-    return tree % layout.table_count;
-}
+inline int table_of_tree(const Layout& layout, int tree) { return tree % layout.table_count; }
 
-inline BlockNumber root_block(int tree) {
-    return BlockNumber(tree + 1);
-}
+inline BlockNumber root_block(int tree) { return BlockNumber(tree + 1); }
 
 // A posting table and the null table hold TIDs, the other block tables do not.
 inline LeafKind tree_kind(const Layout& layout, int tree) {
@@ -138,17 +130,11 @@ inline PageOpaque* page_opaque(Page page) {
     return reinterpret_cast<PageOpaque*>(PageGetSpecialPointer(page));
 }
 
-inline bool page_is_leaf(Page page) {
-    return page_opaque(page)->flags & kPageLeaf;
-}
+inline bool page_is_leaf(Page page) { return page_opaque(page)->flags & kPageLeaf; }
 
-inline bool page_is_deleted(Page page) {
-    return page_opaque(page)->flags & kPageDeleted;
-}
+inline bool page_is_deleted(Page page) { return page_opaque(page)->flags & kPageDeleted; }
 
-inline bool page_is_rightmost(Page page) {
-    return page_opaque(page)->right == InvalidBlockNumber;
-}
+inline bool page_is_rightmost(Page page) { return page_opaque(page)->right == InvalidBlockNumber; }
 
 // A page's content lies between the page header and pd_lower. core/leaf/codec.hpp describes the
 // content of a leaf; an internal page holds pivots.
@@ -360,9 +346,7 @@ inline void prefetch_page(Buffer buffer) {
     prefetch(BufferGetPage(buffer));
 }
 // Fetches the last bytes of the buffer's page, where the special space is.
-inline void prefetch_page_end(Buffer buffer) {
-    prefetch(BufferGetPage(buffer) + BLCKSZ - 1);
-}
+inline void prefetch_page_end(Buffer buffer) { prefetch(BufferGetPage(buffer) + BLCKSZ - 1); }
 
 // ---- The metapage ----
 

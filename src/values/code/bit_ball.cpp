@@ -9,9 +9,7 @@
 namespace simhash {
 namespace {
 
-Code code_of_center(BitBall* ball) {
-    return datum_get_code(VarBitPGetDatum(center(ball)));
-}
+Code code_of_center(BitBall* ball) { return datum_get_code(VarBitPGetDatum(center(ball))); }
 
 bool ball_has(Datum ball_datum, Datum code) {
     // The ball must be aligned, so it is unpacked. The code is read as it lies in its row.

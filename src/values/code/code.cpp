@@ -85,9 +85,7 @@ void compute_lanes(const Code& code, uint64_t* lanes) {
 
 using namespace simhash;
 
-SIMHASH_FUNCTION(simhash_hamming_bit) {
-    PG_RETURN_INT32(distance_of_first_two(fcinfo));
-}
+SIMHASH_FUNCTION(simhash_hamming_bit) { PG_RETURN_INT32(distance_of_first_two(fcinfo)); }
 
 SIMHASH_FUNCTION(simhash_hamming_within_bit) {
     // The radius is a bigint: the planner makes one of any limit that a query compares with.

@@ -58,9 +58,7 @@ inline BitBall* datum_get_bit_ball(Datum datum) {
 
 // The center of a ball that datum_get_bit_ball() gave: as a value of type bit, VarBitPGetDatum() of
 // it.
-inline VarBit* center(BitBall* ball) {
-    return &ball->center;
-}
+inline VarBit* center(BitBall* ball) { return &ball->center; }
 
 // Reads the center as lanes, 64 bits each. Returns false if it has another number of them.
 bool read_lanes(const BitBall& ball, std::span<uint64_t> lanes);

@@ -22,9 +22,7 @@ int distance_of_first_two(FunctionCallInfo fcinfo) {
 
 } // namespace
 
-SIMHASH_FUNCTION(simhash_hamming_bigint) {
-    PG_RETURN_INT32(distance_of_first_two(fcinfo));
-}
+SIMHASH_FUNCTION(simhash_hamming_bigint) { PG_RETURN_INT32(distance_of_first_two(fcinfo)); }
 
 SIMHASH_FUNCTION(simhash_hamming_within_bigint) {
     // A bigint holds any radius: a negative one has no row, and one of 64 or more has all.

@@ -226,11 +226,7 @@ SIMHASH_FUNCTION(simhash_shingle_similarity_shingle_set) {
 }
 
 // shingle_similarity(a text, b text, features text, width integer) -> double precision
-SIMHASH_FUNCTION(simhash_shingle_similarity_text) {
-    return compare_texts(fcinfo, set_similarity);
-}
+SIMHASH_FUNCTION(simhash_shingle_similarity_text) { return compare_texts(fcinfo, set_similarity); }
 
 // shingle_containment(a text, b text, features text, width integer) -> double precision
-SIMHASH_FUNCTION(simhash_shingle_containment) {
-    return compare_texts(fcinfo, set_containment);
-}
+SIMHASH_FUNCTION(simhash_shingle_containment) { return compare_texts(fcinfo, set_containment); }

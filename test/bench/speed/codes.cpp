@@ -55,9 +55,7 @@ struct Kind {
     uint64_t themes; // 0: none, every bit by chance
 };
 
-int word_count(const Kind& kind) {
-    return (kind.bits + 63) / 64;
-}
+int word_count(const Kind& kind) { return (kind.bits + 63) / 64; }
 
 Code random_code(const Kind& kind, uint64_t id) {
     Code code;
@@ -216,9 +214,7 @@ Kind kind_of(std::string_view name, int bits) {
     return {bits, name != "random", themes};
 }
 
-uint64_t number(const char* word) {
-    return std::strtoull(word, nullptr, 10);
-}
+uint64_t number(const char* word) { return std::strtoull(word, nullptr, 10); }
 
 } // namespace
 

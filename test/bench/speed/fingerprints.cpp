@@ -45,12 +45,8 @@ uint64_t clustered(uint64_t id) {
     return near_copy(murmur2(earlier, kSeed), id);
 }
 
-uint64_t hot(uint64_t id) {
-    return id % 100 == 50 ? kHot : clustered(id);
-}
-uint64_t random_only(uint64_t id) {
-    return murmur2(id, kSeed);
-}
+uint64_t hot(uint64_t id) { return id % 100 == 50 ? kHot : clustered(id); }
+uint64_t random_only(uint64_t id) { return murmur2(id, kSeed); }
 
 } // namespace
 
