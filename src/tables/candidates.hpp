@@ -12,8 +12,6 @@
 
 namespace simhash {
 
-// ---- near_fingerprints.cpp ----
-
 // Receives pairs of models by their rows: within one set a < b, between two a is of the first.
 struct CandidateReceiver {
     // Called for each pair once, in no particular order. False ends the search.
@@ -32,8 +30,6 @@ struct LinkTeller {
 // Finds the candidates of one set, or between two if b is not null, in about this memory, in bytes.
 void find_near_fingerprints(SignatureList* a, SignatureList* b, int radius, size_t memory,
                             const CandidateReceiver& receiver, const LinkTeller& links);
-
-// ---- near_codes.cpp ----
 
 // Candidates among models whose signatures are codes: core/pairs/near_codes.hpp in memory that is
 // limited. Codes are numbered in their order, from 0.

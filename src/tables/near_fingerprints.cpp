@@ -8,12 +8,6 @@
 #include "tables/candidates.hpp"
 
 #include <algorithm>
-#include <optional>
-
-#include "core/bits/fingerprint.hpp"
-#include "server/sorter.hpp"
-#include "tables/collector.hpp"
-#include "tables/lane_directory.hpp"
 
 namespace simhash {
 namespace {

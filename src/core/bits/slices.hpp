@@ -9,7 +9,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
 #include "core/bits/fingerprint.hpp"
 

@@ -1,8 +1,6 @@
 // Counting ones with the vectors of x86 and of AArch64 (simd.hpp).
 #pragma once
 
-#include <cstdint>
-
 #include "core/bits/simd.hpp"
 
 #if defined(SIMHASH_X86)

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 
 #include "core/bits/fingerprint.hpp"
 

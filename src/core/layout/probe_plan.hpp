@@ -3,7 +3,6 @@
 #pragma once
 
 #include <bit>
-#include <cstdint>
 
 #include "core/bits/ball_size.hpp"
 #include "core/layout/layout.hpp"

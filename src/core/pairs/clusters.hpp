@@ -12,8 +12,6 @@
 // and it is linked after some more pairs have arrived.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "core/bits/entry.hpp"

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <bit>
-#include <cstddef>
-#include <cstdint>
 #include <span>
 
 #include "core/bits/fingerprint.hpp"

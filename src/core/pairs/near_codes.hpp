@@ -33,8 +33,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 
 #include "core/bits/code_lanes.hpp"
 #include "core/bits/entry.hpp"

@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <compare>
-#include <cstddef>
-#include <cstdint>
 
 #include "core/bits/fingerprint.hpp"
 #include "core/bits/pause.hpp"

@@ -5,9 +5,6 @@
 // files may leave by longjmp.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "core/bits/pause.hpp"
 #include "core/pairs/fingerprint_array.hpp"
 #include "core/pairs/near_pairs.hpp"

@@ -8,7 +8,6 @@
 // memory.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 

@@ -24,8 +24,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 
 #include "core/bits/simd.hpp"
 #include "core/text/document.hpp"

@@ -11,8 +11,6 @@
 // A character may be several words ("㏂" is "am", "ﷺ" is four words): they all have its place.
 #pragma once
 
-#include <cstdint>
-
 #include "core/text/cutters.hpp"
 
 namespace simhash {

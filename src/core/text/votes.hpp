@@ -11,9 +11,6 @@
 // matter.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "core/bits/simd.hpp"
 #include "core/text/feature_counts.hpp"
 

@@ -1,12 +1,3 @@
-// Groups of rows. See the header.
-#include "tables/groups.hpp"
-
-#include <bit>
-
-namespace simhash {
-
-// ---- groups by originals ----
-
 // Candidates are sorted by their later row, so what the earlier rows are is known when it is asked:
 //
 //     row    near to    is
@@ -26,6 +17,11 @@ namespace simhash {
 //     rows  1 .. 4    given up
 //     rows  1 .. 2    2 joins 1       between 1 and 3 .. 4: 3 and 4 join 1
 //                                     between 1 and 5 .. 8: 5, 6 and 8 join 1; 7 is left alone
+#include "tables/groups.hpp"
+
+#include <bit>
+
+namespace simhash {
 
 Originals::Originals(PagePool* pool, RowSearch* search, size_t rows, size_t memory)
     : search_(*search), memory_(memory / 2), originals_(pool), measures_(pool),
@@ -120,50 +116,6 @@ void Originals::join_earlier(Models* originals, Models* others) {
         originals, others,
         [&](RowNumber original, RowNumber row) { return original < originals_[row]; },
         [&](RowNumber original, RowNumber row, double measure) { join(row, original, measure); });
-}
-
-// ---- groups by chains ----
-
-Links::Links(PagePool* pool, Copies* copies) : earlier_(pool) {
-    for (size_t row = 0; row < copies->rows(); row++) {
-        CHECK_FOR_INTERRUPTS();
-        earlier_.add(RowNumber(row));
-    }
-    for (size_t row = 0; row < copies->rows(); row++) {
-        CHECK_FOR_INTERRUPTS();
-        if (RowNumber copy = copies->after(RowNumber(row)); copy != kNoRow)
-            link(RowNumber(row), copy);
-    }
-}
-
-void Links::find(RowSearch* search, Models* models) {
-    LinkTeller teller = {
-        [](void* links, RowNumber row) { return static_cast<Links*>(links)->original_of(row); },
-        this};
-    search->find_pairs(
-        models, nullptr, [&](RowNumber a, RowNumber b) { return original_of(a) != original_of(b); },
-        [&](RowNumber a, RowNumber b, double) { link(a, b); }, teller);
-}
-
-RowNumber Links::original_of(RowNumber row) {
-    for (;;) {
-        RowNumber earlier = earlier_[row];
-        if (earlier == row)
-            return row;
-        RowNumber before = earlier_[earlier];
-        if (before == earlier)
-            return earlier;
-        earlier_.set(row, before);
-        row = before;
-    }
-}
-
-void Links::link(RowNumber a, RowNumber b) {
-    RowNumber of_a = original_of(a), of_b = original_of(b);
-    if (of_a != of_b)
-        // The later original is linked to the earlier one, whichever group is larger: the first row
-        // stays the root. Paths stay short by being halved.
-        earlier_.set(std::max(of_a, of_b), std::min(of_a, of_b));
 }
 
 } // namespace simhash
