@@ -61,6 +61,22 @@ size_t searched_within(size_t bytes, size_t bytes_of_each) {
     return std::clamp(bytes / bytes_of_each, kLeastSpilledMemory, kMaxNearPairsCount);
 }
 
+// Two sets fit if the sum of both is within the limit of one search.
+bool fit_into_memory(const Collector& a, const Collector* b) {
+    return !a.is_spilled() &&
+           (b == nullptr || (!b->is_spilled() && a.count() + b->count() <= a.most_searched()));
+}
+
+void find_pairs_by_files(SpilledSet* a, SpilledSet* b, size_t room, int32 radius,
+                         const PairReceiver& receiver) {
+    // Both sets are in files now, so this is all that the search holds of them.
+    FingerprintArray memory = {allocate<uint64_t>(CurrentMemoryContext, room),
+                               allocate<uint64_t>(CurrentMemoryContext, room), room};
+    find_spilled_pairs(a, b, memory, radius, receiver, kPause);
+    pfree(memory.fingerprints);
+    pfree(memory.scratch);
+}
+
 } // namespace
 
 void check_radius(int32 radius, int greatest) {
@@ -154,26 +170,6 @@ void Collector::spill() {
     spilled_->add(array(), kPause);
     count_ = 0;
 }
-
-namespace {
-
-// Two sets fit if the sum of both is within the limit of one search.
-bool fit_into_memory(const Collector& a, const Collector* b) {
-    return !a.is_spilled() &&
-           (b == nullptr || (!b->is_spilled() && a.count() + b->count() <= a.most_searched()));
-}
-
-void find_pairs_by_files(SpilledSet* a, SpilledSet* b, size_t room, int32 radius,
-                         const PairReceiver& receiver) {
-    // Both sets are in files now, so this is all that the search holds of them.
-    FingerprintArray memory = {allocate<uint64_t>(CurrentMemoryContext, room),
-                               allocate<uint64_t>(CurrentMemoryContext, room), room};
-    find_spilled_pairs(a, b, memory, radius, receiver, kPause);
-    pfree(memory.fingerprints);
-    pfree(memory.scratch);
-}
-
-} // namespace
 
 void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver) {
     if (!fit_into_memory(*a, b))

@@ -62,14 +62,11 @@ Datum refuse_ball(FunctionCallInfo fcinfo, Parsed parsed, const char* type, cons
     const char* text = PG_GETARG_CSTRING(0);
     // ereturn() leaves the function, also where the caller has asked for a soft error.
     if (parsed == Parsed::kSyntax)
-        ereturn(fcinfo->context, Datum(0),
-                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-                 errmsg("invalid input syntax for type %s: \"%s\"", type, text),
-                 errhint("Write a ball as (center,radius), for example %s.", example)));
-    ereturn(fcinfo->context, Datum(0),
-            (errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-             errmsg("value \"%s\" is out of range for type %s", text, type),
-             errdetail("%s", range)));
+        ereturn(fcinfo->context, Datum(0), errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                errmsg("invalid input syntax for type %s: \"%s\"", type, text),
+                errhint("Write a ball as (center,radius), for example %s.", example));
+    ereturn(fcinfo->context, Datum(0), errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+            errmsg("value \"%s\" is out of range for type %s", text, type), errdetail("%s", range));
 }
 
 } // namespace simhash

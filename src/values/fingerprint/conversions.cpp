@@ -18,6 +18,33 @@ int hex_prefix_length(const char* written, int length) {
     return length >= 2 && written[0] == '0' && (written[1] | 0x20) == 'x' ? 2 : 0;
 }
 
+// `detail` is a message with the place of `number`.
+[[noreturn]] void report_invalid_code(const char* written, int length, const char* detail,
+                                      int number) {
+    ereport(
+        ERROR, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+        errmsg("invalid hexadecimal code: \"%.*s\"", pg_mbcliplen(written, length, 64), written),
+        errdetail(detail, number),
+        errhint("A code is an even number of hexadecimal digits, without 0x."));
+}
+
+// Returns false if the digits are no whole number below 2^64. Accepts a fraction of zeros.
+bool parse_unsigned(const char* digits, uint64_t* out) {
+    uint64_t value = 0;
+    const char* at = digits;
+    for (; *at >= '0' && *at <= '9'; at++)
+        // Each step checks for overflow, so 2^64 is refused and does not wrap around to 0.
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, *at - '0', &value))
+            return false;
+    if (at > digits && *at == '.')
+        // numeric(20,2) prints 42 as 42.00.
+        at += 1 + strspn(at + 1, "0");
+    *out = value;
+    // NaN, infinity and a minus sign have no digit in front.
+    return at > digits && *at == '\0';
+}
+
 } // namespace
 
 SIMHASH_FUNCTION(simhash_to_hex) {
@@ -50,20 +77,6 @@ SIMHASH_FUNCTION(simhash_from_hex) {
                 errhint("A fingerprint is 1 to 16 hexadecimal digits, after 0x or 0X or nothing."));
     PG_RETURN_INT64(int64_t(fingerprint));
 }
-
-namespace {
-
-// `detail` is a message with the place of `number`.
-[[noreturn]] void report_invalid_code(const char* written, int length, const char* detail,
-                                      int number) {
-    ereport(
-        ERROR, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-        errmsg("invalid hexadecimal code: \"%.*s\"", pg_mbcliplen(written, length, 64), written),
-        errdetail(detail, number),
-        errhint("A code is an even number of hexadecimal digits, without 0x."));
-}
-
-} // namespace
 
 SIMHASH_FUNCTION(simhash_code_from_hex) {
     constexpr int kBitsOfDigit = 4, kMostDigits = VARBITMAXLEN / kBitsOfDigit;
@@ -103,27 +116,6 @@ SIMHASH_FUNCTION(simhash_to_unsigned) {
     return DirectFunctionCall3(numeric_in, CStringGetDatum(digits), ObjectIdGetDatum(InvalidOid),
                                Int32GetDatum(-1));
 }
-
-namespace {
-
-// Returns false if the digits are no whole number below 2^64. Accepts a fraction of zeros.
-bool parse_unsigned(const char* digits, uint64_t* out) {
-    uint64_t value = 0;
-    const char* at = digits;
-    for (; *at >= '0' && *at <= '9'; at++)
-        // Each step checks for overflow, so 2^64 is refused and does not wrap around to 0.
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, *at - '0', &value))
-            return false;
-    if (at > digits && *at == '.')
-        // numeric(20,2) prints 42 as 42.00.
-        at += 1 + strspn(at + 1, "0");
-    *out = value;
-    // NaN, infinity and a minus sign have no digit in front.
-    return at > digits && *at == '\0';
-}
-
-} // namespace
 
 SIMHASH_FUNCTION(simhash_from_unsigned) {
     const char* digits = DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(0)));

@@ -154,11 +154,10 @@ SIMHASH_FUNCTION(simhash_shingle_set_in) {
     ShingleSet* set = parse_shingle_set(text);
     if (set == nullptr)
         // This is ereturn(), so that pg_input_is_valid() and COPY ... ON_ERROR can go on after it.
-        ereturn(fcinfo->context, Datum(0),
-                (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-                 errmsg("invalid input syntax for type %s: \"%.*s\"", kTypeName,
-                        pg_mbcliplen(text, int(strlen(text)), 64), text),
-                 errhint("Make one of a document by simhash_shingles(document).")));
+        ereturn(fcinfo->context, Datum(0), errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+                errmsg("invalid input syntax for type %s: \"%.*s\"", kTypeName,
+                       pg_mbcliplen(text, int(strlen(text)), 64), text),
+                errhint("Make one of a document by simhash_shingles(document)."));
     PG_RETURN_POINTER(set);
 }
 
