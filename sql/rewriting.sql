@@ -52,7 +52,7 @@ RESET enable_mergejoin; RESET enable_nestloop;
 SELECT condition('SELECT * FROM rewritten a JOIN rewritten b ON a.fp <~> b.fp = b.radius');
 SELECT condition('SELECT * FROM rewritten a, rewritten b, rewritten c WHERE a.fp <~> b.fp = c.radius');
 
--- Where something is made of this very distance, the comparison stays: alone, or beside the predicate where an index of ours can use that.
+-- Where there is an index on this very distance, the comparison stays, also beside an index of ours.
 CREATE INDEX rewritten_distance ON rewritten ((fp <~> 42));
 SELECT condition('SELECT * FROM rewritten WHERE ' || form)
 FROM unnest(ARRAY['fp <~> 42 <= 3', 'hamming(fp, 42) <= 3', 'fp <~> 43 <= 3', 'fp <~> 42 <= 3 AND id = 1', '42 <~> fp <= 3']) form;

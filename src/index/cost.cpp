@@ -14,7 +14,7 @@
 #include "index/store/page.hpp"
 #include "server/expressions.hpp"
 #include "values/objects.hpp"
-#include "values/selectivity.hpp"
+#include "values/hamming_space.hpp"
 
 #include <algorithm>
 #include <cmath>

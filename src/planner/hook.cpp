@@ -9,7 +9,7 @@
 //
 // If another library takes the hook between the simplification of a query and the opening of its
 // first table, that query is not rewritten.
-#include "planner/rewrite.hpp"
+#include "planner/planner.hpp"
 
 #include <algorithm>
 

@@ -13,9 +13,8 @@
 //   hamming_radius(limit, false)     the greatest that is not above the limit
 //   hamming_radius(limit, true)      the greatest that is below it
 //
-// A comparison that was replaced does not match again, and one that stays beside a predicate gives
-// the same predicate again. So a condition may be met twice.
-#include "planner/rewrite.hpp"
+// A comparison that was replaced does not match again, so a condition may be met twice.
+#include "planner/planner.hpp"
 #include "values/objects.hpp"
 
 namespace simhash {
@@ -53,65 +52,70 @@ Comparator comparator_of(Oid function) {
 // A comparison taken apart: distance comparator limit.
 struct Comparison {
     Comparator comparator;
-    Node* distance; // a <~> b, a <~~> b or hamming(a, b)
+    OpExpr* distance; // a <~> b or a <~~> b
     const DistanceFamily* family;
-    Oid hamming;     // the distance function
-    List* arguments; // its two arguments
-    Node* limit;     // of type int2, int4, int8 or numeric
+    Node* limit; // of type int2, int4, int8 or numeric
 };
 
-// True where the node is a <~> b, a <~~> b or hamming(a, b), or that cast to numeric.
+// True where the node is a distance, perhaps cast to numeric, as the server casts it where the
+// limit is of that type. hamming(a, b) has become a <~> b.
 bool take_distance(Node* node, Comparison* comparison) {
-    Oid function = InvalidOid;
-    List* arguments = NIL;
-    if (IsA(node, OpExpr)) {
-        auto* op = reinterpret_cast<OpExpr*>(node);
-        // The server need not have filled in the operator's function yet.
-        set_opfuncid(op);
-        function = op->opfuncid;
-        arguments = op->args;
-    } else if (IsA(node, FuncExpr)) {
-        auto* call = reinterpret_cast<FuncExpr*>(node);
-        function = call->funcid;
-        arguments = call->args;
-        // The cast of an int4 that the server adds where the limit is of that type.
-        if (function == F_NUMERIC_INT4)
-            return take_distance(node_at(arguments, 0), comparison);
-    }
-    const DistanceFamily* family =
-        list_length(arguments) == 2 ? family_of(function, &DistanceFamily::hamming) : nullptr;
-    if (family == nullptr)
+    if (IsA(node, FuncExpr) && reinterpret_cast<FuncExpr*>(node)->funcid == F_NUMERIC_INT4)
+        node = node_at(reinterpret_cast<FuncExpr*>(node)->args, 0);
+    comparison->distance = reinterpret_cast<OpExpr*>(node);
+    if (!IsA(node, OpExpr) || list_length(comparison->distance->args) != 2)
         return false;
-    comparison->family = family;
-    comparison->distance = node;
-    comparison->hamming = function;
-    comparison->arguments = arguments;
-    return true;
+    // The server need not have filled in the operator's function yet.
+    set_opfuncid(comparison->distance);
+    comparison->family = family_of(comparison->distance->opfuncid, &DistanceFamily::hamming);
+    return comparison->family != nullptr;
 }
 
 // True where the node is a comparison of a distance with a limit, which is then in *comparison.
 bool take_apart(Node* node, Comparison* comparison) {
-    if (!IsA(node, OpExpr))
-        return false;
     auto* op = reinterpret_cast<OpExpr*>(node);
-    if (list_length(op->args) != 2)
+    if (!IsA(node, OpExpr) || list_length(op->args) != 2)
         return false;
-    auto* left = node_at(op->args, 0);
-    auto* right = node_at(op->args, 1);
     set_opfuncid(op);
     Oid function = op->opfuncid;
-    if (take_distance(left, comparison)) {
-        comparison->limit = right;
-    } else if (take_distance(right, comparison)) {
-        comparison->limit = left;
+    bool is_on_left = take_distance(node_at(op->args, 0), comparison);
+    if (!is_on_left) {
+        if (!take_distance(node_at(op->args, 1), comparison))
+            return false;
         // limit > distance is distance < limit.
         Oid commutator = get_commutator(op->opno);
         function = OidIsValid(commutator) ? get_opcode(commutator) : InvalidOid;
-    } else {
-        return false;
     }
+    comparison->limit = node_at(op->args, is_on_left ? 1 : 0);
     comparison->comparator = comparator_of(function);
     return comparison->comparator != Comparator::kNone;
+}
+
+// True when a table has an index on this very distance: the server matches it with the comparison
+// as it is written.
+bool has_index(PlannerInfo* root, const OpExpr* distance) {
+    auto* expression = reinterpret_cast<Node*>(copyObjectImpl(distance));
+    int number;
+    // A distance between two tables, or of none, is in no index of one table.
+    if (!bms_get_singleton_member(pull_varnos(root, expression), &number) ||
+        rt_fetch(number, root->parse->rtable)->rtekind != RTE_RELATION)
+        return false;
+    Relation table = try_relation_open(rt_fetch(number, root->parse->rtable)->relid, NoLock);
+    if (table == nullptr)
+        return false; // dropped meanwhile
+    // In the catalogs a table's own columns have the number 1.
+    ChangeVarNodes(expression, number, 1, 0);
+    bool found = false;
+    ListCell* cell;
+    foreach (cell, RelationGetIndexList(table)) {
+        // The planner is about to open it with the same lock.
+        Relation index = index_open(lfirst_oid(cell), AccessShareLock);
+        // equal() ignores where in the query's text the nodes stood.
+        found |= list_member(RelationGetIndexExpressions(index), expression);
+        index_close(index, NoLock);
+    }
+    relation_close(table, NoLock);
+    return found;
 }
 
 // ---- rewriting one comparison ----
@@ -129,7 +133,7 @@ Node* call_sibling(PlannerInfo* root, const Comparison& comparison, const char* 
             return nullptr;
         types[count++] = exprType(static_cast<Node*>(lfirst(cell)));
     }
-    Oid function = sibling_function(comparison.hamming, name, types, count, ours);
+    Oid function = sibling_function(comparison.distance->opfuncid, name, types, count, ours);
     if (!OidIsValid(function))
         return nullptr;
     auto* call =
@@ -139,35 +143,26 @@ Node* call_sibling(PlannerInfo* root, const Comparison& comparison, const char* 
     return eval_const_expressions(root, reinterpret_cast<Node*>(call));
 }
 
-// The limit, an integer of any size. Where the plan is written as SQL, in EXPLAIN and by
-// postgres_fdw, an implicit cast is not written.
-Node* limit_as_bigint(PlannerInfo* root, const Comparison& comparison) {
-    Oid type = exprType(comparison.limit);
-    if (type == INT8OID)
-        return comparison.limit;
-    auto* cast =
-        makeFuncExpr(type == INT2OID ? F_INT8_INT2 : F_INT8_INT4, INT8OID,
-                     list_make1(comparison.limit), InvalidOid, InvalidOid, COERCE_IMPLICIT_CAST);
-    return eval_const_expressions(root, reinterpret_cast<Node*>(cast));
-}
-
 // The greatest radius that is not above the limit or, with `below`, the greatest that is below it.
 // Null where a function for it is missing.
 Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool below) {
     if (exprType(comparison.limit) == NUMERICOID)
         return call_sibling(root, comparison, "hamming_radius", kHammingRadius, INT8OID,
                             list_make2(comparison.limit, makeBoolConst(below, false)));
-    Node* limit = limit_as_bigint(root, comparison);
+    // Where the plan is written as SQL, in EXPLAIN and by postgres_fdw, an implicit cast is not
+    // written.
+    Node* limit = coerce_to_target_type(nullptr, comparison.limit, exprType(comparison.limit),
+                                        INT8OID, -1, COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
     return below ? call_sibling(root, comparison, "hamming_radius_below", kHammingRadiusBelow,
                                 INT8OID, list_make1(limit))
-                 : limit;
+                 : eval_const_expressions(root, limit);
 }
 
 Node* call_within(PlannerInfo* root, const Comparison& comparison, bool below) {
-    List* arguments = list_make3(linitial(comparison.arguments), lsecond(comparison.arguments),
-                                 radius_of_limit(root, comparison, below));
-    return call_sibling(root, comparison, "hamming_within", comparison.family->within, BOOLOID,
-                        arguments);
+    List* values = comparison.distance->args;
+    return call_sibling(
+        root, comparison, "hamming_within", comparison.family->within, BOOLOID,
+        list_make3(linitial(values), lsecond(values), radius_of_limit(root, comparison, below)));
 }
 
 // An equality of a distance within one table with a limit from another can be a hash or merge join.
@@ -175,7 +170,7 @@ Node* call_within(PlannerInfo* root, const Comparison& comparison, bool below) {
 // distance is between two tables, these would have to be joined first, perhaps all rows with all.
 bool is_better_as_equality(PlannerInfo* root, const Comparison& comparison) {
     Relids limit = pull_varnos(root, comparison.limit);
-    Relids distance = pull_varnos(root, reinterpret_cast<Node*>(comparison.arguments));
+    Relids distance = pull_varnos(root, reinterpret_cast<Node*>(comparison.distance));
     return !bms_is_subset(limit, distance) && bms_membership(distance) != BMS_MULTIPLE;
 }
 
@@ -183,7 +178,7 @@ bool is_better_as_equality(PlannerInfo* root, const Comparison& comparison) {
 // arguments stand in both, so a subplan, which may call a volatile function, would run in both.
 Node* call_at(PlannerInfo* root, const Comparison& comparison) {
     if (is_better_as_equality(root, comparison) ||
-        contain_subplans(reinterpret_cast<Node*>(comparison.arguments)) ||
+        contain_subplans(reinterpret_cast<Node*>(comparison.distance)) ||
         contain_subplans(comparison.limit))
         return nullptr;
     Node* within = call_within(root, comparison, false);
@@ -194,23 +189,8 @@ Node* call_at(PlannerInfo* root, const Comparison& comparison) {
     return reinterpret_cast<Node*>(makeBoolExpr(AND_EXPR, list_make2(within, beyond), -1));
 }
 
-// The predicate that is true where the comparison is, false where it is false, and NULL where it is
-// NULL; null where the comparison has none.
-Node* predicate_for(PlannerInfo* root, const Comparison& comparison) {
-    switch (comparison.comparator) {
-    case Comparator::kAtMost:
-        return call_within(root, comparison, false);
-    case Comparator::kLess:
-        return call_within(root, comparison, true);
-    case Comparator::kEqual:
-        return call_at(root, comparison);
-    case Comparator::kNone:
-        break;
-    }
-    return nullptr;
-}
-
-// Returns the expression that replaces the comparison `node`, or null if the comparison stays.
+// Returns the expression that replaces the comparison `node`, and is true, false or NULL where that
+// is; null if the comparison stays.
 Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& comparison) {
     // A volatile function must be called as often as the query says.
     if (contain_volatile_functions(node))
@@ -218,20 +198,11 @@ Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& compariso
     // A user may call what is written in the query, and may not be allowed to call what we would
     // write. So the plan holds for this user only.
     root->glob->dependsOnRole = true;
-    if (!may_call(comparison.hamming))
+    if (!may_call(comparison.distance->opfuncid) || has_index(root, comparison.distance))
         return nullptr;
-    // The server matches a B-tree on this distance with the comparison as it is written.
-    DistanceUses uses = uses_of_distance(root, comparison.distance);
-    if (uses.by_others && !uses.by_simhash)
-        return nullptr;
-    Node* predicate = predicate_for(root, comparison);
-    if (predicate == nullptr || !uses.by_others)
-        return predicate;
-    // Both stand: the predicate for the index, and the comparison for the server's own matching.
-    // A subplan, which may call a volatile function as well, would run in both.
-    if (contain_subplans(node))
-        return nullptr;
-    return reinterpret_cast<Node*>(makeBoolExpr(AND_EXPR, list_make2(predicate, node), -1));
+    return comparison.comparator == Comparator::kEqual
+               ? call_at(root, comparison)
+               : call_within(root, comparison, comparison.comparator == Comparator::kLess);
 }
 
 // ---- rewriting a condition ----
@@ -321,12 +292,6 @@ void rewrite_security_conditions(PlannerInfo* root, RangeTblEntry* table) {
 }
 
 } // namespace
-
-bool compares_distance(Node* condition, Node* left, Node* right) {
-    Comparison comparison;
-    return take_apart(condition, &comparison) && equal(linitial(comparison.arguments), left) &&
-           equal(lsecond(comparison.arguments), right);
-}
 
 void rewrite_query_conditions(PlannerInfo* root) {
     rewrite_join_tree(root, reinterpret_cast<Node*>(root->parse->jointree));

@@ -1,245 +1,270 @@
-// The planner's questions to hamming() and hamming_within(). README.md beside this file says how a
-// query comes to use the index:
+// The planner's questions to our functions: the support functions of hamming(), hamming_within(),
+// near_duplicate(), shares_passage(), and of =~~ and &~~ of texts. README.md beside this file says
+// how a query comes to use the index. It is searched for
 //
-//   fp <~> $1 <= 3                  as the user wrote it
-//       |  the hook: hook.cpp, rewrite.cpp
-//   hamming_within(fp, $1, 3)
-//       |  the support function of hamming_within(): index_condition()
-//   fp <@ hamming_ball($1, 3)       what the index searches for
+//   hamming_within(fp, $1, 3)        by  fp <@ hamming_ball($1, 3)
+//   hamming_within(code, $1, 31)     by  code <@ bit_ball($1, 31)
+//   near_duplicate(body, $1)         by  body =~~ $1
+//   near_duplicate(body, $1, .9)     by  body <@~~ bit_ball(minhash_code($1), minhash_radius(.9))
+//   shares_passage(body, $1, 20)     by  body &~~ $1
 //
-// and the same of codes, with <~~> and bit_ball.
-#include "index/access_method.hpp"
-#include "planner/requests.hpp"
-#include "planner/rewrite.hpp"
-#include "values/code/code.hpp"
-#include "values/fingerprint/fingerprint.hpp"
-#include "values/objects.hpp"
+// The ball around a text finds more than the near-duplicates, so the server calls the function on
+// the rows found. &~~ says 16 words, and so do the hashes of the index: it serves 16 or more.
+#include "planner/planner.hpp"
 
-#include <utility>
+#include "core/text/document_lanes.hpp"
+#include "core/text/passages.hpp"
+#include "index/access_method.hpp"
+#include "values/hamming_space.hpp"
+#include "values/objects.hpp"
 
 using namespace simhash;
 
 namespace {
 
-// ---- support function of hamming() ----
+const Const* similarity_constant(const Node* node) { return constant_of_type(node, FLOAT8OID); }
 
-// The number of a column of one table in the query itself; 0 for any other expression.
-AttrNumber column_number(const Node* side, int* table) {
-    // A cast from bit varying to bit does not change the bytes.
-    while (IsA(side, RelabelType))
-        side = reinterpret_cast<const Node*>(reinterpret_cast<const RelabelType*>(side)->arg);
-    auto* column = reinterpret_cast<const Var*>(side);
-    if (!IsA(side, Var) || column->varlevelsup > 0)
-        return 0;
-    *table = column->varno;
-    return column->varattno;
+// ---- index conditions ----
+
+// A call, or an operator, of which the planner asks how an index serves it.
+struct IndexedCondition {
+    Node* column; // of the index
+    Node* query;
+    Node* third; // argument: a radius, a similarity or a number of words; null where there is none
+};
+
+// Takes the condition of a request apart. Returns false where the index does not serve it, whatever
+// the predicate is: where its column is of the scope, where the arguments depend on the table that
+// is scanned, and where the user may not call the function.
+bool take_apart(SupportRequestIndexCondition* request, IndexedCondition* condition) {
+    List* arguments = NIL;
+    if (is_funcclause(request->node))
+        arguments = reinterpret_cast<FuncExpr*>(request->node)->args;
+    else if (IsA(request->node, OpExpr))
+        arguments = reinterpret_cast<OpExpr*>(request->node)->args;
+    int count = list_length(arguments);
+    // An index column after the first is of the scope. The third argument is none to index.
+    if ((count != 2 && count != 3) || request->indexarg > 1 || request->indexcol > 0)
+        return false;
+    condition->column = node_at(arguments, request->indexarg);
+    condition->query = node_at(arguments, 1 - request->indexarg);
+    condition->third = count == 3 ? node_at(arguments, 2) : nullptr;
+    // They must not depend on the table that is scanned, and not be volatile: the index needs them
+    // before the scan begins.
+    for (Node* argument : {condition->query, condition->third})
+        if (argument != nullptr &&
+            !is_pseudo_constant_for_index(request->root, argument, request->index))
+            return false;
+    // Another user may not be allowed to call these functions, and must not get this plan.
+    request->root->glob->dependsOnRole = true;
+    // Nor may this user see by the index what the function would refuse.
+    return may_call(request->funcid);
 }
 
-// Whether the sides of a distance change places. The server compares expressions as they stand, so
-// an index or statistics on (fp <~> 5) and (a <~> b) serve 5 <~> fp and b <~> a, too.
-bool is_turned_round(Node* left, Node* right) {
-    if (!contain_var_clause(left))
-        return contain_var_clause(right);
-    int left_table = 0, right_table = 0;
-    AttrNumber a = column_number(left, &left_table), b = column_number(right, &right_table);
-    return a != 0 && b != 0 && left_table == right_table && a > b;
+// The answer `column op argument`, with the operator of the index for a strategy; none where its
+// function is not this one of ours, or the user may not call it. If it is lossy, the server also
+// checks the rows with the condition as it was.
+List* make_condition(SupportRequestIndexCondition* request, int strategy, const OurFunction& ours,
+                     Node* column, Node* argument, bool is_lossy) {
+    Oid op = get_opfamily_member(request->opfamily, request->index->opcintype[request->indexcol],
+                                 exprType(argument), int16(strategy));
+    Oid function = OidIsValid(op) ? get_opcode(op) : InvalidOid;
+    if (!is_our_function(function, ours) || !may_call(function))
+        return NIL;
+    Expr* condition = make_opclause(op, BOOLOID, false, reinterpret_cast<Expr*>(column),
+                                    reinterpret_cast<Expr*>(argument), InvalidOid,
+                                    request->index->indexcollations[request->indexcol]);
+    set_opfuncid(reinterpret_cast<OpExpr*>(condition));
+    request->lossy = is_lossy;
+    return list_make1(condition);
 }
 
-// The distance a <~> b of two arguments, where the family has the operator whose function is
-// hamming; else null.
-Node* make_distance(const DistanceFamily& family, Oid hamming, Node* left, Node* right) {
-    Oid op = distance_operator(family, hamming);
-    if (!OidIsValid(op))
-        return nullptr;
-    if (is_turned_round(left, right))
-        std::swap(left, right);
-    auto* distance = reinterpret_cast<OpExpr*>(
-        make_opclause(op, INT4OID, false, reinterpret_cast<Expr*>(left),
-                      reinterpret_cast<Expr*>(right), InvalidOid, InvalidOid));
-    // make_opclause() leaves the function open.
-    distance->opfuncid = hamming;
-    return reinterpret_cast<Node*>(distance);
+// A call of an extension's function, computed now where the arguments are constants.
+Node* call(PlannerInfo* root, Oid function, List* arguments) {
+    return eval_const_expressions(
+        root, reinterpret_cast<Node*>(makeFuncExpr(function, get_func_rettype(function), arguments,
+                                                   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL)));
 }
 
-// hamming(a, b) becomes a <~> b: ORDER BY hamming(fp, $1) then matches the ordering operator.
-Node* simplify_distance(const FuncExpr* call) {
-    // The planner asks this before it opens the query's tables, so the hook is there in time.
-    install_rewriting();
-    const DistanceFamily* family = family_of(call->funcid, &DistanceFamily::hamming);
-    if (family == nullptr || list_length(call->args) != 2)
-        return nullptr;
-    return make_distance(*family, call->funcid, node_at(call->args, 0), node_at(call->args, 1));
-}
-
-// ---- support function of hamming_within() ----
-
-// The ball of two constants.
-Const* make_constant_ball(const DistanceFamily& family, Oid type, Datum center, int64 radius) {
-    Datum ball = &family == &kFingerprints
-                     ? PointerGetDatum(make_ball(DatumGetInt64(center), radius))
-                     : PointerGetDatum(make_bit_ball(center, radius));
-    return makeConst(type, -1, InvalidOid, get_typlen(type), ball, false, false);
-}
-
-// The ball of (center, radius): a constant where both are constants, else a call.
-Expr* make_ball_expression(const DistanceFamily& family, Oid constructor, Node* center,
-                           Node* radius) {
-    Oid type = get_func_rettype(constructor);
-    const Const *center_constant = space_of(center, center).constant(center),
-                *radius_constant = bigint_constant(radius);
-    if (center_constant != nullptr && radius_constant != nullptr)
-        return reinterpret_cast<Expr*>(make_constant_ball(
-            family, type, center_constant->constvalue, DatumGetInt64(radius_constant->constvalue)));
-    return reinterpret_cast<Expr*>(makeFuncExpr(constructor, type, list_make2(center, radius),
-                                                InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL));
-}
-
-// hamming_within(fp, q, r), where fp or q is the column of the index, becomes
-// fp <@ hamming_ball(q, r), and of codes code <@ bit_ball(q, r).
-List* index_condition(SupportRequestIndexCondition* request) {
+List* within_condition(SupportRequestIndexCondition* request) {
     const DistanceFamily* family = family_of(request->funcid, &DistanceFamily::within);
     IndexedCondition condition;
     if (family == nullptr || !take_apart(request, &condition) || condition.third == nullptr)
         return NIL;
     Oid types[] = {family->type, INT8OID};
-    Oid constructor =
-        sibling_function(request->funcid, family->ball_sql, types, 2, family->ball_make);
-    if (!OidIsValid(constructor))
+    Oid make = sibling_function(request->funcid, family->ball_sql, types, 2, family->ball_make);
+    if (!OidIsValid(make))
         return NIL;
-    Oid op = operator_of_index(*request, get_func_rettype(constructor), kWithinBall,
-                               family->ball_contained);
-    Expr* ball = make_ball_expression(*family, constructor, condition.query, condition.third);
-    // Both say the same, so the server need not check the rows with the condition as it was.
-    return make_condition(request, op, condition.column, reinterpret_cast<Node*>(ball), false);
+    Node* ball = call(request->root, make, list_make2(condition.query, condition.third));
+    return make_condition(request, kWithinBall, family->ball_contained, condition.column, ball,
+                          false);
 }
 
-// What the query says of the same distance beside a predicate.
-struct Beside {
-    int wider;        // the radius of the next wider predicate; kNoRadius where there is none
-    Node* comparison; // of the distance with a limit; null where there is none
-};
-
-void look_beside(const SupportRequestSelectivity& request, int radius, List* conditions,
-                 Beside* beside) {
-    auto* left = node_at(request.args, 0);
-    auto* right = node_at(request.args, 1);
-    bool is_repeated = false;
-    ListCell* cell;
-    foreach (cell, conditions) {
-        auto* clause = reinterpret_cast<Node*>(lfirst_node(RestrictInfo, cell)->clause);
-        if (compares_distance(clause, left, right))
-            beside->comparison = clause;
-        if (!is_funcclause(clause) || reinterpret_cast<FuncExpr*>(clause)->funcid != request.funcid)
-            continue;
-        List* arguments = reinterpret_cast<FuncExpr*>(clause)->args;
-        // Of predicates that are the same the first counts, and the others find all of its rows.
-        if (arguments == request.args && is_repeated)
-            beside->wider = radius;
-        const Const* limit = bigint_constant(node_at(arguments, 2));
-        if (limit == nullptr || !equal(linitial(arguments), left) ||
-            !equal(lsecond(arguments), right))
-            continue;
-        is_repeated |= equal(limit, lthird(request.args));
-        int other = space_of(left, right).saturate(DatumGetInt64(limit->constvalue));
-        // Beyond the greatest distance a wider one holds the same rows.
-        if (DatumGetInt64(limit->constvalue) > radius &&
-            (beside->wider == kNoRadius || other < beside->wider))
-            beside->wider = other;
-    }
+// A similarity that is known to be out of range is left to the function, which raises an error for
+// the first row: planning it would raise one even where there is no row.
+bool is_possible_similarity(const Node* node) {
+    const Const* similarity = similarity_constant(node);
+    double value = similarity != nullptr ? DatumGetFloat8(similarity->constvalue) : 0;
+    return value >= 0 && value <= 1;
 }
 
-// The distance of a predicate about two columns of one row, if there are statistics of it: by
-// CREATE STATISTICS or an index on the expression. Else null.
-Node* distance_with_statistics(const SupportRequestSelectivity& request) {
-    const DistanceFamily* family = family_of(request.funcid, &DistanceFamily::within);
-    auto* left = node_at(request.args, 0);
-    auto* right = node_at(request.args, 1);
-    if (family == nullptr || request.is_join || !contain_var_clause(left) ||
-        !contain_var_clause(right))
+// bit_ball(minhash_code(query), minhash_radius(similarity)), by the functions beside that of the
+// condition; null where one of them is missing.
+Node* ball_around(PlannerInfo* root, Oid beside, Node* query, Node* similarity) {
+    constexpr Oid kOfCode[] = {TEXTOID, INT4OID, TEXTOID, INT4OID};
+    constexpr Oid kOfRadius[] = {FLOAT8OID, FLOAT8OID};
+    constexpr Oid kOfBall[] = {BITOID, INT8OID};
+    Oid code = sibling_function(beside, "minhash_code", kOfCode, 4, kMinhashCodeText);
+    Oid radius = sibling_function(beside, "minhash_radius", kOfRadius, 2, kMinhashRadius);
+    Oid make = sibling_function(beside, kCodes.ball_sql, kOfBall, 2, kCodes.ball_make);
+    if (!OidIsValid(code) || !OidIsValid(radius) || !OidIsValid(make))
         return nullptr;
-    Oid types[] = {family->type, family->type};
-    Oid hamming = sibling_function(request.funcid, "hamming", types, 2, family->hamming);
-    Node* distance = OidIsValid(hamming) ? make_distance(*family, hamming, left, right) : nullptr;
-    if (distance == nullptr)
-        return nullptr;
-    VariableStatData statistics;
-    examine_variable(request.root, distance, request.varRelid, &statistics);
-    bool are_there = HeapTupleIsValid(statistics.statsTuple);
-    ReleaseVariableStats(statistics);
-    return are_there ? distance : nullptr;
+    // The lanes of the shingles that near_duplicate() compares: the defaults of minhash_code().
+    Const* words =
+        makeConst(TEXTOID, -1, InvalidOid, -1, CStringGetTextDatum("words"), false, false);
+    Node* center =
+        call(root, code,
+             list_make4(query, make_integer_constant(kLanesOfDocument * kFingerprintBits), words,
+                        make_integer_constant(3)));
+    Node* bits = call(root, radius, list_make2(similarity, make_float_constant(kLaneRecall)));
+    return call(root, make, list_make2(center, call(root, F_INT8_INT4, list_make1(bits))));
 }
 
-// The share of the rows within a radius, and beyond another one, as if there were no other
-// condition.
-class Shares {
-  public:
-    explicit Shares(const SupportRequestSelectivity& request)
-        : request_(request), distance_(distance_with_statistics(request)) {}
-
-    double within(int radius, int beyond = kNoRadius) const {
-        if (distance_ == nullptr)
-            return within_selectivity(context_of(request_), node_at(request_.args, 0),
-                                      node_at(request_.args, 1), radius, beyond);
-        return std::max(0.0, at_most(radius) - at_most(beyond));
+List* document_condition(SupportRequestIndexCondition* request) {
+    IndexedCondition condition;
+    if (!take_apart(request, &condition))
+        return NIL;
+    Node *column = condition.column, *query = condition.query, *third = condition.third;
+    if (is_our_function(request->funcid, kPassageShared) ||
+        is_our_function(request->funcid, kSharesPassage)) {
+        // &~~ has no number of words. One that is not known may be any.
+        const Const* known = third != nullptr ? constant_of_type(third, INT4OID) : nullptr;
+        int words = known != nullptr ? DatumGetInt32(known->constvalue) : 0;
+        if (third == nullptr)
+            words = kPassageWords;
+        // Fewer words may be in common without a hash.
+        if (words < kPassageWords)
+            return NIL;
+        return make_condition(request, kAlike, kPassageShared, column, query,
+                              words > kPassageWords);
     }
+    // =~~ has no similarity. Where this one is that of =~~, the operator of the index says all.
+    const Const* known = third != nullptr ? similarity_constant(third) : nullptr;
+    if (third == nullptr ||
+        (known != nullptr && DatumGetFloat8(known->constvalue) == kAlikeSimilarity))
+        return make_condition(request, kAlike, kDocumentsAlike, column, query, false);
+    if (!is_possible_similarity(third))
+        return NIL;
+    Node* ball = ball_around(request->root, request->funcid, query, third);
+    if (ball == nullptr)
+        return NIL;
+    return make_condition(request, kWithinBall, kDocumentInBall, column, ball, true);
+}
 
-  private:
-    // As the server estimates distance < radius + 1.
-    double at_most(int radius) const {
-        Const* limit = make_integer_constant(radius + 1);
-        return restriction_selectivity(request_.root, Int4LessOperator,
-                                       list_make2(distance_, limit), InvalidOid, request_.varRelid);
-    }
+// ---- estimates ----
 
-    const SupportRequestSelectivity& request_;
-    Node* distance_;
-};
-
-// The share of the rows that meet what stands beside a predicate, among those with no such
-// condition. The server multiplies the shares of all conditions, as if one did not depend on the
-// other. But d = k stands as two predicates, within k and NOT within k - 1, and a comparison that
-// stays stands beside its own predicate. So the share of the narrower predicate is that of the rows
-// within the wider one, and the share of a predicate that of the rows that meet the comparison.
-double share_of_predicate(const SupportRequestSelectivity& request, int radius) {
-    Shares shares(request);
-    Beside beside = {kNoRadius, nullptr};
-    int table = -1;
+// The radius of the narrowest predicate of the query that is about the same distance and wider than
+// `radius`; kNoRadius where there is none.
+int wider_radius(const SupportRequestSelectivity& request, int radius) {
+    Node *left = node_at(request.args, 0), *right = node_at(request.args, 1);
+    int wider = kNoRadius, table = -1;
     Relids tables = pull_varnos(request.root, reinterpret_cast<Node*>(request.args));
     while ((table = bms_next_member(tables, table)) >= 0) {
         // Only a table that is part of the query has conditions.
         const RelOptInfo* relation = request.root->simple_rel_array[table];
         if (relation == nullptr)
             continue;
-        look_beside(request, radius, relation->baserestrictinfo, &beside);
-        look_beside(request, radius, relation->joininfo, &beside);
+        ListCell* cell;
+        foreach (cell, list_concat_copy(relation->baserestrictinfo, relation->joininfo)) {
+            auto* clause = reinterpret_cast<FuncExpr*>(lfirst_node(RestrictInfo, cell)->clause);
+            if (!IsA(clause, FuncExpr) || clause->funcid != request.funcid ||
+                !equal(linitial(clause->args), left) || !equal(lsecond(clause->args), right))
+                continue;
+            const Const* limit = bigint_constant(node_at(clause->args, 2));
+            if (limit == nullptr)
+                continue;
+            int other = space_of(left, right).saturate(DatumGetInt64(limit->constvalue));
+            // Beyond the greatest distance a wider one holds the same rows.
+            if (DatumGetInt64(limit->constvalue) > radius && (wider == kNoRadius || other < wider))
+                wider = other;
+        }
     }
-    double share = shares.within(radius);
-    if (beside.wider != kNoRadius) {
-        double wider = shares.within(beside.wider);
-        return wider > 0 ? 1 - shares.within(beside.wider, radius) / wider : share;
-    }
-    if (beside.comparison == nullptr)
-        return share;
-    double compared = clause_selectivity(request.root, beside.comparison, request.varRelid,
-                                         request.jointype, request.sjinfo);
-    return compared > 0 ? share / compared : share;
+    return wider;
 }
 
-Node* estimate_predicate(SupportRequestSelectivity* request) {
+Node* estimate_within(SupportRequestSelectivity* request) {
     if (list_length(request->args) != 3)
         return nullptr;
+    Node *left = node_at(request->args, 0), *right = node_at(request->args, 1);
     Node* limit = estimate_expression_value(request->root, node_at(request->args, 2));
-    const Const* known = bigint_constant(limit);
-    double share = 0; // a limit of NULL finds no row
+    request->selectivity = 0; // a limit of NULL finds no row
     if (!is_null_constant(limit)) {
-        HammingSpace space = space_of(node_at(request->args, 0), node_at(request->args, 1));
-        share = share_of_predicate(*request, known != nullptr
-                                                 ? space.saturate(DatumGetInt64(known->constvalue))
-                                                 : space.likely_radius());
+        HammingSpace space = space_of(left, right);
+        const Const* known = bigint_constant(limit);
+        int radius = known != nullptr ? space.saturate(DatumGetInt64(known->constvalue))
+                                      : space.likely_radius();
+        request->selectivity = share_within(*request, left, right, radius);
+        // The server multiplies the shares of all conditions, as if one did not depend on the
+        // other. But d = k stands as two predicates, within k and NOT within k - 1. So the share of
+        // the narrower one is that of the rows within the wider one.
+        double wider = share_within(*request, left, right, wider_radius(*request, radius));
+        if (wider > 0)
+            request->selectivity /= wider;
+        CLAMP_PROBABILITY(request->selectivity);
     }
-    CLAMP_PROBABILITY(share);
-    request->selectivity = share;
     return reinterpret_cast<Node*>(request);
+}
+
+Node* estimate_document(SupportRequestSelectivity* request) {
+    int count = list_length(request->args);
+    if (count != 2 && count != 3)
+        return nullptr;
+    // This radius is taken, too, where the similarity is not known, and for passages, whose third
+    // argument is a number of words. NULL finds no row.
+    int radius = kAlikeRadius;
+    if (count == 3) {
+        Node* third = estimate_expression_value(request->root, node_at(request->args, 2));
+        const Const* similarity = similarity_constant(third);
+        if (is_null_constant(third))
+            radius = kNoRadius;
+        else if (similarity != nullptr && is_possible_similarity(third))
+            radius = near_radius(DatumGetFloat8(similarity->constvalue));
+    }
+    request->selectivity =
+        share_within(*request, node_at(request->args, 0), node_at(request->args, 1), radius);
+    return reinterpret_cast<Node*>(request);
+}
+
+// ---- which function answers which question ----
+
+// hamming(a, b) becomes a <~> b: ORDER BY hamming(fp, $1) then matches the ordering operator.
+Node* simplify_distance(const FuncExpr* hamming) {
+    // The planner asks this before it opens the query's tables, so the hook is there in time.
+    install_rewriting();
+    const DistanceFamily* family = family_of(hamming->funcid, &DistanceFamily::hamming);
+    Oid op = family != nullptr ? distance_operator(*family, hamming->funcid) : InvalidOid;
+    if (!OidIsValid(op) || list_length(hamming->args) != 2)
+        return nullptr;
+    auto* distance = reinterpret_cast<OpExpr*>(
+        make_opclause(op, INT4OID, false, static_cast<Expr*>(linitial(hamming->args)),
+                      static_cast<Expr*>(lsecond(hamming->args)), InvalidOid, InvalidOid));
+    // make_opclause() leaves the function open.
+    distance->opfuncid = hamming->funcid;
+    return reinterpret_cast<Node*>(distance);
+}
+
+Datum answer_planner(FunctionCallInfo fcinfo, Node* (*simplify)(const FuncExpr*),
+                     List* (*serve)(SupportRequestIndexCondition*),
+                     Node* (*estimate)(SupportRequestSelectivity*)) {
+    auto* request = reinterpret_cast<Node*>(PG_GETARG_POINTER(0));
+    void* answer = nullptr;
+    if (IsA(request, SupportRequestSimplify) && simplify != nullptr)
+        answer = simplify(reinterpret_cast<SupportRequestSimplify*>(request)->fcall);
+    else if (IsA(request, SupportRequestIndexCondition) && serve != nullptr)
+        answer = serve(reinterpret_cast<SupportRequestIndexCondition*>(request));
+    else if (IsA(request, SupportRequestSelectivity) && estimate != nullptr)
+        answer = estimate(reinterpret_cast<SupportRequestSelectivity*>(request));
+    PG_RETURN_POINTER(answer);
 }
 
 } // namespace
@@ -249,7 +274,11 @@ SIMHASH_FUNCTION(simhash_hamming_support) {
 }
 
 SIMHASH_FUNCTION(simhash_hamming_within_support) {
-    return answer_planner(fcinfo, nullptr, index_condition, estimate_predicate);
+    return answer_planner(fcinfo, nullptr, within_condition, estimate_within);
+}
+
+SIMHASH_FUNCTION(simhash_near_duplicate_support) {
+    return answer_planner(fcinfo, without_collation, document_condition, estimate_document);
 }
 
 SIMHASH_FUNCTION(simhash_text_support) {

@@ -1,11 +1,12 @@
 // Finds out what a condition compares. See the header.
-#include "values/selectivity.hpp"
+#include "values/hamming_space.hpp"
 
-#include "core/bits/ball_size.hpp"
 #include "core/bits/code_lanes.hpp"
 #include "core/bits/distances.hpp"
-#include "core/bits/fingerprint.hpp"
+#include "server/expressions.hpp"
 #include "values/code/code.hpp"
+#include "values/fingerprint/fingerprint.hpp"
+#include "values/objects.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -61,17 +62,9 @@ int HammingSpace::likely_radius() const {
     return is_of_codes ? near_radius_of_bits(bits) : kCloseRadius;
 }
 
-double HammingSpace::ball_share(int radius) const { return ball_share_of_code(bits, radius); }
-
 bool HammingSpace::has_type(Oid type) const {
     // Statistics of a domain are those of its base type.
     return is_of_codes ? is_code_type(type) : getBaseType(type) == INT8OID;
-}
-
-const Const* HammingSpace::constant(const Node* node) const {
-    auto* constant = reinterpret_cast<const Const*>(node);
-    return IsA(node, Const) && !constant->constisnull && has_type(constant->consttype) ? constant
-                                                                                       : nullptr;
 }
 
 int HammingSpace::distance(Datum a, Datum b) const {
@@ -80,6 +73,37 @@ int HammingSpace::distance(Datum a, Datum b) const {
     Code left = datum_get_code(a), right = datum_get_code(b);
     // The statistics may have codes of several lengths.
     return left.bit_count == right.bit_count ? code_distance(left, right) : INT_MAX;
+}
+
+KnownBall examine_ball(PlannerInfo* root, Node* ball, int greatest_distance, int likely_radius) {
+    auto clamped = [=](int64 radius) {
+        return int(std::clamp<int64>(radius, kNoRadius, greatest_distance));
+    };
+    // This also computes stable functions and known parameters, which hold for an estimate.
+    Node* value = estimate_expression_value(root, ball);
+    if (is_null_constant(value))
+        return {ball, kNoRadius};
+    if (IsA(value, Const)) {
+        Datum known = reinterpret_cast<Const*>(value)->constvalue;
+        // Somebody may have declared an operator of other types with our estimator.
+        const DistanceFamily* family = family_of_ball(exprType(value));
+        if (family == &kFingerprints)
+            return {reinterpret_cast<Node*>(make_bigint_constant(datum_get_ball(known)->center)),
+                    clamped(datum_get_ball(known)->radius)};
+        if (family == &kCodes)
+            return {reinterpret_cast<Node*>(make_code_constant(center(datum_get_bit_ball(known)))),
+                    clamped(datum_get_bit_ball(known)->radius)};
+    }
+    auto* call = reinterpret_cast<FuncExpr*>(ball);
+    if (!IsA(ball, FuncExpr) || family_of(call->funcid, &DistanceFamily::ball_make) == nullptr)
+        return {ball, clamped(likely_radius)};
+    // The radius is often a constant even where the center is not.
+    Node* radius = estimate_expression_value(root, node_at(call->args, 1));
+    if (is_null_constant(radius))
+        return {ball, kNoRadius};
+    const Const* known = bigint_constant(radius);
+    return {node_at(call->args, 0),
+            clamped(known != nullptr ? DatumGetInt64(known->constvalue) : likely_radius)};
 }
 
 } // namespace simhash

@@ -2,12 +2,12 @@
 #include "values/objects.hpp"
 
 #include "core/bits/fingerprint.hpp"
+#include "core/text/document_lanes.hpp"
 #include "values/code/code.hpp"
 #include "values/fingerprint/fingerprint.hpp"
 
 // These are in files without headers.
 extern "C" {
-PGDLLEXPORT Datum simhash_near_duplicate(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_documents_alike(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_document_in_ball(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_minhash_code_text(PG_FUNCTION_ARGS);
@@ -45,7 +45,6 @@ const DistanceFamily kCodes = {
 // Functions that belong to one family, or that the planner calls by name.
 const OurFunction kHammingRadius = SIMHASH_OURS(simhash_hamming_radius);
 const OurFunction kHammingRadiusBelow = SIMHASH_OURS(simhash_hamming_radius_below);
-const OurFunction kNearDuplicate = SIMHASH_OURS(simhash_near_duplicate);
 const OurFunction kDocumentsAlike = SIMHASH_OURS(simhash_documents_alike);
 const OurFunction kDocumentInBall = SIMHASH_OURS(simhash_document_in_ball);
 const OurFunction kMinhashCodeText = SIMHASH_OURS(simhash_minhash_code_text);
@@ -60,8 +59,11 @@ constexpr const DistanceFamily* kFamilies[] = {&kFingerprints, &kCodes};
 constexpr struct {
     OurFunction function;
     int radius;
-    // A radius is in no argument of these operators, so it is found by the function.
+    // A radius is in no argument of these operators, so it is found by the function. Texts that
+    // share a passage are taken to be as many as near-duplicates.
 } kNearFunctions[] = {{SIMHASH_OURS(simhash_hamming_near), kCloseRadius},
+                      {SIMHASH_OURS(simhash_documents_alike), kAlikeRadius},
+                      {SIMHASH_OURS(simhash_passage_shared), kAlikeRadius},
 #define SIMHASH_NEAR_FUNCTION(radius) {SIMHASH_OURS(simhash_hamming_near_##radius), radius},
                       SIMHASH_FOR_EACH_RADIUS(SIMHASH_NEAR_FUNCTION)};
 

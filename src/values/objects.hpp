@@ -24,8 +24,8 @@ struct DistanceFamily {
 };
 extern const DistanceFamily kFingerprints, kCodes;
 
-extern const OurFunction kHammingRadius, kHammingRadiusBelow, kNearDuplicate, kDocumentsAlike,
-    kDocumentInBall, kMinhashCodeText, kMinhashRadius, kPassageShared, kSharesPassage;
+extern const OurFunction kHammingRadius, kHammingRadiusBelow, kDocumentsAlike, kDocumentInBall,
+    kMinhashCodeText, kMinhashRadius, kPassageShared, kSharesPassage;
 
 // The family that has the function in this role (&DistanceFamily::hamming), or null.
 const DistanceFamily* family_of(Oid function, OurFunction DistanceFamily::*role);
@@ -36,7 +36,8 @@ const DistanceFamily* family_of_ball(Oid type);
 // True when the centers of this type of balls are values of `type`; else they are lanes.
 bool has_values_as_centers(Oid ball, Oid type);
 
-// The radius of a function that implements ~= or one of ~|= to ~||||||||=; kNoRadius for another.
+// The radius of a function that implements ~=, one of ~|= to ~||||||||=, or =~~ or &~~ of texts;
+// kNoRadius for another.
 int radius_of_near(Oid function);
 
 // The function `name`(types[0], ... types[count - 1]) in the schema of the function `beside`.

@@ -1,0 +1,32 @@
+// What the planner's files share: rewriting.cpp between the planner's hook and its expressions, and
+// the estimates of rows.
+#pragma once
+
+#include "server/expressions.hpp"
+#include "server/our_function.hpp"
+
+namespace simhash {
+
+// ---- rewrite.cpp ----
+
+// Rewrites comparisons of a distance with a limit into predicates that the index knows: the query's
+// own conditions and those of row-level security. To be called after the planner has simplified
+// them and before it distributes them to the tables.
+void rewrite_query_conditions(PlannerInfo* root);
+
+// The predicates of a table's partial indexes. The planner compares them with the query's
+// conditions, so both must have the same form.
+void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* table);
+
+// ---- hook.cpp ----
+
+// Puts our hook in its place, if it is not there, before the planner opens a query's tables.
+void install_rewriting();
+
+// ---- estimates.cpp ----
+
+// The share of rows, or of pairs of them, for which the distance of two expressions is at most
+// `radius`, of texts that of a lane: 0 to 1. The server's question says where the condition stands.
+double share_within(const SupportRequestSelectivity& at, Node* left, Node* right, int64 radius);
+
+} // namespace simhash
