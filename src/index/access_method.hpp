@@ -58,16 +58,11 @@ constexpr double kPassGrowth = 16;
 bytea* index_options(Datum options, bool validate);
 // Registers the options with the server, once, when the library is loaded.
 void define_options();
-struct Options {
-    int32 varlena_header;
-    int radius;
-    int tables; // -1: the default, min(radius + 1, 4)
-    int fillfactor;
-};
 // These return what an index is to be built with: its options, or the defaults of those not set.
 Layout layout_of_options(Relation index); // expects that check_first_column() raised no error
-Layout default_layout();
-Layout layout_of_varying_lanes(); // for values of any number of lanes
+struct LaneLayout;
+struct Options;
+Layout layout_of_lanes(const LaneLayout& lanes, const Options* options); // null: the defaults
 int fillfactor_of_options(Relation index);
 
 // ---- first_column.cpp ----
@@ -82,9 +77,9 @@ bool is_new_index(Relation index);
 // built.
 void check_first_column(Relation heap, Relation index, const IndexInfo* info);
 
-// Warns of a new index that nobody searches: if its first column is a bigint that identifies the
-// row, as in (id, body), whose type alone does not tell it from a fingerprint; and if its scope
-// identifies the row, as in (body, id).
+// Warns of a new index that nobody searches: if its first column is the primary key, as in (id,
+// body), a bigint, whose type alone does not tell it from a fingerprint; and if its scope holds the
+// primary key, as in (body, id).
 void warn_of_keys(Relation heap, Relation index, const IndexInfo* info);
 
 // ---- cost.cpp ----

@@ -5,6 +5,14 @@
 #include <algorithm>
 
 namespace simhash {
+
+struct Options {
+    int32 varlena_header;
+    int radius;
+    int tables; // -1: the default, min(radius + 1, 4)
+    int fillfactor;
+};
+
 namespace {
 
 relopt_kind option_kind;
@@ -51,25 +59,15 @@ bytea* index_options(Datum options, bool validate) {
                                                 kTable, lengthof(kTable)));
 }
 
-Layout default_layout() {
-    // For an index that an advisor imagines, which has no options.
-    return make_layout(kDefaultRadius, kDefaultTables);
-}
-
-Layout layout_of_varying_lanes() {
-    // A lane is looked up as it is: the one table is that of the postings.
-    Layout layout = make_layout(0, 1);
-    layout.lanes_vary = true;
-    return layout;
-}
-
-Layout layout_of_options(Relation index) {
-    auto* options = reinterpret_cast<Options*>(index->rd_options);
+Layout layout_of_lanes(const LaneLayout& lanes, const Options* options) {
+    if (lanes.rule == LaneRule::kCommon) {
+        // A lane is looked up as it is: the one table is that of the postings.
+        Layout layout = make_layout(0, 1);
+        layout.lanes_vary = true;
+        return layout;
+    }
     int radius = options != nullptr ? options->radius : kRadiusByValues;
     int tables = options != nullptr ? options->tables : kTablesByRadius;
-    LaneLayout lanes = lane_layout(index);
-    if (lanes.rule == LaneRule::kCommon)
-        return layout_of_varying_lanes();
     if (radius == kRadiusByValues)
         radius = lanes.count == 1 ? kDefaultRadius : lanes.near_radius;
     // What is laid out is the greatest radius within which a lane is searched.
@@ -81,6 +79,10 @@ Layout layout_of_options(Relation index) {
     Layout layout = make_layout(radius, std::min(tables, (kMaxTrees - 1) / lanes.count));
     layout.lane_count = lanes.count;
     return layout;
+}
+
+Layout layout_of_options(Relation index) {
+    return layout_of_lanes(lane_layout(index), reinterpret_cast<Options*>(index->rd_options));
 }
 
 int fillfactor_of_options(Relation index) {
