@@ -42,66 +42,67 @@ int hint_of_document(Relation index, int column) {
                    written);
 }
 
-// Reports what to write where the first column is none to search by: the document that follows it.
-int hint_of_order(Relation index) {
+// The number of the first column after the first that has documents; 0 where there is none.
+int column_of_documents(Relation index) {
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
         if (is_string(column_type(index, i)))
-            return hint_of_document(index, i);
+            return i;
+    return 0;
+}
+
+// Reports what to write where the first column is none to search by: the document that follows it.
+int hint_of_order(Relation index) {
+    if (int column = column_of_documents(index))
+        return hint_of_document(index, column);
     return errhint("Write the column of documents, fingerprints or codes first; the columns of its "
                    "scope follow it.");
 }
 
-// An index on an expression serves that expression only, so the HINT says it twice. We cannot tell
-// the codes' length n: a cast to another one would cut or pad them.
-int hint_of_length(const char* bits) {
-    return errhint("For codes of n bits, write USING simhash ((%1$s::bit(n))), and %1$s::bit(n) in "
-                   "queries.",
-                   bits);
-}
+// What to write instead of a first column of another type, %1$s in CREATE INDEX. An index on an
+// expression serves that expression only, so most say it twice. We cannot tell the codes' length n:
+// a cast to another one would cut or pad them.
+constexpr char kHintOfInteger[] = "Write USING simhash ((%1$s::bigint)). Conditions such as "
+                                  "%1$s <~> 42 <= 3 use that index as they are.";
+constexpr char kHintOfLength[] =
+    "For codes of n bits, write USING simhash ((%1$s::bit(n))), and %1$s::bit(n) in queries.";
+constexpr char kHintOfFeatures[] = "To index lists of features, write USING simhash "
+                                   "(minhash_of(%1$s)), and minhash_of(%1$s) in queries.";
+constexpr char kHintOfJson[] =
+    "To index a text in it, such as that of the key body, write USING simhash "
+    "((%1$s->>'body')), and (%1$s->>'body') in queries.";
+constexpr struct {
+    Oid type;
+    const char* hint;
+} kHints[] = {
+    {INT2OID, kHintOfInteger},
+    {INT4OID, kHintOfInteger},
+    {VARBITOID, kHintOfLength},
+    {TEXTARRAYOID, kHintOfFeatures},
+    {INT8ARRAYOID, kHintOfFeatures},
+    {JSONOID, kHintOfJson},
+    {JSONBOID, kHintOfJson},
+    {NUMERICOID, "For numbers from 0 to 2^64 - 1, write USING simhash "
+                 "(simhash_from_unsigned(%1$s)), and simhash_from_unsigned(%1$s) in queries."},
+    {BYTEAOID,
+     "For codes of n bits, write USING simhash ((code_from_hex(encode(%1$s, 'hex'))::bit(n))), and "
+     "code_from_hex(encode(%1$s, 'hex'))::bit(n) in queries."},
+    {TSVECTOROID, "To index its words, write USING simhash (minhash(%1$s)), and minhash(%1$s) "
+                  "in queries."},
+    {XMLOID, "To index it as a document, write USING simhash ((%1$s::text)), and "
+             "%1$s::text in queries."},
+};
 
-// Reports what to write instead of a first column that is searched by no operator class.
+// Reports what to write instead of a first column that is searched by no operator class. If
+// documents follow it, it is more likely to number them.
 int hint_of_type(Relation index) {
     // A domain is refused or taken as its base type is.
     Oid type = column_type(index, 0);
-    const char* column = column_in_sql(index, 0);
-    switch (type) {
-    case INT2OID:
-    case INT4OID:
-        return errhint("Write USING simhash ((%1$s::bigint)). Conditions such as %1$s <~> 42 <= 3 "
-                       "use that index as they are.",
-                       column);
-    case NUMERICOID:
-        return errhint("For numbers from 0 to 2^64 - 1, write USING simhash "
-                       "(simhash_from_unsigned(%1$s)), and simhash_from_unsigned(%1$s) in queries.",
-                       column);
-    case VARBITOID:
-        return hint_of_length(column);
-    case BYTEAOID:
-        return errhint("For codes of n bits, write USING simhash ((code_from_hex(encode(%1$s, "
-                       "'hex'))::bit(n))), and code_from_hex(encode(%1$s, 'hex'))::bit(n) in "
-                       "queries.",
-                       column);
-    case TEXTARRAYOID:
-    case INT8ARRAYOID:
-        return errhint("To index lists of features, write USING simhash (minhash_of(%1$s)), and "
-                       "minhash_of(%1$s) in queries.",
-                       column);
-    case TSVECTOROID:
-        return errhint("To index its words, write USING simhash (minhash(%1$s)), and minhash(%1$s) "
-                       "in queries.",
-                       column);
-    case JSONOID:
-    case JSONBOID:
-        return errhint("To index a text in it, such as that of the key body, write USING simhash "
-                       "((%1$s->>'body')), and (%1$s->>'body') in queries.",
-                       column);
-    case XMLOID:
-        return errhint("To index it as a document, write USING simhash ((%1$s::text)), and "
-                       "%1$s::text in queries.",
-                       column);
-    default:
-        return is_string(type) ? hint_of_document(index, 0) : hint_of_order(index);
-    }
+    if (is_string(type))
+        return hint_of_document(index, 0);
+    for (const auto& known : kHints)
+        if (known.type == type && column_of_documents(index) == 0)
+            return errhint(known.hint, column_in_sql(index, 0));
+    return hint_of_order(index);
 }
 
 // Raises an error unless the index can keep the lanes of the first column's values.
@@ -115,7 +116,7 @@ void check_lane_count(Relation index) {
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
                 errmsg("the first column of a simhash index must have values of one length"),
                 errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
-                hint_of_length(column_in_sql(index, 0)));
+                errhint(kHintOfLength, column_in_sql(index, 0)));
     // Trees are numbered by a byte, and each lane has some.
     if (count > kMaxLanes)
         ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -125,47 +126,11 @@ void check_lane_count(Relation index) {
                 errhint("Index a part of the values, such as their first 1024 bits."));
 }
 
-// True when the columns identify a row: a unique index of the table has no others.
+// True when the columns identify a row: the primary key has no others. Their numbers are as the
+// server writes them in such a set.
 bool identify_row(Relation heap, const Bitmapset* columns) {
-    bool found = false;
-    List* indexes = RelationGetIndexList(heap);
-    ListCell* cell;
-    foreach (cell, indexes) {
-        HeapTuple tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(lfirst_oid(cell)));
-        if (!HeapTupleIsValid(tuple))
-            continue;
-        auto* form = reinterpret_cast<Form_pg_index>(GETSTRUCT(tuple));
-        // A partial unique index identifies only the rows that it has.
-        bool is_of_them =
-            form->indisunique && heap_attisnull(tuple, Anum_pg_index_indpred, nullptr);
-        // An expression stands for 0, which is no column's number.
-        // INCLUDE columns, which come after these, identify nothing.
-        for (int i = 0; i < form->indnkeyatts; i++)
-            is_of_them &= bms_is_member(form->indkey.values[i], columns);
-        // All are looked at: each entry of the cache must be released.
-        found |= is_of_them;
-        ReleaseSysCache(tuple);
-    }
-    return found;
-}
-
-// True when the first column numbers the rows: its values come from a sequence, or it alone is
-// unique. Without a scope, that may also be a table of distinct fingerprints.
-bool numbers_rows(Relation heap, Relation index, const IndexInfo* info) {
-    AttrNumber number = info->ii_IndexAttrNumbers[0];
-    if (number <= 0)
-        return false; // an expression is computed on purpose
-    const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(heap), number - 1);
-    if (column->attgenerated != '\0')
-        return false; // computed, as a fingerprint is
-    // This is GENERATED ... AS IDENTITY; the next test finds serial and DEFAULT nextval().
-    if (column->attidentity != '\0')
-        return true;
-    Node* value = build_column_default(heap, number);
-    // nextval() is volatile, and so are the generators of random ids.
-    if (value != nullptr && contain_volatile_functions(value))
-        return true;
-    return scope_columns(index) > 0 && identify_row(heap, bms_make_singleton(number));
+    const Bitmapset* key = RelationGetIndexAttrBitmap(heap, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+    return !bms_is_empty(key) && bms_is_subset(key, columns);
 }
 
 } // namespace
@@ -181,18 +146,18 @@ bool is_new_index(Relation index) {
     return !index->rd_index->indisvalid;
 }
 
-void check_first_column(Relation heap, Relation index, const IndexInfo* info) {
+void check_first_column(Relation, Relation index, const IndexInfo*) {
     bool computes = OidIsValid(index_getprocid(index, 1, kValueLanes));
-    bool are_lanes = !computes_lanes(index);
-    if (are_lanes && computes)
-        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                errmsg("a simhash index does not compute the lanes of a bigint"),
-                errdetail("Its operator class has support function %d, but a bigint is its own "
-                          "lane.",
-                          kValueLanes),
-                errhint("Index an expression by the default operator class."));
-    if (are_lanes)
+    if (!computes_lanes(index)) {
+        if (computes)
+            ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("a simhash index does not compute the lanes of a bigint"),
+                    errdetail("Its operator class has support function %d, but a bigint is its own "
+                              "lane.",
+                              kValueLanes),
+                    errhint("Index an expression by the default operator class."));
         return;
+    }
     if (computes) {
         check_lane_count(index);
         return;
@@ -203,20 +168,25 @@ void check_first_column(Relation heap, Relation index, const IndexInfo* info) {
                    "bigint or bit, or a document, of type text"),
             errdetail("Column \"%s\" is of type %s.", NameStr(column->attname),
                       format_type_with_typemod(column->atttypid, column->atttypmod)),
-            numbers_rows(heap, index, info) ? hint_of_order(index) : hint_of_type(index));
+            hint_of_type(index));
 }
 
 void warn_of_keys(Relation heap, Relation index, const IndexInfo* info) {
-    if (!computes_lanes(index) && numbers_rows(heap, index, info))
+    Bitmapset *first = nullptr, *scope = nullptr;
+    for (int i = 0; i <= scope_columns(index); i++) {
+        AttrNumber number = info->ii_IndexAttrNumbers[i];
+        // Of an expression we cannot tell.
+        if (number <= 0)
+            continue;
+        Bitmapset** columns = i == 0 ? &first : &scope;
+        *columns = bms_add_member(*columns, number - FirstLowInvalidHeapAttributeNumber);
+    }
+    // Without a scope that may also be a table of distinct fingerprints.
+    if (!computes_lanes(index) && scope_columns(index) > 0 && identify_row(heap, first))
         ereport(WARNING,
                 errmsg("index \"%s\" takes column \"%s\" as the fingerprint",
                        RelationGetRelationName(index), column_in_sql(index, 0)),
                 errdetail("Its values identify the rows of the table."), hint_of_order(index));
-    Bitmapset* scope = nullptr;
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
-        if (info->ii_IndexAttrNumbers[i] > 0)
-            scope = bms_add_member(scope, info->ii_IndexAttrNumbers[i]);
-    // Expressions are left out of `scope`: of these we cannot tell.
     if (identify_row(heap, scope))
         ereport(WARNING,
                 errmsg("each scope of index \"%s\" has one row", RelationGetRelationName(index)),
