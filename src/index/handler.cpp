@@ -89,18 +89,12 @@ bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
     }
 }
 
-bool check_operator(Form_pg_amop amop, Oid type, ClassKind kind, const char* family) {
-    bool valid = amop->amoplefttype == type && operator_is_known(amop, kind);
-    // The scan gives distances to the server as integers, and the server compares them with the
-    // operator's.
-    Oid result = get_op_rettype(amop->amopopr);
-    valid &= result == (amop->amoppurpose == AMOP_ORDER ? INT4OID : BOOLOID);
-    if (!valid)
+// Reports a fault of an operator family, unless it has none.
+bool require(bool is_met, const char* family, const char* fault) {
+    if (!is_met)
         ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-                errmsg("operator family \"%s\" of access method %s contains operator %s with wrong "
-                       "signature or strategy number %d",
-                       family, "simhash", format_operator(amop->amopopr), amop->amopstrategy));
-    return valid;
+                errmsg("operator family \"%s\" of access method simhash %s", family, fault));
+    return is_met;
 }
 
 // The argument type of the first two is not checked: date may use integer's hash function.
@@ -123,25 +117,6 @@ bool has_signature_of(const FormData_pg_amproc& amproc) {
     }
 }
 
-bool check_function(Form_pg_amproc amproc, const char* family) {
-    bool valid = has_signature_of(*amproc);
-    if (!valid)
-        ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-                errmsg("operator family \"%s\" of access method %s contains function %s with wrong "
-                       "signature for support number %d",
-                       family, "simhash", format_procedure(amproc->amproc), amproc->amprocnum));
-    return valid;
-}
-
-// Reports a member that the family must have and lacks.
-bool require_member(bool is_there, const char* family, const char* what, int number) {
-    if (!is_there)
-        ereport(INFO, errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
-                errmsg("operator family \"%s\" of access method %s is missing %s %d", family,
-                       "simhash", what, number));
-    return is_there;
-}
-
 bool index_validate(Oid opclass) {
     HeapTuple class_tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
     if (!HeapTupleIsValid(class_tuple))
@@ -156,29 +131,38 @@ bool index_validate(Oid opclass) {
     catclist* operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
     for (int i = 0; i < operators->n_members; i++) {
         auto* amop = reinterpret_cast<Form_pg_amop>(GETSTRUCT(&operators->members[i]->tuple));
-        valid &= check_operator(amop, type, kind, family_name);
+        // The scan gives distances to the server as integers, and the server compares them with the
+        // operator's.
+        Oid result = amop->amoppurpose == AMOP_ORDER ? INT4OID : BOOLOID;
+        valid &= require(amop->amoplefttype == type && operator_is_known(amop, kind) &&
+                             get_op_rettype(amop->amopopr) == result,
+                         family_name,
+                         psprintf("contains operator %s with wrong signature or strategy number %d",
+                                  format_operator(amop->amopopr), amop->amopstrategy));
         has_search |= amop->amopstrategy == kWithinBall ||
                       (kind == ClassKind::kLanes && amop->amopstrategy == kAlike);
     }
     int members = operators->n_members;
     ReleaseSysCacheList(operators);
     catclist* functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(family));
-    for (int i = 0; i < functions->n_members; i++)
-        valid &= check_function(
-            reinterpret_cast<Form_pg_amproc>(GETSTRUCT(&functions->members[i]->tuple)),
-            family_name);
+    for (int i = 0; i < functions->n_members; i++) {
+        auto* amproc = reinterpret_cast<Form_pg_amproc>(GETSTRUCT(&functions->members[i]->tuple));
+        valid &= require(has_signature_of(*amproc), family_name,
+                         psprintf("contains function %s with wrong signature for support number %d",
+                                  format_procedure(amproc->amproc), amproc->amprocnum));
+    }
     members += functions->n_members;
     ReleaseSysCacheList(functions);
     // Without <@, or =~~ of lanes, the index has nothing to search for in the first column.
-    if (kind == ClassKind::kFingerprints || kind == ClassKind::kLanes)
-        valid &= require_member(has_search, family_name, "operator <@, strategy", kWithinBall);
+    valid &= require(has_search || kind == ClassKind::kScope, family_name,
+                     psprintf("is missing operator <@, strategy %d", kWithinBall));
     // Each class may serve a scope, which needs both; but for one that is empty, as json_ops is:
     // CREATE INDEX refuses the type, and says what to write instead.
     if (kind != ClassKind::kScope || members > 0) {
-        valid &= require_member(OidIsValid(get_opfamily_member(family, type, type, kEqual)),
-                                family_name, "operator =, strategy", kEqual);
-        valid &= require_member(OidIsValid(get_opfamily_proc(family, type, type, kHashScope)),
-                                family_name, "support function", kHashScope);
+        valid &= require(OidIsValid(get_opfamily_member(family, type, type, kEqual)), family_name,
+                         psprintf("is missing operator =, strategy %d", kEqual));
+        valid &= require(OidIsValid(get_opfamily_proc(family, type, type, kHashScope)), family_name,
+                         psprintf("is missing support function %d", kHashScope));
     }
     ReleaseSysCache(class_tuple);
     return valid;
