@@ -28,31 +28,35 @@ namespace {
 
 // What the steps of one check share, and the figures that it returns.
 struct Check {
-    // Both are locked in the mode of check_lock() until the end.
+    // Both are locked in the mode of check_lock() until the end. So no writer lets a file grow.
     Relation heap, index;
-    const Layout* layout;
-    BlockNumber blocks, heap_blocks;
-    uint8* reached; // [blocks / 8 + 1] one bit for each page that a link leads to
-    Entry* entries; // [kMaxLeafEntries] of one leaf
+    // This is a copy, because an invalidation may free the cache while the check runs.
+    Layout layout = index_cache(index)->layout;
+    BlockNumber blocks = RelationGetNumberOfBlocks(index);
+    BlockNumber heap_blocks = RelationGetNumberOfBlocks(heap);
+    // [blocks / 8 + 1] one bit for each page that a link leads to
+    uint8* reached = static_cast<uint8*>(palloc0(blocks / 8 + 1));
+    Entry* entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry))); // of one leaf
 
-    int lane;           // whose trees are being checked
-    int64 rows;         // postings of the first lane, and those of the null table
-    int64 fingerprints; // distinct ones of the first lane
-    int64 orphans;      // entries of block tables without a posting
-    int64 pages;        // in use
-    int64 free_pages;
+    int lane = 0;           // whose trees are being checked
+    int64 rows = 0;         // postings of the first lane, and those of the null table
+    int64 fingerprints = 0; // distinct ones of the first lane
+    int64 orphans = 0;      // entries of block tables without a posting
+    int64 pages = 0;        // in use
+    int64 free_pages = 0;
 };
+static_assert(MaxBlockNumber / 8 + 1 <= MaxAllocSize);
 
 // The result is in bytes; the server has the setting in kB.
 size_t sort_memory() { return size_t(maintenance_work_mem) * 1024; }
 
 TreeContext checked_tree(const Check* check, int number) {
-    return tree_context(check->index, nullptr, check->layout, number);
+    return tree_context(check->index, nullptr, &check->layout, number);
 }
 
 // A tree of the lane that is being checked.
 TreeContext checked_table(const Check* check, int table) {
-    return checked_tree(check, tree_of_table(*check->layout, check->lane, table));
+    return checked_tree(check, tree_of_table(check->layout, check->lane, table));
 }
 
 // ---- Structure ----
@@ -132,7 +136,7 @@ void check_posting(Check* check, const LevelReader& pages, Entry entry) {
         pages.report(psprintf("A posting points to (%u,%u); the table has %u blocks.",
                               ItemPointerGetBlockNumberNoCheck(&tid),
                               ItemPointerGetOffsetNumberNoCheck(&tid), check->heap_blocks));
-    if (pages.tree().number == null_tree(*check->layout) && entry.key != 0)
+    if (pages.tree().number == null_tree(check->layout) && entry.key != 0)
         pages.report("An entry of the null table has a fingerprint.");
 }
 
@@ -166,7 +170,7 @@ void check_leaf(Check* check, const LevelReader& pages) {
     }
     // Each row with a fingerprint has a posting for each lane; it counts once.
     int number = pages.tree().number;
-    if (number == 0 || number == null_tree(*check->layout))
+    if (number == 0 || number == null_tree(check->layout))
         check->rows += count;
 }
 
@@ -273,7 +277,7 @@ void check_tids(Check* check) {
     // The postings come in order of fingerprints, so the TIDs have to be sorted.
     ExternalSorter<uint64_t> tids(sort_memory());
     TreeContext posting_table = checked_table(check, 0);
-    for (int number : {posting_table.number, null_tree(*check->layout)}) {
+    for (int number : {posting_table.number, null_tree(check->layout)}) {
         EntryReader postings(checked_tree(check, number));
         std::optional<uint64_t> previous;
         for (Entry entry; postings.next(&entry); previous = entry.key) {
@@ -282,7 +286,7 @@ void check_tids(Check* check) {
         }
     }
     tids.finish();
-    bool may_repeat = check->layout->lanes_vary;
+    bool may_repeat = check->layout.lanes_vary;
     if (may_repeat)
         check->rows = 0;
     uint64_t previous = 0, found; // 0 is no TID: its offset is invalid
@@ -300,9 +304,10 @@ void check_tids(Check* check) {
     tids.release();
 }
 
-// True when a row of this fingerprint was committed and may still be visible to someone. An aborted
-// insertion may leave a posting and no entry in a block table: the posting goes in first.
-bool has_committed_row(Check* check, uint64_t fingerprint) {
+// Raises an error if a row of this fingerprint was committed and may still be visible to someone.
+// An aborted insertion may leave a posting and no entry in a block table: the posting goes in
+// first. `entries` is near where the entry would stand.
+void require_no_row(Check* check, uint64_t fingerprint, const EntryReader& entries, int table) {
     SnapshotData snapshot;
     // It sees all rows but those that VACUUM may remove, and among these are the aborted ones.
     InitNonVacuumableSnapshot(snapshot, GlobalVisTestFor(check->heap));
@@ -313,17 +318,11 @@ bool has_committed_row(Check* check, uint64_t fingerprint) {
         ItemPointerData tid = integer_to_tid(entry.tid);
         // The TID of a posting is the beginning of a HOT chain, and any row of the chain will do.
         if (table_index_fetch_tuple_check(check->heap, &tid, &snapshot, nullptr))
-            return true;
+            entries.report(psprintf("Stored fingerprint %lld has rows, but is not in block table "
+                                    "%d.",
+                                    static_cast<long long>(fingerprint),
+                                    tree_of_table(check->layout, check->lane, table)));
     }
-    return false;
-}
-
-// `entries` is near where the entry would stand.
-void require_no_row(Check* check, uint64_t fingerprint, const EntryReader& entries, int table) {
-    if (has_committed_row(check, fingerprint))
-        entries.report(psprintf("Stored fingerprint %lld has rows, but is not in block table %d.",
-                                static_cast<long long>(fingerprint),
-                                tree_of_table(*check->layout, check->lane, table)));
 }
 
 // Compares the table with what the posting table says that it holds. An example, with keys in the
@@ -336,7 +335,7 @@ void require_no_row(Check* check, uint64_t fingerprint, const EntryReader& entri
 void check_block_table(Check* check, int table) {
     // Both streams are in the order of this permutation, each key at most once. They are merged: a
     // key that only one of them has is an orphan, or is missing.
-    Permutation permutation = check->layout->permutation(table);
+    Permutation permutation = check->layout.permutation(table);
     ExternalSorter<uint64_t> sorter(sort_memory());
     EntryReader postings(checked_table(check, 0));
     Entry entry;
@@ -434,7 +433,7 @@ void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
         if (posting != row)
             postings.report(psprintf("Row (%u,%u), stored fingerprint %s, has no posting.",
                                      unsigned(row.tid >> 16), unsigned(row.tid & 0xffff),
-                                     number == null_tree(*check->layout)
+                                     number == null_tree(check->layout)
                                          ? "null"
                                          : psprintf("%lld", static_cast<long long>(row.key))));
     }
@@ -442,18 +441,18 @@ void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
 }
 
 void check_rows(Check* check) {
-    auto lanes = size_t(check->layout->lane_count);
+    auto lanes = size_t(check->layout.lane_count);
     auto* sorters =
         static_cast<ExternalSorter<Entry>*>(palloc(lanes * sizeof(ExternalSorter<Entry>)));
     for (size_t lane = 0; lane < lanes; lane++)
         // All lanes are collected in one pass over the table, so they share the memory.
         new (&sorters[lane]) ExternalSorter<Entry>(sort_memory() / lanes);
     ExternalSorter<Entry> nulls(sort_memory() / 8);
-    Rows rows{{sorters, lanes}, &nulls, LaneList(*check->layout)};
+    Rows rows{{sorters, lanes}, &nulls, LaneList(check->layout)};
     read_rows(check, &rows);
     for (size_t lane = 0; lane < lanes; lane++)
-        require_rows(check, tree_of_table(*check->layout, int(lane), 0), &sorters[lane]);
-    require_rows(check, null_tree(*check->layout), &nulls);
+        require_rows(check, tree_of_table(check->layout, int(lane), 0), &sorters[lane]);
+    require_rows(check, null_tree(check->layout), &nulls);
 }
 
 // ---- All of it ----
@@ -461,33 +460,16 @@ void check_rows(Check* check) {
 void check_index(Check* check, bool rows) {
     // No link leads to the metapage, whose block is fixed.
     mark_reached(check, kMetaBlock);
-    for (int number = 0; number < tree_count(*check->layout); number++)
+    for (int number = 0; number < tree_count(check->layout); number++)
         check_tree(check, number);
     check_unreached(check);
-    for (; check->lane < check->layout->lane_count; check->lane++) {
+    for (; check->lane < check->layout.lane_count; check->lane++) {
         check_tids(check);
-        for (int table = 1; table < check->layout->table_count; table++)
+        for (int table = 1; table < check->layout.table_count; table++)
             check_block_table(check, table);
     }
     if (rows)
         check_rows(check);
-}
-
-Check* new_check(Relation heap, Relation index) {
-    auto* check = static_cast<Check*>(palloc0(sizeof(Check)));
-    auto* layout = static_cast<Layout*>(palloc(sizeof(Layout)));
-    // This is a copy, because an invalidation may free the cache while the check runs.
-    *layout = index_cache(index)->layout;
-    check->heap = heap;
-    check->index = index;
-    check->layout = layout;
-    // The lock keeps writers away, so the file does not grow.
-    check->blocks = RelationGetNumberOfBlocks(index);
-    check->heap_blocks = RelationGetNumberOfBlocks(heap);
-    static_assert(MaxBlockNumber / 8 + 1 <= MaxAllocSize);
-    check->reached = static_cast<uint8*>(palloc0(check->blocks / 8 + 1));
-    check->entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));
-    return check;
 }
 
 // ShareLock conflicts with writers and VACUUM, not with readers. A standby grants no lock of that
@@ -533,12 +515,12 @@ SIMHASH_FUNCTION(simhash_index_check) {
     int settings = NewGUCNestLevel();
     restrict_search_path();
 
-    Check* check = new_check(heap, index);
-    check_index(check, PG_GETARG_BOOL(1));
+    Check check{heap, index};
+    check_index(&check, PG_GETARG_BOOL(1));
 
     AtEOXact_GUC(false, settings);
     SetUserIdAndSecContext(user, security);
     index_close(index, mode);
     table_close(heap, mode);
-    PG_RETURN_DATUM(check_result(fcinfo, check));
+    PG_RETURN_DATUM(check_result(fcinfo, &check));
 }

@@ -43,20 +43,19 @@ void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index, IndexRi
     // Until both are locked, the OID may become another index. So we look and check rights first,
     // in order not to lock other users' tables, and check again afterwards.
     Oid table = IndexGetRelation(oid, true);
-    char kind = get_rel_relkind(oid);
-    if (kind == RELKIND_PARTITIONED_INDEX)
+    const char* name = get_rel_name(oid);
+    if (name == nullptr)
+        ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
+                errmsg("relation with OID %u does not exist", oid));
+    if (get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX)
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
-                errmsg("\"%s\" is a partitioned index", get_rel_name(oid)),
+                errmsg("\"%s\" is a partitioned index", name),
                 errhint("Name the indexes of its partitions."));
-    if (!OidIsValid(table) || kind != RELKIND_INDEX) {
-        char* name = get_rel_name(oid);
-        ereport(ERROR,
-                errcode(name == nullptr ? ERRCODE_UNDEFINED_TABLE : ERRCODE_WRONG_OBJECT_TYPE),
-                name == nullptr ? errmsg("relation with OID %u does not exist", oid)
-                                : errmsg("\"%s\" is not a simhash index", name));
-    }
+    if (!OidIsValid(table))
+        ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
+                errmsg("\"%s\" is not a simhash index", name));
     if (!may_open(table, right))
-        aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, get_rel_name(oid));
+        aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, name);
     *heap = table_open(table, mode);
     *index = index_open(oid, mode);
     if (table != IndexGetRelation(oid, true) || !may_open(table, right))
