@@ -164,7 +164,9 @@ double share_by_index(const RelOptInfo* table, Node* column, Datum text) {
             !match_index_to_operand(column, 0, index))
             continue;
         Relation relation = index_open(index->indexoid, NoLock);
-        double rows = is_simhash_index(relation) ? rows_like(relation, text) : 0;
+        // From PostgreSQL 16 on a partitioned index is among them, which has no pages.
+        bool is_ours = relation->rd_rel->relkind == RELKIND_INDEX && is_simhash_index(relation);
+        double rows = is_ours ? rows_like(relation, text) : 0;
         index_close(relation, NoLock);
         if (rows > 0)
             return rows / std::max(1.0, table->tuples);
