@@ -14,6 +14,7 @@
 //   hamming_radius(limit, true)      the greatest that is below it
 //
 // A comparison that was replaced does not match again, so a condition may be met twice.
+#include "index/lanes.hpp"
 #include "planner/planner.hpp"
 #include "values/objects.hpp"
 
@@ -23,35 +24,9 @@ namespace simhash {
 
 namespace {
 
-enum class Comparator { kNone, kLess, kAtMost, kEqual };
-
-struct ComparisonFunction {
-    Oid function;
-    Comparator comparator;
-};
-
-// The server's comparison functions that have a distance on the left: an int4, or that cast to
-// numeric. They are known by their OIDs, which are fixed in the server's catalogs. The names of
-// operators depend on search_path.
-constexpr ComparisonFunction kComparisons[] = {
-    {F_INT4LT, Comparator::kLess},    {F_INT42LT, Comparator::kLess},
-    {F_INT48LT, Comparator::kLess},   {F_NUMERIC_LT, Comparator::kLess},
-    {F_INT4LE, Comparator::kAtMost},  {F_INT42LE, Comparator::kAtMost},
-    {F_INT48LE, Comparator::kAtMost}, {F_NUMERIC_LE, Comparator::kAtMost},
-    {F_INT4EQ, Comparator::kEqual},   {F_INT42EQ, Comparator::kEqual},
-    {F_INT48EQ, Comparator::kEqual},  {F_NUMERIC_EQ, Comparator::kEqual},
-};
-
-Comparator comparator_of(Oid function) {
-    for (const ComparisonFunction& comparison : kComparisons)
-        if (comparison.function == function)
-            return comparison.comparator;
-    return Comparator::kNone;
-}
-
 // A comparison taken apart: distance comparator limit.
 struct Comparison {
-    Comparator comparator;
+    int strategy;     // of the comparator in the server's B-trees: less, at most, or equal
     OpExpr* distance; // a <~> b or a <~~> b
     const DistanceFamily* family;
     Node* limit; // of type int2, int4, int8 or numeric
@@ -71,24 +46,29 @@ bool take_distance(Node* node, Comparison* comparison) {
     return comparison->family != nullptr;
 }
 
-// True where the node is a comparison of a distance with a limit, which is then in *comparison.
+// True where the node is a comparison of a distance with a limit, which is then in *comparison. The
+// comparator is known by the server's own families of operators, as names depend on search_path.
 bool take_apart(Node* node, Comparison* comparison) {
     auto* op = reinterpret_cast<OpExpr*>(node);
     if (!IsA(node, OpExpr) || list_length(op->args) != 2)
         return false;
-    set_opfuncid(op);
-    Oid function = op->opfuncid;
-    bool is_on_left = take_distance(node_at(op->args, 0), comparison);
-    if (!is_on_left) {
+    Oid comparator = op->opno;
+    comparison->limit = node_at(op->args, 1);
+    if (!take_distance(node_at(op->args, 0), comparison)) {
         if (!take_distance(node_at(op->args, 1), comparison))
             return false;
+        comparison->limit = node_at(op->args, 0);
         // limit > distance is distance < limit.
-        Oid commutator = get_commutator(op->opno);
-        function = OidIsValid(commutator) ? get_opcode(commutator) : InvalidOid;
+        comparator = get_commutator(comparator);
     }
-    comparison->limit = node_at(op->args, is_on_left ? 1 : 0);
-    comparison->comparator = comparator_of(function);
-    return comparison->comparator != Comparator::kNone;
+    Oid type = exprType(comparison->limit);
+    if (type != NUMERICOID && !is_integer(type))
+        return false;
+    Oid family = lookup_type_cache(type, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+    comparison->strategy = get_op_opfamily_strategy(comparator, family);
+    return comparison->strategy == BTLessStrategyNumber ||
+           comparison->strategy == BTLessEqualStrategyNumber ||
+           comparison->strategy == BTEqualStrategyNumber;
 }
 
 // True when a table has an index on this very distance: the server matches it with the comparison
@@ -200,9 +180,9 @@ Node* replacement_for(PlannerInfo* root, Node* node, const Comparison& compariso
     root->glob->dependsOnRole = true;
     if (!may_call(comparison.distance->opfuncid) || has_index(root, comparison.distance))
         return nullptr;
-    return comparison.comparator == Comparator::kEqual
+    return comparison.strategy == BTEqualStrategyNumber
                ? call_at(root, comparison)
-               : call_within(root, comparison, comparison.comparator == Comparator::kLess);
+               : call_within(root, comparison, comparison.strategy == BTLessStrategyNumber);
 }
 
 // ---- rewriting a condition ----
