@@ -62,9 +62,14 @@ REVOKE EXECUTE ON FUNCTION hamming(bigint, bigint), hamming_within(bigint, bigin
 GRANT EXECUTE ON FUNCTION hamming(bigint, bigint) TO regress_simhash_caller;
 PREPARE far AS SELECT count(*) FROM guarded WHERE fp <~> 42 > 20;
 EXECUTE far;
+CREATE TABLE unindexed AS SELECT fp FROM guarded;
+GRANT SELECT ON unindexed TO regress_simhash_caller;
+PREPARE scan AS SELECT count(*) FROM unindexed WHERE fp <~> 42 <= 20;
+EXECUTE scan;
 SET ROLE regress_simhash_caller;
 EXECUTE far;
 EXECUTE near; -- planned for another role
+EXECUTE scan; -- this one, too
 SELECT condition, by_index('SELECT FROM guarded WHERE ' || condition)
 FROM unnest(ARRAY['fp <~> 42 <= 3', 'fp <~> 42 < 4', 'fp <~> 42 = 2', 'fp <~> 42 > 3', 'fp <~> 42 <= 3.5', 'fp <~> 42 IN (1, 2)']) condition;
 SELECT count(*) FROM guarded WHERE fp <~> 42 < 21 AND fp <~> 42 <> 64 AND fp <~> 42 IN (18, 19, 20) OR fp <~> 42 < 17.5;
@@ -85,7 +90,7 @@ SELECT count(*) FROM guarded WHERE fp <~> 42 <= 3;
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION hamming(bigint, bigint), hamming_within(bigint, bigint, bigint),
     hamming_radius_below, hamming_radius, hamming_ball(bigint, bigint), hamming_ball_contained TO PUBLIC;
-DROP TABLE guarded;
+DROP TABLE guarded, unindexed;
 DROP OWNED BY regress_simhash_caller;
 DROP ROLE regress_simhash_caller;
 DROP FUNCTION of_integer, of_bytea, of_text, of_one, by_index, refused;
