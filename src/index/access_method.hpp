@@ -42,7 +42,7 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
                                          IndexBulkDeleteCallback callback, void* state);
 IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result);
 
-// ---- Constants that scans and the cost estimate share ----
+// ---- Constants of scans in order of distance ----
 
 // The share of all fingerprints up to which an ordered scan looks up matches one by one. For more
 // matches, a pass over the posting table for each distance takes less time.

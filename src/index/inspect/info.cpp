@@ -10,8 +10,10 @@
 namespace simhash {
 namespace {
 
-// The sums of one level. fingerprints counts the distinct keys: in the posting table a fingerprint
-// may have many postings.
+constexpr int kWholeIndex = -1;
+
+// The sums of one level, or of the whole index. fingerprints counts the distinct keys: in the
+// posting table a fingerprint may have many postings.
 struct LevelInfo {
     int tree, level;
     int64 pages, entries, fingerprints, tail_entries;
@@ -59,88 +61,68 @@ const char* tree_name(const Layout& layout, int tree) {
 // Two places are enough to compare indexes, and stay the same from run to run.
 double rounded(double value) { return double(int64(value * 100 + 0.5)) / 100; }
 
-// A row of the result: the columns in the order of the SQL function. Without a value it is NULL.
-constexpr size_t kColumns = 13;
-using Row = std::optional<Datum>[kColumns];
-
-void put_row(Info* info, const Row& row) {
-    Datum values[kColumns];
-    bool nulls[kColumns];
-    for (size_t i = 0; i < kColumns; i++) {
-        values[i] = row[i].value_or(Datum(0));
-        nulls[i] = !row[i];
+// Puts the row of a level, or of the whole index. A column that has no meaning is NULL.
+void put_row(Info* info, const LevelInfo& sums) {
+    const Layout& layout = *info->layout;
+    bool is_whole = sums.tree == kWholeIndex;
+    bool is_leaf = !is_whole && sums.level == 0;
+    bool has_keys = !is_whole && sums.tree != null_tree(layout);
+    uint64_t mask = has_keys ? layout.mask(table_of_tree(layout, sums.tree)) : 0;
+    int prefix_bits = is_whole ? layout.prefix_bits(layout.table_count - 1) : std::popcount(mask);
+    // The radius is that of a whole value, up to which each lane is searched within the layout's
+    // radius t. Where the lanes' distances add up, the sum of (t + 1) over the lanes is the
+    // radius + 1.
+    bool adds_up = is_whole && lane_layout(info->index).rule == LaneRule::kSum;
+    int radius = adds_up ? layout.lane_count * (layout.radius + 1) - 1 : layout.radius;
+    double capacity = double(sums.pages) * kBodyCapacity, bytes = double(sums.pages) * BLCKSZ;
+    // The columns in the order of the SQL function.
+    struct {
+        bool is_there;
+        Datum value;
+    } row[] = {
+        {true, CStringGetTextDatum(is_whole ? "index" : tree_name(layout, sums.tree))},
+        {!is_whole, Int32GetDatum(sums.tree)},
+        {!is_whole, Int32GetDatum(sums.level)},
+        {is_whole, Int32GetDatum(radius)},
+        {is_whole || has_keys, Int32GetDatum(prefix_bits)},
+        {has_keys, CStringGetTextDatum(psprintf("%016llx", static_cast<unsigned long long>(mask)))},
+        {true, Int64GetDatum(sums.pages)},
+        {true, Int64GetDatum(sums.pages * BLCKSZ)},
+        {true, Int64GetDatum(sums.entries)},
+        {is_whole || (is_leaf && has_keys), Int64GetDatum(sums.fingerprints)},
+        {is_whole || is_leaf, Int64GetDatum(sums.tail_entries)},
+        {!is_whole, Float8GetDatum(rounded(double(sums.used_bytes) / capacity))},
+        {sums.entries > 0,
+         Float8GetDatum(rounded(bytes / double(std::max<int64>(sums.entries, 1))))},
+    };
+    Datum values[lengthof(row)];
+    bool nulls[lengthof(row)];
+    for (size_t i = 0; i < lengthof(row); i++) {
+        values[i] = row[i].value;
+        nulls[i] = !row[i].is_there;
     }
     tuplestore_putvalues(info->result->setResult, info->result->setDesc, values, nulls);
 }
 
-// The value, or NULL where it has no meaning.
-std::optional<Datum> datum_if(bool condition, Datum datum) {
-    return condition ? std::optional(datum) : std::nullopt;
-}
-
-std::optional<Datum> bytes_per_entry(int64 pages, int64 entries) {
-    double bytes = double(pages) * BLCKSZ;
-    return datum_if(entries > 0,
-                    Float8GetDatum(rounded(bytes / double(std::max<int64>(entries, 1)))));
-}
-
-void put_level(Info* info, const LevelInfo& level) {
-    const Layout& layout = *info->layout;
-    bool has_keys = level.tree != null_tree(layout);
-    uint64_t mask = has_keys ? layout.mask(table_of_tree(layout, level.tree)) : 0;
-    auto* digits = psprintf("%016llx", static_cast<unsigned long long>(mask));
-    bool is_leaf = level.level == 0;
-    double capacity = double(level.pages) * kBodyCapacity;
-    put_row(info, {CStringGetTextDatum(tree_name(layout, level.tree)), Int32GetDatum(level.tree),
-                   Int32GetDatum(level.level),
-                   std::nullopt, // radius
-                   datum_if(has_keys, Int32GetDatum(std::popcount(mask))),
-                   datum_if(has_keys, CStringGetTextDatum(digits)), Int64GetDatum(level.pages),
-                   Int64GetDatum(level.pages * BLCKSZ), Int64GetDatum(level.entries),
-                   datum_if(is_leaf && has_keys, Int64GetDatum(level.fingerprints)),
-                   datum_if(is_leaf, Int64GetDatum(level.tail_entries)),
-                   Float8GetDatum(rounded(double(level.used_bytes) / capacity)),
-                   bytes_per_entry(level.pages, level.entries)});
-}
-
-// Puts the row of the whole index, from its leaves' figures.
-void put_whole(Info* info, const LevelInfo* leaves) {
-    const Layout& layout = *info->layout;
-    int64 pages = RelationGetNumberOfBlocks(info->index);
-    // The first lane has a posting for each row with lanes, the null table one for each other row.
-    int64 rows = leaves[0].entries + leaves[null_tree(layout)].entries;
-    int64 tail_entries = 0;
-    for (int tree = 0; tree < tree_count(layout); tree++)
-        tail_entries += leaves[tree].tail_entries;
-    // The radius is that of a whole value, up to which each lane is searched within the layout's
-    // radius t. Where the lanes' distances add up, the sum of (t + 1) over the lanes is the
-    // radius + 1.
-    bool adds_up = lane_layout(info->index).rule == LaneRule::kSum;
-    int radius = adds_up ? layout.lane_count * (layout.radius + 1) - 1 : layout.radius;
-    put_row(info, {CStringGetTextDatum("index"),
-                   std::nullopt, // tree
-                   std::nullopt, // level
-                   Int32GetDatum(radius), Int32GetDatum(layout.prefix_bits(layout.table_count - 1)),
-                   std::nullopt, // prefix
-                   Int64GetDatum(pages), Int64GetDatum(pages * BLCKSZ), Int64GetDatum(rows),
-                   Int64GetDatum(leaves[0].fingerprints), Int64GetDatum(tail_entries),
-                   std::nullopt, // fill
-                   bytes_per_entry(pages, rows)});
-}
-
 void read_info(Info* info) {
-    int trees = tree_count(*info->layout);
-    // The row of the whole index comes last, from the figures of its leaves.
-    auto* leaves = static_cast<LevelInfo*>(palloc0(trees * sizeof(LevelInfo)));
-    for (int number = 0; number < trees; number++) {
+    int nulls = null_tree(*info->layout);
+    LevelInfo whole{kWholeIndex, 0, 0, 0, 0, 0, 0};
+    for (int number = 0; number < tree_count(*info->layout); number++) {
         TreeContext tree = tree_context(info->index, nullptr, info->layout, number);
         // A root that is pushed down meanwhile adds a level above, which this row set then lacks.
         for (int level = root_level(tree); level > 0; level--)
-            put_level(info, read_level(info, tree, level));
-        leaves[number] = read_level(info, tree, 0);
-        put_level(info, leaves[number]);
+            put_row(info, read_level(info, tree, level));
+        LevelInfo leaves = read_level(info, tree, 0);
+        put_row(info, leaves);
+        whole.tail_entries += leaves.tail_entries;
+        // The first lane has a posting for each row with lanes, the null table one for each other.
+        if (number == 0 || number == nulls)
+            whole.entries += leaves.entries;
+        if (number == 0)
+            whole.fingerprints = leaves.fingerprints;
     }
-    put_whole(info, leaves);
+    whole.pages = RelationGetNumberOfBlocks(info->index);
+    put_row(info, whole);
 }
 
 } // namespace
