@@ -29,16 +29,16 @@ void Documents::read(const text* query, Models* models) {
     workers_->finish();
     workers_.reset();
     first_table_ += CuttingWorkers::kMost;
-    equal_sets_->find(
-        [&](RowNumber a, RowNumber b) {
-            Sets of = sets(a, b);
-            return std::equal(of.a.begin(), of.a.end(), of.b.begin(), of.b.end());
-        },
-        [&](RowNumber row) {
-            Document document = documents_[row];
-            for (size_t lane = 0; lane < kLanesOfDocument; lane++)
-                by_lane[lane].add({document.lanes[lane], row});
-        });
+    auto are_equal = [&](RowNumber a, RowNumber b) {
+        Sets of = sets(a, b);
+        return std::equal(of.a.begin(), of.a.end(), of.b.begin(), of.b.end());
+    };
+    auto add_lanes = [&](RowNumber row) {
+        Document document = documents_[row];
+        for (size_t lane = 0; lane < kLanesOfDocument; lane++)
+            by_lane[lane].add({document.lanes[lane], row});
+    };
+    equal_sets_->find(are_equal, add_lanes);
     equal_sets_.reset();
     for (size_t lane = 0; lane < kLanesOfDocument; lane++) {
         by_lane[lane].finish();

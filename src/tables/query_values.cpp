@@ -124,16 +124,16 @@ void QueryValues::find_codes(SignatureList* models) {
     uint64_t a[kMaxCodeLanes], b[kMaxCodeLanes];
     // A record is valid until the next one is read.
     auto read = [&](RowNumber row, uint64_t* lanes) { codes_->read(row - first_row_, lanes); };
-    equal_codes_->find(
-        [&](RowNumber row_a, RowNumber row_b) {
-            read(row_a, a);
-            read(row_b, b);
-            return std::equal(a, a + models->lanes(), b);
-        },
-        [&](RowNumber row) {
-            read(row, a);
-            models->add(a, row);
-        });
+    auto are_equal = [&](RowNumber row_a, RowNumber row_b) {
+        read(row_a, a);
+        read(row_b, b);
+        return std::equal(a, a + models->lanes(), b);
+    };
+    auto add_model = [&](RowNumber row) {
+        read(row, a);
+        models->add(a, row);
+    };
+    equal_codes_->find(are_equal, add_model);
     equal_codes_.reset();
     codes_->close();
     codes_.reset();

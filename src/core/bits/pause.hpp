@@ -31,13 +31,11 @@ void in_pieces(size_t size, const auto& step, const auto& pause) {
 
 // Calls step(i) for 0 .. size - 1, with pauses.
 void one_by_one(size_t size, const auto& step, const auto& pause) {
-    in_pieces(
-        size,
-        [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; i++)
-                step(i);
-        },
-        pause);
+    auto steps = [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; i++)
+            step(i);
+    };
+    in_pieces(size, steps, pause);
 }
 
 } // namespace simhash

@@ -71,14 +71,12 @@ void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const 
     AnyEntry* from = entries.data();
     AnyEntry* to = scratch.data();
     size_t size = entries.size();
-    in_pieces(
-        size,
-        [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; i++)
-                for (int pass = 0; pass < passes; pass++)
-                    counts[pass][radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++;
-        },
-        pause);
+    auto count = [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; i++)
+            for (int pass = 0; pass < passes; pass++)
+                counts[pass][radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++;
+    };
+    in_pieces(size, count, pause);
 
     for (int pass = 0; pass < passes; pass++) {
         size_t* next = counts[pass]; // counts become positions
@@ -92,13 +90,11 @@ void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const 
         }
         if (constant)
             continue;
-        in_pieces(
-            size,
-            [&](size_t begin, size_t end) {
-                for (size_t i = begin; i < end; i++)
-                    to[next[radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++] = from[i];
-            },
-            pause);
+        auto deal = [&](size_t begin, size_t end) {
+            for (size_t i = begin; i < end; i++)
+                to[next[radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++] = from[i];
+        };
+        in_pieces(size, deal, pause);
         std::swap(from, to);
     }
     if (from != entries.data())

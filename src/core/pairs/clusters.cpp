@@ -35,12 +35,10 @@ void Clusters::make_table(size_t capacity) {
     // The table is never quite full: a search of the table ends at an empty link.
     limit_ = capacity < most_ ? capacity / 3 * 2 : capacity - (capacity + 8) / 9;
     links_ = static_cast<Link*>(memory_.allocate(memory_.context, capacity * sizeof(Link)));
-    in_pieces(
-        capacity,
-        [&](size_t begin, size_t end) {
-            std::fill(links_ + begin, links_ + end, Link{0, 0});
-        },
-        pause_);
+    auto clear = [&](size_t begin, size_t end) {
+        std::fill(links_ + begin, links_ + end, Link{0, 0});
+    };
+    in_pieces(capacity, clear, pause_);
 }
 
 void Clusters::grow() {
@@ -49,16 +47,14 @@ void Clusters::grow() {
     Link* old = links_;
     size_t old_capacity = capacity_;
     make_table(std::min(capacity_ * 4, most_));
-    one_by_one(
-        old_capacity,
-        [&](size_t i) {
-            if (i + kAhead < old_capacity)
-                // The places in the new table are random, so each would wait for memory.
-                fetch(old[i + kAhead].fingerprint);
-            if (!old[i].is_empty())
-                *place_of(old[i].fingerprint) = old[i];
-        },
-        pause_);
+    auto move = [&](size_t i) {
+        if (i + kAhead < old_capacity)
+            // The places in the new table are random, so each would wait for memory.
+            fetch(old[i + kAhead].fingerprint);
+        if (!old[i].is_empty())
+            *place_of(old[i].fingerprint) = old[i];
+    };
+    one_by_one(old_capacity, move, pause_);
     memory_.release(memory_.context, old);
 }
 
@@ -129,16 +125,14 @@ void Clusters::unite_all(void* clusters, const uint64_t* fingerprints, size_t co
 void Clusters::finish() {
     for (size_t i = 0; i < std::min(received_, kAhead); i++)
         unite(waiting_[i]);
-    one_by_one(
-        capacity_,
-        [&](size_t i) {
-            if (i + kAhead < capacity_)
-                fetch(links_[i + kAhead].lesser);
-            if (!links_[i].is_empty())
-                // From now on each link leads to the name at once.
-                links_[i].lesser = root_of(links_[i].fingerprint);
-        },
-        pause_);
+    auto find_name = [&](size_t i) {
+        if (i + kAhead < capacity_)
+            fetch(links_[i + kAhead].lesser);
+        if (!links_[i].is_empty())
+            // From now on each link leads to the name at once.
+            links_[i].lesser = root_of(links_[i].fingerprint);
+    };
+    one_by_one(capacity_, find_name, pause_);
 }
 
 void Clusters::release() { memory_.release(memory_.context, links_); }
@@ -155,13 +149,11 @@ void Clusters::replace_some_by_names(std::span<uint64_t> fingerprints) const {
 
 void Clusters::replace_by_names(std::span<uint64_t> fingerprints) const {
     static_assert(kEntriesPerPause % kAhead == 0);
-    in_pieces(
-        fingerprints.size(),
-        [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; i += kAhead)
-                replace_some_by_names(fingerprints.subspan(i, std::min(kAhead, end - i)));
-        },
-        pause_);
+    auto replace = [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; i += kAhead)
+            replace_some_by_names(fingerprints.subspan(i, std::min(kAhead, end - i)));
+    };
+    in_pieces(fingerprints.size(), replace, pause_);
 }
 
 } // namespace simhash

@@ -21,13 +21,11 @@ size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scrat
         radix_sort(fingerprints, scratch, pause);
     // Equal ones are neighbours now. The kept ones move to the front, in place.
     size_t kept = 0;
-    one_by_one(
-        fingerprints.size(),
-        [&](size_t i) {
-            if (kept == 0 || fingerprints[kept - 1] != fingerprints[i])
-                fingerprints[kept++] = fingerprints[i];
-        },
-        pause);
+    auto keep = [&](size_t i) {
+        if (kept == 0 || fingerprints[kept - 1] != fingerprints[i])
+            fingerprints[kept++] = fingerprints[i];
+    };
+    one_by_one(fingerprints.size(), keep, pause);
     return kept;
 }
 
@@ -52,9 +50,8 @@ void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause)
     for (int pass = 0; pass < passes; pass++) {
         uint32_t* next = counts_[pass];
         int shift = pass * digit_bits;
-        one_by_one(
-            array.count,
-            [&](size_t i) { to[next[number(from[i]) >> shift & digit_mask]++] = from[i]; }, pause);
+        auto deal = [&](size_t i) { to[next[number(from[i]) >> shift & digit_mask]++] = from[i]; };
+        one_by_one(array.count, deal, pause);
         std::swap(from, to);
     }
     // An odd number of passes ends in the scratch.

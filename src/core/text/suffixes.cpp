@@ -125,19 +125,17 @@ class SuffixSort {
         auto* names = allocate_array<uint32_t>(memory_, valley_count_);
         auto* sorted = allocate_array<uint32_t>(memory_, valley_count_);
         uint32_t name = 0, last = kNone;
-        one_by_one(
-            size_,
-            [&](size_t i) {
-                uint32_t place = order_[i];
-                if (!is_valley(place))
-                    return;
-                uint32_t valley = number[place / 2];
-                if (last != kNone && !are_equal_parts(last, valley))
-                    name++;
-                names[valley] = name;
-                last = valley;
-            },
-            pause_);
+        auto give_name = [&](size_t i) {
+            uint32_t place = order_[i];
+            if (!is_valley(place))
+                return;
+            uint32_t valley = number[place / 2];
+            if (last != kNone && !are_equal_parts(last, valley))
+                name++;
+            names[valley] = name;
+            last = valley;
+        };
+        one_by_one(size_, give_name, pause_);
         SuffixSort({names, valley_count_}, name + 1, sorted, memory_, pause_).run();
         for (uint32_t i = 0; i < valley_count_; i++)
             sorted[i] = valleys_[sorted[i]];
@@ -162,23 +160,21 @@ class SuffixSort {
 // most, so all comparisons together take linear time.
 void count_shared(std::span<const uint32_t> symbols, const Suffixes& suffixes, Pause pause) {
     size_t size = symbols.size(), shared = 0;
-    one_by_one(
-        size,
-        [&](size_t place) {
-            uint32_t rank = suffixes.rank[place];
-            if (rank == 0) {
-                suffixes.shared[0] = 0;
-                shared = 0;
-                return;
-            }
-            size_t before = suffixes.order[rank - 1];
-            while (place + shared < size && before + shared < size &&
-                   symbols[place + shared] == symbols[before + shared])
-                shared++;
-            suffixes.shared[rank] = uint32_t(shared);
-            shared -= shared > 0;
-        },
-        pause);
+    auto share = [&](size_t place) {
+        uint32_t rank = suffixes.rank[place];
+        if (rank == 0) {
+            suffixes.shared[0] = 0;
+            shared = 0;
+            return;
+        }
+        size_t before = suffixes.order[rank - 1];
+        while (place + shared < size && before + shared < size &&
+               symbols[place + shared] == symbols[before + shared])
+            shared++;
+        suffixes.shared[rank] = uint32_t(shared);
+        shared -= shared > 0;
+    };
+    one_by_one(size, share, pause);
 }
 
 } // namespace
