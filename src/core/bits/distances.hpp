@@ -14,8 +14,7 @@
 namespace simhash {
 
 // Returns the number of differing bits in two blocks of `bytes` bytes, at any addresses, and reads
-// nothing beyond them. Most processors count the ones of a word at once, but not by what the
-// portable build may use.
+// nothing beyond them. Most processors count a word's ones at once, but not in the portable build.
 inline int64_t code_distance(const uint8_t* a, const uint8_t* b, size_t bytes) {
     return at_best_level(
         kHighestSimdLevel, [=]<SimdLevel>() __attribute__((always_inline)) {

@@ -70,8 +70,7 @@ class GrowingArray {
 };
 
 // Fetches the cache line at an address, which need not be valid. Without the empty statement a
-// compiler that sees this body may take the function for one without effect and drop calls to it
-// (GCC with -flto does).
+// compiler may take the function for one without effect and drop calls to it (GCC with -flto does).
 inline void prefetch(const void* address) {
     __builtin_prefetch(address);
     asm volatile("");

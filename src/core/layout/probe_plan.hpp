@@ -71,8 +71,7 @@ inline bool one_pass_is_cheaper(const ProbePlan& plan, int radius, int lane_coun
 }
 
 // Whether it costs less to add up the distances of all rows, by two passes over each lane, than to
-// search each lane by this plan, the first lane's, and to look up the rows that a lane finds by
-// chance.
+// search each lane by this plan, the first lane's, and to look up what a lane finds by chance.
 inline bool sums_are_cheaper(const ProbePlan& plan) {
     constexpr double kLookup = 1; // microseconds, in no order of the table
     return plan.read_all &&

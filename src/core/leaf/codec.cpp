@@ -23,8 +23,7 @@ struct PackedShape {
 };
 
 // The number of low bits with the fewest low and unary words. At the same width, a smaller count
-// and range make neither term greater, nor the least sum: a part never encodes larger than the
-// whole.
+// and range make neither term greater, nor the least sum: a part is never larger than the whole.
 unsigned best_low_bits(uint64_t range, uint64_t count) {
     // These are the bits that depend on the width: the low parts, and the clear bits of the unary
     // words. The set bits are always `count`.

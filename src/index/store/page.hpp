@@ -303,8 +303,7 @@ Buffer pin_page(Relation index, BlockNumber block, BufferAccessStrategy strategy
 // backend may have locked the page already.
 inline Buffer pin_recent_page(Relation index, BlockNumber block, Buffer buffer) {
     // ReadRecentBuffer() does not raise the buffer's use count. If we always pinned in this way,
-    // the clock sweep would evict our hottest pages. At the maximum the count could not rise
-    // anyway.
+    // the clock sweep would evict our hottest pages. At the maximum it could not rise.
     bool usable = buffer != InvalidBuffer && use_count_is_full(buffer);
     return usable && read_recent_buffer(index, block, buffer) ? buffer : InvalidBuffer;
 }
@@ -355,8 +354,7 @@ inline void prefetch_page_end(Buffer buffer) { prefetch(BufferGetPage(buffer) + 
 Layout read_layout(Relation index);
 
 // These read and set one of VACUUM's flags. set_meta_flag() logs the change. Both lock the
-// metapage, which comes last in the order of locks (rule 3), so the caller may hold the lock of a
-// leaf.
+// metapage, which comes last in the order of locks (rule 3), so the caller may hold a leaf's lock.
 bool meta_flag(Relation index, uint8 MetaPage::*flag);
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
 
