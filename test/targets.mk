@@ -21,7 +21,7 @@
 #                          libFuzzer with sanitizers, FUZZ_SECONDS or FUZZ_RUNS each (needs clang); FUZZERS="type state" runs these
 #   make arm64, s390x      cross-compiles the library; runs unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation
 #
-#   make bench             the index beside its alternatives, at 1 and 10 million rows: 20 minutes; writes docs/performance. ROWS="n n",
+#   make bench             the index beside its alternatives, at 1 and 10 million rows: an hour; writes docs/performance. ROWS="n n",
 #                          PARTS= or METHODS= write build/bench
 #   make plan-grid         the planner's choices against the best plans: tens of minutes (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
 #   make quality           measures fingerprints on real documents (10 minutes, and as long to fetch packages); writes build/quality/figures

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The speed bench: the index beside its alternatives, in a throwaway server. Takes about 20 minutes with the default sizes.
+# The speed bench: the index beside its alternatives, in a throwaway server. Takes an hour with the default sizes.
 #
 #   test/bench/speed/run.sh [--rows 1000000,10000000] [--parts build,probe,…] [--methods simhash,pk,…]
 #
