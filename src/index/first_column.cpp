@@ -1,6 +1,5 @@
 // Checks that the first column of an index holds fingerprints, or values that have lanes, and that
-// there are rows to search among. If not, raises an error or a warning that says what to write
-// instead.
+// there are rows to search among. If not, raises an error or a warning with what to write instead.
 #include "index/access_method.hpp"
 
 #include "core/bits/fingerprint.hpp"

@@ -20,8 +20,7 @@ constexpr void set_properties(IndexAmRoutine* am) {
     am->amsearchnulls = true;
     set_equality<kEqual>(am);
     set_can_build_parallel(am);
-    // VACUUM keeps a list of removed fingerprints in that memory. Parallel VACUUM divides it among
-    // its workers.
+    // VACUUM keeps a list of removed fingerprints in that memory. Parallel VACUUM divides it.
     am->amusemaintenanceworkmem = true;
     am->amparallelvacuumoptions =
         VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;

@@ -138,8 +138,7 @@ ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes) {
                              nullptr, nullptr);
     call->args[0].value = value;
     call->args[0].isnull = call->args[1].isnull = false;
-    // To look up the modifier below a domain takes time at each row, so only who asks for it gets
-    // it.
+    // To look up the modifier below a domain takes time at each row, so only who asks gets it.
     if (function->fn_nargs > 1)
         call->args[1].value = Int32GetDatum(value_typmod(index));
     Datum result = FunctionCallInvoke(call);

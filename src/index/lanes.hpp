@@ -88,8 +88,7 @@ ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes);
 
 // A memory context for the call of support functions, which may leave memory behind, such as a copy
 // of a numeric with a short header, or a text that was stored compressed. The context is deleted
-// after each row, as one statement may insert millions. An error deletes it together with its
-// parent.
+// after each row, as one statement may insert millions. An error deletes it with its parent.
 class CallMemory {
   public:
     CallMemory()

@@ -43,9 +43,8 @@ class PagePool {
         bool changed;     // and not yet written
     };
 
-    // A frame for a page of the owner. Its contents are undefined.
-    // The caller writes the number of the frame into the owner's table: until then the page counts
-    // as out.
+    // A frame for a page of the owner. Its contents are undefined. The caller writes the number of
+    // the frame into the owner's table: until then it counts as out.
     uint32 take(PagedFile* owner, size_t page);
     uint32 free_frame();
     // The pool begins empty, so arrays of a few pages take the memory of these pages only.

@@ -35,8 +35,7 @@ void find_near_fingerprints(SignatureList* a, SignatureList* b, int radius, size
 // limited. Codes are numbered in their order, from 0.
 //
 // What does not fit into memory is in paged arrays and other temporary files. Then pairs that are
-// near in a lane are verified in batches, in an order in which their codes are read nearly in
-// sequence.
+// near in a lane are verified in batches, in an order that reads their codes nearly in sequence.
 class NearCodes {
   public:
     // Of one set, or, where b is not null, of two, whose signatures are of the same size. Uses

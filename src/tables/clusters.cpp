@@ -13,8 +13,7 @@ using namespace simhash;
 namespace {
 
 // The fingerprints of a partition's rows in their order, and later the names of their clusters.
-// They are removed with the last name, or with the memory context: a query need not ask for every
-// row.
+// They are removed with the last name, or with the memory context: not every row need be asked for.
 class RowNames {
   public:
     // What rows take comes beside what the search needs if the fingerprints of all differ.

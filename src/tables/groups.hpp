@@ -67,9 +67,8 @@ class Links {
 
     void find(RowSearch* search, Models* models);
 
-    // Halves the path to the original on its way.
-    // Each link leads to an earlier row, so the path ends, and it ends at the first one of the
-    // group.
+    // Halves the path to the original on its way. Each link leads to an earlier row, so the path
+    // ends, at the first one of the group.
     RowNumber original_of(RowNumber row);
 
   private:

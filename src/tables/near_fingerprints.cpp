@@ -20,8 +20,7 @@ struct LinkedSignature {
 
 class NearFingerprints {
   public:
-    // The parts of the memory: two thirds for the search of the signatures, a sixth for each sort
-    // of pairs.
+    // Two thirds of the memory are for the search of signatures, a sixth for each sort of pairs.
     NearFingerprints(SignatureList* a, SignatureList* b, int radius, size_t memory,
                      const CandidateReceiver& receiver, const LinkTeller& links)
         : between_(b != nullptr), radius_(radius), memory_(memory), receiver_(receiver),

@@ -4,9 +4,8 @@
 namespace simhash {
 namespace {
 
-// The receiver to which the server sends the rows.
-// The server knows a DestReceiver only, so that must be the first member: the callbacks cast back
-// from it.
+// The receiver to which the server sends the rows. The server knows a DestReceiver only, so that is
+// the first member: callbacks cast back from it.
 struct Destination {
     DestReceiver server;
     RowIds* ids;

@@ -1,5 +1,4 @@
-// What sorts, sorted runs and merges pass on: the entries that a tree holds in order, and pairs of
-// numbers.
+// What sorts, sorted runs and merges pass on: the entries that a tree holds, and pairs of numbers.
 #pragma once
 
 #include <compare>

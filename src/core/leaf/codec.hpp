@@ -130,9 +130,8 @@ struct PortableBits {
     }
 };
 
-// Bounds of the TIDs of a packed part.
-// From these follow the widths of the TIDs: of the block relative to the least one, and of the
-// offset.
+// Bounds of the TIDs of a packed part. From these follow the widths of the TIDs: of the block above
+// the least one, and of the offset.
 struct TidBounds {
     uint32_t least_block = UINT32_MAX, greatest_block = 0, greatest_offset = 0;
 

@@ -324,8 +324,7 @@ class WithinRadius {
         const PackedHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
         // The search looks at the entries whose high part is that of `low`, that of `high`, or
-        // between: start.entries up to stop.entries. At both ends some keys may be outside of the
-        // range.
+        // between: start.entries up to stop.entries. At both ends some keys may be outside.
         auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low));
         auto stop = reader_.find_high_part<Loops>(((high - header.first_key) >> low_bits) + 1);
         LeafReader::Hit* hits = hits_ + found_;

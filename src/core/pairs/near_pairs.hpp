@@ -61,8 +61,7 @@ struct PairSets {
 
 constexpr size_t kMaxNearPairsCount = UINT32_MAX; // in each set
 
-// Finds all pairs of different fingerprints of a sorted set within radius (0..64). Changes the
-// set's order.
+// Finds all pairs of different fingerprints of a sorted set within radius (0..64). Reorders it.
 void find_near_pairs(const FingerprintArray& set, int radius, const PairReceiver& receiver,
                      Pause pause);
 

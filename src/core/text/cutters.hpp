@@ -103,8 +103,7 @@ class PieceWindow {
         }
     }
 
-    // Makes room for one more piece of at most kMaxWord bytes and a space. Returns how far the
-    // bytes moved.
+    // Makes room for a piece of at most kMaxWord bytes and a space. Returns how far bytes moved.
     size_t make_room() {
         if (used + kMaxWord + 1 <= sizeof(bytes))
             return 0;
@@ -226,8 +225,7 @@ class WordCutter {
     }
 
     // For width 1, if there is no current word: takes the words of the first ASCII characters.
-    // Returns the number of characters. A word that may continue after them becomes the current
-    // word.
+    // Returns the number of characters. A word that may continue becomes the current one.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
         uint8_t folded[16 * kAsciiBlock + kWordRoom];
         size_t part = std::min<size_t>(end - at, sizeof(folded) - kWordRoom);
@@ -255,8 +253,7 @@ class WordCutter {
         if (begin > 0 && at + part < end)
             return begin; // the word is read again with what follows
         // The word fills all that was read, from the beginning or up to the text's end. Its whole
-        // parts of kMaxWord bytes are words by themselves; the rest, 1 to kMaxWord bytes, may go
-        // on.
+        // parts of kMaxWord bytes are words; the rest, 1 to kMaxWord bytes, may go on.
         size_t rest = (part - begin - 1) % kMaxWord + 1;
         long_word(folded + begin, part - begin - rest);
         memcpy(window_.bytes, folded + part - rest, rest);

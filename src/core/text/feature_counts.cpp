@@ -124,8 +124,7 @@ uint32_t balanced_weight(const FeatureCount& feature) {
 constexpr uint32_t kLeastShare = 8;
 
 // The greatest bound that is at most its share of all weights once the greater ones are lowered to
-// it. The search comes from above: a weight above a bound that is too high is also above the right
-// one.
+// it. The search comes from above: a weight above too high a bound is also above the right one.
 uint64_t right_bound(const FeatureCount* features, size_t count, uint64_t sum) {
     for (uint64_t bound = sum / kLeastShare;;) {
         uint64_t greater = 0, rest = 0;

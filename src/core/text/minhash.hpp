@@ -160,8 +160,7 @@ void add_document(FeatureKind features, int width, TextSource source, FeatureBat
 // Relates the distance of two fingerprints of minhash() to the documents' similarity J. Each of the
 // 64 bits differs with probability (1 - J) / 2, independently of the others. So the distance has
 // the binomial distribution, from which everything here is computed. The code uses only sums,
-// products and quotients, and no function of a library, so the results are the same on every
-// machine.
+// products and quotients, and no function of a library: the results are the same everywhere.
 
 // The least radius within which a pair of documents of this similarity (0..1) lies with the
 // probability `recall` (0..1) or more. More similar pairs lie within it more often.

@@ -1,8 +1,7 @@
 // The words of a text with their places in it.
 //
 // The words are those of WordCutter, in the same order: this stands between the reader and a cutter
-// and watches which characters go in before a word comes out. So it gives the reader one character
-// at a time.
+// and watches which characters go in before a word comes out. So it gives one character at a time.
 //
 //     text         "It's 東京都。"
 //     characters    0  2 3 4  7

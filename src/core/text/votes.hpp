@@ -7,8 +7,7 @@
 //   sum                                         +3     -1     +1     -3    ->  1 0 1 0
 //
 // Only the weights of the ones and the total of all weights are added up: the sum is 2 * ones -
-// total. Weights are integers (fixed-point from the start), so the order of addition does not
-// matter.
+// total. Weights are integers (fixed-point from the start), so their order does not matter.
 #pragma once
 
 #include "core/bits/simd.hpp"

@@ -10,8 +10,7 @@ SharedFileName::SharedFileName(const char* what, int first, int second) {
 }
 
 TemporaryFile* SortedRunFiles::file_to_write(int tree) {
-    // There is a file for each tree, so that a tree can be merged, and its file removed, without
-    // the others.
+    // There is a file for each tree, so that each can be merged, and its file removed, alone.
     TemporaryFile* file = &files_[tree];
     if (!file->exists())
         *file =

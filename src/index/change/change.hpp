@@ -15,8 +15,7 @@ Buffer descend_for_write(const TreeContext& tree, Entry key);
 // True when the tail of a leaf takes one more entry. Expects the leaf locked.
 bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
 // Adds one entry to its leaf, locked exclusively and completely split; to a block table only if the
-// key is absent. Returns false if the caller must find the leaf again and retry. Leaves the leaf
-// locked.
+// key is absent. Returns false if the caller must find it again and retry. Leaves it locked.
 bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                       Entry entry);
 

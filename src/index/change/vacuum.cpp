@@ -63,8 +63,7 @@ Entry* without(Entry* packed, const Entry* packed_end, const uint64_t* keys,
 
 // Finds out which of the keys have a fingerprint that still has no posting, and moves these `*gone`
 // keys to the front. Stops after kSearchesUnderLock searches, because inserters and scans wait for
-// the leaf meanwhile. Returns how many keys it dealt with. Expects the keys' leaf locked
-// exclusively.
+// the leaf meanwhile. Returns how many keys it dealt with. Expects their leaf locked exclusively.
 size_t find_gone(Vacuum* vacuum, Permutation permutation, std::span<uint64_t> keys, size_t* gone) {
     Answers& answers = vacuum->answers;
     size_t most_searches = answers.searches() + kSearchesUnderLock, done = 0;
@@ -272,8 +271,7 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
         return;
     // We set the flag before the first fingerprint goes, and its record precedes the removal's in
     // WAL. So after a crash at any point the next VACUUM knows that block tables may have orphans.
-    // The metapage is last in the order of locks, so we may lock it while we hold the
-    // leaf (rule 5).
+    // The metapage is last in the order of locks, so we may lock it beside the leaf (rule 5).
     if (remember && !vacuum->pending) {
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
         vacuum->pending = true;
@@ -324,8 +322,7 @@ void vacuum_postings(Vacuum* vacuum, int number) {
         bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
         UnlockReleaseBuffer(buffer);
         // We unlink before we go on. `next` stays the right way: that leaf takes over the range, or
-        // the leaf was split meanwhile, and its new right half holds nothing that we have to
-        // remove.
+        // the leaf was split meanwhile, and its new right half holds nothing to remove.
         if (empty && next != InvalidBlockNumber && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
         if (next == InvalidBlockNumber)
@@ -338,8 +335,7 @@ void vacuum_postings(Vacuum* vacuum, int number) {
 }
 
 // Records all pages that may be used again in the free space map. Also finds pages that a crash
-// left all zeros between extension and linking. No WAL is needed: allocate_page() checks each page
-// again.
+// left all zeros between extension and linking. No WAL is needed: allocate_page() checks them.
 void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     BlockNumber blocks = RelationGetNumberOfBlocks(info->index);
     result->pages_deleted = result->pages_free = 0;
@@ -368,8 +364,7 @@ void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
 }
 
 // Returns how many fingerprints that lost a posting may be remembered at once. This is a limit
-// only: make_room() allocates as needed, since maintenance_work_mem may be far more than an index
-// needs.
+// only: make_room() allocates as needed, since maintenance_work_mem may be far more than needed.
 size_t removed_limit() {
     constexpr size_t kBytes = 2 * sizeof(uint64_t) + Answers::kBytesEach;
     int kilobytes = in_autovacuum_worker() && autovacuum_work_mem != -1 ? autovacuum_work_mem

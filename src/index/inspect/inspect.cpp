@@ -75,8 +75,7 @@ bool LevelReader::next() {
     if (ended_)
         return false;
     // We copy the page, because the caller may raise errors, allocate and wait while it looks at
-    // it: nobody may do that under a page lock. The position is moved under the same lock, as in a
-    // scan.
+    // it: nobody may do that under a page lock. The position moves under the same lock.
     Buffer buffer = find_page(tree_, next_, position_, level_);
     memcpy(page_, BufferGetPage(buffer), BLCKSZ);
     block_ = BufferGetBlockNumber(buffer);

@@ -1,7 +1,6 @@
 // Index scans as the server calls them: has the callbacks, and puts rows into the form that the
 // executor wants. conditions.hpp reads the scan keys. within.hpp and nearest.hpp find the rows with
-// a fingerprint, wide.hpp those whose value has several lanes, or any number. Rows without one come
-// last.
+// a fingerprint, wide.hpp those whose value has several lanes, or any. The others come last.
 #include "index/access_method.hpp"
 #include "index/search/conditions.hpp"
 #include "index/search/wide.hpp"
@@ -176,9 +175,8 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
 void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
     bool is_null = scan->stage == Scan::Stage::kNulls;
     desc->xs_heaptid = integer_to_tid(posting.tid);
-    // A row of another scope may match by chance, and a lane does not tell its value. Under a
-    // snapshot that is not MVCC, the TID may belong to another row by now. Otherwise the index is
-    // exact.
+    // A row of another scope may match by chance, and a lane does not tell its value. Without an
+    // MVCC snapshot the TID may belong to another row by now. Otherwise the index is exact.
     desc->xs_recheck =
         scan->is_rechecked || (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
     put_distances(desc, scan, posting.key, is_null);

@@ -193,8 +193,7 @@ void WideScan::start_nearest(std::span<const uint64_t> centers, const ValueRadiu
 }
 
 // Begins to return the rows that are left, where a lane cannot go on in order at a low cost. If the
-// radius is cheap to search, they come in no order, none nearer than the bound, and the server
-// sorts them.
+// radius is cheap to search, they come in no order, none nearer than the bound: the server sorts.
 void WideScan::begin_rest() {
     for (LaneScan* lane : lanes_)
         lane->postings.stop();

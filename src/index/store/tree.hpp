@@ -16,8 +16,7 @@ struct TreeContext {
 TreeContext tree_context(Relation index, Relation heap, const Layout* layout, int tree);
 
 // True when `entry` begins another range than `before`, its left neighbour in the tree. A range
-// here is the keys with one prefix of the tree's mask: a probe of the index's own radius reads one
-// range.
+// here is the keys with one prefix of the tree's mask: a probe of the index's radius reads one.
 bool begins_range(const TreeContext& tree, Entry before, Entry entry);
 // Returns the low key for a page that begins with `entry` while the page to its left ends with
 // `before`. Where a range begins it is the least key of the range, not the entry's own: then a

@@ -37,8 +37,7 @@ SIMHASH_FUNCTION(simhash_hamming_radius_below) {
 }
 
 // The greatest radius that is not above a limit of any size or, with `below`, that is below it: -1
-// to the length of the longest bit string, as it is also asked for codes. NaN is above every
-// number.
+// to the length of the longest bit string, as it is asked for codes, too. NaN is above all.
 SIMHASH_FUNCTION(simhash_hamming_radius) {
     Datum limit = PG_GETARG_DATUM(0);
     bool below = PG_GETARG_BOOL(1);

@@ -131,8 +131,7 @@ SIMHASH_FUNCTION(simhash_tsvector) {
 // ---- the aggregate ----
 
 // Sums are integers, so that neither the order of the rows nor the number of parallel workers
-// changes the result. A worker sends its state to its leader on the same machine as it is in
-// memory.
+// changes the result. A worker sends its state to its leader, on the same machine, as it is.
 static_assert(sizeof(Votes) == 65 * sizeof(Votes::Sum) + sizeof(uint64_t), "there is no padding");
 
 // (state, feature text [, weight float8]). A feature that is NULL does not vote.
