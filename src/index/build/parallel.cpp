@@ -1,7 +1,7 @@
 // CREATE INDEX by several backends: a leader, which runs the statement, and its workers. All of
 // them read the table together, each into sorted runs of its own. Then one of them cuts the trees
 // into key ranges. A participant that is free takes the next range, merges it from all runs, and
-// writes its leaves. The leader writes the levels above. README.md, "The build", states the protocol.
+// writes its leaves. The leader writes the levels above. README.md, "The build", has the protocol.
 #include "index/access_method.hpp"
 #include "index/build/build.hpp"
 #include "index/testing.hpp"
