@@ -7,20 +7,13 @@ namespace simhash {
 
 // ---- the pool ----
 
-// The frame counts as unchanged: bring() reads the page, and add_page() sets a new page's flag.
-uint32 PagePool::take(PagedFile* owner, size_t page) {
-    uint32 frame = free_frame();
-    frames_[frame].owner = owner;
-    frames_[frame].page = page;
-    frames_[frame].changed = false;
-    return frame;
-}
-
-// The owner's file is made when the first of its pages leaves.
 uint32 PagePool::free_frame() {
     if (count_ < most_) {
-        add_frame();
-        return uint32(count_ - 1);
+        // Only the table of frames moves, not the frames' bytes: callers have pointers to them.
+        make_room(context_, &frames_, &capacity_, count_ + 1);
+        frames_[count_] = {static_cast<char*>(MemoryContextAlloc(context_, kPageBytes)), nullptr, 0,
+                           false, false};
+        return uint32(count_++);
     }
     // This is the clock algorithm. A page that was used since the hand last came by gets a second
     // chance. The second round finds a frame at the latest, because the first clears all flags.
@@ -42,39 +35,27 @@ uint32 PagePool::free_frame() {
     }
 }
 
-void PagePool::add_frame() {
-    // Only the table of frames moves here, not the frames' bytes: callers have pointers to them.
-    make_room(context_, &frames_, &capacity_, count_ + 1);
-    frames_[count_] = {static_cast<char*>(MemoryContextAlloc(context_, kPageBytes)), nullptr, 0,
-                       false, false};
-    count_++;
-}
-
 // ---- an array's pages ----
 
 uint32 PagedFile::bring(size_t page) {
     // A page in memory costs no check; a loop over an array can be cancelled at each page it reads.
     CHECK_FOR_INTERRUPTS();
     // This may write a page of this array, or of another one, to its file.
-    uint32 frame = pool_->take(this, page);
-    if (page < count_) {
-        file_.read(int64(page * PagePool::kPageBytes), pool_->frames_[frame].bytes,
-                   PagePool::kPageBytes);
-        frames_[page] = frame;
+    uint32 number = pool_->free_frame();
+    PagePool::Frame& frame = pool_->frames_[number];
+    bool is_new = page == count_;
+    if (is_new) {
+        make_room(pool_->context_, &frames_, &capacity_, count_ + 1);
+        // The whole page goes to the file, also the end that no record fills. It must not show what
+        // the frame held before.
+        memset(frame.bytes, 0, PagePool::kPageBytes);
+        count_++;
     } else {
-        add_page(frame);
+        file_.read(int64(page * PagePool::kPageBytes), frame.bytes, PagePool::kPageBytes);
     }
-    return frame;
-}
-
-// A new page counts as changed, so that it is in the file before it is read from there.
-void PagedFile::add_page(uint32 frame) {
-    make_room(pool_->context_, &frames_, &capacity_, count_ + 1);
-    // The whole page goes to the file, also the end that no record fills. It must not show what the
-    // frame held before.
-    memset(pool_->frames_[frame].bytes, 0, PagePool::kPageBytes);
-    pool_->frames_[frame].changed = true;
-    frames_[count_++] = frame;
+    // A new page counts as changed, so that it is in the file before it is read from there.
+    frame = {frame.bytes, this, page, true, is_new};
+    return frames_[page] = number;
 }
 
 // Writes the page of a frame if it changed, and notes that it is in the file.

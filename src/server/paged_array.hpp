@@ -43,12 +43,9 @@ class PagePool {
         bool changed;     // and not yet written
     };
 
-    // A frame for a page of the owner. Its contents are undefined. The caller writes the number of
-    // the frame into the owner's table: until then it counts as out.
-    uint32 take(PagedFile* owner, size_t page);
+    // A frame without an owner. Its contents are undefined. The pool begins empty, so arrays of a
+    // few pages take the memory of these pages only.
     uint32 free_frame();
-    // The pool begins empty, so arrays of a few pages take the memory of these pages only.
-    void add_frame();
 
     MemoryContext context_;
     TemporaryFiles files_; // of the arrays
@@ -99,7 +96,6 @@ class PagedFile {
 
     // The slow path of frame_of(): reads the page from the file, or adds it if it is the next one.
     uint32 bring(size_t page);
-    void add_page(uint32 frame);
     // The pool calls this before it takes the frame away.
     void write(const PagePool::Frame& frame);
 
@@ -146,46 +142,6 @@ class PagedArray {
     static size_t offset(size_t i) { return i % kPerPage * sizeof(Record); }
 
     PagedFile file_;
-    size_t count_ = 0;
-};
-
-// An array of records of as many words as the caller says, each in one page.
-class PagedRecords {
-  public:
-    // words: at most those of a page
-    PagedRecords(PagePool* pool, int words)
-        : file_(pool), bytes_(size_t(words) * sizeof(uint64_t)),
-          per_page_(uint32(PagePool::kPageBytes / bytes_)) {}
-
-    size_t size() const { return count_; }
-    size_t bytes() const { return bytes_; } // of a record
-    bool has_file() const { return file_.has_file(); }
-
-    // At most 2^32 of them.
-    void add(const uint64_t* record) {
-        auto i = uint32(count_);
-        memcpy(file_.change(i / per_page_) + i % per_page_ * bytes_, record, bytes_);
-        count_++;
-    }
-
-    void read(size_t i, uint64_t* out) { memcpy(out, (*this)[i], bytes_); }
-
-    // The record in its page. It is valid until another page of the pool is asked for.
-    const uint64_t* operator[](size_t i) {
-        auto number = uint32(i); // a division of 32 bits takes a fraction of the time
-        return reinterpret_cast<const uint64_t*>(file_.read(number / per_page_) +
-                                                 number % per_page_ * bytes_);
-    }
-
-    void close() {
-        file_.close();
-        count_ = 0;
-    }
-
-  private:
-    PagedFile file_;
-    size_t bytes_;    // of a record
-    uint32 per_page_; // records
     size_t count_ = 0;
 };
 

@@ -235,12 +235,15 @@ class Merge {
 
 // ---- sorting ----
 
-// Keys are sorted by all their bits. Entries are sorted by key, and then by TID; pairs likewise.
-inline void sort_entries(std::span<uint64_t> entries, std::span<uint64_t> scratch) {
-    radix_sort(entries, scratch, [] { CHECK_FOR_INTERRUPTS(); });
+// Keys are sorted by their bits from low_bit up. Entries are sorted by key, and then by TID; pairs
+// likewise.
+inline void sort_entries(std::span<uint64_t> entries, std::span<uint64_t> scratch,
+                         unsigned low_bit = 0) {
+    radix_sort(
+        entries, scratch, [] { CHECK_FOR_INTERRUPTS(); }, low_bit);
 }
 template <typename AnyEntry>
-void sort_entries(std::span<AnyEntry> entries, std::span<AnyEntry> scratch) {
+void sort_entries(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, unsigned = 0) {
     sort_records(entries, scratch, [] { CHECK_FOR_INTERRUPTS(); });
 }
 
@@ -250,9 +253,9 @@ class SortBuffer {
   public:
     // Uses about memory_bytes at most, in the current memory context.
     // Half of the memory is scratch.
-    explicit SortBuffer(size_t memory_bytes)
-        : limit_(std::max<size_t>(memory_bytes / (2 * sizeof(AnyEntry)), kFirstCapacity)),
-          context_(CurrentMemoryContext) {}
+    explicit SortBuffer(size_t memory_bytes, unsigned low_bit = 0)
+        : limit_(std::max<size_t>(memory_bytes / (2 * sizeof(AnyEntry)), kLeastLimit)),
+          low_bit_(low_bit), context_(CurrentMemoryContext) {}
 
     size_t limit() const { return limit_; }
     bool is_full() const { return count_ == limit_; }
@@ -267,7 +270,10 @@ class SortBuffer {
 
     void sort() {
         CHECK_FOR_INTERRUPTS();
-        sort_entries(std::span<AnyEntry>(entries_, count_), scratch());
+        if (count_ <= kFirstCapacity) // which the counters of a radix sort exceed
+            sort_ascending(entries_, entries_ + count_);
+        else
+            sort_entries(std::span<AnyEntry>(entries_, count_), scratch(), low_bit_);
     }
 
     // Scratch memory for as many entries, free to use until the next sort.
@@ -295,7 +301,7 @@ class SortBuffer {
     }
 
   private:
-    static constexpr size_t kFirstCapacity = 8192; // entries
+    static constexpr size_t kFirstCapacity = 64, kLeastLimit = 8192; // entries
 
     void grow() {
         capacity_ = std::min(limit_, std::max(kFirstCapacity, capacity_ * 2));
@@ -303,6 +309,7 @@ class SortBuffer {
     }
 
     size_t limit_; // entries at most
+    unsigned low_bit_;
     MemoryContext context_;
     size_t capacity_ = 0, count_ = 0, scratch_capacity_ = 0;
     AnyEntry* entries_ = nullptr;
@@ -312,9 +319,10 @@ class SortBuffer {
 template <typename AnyEntry>
 class ExternalSorter {
   public:
-    // Uses about memory_bytes at most, in the current memory context.
-    explicit ExternalSorter(size_t memory_bytes)
-        : memory_(memory_bytes), buffer_(memory_bytes), files_(CurrentMemoryContext) {}
+    // Uses about memory_bytes at most, in the current memory context. low_bit: of keys that are to
+    // be in order of their leading bits alone
+    explicit ExternalSorter(size_t memory_bytes, unsigned low_bit = 0)
+        : memory_(memory_bytes), buffer_(memory_bytes, low_bit), files_(CurrentMemoryContext) {}
 
     void add(AnyEntry entry) {
         if (buffer_.is_full())

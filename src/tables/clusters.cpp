@@ -1,64 +1,69 @@
-// simhash_cluster: the server's side of core/pairs/clusters.hpp. When the first row of a partition
-// is asked for, it collects the fingerprints of all its rows and searches for the clusters; then it
-// returns the name of each row's cluster. The limit of memory is that of a hash table.
-#include <cmath>
-
-#include "core/pairs/clusters.hpp"
-#include "server/arguments.hpp"
-#include "server/paged_array.hpp"
+// simhash_cluster: the groups by chains (groups.hpp) of the rows of a partition. They are found
+// when the first row is asked for. The limit of memory is that of a hash table, shared out as in
+// table_functions.cpp.
+#include "tables/codes.hpp"
 #include "tables/collector.hpp"
+#include "tables/groups.hpp"
 
 using namespace simhash;
 
 namespace {
 
-// The fingerprints of a partition's rows in their order, and later the names of their clusters.
-// They are removed with the last name, or with the memory context: not every row need be asked for.
-class RowNames {
+// The clusters of a partition. The name of each is its least fingerprint.
+class Clusters {
   public:
-    // What rows take comes beside what the search needs if the fingerprints of all differ.
-    explicit RowNames(MemoryContext context)
-        : pool_(context, get_hash_memory_limit() / (kBytesPerFingerprint + sizeof(uint64_t)) *
-                             sizeof(uint64_t)),
-          rows_(&pool_) {}
+    // In the current memory context, in which all stays until it is reset.
+    explicit Clusters(int32 radius)
+        : pool_(CurrentMemoryContext, memory_ / 16 * 5), copies_(&pool_),
+          fingerprints_(&pool_, memory_ / 2, radius), names_(&pool_) {}
 
-    // Takes the fingerprint of the next row of the partition, also of one without a value.
-    void add(uint64_t fingerprint) { rows_.add(fingerprint); }
-
-    // To be called after the last row was added. The clusters are released with the last name.
-    void set_clusters(Clusters* clusters) { clusters_ = clusters; }
-
-    // Expects that rows are asked for in their order.
-    uint64_t name(size_t row) {
-        if (row % kBatch == 0)
-            name_batch(row);
-        return batch_[row % kBatch];
+    void add(Datum fingerprint, bool is_null) {
+        fingerprints_.add(RowNumber(rows_++), fingerprint, is_null);
     }
+
+    // To be called after the last row was added.
+    void find() {
+        std::optional<Models> models;
+        fingerprints_.find_models(rows_, &copies_, &models);
+        fingerprints_.begin_search(&*models, nullptr);
+        RowSearch search(&fingerprints_, memory_ / 8 * 3);
+        links_.emplace(&pool_, &copies_);
+        links_->find(&search, &*models);
+        find_names(&models->list(0));
+        models->release();
+    }
+
+    int64 name(size_t row) { return from_ordered(names_[links_->original_of(RowNumber(row))]); }
 
   private:
-    static constexpr size_t kBatch = 256; // rows
-
-    void name_batch(size_t begin) {
-        size_t count = std::min(kBatch, rows_.size() - begin);
-        for (size_t i = 0; i < count; i++)
-            batch_[i] = rows_[begin + i];
-        clusters_->replace_by_names({batch_, count});
-        if (begin + count < rows_.size())
-            return;
-        clusters_->release();
-        rows_.close();
+    // By the order of rows, so that the pages of arrays are asked for one after the other.
+    void find_names(Models::List* models) {
+        ExternalSorter<Pair> by_row(memory_ / 8 * 3);
+        for (size_t i = 0; i < models->size(); i++)
+            by_row.add({(*models)[i].second, (*models)[i].first});
+        for (size_t row = 0; row < rows_; row++)
+            names_.add(UINT64_MAX);
+        by_row.finish();
+        for (Pair model{}; by_row.next(&model);) {
+            RowNumber first = links_->original_of(RowNumber(model.first));
+            names_.set(first, std::min(names_[first], model.second));
+        }
+        by_row.release();
     }
 
+    size_t memory_ = get_hash_memory_limit();
     PagePool pool_;
-    PagedArray<uint64_t> rows_;
-    Clusters* clusters_ = nullptr;
-    uint64_t batch_[kBatch]; // names
+    Copies copies_;
+    Codes fingerprints_;
+    std::optional<Links> links_;
+    PagedArray<uint64_t> names_; // of clusters, by the first row
+    size_t rows_ = 0;
 };
 
 // The server keeps this for the partition. It begins as zeros.
 struct Partition {
     bool ready;
-    RowNames* names; // null where the radius is NULL
+    Clusters* clusters; // null where the radius is NULL
 };
 
 // The radius of the partition's first row; false for NULL.
@@ -105,48 +110,6 @@ void check_not_volatile(FunctionCallInfo fcinfo) {
                 errhint("Compute them in a subquery first."));
 }
 
-// Reads the partition's rows. One whose fingerprint is NULL is in no cluster, and keeps its place.
-void collect_rows(WindowObject window, int64 rows, Collector* collector, RowNames* names) {
-    for (int64 row = 0; row < rows; row++) {
-        bool is_null, is_out;
-        CHECK_FOR_INTERRUPTS();
-        Datum value = WinGetFuncArgInPartition(window, 0, int(row), WINDOW_SEEK_HEAD, false,
-                                               &is_null, &is_out);
-        // The 0 keeps the place. Its name is looked up, too, and simhash_cluster() ignores it.
-        uint64_t fingerprint = is_null ? 0 : to_ordered(DatumGetInt64(value));
-        if (!is_null)
-            collector->add(fingerprint);
-        names->add(fingerprint);
-    }
-    collector->finish();
-}
-
-// The HINT names the memory that this many fingerprints need in the worst case.
-[[noreturn]] void report_memory(void* fingerprints, size_t linked) {
-    size_t allowed = get_hash_memory_limit();
-    double needed = double(*static_cast<size_t*>(fingerprints)) * kBytesPerFingerprint;
-    ereport(ERROR, errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-            errmsg("not enough memory to link the fingerprints of clusters"),
-            errdetail("%zu fingerprints are linked to a smaller one so far, and work_mem "
-                      "with hash_mem_multiplier allows %zu kB.",
-                      linked, allowed / 1024),
-            errhint("Set work_mem to '%.0fMB' for this query, which is enough whatever the "
-                    "clusters are.",
-                    ceil(needed / 1024 / 1024 / hash_mem_multiplier)));
-}
-
-// The clusters of a finished set, in the current memory context. Their table gets four fifths of
-// the memory that the search leaves. It needs the last fifth while it grows.
-Clusters* find_clusters(Collector* collector, int32 radius) {
-    size_t count = collector->count();
-    size_t most_bytes = std::min(memory_beside(*collector) / 5 * 4, Clusters::bytes_for(count));
-    auto* clusters = allocate<Clusters>(CurrentMemoryContext, 1);
-    *clusters = Clusters(server_memory(), most_bytes, {report_memory, &count}, kPause);
-    find_pairs(collector, nullptr, radius, clusters->receiver());
-    clusters->finish();
-    return clusters;
-}
-
 // Looks for the clusters of a partition when its first row is asked for.
 void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Partition* partition) {
     int64 rows = WinGetPartitionRowCount(window);
@@ -165,10 +128,15 @@ void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Parti
     // resets at the partition's end.
     MemoryContext context = GetMemoryChunkContext(partition);
     MemoryContext caller = MemoryContextSwitchTo(context);
-    Collector collector(context);
-    partition->names = new (allocate<RowNames>(context, 1)) RowNames(context);
-    collect_rows(window, rows, &collector, partition->names);
-    partition->names->set_clusters(find_clusters(&collector, radius));
+    partition->clusters = new (allocate<Clusters>(context, 1)) Clusters(radius);
+    for (int64 row = 0; row < rows; row++) {
+        bool is_null, is_out;
+        CHECK_FOR_INTERRUPTS();
+        Datum value = WinGetFuncArgInPartition(window, 0, int(row), WINDOW_SEEK_HEAD, false,
+                                               &is_null, &is_out);
+        partition->clusters->add(value, is_null);
+    }
+    partition->clusters->find();
     MemoryContextSwitchTo(caller);
 }
 
@@ -182,13 +150,8 @@ SIMHASH_FUNCTION(simhash_cluster) {
     bool is_null;
     if (!partition->ready)
         find_partition_clusters(fcinfo, window, partition);
-    if (partition->names == nullptr)
-        PG_RETURN_NULL();
-    // Each row's name is asked for, as names come in the order of rows. That of a row without a
-    // fingerprint means nothing.
-    uint64_t name = partition->names->name(size_t(WinGetCurrentPosition(window)));
     WinGetFuncArgCurrent(window, 0, &is_null);
-    if (is_null)
+    if (is_null || partition->clusters == nullptr)
         PG_RETURN_NULL();
-    PG_RETURN_INT64(from_ordered(name));
+    PG_RETURN_INT64(partition->clusters->name(size_t(WinGetCurrentPosition(window))));
 }

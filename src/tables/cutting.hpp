@@ -7,7 +7,7 @@
 #include "core/text/feature_set.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
-#include "tables/row_ids.hpp"
+#include "tables/query_rows.hpp"
 #include "values/text/shingle_set.hpp"
 
 namespace simhash {

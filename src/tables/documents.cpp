@@ -8,55 +8,29 @@
 
 namespace simhash {
 
-Documents::Documents(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes,
-                     size_t set_bytes, size_t word_bytes)
-    : ids_(*ids), copies_(*copies), context_(CurrentMemoryContext), sort_bytes_(sort_bytes),
+Documents::Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t set_bytes,
+                     size_t word_bytes)
+    : SearchedValues(pool, sort_bytes, "an id and a text", "SELECT id, body FROM pages"),
+      similarity_(similarity), radius_(near_radius(similarity)),
       // Coded words become a set of four times their size or so.
       part_bytes_(set_bytes / 16 + 1), word_bytes_(word_bytes), documents_(pool), kept_(pool),
       cutter_(word_bytes), most_(set_bytes / sizeof(uint64_t)) {}
 
-ValueReceiver Documents::receiver() {
-    return {begin, add, this, "an id and a text", "SELECT id, body FROM pages"};
+void Documents::begin(Form_pg_attribute column) {
+    is_text_ = IsBinaryCoercible(column->atttypid, TEXTOID);
+    if (is_text_)
+        check_kind({kShingles, kShingleWidth});
+    else if (!is_shingle_set(column->atttypid))
+        report_type(column);
+    MemoryContext caller = MemoryContextSwitchTo(context_);
+    workers_.emplace(word_bytes_, cut_receiver());
+    MemoryContextSwitchTo(caller);
 }
 
-void Documents::read(const text* query, Models* models) {
-    static_assert(kLanesOfDocument == 2);
-    ExternalSorter<Pair> by_lane[] = {ExternalSorter<Pair>(sort_bytes_ / 4),
-                                      ExternalSorter<Pair>(sort_bytes_ / 4)};
-    equal_sets_.emplace(&copies_, sort_bytes_ / 2);
-    workers_.emplace(word_bytes_, cut_receiver());
-    read_rows(query, &ids_, &copies_, receiver());
+void Documents::end() {
     workers_->finish();
     workers_.reset();
     first_table_ += CuttingWorkers::kMost;
-    auto are_equal = [&](RowNumber a, RowNumber b) {
-        Sets of = sets(a, b);
-        return std::equal(of.a.begin(), of.a.end(), of.b.begin(), of.b.end());
-    };
-    auto add_lanes = [&](RowNumber row) {
-        Document document = documents_[row];
-        for (size_t lane = 0; lane < kLanesOfDocument; lane++)
-            by_lane[lane].add({document.lanes[lane], row});
-    };
-    equal_sets_->find(are_equal, add_lanes);
-    equal_sets_.reset();
-    for (size_t lane = 0; lane < kLanesOfDocument; lane++) {
-        by_lane[lane].finish();
-        for (Pair entry{}; by_lane[lane].next(&entry);) {
-            CHECK_FOR_INTERRUPTS();
-            models->list(int(lane))->add(&entry.first, RowNumber(entry.second));
-        }
-        by_lane[lane].release();
-    }
-}
-
-void Documents::begin(void* documents, Form_pg_attribute column) {
-    auto* self = static_cast<Documents*>(documents);
-    self->is_text_ = IsBinaryCoercible(column->atttypid, TEXTOID);
-    if (self->is_text_)
-        self->check_kind({kShingles, kShingleWidth});
-    else if (!is_shingle_set(column->atttypid))
-        report_value_type(column, self->receiver());
 }
 
 // All documents have shingles of one kind.
@@ -66,21 +40,20 @@ void Documents::check_kind(ShingleKind kind) {
     check_comparable(*kind_, kind);
 }
 
-void Documents::add(void* documents, RowNumber row, Datum document, bool is_null) {
-    auto* self = static_cast<Documents*>(documents);
-    self->documents_.add({});
+void Documents::add(RowNumber row, Datum document, bool is_null) {
+    documents_.add({});
     if (is_null)
         return;
-    if (self->is_text_) {
+    if (is_text_) {
         const text* source = DatumGetTextPP(document);
-        if (self->workers_->add(row, source))
+        if (workers_->add(row, source))
             return;
-        CutDocument cut = self->cutter_.cut(source);
-        self->store(row, cut, self->cutter_.words().data(), cut.word_bytes, 0);
+        CutDocument cut = cutter_.cut(source);
+        store(row, cut, cutter_.words().data(), cut.word_bytes, 0);
     } else {
         const ShingleSet* set = datum_get_shingle_set(document);
-        self->check_kind(set->kind());
-        self->store(row, document_of(set->span()), set->span().data(), set->span().size_bytes(), 0);
+        check_kind(set->kind());
+        store(row, document_of(set->span()), set->span().data(), set->span().size_bytes(), 0);
     }
 }
 
@@ -107,7 +80,39 @@ void Documents::store(RowNumber row, const CutDocument& document, const void* ke
     documents_.set(row, {kept_.size(), uint64_t(table), document.lanes, document.features,
                          document.word_bytes});
     kept_.append(kept, bytes);
-    equal_sets_->add(document.set_hash, row);
+    add_hash(document.set_hash, row);
+}
+
+// ---- two documents ----
+
+bool Documents::are_equal(RowNumber a, RowNumber b) {
+    Sets of = sets(a, b);
+    return std::equal(of.a.begin(), of.a.end(), of.b.begin(), of.b.end());
+}
+
+void Documents::get_lanes(RowNumber row, uint64_t* lanes) {
+    DocumentLanes of_row = documents_[row].lanes;
+    std::copy(of_row.begin(), of_row.end(), lanes);
+}
+
+// The similarity is at most the size of the smaller set divided by that of the larger one. And a
+// pair is taken by the first lane that is near.
+bool Documents::may_be_pair(int lane, RowNumber a, RowNumber b) {
+    Document of_a = documents_[a], of_b = documents_[b];
+    double size_a = of_a.features, size_b = of_b.features;
+    if (std::min(size_a, size_b) / std::max(size_a, size_b) < similarity_)
+        return false;
+    for (size_t i = 0; i < size_t(lane); i++)
+        if (hamming_distance(of_a.lanes[i], of_b.lanes[i]) <= radius_)
+            return false;
+    return true;
+}
+
+bool Documents::is_pair(int, RowNumber a, RowNumber b, double* similarity) {
+    Sets of = sets(a, b);
+    // This stops as soon as the answer is sure, so the number is computed only for pairs.
+    return is_set_similarity_at_least(of.a, of.b, similarity_) &&
+           set_similarity(of.a, of.b, similarity);
 }
 
 // ---- sets that are asked for ----

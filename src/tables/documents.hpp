@@ -9,11 +9,8 @@
 
 #include <optional>
 
-#include "server/sorter.hpp"
 #include "tables/cutting.hpp"
-#include "tables/equal_rows.hpp"
 #include "tables/models.hpp"
-#include "tables/query_rows.hpp"
 #include "values/text/shingle_set.hpp"
 
 namespace simhash {
@@ -26,39 +23,42 @@ struct Document {
     uint32_t word_bytes; // of its coded words; 0 where the set is kept
 };
 
-class Documents {
+class Documents final : public SearchedValues {
   public:
-    // In the current memory context. sort_bytes: memory to sort the documents of a query.
-    // set_bytes, word_bytes: for sets that were asked for, and for the table of words
-    Documents(PagePool* pool, RowIds* ids, Copies* copies, size_t sort_bytes, size_t set_bytes,
+    // In the current memory context. similarity: 0 to 1. sort_bytes: memory to sort the documents
+    // of a query. set_bytes, word_bytes: for sets that were asked for, and for the table of words
+    Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t set_bytes,
               size_t word_bytes);
 
-    // Reads the documents that a query returns. Adds those that have features to the models, or,
-    // where an earlier one has the same set, to its copies.
-    void read(const text* query, Models* models);
+    void begin(Form_pg_attribute column) override;
+    void add(RowNumber row, Datum document, bool is_null) override;
 
-    Document operator[](RowNumber row) { return documents_[row]; }
+    int lanes() const override { return kLanesOfDocument; }
+    int radius(int) const override { return radius_; }
+    bool may_be_pair(int lane, RowNumber a, RowNumber b) override;
+    bool is_pair(int lane, RowNumber a, RowNumber b, double* similarity) override;
+    bool wait() const override { return true; }
+    bool has_file() const override { return kept_.has_file(); }
+    uint64_t part_of(RowNumber row) override { return documents_[row].kept / part_bytes_; }
 
+  protected:
+    void end() override;
+    bool are_equal(RowNumber a, RowNumber b) override;
+    void get_lanes(RowNumber row, uint64_t* lanes) override;
+
+  private:
     // The sets of two documents. They are valid until the next call.
     struct Sets {
         FeatureHashes a, b;
     };
     Sets sets(RowNumber a, RowNumber b);
 
-    bool has_file() const { return kept_.has_file(); }
-    // Which part of that a document's is in. The sets of two parts fit into memory.
-    uint64_t part_of(RowNumber row) { return documents_[row].kept / part_bytes_; }
-
-  private:
     // Where the set is that was made last of the rows that have this place.
     struct MadeSet {
         RowNumber row;
         uint32_t begin; // in hashes_
     };
 
-    static void begin(void* documents, Form_pg_attribute column);
-    static void add(void* documents, RowNumber row, Datum document, bool is_null);
-    ValueReceiver receiver();
     void check_kind(ShingleKind kind);
     CutReceiver cut_receiver();
     void store(RowNumber row, const CutDocument& document, const void* kept, size_t bytes,
@@ -67,10 +67,9 @@ class Documents {
     FeatureHashes set(RowNumber row);
     void make_set(const Document& document, uint64_t* set);
 
-    RowIds& ids_;
-    Copies& copies_;
-    MemoryContext context_;
-    size_t sort_bytes_, part_bytes_, word_bytes_;
+    double similarity_;
+    int radius_;
+    size_t part_bytes_, word_bytes_;
     bool is_text_ = true; // what the query returns; else it is sets
     std::optional<ShingleKind> kind_;
     PagedArray<Document> documents_;
@@ -79,10 +78,9 @@ class Documents {
     std::optional<CuttingWorkers> workers_; // while a query is read
     // 0 is that of cutter_. Those of workers follow: of the first query, and of the second.
     std::optional<WordTable> tables_[1 + 2 * CuttingWorkers::kMost];
-    int first_table_ = 1;                 // of the workers
-    std::optional<EqualRows> equal_sets_; // of the documents of a query that have features
-    size_t most_, room_ = 0, used_ = 0;   // hashes
-    uint64_t* hashes_ = nullptr;          // [room_]: sets that were asked for
+    int first_table_ = 1;               // of the workers
+    size_t most_, room_ = 0, used_ = 0; // hashes
+    uint64_t* hashes_ = nullptr;        // [room_]: sets that were asked for
     size_t places_ = 0;
     MadeSet* made_ = nullptr; // [places_]
 };

@@ -1,10 +1,7 @@
 // Groups of the rows of a query that are near to each other.
 #pragma once
 
-#include <optional>
-
-#include "tables/equal_rows.hpp"
-#include "tables/row_search.hpp"
+#include "tables/search.hpp"
 
 namespace simhash {
 
@@ -12,7 +9,7 @@ namespace simhash {
 
 // Groups that are safe to delete by. In the order of rows, each joins the first original that it is
 // near to, or becomes an original itself: an exclusion constraint would have let in the originals
-// in that order, and refused the others. originals.cpp explains how they are found.
+// in that order, and refused the others. groups.cpp explains how they are found.
 class Originals {
   public:
     // memory: for candidates, in bytes

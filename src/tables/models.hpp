@@ -1,88 +1,137 @@
-// Models with their signatures: what is searched for candidates, pairs of models whose signatures
-// are within a radius. The signature of a fingerprint is itself, and that of a code all its lanes.
-// A document has a signature for each of its lanes, and two documents are a candidate if one of
-// these is near.
+// From rows to what is searched. Of the rows with a certain value the first is the model, and the
+// others are its copies, however many they are: only models are searched. Each has a lane or more,
+// of 64 bits: a fingerprint one, a document two, a code as many as its bits take. Two models of
+// which one lane is near are a candidate.
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "core/bits/code_lanes.hpp"
-#include "core/text/document_lanes.hpp"
-#include "server/paged_array.hpp"
-#include "tables/row_ids.hpp"
+#include "server/arguments.hpp"
+#include "server/sorter.hpp"
+#include "tables/query_rows.hpp"
 
 namespace simhash {
 
-// Models in the order of one of their signatures, and those of one signature in order of their
-// rows. Only documents have signatures in common.
-class SignatureList {
+// The copies of each model: a list in order of their numbers.
+class Copies {
   public:
-    // lanes: of a signature
-    SignatureList(PagePool* pool, int lanes) : lanes_(lanes), records_(pool, lanes + 1) {}
+    explicit Copies(PagePool* pool) : next_(pool) {}
 
-    int lanes() const { return lanes_; }
-    size_t size() const { return records_.size(); }
-    bool has_file() const { return records_.has_file(); }
-
-    void add(const uint64_t* signature, RowNumber row) {
-        uint64_t record[kMaxCodeLanes + 1];
-        std::copy_n(signature, lanes_, record);
-        record[lanes_] = row;
-        records_.add(record);
+    // Adds rows, up to this number of them, that are no copies so far.
+    void add_rows(size_t count) {
+        while (next_.size() < count)
+            next_.add(kNoRow);
     }
 
-    void add_some_of(SignatureList* models, const auto& keep) {
-        uint64_t record[kMaxCodeLanes + 1];
-        for (size_t i = 0; i < models->size(); i++) {
-            CHECK_FOR_INTERRUPTS();
-            models->records_.read(i, record);
-            if (keep(RowNumber(record[lanes_])))
-                records_.add(record);
-        }
-    }
+    // Appends a copy to the list that ends with `last`: the model, or a copy of it.
+    void append(RowNumber last, RowNumber copy) { next_.set(last, copy); }
 
-    // [lanes()], valid until another page of the pool is asked for.
-    const uint64_t* signature(size_t i) { return records_[i]; }
-    RowNumber row(size_t i) { return RowNumber(records_[i][lanes_]); }
+    // The next row with the value of this one, or kNoRow.
+    RowNumber after(RowNumber row) { return next_[row]; }
 
-    void release() { records_.close(); }
+    size_t rows() const { return next_.size(); }
 
   private:
-    int lanes_;
-    PagedRecords records_; // the signature, and the row
+    PagedArray<RowNumber> next_;
 };
 
-// Models in the order of each of their signatures.
+// The models by each of their lanes: in the order of the lane, and of their rows where many have
+// it.
 class Models {
   public:
-    static constexpr int kMostSignatures = kLanesOfDocument;
+    using List = PagedArray<Pair>; // (lane, row)
 
-    // signatures: how many a model has. lanes: of each
-    Models(PagePool* pool, int signatures, int lanes)
-        : pool_(pool), signatures_(signatures), lists_{{pool, lanes}, {pool, lanes}} {}
-    // Without models, which have the same signatures.
-    static Models like(const Models& models) {
-        return {models.pool_, models.signatures_, models.lists_[0].lanes()};
+    Models(PagePool* pool, int lanes) : pool_(pool), lanes_(lanes) {
+        for (int lane = 0; lane < lanes; lane++)
+            lists_[lane].emplace(pool);
+    }
+    // Those of the others that are wanted.
+    Models(Models* others, const auto& is_wanted) : Models(others->pool_, others->lanes_) {
+        for (int lane = 0; lane < lanes_; lane++)
+            for (size_t i = 0; i < others->size(); i++) {
+                Pair model = others->list(lane)[i];
+                CHECK_FOR_INTERRUPTS();
+                if (is_wanted(RowNumber(model.second)))
+                    list(lane).add(model);
+            }
     }
 
-    int signatures() const { return signatures_; }
-    SignatureList* list(int signature) { return &lists_[signature]; }
-    size_t size() const { return lists_[0].size(); }
-
-    void add_some_of(Models* models, const auto& keep) {
-        for (int signature = 0; signature < signatures_; signature++)
-            lists_[signature].add_some_of(models->list(signature), keep);
-    }
+    int lanes() const { return lanes_; }
+    List& list(int lane) { return *lists_[lane]; }
+    size_t size() const { return lists_[0]->size(); }
 
     void release() {
-        for (SignatureList& models : lists_)
-            models.release();
+        for (int lane = 0; lane < lanes_; lane++)
+            list(lane).close();
     }
 
   private:
     PagePool* pool_;
-    int signatures_;
-    SignatureList lists_[kMostSignatures];
+    int lanes_;
+    std::optional<List> lists_[kMaxCodeLanes];
+};
+
+// The values of queries, of which near pairs are searched: documents, or fingerprints and codes.
+class SearchedValues : public RowValues {
+  public:
+    // In the current memory context. sort_bytes: memory to sort the values of a query
+    SearchedValues(PagePool* pool, size_t sort_bytes, const char* columns, const char* example)
+        : RowValues(columns, example), pool_(pool), context_(CurrentMemoryContext),
+          sort_bytes_(sort_bytes) {}
+
+    // Reads the values that a query returns.
+    void read(const text* query, RowIds* ids, Copies* copies, std::optional<Models>* models) {
+        read_rows(query, ids, this);
+        end();
+        find_models(ids->count(), copies, models);
+    }
+    // To be called after the last value of a query, or of a partition. rows: of all queries so far
+    void find_models(size_t rows, Copies* copies, std::optional<Models>* models);
+
+    // Of each value, when the first has come.
+    virtual int lanes() const { return 1; }
+    // Called before the search, of one query or two.
+    virtual void begin_search(Models*, Models*) {}
+    // The radius of a lane, or -1: it is not searched.
+    virtual int radius(int) const { return -1; }
+
+    // What two rows are as is known from their lanes: false if that or an earlier lane shows that
+    // they are no pair, or one that was met before.
+    virtual bool may_be_pair(int, RowNumber, RowNumber) { return true; }
+    // Whether they are a pair, and its measure: before, that is the distance of their lanes.
+    virtual bool is_pair(int, RowNumber, RowNumber, double*) { return true; }
+    // True: candidates had better wait, and be compared in the order of the parts of a file.
+    virtual bool wait() const { return false; }
+    virtual bool has_file() const { return false; }
+    // The part of the file in which the value is. Two parts fit into memory.
+    virtual uint64_t part_of(RowNumber) { return 0; }
+
+  protected:
+    // Called after the last row of a query.
+    virtual void end() {}
+    // The rows may be models and copies, as their hashes are equal.
+    virtual bool are_equal(RowNumber, RowNumber) { return true; }
+    virtual void get_lanes(RowNumber, uint64_t*) {}
+
+    // To be called for each row that has a value. Equal values have equal hashes. Of a value with
+    // one lane this is the lane.
+    void add_hash(uint64_t hash, RowNumber row) {
+        if (!hashes_)
+            begin_hashes();
+        hashes_->add({hash, row});
+    }
+
+    PagePool* pool_;
+    MemoryContext context_;
+    size_t sort_bytes_;
+
+  private:
+    void begin_hashes();
+    void each_model(Copies* copies, const auto& give);
+
+    std::optional<ExternalSorter<Pair>> hashes_; // (hash, row)
 };
 
 } // namespace simhash

@@ -11,6 +11,8 @@ using namespace simhash;
 
 namespace {
 
+// The limit of memory is that of a hash table in the same query. Half of it is for the
+// fingerprints, and half for the pairs; more of them go to files.
 struct PairsState {
     std::optional<int32> radius; // nullopt stands for NULL
     Collector fingerprints;
@@ -30,7 +32,8 @@ PairsState* new_state(MemoryContext context, std::optional<int32> radius) {
     if (radius)
         check_radius(*radius, kFingerprintBits);
     // The state is in the context of the group, which lasts from row to row.
-    return new (allocate<PairsState>(context, 1)) PairsState{radius, Collector(context)};
+    return new (allocate<PairsState>(context, 1))
+        PairsState{radius, Collector(context, get_hash_memory_limit() / 2)};
 }
 
 void check_same_radius(std::optional<int32> radius, std::optional<int32> of_state) {
@@ -89,8 +92,7 @@ Datum pair_array(PairsState* state, Oid row_type) {
     MemoryContext caller = MemoryContextSwitchTo(context);
     Collector& fingerprints = state->fingerprints;
     fingerprints.finish();
-    // The pairs have the memory that the search leaves, and more of them go to a file.
-    GroupPairs pairs(memory_beside(fingerprints));
+    GroupPairs pairs(get_hash_memory_limit() / 2);
     find_pairs(&fingerprints, nullptr, *state->radius, pairs.receiver());
     // The type counts this reference until ReleaseTupleDesc(); after an error the server does that.
     TupleDesc description = lookup_rowtype_tupdesc(row_type, -1);

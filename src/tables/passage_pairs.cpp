@@ -10,8 +10,6 @@
 // gives no pairs. It would give as many as the square of that number.
 //
 // The memory is shared out as in table_functions.cpp; what it does not hold is in temporary files.
-#include <algorithm>
-
 #include "core/text/passages.hpp"
 #include "core/text/winnowing.hpp"
 #include "server/arguments.hpp"
@@ -47,16 +45,33 @@ class KeptWords {
     PagedBytes words_;
 };
 
-class PassagePairs {
+class PassagePairs final : public RowValues {
   public:
-    PassagePairs(size_t memory, Oid id_type, size_t least_words, size_t most_documents)
-        : pool_(CurrentMemoryContext, memory / 2), ids_(&pool_, id_type), copies_(&pool_),
-          words_(&pool_), least_(least_words), most_(most_documents), hashes_(memory / 4),
-          candidates_(memory / 4), row_words_(server_memory()),
+    PassagePairs(size_t memory, size_t least_words, size_t most_documents)
+        : RowValues("an id and a text", "SELECT id, body FROM docs"),
+          pool_(CurrentMemoryContext, memory / 2), words_(&pool_), least_(least_words),
+          most_(most_documents), hashes_(memory / 4), candidates_(memory / 4),
+          row_words_(server_memory()),
           winnower_(server_memory(), WinnowedLengths::for_runs_of(least_words)),
           group_(most_documents * 2 * sizeof(uint64_t)) {}
 
-    void read(const text* query) { read_rows(query, &ids_, &copies_, receiver()); }
+    void begin(Form_pg_attribute column) override {
+        if (!IsBinaryCoercible(column->atttypid, TEXTOID))
+            report_type(column);
+    }
+
+    void add(RowNumber row, Datum document, bool is_null) override {
+        row_words_.clear();
+        if (!is_null)
+            add_words(DatumGetTextPP(document), &row_words_);
+        Words words = row_words_.words();
+        words_.add(words);
+        winnower_.clear();
+        for (uint64_t word : words)
+            winnower_.word(word);
+        for (uint64_t hash : winnower_.finish())
+            hashes_.add({hash, row});
+    }
 
     void find_candidates() {
         hashes_.finish();
@@ -111,36 +126,12 @@ class PassagePairs {
         candidates_.release();
     }
 
-    RowIds* ids() { return &ids_; }
+    PagePool* pool() { return &pool_; }
 
     // Hashes of so many documents that they gave no pairs.
     int64 widespread() const { return widespread_; }
 
   private:
-    ValueReceiver receiver() {
-        return {begin, add, this, "an id and a text", "SELECT id, body FROM docs"};
-    }
-
-    static void begin(void* pairs, Form_pg_attribute column) {
-        auto* self = static_cast<PassagePairs*>(pairs);
-        if (!IsBinaryCoercible(column->atttypid, TEXTOID))
-            report_value_type(column, self->receiver());
-    }
-
-    static void add(void* pairs, RowNumber row, Datum document, bool is_null) {
-        auto* self = static_cast<PassagePairs*>(pairs);
-        self->row_words_.clear();
-        if (!is_null)
-            add_words(DatumGetTextPP(document), &self->row_words_);
-        Words words = self->row_words_.words();
-        self->words_.add(words);
-        self->winnower_.clear();
-        for (uint64_t word : words)
-            self->winnower_.word(word);
-        for (uint64_t hash : self->winnower_.finish())
-            self->hashes_.add({hash, row});
-    }
-
     // The length of the longest common run; 0 if that is less than asked for.
     size_t longest_run(Words a, Words b) const {
         // Tables have many equal documents.
@@ -159,8 +150,6 @@ class PassagePairs {
     }
 
     PagePool pool_;
-    RowIds ids_;
-    Copies copies_;
     KeptWords words_;
     size_t least_, most_;
     int64 widespread_ = 0;
@@ -183,16 +172,13 @@ SIMHASH_FUNCTION(simhash_passage_pairs) {
     if (PG_ARGISNULL(0))
         return Datum(0);
     text* query = PG_GETARG_TEXT_PP(0);
-    // All that the search leaves behind goes with this context.
-    MemoryContext context =
-        AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext caller = MemoryContextSwitchTo(context);
-    PassagePairs pairs(get_hash_memory_limit(), type_of_ids(fcinfo), words, most_documents);
-    pairs.read(query);
+    ResultRows result(fcinfo);
+    PassagePairs pairs(get_hash_memory_limit(), words, most_documents);
+    RowIds ids(pairs.pool(), result.id_type());
+    read_rows(query, &ids, &pairs);
     pairs.find_candidates();
-    ResultRows result(fcinfo, pairs.ids());
     pairs.give([&](RowNumber a, RowNumber b, size_t longest) {
-        result.put(a, b, Int32GetDatum(int32(longest)));
+        result.put(&ids, a, b, Int32GetDatum(int32(longest)));
     });
     if (int64 count = pairs.widespread(); count > 0)
         ereport(NOTICE,
@@ -201,7 +187,6 @@ SIMHASH_FUNCTION(simhash_passage_pairs) {
                               static_cast<unsigned long>(count), static_cast<long long>(count),
                               most_documents),
                 errhint("The argument most_documents sets this number."));
-    MemoryContextSwitchTo(caller);
-    MemoryContextDelete(context);
+    result.finish();
     return Datum(0);
 }

@@ -9,8 +9,7 @@ namespace {
 struct Destination {
     DestReceiver server;
     RowIds* ids;
-    Copies* copies;
-    const ValueReceiver* values;
+    RowValues* values;
     MemoryContext row_context;
     bool begun; // whether a statement has begun to send rows
 };
@@ -32,7 +31,7 @@ void begin_rows(DestReceiver* destination, int, TupleDesc columns) {
                 errdetail_plural("It returns %d column.", "It returns %d columns.", columns->natts,
                                  columns->natts),
                 errhint("Write a query such as %s.", self->values->example));
-    self->values->begin(self->values->context, TupleDescAttr(columns, 1));
+    self->values->begin(TupleDescAttr(columns, 1));
     self->ids->begin_query(TupleDescAttr(columns, 0));
 }
 
@@ -46,8 +45,7 @@ bool receive_row(TupleTableSlot* row, DestReceiver* destination) {
     // What is unpacked goes with the row. What is kept has contexts of its own.
     MemoryContext caller = MemoryContextSwitchTo(self->row_context);
     self->ids->add(id, id_is_null);
-    self->copies->add_row();
-    self->values->value(self->values->context, number, value, value_is_null);
+    self->values->add(number, value, value_is_null);
     MemoryContextSwitchTo(caller);
     MemoryContextReset(self->row_context);
     return true;
@@ -56,26 +54,25 @@ bool receive_row(TupleTableSlot* row, DestReceiver* destination) {
 void do_nothing(DestReceiver*) {}
 
 // A single word may be a table's name, but is no query.
-const char* statement_of(const text* query, const ValueReceiver& values) {
+const char* statement_of(const text* query, const char* example) {
     const char* statement = text_to_cstring(query);
     bool is_name = strpbrk(statement, " \t\r\n(") == nullptr &&
                    (isalpha(uint8(*statement)) || *statement == '_' || *statement == '"');
     if (is_name)
         ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR),
                 errmsg("query must be a statement, not a name"),
-                errhint("Write a query such as %s.", values.example));
+                errhint("Write a query such as %s.", example));
     return statement;
 }
 
 } // namespace
 
-void read_rows(const text* query, RowIds* ids, Copies* copies, const ValueReceiver& values) {
+void read_rows(const text* query, RowIds* ids, RowValues* values) {
     MemoryContext row_context =
         AllocSetContextCreate(CurrentMemoryContext, "simhash row", ALLOCSET_DEFAULT_SIZES);
     Destination destination = {{receive_row, begin_rows, do_nothing, do_nothing, DestTuplestore},
                                ids,
-                               copies,
-                               &values,
+                               values,
                                row_context,
                                false};
     SPIExecuteOptions options = {};
@@ -91,18 +88,84 @@ void read_rows(const text* query, RowIds* ids, Copies* copies, const ValueReceiv
     // the end of the transaction or subtransaction restores the setting.
     bool was_read_only = XactReadOnly;
     XactReadOnly = true;
-    SPI_execute_extended(statement_of(query, values), &options);
+    SPI_execute_extended(statement_of(query, values->example), &options);
     XactReadOnly = was_read_only;
     SPI_finish();
     MemoryContextDelete(row_context);
 }
 
-void report_value_type(Form_pg_attribute column, const ValueReceiver& values) {
-    ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
-            errmsg("query must return %s", values.columns),
+void RowValues::report_type(Form_pg_attribute column) const {
+    ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("query must return %s", columns),
             errdetail("The second column is of type %s.", format_type_be(column->atttypid)),
-            errhint("Write a query such as %s.", values.example));
+            errhint("Write a query such as %s.", example));
 }
+
+// ---- ids ----
+
+RowIds::RowIds(PagePool* pool, Oid type) : type_(type), ids_(pool), bytes_(pool) {
+    get_typlenbyval(type, &length_, &by_value_);
+}
+
+void RowIds::begin_query(Form_pg_attribute column) {
+    Oid type = column->atttypid, base_type = getBaseType(type);
+    conversion_ = Conversion::kNone;
+    if (IsBinaryCoercible(type, type_))
+        return;
+    // A function without an id_type returns ids as bigint, and takes all integers.
+    if (type_ == INT8OID && base_type == INT2OID)
+        conversion_ = Conversion::kFromSmallint;
+    else if (type_ == INT8OID && base_type == INT4OID)
+        conversion_ = Conversion::kFromInteger;
+    else
+        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+                errmsg("ids of the query are of type %s, not %s", format_type_be(type),
+                       format_type_be(type_)),
+                errhint("Give all arguments, and name the type of the ids by the last one: "
+                        "id_type => NULL::%s.",
+                        format_type_be(type)));
+}
+
+void RowIds::add(Datum id, bool is_null) {
+    if (is_null)
+        ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+                errmsg("query must not return an id that is null"),
+                errhint("Leave out such rows in the query."));
+    if (ids_.size() == kNoRow)
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("query returns too many rows"), errdetail("The limit is %u.", kNoRow));
+    ids_.add(keep(id));
+}
+
+uint64_t RowIds::keep(Datum id) {
+    // The sign is extended to 64 bits.
+    if (conversion_ == Conversion::kFromSmallint)
+        return uint64_t(DatumGetInt16(id));
+    if (conversion_ == Conversion::kFromInteger)
+        return uint64_t(DatumGetInt32(id));
+    if (by_value_)
+        return id;
+    if (length_ == -1) // from a toasted or an expanded form
+        id = PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
+    // Each id stands behind its size in bytes, so ids of any type can be read back.
+    uint64_t position = bytes_.size();
+    auto bytes = uint32(datumGetSize(id, false, length_));
+    bytes_.append(&bytes, sizeof(bytes));
+    bytes_.append(DatumGetPointer(id), bytes);
+    return position;
+}
+
+Datum RowIds::operator[](RowNumber row) {
+    uint64_t id = ids_[row];
+    if (by_value_)
+        return id;
+    uint32 bytes;
+    bytes_.read(id, &bytes, sizeof(bytes));
+    void* copy = MemoryContextAllocHuge(CurrentMemoryContext, bytes);
+    bytes_.read(id + sizeof(bytes), copy, bytes);
+    return PointerGetDatum(copy);
+}
+
+// ---- the result ----
 
 void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what) {
     if (PG_ARGISNULL(argument))
@@ -110,16 +173,28 @@ void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what) {
                 errhint("The type of the ids is the last argument, after all others."));
 }
 
-void ResultRows::put(RowNumber id, RowNumber other, std::optional<Datum> measure) {
+ResultRows::ResultRows(FunctionCallInfo fcinfo)
+    : result_(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)) {
+    context_ = AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
+    row_context_ = AllocSetContextCreate(context_, "simhash ids", ALLOCSET_DEFAULT_SIZES);
+    caller_ = MemoryContextSwitchTo(context_);
+}
+
+void ResultRows::put(RowIds* ids, RowNumber id, RowNumber other, std::optional<Datum> measure) {
     bool nulls[] = {false, false, !measure};
     CHECK_FOR_INTERRUPTS();
     // The ids of a row are copies, which go with the row.
     MemoryContext caller = MemoryContextSwitchTo(row_context_);
-    Datum values[] = {ids_[id], ids_[other], measure.value_or(Datum(0))};
+    Datum values[] = {(*ids)[id], (*ids)[other], measure.value_or(Datum(0))};
     // The tuplestore spills to disk by itself where work_mem does not hold the rows.
     tuplestore_putvalues(result_->setResult, result_->setDesc, values, nulls);
     MemoryContextSwitchTo(caller);
     MemoryContextReset(row_context_);
+}
+
+void ResultRows::finish() {
+    MemoryContextSwitchTo(caller_);
+    MemoryContextDelete(context_);
 }
 
 } // namespace simhash

@@ -1,54 +1,84 @@
-// The rows of a query that is given as a text, as it returns them: an id, and a value to search.
+// The rows of a query that is given as a text, as it returns them: an id, and a value to search. A
+// row is known by its number: in the order in which the first query returns them, from 0, and then
+// those of the second. All is in paged arrays, so it may be more than memory holds.
 #pragma once
 
 #include <optional>
 
-#include "tables/equal_rows.hpp"
-#include "tables/row_ids.hpp"
+#include "server/paged_array.hpp"
 
 namespace simhash {
 
-// Receives the values of the rows.
-struct ValueReceiver {
-    // Called once, before the first row. Raises an error where the column is of another type.
-    void (*begin)(void* context, Form_pg_attribute column);
+using RowNumber = uint32_t;
+constexpr RowNumber kNoRow = UINT32_MAX;
+
+class RowIds {
+  public:
+    // type: in which ids are given
+    RowIds(PagePool* pool, Oid type);
+
+    // Raises an error where the column has ids of another type. An integer is also a bigint.
+    void begin_query(Form_pg_attribute column);
+
+    // Raises an error where the id is null.
+    void add(Datum id, bool is_null);
+
+    size_t count() const { return ids_.size(); }
+
+    // The id, in the current memory context unless it is passed by value.
+    Datum operator[](RowNumber row);
+
+  private:
+    enum class Conversion { kNone, kFromSmallint, kFromInteger };
+
+    uint64_t keep(Datum id);
+
+    Oid type_;
+    int16 length_;
+    bool by_value_;
+    Conversion conversion_ = Conversion::kNone;
+    PagedArray<uint64_t> ids_; // an id that is passed by value, or else where it is in bytes_
+    PagedBytes bytes_;         // for each such id its size in 4 bytes, and itself
+};
+
+// The values of the rows.
+class RowValues {
+  public:
+    // columns: in the message about other columns, "an id and a text". example: of a query
+    RowValues(const char* columns, const char* example) : columns(columns), example(example) {}
+
+    // Called once for a query, before its first row. Raises an error where the column is of another
+    // type.
+    virtual void begin(Form_pg_attribute) {}
     // Called for each row, in a memory context of that row.
-    void (*value)(void* context, RowNumber row, Datum value, bool is_null);
-    void* context;
-    const char* columns; // in the message about other columns: "an id and a text"
-    const char* example; // of a query
+    virtual void add(RowNumber, Datum, bool) {}
+
+    const char *const columns, *const example;
+
+  protected:
+    [[noreturn]] void report_type(Form_pg_attribute column) const;
 };
 
 // Runs the query, with the functions that it calls, as in a READ ONLY transaction. Adds its rows to
-// the ids and, as models for now, to the copies.
-void read_rows(const text* query, RowIds* ids, Copies* copies, const ValueReceiver& values);
+// the ids and to the values.
+void read_rows(const text* query, RowIds* ids, RowValues* values);
 
-// Raises an error that says which columns a query must return.
-[[noreturn]] void report_value_type(Form_pg_attribute column, const ValueReceiver& values);
-
-// Raises an error where the argument of a function of queries is null.
-void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what);
-
-// The type in which a function of queries is to give ids: after InitMaterializedSRF().
-inline Oid type_of_ids(FunctionCallInfo fcinfo) {
-    return TupleDescAttr(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)->setDesc, 0)
-        ->atttypid;
-}
-
-// The rows of its result: two ids and a measure.
+// The result of a function whose first arguments are queries, and of which `type` is that of the
+// ids: rows of two ids and a measure. All that the function leaves in memory goes with this object.
 class ResultRows {
   public:
-    ResultRows(FunctionCallInfo fcinfo, RowIds* ids)
-        : result_(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)), ids_(*ids),
-          row_context_(
-              AllocSetContextCreate(CurrentMemoryContext, "simhash ids", ALLOCSET_DEFAULT_SIZES)) {}
+    explicit ResultRows(FunctionCallInfo fcinfo);
 
-    void put(RowNumber id, RowNumber other, std::optional<Datum> measure);
+    Oid id_type() const { return TupleDescAttr(result_->setDesc, 0)->atttypid; }
+    void put(RowIds* ids, RowNumber id, RowNumber other, std::optional<Datum> measure);
+    void finish();
 
   private:
     ReturnSetInfo* result_;
-    RowIds& ids_;
-    MemoryContext row_context_;
+    MemoryContext caller_, context_, row_context_;
 };
+
+// Raises an error where the argument of a function of queries is null.
+void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what);
 
 } // namespace simhash

@@ -5,16 +5,12 @@
 // The limit of memory is that of a hash table in the same query: work_mem times
 // hash_mem_multiplier. Half of it is for what is kept of rows: most for pages, of which the rest is
 // in temporary files. The other half is for sorting, and then for the search.
-#include <algorithm>
 #include <bit>
-#include <optional>
 
 #include "core/text/document_lanes.hpp"
-#include "server/arguments.hpp"
+#include "tables/codes.hpp"
 #include "tables/documents.hpp"
 #include "tables/groups.hpp"
-#include "tables/query_values.hpp"
-#include "tables/row_search.hpp"
 
 using namespace simhash;
 
@@ -37,30 +33,25 @@ enum class Kind { kDocuments, kValues };
 // The rows that are searched: of one query or two.
 class Rows {
   public:
-    // Reads the queries, in the current memory context. b: null if there is one
-    Rows(const Shares& shares, Kind kind, Oid id_type, double similarity, int radius, const text* a,
-         const text* b)
-        : pool_(CurrentMemoryContext, shares.pages), ids_(&pool_, id_type), copies_(&pool_) {
-        if (kind == Kind::kDocuments) {
-            documents_.emplace(&pool_, &ids_, &copies_, shares.sort, shares.sets, shares.words);
-            read_documents(a, &models_[0]);
-            if (b != nullptr)
-                read_documents(b, &models_[1]);
-        } else {
-            QueryValues values(&pool_, &ids_, &copies_, shares.sort, radius);
-            values.read(a, &models_[0]);
-            if (b != nullptr)
-                values.read(b, &models_[1]);
-        }
-        search_.emplace(&pool_, radius, documents_ ? &*documents_ : nullptr, similarity,
-                        shares.search);
+    // In the current memory context. limit: the similarity or the radius
+    Rows(Kind kind, double limit, Oid id_type)
+        : pool(CurrentMemoryContext, shares.pages), ids(&pool, id_type), copies(&pool) {
+        if (kind == Kind::kDocuments)
+            values_ = &documents_.emplace(&pool, limit, shares.sort, shares.sets, shares.words);
+        else
+            values_ = &codes_.emplace(&pool, shares.sort, int32(limit));
     }
 
-    PagePool* pool() { return &pool_; }
-    RowIds& ids() { return ids_; }
-    Copies& copies() { return copies_; }
+    // b: null if there is one query
+    void read(const text* a, const text* b) {
+        values_->read(a, &ids, &copies, &models_[0]);
+        if (b != nullptr)
+            values_->read(b, &ids, &copies, &models_[1]);
+        values_->begin_search(models(0), models(1));
+        search.emplace(values_, shares.search);
+    }
+
     Models* models(int query) { return models_[query] ? &*models_[query] : nullptr; }
-    RowSearch& search() { return *search_; }
 
     // Of rows with the same value.
     double measure_of_equal() const { return documents_ ? 1 : 0; }
@@ -68,18 +59,17 @@ class Rows {
         return documents_ ? Float8GetDatum(measure) : Int32GetDatum(int(measure));
     }
 
-  private:
-    void read_documents(const text* query, std::optional<Models>* models) {
-        models->emplace(&pool_, kLanesOfDocument, 1);
-        documents_->read(query, &**models);
-    }
+    Shares shares;
+    PagePool pool;
+    RowIds ids;
+    Copies copies;
+    std::optional<RowSearch> search;
 
-    PagePool pool_;
-    RowIds ids_;
-    Copies copies_;
+  private:
     std::optional<Documents> documents_;
+    std::optional<Codes> codes_;
+    SearchedValues* values_;
     std::optional<Models> models_[2];
-    std::optional<RowSearch> search_;
 };
 
 // The pairs that were found, until they are given in order of the first row, then of the other.
@@ -104,11 +94,11 @@ class PairsInOrder {
         }
     }
 
-    void give(const Rows& rows, ResultRows* result) {
+    void give(Rows* rows, ResultRows* result) {
         sorter_.finish();
         for (Pair pair{}; sorter_.next(&pair);)
-            result->put(RowNumber(pair.first >> 32), RowNumber(pair.first),
-                        rows.datum(std::bit_cast<double>(pair.second)));
+            result->put(&rows->ids, RowNumber(pair.first >> 32), RowNumber(pair.first),
+                        rows->datum(std::bit_cast<double>(pair.second)));
         sorter_.release();
     }
 
@@ -126,34 +116,33 @@ class PairsInOrder {
 // ---- the functions' results ----
 
 // Of one query or of two: the rows of the second have the greater numbers.
-void put_pairs(Rows* rows, const Shares& shares, ResultRows* result) {
-    PairsInOrder pairs(&rows->copies(), shares.results);
-    bool is_join = rows->models(1) != nullptr;
-    rows->search().find_pairs(
+void put_pairs(Rows* rows, ResultRows* result) {
+    PairsInOrder pairs(&rows->copies, rows->shares.results);
+    rows->search->find_pairs(
         rows->models(0), rows->models(1), [](RowNumber, RowNumber) { return true; },
         [&](RowNumber a, RowNumber b, double measure) { pairs.add_with_copies(a, b, measure); });
-    if (!is_join)
+    if (rows->models(1) == nullptr)
         pairs.add_copies(rows->measure_of_equal());
-    pairs.give(*rows, result);
+    pairs.give(rows, result);
 }
 
 // Each row of the query has a row, also one that is alone: it is its own original.
-void put_groups(Rows* rows, const Shares& shares, ResultRows* result) {
-    Originals originals(rows->pool(), &rows->search(), rows->ids().count(), shares.results);
+void put_groups(Rows* rows, ResultRows* result) {
+    Originals originals(&rows->pool, &*rows->search, rows->ids.count(), rows->shares.results);
     originals.find(rows->models(0));
-    originals.give(&rows->copies(), rows->measure_of_equal(),
+    originals.give(&rows->copies, rows->measure_of_equal(),
                    [&](RowNumber row, RowNumber original, std::optional<double> measure) {
-                       result->put(row, original,
+                       result->put(&rows->ids, row, original,
                                    measure ? std::optional(rows->datum(*measure)) : std::nullopt);
                    });
 }
 
-void put_chains(Rows* rows, const Shares&, ResultRows* result) {
-    Links links(rows->pool(), &rows->copies());
-    links.find(&rows->search(), rows->models(0));
+void put_chains(Rows* rows, ResultRows* result) {
+    Links links(&rows->pool, &rows->copies);
+    links.find(&*rows->search, rows->models(0));
     // Of two rows of a chain nobody knows how near they are.
-    for (size_t row = 0; row < rows->ids().count(); row++)
-        result->put(RowNumber(row), links.original_of(RowNumber(row)), {});
+    for (size_t row = 0; row < rows->ids.count(); row++)
+        result->put(&rows->ids, RowNumber(row), links.original_of(RowNumber(row)), {});
 }
 
 // ---- arguments ----
@@ -161,32 +150,23 @@ void put_chains(Rows* rows, const Shares&, ResultRows* result) {
 // The result of a function whose first arguments are the queries, and the next the similarity or
 // the radius. It may have a last one, of which only the type counts: that of the ids. A query that
 // is NULL gives no rows.
-Datum table_result(FunctionCallInfo fcinfo, Kind kind, int queries, const auto& put) {
+Datum table_result(FunctionCallInfo fcinfo, Kind kind, int queries,
+                   void (*put)(Rows* rows, ResultRows* result)) {
+    bool are_documents = kind == Kind::kDocuments;
     InitMaterializedSRF(fcinfo, 0);
-    require_not_null(fcinfo, queries, kind == Kind::kDocuments ? "similarity" : "radius");
+    require_not_null(fcinfo, queries, are_documents ? "similarity" : "radius");
     for (int i = 0; i < queries; i++)
         if (PG_ARGISNULL(i))
             return Datum(0);
-    double similarity = 0;
-    int radius;
-    if (kind == Kind::kDocuments) {
-        similarity = share_argument(fcinfo, queries, "similarity");
-        radius = near_radius(similarity);
-    } else {
-        radius = PG_GETARG_INT32(queries);
-    }
+    double limit =
+        are_documents ? share_argument(fcinfo, queries, "similarity") : PG_GETARG_INT32(queries);
     text* a = PG_GETARG_TEXT_PP(0);
     text* b = queries == 2 ? PG_GETARG_TEXT_PP(1) : nullptr;
-    // All that the search leaves behind goes with this context.
-    MemoryContext context =
-        AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext caller = MemoryContextSwitchTo(context);
-    Shares shares;
-    Rows rows(shares, kind, type_of_ids(fcinfo), similarity, radius, a, b);
-    ResultRows result(fcinfo, &rows.ids());
-    put(&rows, shares, &result);
-    MemoryContextSwitchTo(caller);
-    MemoryContextDelete(context);
+    ResultRows result(fcinfo);
+    Rows rows(kind, limit, result.id_type());
+    rows.read(a, b);
+    put(&rows, &result);
+    result.finish();
     return Datum(0);
 }
 

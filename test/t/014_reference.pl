@@ -41,7 +41,6 @@ my @errors = map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 22023 CREATE INDEX ON marks USING simhash (fp) WITH (tables = 65)
 0A000 CREATE UNIQUE INDEX ON marks USING simhash (fp)
 22023 SELECT simhash_cluster((random() * 9)::bigint) OVER ()
-53400 SET work_mem = 64; SELECT simhash_cluster(i, 1) OVER () FROM generate_series(0, 99999) i
 0A000 SELECT simhash_pairs_agg(fp) OVER () FROM marks
 42804 SELECT * FROM simhash_pairs('SELECT 1', 3)
 0A000 SELECT * FROM simhash_pairs('DELETE FROM marks RETURNING id, fp', 3)

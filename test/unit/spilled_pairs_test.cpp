@@ -6,8 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/pairs/clusters.hpp"
-#include "core/pairs/fingerprint_array.hpp"
+#include "links.hpp"
 #include "random.hpp"
 
 namespace {
@@ -20,61 +19,66 @@ constexpr Pause kNoPause = {[](void*) {}, nullptr};
 using Pair = std::pair<uint64_t, uint64_t>;
 using Fingerprints = std::vector<uint64_t>;
 
-// A file in memory that insists on being used as files are.
-struct File {
-    Fingerprints fingerprints;
-    size_t position = 0;
-    bool is_read = false;
-};
+size_t most_on_disk = 0, on_disk = 0;
 
-int files_open = 0;
-size_t most_on_disk = 0, on_disk = 0, written = 0;
+// Files and sorts in memory.
+struct Storage {
+    using File = Fingerprints*;
 
-constexpr FingerprintFiles kFiles = {
-    nullptr,
-    [](void*) {
-        files_open++;
-        return static_cast<void*>(new File);
-    },
-    [](void* file, const uint64_t* fingerprints, size_t count) {
-        auto* to = static_cast<File*>(file);
-        ASSERT_FALSE(to->is_read);
-        to->fingerprints.insert(to->fingerprints.end(), fingerprints, fingerprints + count);
+    class Sort {
+      public:
+        explicit Sort(unsigned low_bit) : low_bit_(low_bit) {}
+        void add(uint64_t key) { keys_.push_back(key); }
+        void finish() {
+            most_on_disk = std::max(most_on_disk, on_disk += keys_.size());
+            std::stable_sort(keys_.begin(), keys_.end(), [this](uint64_t a, uint64_t b) {
+                return a >> low_bit_ < b >> low_bit_;
+            });
+        }
+        bool next(uint64_t* key) {
+            if (at_ == keys_.size())
+                return false;
+            *key = keys_[at_++];
+            return true;
+        }
+        void release() {
+            on_disk -= keys_.size();
+            keys_ = {};
+        }
+
+      private:
+        unsigned low_bit_;
+        Fingerprints keys_;
+        size_t at_ = 0;
+    };
+
+    int files_open = 0;
+
+    static Sort sort(size_t, unsigned low_bit) { return Sort(low_bit); }
+    void append(File* file, const uint64_t* fingerprints, size_t count) {
+        ASSERT_GT(count, 0U);
+        files_open += *file == nullptr;
+        if (*file == nullptr)
+            *file = new Fingerprints;
+        (*file)->insert((*file)->end(), fingerprints, fingerprints + count);
         most_on_disk = std::max(most_on_disk, on_disk += count);
-        written += count;
-    },
-    [](void* file) {
-        static_cast<File*>(file)->position = 0;
-        static_cast<File*>(file)->is_read = true;
-    },
-    [](void* file, uint64_t* fingerprints, size_t count) {
-        auto* from = static_cast<File*>(file);
-        ASSERT_TRUE(from->is_read);
-        ASSERT_LE(from->position + count, from->fingerprints.size());
-        std::copy_n(from->fingerprints.begin() + ptrdiff_t(from->position), count, fingerprints);
-        from->position += count;
-    },
-    [](void* file) {
-        files_open--;
-        on_disk -= static_cast<File*>(file)->fingerprints.size();
-        delete static_cast<File*>(file);
-    }};
+    }
+    static void read(File file, uint64_t at, uint64_t* fingerprints, size_t count) {
+        ASSERT_LE(at + count, size(file));
+        std::copy_n(file->begin() + ptrdiff_t(at), count, fingerprints);
+    }
+    static uint64_t size(File file) { return file == nullptr ? 0 : file->size(); }
+    void remove(File* file) {
+        files_open -= *file != nullptr;
+        on_disk -= size(*file);
+        delete *file;
+        *file = nullptr;
+    }
+};
 
 bool add_pair(void* pairs, uint64_t a, uint64_t b) {
     static_cast<std::vector<Pair>*>(pairs)->emplace_back(a, b);
     return true;
-}
-
-// Adds them in batches, each sorted and without repetitions, as a collector does.
-void add_all(const Fingerprints& fingerprints, size_t batch, SpilledSet* set) {
-    for (size_t begin = 0; begin < fingerprints.size(); begin += batch) {
-        size_t end = std::min(begin + batch, fingerprints.size());
-        Fingerprints part(fingerprints.begin() + ptrdiff_t(begin),
-                          fingerprints.begin() + ptrdiff_t(end));
-        Fingerprints scratch(part.size());
-        part.resize(sort_distinct(part, scratch, kNoPause));
-        set->add({part.data(), scratch.data(), part.size()}, kNoPause);
-    }
 }
 
 void make_distinct(Fingerprints& fingerprints) {
@@ -83,19 +87,28 @@ void make_distinct(Fingerprints& fingerprints) {
 }
 
 // All pairs by files: within a, or between a and b.
-void find_spilled(const Fingerprints& a, const Fingerprints* b, size_t memory, int radius,
+void find_spilled(Fingerprints a, const Fingerprints* b, size_t memory, int radius,
                   const PairReceiver& receiver) {
-    Fingerprints room(memory, 77), scratch(memory, 77);
-    FingerprintArray array = {room.data(), scratch.data(), memory};
-    SpilledSet of_a(kFiles), of_b(kFiles);
+    Fingerprints room(memory, 77), scratch(memory, 77), of_b;
+    Storage storage;
+    Storage::File files[2] = {};
     most_on_disk = 0;
-    add_all(a, memory, &of_a);
-    if (b != nullptr)
-        add_all(*b, memory, &of_b);
-    find_spilled_pairs(&of_a, b == nullptr ? nullptr : &of_b, array, radius, receiver, kNoPause);
-    of_a.release();
-    of_b.release();
-    EXPECT_EQ(files_open, 0);
+    make_distinct(a);
+    if (!a.empty())
+        storage.append(&files[0], a.data(), a.size());
+    if (b != nullptr) {
+        make_distinct(of_b = *b);
+        if (!of_b.empty())
+            storage.append(&files[1], of_b.data(), of_b.size());
+    }
+    if (!a.empty() && (b == nullptr ? radius > 0 : !of_b.empty()))
+        SpilledPairsSearch(&storage, {room.data(), scratch.data(), memory}, b != nullptr, radius,
+                           receiver, kNoPause)
+            .search(files, 1 << 20);
+    storage.remove(&files[0]);
+    storage.remove(&files[1]);
+    EXPECT_EQ(storage.files_open, 0);
+    EXPECT_EQ(on_disk, 0);
 }
 
 std::vector<Pair> spilled_pairs(const Fingerprints& a, const Fingerprints* b, size_t memory,
@@ -183,28 +196,6 @@ TEST(SpilledPairs, AreThoseFoundInMemoryWhereAllAreCompared) {
     expect_equal_pairs(fingerprints, {20, 26});
 }
 
-TEST(SpilledPairs, IgnoreRepetitions) {
-    Fingerprints fingerprints(10000, 5);
-    EXPECT_TRUE(spilled_pairs(fingerprints, nullptr, kLeastSpilledMemory, 3).empty());
-    fingerprints.push_back(4);
-    EXPECT_EQ(spilled_pairs(fingerprints, nullptr, kLeastSpilledMemory, 3),
-              (std::vector<Pair>{{4, 5}}));
-    SpilledSet set(kFiles);
-    Fingerprints scratch(5000), fives(5000, 5), fours(5000, 4), room(kLeastSpilledMemory);
-    set.add({fives.data(), scratch.data(), fives.size()}, kNoPause);
-    set.add({fours.data(), scratch.data(), fours.size()}, kNoPause);
-    std::vector<Pair> found;
-    find_spilled_pairs(&set, nullptr, {room.data(), scratch.data(), room.size()}, 3,
-                       {add_pair, nullptr, &found}, kNoPause);
-    EXPECT_EQ(found, (std::vector<Pair>{{4, 5}}));
-    fingerprints = random_and_near(5, 3000);
-    Fingerprints repeated;
-    for (int i = 0; i < 20; i++)
-        repeated.insert(repeated.end(), fingerprints.begin(), fingerprints.end());
-    EXPECT_EQ(spilled_pairs(repeated, nullptr, kLeastSpilledMemory, 4),
-              pairs_in_memory(fingerprints, nullptr, 4));
-}
-
 TEST(SpilledPairs, OfNothingAreNone) {
     EXPECT_TRUE(spilled_pairs({}, nullptr, kLeastSpilledMemory, 3).empty());
     Fingerprints some = {1, 2, 3}, none;
@@ -232,32 +223,20 @@ TEST(SpilledPairs, BetweenTwoSetsAreThoseFoundInMemory) {
 }
 
 TEST(SpilledPairs, LinkTheClustersFoundInMemory) {
-    Memory heap = {nullptr, [](void*, size_t bytes) { return malloc(bytes); },
-                   [](void*, void* memory) { free(memory); }};
-    Clusters::Full full = {[](void*, size_t) { FAIL(); }, nullptr};
     Fingerprints chain(20000), prefix;
     std::iota(chain.begin(), chain.end(), uint64_t{1} << 40);
     Random random(8);
     for (int i = 0; i < 20000; i++)
         prefix.push_back(random.next() & 0xffff0000);
-    for (const Fingerprints& fingerprints : {random_and_near(9, 20000), chain, prefix})
+    for (Fingerprints fingerprints : {random_and_near(9, 20000), chain, prefix})
         for (int radius : {1, 3, 16}) {
-            size_t bytes = Clusters::bytes_for(fingerprints.size());
-            Clusters expected(heap, bytes, full, kNoPause), found(heap, bytes, full, kNoPause);
-            Fingerprints distinct = fingerprints;
-            make_distinct(distinct);
-            Fingerprints scratch(distinct.size()), copy = distinct;
+            simhash::test::Links expected, found;
+            make_distinct(fingerprints);
+            Fingerprints scratch(fingerprints.size()), copy = fingerprints;
             find_near_pairs({copy.data(), scratch.data(), copy.size()}, radius, expected.receiver(),
                             kNoPause);
             find_spilled(fingerprints, nullptr, kLeastSpilledMemory, radius, found.receiver());
-            expected.finish();
-            found.finish();
-            Fingerprints expected_names = distinct, found_names = distinct;
-            expected.replace_by_names(expected_names);
-            found.replace_by_names(found_names);
-            ASSERT_EQ(found_names, expected_names);
-            expected.release();
-            found.release();
+            ASSERT_EQ(found.names(fingerprints), expected.names(fingerprints));
         }
 }
 
@@ -285,20 +264,24 @@ TEST(SpilledPairs, EndWhereTheReceiverSaysSo) {
         }
 }
 
-// Each block's files replace those of the one before.
+// A block's sort, and for a while the file of a large group and its sort.
 TEST(SpilledPairs, KeepHardlyMoreThanTwiceTheFingerprintsOnDisk) {
     Fingerprints fingerprints = random_and_near(10, 50000);
     spilled_pairs(fingerprints, nullptr, 5000, 3);
-    EXPECT_LE(most_on_disk, fingerprints.size() * 12 / 10);
+    EXPECT_LE(most_on_disk, fingerprints.size() * 22 / 10);
 }
 
-// Once as they come, and once without the repeated ones.
-TEST(SpilledPairs, AreWrittenTwiceWhereFewPartsFitIntoMemory) {
-    Fingerprints fingerprints = random_and_near(12, 50000);
-    written = 0;
-    spilled_pairs(fingerprints, nullptr, 20000, 8);
-    EXPECT_GT(written, fingerprints.size());
-    EXPECT_LE(written, fingerprints.size() * 2);
+TEST(SpilledPairs, BlocksComeFirst) {
+    Random random(12);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t block = random.with_ones(1 + int(random.below(24)));
+        uint64_t a = random.next(), b = random.next();
+        BlockFirst order(block);
+        unsigned low_bit = unsigned(64 - std::popcount(block));
+        ASSERT_EQ(order.invert(order.apply(a)), a);
+        b = (b & ~block) | (i % 2 ? a & block : b & block);
+        ASSERT_EQ(order.apply(a) >> low_bit == order.apply(b) >> low_bit, ((a ^ b) & block) == 0);
+    }
 }
 
 } // namespace

@@ -203,11 +203,6 @@ void NearPairsSearch::sort_by(uint64_t block, const PairSets& sets) {
     worked(3 * (sets.a.count + sets.b.count));
 }
 
-void NearPairsSearch::search_block(const PairSets& sets, uint64_t block) {
-    sort_by(block, sets);
-    search_groups_of(sets, block, false);
-}
-
 void NearPairsSearch::search_groups_of(const PairSets& sets, uint64_t block, bool sorted) {
     if (between_)
         search_groups_of_two(sets, block, sorted);

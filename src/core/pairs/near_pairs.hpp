@@ -111,9 +111,6 @@ class NearPairsSearch {
     // Finds all pairs that differ in every block of the path. sorted: the sets are in order.
     void search(const PairSets& sets, bool sorted);
 
-    // The same for the pairs that agree in a block.
-    void search_block(const PairSets& sets, uint64_t block);
-
     // The same by comparing each with each: within one set, or these with those.
     void compare_within(const FingerprintArray& set);
     void compare_between(const FingerprintArray& these, const FingerprintArray& those);
@@ -133,6 +130,9 @@ class NearPairsSearch {
     // True when the receiver has ended the search. From then on every step returns at once.
     bool is_ended() const { return is_ended_; }
 
+    // Counts work of so many comparisons or moves, and pauses now and then.
+    void worked(size_t work);
+
   private:
     // The blocks of a path are disjoint, and each has a bit or more.
     static constexpr int kMaxPathLength = kFingerprintBits;
@@ -149,7 +149,6 @@ class NearPairsSearch {
     void search_groups_of_two(const PairSets& sets, uint64_t block, bool sorted);
     void compare(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns);
     void report(uint64_t a, uint64_t b);
-    void worked(size_t work);
 
     bool between_;
     int radius_;

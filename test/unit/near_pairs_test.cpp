@@ -1,18 +1,13 @@
 // Near pairs and clusters equal brute force, on fingerprints of every kind.
-#include "core/pairs/clusters.hpp"
+#include "core/pairs/near_pairs.hpp"
 
 #include <algorithm>
-#include <csetjmp>
-#include <cstddef>
-#include <cstring>
 #include <gtest/gtest.h>
-#include <cstdlib>
 #include <numeric>
 #include <vector>
 
 #include "core/bits/fingerprint.hpp"
-#include "core/pairs/fingerprint_array.hpp"
-#include "core/pairs/near_pairs.hpp"
+#include "links.hpp"
 #include "random.hpp"
 
 namespace {
@@ -55,21 +50,11 @@ std::vector<Pair> pairs_between(const Fingerprints& a, const Fingerprints& b, in
     return pairs;
 }
 
-constexpr Memory kHeap = {nullptr, [](void*, size_t bytes) { return malloc(bytes); },
-                          [](void*, void* memory) { free(memory); }};
-
-constexpr Clusters::Full kNeverFull = {
-    [](void*, size_t entries) { FAIL() << "full with " << entries << " entries"; }, nullptr};
-
 // The names of the fingerprints' clusters.
 Fingerprints clusters(const Fingerprints& distinct, int radius) {
-    Clusters clusters(kHeap, Clusters::bytes_for(distinct.size()), kNeverFull, kNoPause);
-    find_near_pairs(Copy(distinct).array(), radius, clusters.receiver(), kNoPause);
-    clusters.finish();
-    Fingerprints names = distinct;
-    clusters.replace_by_names(names);
-    clusters.release();
-    return names;
+    simhash::test::Links links;
+    find_near_pairs(Copy(distinct).array(), radius, links.receiver(), kNoPause);
+    return links.names(distinct);
 }
 
 void make_distinct(Fingerprints& fingerprints) {
@@ -282,60 +267,6 @@ TEST(PairsBetween, EqualBruteForce) {
             ASSERT_EQ(pairs_between(a, b, radius), expected) << "radius " << radius;
         }
     }
-}
-
-// The old table and the new one, while the table grows for the last time.
-TEST(Clusters, TakeAQuarterMoreWhileTheyGrow) {
-    struct Heap {
-        size_t now = 0, most = 0;
-    } heap;
-    constexpr size_t kHeader = alignof(max_align_t);
-    Memory counted = {&heap,
-                      [](void* context, size_t bytes) -> void* {
-                          auto* used = static_cast<Heap*>(context);
-                          used->most = std::max(used->most, used->now += bytes);
-                          auto* memory = static_cast<char*>(malloc(kHeader + bytes));
-                          memcpy(memory, &bytes, sizeof(bytes));
-                          return memory + kHeader;
-                      },
-                      [](void* context, void* memory) {
-                          char* begin = static_cast<char*>(memory) - kHeader;
-                          size_t bytes;
-                          memcpy(&bytes, begin, sizeof(bytes));
-                          static_cast<Heap*>(context)->now -= bytes;
-                          free(begin);
-                      }};
-    for (size_t count : {1000, 14563, 58254, 100000, 233017}) {
-        heap = {};
-        size_t bytes = Clusters::bytes_for(count);
-        Clusters clusters(counted, bytes, kNeverFull, kNoPause);
-        PairReceiver receiver = clusters.receiver();
-        for (size_t i = 1; i < count; i++)
-            receiver.pair(receiver.context, 0, i);
-        EXPECT_LE(heap.most, bytes + bytes * 3 / 10) << count;
-        clusters.finish();
-        clusters.release();
-        EXPECT_EQ(heap.now, 0U);
-    }
-}
-
-// As the server's errors do, the report leaves by longjmp.
-TEST(Clusters, AreFullWhereTheMemoryEnds) {
-    static jmp_buf handler;
-    static size_t full_at;
-    full_at = 0;
-    auto report = [](void*, size_t entries) {
-        full_at = entries;
-        longjmp(handler, 1);
-    };
-    Clusters clusters(kHeap, Clusters::bytes_for(1000), {report, nullptr}, kNoPause);
-    PairReceiver receiver = clusters.receiver();
-    if (setjmp(handler) == 0)
-        for (uint64_t i = 1; i <= 1100; i++)
-            receiver.pair(receiver.context, 0, i);
-    EXPECT_GE(full_at, 1000u);
-    EXPECT_LT(full_at, 1010u);
-    clusters.release();
 }
 
 // Those begin with these where `within`, and follow them otherwise.

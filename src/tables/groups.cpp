@@ -1,3 +1,12 @@
+// Groups of rows. See the header.
+#include "tables/groups.hpp"
+
+#include <bit>
+
+namespace simhash {
+
+// ---- groups by originals ----
+
 // Candidates are sorted by their later row, so what the earlier rows are is known when it is asked:
 //
 //     row    near to    is
@@ -17,11 +26,6 @@
 //     rows  1 .. 4    given up
 //     rows  1 .. 2    2 joins 1       between 1 and 3 .. 4: 3 and 4 join 1
 //                                     between 1 and 5 .. 8: 5, 6 and 8 join 1; 7 is left alone
-#include "tables/groups.hpp"
-
-#include <bit>
-
-namespace simhash {
 
 Originals::Originals(PagePool* pool, RowSearch* search, size_t rows, size_t memory)
     : search_(*search), memory_(memory / 2), originals_(pool), measures_(pool),
@@ -38,16 +42,15 @@ void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
     if (find_at_once(models))
         return;
     uint64_t middle = begin + (end - begin) / 2;
-    Models earlier = Models::like(*models), originals = Models::like(*models);
-    Models later = Models::like(*models), left = Models::like(*models);
-    earlier.add_some_of(models, [&](RowNumber row) { return row < middle; });
+    auto is_left = [&](RowNumber row) { return is_original(row); };
+    Models earlier(models, [&](RowNumber row) { return row < middle; });
     find_within(&earlier, begin, middle);
-    originals.add_some_of(&earlier, [&](RowNumber row) { return is_original(row); });
+    Models originals(&earlier, is_left);
     earlier.release();
-    later.add_some_of(models, [&](RowNumber row) { return row >= middle; });
+    Models later(models, [&](RowNumber row) { return row >= middle; });
     join_earlier(&originals, &later);
     originals.release();
-    left.add_some_of(&later, [&](RowNumber row) { return is_original(row); });
+    Models left(&later, is_left);
     later.release();
     find_within(&left, middle, end);
     left.release();
@@ -58,8 +61,8 @@ bool Originals::find_at_once(Models* models) {
     constexpr size_t kFew = 8192, kFewOfModel = 8; // candidates
     size_t most = std::max(kFew, kFewOfModel * models->size()), count = 0;
     ExternalSorter<Pair> candidates(memory_);
-    search_.find_candidates(models, nullptr, [&](RowNumber a, RowNumber b, int distance) {
-        candidates.add({uint64_t(b) << 32 | a, uint64_t(distance)});
+    search_.find_candidates(models, nullptr, [&](RowNumber a, RowNumber b, double measure) {
+        candidates.add({uint64_t(b) << 32 | a, std::bit_cast<uint64_t>(measure)});
         return ++count <= most;
     });
     if (count <= most)
@@ -68,35 +71,32 @@ bool Originals::find_at_once(Models* models) {
     return count <= most;
 }
 
-// Expects (later and earlier row, distance).
+// Expects (later and earlier row, measure).
 void Originals::decide(ExternalSorter<Pair>* candidates) {
-    Verification* verification = search_.verification();
-    bool wait = verification != nullptr && verification->has_file();
     candidates->finish();
     for (Pair candidate{}; candidates->next(&candidate);) {
         auto later = RowNumber(candidate.first >> 32), earlier = RowNumber(candidate.first);
-        double measure = double(candidate.second);
+        auto measure = std::bit_cast<double>(candidate.second);
         CHECK_FOR_INTERRUPTS();
         // In memory, a row is compared with originals only, up to the first that it is near to.
         if (!is_original(later) || !is_original(earlier))
             continue;
-        if (wait) {
-            if (verification->is_full() || verification->count() == verified_.limit())
+        if (search_.has_file()) {
+            if (search_.waiting() == verified_.limit())
                 decide_waiting();
-            verification->add(earlier, later);
-        } else if (verification == nullptr || verification->are_similar(earlier, later, &measure)) {
+            search_.add_waiting(earlier, later, [&] { decide_waiting(); });
+        } else if (search_.is_pair(earlier, later, &measure)) {
             join(later, earlier, measure);
         }
     }
-    if (wait)
-        decide_waiting();
+    decide_waiting();
 }
 
 // Compares candidates that wait in the order of a file, and then decides in the order of rows. The
 // last row may have more candidates, which will wait with the next ones.
 void Originals::decide_waiting() {
-    search_.verification()->finish(
-        [](RowNumber, RowNumber) { return true; },
+    search_.compare_waiting(
+        0, [](RowNumber, RowNumber) { return true; },
         [&](RowNumber earlier, RowNumber later, double measure) {
             verified_.add({uint64_t(later) << 32 | earlier, std::bit_cast<uint64_t>(measure)});
         });
@@ -116,6 +116,47 @@ void Originals::join_earlier(Models* originals, Models* others) {
         originals, others,
         [&](RowNumber original, RowNumber row) { return original < originals_[row]; },
         [&](RowNumber original, RowNumber row, double measure) { join(row, original, measure); });
+}
+
+// ---- groups by chains ----
+
+Links::Links(PagePool* pool, Copies* copies) : earlier_(pool) {
+    for (size_t row = 0; row < copies->rows(); row++) {
+        CHECK_FOR_INTERRUPTS();
+        earlier_.add(RowNumber(row));
+    }
+    for (size_t row = 0; row < copies->rows(); row++) {
+        CHECK_FOR_INTERRUPTS();
+        if (RowNumber copy = copies->after(RowNumber(row)); copy != kNoRow)
+            link(RowNumber(row), copy);
+    }
+}
+
+void Links::find(RowSearch* search, Models* models) {
+    search->find_pairs(
+        models, nullptr, [&](RowNumber a, RowNumber b) { return original_of(a) != original_of(b); },
+        [&](RowNumber a, RowNumber b, double) { link(a, b); }, this);
+}
+
+RowNumber Links::original_of(RowNumber row) {
+    for (;;) {
+        RowNumber earlier = earlier_[row];
+        if (earlier == row)
+            return row;
+        RowNumber before = earlier_[earlier];
+        if (before == earlier)
+            return earlier;
+        earlier_.set(row, before);
+        row = before;
+    }
+}
+
+void Links::link(RowNumber a, RowNumber b) {
+    RowNumber of_a = original_of(a), of_b = original_of(b);
+    if (of_a != of_b)
+        // The later original is linked to the earlier one, whichever group is larger: the first row
+        // stays the root. Paths stay short by being halved.
+        earlier_.set(std::max(of_a, of_b), std::min(of_a, of_b));
 }
 
 } // namespace simhash

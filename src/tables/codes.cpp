@@ -1,0 +1,120 @@
+// Reads and compares codes. See the header.
+#include "tables/codes.hpp"
+
+#include "core/text/feature_hash.hpp"
+#include "tables/collector.hpp"
+#include "values/code/code.hpp"
+
+namespace simhash {
+namespace {
+
+[[noreturn]] void report_lengths(int a, int b) {
+    ereport(ERROR, errcode(ERRCODE_STRING_DATA_LENGTH_MISMATCH),
+            errmsg("cannot search bit strings of different sizes for near pairs"),
+            errdetail("The sizes are %d and %d bits.", a, b),
+            errhint("Cast all to one type, such as bit(%d).", std::max(a, b)));
+}
+
+void check_length(int bits) {
+    if (bits < 1 || bits > kMaxCodeBits)
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("cannot search bit strings of this size for near pairs"),
+                errdetail("The size is %d bits.", bits),
+                errhint("Use bit strings of 1 to %d bits.", kMaxCodeBits));
+}
+
+} // namespace
+
+void Codes::begin(Form_pg_attribute column) {
+    Oid type = getBaseType(column->atttypid);
+    bool are_codes = type == BITOID || type == VARBITOID;
+    if (type != INT8OID && !are_codes)
+        report_type(column);
+    if (is_type_known_ && are_codes != are_codes_)
+        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+                errmsg("queries must both return fingerprints, or both codes"));
+    is_type_known_ = true;
+    are_codes_ = are_codes;
+    check_radius(radius_, are_codes ? kMaxCodeBits : kFingerprintBits);
+}
+
+void Codes::add(RowNumber row, Datum value, bool is_null) {
+    constexpr size_t kBytesOfLane = sizeof(uint64_t);
+    if (is_null)
+        return;
+    if (!are_codes_)
+        return add_hash(to_ordered(DatumGetInt64(value)), row);
+    Code code = datum_get_code(value);
+    // The first code sets the length for all.
+    if (bits_ == 0)
+        check_length(bits_ = code.bit_count);
+    else if (code.bit_count != bits_)
+        report_lengths(bits_, code.bit_count);
+    // The lanes begin as zeros, because the last one may get fewer bytes than it has.
+    uint64_t lanes[kMaxCodeLanes] = {};
+    size_t count = code.byte_count();
+    for (size_t at = 0; at < count; at += kBytesOfLane) {
+        uint64 lane = 0;
+        memcpy(&lane, code.bytes + at, std::min(kBytesOfLane, count - at));
+        // The first byte becomes the lane's highest.
+        lanes[at / kBytesOfLane] = pg_ntoh64(lane);
+    }
+    if (bits_ <= kFingerprintBits)
+        return add_hash(lanes[0], row);
+    constexpr uint64_t kNull[kMaxCodeLanes] = {};
+    while (codes_.size() < row * bytes())
+        codes_.append(kNull, bytes());
+    codes_.append(lanes, bytes());
+    add_hash(xxh3(reinterpret_cast<const uint8_t*>(lanes), bytes()), row);
+}
+
+bool Codes::are_equal(RowNumber a, RowNumber b) {
+    uint64_t of_a[kMaxCodeLanes], of_b[kMaxCodeLanes];
+    if (lanes() == 1)
+        return true;
+    get_lanes(a, of_a);
+    get_lanes(b, of_b);
+    return std::equal(of_a, of_a + lanes(), of_b);
+}
+
+void Codes::begin_search(Models* a, Models* b) {
+    radii_.fill(radius_);
+    if (lanes() == 1 || a->size() == 0 || (b != nullptr && b->size() == 0))
+        return;
+    // The same pairs are drawn each time, so a search of the same codes does the same again.
+    constexpr int kPairs = 1 << 14;
+    uint64_t state = 0, of_a[kMaxCodeLanes], of_b[kMaxCodeLanes];
+    SampledDistances distances(lanes());
+    auto any_of = [&](Models* models, uint64_t* lanes) {
+        state = state * 6364136223846793005 + 1442695040888963407; // Knuth's MMIX
+        auto row = RowNumber(models->list(0)[size_t((state >> 32) * models->size() >> 32)].second);
+        get_lanes(row, lanes);
+        return row;
+    };
+    for (int i = 0; i < kPairs; i++)
+        if (any_of(a, of_a) != any_of(b == nullptr ? a : b, of_b))
+            distances.add(of_a, of_b);
+    radii_ = distances.radii(radius_);
+}
+
+// A pair is taken by the first lane that is near.
+bool Codes::is_pair(int lane, RowNumber a, RowNumber b, double* distance) {
+    uint64_t of_b[kMaxCodeLanes];
+    int bits = 0;
+    if (lanes() == 1)
+        return true;
+    // Of many that have a lane, one is compared with the others one after the other.
+    if (a != last_row_)
+        get_lanes(last_row_ = a, of_last_row_);
+    get_lanes(b, of_b);
+    for (int i = 0; i < lanes(); i++) {
+        int of_lane = hamming_distance(of_last_row_[i], of_b[i]);
+        bits += of_lane;
+        if (bits > radius_ || (i < lane && of_lane <= radius(i)))
+            return false;
+    }
+    *distance = bits;
+    return true;
+}
+
+} // namespace simhash
