@@ -28,7 +28,7 @@
 #   make quality-of        measures fingerprints on the text files in FOLDER=...
 #   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
 #   make document-search   one document among a million by an index on texts (ROWS=n; OTHERS="gin gist": beside pg_trgm)
-#   make document-groups   all near-duplicates among a million documents, without an index (ROWS=n)
+#   make document-groups   all near-duplicates among a million documents, without an index (ROWS=n; OTHERS=minhash: and outside the server)
 #   make passages-bench    passages among many documents by an index, beside GIN on the same hashes (ROWS=n; OTHERS=trgm: and pg_trgm)
 #   make insert-or-find    documents from 32 clients that are inserted, or found, beside upserts (ROWS=n calls; FSYNC=off)
 #   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
@@ -155,8 +155,14 @@ verified-pairs: build/verified_pairs
 document-search:
 	CXX="$(CXX)" test/bench/document_search.sh $(PG_CONFIG) $(or $(ROWS),1000000) $(OTHERS)
 
-document-groups:
-	CXX="$(CXX)" test/bench/document_groups.sh $(PG_CONFIG) $(or $(ROWS),1000000)
+# As its users would build it: for this machine alone. GCC 12 finds fault with its own header for AVX-512.
+NO_HEADER_WARNINGS = -Wno-uninitialized -Wno-maybe-uninitialized -Wno-unknown-warning-option
+build/minhash_groups: test/bench/minhash_groups.cpp $(addprefix test/quality/,minhash.cpp truth.cpp) $(CORE_SOURCES)
+	@mkdir -p $(@D)
+	$(UNIT_CXX) -O3 -march=native -std=c++20 -ffp-contract=off $(WARNINGS) $(NO_HEADER_WARNINGS) -Isrc -Itest/quality -o $@ $^ -lpthread
+
+document-groups: $(OTHERS:minhash=build/minhash_groups)
+	CXX="$(CXX)" test/bench/document_groups.sh $(PG_CONFIG) $(or $(ROWS),1000000) $(OTHERS)
 
 passages-bench:
 	CXX="$(CXX)" test/bench/passages.sh $(PG_CONFIG) $(or $(ROWS),100000) $(OTHERS)

@@ -10,18 +10,17 @@
 // a piece on, and from two thirds on. Such pieces have a third or two thirds of their text in
 // common.
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <initializer_list>
 #include <iterator>
-#include <thread>
 
 #include "core/pairs/near_pairs.hpp"
 #include "core/text/feature_set.hpp"
 #include "core/text/minhash.hpp"
 #include "documents.hpp"
+#include "in_parallel.hpp"
 #include "minhash.hpp"
 
 using namespace quality;
@@ -31,25 +30,6 @@ namespace {
 
 constexpr double kThreshold = 0.8;
 constexpr int kWidth = 3;
-
-int threads = 1;
-
-// Calls work(i) for each number below `count`, in chunks that the threads take one after another.
-template <typename Work>
-void in_parallel(size_t count, size_t chunk, Work work) {
-    std::atomic<size_t> next{0};
-    const auto take_chunks = [&] {
-        for (size_t begin; (begin = next.fetch_add(chunk)) < count;)
-            for (size_t i = begin; i < std::min(begin + chunk, count); i++)
-                work(i);
-    };
-    std::vector<std::thread> others;
-    for (int i = 1; i < threads; i++)
-        others.emplace_back(take_chunks);
-    take_chunks();
-    for (std::thread& other : others)
-        other.join();
-}
 
 class Stopwatch {
   public:
@@ -211,26 +191,13 @@ void by_fingerprints(const Documents& documents, const char* name, MakeFingerpri
     }
 }
 
-// Repetitions of a shingle change no minimum: no set is made for a signature.
-Signature signature_of(const std::string& document) {
-    struct {
-        Shingles hashes;
-        void feature(const uint8_t* text, size_t bytes) {
-            hashes.push_back(hash_feature(HashKind::kXxh3, text, bytes));
-        }
-    } collected;
-    WholeText whole{document};
-    each_feature(FeatureKind::kWords, kWidth, whole.source(), collected);
-    return signature(collected.hashes);
-}
-
 void by_minhash(const Documents& documents) {
     for (const Banding& banding : {banding_for(kThreshold), Banding{16, 8}}) {
         Stopwatch watch;
         Times times;
         std::vector<Signature> signatures(documents.size());
         in_parallel(documents.size(), 64,
-                    [&](size_t i) { signatures[i] = signature_of(documents[i]); });
+                    [&](size_t i) { signatures[i] = signature(documents[i]); });
         times.making = watch.seconds();
         const Pairs found = candidates(signatures, banding);
         times.searching = watch.seconds();

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,7 +52,7 @@ inline Corpus read_corpus(const std::string& path) {
 
 // A document as the one slice that it is here.
 struct WholeText {
-    const std::string& text;
+    std::string_view text;
     bool read = false;
 
     simhash::TextSource source() {

@@ -115,16 +115,31 @@ Signature signature(const Shingles& shingles) {
     return least;
 }
 
+Signature signature(std::string_view document) {
+    struct {
+        Shingles hashes;
+        void feature(const uint8_t* text, size_t bytes) {
+            hashes.push_back(simhash::hash_feature(simhash::HashKind::kXxh3, text, bytes));
+        }
+    } collected;
+    WholeText whole{document};
+    simhash::each_feature(simhash::FeatureKind::kWords, 3, whole.source(), collected);
+    return signature(collected.hashes);
+}
+
+uint64_t band_hash(const Signature& signature, const Banding& banding, int band) {
+    uint64_t hash = 0;
+    for (int row = 0; row < banding.rows; row++)
+        hash = mixed(hash, signature[band * banding.rows + row]);
+    return hash;
+}
+
 Pairs candidates(const std::vector<Signature>& signatures, const Banding& banding) {
     Pairs found;
     std::vector<std::pair<uint64_t, int>> order(signatures.size());
     for (int band = 0; band < banding.bands; band++) {
-        for (int i = 0; i < int(signatures.size()); i++) {
-            uint64_t hash = 0;
-            for (int row = 0; row < banding.rows; row++)
-                hash = mixed(hash, signatures[i][band * banding.rows + row]);
-            order[i] = {hash, i};
-        }
+        for (int i = 0; i < int(signatures.size()); i++)
+            order[i] = {band_hash(signatures[i], banding, band), i};
         std::sort(order.begin(), order.end());
         for (size_t begin = 0, end = 0; begin < order.size(); begin = end)
             for (end = begin + 1; end < order.size() && order[end].first == order[begin].first;

@@ -31,6 +31,11 @@ Banding banding_for(double threshold);
 
 // Repeated shingles do not change it, so they need not be a set.
 Signature signature(const Shingles& shingles);
+// Of its shingles of 3 words.
+Signature signature(std::string_view document);
+
+// Of a band's values.
+uint64_t band_hash(const Signature& signature, const Banding& banding, int band);
 
 // Candidates, each pair once, the smaller number first.
 Pairs candidates(const std::vector<Signature>& signatures, const Banding& banding);

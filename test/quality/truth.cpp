@@ -17,7 +17,7 @@ struct CollectHashes {
     }
 };
 
-Shingles shingles_of(const std::string& document, FeatureKind features, int width) {
+Shingles shingles_of(std::string_view document, FeatureKind features, int width) {
     CollectHashes collected;
     WholeText whole{document};
     each_feature(features, width, whole.source(), collected);
@@ -46,7 +46,7 @@ std::vector<Shingles> rarer_halves(const std::vector<Shingles>& sets) {
 
 } // namespace
 
-Shingles word_shingles(const std::string& document) {
+Shingles word_shingles(std::string_view document) {
     return shingles_of(document, FeatureKind::kWords, 3);
 }
 

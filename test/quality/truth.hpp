@@ -16,7 +16,7 @@ struct Truth {
 };
 
 // Of 3 words.
-Shingles word_shingles(const std::string& document);
+Shingles word_shingles(std::string_view document);
 std::vector<Shingles> word_shingles(const Documents& documents);
 // Of 3 words, or of 5 characters where words are written without spaces.
 std::vector<Shingles> shingles_of(const Corpus& corpus);

@@ -1,0 +1,174 @@
+// Groups of near-duplicates among the lines of a file, as tools outside the database find them
+// (text-dedup, datasketch, rensa), for document_groups.sh:
+//
+//   minhash_groups THREADS FILE
+//
+// MinHash of 16 bands of 8 of each line's shingles of 3 words; lines that agree in a band are
+// compared by their sets of shingles, and linked if the similarity is .8 or more (union-find).
+// Prints the number of each line, from 1, that is not the first of its group, and the first one's.
+//
+// As those tools it holds the hash of each band of each line; no signature and no text, which it
+// reads from the mapped file, those of candidates once more.
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <fcntl.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+#include "core/bits/sort.hpp"
+#include "core/text/feature_set.hpp"
+#include "in_parallel.hpp"
+#include "minhash.hpp"
+#include "truth.hpp"
+
+using namespace quality;
+
+namespace {
+
+constexpr double kThreshold = 0.8;
+constexpr Banding kBanding{16, 8};
+constexpr size_t kBlock = size_t{1} << 22; // bytes that a thread takes at once
+
+struct Line {
+    const char* text;
+    Line* lesser = nullptr; // one of its group that comes before it, or null: the first
+    uint32_t bytes;
+    uint32_t number = 0; // among all
+    std::array<uint64_t, kBanding.bands> bands;
+
+    explicit Line(std::string_view line) : text(line.data()), bytes(uint32_t(line.size())) {
+        const Signature minima = signature(line);
+        for (int band = 0; band < kBanding.bands; band++)
+            bands[band] = band_hash(minima, kBanding, band);
+    }
+    Shingles shingles() const { return word_shingles(std::string_view(text, bytes)); }
+};
+
+using Block = std::vector<Line>; // the lines that begin in it
+using Candidates = std::vector<std::pair<Line*, Line*>>;
+
+std::string_view mapped(const char* path) {
+    const int file = open(path, O_RDONLY);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) < 0) {
+        perror(path);
+        exit(1);
+    }
+    const size_t bytes = size_t(status.st_size);
+    void* text = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    if (text == MAP_FAILED) {
+        perror(path);
+        exit(1);
+    }
+    return {static_cast<const char*>(text), bytes};
+}
+
+// From `at`, which is inside a line or begins one, to where the next line begins.
+size_t next_line(std::string_view file, size_t at) {
+    const size_t end = file.find('\n', at);
+    return end == file.npos ? file.size() : end + 1;
+}
+
+void read_block(std::string_view file, size_t begin, Block& lines) {
+    const size_t end = std::min(begin + kBlock, file.size());
+    const auto* bytes = file.data();
+    // The kernel reads the next block meanwhile.
+    if (end < file.size())
+        madvise(const_cast<char*>(bytes) + end, std::min(kBlock, file.size() - end), MADV_WILLNEED);
+    lines.reserve(size_t(std::count(bytes + begin, bytes + end, '\n')) + 1);
+    size_t at = begin == 0 ? 0 : next_line(file, begin - 1);
+    for (size_t next; at < end; at = next) {
+        next = next_line(file, at);
+        lines.emplace_back(file.substr(at, next - at - (file[next - 1] == '\n')));
+    }
+}
+
+std::vector<Block> read_lines(std::string_view file) {
+    std::vector<Block> blocks((file.size() + kBlock - 1) / kBlock);
+    in_parallel(blocks.size(), 1, [&](size_t i) { read_block(file, i * kBlock, blocks[i]); });
+    uint32_t number = 0;
+    for (Block& block : blocks)
+        for (Line& line : block)
+            line.number = ++number;
+    return blocks;
+}
+
+// Each pair that agrees in a band once, in the order of the file.
+Candidates candidates(std::vector<Block>& blocks) {
+    Candidates all;
+    std::mutex adding;
+    size_t lines = 0;
+    for (const Block& block : blocks)
+        lines += block.size();
+    in_parallel(kBanding.bands, 1, [&](size_t band) {
+        std::vector<simhash::Pair> order;
+        order.reserve(lines);
+        for (Block& block : blocks)
+            for (Line& line : block)
+                order.push_back({line.bands[band], reinterpret_cast<uintptr_t>(&line)});
+        const auto scratch = std::make_unique_for_overwrite<simhash::Pair[]>(order.size());
+        simhash::sort_records(std::span(order), std::span(scratch.get(), order.size()), [] {});
+        Candidates found;
+        for (size_t begin = 0, end = 0; begin < order.size(); begin = end)
+            for (end = begin + 1; end < order.size() && order[end].first == order[begin].first;
+                 end++)
+                for (size_t i = begin; i < end; i++) {
+                    auto* a = reinterpret_cast<Line*>(order[i].second);
+                    auto* b = reinterpret_cast<Line*>(order[end].second);
+                    found.push_back(a->number < b->number ? std::pair(a, b) : std::pair(b, a));
+                }
+        const std::lock_guard lock(adding);
+        all.insert(all.end(), found.begin(), found.end());
+    });
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.first->number, a.second->number) <
+               std::pair(b.first->number, b.second->number);
+    });
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+Line* first_of_group(Line* line) {
+    for (; line->lesser != nullptr; line = line->lesser)
+        if (line->lesser->lesser != nullptr)
+            line->lesser = line->lesser->lesser;
+    return line;
+}
+
+void link_similar(const Candidates& pairs) {
+    std::vector<char> similar(pairs.size());
+    in_parallel(pairs.size(), 256, [&](size_t i) {
+        const Shingles a = pairs[i].first->shingles(), b = pairs[i].second->shingles();
+        similar[i] = !a.empty() && simhash::is_set_similarity_at_least(a, b, kThreshold);
+    });
+    for (size_t i = 0; i < pairs.size(); i++)
+        if (similar[i]) {
+            Line* a = first_of_group(pairs[i].first);
+            Line* b = first_of_group(pairs[i].second);
+            if (a != b)
+                (a->number < b->number ? b->lesser : a->lesser) = a->number < b->number ? a : b;
+        }
+}
+
+} // namespace
+
+int main(int count, char** arguments) {
+    if (count != 3) {
+        fprintf(stderr, "usage: %s THREADS FILE\n", arguments[0]);
+        return 2;
+    }
+    threads = atoi(arguments[1]);
+    std::vector<Block> blocks = read_lines(mapped(arguments[2]));
+    link_similar(candidates(blocks));
+    for (Block& block : blocks)
+        for (Line& line : block)
+            if (line.lesser != nullptr)
+                printf("%u\t%u\n", line.number, first_of_group(&line)->number);
+}
