@@ -142,7 +142,7 @@ uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
 
 void add_words(const text* value, WordHashes* words) {
     ServerText source(value);
-    each_feature(FeatureKind::kWords, 1, source.source(), *words);
+    each_word(source.source(), *words);
     // The core numbers the words of two texts, and marks between them, by 32 bits.
     constexpr size_t kMost = (size_t{1} << 30) - 1;
     if (size_t count = words->words().size(); count > kMost)

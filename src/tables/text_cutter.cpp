@@ -22,7 +22,7 @@ CutDocument TextCutter::cut(const text* document) {
     static_assert(kShingles == FeatureKind::kWords);
     struct Reader {
         WordCoder& coder;
-        ShinglesOfWords<FeatureSet> shingles;
+        Shingles<FeatureSet> shingles;
 
         void feature(const uint8_t* text, size_t bytes) {
             coder.feature(text, bytes);
@@ -32,7 +32,7 @@ CutDocument TextCutter::cut(const text* document) {
     ServerText source(document);
     coder_.clear();
     set_.clear();
-    each_feature(FeatureKind::kWords, 1, source.source(), reader);
+    each_word(source.source(), reader);
     reader.shingles.finish();
     CutDocument cut = document_of(set_.finish());
     Assert(words().size() <= UINT32_MAX); // of 1 GB of text
@@ -41,7 +41,7 @@ CutDocument TextCutter::cut(const text* document) {
 }
 
 FeatureHashes TextCutter::set_by(const WordTable& table) {
-    ShinglesOfWords<FeatureSet> shingles(set_, kShingleWidth);
+    Shingles<FeatureSet> shingles(set_, kShingleWidth);
     set_.clear();
     each_coded_word(table, coder_.coded(), shingles);
     shingles.finish();

@@ -40,14 +40,14 @@ Coded coded(std::string_view document, WordTable* table, int width) {
     Coded coded;
     WordCoder coder(malloc_memory(), table);
     SlicedText text{document, 100};
-    each_feature(FeatureKind::kWords, 1, text.source(), coder);
+    each_word(text.source(), coder);
     coded.bytes.assign(coder.coded().begin(), coder.coded().end());
     coder.release();
     CollectStrings words;
     each_coded_word(*table, coded.bytes, words);
     coded.words = words.strings;
     CollectStrings shingles;
-    ShinglesOfWords<CollectStrings> maker(shingles, width);
+    Shingles<CollectStrings> maker(shingles, width);
     each_coded_word(*table, coded.bytes, maker);
     maker.finish();
     coded.shingles = shingles.strings;

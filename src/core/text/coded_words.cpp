@@ -14,13 +14,10 @@ constexpr size_t kSeenShare = 4; // 16 bits for a place
 WordTable::WordTable(Memory memory, size_t bytes)
     : memory_(memory),
       places_(std::bit_floor(std::clamp(bytes, kLeastPlaces * sizeof(ShortWord), kMostBytes) /
-                             sizeof(ShortWord))) {
-    // Each bucket is a line of the cache.
-    constexpr size_t kLine = kBucket * sizeof(ShortWord);
-    made_ = memory_.allocate(memory_.context, places_ * sizeof(ShortWord) + kLine);
-    words_ = reinterpret_cast<ShortWord*>((reinterpret_cast<uintptr_t>(made_) / kLine + 1) * kLine);
+                             sizeof(ShortWord))),
+      words_(allocate_array<ShortWord>(memory, places_)),
+      seen_(allocate_array<uint64_t>(memory, places_ / kSeenShare)) {
     std::fill_n(words_, places_, ShortWord{});
-    seen_ = allocate_array<uint64_t>(memory_, places_ / kSeenShare);
     std::fill_n(seen_, places_ / kSeenShare, 0);
 }
 
@@ -53,7 +50,7 @@ uint16_t WordTable::add(const ShortWord& word, uint64_t hash, size_t place) {
 }
 
 void WordTable::release() {
-    memory_.release(memory_.context, made_);
+    memory_.release(memory_.context, words_);
     memory_.release(memory_.context, seen_);
 }
 

@@ -9,7 +9,6 @@
 // coded with it can be read.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstring>
 #include <span>
@@ -20,55 +19,35 @@
 
 namespace simhash {
 
-// A word of up to kMostShort bytes, and then zeros; the last byte has its size. It is taken from
-// kWordRoom bytes, of which those behind the word may be any.
+// A word of up to kMostShort bytes, and then zeros; the last byte has its size.
 constexpr size_t kMostShort = kWordRoom - 1;
 
-struct ShortWord {
-    uint64_t halves[2];
-
+class ShortWord {
+  public:
     ShortWord() = default;
+    // Of kWordRoom bytes those behind the word may be any.
     ShortWord(const uint8_t* text, size_t bytes) {
-        memcpy(halves, text, sizeof(halves));
-        for (int i = 0; i < 2; i++)
-            halves[i] = (halves[i] & kMasks[bytes].halves[i]) | kSizes[bytes].halves[i];
+        memcpy(&bits_, text, sizeof(bits_));
+        // A processor has the lowest byte of a number first, or the highest one.
+        if constexpr (std::endian::native == std::endian::little)
+            bits_ = (bits_ & ((Bits{1} << 8 * bytes) - 1)) | Bits{bytes} << 8 * kMostShort;
+        else
+            bits_ = (bits_ & ~(~Bits{0} >> 8 * bytes)) | bytes;
     }
 
-    const uint8_t* text() const { return reinterpret_cast<const uint8_t*>(halves); }
+    const uint8_t* text() const { return reinterpret_cast<const uint8_t*>(&bits_); }
     size_t size() const { return text()[kMostShort]; }
-
-    // Without a branch for each half.
-    bool operator==(const ShortWord& other) const {
-        return ((halves[0] ^ other.halves[0]) | (halves[1] ^ other.halves[1])) == 0;
+    uint64_t hash() const {
+        return mix(uint64_t(bits_) ^ uint64_t(bits_ >> 64) * 0x9E3779B97F4A7C15);
     }
+    bool operator==(const ShortWord& other) const { return bits_ == other.bits_; }
 
   private:
-    // As bytes, so that a processor of either byte order has the same words.
-    struct Bytes {
-        uint8_t bytes[kWordRoom];
-    };
-    struct Halves {
-        uint64_t halves[2];
-    };
-    static constexpr auto kMasks = [] {
-        std::array<Halves, kWordRoom> masks{};
-        for (size_t size = 0; size < kWordRoom; size++) {
-            Bytes mask{};
-            std::fill_n(mask.bytes, size, uint8_t{0xff});
-            masks[size] = std::bit_cast<Halves>(mask);
-        }
-        return masks;
-    }();
-    static constexpr auto kSizes = [] {
-        std::array<Halves, kWordRoom> sizes{};
-        for (size_t size = 0; size < kWordRoom; size++) {
-            Bytes last{};
-            last.bytes[kMostShort] = uint8_t(size);
-            sizes[size] = std::bit_cast<Halves>(last);
-        }
-        return sizes;
-    }();
+    // The server's memory is aligned to 8 bytes, not to the 16 of the plain type.
+    using Bits [[gnu::aligned(8)]] = unsigned __int128;
+    Bits bits_ = 0;
 };
+static_assert(sizeof(ShortWord) == kWordRoom);
 
 // Short words with numbers from 1 on. One that comes to place 0 has no number.
 class WordTable {
@@ -84,7 +63,7 @@ class WordTable {
 
     // The number of a word, or 0. Gives it one if it was met lately.
     uint16_t number_of(const ShortWord& word) {
-        uint64_t hash = mix(word.halves[0] ^ word.halves[1] * 0x9E3779B97F4A7C15);
+        uint64_t hash = word.hash();
         size_t place = size_t(hash >> 40) & (places_ - kBucket);
         // A word has one of four places, which are looked at together.
         unsigned found = 0;
@@ -104,27 +83,18 @@ class WordTable {
     void release();
 
   private:
-    static constexpr size_t kBucket = 4; // words in a line of the cache
+    static constexpr size_t kBucket = 4; // places for a word
 
     uint16_t add(const ShortWord& word, uint64_t hash, size_t place);
 
     Memory memory_;
     size_t places_;    // a power of two
     ShortWord* words_; // [places_]
-    void* made_;       // the memory of words_
     uint64_t* seen_;   // [places_ / kSeenShare]: bits of the hashes of words without a number
     size_t noted_ = 0; // such words
 };
 
-// Copies a word from and to where kWordRoom bytes may be read and written.
-inline void copy_word(uint8_t* to, const uint8_t* text, size_t bytes) {
-    if (bytes <= kWordRoom)
-        memcpy(to, text, kWordRoom);
-    else
-        memcpy(to, text, bytes);
-}
-
-// Codes the words of a document: a consumer of each_feature(), with width 1.
+// Codes the words of a document: a consumer of each_word().
 class WordCoder {
   public:
     WordCoder(Memory memory, WordTable* table) : table_(*table), coded_(memory) {}
@@ -178,29 +148,5 @@ void each_coded_word(const WordTable& table, std::span<const uint8_t> coded, aut
         }
     }
 }
-
-// Makes the shingles of words, as WordCutter does, and gives them to its consumer.
-template <typename Consumer>
-class ShinglesOfWords {
-  public:
-    ShinglesOfWords(Consumer& consumer, int width) : consumer_(consumer), window_(width) {}
-
-    void feature(const uint8_t* text, size_t bytes) {
-        size_t begin = window_.used;
-        copy_word(window_.bytes + begin, text, bytes);
-        window_.used += bytes;
-        window_.complete(consumer_, begin);
-        window_.bytes[window_.used++] = ' ';
-        window_.make_room();
-    }
-
-    void finish() {
-        window_.finish(consumer_, window_.used - (window_.used > 0)); // without the last space
-    }
-
-  private:
-    Consumer& consumer_;
-    PieceWindow window_;
-};
 
 } // namespace simhash

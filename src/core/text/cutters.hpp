@@ -1,8 +1,9 @@
 // From normalised characters to features: the second half of the way from a document to features.
 //
-//   WordCutter, width 2:       "The quick, brown fox"  ->  the quick | quick brown | brown fox
-//   WordCutter, width 1:       "東京、都 2024年"         ->  東京 | 京都 | 2024 | 年
-//   CharacterCutter, width 4:  "It's 東京都"            ->  it s | t s東 | " s東京" | s東京都
+//   WordCutter                 "The quick, brown fox"  ->  the | quick | brown | fox
+//   Shingles of them, width 2                          ->  the quick | quick brown | brown fox
+//   WordCutter                 "東京、都 2024年"         ->  東京 | 京都 | 2024 | 年
+//   CharacterCutter, width 4   "It's 東京都"            ->  it s | t s東 | " s東京" | s東京都
 //
 // A word is letters, marks and digits in a row. A script written without spaces gives overlapping
 // pairs of characters instead (a character keeps its marks), as Lucene's CJK analyzer does; its
@@ -13,8 +14,8 @@
 // Everything is bounded: a word longer than kMaxWord bytes is cut (an endless base64 line becomes
 // many words), so a shingle has at most width * (kMaxWord + 1) bytes.
 //
-// A consumer has  void feature(const uint8_t* text, size_t bytes).  Of a word of width 1 it may
-// read kWordRoom bytes, of which those behind the word may be any.
+// A consumer has  void feature(const uint8_t* text, size_t bytes).  Of a word it may read kWordRoom
+// bytes, of which those behind the word may be any.
 #pragma once
 
 #include <algorithm>
@@ -84,85 +85,84 @@ inline uint64_t letters_of(const uint8_t* text, size_t count, uint8_t* folded) {
 
 // ---- cutters ----
 
+// Copies a word from and to where kWordRoom bytes may be read and written.
+inline void copy_word(uint8_t* to, const uint8_t* text, size_t bytes) {
+    if (bytes <= kWordRoom)
+        memcpy(to, text, kWordRoom);
+    else
+        memcpy(to, text, bytes);
+}
+
 // The last `width` pieces (words or characters) side by side, and where each begins. The buffer is
 // filled from the left. When it is full, the part that is still needed moves to the front.
+template <typename Consumer>
 class PieceWindow {
   public:
-    // Four times what a feature can need, so that the needed part moves only once in a while.
-    uint8_t bytes[4 * kMaxWidth * (kMaxWord + 1)];
-    size_t used = 0; // bytes
+    PieceWindow(Consumer& consumer, int width) : consumer_(consumer), width_(uint64_t(width)) {}
 
-    explicit PieceWindow(int width) : width_(width) {}
-
-    // The piece [begin, used) is complete. Passes on the feature that ends with it.
-    void complete(auto& consumer, size_t begin) {
-        begins_[pieces_++ % kMaxWidth] = begin;
-        if (pieces_ >= uint64_t(width_)) {
-            size_t first = begins_[(pieces_ - width_) % kMaxWidth];
-            consumer.feature(bytes + first, used - first);
-        }
+    // Where a piece is to be written, with room for what copy_word() writes.
+    uint8_t* room() {
+        if (used_ + kMaxWord + kWordRoom > sizeof(bytes_))
+            make_room();
+        return bytes_ + used_;
     }
-
-    // Makes room for a piece of at most kMaxWord bytes and a space. Returns how far bytes moved.
-    size_t make_room() {
-        if (used + kMaxWord + 1 <= sizeof(bytes))
-            return 0;
-        // The next feature begins width - 1 pieces back. What is before is not needed any more.
-        uint64_t needed = pieces_ < uint64_t(width_) - 1 ? pieces_ : width_ - 1;
-        size_t shift = needed > 0 ? begins_[(pieces_ - needed) % kMaxWidth] : used;
-        memmove(bytes, bytes + shift, used - shift);
-        used -= shift;
-        for (uint64_t i = 1; i <= needed; i++)
-            begins_[(pieces_ - i) % kMaxWidth] -= shift;
-        return shift;
+    // Adds the piece that stands there, and passes on the feature that ends with the one before: to
+    // read the new one at once, the processor would wait until it is written.
+    void add(size_t bytes) {
+        if (pieces_ >= width_)
+            pass_on();
+        begins_[pieces_++ % kMaxWidth] = used_;
+        end_ = used_ += bytes;
     }
+    void add_space() { bytes_[used_++] = ' '; }
 
-    // A document with fewer pieces than the width is a single feature.
-    void finish(auto& consumer, size_t end) {
-        // The pieces never moved then, so all of them stand from the beginning of the buffer on.
-        if (pieces_ > 0 && pieces_ < uint64_t(width_))
-            consumer.feature(bytes, end);
+    void finish() {
+        if (pieces_ > 0)
+            pass_on();
     }
 
   private:
-    int width_;
-    uint64_t pieces_ = 0;
+    // A document with fewer pieces than the width is a single feature. These never moved, so they
+    // stand from the beginning of the buffer on.
+    void pass_on() {
+        size_t begin = pieces_ < width_ ? 0 : begins_[(pieces_ - width_) % kMaxWidth];
+        consumer_.feature(bytes_ + begin, end_ - begin);
+    }
+
+    // The feature that is to be passed on begins width pieces back. What is before is not needed
+    // any more.
+    void make_room() {
+        uint64_t needed = std::min(pieces_, width_);
+        size_t shift = begins_[(pieces_ - needed) % kMaxWidth];
+        memmove(bytes_, bytes_ + shift, used_ - shift);
+        used_ -= shift;
+        end_ -= shift;
+        for (uint64_t i = 1; i <= needed; i++)
+            begins_[(pieces_ - i) % kMaxWidth] -= shift;
+    }
+
+    Consumer& consumer_;
+    uint64_t width_, pieces_ = 0;
+    size_t used_ = 0;          // bytes
+    size_t end_ = 0;           // of the last piece
     size_t begins_[kMaxWidth]; // offsets of the last pieces: a ring
+    // Four times what a feature can need, so that the needed part moves only once in a while.
+    uint8_t bytes_[4 * kMaxWidth * (kMaxWord + 1)];
 };
 
 template <typename Consumer>
 class WordCutter {
   public:
-    WordCutter(Consumer& consumer, int width)
-        : consumer_(consumer), window_(width), single_(width == 1) {}
+    explicit WordCutter(Consumer& consumer) : consumer_(consumer) {}
 
     void ascii(const uint8_t* at, const uint8_t* end) {
-        if (in_run()) [[unlikely]] {
+        if (in_run()) [[unlikely]]
             at = end_run_at_letter(at, end);
-            if (at == end)
-                return;
-        }
-        // With width 1 a word is a feature of its own. Words that lie inside of the text are taken
-        // 64 characters at a time; only one that an earlier piece began is continued byte by byte.
-        while (single_ && at < end && (window_.used == 0 || (at = continue_word(at, end)) < end))
-            at += whole_words(at, end);
-        // This copy stays in a register: the compiler cannot know that writing bytes leaves
-        // window_.used alone.
-        size_t used = window_.used;
-        for (; at < end; at++) {
-            uint8_t folded = kFoldAscii[*at];
-            if (folded != 0 && used - word_ < kMaxWord) {
-                window_.bytes[used++] = folded;
-                continue;
-            }
-            window_.used = used;
-            end_word();
-            used = window_.used;
-            // A letter that does not fit into the word begins the next one.
-            if (folded != 0)
-                window_.bytes[used++] = folded;
-        }
-        window_.used = used;
+        while (at < end)
+            if (used_ > 0 || end - at < kFew)
+                ascii(*at++);
+            else
+                at += whole_words(at, end);
     }
 
     void character(uint32_t code_point, CharacterKind kind) {
@@ -186,10 +186,11 @@ class WordCutter {
     void finish() {
         end_run();
         end_word();
-        window_.finish(consumer_, window_.used - (window_.used > 0)); // without the last space
     }
 
   private:
+    static constexpr ptrdiff_t kFew = 8; // ASCII characters that are taken one by one
+
     // A character of a script without spaces, with its marks.
     struct Cluster {
         // There is room for a character of 4 bytes and some marks. Marks beyond that are left out.
@@ -201,31 +202,27 @@ class WordCutter {
         uint8_t encoded[4];
         int bytes = encode_utf8(code_point, encoded);
         // A character is never cut in two.
-        if (window_.used - word_ + bytes > kMaxWord)
+        if (used_ + bytes > kMaxWord)
             end_word();
         append(encoded, bytes);
     }
 
     void append(const uint8_t* text, int bytes) {
-        memcpy(window_.bytes + window_.used, text, bytes);
-        window_.used += bytes;
+        memcpy(word_ + used_, text, bytes);
+        used_ += bytes;
     }
 
-    // Takes the ASCII characters that continue the current word, and the separator after it.
-    const uint8_t* continue_word(const uint8_t* at, const uint8_t* end) {
-        while (at < end) {
-            uint8_t folded = kFoldAscii[*at++];
-            if (folded == 0 || window_.used == kMaxWord)
-                end_word();
-            if (folded == 0)
-                break;
-            window_.bytes[window_.used++] = folded;
-        }
-        return at;
+    void ascii(uint8_t character) {
+        uint8_t folded = kFoldAscii[character];
+        if (folded == 0 || used_ == kMaxWord)
+            end_word();
+        if (folded != 0)
+            word_[used_++] = folded;
     }
 
-    // For width 1, if there is no current word: takes the words of the first ASCII characters.
-    // Returns the number of characters. A word that may continue becomes the current one.
+    // Where there is no current word: takes the words of the first ASCII characters, 64 at a time.
+    // Returns the number of characters. A word that may continue after them becomes the current
+    // one.
     size_t whole_words(const uint8_t* at, const uint8_t* end) {
         uint8_t folded[16 * kAsciiBlock + kWordRoom];
         size_t part = std::min<size_t>(end - at, sizeof(folded) - kWordRoom);
@@ -256,8 +253,8 @@ class WordCutter {
         // parts of kMaxWord bytes are words; the rest, 1 to kMaxWord bytes, may go on.
         size_t rest = (part - begin - 1) % kMaxWord + 1;
         long_word(folded + begin, part - begin - rest);
-        memcpy(window_.bytes, folded + part - rest, rest);
-        window_.used = rest;
+        memcpy(word_, folded + part - rest, rest);
+        used_ = rest;
         return part;
     }
 
@@ -269,17 +266,9 @@ class WordCutter {
     }
 
     void end_word() {
-        if (window_.used == word_)
-            return;
-        if (single_) { // the usual case; it needs no window
-            consumer_.feature(window_.bytes, window_.used);
-            window_.used = 0;
-            return;
-        }
-        window_.complete(consumer_, word_);
-        window_.bytes[window_.used++] = ' ';
-        window_.make_room();
-        word_ = window_.used;
+        if (used_ > 0)
+            consumer_.feature(word_, used_);
+        used_ = 0;
     }
 
     bool in_run() const { return current_.bytes > 0; }
@@ -347,10 +336,29 @@ class WordCutter {
     }
 
     Consumer& consumer_;
-    PieceWindow window_;
-    const bool single_;          // width 1
-    size_t word_ = 0;            // where the current word begins in the window
+    uint8_t word_[kMaxWord + 1]; // the current word
+    size_t used_ = 0;            // bytes of it
     Cluster previous_, current_; // of a run of spaceless characters
+};
+
+// Shingles of words: a consumer of words.
+template <typename Consumer>
+class Shingles {
+  public:
+    Shingles(Consumer& consumer, int width) : window_(consumer, width) {}
+
+    void feature(const uint8_t* text, size_t bytes) {
+        if (any_)
+            window_.add_space();
+        any_ = true;
+        copy_word(window_.room(), text, bytes);
+        window_.add(bytes);
+    }
+    void finish() { window_.finish(); }
+
+  private:
+    PieceWindow<Consumer> window_;
+    bool any_ = false;
 };
 
 // Character n-grams over the words. There is one space between two words of scripts that use
@@ -359,7 +367,7 @@ class WordCutter {
 template <typename Consumer>
 class CharacterCutter {
   public:
-    CharacterCutter(Consumer& consumer, int width) : consumer_(consumer), window_(width) {}
+    CharacterCutter(Consumer& consumer, int width) : window_(consumer, width) {}
 
     void ascii(const uint8_t* at, const uint8_t* end) {
         for (; at < end; at++) {
@@ -378,7 +386,7 @@ class CharacterCutter {
             piece(code_point, kind == kLetter || (kind == kMark && after_spaced_));
     }
 
-    void finish() { window_.finish(consumer_, window_.used); }
+    void finish() { window_.finish(); }
 
   private:
     void piece(uint32_t code_point, bool spaced) {
@@ -390,15 +398,9 @@ class CharacterCutter {
         add(code_point);
     }
 
-    void add(uint32_t code_point) {
-        window_.make_room();
-        size_t begin = window_.used;
-        window_.used += encode_utf8(code_point, window_.bytes + begin);
-        window_.complete(consumer_, begin);
-    }
+    void add(uint32_t code_point) { window_.add(size_t(encode_utf8(code_point, window_.room()))); }
 
-    Consumer& consumer_;
-    PieceWindow window_;
+    PieceWindow<Consumer> window_;
     bool gap_ = false;          // a separator was read since the last piece
     bool after_spaced_ = false; // the last piece is of a script that uses spaces
 };

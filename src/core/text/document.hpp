@@ -32,26 +32,37 @@ struct TextSource {
     bool (*next)(void* context, const uint8_t** at, size_t* bytes);
 };
 
-// Reads a document to its end and gives its features, words or characters, to the consumer, in
-// order and with repetitions.
+// Reads a document to its end: reader -> cutter.
+void read_document(TextSource source, auto& cutter) {
+    TextReader reader;
+    const uint8_t* at;
+    size_t bytes;
+    while (source.next(source.context, &at, &bytes))
+        reader.feed(cutter, at, bytes);
+    // The reader comes first: its last character may belong to the cutter's last word.
+    reader.finish(cutter);
+    cutter.finish();
+}
+
+// Gives a document's words to the consumer, in order and with repetitions.
+template <typename Consumer>
+void each_word(TextSource source, Consumer& consumer) {
+    WordCutter<Consumer> cutter(consumer);
+    read_document(source, cutter);
+}
+
+// The same of its features, words or characters side by side.
 template <typename Consumer>
 void each_feature(FeatureKind features, int width, TextSource source, Consumer& consumer) {
-    auto read = [&source](auto& cutter) {
-        TextReader reader;
-        const uint8_t* at;
-        size_t bytes;
-        while (source.next(source.context, &at, &bytes))
-            reader.feed(cutter, at, bytes);
-        // The reader comes first: its last character may belong to the cutter's last word.
-        reader.finish(cutter);
-        cutter.finish();
-    };
-    if (features == FeatureKind::kWords) {
-        WordCutter<Consumer> cutter(consumer, width);
-        read(cutter);
-    } else {
+    if (features == FeatureKind::kCharacters) {
         CharacterCutter<Consumer> cutter(consumer, width);
-        read(cutter);
+        read_document(source, cutter);
+    } else if (width == 1) {
+        each_word(source, consumer);
+    } else {
+        Shingles<Consumer> shingles(consumer, width);
+        each_word(source, shingles);
+        shingles.finish();
     }
 }
 

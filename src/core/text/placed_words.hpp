@@ -27,7 +27,7 @@ struct WordPlace {
 template <typename Consumer>
 class PlacedWords {
   public:
-    explicit PlacedWords(Consumer& consumer) : consumer_(consumer), cutter_(*this, 1) {}
+    explicit PlacedWords(Consumer& consumer) : consumer_(consumer), cutter_(*this) {}
 
     // The next code point of the text, in UTF-8, and the place of the character that it belongs to.
     void code_point(const uint8_t* at, size_t bytes, const WordPlace& place) {
