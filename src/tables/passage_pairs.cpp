@@ -5,13 +5,12 @@
 //               --> (winnowed hash, row), sorted --> pairs of rows that share a hash, each once
 //               --> the longest common run of each pair, from the words
 //
-// Every long enough run shows in a common hash (core/text/winnowing.hpp), so no pair is missed but
+// Every long enough run shows in a common hash (core/text/passages.hpp), so no pair is missed but
 // for the one bound that there is: a hash that very many documents have, of a footer or a licence,
 // gives no pairs. It would give as many as the square of that number.
 //
 // The memory is shared out as in table_functions.cpp; what it does not hold is in temporary files.
 #include "core/text/passages.hpp"
-#include "core/text/winnowing.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 #include "server/sorter.hpp"
@@ -51,8 +50,7 @@ class PassagePairs final : public RowValues {
         : RowValues("an id and a text", "SELECT id, body FROM docs"),
           pool_(CurrentMemoryContext, memory / 2), words_(&pool_), least_(least_words),
           most_(most_documents), hashes_(memory / 4), candidates_(memory / 4),
-          row_words_(server_memory()),
-          winnower_(server_memory(), WinnowedLengths::for_runs_of(least_words)),
+          row_words_(server_memory()), winnowed_(server_memory()),
           group_(most_documents * 2 * sizeof(uint64_t)) {}
 
     void begin(Form_pg_attribute column) override {
@@ -66,10 +64,9 @@ class PassagePairs final : public RowValues {
             add_words(DatumGetTextPP(document), &row_words_);
         Words words = row_words_.words();
         words_.add(words);
-        winnower_.clear();
-        for (uint64_t word : words)
-            winnower_.word(word);
-        for (uint64_t hash : winnower_.finish())
+        winnowed_.clear();
+        winnow(words, WinnowedLengths::for_runs_of(least_), &winnowed_, kPause);
+        for (uint64_t hash : winnowed_.finish())
             hashes_.add({hash, row});
     }
 
@@ -156,8 +153,8 @@ class PassagePairs final : public RowValues {
     ExternalSorter<Pair> hashes_;         // (hash, row)
     ExternalSorter<uint64_t> candidates_; // both rows
     WordHashes row_words_;                // of the row that is being read
-    Winnower winnower_;
-    SortBuffer<uint64_t> group_; // the rows that have one hash, ascending
+    FeatureSet winnowed_;                 // its hashes
+    SortBuffer<uint64_t> group_;          // the rows that have one hash, ascending
 };
 
 } // namespace

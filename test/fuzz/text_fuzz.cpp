@@ -8,10 +8,8 @@
 #include <vector>
 
 #include "core/text/document.hpp"
-#include "core/text/feature_list.hpp"
 #include "core/text/passages.hpp"
 #include "core/text/placed_words.hpp"
-#include "core/text/winnowing.hpp"
 
 using namespace simhash;
 
@@ -72,7 +70,7 @@ struct CheckPlaces {
     size_t count = 0;
     WordPlace last = {};
 
-    void word(const WordPlace& place) {
+    void operator()(const WordPlace& place) {
         require(place.begin.byte < place.end.byte && last.begin.byte <= place.begin.byte &&
                 last.end.byte <= place.end.byte);
         last = place;
@@ -116,18 +114,18 @@ struct Arena {
     }
 };
 
+constexpr Pause kNoPause = {[](void*) {}, nullptr};
+
 std::vector<uint64_t> winnowed(Words words) {
-    Winnower winnower(kMemory);
-    for (uint64_t word : words)
-        winnower.word(word);
-    FeatureHashes hashes = winnower.finish();
+    FeatureSet set(kMemory);
+    winnow(words, {}, &set, kNoPause);
+    FeatureHashes hashes = set.finish();
     std::vector<uint64_t> result(hashes.begin(), hashes.end());
-    winnower.release();
+    set.release();
     return result;
 }
 
 void check_passages(Words a, Words b, size_t least) {
-    constexpr Pause kNoPause = {[](void*) {}, nullptr};
     Arena arena;
     Memory memory = arena.memory();
     std::vector<bool> is_taken(b.size());
@@ -166,14 +164,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     if (!(print(options, data + 3, bytes - 3, bytes) == print(options, data + 3, bytes - 3, slice)))
         abort();
 
-    FeatureList list(kMemory);
+    FeatureSet set(kMemory);
     Slices slices{data + 3, data + bytes, slice, {}};
-    each_feature(options.features, options.width, slices.source(), list);
-    list.release();
+    each_feature(options.features, options.width, slices.source(), set);
+    set.release();
 
     WordHashes hashes(kMemory);
     Slices again{data + 3, data + bytes, slice, {}};
-    each_feature(FeatureKind::kWords, 1, again.source(), hashes);
+    each_word(again.source(), hashes);
     Words words = hashes.words();
     check_places(data + 3, bytes - 3, words.size());
     check_passages(words.first(words.size() / 2), words.subspan(words.size() / 2),

@@ -10,10 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "core/text/max_tree.hpp"
 #include "core/text/placed_words.hpp"
-#include "core/text/suffixes.hpp"
-#include "core/text/winnowing.hpp"
 #include "random.hpp"
 #include "text_fixture.hpp"
 
@@ -66,17 +63,12 @@ Text rearranged(Random& random, const Text& of, size_t parts, uint64_t alphabet)
 // ---- winnowing ----
 
 std::set<uint64_t> winnowed(const Text& text, WinnowedLengths lengths = {}) {
-    Winnower winnower(malloc_memory(), lengths);
-    // What another text leaves behind goes with it.
-    for (uint64_t word : {1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 1, 2, 3, 4, 5})
-        winnower.word(word);
-    winnower.clear();
-    for (uint64_t word : text)
-        winnower.word(word);
-    FeatureHashes hashes = winnower.finish();
+    FeatureSet set(malloc_memory());
+    winnow(text, lengths, &set, kNoPause);
+    FeatureHashes hashes = set.finish();
     std::set<uint64_t> result(hashes.begin(), hashes.end());
     EXPECT_EQ(result.size(), hashes.size());
-    winnower.release();
+    set.release();
     return result;
 }
 
@@ -153,66 +145,6 @@ TEST(Winnowing, KeepsOneOfFiveOrSo) {
         word = random.next();
     // 2 / (window + 1) of the hashes of shingles.
     EXPECT_NEAR(double(winnowed(text).size()) / double(text.size()), .2, .005);
-}
-
-// ---- suffixes ----
-
-TEST(Suffixes, AreInOrder) {
-    Random random(4);
-    for (int turn = 0; turn < 4000; turn++) {
-        uint32_t alphabet = uint32_t(1 + random.below(turn % 2 == 0 ? 3 : 60));
-        std::vector<uint32_t> symbols(random.below(turn % 100 == 0 ? 2000 : 60));
-        for (uint32_t& symbol : symbols)
-            symbol = uint32_t(random.below(alphabet));
-        std::vector<uint32_t> order(symbols.size());
-        for (uint32_t i = 0; i < order.size(); i++)
-            order[i] = i;
-        std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-            return std::lexicographical_compare(symbols.begin() + a, symbols.end(),
-                                                symbols.begin() + b, symbols.end());
-        });
-        Arena arena;
-        Suffixes suffixes = sort_suffixes(symbols, alphabet, arena.memory(), kNoPause);
-        for (size_t i = 0; i < order.size(); i++) {
-            ASSERT_EQ(suffixes.order[i], order[i]);
-            ASSERT_EQ(suffixes.rank[order[i]], i);
-            size_t shared = 0;
-            while (i > 0 && order[i] + shared < order.size() &&
-                   order[i - 1] + shared < order.size() &&
-                   symbols[order[i] + shared] == symbols[order[i - 1] + shared])
-                shared++;
-            ASSERT_EQ(suffixes.shared[i], shared);
-        }
-    }
-}
-
-TEST(MaxTree, FindsWhatALoopFinds) {
-    Random random(5);
-    for (int turn = 0; turn < 300; turn++) {
-        Arena arena;
-        std::vector<uint32_t> row(1 + random.below(40));
-        MaxTree tree(row.size(), arena.memory());
-        for (size_t i = 0; i < row.size(); i++)
-            tree.prepare(i, row[i] = uint32_t(random.below(9)));
-        tree.finish();
-        for (int question = 0; question < 100; question++) {
-            size_t place = random.below(row.size());
-            tree.set(place, row[place] = uint32_t(random.below(9)));
-            size_t begin = random.below(row.size()),
-                   end = begin + random.below(row.size() - begin + 1);
-            auto bound = uint32_t(random.below(9));
-            ASSERT_EQ(tree.greatest(begin, end),
-                      begin == end ? 0 : *std::max_element(row.begin() + begin, row.begin() + end));
-            ASSERT_EQ(tree.greatest(), *std::max_element(row.begin(), row.end()));
-            size_t left = begin + 1, right = begin;
-            while (left > 0 && row[left - 1] <= bound)
-                left--;
-            while (right < row.size() && row[right] <= bound)
-                right++;
-            ASSERT_EQ(tree.last_above(begin, bound), left > 0 ? left - 1 : MaxTree::kNone);
-            ASSERT_EQ(tree.first_above(begin, bound), right < row.size() ? right : MaxTree::kNone);
-        }
-    }
 }
 
 // ---- passages ----
@@ -362,7 +294,7 @@ TEST(Passages, OfRunsWithEqualHashes) {
 
 struct CollectPlaces {
     std::vector<WordPlace> places;
-    void word(const WordPlace& place) { places.push_back(place); }
+    void operator()(const WordPlace& place) { places.push_back(place); }
 };
 
 // Every code point is a character of its own.

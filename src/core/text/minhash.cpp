@@ -107,9 +107,11 @@ int minhash_radius(double similarity, double recall) {
     if (recall == 1)
         return similarity < 1 ? kBits : 0;
     Distances distances((1 - similarity) / 2);
-    int radius = 0;
-    while (radius < kBits && distances.above(radius) > 1 - recall)
-        radius++;
+    int radius = kBits;
+    double above = 0;
+    // Rounded sums may pass 1, which no probability does.
+    while (radius > 0 && std::min(above + distances.probability[radius], 1.0) <= 1 - recall)
+        above += distances.probability[radius--];
     return radius;
 }
 

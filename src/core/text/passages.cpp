@@ -7,16 +7,12 @@
 //     `--------------- of a --------------'`--------------- of b -----------------'
 //
 // Each | is a symbol of its own, so no two parts are equal beyond it. In the order of the row's
-// suffixes (suffixes.hpp), those that begin with the same words are neighbours: a *class*.
+// suffixes, those that begin with the same words are neighbours: a *class*.
 #include "core/text/passages.hpp"
 
 #include <algorithm>
 #include <functional>
-
-#include "core/bits/sort.hpp"
-#include "core/text/max_tree.hpp"
-#include "core/text/suffixes.hpp"
-#include "core/text/winnowing.hpp"
+#include <numeric>
 
 namespace simhash {
 namespace {
@@ -45,297 +41,300 @@ void each_run(Words words, size_t length, const Pause& pause, const auto& each) 
 
 // ---- the row of symbols ----
 
-// The words of a text that are in one of some runs of the same length.
-class Kept {
-  public:
-    Kept(size_t words, Memory memory) : is_kept_(allocate_array<bool>(memory, words)) {
-        std::fill_n(is_kept_, words, false);
-    }
-    void keep(size_t begin, size_t length) {
-        size_t from = std::max(begin, end_);
-        end_ = begin + length;
-        count_ += end_ - from;
-        std::fill(is_kept_ + from, is_kept_ + end_, true);
-        // A part ends behind the run, unless the next one goes on.
-        parts_ += from == begin;
-    }
-    bool operator[](size_t word) const { return is_kept_[word]; }
-    // Symbols of the row at most: the words, and a mark after each part.
-    size_t symbols() const { return count_ + parts_; }
-
-  private:
-    bool* is_kept_;
-    size_t end_ = 0; // of the last run
-    size_t count_ = 0, parts_ = 0;
-};
+// For each word of a text whether it is in a run of `length` words whose hash is common.
+bool* words_in_runs(Words words, size_t length, Memory memory, const Pause& pause,
+                    const auto& is_common) {
+    auto* is_kept = allocate_array<bool>(memory, words.size());
+    std::fill_n(is_kept, words.size(), false);
+    size_t kept = 0; // words up to the end of the last such run
+    each_run(words, length, pause, [&](uint64_t hash, size_t begin) {
+        if (is_common(hash)) {
+            std::fill(is_kept + std::max(begin, kept), is_kept + begin + length, true);
+            kept = begin + length;
+        }
+        return true;
+    });
+    return is_kept;
+}
 
 class Row {
   public:
     // Takes the words that are in a run of `least` words which, by its hash, the other text has.
-    Row(Words a, Words b, size_t least, Memory memory, Pause pause) {
-        Kept kept_a(a.size(), memory), kept_b(b.size(), memory);
+    Row(Words a, Words b, size_t least, Memory memory, Pause pause)
+        : symbols_(memory), words_(memory) {
         HashNumbers in_a(b.size(), memory); // for each run of b whether a has it, 0 or 1
         each_run(b, least, pause, [&](uint64_t hash, size_t) {
             in_a.add(hash, 0);
             return true;
         });
-        each_run(a, least, pause, [&](uint64_t hash, size_t begin) {
-            if (uint32_t* found = in_a.find(hash); found != nullptr) {
-                *found = 1;
-                kept_a.keep(begin, least);
-            }
-            return true;
+        bool* kept_a = words_in_runs(a, least, memory, pause, [&](uint64_t hash) {
+            uint32_t* found = in_a.find(hash);
+            return found != nullptr && (*found = 1);
         });
-        each_run(b, least, pause, [&](uint64_t hash, size_t begin) {
-            if (*in_a.find(hash) == 1)
-                kept_b.keep(begin, least);
-            return true;
-        });
+        bool* kept_b = words_in_runs(b, least, memory, pause,
+                                     [&](uint64_t hash) { return *in_a.find(hash) == 1; });
         in_a.release();
-
-        size_t size = kept_a.symbols() + kept_b.symbols();
-        symbol_ = allocate_array<uint32_t>(memory, size);
-        word_ = allocate_array<uint32_t>(memory, size);
-        HashNumbers names(size, memory);
+        HashNumbers names(size_t(std::count(kept_a, kept_a + a.size(), true)), memory);
         append(a, kept_a, &names);
-        of_a_ = size_;
+        of_a_ = size();
         append(b, kept_b, &names);
         names.release();
         pause();
+        sort_suffixes(memory, pause);
     }
 
-    size_t size() const { return size_; }
-    size_t of_a() const { return of_a_; } // the first symbols
-    size_t of_b() const { return size_ - of_a_; }
+    uint32_t size() const { return uint32_t(symbols_.size()); }
+    bool is_of_a(uint32_t place) const { return place < of_a_; }
     // The number of a symbol's word in its text; kNone for a mark.
-    uint32_t word(size_t place) const { return word_[place]; }
-    Suffixes suffixes(Memory memory, Pause pause) const {
-        return sort_suffixes({symbol_, size_}, alphabet_, memory, pause);
-    }
+    uint32_t word(uint32_t place) const { return words_[place]; }
+
+    // The suffixes in order, and how many symbols each has in common with the one before it. So
+    // equal parts of the row, whatever their length, are found side by side:
+    //
+    //     symbols   b a n a n a        order   suffix         shared
+    //     place     0 1 2 3 4 5        5       a              0
+    //                                  3       a n a          1
+    //                                  1       a n a n a      3
+    //                                  0       b a n a n a    0
+    //                                  4       n a            0
+    //                                  2       n a n a        2
+    uint32_t order(uint32_t rank) const { return order_[rank]; } // where the suffix begins
+    uint32_t rank(uint32_t place) const { return rank_[place]; }
+    uint32_t shared(uint32_t rank) const { return shared_[rank]; } // of the first it is 0
 
   private:
-    void append(Words words, const Kept& kept, HashNumbers* names) {
+    void append(Words words, const bool* is_kept, HashNumbers* names) {
         for (size_t i = 0; i < words.size(); i++) {
-            if (!kept[i])
+            if (!is_kept[i])
                 continue;
             uint32_t name = names->add(words[i], alphabet_);
             alphabet_ += name == alphabet_;
-            put(name, uint32_t(i));
-            if (i + 1 == words.size() || !kept[i + 1])
-                put(alphabet_++, kNone);
+            symbols_.add(name);
+            words_.add(uint32_t(i));
+            if (i + 1 == words.size() || !is_kept[i + 1]) {
+                symbols_.add(alphabet_++);
+                words_.add(kNone);
+            }
         }
     }
-    void put(uint32_t symbol, uint32_t word) {
-        symbol_[size_] = symbol;
-        word_[size_++] = word;
-    }
 
-    uint32_t* symbol_;
-    uint32_t* word_;
-    size_t size_ = 0, of_a_ = 0;
+    void sort_suffixes(Memory memory, Pause pause);
+
+    GrowingArray<uint32_t> symbols_, words_;
+    uint32_t of_a_ = 0; // the first symbols
     uint32_t alphabet_ = 0;
+    uint32_t *order_, *rank_, *shared_; // [size]
 };
 
-// Calls each(place, length) for each place of `a` with the length of the longest run of words from
-// there that is anywhere in `b`.
-void each_longest(const Row& row, const Suffixes& suffixes, uint32_t* longest, const auto& each) {
-    // In the order of suffixes, that run is shared with the nearest suffix of `b` on either side.
-    size_t size = row.size();
-    uint32_t shared = 0; // with the last suffix of b
-    for (size_t i = 0; i < size; i++) {
-        uint32_t place = suffixes.order[i];
-        shared = std::min(shared, suffixes.shared[i]);
-        if (place < row.of_a())
-            longest[place] = shared;
-        else
-            shared = kNone;
+// By prefix doubling (Manber and Myers, SODA 1990). What follows the first symbols of a suffix is a
+// suffix, too. So the order by the first `length` symbols gives that by twice as many, and once no
+// two are equal, it is the order. The time is linear for each doubling.
+void Row::sort_suffixes(Memory memory, Pause pause) {
+    order_ = allocate_array<uint32_t>(memory, size());
+    rank_ = allocate_array<uint32_t>(memory, size());
+    shared_ = allocate_array<uint32_t>(memory, size());
+    auto* next = allocate_array<uint32_t>(memory, size());
+    auto* first = allocate_array<uint32_t>(memory, size() + size_t{1});
+    auto each = [&](const auto& step) { one_by_one(size(), step, pause); };
+    // Suffixes with equal beginnings have the rank of the first of them.
+    std::iota(order_, order_ + size(), 0);
+    std::fill_n(first, alphabet_ + 1, 0);
+    each([&](size_t place) { first[symbols_[place] + 1]++; });
+    std::partial_sum(first, first + alphabet_, first);
+    each([&](size_t place) { rank_[place] = first[symbols_[place]]; });
+    uint32_t ranks = 0;
+    for (uint32_t length = 0; ranks < size(); length = std::max(1u, 2 * length)) {
+        // In order of what follows the first `length` symbols; nothing comes first.
+        std::iota(next, next + length, size() - length);
+        uint32_t* end = next + length;
+        each([&](size_t i) {
+            if (order_[i] >= length)
+                *end++ = order_[i] - length;
+        });
+        // In order of the first ones, equal ones as they stand.
+        std::iota(first, first + size(), 0);
+        each([&](size_t i) { order_[first[rank_[next[i]]]++] = next[i]; });
+        ranks = 0;
+        each([&](size_t i) {
+            uint32_t place = order_[i], before = order_[i - (i > 0)];
+            // The end of the row is a mark, so equal beginnings do not reach it.
+            bool is_new = i == 0 || rank_[place] != rank_[before] ||
+                          rank_[place + length] != rank_[before + length];
+            ranks += is_new;
+            next[place] = is_new ? uint32_t(i) : next[before];
+        });
+        std::swap(rank_, next);
     }
-    shared = 0;
-    for (size_t i = size; i-- > 0;) {
-        uint32_t place = suffixes.order[i];
-        if (place < row.of_a())
-            each(place, std::max(longest[place], shared));
-        else
-            shared = kNone;
-        shared = std::min(shared, suffixes.shared[i]);
-    }
+    // From a place to the next one the number falls by one at most (Kasai and others, CPM 2001).
+    uint32_t shared = 0;
+    each([&](size_t place) {
+        if (rank_[place] == 0) {
+            shared_[0] = shared = 0;
+            return;
+        }
+        uint32_t before = order_[rank_[place] - 1];
+        while (symbols_[place + shared] == symbols_[before + shared])
+            shared++;
+        shared_[rank_[place]] = shared;
+        shared -= shared > 0;
+    });
+    memory.release(memory.context, next);
+    memory.release(memory.context, first);
 }
 
 // ---- greedy string tiling ----
 
-// Lengths are gone through from the longest down. A place of `a` waits at a length that its longest
-// run with words not taken cannot exceed. When its turn comes,
-//
-//   - it has a run of that length that is in no passage yet, and so has some place of `b` of its
-//     class: this is the next passage; or
-//   - it has not: then it goes on to wait at the length that is possible now.
-//
-// Taking a passage shortens the runs of the places before it. Only those that are nearer than its
-// length matter, as later passages are no longer.
-class Tiling {
+// Numbers that wait for a length, each for one at most.
+class Waiting {
   public:
-    Tiling(const Row& row, size_t least, Memory memory, Pause pause)
-        : row_(row), least_(uint32_t(least)), memory_(memory), pause_(pause),
-          suffixes_(row.suffixes(memory, pause)), unshared_(row.size(), memory),
-          room_(row.size(), memory) {}
-
-    std::span<const Passage> run() {
-        prepare();
-        for (length_ = longest_; length_ >= least_ && room_.greatest() >= least_; length_--)
-            take_turns();
-        std::sort(passages_, passages_ + count_,
-                  [](const Passage& a, const Passage& b) { return a.a < b.a; });
-        return {passages_, count_};
+    Waiting(size_t size, Memory memory)
+        : first_(allocate_array<uint32_t>(memory, size + 1)),
+          next_(allocate_array<uint32_t>(memory, size)) {
+        std::fill_n(first_, size + 1, kNone);
+    }
+    void add(uint32_t number, uint32_t length) {
+        next_[number] = first_[length];
+        first_[length] = number;
+    }
+    void each(uint32_t length, const auto& act) const {
+        for (uint32_t number = first_[length]; number != kNone; number = next_[number])
+            act(number);
     }
 
   private:
-    // Suffixes that begin with the same `length` words, as a range of `order`.
-    struct Range {
-        size_t begin, end;
-    };
+    uint32_t *first_, *next_;
+};
 
-    // What is known, at the present length, of the places with the same words. Stands at the
-    // beginning of their range.
-    struct Class {
-        uint32_t length;      // at which this is true
-        uint32_t count;       // places of b in the heap, the first of them on top
-        uint32_t* heap;       // [count]
-        uint32_t next_length; // where no place of b is left: the longest that is possible; or kNone
-    };
-
-    void prepare() {
-        size_t size = row_.size(), of_a = row_.of_a();
-        room_of_a_ = allocate_array<uint32_t>(memory_, of_a);
-        auto* longest = allocate_array<uint32_t>(memory_, of_a);
-        waiting_after_ = allocate_array<uint32_t>(memory_, of_a);
-        turn_ = allocate_array<uint32_t>(memory_, of_a);
-        heaps_ = allocate_array<uint32_t>(memory_, row_.of_b());
-        classes_ = allocate_array<Class>(memory_, size);
-        passages_ = allocate_array<Passage>(memory_, of_a / least_ + 1);
-        std::fill_n(classes_, size, Class{});
-        uint32_t room = 0; // words up to the next mark
-        for (size_t place = size; place-- > 0;) {
-            room = row_.word(place) == kNone ? 0 : room + 1;
-            if (place < of_a)
-                room_of_a_[place] = room;
-            else
-                room_.prepare(suffixes_.rank[place], room);
+// Lengths are gone through from the longest down. With the length the beginnings shorten that make
+// a class, so classes join. A place is in its class from the length on for which it has *room*,
+// words up to the next mark that are in no passage. When a class has places of both texts, their
+// first ones are a passage.
+//
+// Taking a passage leaves the places before it with less room. Such a place goes when it is met as
+// the first of its class, and waits for the length that it has room for.
+class Tiling {
+  public:
+    Tiling(const Row& row, size_t least, Memory memory, Pause pause)
+        : row_(row), least_(uint32_t(least)), pause_(pause), entering_(row.size(), memory),
+          joining_(row.size(), memory), passages_(memory) {
+        uint32_t size = row.size(), room = 0;
+        for (uint32_t** array : {&room_, &parent_, &left_, &right_, &height_})
+            *array = allocate_array<uint32_t>(memory, size);
+        classes_ = allocate_array<Class>(memory, size);
+        turns_ = allocate_array<uint32_t>(memory, 2 * size_t{size});
+        std::fill_n(classes_, size, Class{{kNone, kNone}});
+        std::iota(parent_, parent_ + size, 0);
+        for (uint32_t place = size; place-- > 0;) {
+            room = row.word(place) == kNone ? 0 : room + 1;
+            room_[place] = room;
+            entering_.add(place, room);
+            joining_.add(place, row.shared(place));
         }
-        room_.finish();
-        for (size_t i = 0; i < size; i++)
-            unshared_.prepare(i, UINT32_MAX - suffixes_.shared[i]);
-        unshared_.finish();
-        pause_();
-        each_longest(row_, suffixes_, longest, [&](uint32_t place, uint32_t length) {
-            longest[place] = length;
-            longest_ = std::max(longest_, length);
-        });
-        waiting_ = allocate_array<uint32_t>(memory_, size_t{longest_} + 1);
-        std::fill_n(waiting_, size_t{longest_} + 1, kNone);
-        for (uint32_t place = 0; place < of_a; place++)
-            wait(place, longest[place]);
-        pause_();
     }
 
-    void wait(uint32_t place, uint32_t length) {
-        if (length < least_)
+    std::span<const Passage> run() {
+        for (length_ = row_.size(); length_ >= least_; length_--) {
+            joining_.each(length_, [this](uint32_t rank) { join(rank); });
+            entering_.each(length_, [this](uint32_t place) { enter(place); });
+            take_turns();
+        }
+        std::sort(passages_.data(), passages_.data() + passages_.size(),
+                  [](const Passage& a, const Passage& b) { return a.a < b.a; });
+        return passages_.all();
+    }
+
+  private:
+    // The first place of each text, on top of a heap of them; kNone without one.
+    struct Class {
+        uint32_t first[2];
+    };
+
+    // The class of a suffix and that of the one before it become one.
+    void join(uint32_t rank) {
+        uint32_t number = root(rank - 1), joined = root(rank);
+        parent_[joined] = number;
+        for (int text : {0, 1})
+            classes_[number].first[text] =
+                meld(classes_[number].first[text], classes_[joined].first[text]);
+        offer(classes_[number]);
+    }
+
+    void enter(uint32_t place) {
+        left_[place] = right_[place] = kNone;
+        height_[place] = 1;
+        Class& its = classes_[root(row_.rank(place))];
+        uint32_t& first = its.first[!row_.is_of_a(place)];
+        first = meld(first, place);
+        offer(its);
+    }
+
+    // The number of a class: the rank of one of its suffixes. The paths there are shortened as they
+    // are walked.
+    uint32_t root(uint32_t rank) {
+        while (parent_[rank] != rank)
+            rank = parent_[rank] = parent_[parent_[rank]];
+        return rank;
+    }
+
+    // Makes one heap of two, and returns its top. They are leftist: the way down on the right is
+    // the shortest one.
+    uint32_t meld(uint32_t a, uint32_t b) {
+        if (a == kNone || b == kNone)
+            return std::min(a, b);
+        if (b < a)
+            std::swap(a, b);
+        right_[a] = meld(right_[a], b);
+        if (left_[a] == kNone || height_[left_[a]] < height_[right_[a]])
+            std::swap(left_[a], right_[a]);
+        height_[a] = right_[a] == kNone ? 1 : height_[right_[a]] + 1;
+        return a;
+    }
+
+    // A class may give a passage. Its first place stands for it.
+    void offer(const Class& its) {
+        worked(1);
+        if (its.first[0] == kNone || its.first[1] == kNone)
             return;
-        waiting_after_[place] = waiting_[length];
-        waiting_[length] = place;
+        turns_[turn_count_++] = its.first[0];
+        std::push_heap(turns_, turns_ + turn_count_, std::greater<>());
     }
 
     void take_turns() {
-        size_t turns = 0;
-        for (uint32_t place = waiting_[length_]; place != kNone; place = waiting_after_[place])
-            turn_[turns++] = place;
-        sort_ascending(turn_, turn_ + turns);
-        heaps_used_ = 0;
-        for (size_t i = 0; i < turns; i++)
-            take_turn(turn_[i]);
-    }
-
-    void take_turn(uint32_t place) {
-        worked(1);
-        if (room_of_a_[place] < length_) {
-            wait(place, room_of_a_[place]);
-            return;
-        }
-        Range range = range_of(suffixes_.rank[place], length_);
-        Class& its = classes_[range.begin];
-        if (its.length != length_)
-            fill(&its, range);
-        // Places of b that were in reach may have been taken since.
-        while (its.count > 0 && room_of_b(its.heap[0]) < length_)
-            pop(&its);
-        if (its.count > 0) {
-            take(place, its.heap[0]);
-            return;
-        }
-        if (its.next_length == kNone)
-            its.next_length = longest_below(suffixes_.rank[place], length_);
-        wait(place, its.next_length);
-    }
-
-    uint32_t room_of_b(uint32_t place) const { return room_[suffixes_.rank[place]]; }
-
-    // The suffixes that share the first `length` words of one of them.
-    Range range_of(size_t rank, uint32_t length) const {
-        // Less than `length` is shared where more than this is not.
-        uint32_t bound = UINT32_MAX - length;
-        size_t end =
-            rank + 1 < row_.size() ? unshared_.first_above(rank + 1, bound) : MaxTree::kNone;
-        return {unshared_.last_above(rank, bound), std::min(end, row_.size())};
-    }
-
-    bool is_possible(Range range, uint32_t length) const {
-        return room_.greatest(range.begin, range.end) >= length;
-    }
-
-    void fill(Class* its, Range range) {
-        *its = {length_, 0, heaps_ + heaps_used_, kNone};
-        // A whole range is read only where it gives a passage.
-        if (!is_possible(range, length_))
-            return;
-        for (size_t i = range.begin; i < range.end; i++)
-            if (room_[i] >= length_)
-                its->heap[its->count++] = suffixes_.order[i];
-        heaps_used_ += its->count;
-        std::make_heap(its->heap, its->heap + its->count, std::greater<>());
-        worked(range.end - range.begin);
-    }
-
-    void pop(Class* its) {
-        std::pop_heap(its->heap, its->heap + its->count, std::greater<>());
-        its->count--;
-        worked(1);
-    }
-
-    // The longest run less than `length` that begins like the suffix and is in b, in no passage
-    // yet; 0 if there is none of least_ words.
-    uint32_t longest_below(size_t rank, uint32_t length) const {
-        uint32_t possible = 0, beyond = length;
-        // The first question, for the fewest words, is often the last.
-        for (uint32_t tried = least_; tried < beyond && possible + 1 < beyond;) {
-            if (is_possible(range_of(rank, tried), tried))
-                possible = tried;
+        while (turn_count_ > 0) {
+            std::pop_heap(turns_, turns_ + turn_count_, std::greater<>());
+            uint32_t place = turns_[--turn_count_];
+            Class& its = classes_[root(row_.rank(place))];
+            auto& [of_a, of_b] = its.first;
+            // The class may have been offered again since.
+            if (of_a != place || of_b == kNone)
+                continue;
+            if (room_[of_a] < length_)
+                leave(&of_a);
+            else if (room_[of_b] < length_)
+                leave(&of_b);
             else
-                beyond = tried;
-            tried = possible + (beyond - possible) / 2;
+                take(of_a, of_b);
+            offer(its);
         }
-        return possible;
+    }
+
+    void leave(uint32_t* first) {
+        uint32_t place = *first;
+        *first = meld(left_[place], right_[place]);
+        entering_.add(place, room_[place]);
     }
 
     void take(uint32_t a, uint32_t b) {
-        passages_[count_++] = {row_.word(a), row_.word(b), length_};
-        // The words have no room for another passage, and those before them have less.
-        std::fill_n(room_of_a_ + a, length_, 0);
-        for (uint32_t back = 1; back < length_ && back <= a && room_of_a_[a - back] > 0; back++)
-            room_of_a_[a - back] = std::min(room_of_a_[a - back], back);
-        for (uint32_t i = 0; i < length_; i++)
-            room_.set(suffixes_.rank[b + i], 0);
-        for (uint32_t back = 1; back < length_ && room_of_b(b - back) > 0; back++)
-            room_.set(suffixes_.rank[b - back], std::min(room_of_b(b - back), back));
-        worked(4 * size_t{length_});
+        passages_.add({row_.word(a), row_.word(b), length_});
+        worked(2 * size_t{length_});
+        // The words have no room for another passage, and those before them have less. Farther back
+        // than the length it does not matter, as later passages are no longer.
+        for (uint32_t begin : {a, b}) {
+            std::fill_n(room_ + begin, length_, 0);
+            for (uint32_t back = 1; back < length_ && back <= begin && room_[begin - back] > 0;
+                 back++)
+                room_[begin - back] = std::min(room_[begin - back], back);
+        }
     }
 
     void worked(size_t work) {
@@ -348,22 +347,16 @@ class Tiling {
 
     const Row& row_;
     uint32_t least_;
-    Memory memory_;
     Pause pause_;
-    Suffixes suffixes_;
-    MaxTree unshared_;        // UINT32_MAX less what neighbours in order share
-    MaxTree room_;            // words of b from a place on that are in no passage, by its rank
-    uint32_t* room_of_a_;     // the same of a, by place
-    uint32_t longest_ = 0;    // words
-    uint32_t length_ = 0;     // whose turn it is
-    uint32_t* waiting_;       // [longest_ + 1] a place that waits at that length, or kNone
-    uint32_t* waiting_after_; // [of a] the next that waits at the same length
-    uint32_t* turn_;          // [of a] the places whose turn it is
-    uint32_t* heaps_;         // [of b] the heaps of the classes at the present length
-    size_t heaps_used_ = 0;
-    Class* classes_;    // [size]
-    Passage* passages_; // as many as there can be
-    size_t count_ = 0;
+    uint32_t length_;                   // of the passages that are taken
+    Waiting entering_, joining_;        // places and ranks
+    uint32_t* room_;                    // [size] by place
+    Class* classes_;                    // [size] by the number of the class
+    uint32_t* parent_;                  // [size] by rank, towards the class's number
+    uint32_t *left_, *right_, *height_; // [size] by place, in the heap of its class
+    uint32_t* turns_;                   // [2 * size] a heap, the first place on top
+    size_t turn_count_ = 0;
+    GrowingArray<Passage> passages_;
     size_t work_ = 0; // since the last pause
 };
 
@@ -372,19 +365,41 @@ class Tiling {
 std::span<const Passage> common_passages(Words a, Words b, size_t least, Memory memory,
                                          Pause pause) {
     Row row(a, b, least, memory, pause);
-    if (row.size() == 0)
-        return {};
     return Tiling(row, least, memory, pause).run();
 }
 
 size_t longest_common_run(Words a, Words b, size_t least, Memory memory, Pause pause) {
     Row row(a, b, least, memory, pause);
-    if (row.size() == 0)
-        return 0;
-    uint32_t result = 0;
-    each_longest(row, row.suffixes(memory, pause), allocate_array<uint32_t>(memory, row.of_a()),
-                 [&](uint32_t, uint32_t length) { result = std::max(result, length); });
-    return result >= least ? result : 0;
+    // What a suffix shares with any of the other text, it shares with a neighbour between them.
+    uint32_t longest = 0;
+    for (uint32_t rank = 1; rank < row.size(); rank++)
+        if (row.is_of_a(row.order(rank)) != row.is_of_a(row.order(rank - 1)))
+            longest = std::max(longest, row.shared(rank));
+    return longest >= least ? longest : 0;
+}
+
+void winnow(Words words, WinnowedLengths lengths, FeatureSet* set, Pause pause) {
+    constexpr size_t kRing = 16; // a power of two: the places in a ring are cut out
+    static_assert(kWinnowedWindow <= kRing);
+    uint64_t ring[kRing];         // the last hashes
+    uint64_t least = 0, kept = 0; // place of the least hash of the window; that of the one before
+    auto at = [&ring](uint64_t place) -> uint64_t& { return ring[place % kRing]; };
+    each_run(words, lengths.shingle, pause, [&](uint64_t hash, uint64_t place) {
+        at(place) = hash;
+        if (least + lengths.window <= place) {
+            // The least one has left the window, so all that are in it are looked at.
+            least = place;
+            for (uint64_t i = place - lengths.window + 1; i < place; i++)
+                if (at(i) < at(least))
+                    least = i;
+        } else if (hash < at(least)) {
+            least = place;
+        }
+        // Adjacent windows mostly keep the same hash.
+        if (place + 1 == lengths.window || (place >= lengths.window && at(least) != kept))
+            set->add(kept = at(least));
+        return true;
+    });
 }
 
 RunFinder::RunFinder(Words text, size_t length, Memory memory, Pause pause)

@@ -1,4 +1,5 @@
-// Passages: runs of words that two texts have in common.
+// Passages: runs of words that two texts have in common, and the hashes by which such texts are
+// found.
 //
 //     a   the boat house is closed in march says the mayor
 //     b   the mayor says the boat house is closed
@@ -18,13 +19,14 @@
 #include "core/bits/memory.hpp"
 #include "core/bits/pause.hpp"
 #include "core/text/feature_hash.hpp"
+#include "core/text/feature_set.hpp"
 #include "core/text/hash_numbers.hpp"
 
 namespace simhash {
 
 using Words = std::span<const uint64_t>; // hashes, in the order of the text
 
-// Collects the words of a text: a consumer of each_feature() for words of width 1.
+// Collects the words of a text: a consumer of each_word().
 class WordHashes {
   public:
     explicit WordHashes(Memory memory) : hashes_(memory) {}
@@ -42,6 +44,29 @@ class WordHashes {
     GrowingArray<uint64_t> hashes_;
 };
 
+// The hash of the last `length` words in a row: a polynomial of their hashes, modulo 2^64, that
+// takes a word in at one end and out at the other.
+class RollingHash {
+  public:
+    explicit RollingHash(size_t length) {
+        for (size_t i = 0; i < length; i++)
+            oldest_ *= kFactor;
+    }
+    void add(uint64_t word) { sum_ = sum_ * kFactor + word; }
+    // Expects that `length` other words have been added since.
+    void take_out(uint64_t word) { sum_ -= oldest_ * word; }
+    // The sum's lowest bits depend on little of each word.
+    uint64_t hash() const { return mix(sum_); }
+
+  private:
+    static constexpr uint64_t kFactor = 0x9e3779b97f4a7c15; // odd: nothing is shifted out
+
+    uint64_t sum_ = 0;
+    uint64_t oldest_ = 1; // kFactor to the power of the length
+};
+
+// ---- passages ----
+
 constexpr int kPassageWords = 16; // the fewest of a passage, unless another number is asked for
 
 struct Passage {
@@ -50,13 +75,13 @@ struct Passage {
 };
 
 // The passages of at least `least` words, 1 or more, in their order in `a`. The time is linear but
-// for a factor of the logarithm, unless the texts repeat themselves in different ways. The memory,
-// some 100 bytes for each word that is in a common run, is the caller's to release at once.
+// for a factor of the logarithm. The memory, some 100 bytes for each word that is in a common run,
+// is the caller's to release at once.
 std::span<const Passage> common_passages(Words a, Words b, size_t least, Memory memory,
                                          Pause pause);
 
 // The length of the longest run of words that both texts have; 0 if it is less than `least`, 1 or
-// more. The time is linear. The memory is the caller's to release at once.
+// more. Time and memory are as above.
 size_t longest_common_run(Words a, Words b, size_t least, Memory memory, Pause pause);
 
 // The runs of a certain length of one text, to be looked for in others.
@@ -77,5 +102,45 @@ class RunFinder {
     size_t length_;
     HashNumbers beginnings_; // of a run with that hash
 };
+
+// ---- winnowing ----
+
+// The winnowed hashes of a text are few of its shingles' hashes, chosen so that two texts with a
+// long run of words in common have one in common (Schleimer, Wilkerson and Aiken, SIGMOD 2003).
+//
+// Every shingle of kWinnowedShingle words has a hash. Of every kWinnowedWindow adjacent hashes the
+// least is kept. With shingles of 2 words and windows of 3:
+//
+//     words      the  boat  house  is  closed  in  march
+//     hashes       71    23     58   40      65   19
+//     windows    [71    23     58]                        keeps 23
+//                      [23     58   40]                   keeps 23
+//                             [58   40      65]           keeps 40
+//                                  [40      65   19]      keeps 19
+//
+// A run of kWinnowedShingle + kWinnowedWindow - 1 words has the hashes of one whole window. What a
+// window keeps depends on nothing outside of it, so both texts keep the same hash. Of equal hashes
+// it does not matter which is kept: the hashes are a set, without places.
+//
+// A shorter text has no window, and no hash. The hashes are stored in indexes.
+constexpr int kWinnowedShingle = 8; // words
+constexpr int kWinnowedWindow = 9;  // hashes of shingles
+// Every common run of this many words shows in the hashes.
+constexpr int kWinnowedRun = kWinnowedShingle + kWinnowedWindow - 1;
+
+// Words of a shingle, and shingles of a window: those of indexes, unless told otherwise.
+struct WinnowedLengths {
+    size_t shingle = kWinnowedShingle, window = kWinnowedWindow;
+
+    // Those by which every common run of `words` words, 1 or more, shows in the hashes. Fewer than
+    // kWinnowedRun give more hashes.
+    static WinnowedLengths for_runs_of(size_t words) {
+        size_t shingle = std::min<size_t>(words, kWinnowedShingle);
+        return {shingle, std::min<size_t>(words - shingle + 1, kWinnowedWindow)};
+    }
+};
+
+// Adds the winnowed hashes of a text to the set.
+void winnow(Words words, WinnowedLengths lengths, FeatureSet* set, Pause pause);
 
 } // namespace simhash

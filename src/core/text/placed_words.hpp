@@ -23,7 +23,7 @@ struct WordPlace {
     TextPlace begin, end;
 };
 
-// A consumer has  void word(const WordPlace& place).
+// The consumer is called with the place of each word.
 template <typename Consumer>
 class PlacedWords {
   public:
@@ -85,11 +85,11 @@ class PlacedWords {
 
     void feature(const uint8_t*, size_t) {
         if (pending_ == Pending::kWord)
-            consumer_.word(last_);
+            consumer_(last_);
         else if (pending_ == Pending::kRun)
-            consumer_.word({has_before_ ? before_.begin : last_.begin, last_.end});
+            consumer_({has_before_ ? before_.begin : last_.begin, last_.end});
         else
-            consumer_.word(held_); // a pictograph
+            consumer_(held_); // a pictograph
         pending_ = Pending::kNothing;
     }
 

@@ -69,26 +69,15 @@ class KeptText {
     bool is_same_;
 };
 
-// Of a function of two texts.
-template <typename Made>
-struct KeptTexts {
-    KeptText<Made> arguments[2];
-
-    void begin(MemoryContext parent) {
-        for (KeptText<Made>& kept : arguments)
-            kept.begin(parent);
-    }
-};
-
 // Stands in fn_extra after the first call. An exclusion constraint makes a call site for each row
 // that it looks at, in memory that lasts as long as the statement: the first call keeps nothing
 // there.
 inline char called_once;
 
-// What the call site keeps, in fn_extra; null in the first call, and without an FmgrInfo, as under
-// DirectFunctionCall(). Site has  void begin(MemoryContext parent).
-template <typename Site>
-Site* call_site(FunctionCallInfo fcinfo) {
+// What the call site keeps of `count` texts, in fn_extra; null in the first call, and without an
+// FmgrInfo, as under DirectFunctionCall().
+template <typename Made>
+KeptText<Made>* kept_texts(FunctionCallInfo fcinfo, int count) {
     FmgrInfo* function = fcinfo->flinfo;
     if (function == nullptr)
         return nullptr;
@@ -97,11 +86,13 @@ Site* call_site(FunctionCallInfo fcinfo) {
         return nullptr;
     }
     if (function->fn_extra == &called_once) {
-        auto* site = static_cast<Site*>(MemoryContextAllocZero(function->fn_mcxt, sizeof(Site)));
-        site->begin(function->fn_mcxt);
-        function->fn_extra = site;
+        auto* texts = static_cast<KeptText<Made>*>(
+            MemoryContextAlloc(function->fn_mcxt, size_t(count) * sizeof(KeptText<Made>)));
+        for (int i = 0; i < count; i++)
+            texts[i].begin(function->fn_mcxt);
+        function->fn_extra = texts;
     }
-    return static_cast<Site*>(function->fn_extra);
+    return static_cast<KeptText<Made>*>(function->fn_extra);
 }
 
 } // namespace simhash

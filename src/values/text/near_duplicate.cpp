@@ -26,16 +26,20 @@ namespace {
 // features are sorted into a set when they are asked for.
 class Document {
   public:
-    // One reading gives both: the hashes go into the set, unsorted, and into the minima.
     explicit Document(text* document) : set_(server_memory()) {
         ServerText source(document);
-        Reader reader{&set_, {}};
-        each_feature(kShingles, kShingleWidth, source.source(), reader);
-        has_features_ = reader.minima.any();
-        lanes_ = reader.minima.words();
+        each_feature(kShingles, kShingleWidth, source.source(), *this);
+        lanes_ = minima_.words();
     }
 
-    bool has_features() const { return has_features_; }
+    // A consumer of each_feature().
+    void feature(const uint8_t* bytes, size_t length) {
+        uint64_t hash = hash_feature(HashKind::kXxh3, bytes, length);
+        set_.add(hash);
+        minima_.add(hash);
+    }
+
+    bool has_features() const { return minima_.any(); }
     const DocumentLanes& lanes() const { return lanes_; }
     FeatureHashes features() {
         if (!is_sorted_)
@@ -46,53 +50,21 @@ class Document {
     void release() { set_.release(); }
 
   private:
-    // A consumer of each_feature().
-    struct Reader {
-        FeatureSet* set;
-        DocumentMinima minima;
-
-        void feature(const uint8_t* bytes, size_t length) {
-            uint64_t hash = hash_feature(HashKind::kXxh3, bytes, length);
-            set->add(hash);
-            minima.add(hash);
-        }
-    };
-
     FeatureSet set_;
     FeatureHashes hashes_;
-    bool is_sorted_ = false, has_features_;
+    bool is_sorted_ = false;
+    DocumentMinima minima_;
     DocumentLanes lanes_;
 };
 
-// Near-duplicates have sets of at least this similarity and a lane within this radius.
-struct Threshold {
-    double similarity;
-    int radius;
-};
-
-bool are_near_duplicates(Document* a, Document* b, const Threshold& threshold) {
+bool are_near_duplicates(Document* a, Document* b, double similarity, int radius) {
     // The quickest comes first: the sets have to be sorted before they can be compared.
     return a->has_features() && b->has_features() &&
-           nearest_lane(a->lanes(), b->lanes()) <= threshold.radius &&
-           is_set_similarity_at_least(a->features(), b->features(), threshold.similarity);
+           nearest_lane(a->lanes(), b->lanes()) <= radius &&
+           is_set_similarity_at_least(a->features(), b->features(), similarity);
 }
 
 // ---- what is kept from call to call ----
-
-struct CallSite : KeptTexts<Document> {
-    Threshold threshold; // of the last call
-
-    void begin(MemoryContext parent) {
-        KeptTexts::begin(parent);
-        threshold = {kAlikeSimilarity, kAlikeRadius};
-    }
-};
-
-// The threshold of a similarity from 0 to 1.
-Threshold threshold_of(double similarity) {
-    // To find the radius takes a sum over the distances for each try, so that of =~~ is a constant.
-    return {similarity, similarity == kAlikeSimilarity ? kAlikeRadius : near_radius(similarity)};
-}
 
 // Sorts its set at once: an error in the middle of sorting leaves no document that is kept.
 struct SortedDocument : Document {
@@ -104,13 +76,13 @@ constexpr size_t kMostKeptBytes = 64 * 1024;
 
 // Compares two documents in the first call of a site. An exclusion constraint makes such a call for
 // each row that it looks at, with the new row's document second: the session keeps that one.
-bool compare_once(FunctionCallInfo fcinfo, const Threshold& threshold) {
+bool compare_once(FunctionCallInfo fcinfo, double similarity, int radius) {
     static KeptText<SortedDocument> second;
     if (!second.has_begun())
         second.begin(TopMemoryContext);
     text* given = PG_GETARG_TEXT_PP(0);
     Document first(given);
-    bool result = are_near_duplicates(&first, second.of(fcinfo, 1), threshold);
+    bool result = are_near_duplicates(&first, second.of(fcinfo, 1), similarity, radius);
     if (second.size() > kMostKeptBytes)
         second.forget();
     first.release();
@@ -118,12 +90,13 @@ bool compare_once(FunctionCallInfo fcinfo, const Threshold& threshold) {
     return result;
 }
 
-bool compare_arguments(FunctionCallInfo fcinfo, CallSite* site, const Threshold& threshold) {
-    if (site == nullptr)
-        return compare_once(fcinfo, threshold);
-    Document* a = site->arguments[0].of(fcinfo, 0);
-    Document* b = site->arguments[1].of(fcinfo, 1);
-    return are_near_duplicates(a, b, threshold);
+bool compare_arguments(FunctionCallInfo fcinfo, double similarity, int radius) {
+    auto* kept = kept_texts<Document>(fcinfo, 2);
+    if (kept == nullptr)
+        return compare_once(fcinfo, similarity, radius);
+    Document* a = kept[0].of(fcinfo, 0);
+    Document* b = kept[1].of(fcinfo, 1);
+    return are_near_duplicates(a, b, similarity, radius);
 }
 
 // Made of what a call site keeps, too: an index asks through the one FmgrInfo that the relation's
@@ -145,27 +118,20 @@ struct LanesOfText {
 // near_duplicate(a text, b text, similarity double precision) -> boolean
 SIMHASH_FUNCTION(simhash_near_duplicate) {
     double similarity = share_argument(fcinfo, 2, "similarity");
-    auto* site = call_site<CallSite>(fcinfo);
-    if (site == nullptr)
-        PG_RETURN_BOOL(compare_arguments(fcinfo, nullptr, threshold_of(similarity)));
-    // The similarity is mostly a constant of the query, so the radius is computed once.
-    if (site->threshold.similarity != similarity)
-        site->threshold = threshold_of(similarity);
-    PG_RETURN_BOOL(compare_arguments(fcinfo, site, site->threshold));
+    PG_RETURN_BOOL(compare_arguments(fcinfo, similarity, near_radius(similarity)));
 }
 
 // documents_alike(a text, b text) -> boolean, the operator =~~
 SIMHASH_FUNCTION(simhash_documents_alike) {
-    PG_RETURN_BOOL(
-        compare_arguments(fcinfo, call_site<CallSite>(fcinfo), {kAlikeSimilarity, kAlikeRadius}));
+    PG_RETURN_BOOL(compare_arguments(fcinfo, kAlikeSimilarity, kAlikeRadius));
 }
 
 // document_lanes(document text) -> bigint[], empty where it has no feature
 SIMHASH_FUNCTION(simhash_document_lanes) {
     text* document = PG_GETARG_TEXT_PP(0);
-    auto* site = call_site<KeptText<LanesOfText>>(fcinfo);
-    bool is_kept = site != nullptr && VARSIZE_ANY_EXHDR(document) <= kMostKeptBytes;
-    LanesOfText of = is_kept ? *site->of(document) : LanesOfText(document);
+    auto* kept = kept_texts<LanesOfText>(fcinfo, 1);
+    bool is_kept = kept != nullptr && VARSIZE_ANY_EXHDR(document) <= kMostKeptBytes;
+    LanesOfText of = is_kept ? *kept->of(document) : LanesOfText(document);
     PG_FREE_IF_COPY(document, 0);
     // The index keeps a document without lanes in its null table.
     return bigint_array(of.lanes.data(), of.has_features ? kLanesOfDocument : 0);

@@ -2,12 +2,12 @@
 // common_passages() and passage_hashes(). core/text/passages.hpp says which passages there are.
 #include <algorithm>
 #include <new>
+#include <numeric>
 
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document.hpp"
 #include "core/text/passages.hpp"
 #include "core/text/placed_words.hpp"
-#include "core/text/winnowing.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 #include "values/text/kept_text.hpp"
@@ -66,12 +66,11 @@ class WordsOfText {
 
 // The text that is the same as in the last call is the one by whose runs the other is searched.
 bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
-    if (auto* site = call_site<KeptTexts<WordsOfText>>(fcinfo); site != nullptr) {
-        auto &kept_a = site->arguments[0], &kept_b = site->arguments[1];
-        WordsOfText* a = kept_a.of(fcinfo, 0);
-        WordsOfText* b = kept_b.of(fcinfo, 1);
-        return kept_a.is_same() && !kept_b.is_same() ? a->shares_with(*b, length)
-                                                     : b->shares_with(*a, length);
+    if (auto* kept = kept_texts<WordsOfText>(fcinfo, 2)) {
+        WordsOfText* a = kept[0].of(fcinfo, 0);
+        WordsOfText* b = kept[1].of(fcinfo, 1);
+        return kept[0].is_same() && !kept[1].is_same() ? a->shares_with(*b, length)
+                                                       : b->shares_with(*a, length);
     }
     text* given_a = PG_GETARG_TEXT_PP(0);
     text* given_b = PG_GETARG_TEXT_PP(1);
@@ -87,77 +86,54 @@ bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
 
 // ---- where the passages are ----
 
-// Words in a row of one text, and their place in it.
-struct PlacedRun {
-    uint32_t first, words;
-    uint32_t passage; // number
-    WordPlace place;
-};
-
-// Finds the places of runs, which follow one another: a consumer of PlacedWords.
-class RunPlaces {
-  public:
-    RunPlaces(PlacedRun* runs, size_t count) : next_(runs), end_(runs + count) {}
-
-    void word(const WordPlace& place) {
-        uint64_t number = words_++;
-        if (next_ == end_)
+// The places of passages in one text, of which Passage::*first has the numbers of words.
+WordPlace* places_of(const text* given, std::span<const Passage> passages,
+                     uint32_t Passage::*first) {
+    auto* places = allocate_array<WordPlace>(server_memory(), passages.size());
+    auto* order = allocate_array<uint32_t>(server_memory(), passages.size());
+    const uint32_t *next = order, *end = order + passages.size();
+    std::iota(order, order + passages.size(), 0);
+    std::sort(order, order + passages.size(),
+              [&](uint32_t a, uint32_t b) { return passages[a].*first < passages[b].*first; });
+    uint64_t words = 0; // so far
+    auto take_word = [&](const WordPlace& place) {
+        uint64_t number = words++;
+        if (next == end)
             return;
-        if (number == next_->first)
-            next_->place.begin = place.begin;
-        if (number + 1 == uint64_t{next_->first} + next_->words) {
-            next_->place.end = place.end;
-            next_++;
-        }
-    }
-    bool are_all_found() const { return next_ == end_; }
-
-  private:
-    PlacedRun* next_;
-    PlacedRun* end_;
-    uint64_t words_ = 0; // so far
-};
-
-// Returns the runs of one text in the order of passages.
-PlacedRun* place_runs(const text* given, std::span<const Passage> passages,
-                      uint32_t Passage::*first) {
-    auto* runs = allocate_array<PlacedRun>(server_memory(), passages.size());
-    for (size_t i = 0; i < passages.size(); i++)
-        runs[i] = {passages[i].*first, passages[i].words, uint32_t(i), {}};
-    std::sort(runs, runs + passages.size(),
-              [](const PlacedRun& a, const PlacedRun& b) { return a.first < b.first; });
-    RunPlaces places(runs, passages.size());
-    PlacedWords<RunPlaces> words(places);
+        uint64_t begin = passages[*next].*first;
+        if (number == begin)
+            places[*next].begin = place.begin;
+        if (number + 1 == begin + passages[*next].words)
+            places[*next++].end = place.end;
+    };
+    PlacedWords placed(take_word);
     PlacedText source(given);
     const uint8_t* at;
     size_t bytes;
     WordPlace place;
     // What is behind the last passage need not be read.
-    while (!places.are_all_found() && source.next(&at, &bytes, &place))
-        words.code_point(at, bytes, place);
-    words.finish();
-    Assert(places.are_all_found());
-    std::sort(runs, runs + passages.size(),
-              [](const PlacedRun& a, const PlacedRun& b) { return a.passage < b.passage; });
-    return runs;
+    while (next < end && source.next(&at, &bytes, &place))
+        placed.code_point(at, bytes, place);
+    placed.finish();
+    Assert(next == end);
+    return places;
 }
 
 void return_passages(ReturnSetInfo* result, text* a, text* b, std::span<const Passage> passages) {
     if (passages.empty())
         return;
-    PlacedRun* in_a = place_runs(a, passages, &Passage::a);
-    PlacedRun* in_b = place_runs(b, passages, &Passage::b);
+    WordPlace* in_a = places_of(a, passages, &Passage::a);
+    WordPlace* in_b = places_of(b, passages, &Passage::b);
+    // SQL counts characters from 1.
+    auto start = [](const WordPlace& place) {
+        return Int32GetDatum(int32(place.begin.character + 1));
+    };
+    auto length = [](const WordPlace& place) {
+        return Int32GetDatum(int32(place.end.character - place.begin.character));
+    };
     for (size_t i = 0; i < passages.size(); i++) {
-        // SQL counts characters from 1.
-        auto start = [](const PlacedRun& run) {
-            return Int32GetDatum(int32(run.place.begin.character + 1));
-        };
-        auto length = [](const PlacedRun& run) {
-            return Int32GetDatum(int32(run.place.end.character - run.place.begin.character));
-        };
-        const WordPlace& place = in_a[i].place;
-        text* passage = cstring_to_text_with_len(VARDATA_ANY(a) + place.begin.byte,
-                                                 int(place.end.byte - place.begin.byte));
+        text* passage = cstring_to_text_with_len(VARDATA_ANY(a) + in_a[i].begin.byte,
+                                                 int(in_a[i].end.byte - in_a[i].begin.byte));
         Datum values[] = {start(in_a[i]),
                           length(in_a[i]),
                           start(in_b[i]),
@@ -210,11 +186,14 @@ SIMHASH_FUNCTION(simhash_common_passages) {
 SIMHASH_FUNCTION(simhash_passage_hashes) {
     text* document = PG_GETARG_TEXT_PP(0);
     ServerText source(document);
-    Winnower winnower(server_memory());
-    each_feature(FeatureKind::kWords, 1, source.source(), winnower);
-    FeatureHashes hashes = winnower.finish();
+    WordHashes words(server_memory());
+    FeatureSet winnowed(server_memory());
+    each_word(source.source(), words);
+    winnow(words.words(), {}, &winnowed, kPause);
+    FeatureHashes hashes = winnowed.finish();
     Datum array = bigint_array(hashes.data(), hashes.size());
-    winnower.release();
+    words.release();
+    winnowed.release();
     PG_FREE_IF_COPY(document, 0);
     return array;
 }
