@@ -38,6 +38,16 @@ struct Elements {
     Datum* values;
     bool* nulls;
     int count;
+
+    // Calls take(i, value) for those that are not NULL.
+    void each(const auto& take) const {
+        for (int i = 0; i < count; i++) {
+            if (i % 1024 == 0)
+                CHECK_FOR_INTERRUPTS();
+            if (!nulls[i])
+                take(i, values[i]);
+        }
+    }
 };
 Elements array_elements(ArrayType* array, const char* what);
 
@@ -75,6 +85,14 @@ template <typename State>
 State* group_state(FunctionCallInfo fcinfo) {
     MemoryContext context = aggregate_context(fcinfo);
     return PG_ARGISNULL(0) ? new_state<State>(context) : state_argument<State>(fcinfo, 0);
+}
+
+// The state as a worker sends it to its leader on the same machine.
+inline Datum bytea_of(const void* state, size_t bytes) {
+    auto* sent = static_cast<bytea*>(palloc(VARHDRSZ + bytes));
+    SET_VARSIZE(sent, VARHDRSZ + bytes);
+    memcpy(VARDATA(sent), state, bytes);
+    PG_RETURN_BYTEA_P(sent);
 }
 
 // ---- results ----

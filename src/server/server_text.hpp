@@ -65,6 +65,15 @@ void add_words(const text* value, WordHashes* words);
 uint64_t hash_server_text(HashKind kind, Datum value);
 uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length);
 
+// Calls take(hash, positions) for each lexeme of a tsvector; a stripped one has no positions. It
+// has at most 1 MB of lexemes, so this looks for no interrupts.
+void each_lexeme(TSVector document, const auto& take) {
+    const WordEntry* lexemes = ARRPTR(document);
+    for (int i = 0; i < document->size; i++)
+        take(hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len),
+             lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0);
+}
+
 // `bytes` bytes of UTF-8 as text of the server. A character that the server's encoding lacks is
 // written as PostgreSQL's U&'' strings write it: backslash and hexadecimal digits, \03bc or
 // \+01f600. So the result is for people to read, and cannot fail.

@@ -11,12 +11,16 @@
 #include <string>
 
 extern "C" {
+Datum simhash_hamming_ball_in(PG_FUNCTION_ARGS);
 Datum simhash_hamming_ball_out(PG_FUNCTION_ARGS);
 Datum simhash_hamming_ball_recv(PG_FUNCTION_ARGS);
 Datum simhash_hamming_ball_send(PG_FUNCTION_ARGS);
+Datum simhash_hamming_ball_contained(PG_FUNCTION_ARGS);
+Datum simhash_bit_ball_in(PG_FUNCTION_ARGS);
 Datum simhash_bit_ball_out(PG_FUNCTION_ARGS);
 Datum simhash_bit_ball_recv(PG_FUNCTION_ARGS);
 Datum simhash_bit_ball_send(PG_FUNCTION_ARGS);
+Datum simhash_bit_ball_contained(PG_FUNCTION_ARGS);
 Datum simhash_shingle_set_in(PG_FUNCTION_ARGS);
 Datum simhash_shingle_set_out(PG_FUNCTION_ARGS);
 Datum simhash_shingle_set_recv(PG_FUNCTION_ARGS);

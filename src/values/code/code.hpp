@@ -5,15 +5,6 @@
 
 #include <span>
 
-extern "C" {
-PGDLLEXPORT Datum simhash_hamming_bit(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_hamming_within_bit(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_codes_alike(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_bit_ball_in(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_bit_ball(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_bit_ball_contained(PG_FUNCTION_ARGS);
-}
-
 namespace simhash {
 
 // ---- code.cpp ----

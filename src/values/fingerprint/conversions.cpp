@@ -2,16 +2,10 @@
 // digits, or an unsigned number.
 #include "server/pg.hpp"
 
-namespace {
+#include <algorithm>
+#include <charconv>
 
-// The digit's value, or -1.
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    // In ASCII the letters of both cases differ in this bit.
-    char lower = char(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
+namespace {
 
 // The length of a leading 0x or 0X, which many programming languages print: 2, or 0 without one.
 int hex_prefix_length(const char* written, int length) {
@@ -30,19 +24,12 @@ int hex_prefix_length(const char* written, int length) {
 
 // Returns false if the digits are no whole number below 2^64. Accepts a fraction of zeros.
 bool parse_unsigned(const char* digits, uint64_t* out) {
-    uint64_t value = 0;
-    const char* at = digits;
-    for (; *at >= '0' && *at <= '9'; at++)
-        // Each step checks for overflow, so 2^64 is refused and does not wrap around to 0.
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, *at - '0', &value))
-            return false;
-    if (at > digits && *at == '.')
+    // NaN, infinity and a minus sign have no digit in front.
+    auto [at, error] = std::from_chars(digits, digits + strlen(digits), *out);
+    if (*at == '.')
         // numeric(20,2) prints 42 as 42.00.
         at += 1 + strspn(at + 1, "0");
-    *out = value;
-    // NaN, infinity and a minus sign have no digit in front.
-    return at > digits && *at == '\0';
+    return error == std::errc() && *at == '\0';
 }
 
 } // namespace
@@ -63,14 +50,8 @@ SIMHASH_FUNCTION(simhash_from_hex) {
     int length = written_length - prefix;
     uint64_t fingerprint = 0;
     // Fewer than 16 digits are the low ones, as tools print numbers without leading zeros.
-    bool valid = length >= 1 && length <= 16;
-    for (int i = 0; valid && i < length; i++) {
-        int digit = hex_digit(digits[i]);
-        valid = digit >= 0;
-        // A wrong digit is -1; `valid` ends the loop before it counts.
-        fingerprint = fingerprint << 4 | (digit & 15);
-    }
-    if (!valid)
+    if (length < 1 || length > 16 ||
+        std::from_chars(digits, digits + length, fingerprint, 16).ptr != digits + length)
         ereport(ERROR, errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
                 errmsg("invalid hexadecimal fingerprint: \"%.*s\"",
                        pg_mbcliplen(written, written_length, 64), written),
@@ -88,19 +69,23 @@ SIMHASH_FUNCTION(simhash_code_from_hex) {
                 errmsg("a bit string cannot have more than %d hexadecimal digits", kMostDigits),
                 errdetail("The size is %d bytes.", length));
     int bits = length * kBitsOfDigit;
-    // Zeros: digits are put in by OR.
-    auto* code = static_cast<VarBit*>(palloc0(VARBITTOTALLEN(bits)));
+    auto* code = static_cast<VarBit*>(palloc(VARBITTOTALLEN(bits)));
     SET_VARSIZE(code, VARBITTOTALLEN(bits));
     VARBITLEN(code) = bits;
-    for (int i = 0; i < length; i++) {
+    constexpr int kPart = 16; // digits of 8 bytes
+    for (int i = 0; i < length; i += kPart) {
         if (i % 65536 == 0)
             CHECK_FOR_INTERRUPTS();
-        int digit = hex_digit(digits[i]);
-        if (digit < 0)
+        int count = std::min(kPart, length - i);
+        uint64_t part = 0;
+        const char* end = std::from_chars(digits + i, digits + i + count, part, 16).ptr;
+        if (end != digits + i + count)
             // Those before it are digits, of one byte each, so its number is that of the byte.
-            report_invalid_code(digits, length, "Character %d is not a hexadecimal digit.", i + 1);
+            report_invalid_code(digits, length, "Character %d is not a hexadecimal digit.",
+                                int(end - digits) + 1);
         // A bit string begins with the highest bit of its first byte.
-        VARBITS(code)[i / 2] |= uint8(i % 2 == 0 ? digit << kBitsOfDigit : digit);
+        part = pg_hton64(part << kBitsOfDigit * (kPart - count));
+        memcpy(VARBITS(code) + i / 2, &part, size_t(count) / 2);
     }
     // Bytes have two digits each; an odd one is a digit that was lost.
     if (length == 0 || length % 2 != 0)

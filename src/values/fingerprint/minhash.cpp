@@ -18,55 +18,53 @@ constexpr int kDefaultBits = 128;
 // ---- results ----
 
 // Returns the fingerprint, or NULL if there was no feature.
-Datum minhash_datum(FunctionCallInfo fcinfo, Minima& minima) {
+Datum bigint_of(FunctionCallInfo fcinfo, Minima& minima) {
     uint64_t fingerprint;
     if (!minhash(minima, &fingerprint))
         PG_RETURN_NULL();
     PG_RETURN_INT64(int64(fingerprint));
 }
 
-// Returns the fingerprint of the features that `add_features` adds to minima.
-Datum fingerprint_of(FunctionCallInfo fcinfo, auto add_features) {
-    if (PG_ARGISNULL(0))
-        PG_RETURN_NULL();
-    Minima minima;
-    add_features(minima);
-    return minhash_datum(fcinfo, minima);
-}
-
 // The bit string of the words in order, each from its highest bit on: so one word is, cast to
 // bigint, the fingerprint.
-template <size_t count>
-Datum bit_string(std::array<uint64_t, count> words) {
-    constexpr int kBits = int(count) * kFingerprintBits;
-    auto* code = static_cast<VarBit*>(palloc(VARBITTOTALLEN(kBits)));
-    SET_VARSIZE(code, VARBITTOTALLEN(kBits));
-    VARBITLEN(code) = kBits;
+template <size_t minima>
+Datum bit_string_of(FunctionCallInfo fcinfo, MinimaOf<minima>& of) {
+    if (!of.any())
+        PG_RETURN_NULL();
+    auto* code = static_cast<VarBit*>(palloc(VARBITTOTALLEN(minima)));
+    SET_VARSIZE(code, VARBITTOTALLEN(minima));
+    VARBITLEN(code) = int(minima);
     // The server's bit strings begin with the highest bit of the first byte. So the words are
     // written with their highest byte first.
+    auto words = of.words();
     for (uint64_t& word : words)
         word = pg_hton64(word);
     memcpy(VARBITS(code), words.data(), sizeof words);
     PG_RETURN_VARBIT_P(code);
 }
 
-template <size_t bits, typename AddFeatures>
-Datum code_of_bits(FunctionCallInfo fcinfo, AddFeatures add_features) {
+// Each of these adds the features of argument 0, which `add_features` reads, to minima. There is a
+// class for each number of minima, because its arrays have that size.
+Datum fingerprint_of(FunctionCallInfo fcinfo, const auto& add_features) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    // There is a class for each number of minima, because its arrays have that size.
-    MinimaOf<bits> minima;
+    Minima minima;
     add_features(minima);
-    // Minima of nothing would be a fingerprint like any other.
-    if (!minima.any())
-        PG_RETURN_NULL();
-    return bit_string(minima.words());
+    return bigint_of(fcinfo, minima);
 }
 
-// Returns the code of the features that `add_features` adds to minima; `argument` is the place of
-// its number of bits among the function's arguments.
-Datum code_of(FunctionCallInfo fcinfo, int argument, auto add_features) {
-    // A class for each of three numbers of bits. The definition goes on to 1 024 bits.
+template <size_t bits>
+Datum code_of_bits(FunctionCallInfo fcinfo, const auto& add_features) {
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    MinimaOf<bits> minima;
+    add_features(minima);
+    return bit_string_of(fcinfo, minima);
+}
+
+// `argument` is the place of the number of bits among the function's arguments. The definition goes
+// on to 1 024 bits.
+Datum code_of(FunctionCallInfo fcinfo, int argument, const auto& add_features) {
     int bits = PG_ARGISNULL(argument) ? kDefaultBits : PG_GETARG_INT32(argument);
     switch (bits) {
     case 64:
@@ -84,10 +82,8 @@ Datum code_of(FunctionCallInfo fcinfo, int argument, auto add_features) {
 
 // ---- features, from argument 0 to minima of any number ----
 
-// Each of these returns a function that adds the features to minima, so that fingerprints and codes
-// of any number of bits share it.
 auto features_of_document(FunctionCallInfo fcinfo, FeatureKind features, int width) {
-    return [=](auto& minima) {
+    return [=](FeatureBatches& minima) {
         text* document = PG_GETARG_TEXT_PP(0);
         ServerText source(document);
         add_document(features, width, source.source(), minima);
@@ -95,38 +91,26 @@ auto features_of_document(FunctionCallInfo fcinfo, FeatureKind features, int wid
     };
 }
 
-// Those that are not NULL.
-auto features_of_array(FunctionCallInfo fcinfo, const char* what, auto hash_of) {
-    return [=](auto& minima) {
-        Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), what);
-        for (int i = 0; i < features.count; i++) {
-            if (i % 1024 == 0)
-                CHECK_FOR_INTERRUPTS();
-            if (!features.nulls[i])
-                minima.add(hash_of(features.values[i]));
-        }
+auto features_of_texts(FunctionCallInfo fcinfo) {
+    return [=](FeatureBatches& minima) {
+        array_elements(PG_GETARG_ARRAYTYPE_P(0), "features").each([&](int, Datum feature) {
+            minima.add(hash_server_text(HashKind::kXxh3, feature));
+        });
     };
 }
 
-auto features_of_texts(FunctionCallInfo fcinfo) {
-    return features_of_array(fcinfo, "features", [](Datum feature) {
-        return hash_server_text(HashKind::kXxh3, feature);
-    });
-}
-
 auto features_of_hashes(FunctionCallInfo fcinfo) {
-    return features_of_array(fcinfo, "hashes",
-                             [](Datum hash) { return uint64_t(DatumGetInt64(hash)); });
+    return [=](FeatureBatches& minima) {
+        array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes").each([&](int, Datum hash) {
+            minima.add(uint64_t(DatumGetInt64(hash)));
+        });
+    };
 }
 
 auto features_of_tsvector(FunctionCallInfo fcinfo) {
-    return [=](auto& minima) {
-        TSVector document = PG_GETARG_TSVECTOR(0);
-        const WordEntry* lexemes = ARRPTR(document);
-        for (int i = 0; i < document->size; i++)
-            // Positions do not matter: minima depend on the set of lexemes.
-            minima.add(hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos,
-                                         lexemes[i].len));
+    return [=](FeatureBatches& minima) {
+        // Positions do not matter: minima depend on the set of lexemes.
+        each_lexeme(PG_GETARG_TSVECTOR(0), [&](uint64_t hash, int) { minima.add(hash); });
     };
 }
 
@@ -198,16 +182,11 @@ SIMHASH_FUNCTION(simhash_minhash_agg_combine) {
     PG_RETURN_POINTER(minima);
 }
 
-// The minima as a worker sends them to its leader on the same machine. The array is empty if there
-// was no feature.
+// The array is empty if there was no feature.
 SIMHASH_FUNCTION(simhash_minhash_agg_serialize) {
     aggregate_context(fcinfo);
     auto* minima = state_argument<Minima>(fcinfo, 0);
-    size_t bytes = minima->any() ? sizeof(Minima::Values) : 0;
-    bytea* serialized = static_cast<bytea*>(palloc(VARHDRSZ + bytes));
-    SET_VARSIZE(serialized, VARHDRSZ + bytes);
-    memcpy(VARDATA(serialized), minima->values().data(), bytes);
-    PG_RETURN_BYTEA_P(serialized);
+    return bytea_of(minima->values().data(), minima->any() ? sizeof(Minima::Values) : 0);
 }
 
 // All values of minima are possible, so only their number can be wrong.
@@ -234,7 +213,7 @@ SIMHASH_FUNCTION(simhash_minhash_agg_final) {
     aggregate_context(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    return minhash_datum(fcinfo, *state_argument<Minima>(fcinfo, 0));
+    return bigint_of(fcinfo, *state_argument<Minima>(fcinfo, 0));
 }
 
 // minhash_radius(similarity double precision, recall double precision) -> integer

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/text/document.hpp"
-#include "core/text/feature_list.hpp"
+#include "core/text/hash_numbers.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 
@@ -52,21 +52,24 @@ __int128 weight_of(const Elements& weights, int i) {
     return weight_argument(DatumGetFloat8(weights.values[i]));
 }
 
-// As in an aggregate, a feature that is NULL does not vote.
-Datum array_fingerprint(FunctionCallInfo fcinfo, const Elements& features, auto hash_of) {
-    Elements weights = weight_elements(fcinfo, 1, features.count);
-    Votes votes;
-    for (int i = 0; i < features.count; i++) {
-        if (features.nulls[i])
-            continue;
-        if (i % 1024 == 0)
-            CHECK_FOR_INTERRUPTS();
-        votes.add(hash_of(features.values[i]), weight_of(weights, i));
-    }
+// NULL if there was no feature.
+Datum fingerprint_of(FunctionCallInfo fcinfo, const Votes& votes) {
     uint64_t fingerprint;
     if (!votes.fingerprint(&fingerprint))
         PG_RETURN_NULL();
     PG_RETURN_INT64(int64(fingerprint));
+}
+
+// As in an aggregate, a feature that is NULL does not vote.
+Datum array_fingerprint(FunctionCallInfo fcinfo, const char* what, const auto& hash_of) {
+    if (PG_ARGISNULL(0))
+        PG_RETURN_NULL();
+    Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), what);
+    Elements weights = weight_elements(fcinfo, 1, features.count);
+    Votes votes;
+    features.each(
+        [&](int i, Datum feature) { votes.add(hash_of(feature), weight_of(weights, i)); });
+    return fingerprint_of(fcinfo, votes);
 }
 
 } // namespace
@@ -93,39 +96,23 @@ SIMHASH_FUNCTION(simhash_text) {
 SIMHASH_FUNCTION(simhash_of_text_array) {
     // Here, too, a wrong option is an error whatever the features are.
     HashKind hash = hash_argument(fcinfo, 2);
-    if (PG_ARGISNULL(0))
-        PG_RETURN_NULL();
-    Elements features = array_elements(PG_GETARG_ARRAYTYPE_P(0), "features");
-    return array_fingerprint(fcinfo, features,
+    return array_fingerprint(fcinfo, "features",
                              [hash](Datum feature) { return hash_server_text(hash, feature); });
 }
 
 // simhash_of(hashes bigint[], weights float8[]) -> bigint
 SIMHASH_FUNCTION(simhash_of_bigint_array) {
-    if (PG_ARGISNULL(0))
-        PG_RETURN_NULL();
-    Elements hashes = array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes");
-    return array_fingerprint(fcinfo, hashes,
+    return array_fingerprint(fcinfo, "hashes",
                              [](Datum hash) { return uint64_t(DatumGetInt64(hash)); });
 }
 
 // simhash(document tsvector) -> bigint. The weight of a lexeme is its number of positions, or 1
 // where it has none, as in a stripped tsvector.
 SIMHASH_FUNCTION(simhash_tsvector) {
-    TSVector document = PG_GETARG_TSVECTOR(0);
-    const WordEntry* lexemes = ARRPTR(document);
     Votes votes;
-    for (int i = 0; i < document->size; i++) {
-        // A tsvector has at most 1 MB of lexemes: the loop looks for no interrupts.
-        int positions = lexemes[i].haspos ? POSDATALEN(document, lexemes + i) : 0;
-        uint64_t hash =
-            hash_server_bytes(HashKind::kXxh3, STRPTR(document) + lexemes[i].pos, lexemes[i].len);
-        votes.add(hash, positions > 0 ? positions : 1);
-    }
-    uint64_t fingerprint;
-    if (!votes.fingerprint(&fingerprint))
-        PG_RETURN_NULL();
-    PG_RETURN_INT64(int64(fingerprint));
+    each_lexeme(PG_GETARG_TSVECTOR(0),
+                [&](uint64_t hash, int positions) { votes.add(hash, std::max(positions, 1)); });
+    return fingerprint_of(fcinfo, votes);
 }
 
 // ---- the aggregate ----
@@ -162,10 +149,7 @@ SIMHASH_FUNCTION(simhash_agg_combine) {
 
 SIMHASH_FUNCTION(simhash_agg_serialize) {
     aggregate_context(fcinfo);
-    bytea* bytes = static_cast<bytea*>(palloc(VARHDRSZ + sizeof(Votes)));
-    SET_VARSIZE(bytes, VARHDRSZ + sizeof(Votes));
-    memcpy(VARDATA(bytes), state_argument<Votes>(fcinfo, 0), sizeof(Votes));
-    PG_RETURN_BYTEA_P(bytes);
+    return bytea_of(state_argument<Votes>(fcinfo, 0), sizeof(Votes));
 }
 
 SIMHASH_FUNCTION(simhash_agg_deserialize) {
@@ -185,13 +169,53 @@ SIMHASH_FUNCTION(simhash_agg_deserialize) {
 
 SIMHASH_FUNCTION(simhash_agg_final) {
     aggregate_context(fcinfo);
-    uint64_t fingerprint;
-    if (PG_ARGISNULL(0) || !state_argument<Votes>(fcinfo, 0)->fingerprint(&fingerprint))
+    if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    PG_RETURN_INT64(int64(fingerprint));
+    return fingerprint_of(fcinfo, *state_argument<Votes>(fcinfo, 0));
 }
 
 // ---- features ----
+
+namespace {
+
+struct ListedFeature {
+    size_t begin;       // of the text, in FeatureList::texts
+    uint32_t bytes;     // of the text
+    uint32_t frequency; // at most UINT32_MAX
+};
+
+// A document's distinct features with their texts and frequencies, in order of first appearance: a
+// consumer of each_feature(). Features are identified by their 64-bit hash.
+class FeatureList {
+  public:
+    explicit FeatureList(Memory memory) : listed(memory), texts(memory), numbers_(1024, memory) {}
+
+    void feature(const uint8_t* text, size_t bytes) {
+        uint32_t number =
+            numbers_.add(hash_feature(HashKind::kXxh3, text, bytes), uint32_t(listed.size()));
+        if (number == listed.size()) {
+            listed.add({texts.size(), uint32_t(bytes), 0});
+            std::copy_n(text, bytes, texts.add_room(bytes));
+            texts.added(bytes);
+        }
+        uint32_t& frequency = listed[number].frequency;
+        frequency += frequency != UINT32_MAX;
+    }
+
+    void release() {
+        listed.release();
+        texts.release();
+        numbers_.release();
+    }
+
+    GrowingArray<ListedFeature> listed;
+    GrowingArray<uint8_t> texts;
+
+  private:
+    HashNumbers numbers_;
+};
+
+} // namespace
 
 // simhash_features(document text, features text, width integer) -> setof (feature text, frequency
 // integer)

@@ -22,11 +22,6 @@ namespace {
 constexpr int kHashDigits = 16;
 constexpr const char* kTypeName = "shingle_set";
 
-// Aligned and with a header of 4 bytes, as `hashes` must be at an address divisible by 8.
-ShingleSet* shingle_set_argument(FunctionCallInfo fcinfo, int argument) {
-    return reinterpret_cast<ShingleSet*>(PG_DETOAST_DATUM(PG_GETARG_DATUM(argument)));
-}
-
 // A value has less than 1 GB.
 constexpr size_t kMostHashes = (MaxAllocSize - offsetof(ShingleSet, hashes)) / sizeof(uint64);
 
@@ -132,8 +127,9 @@ bool is_shingle_set(Oid type) {
     return is_our_type(getBaseType(type), {"simhash_shingle_set_in", simhash_shingle_set_in});
 }
 
-const ShingleSet* datum_get_shingle_set(Datum value) {
-    return reinterpret_cast<const ShingleSet*>(PG_DETOAST_DATUM(value));
+ShingleSet* datum_get_shingle_set(Datum value) {
+    // Aligned and with a header of 4 bytes, as `hashes` must be at an address divisible by 8.
+    return reinterpret_cast<ShingleSet*>(PG_DETOAST_DATUM(value));
 }
 
 void check_comparable(ShingleKind a, ShingleKind b) {
@@ -162,7 +158,7 @@ SIMHASH_FUNCTION(simhash_shingle_set_in) {
 }
 
 SIMHASH_FUNCTION(simhash_shingle_set_out) {
-    PG_RETURN_CSTRING(print_shingle_set(shingle_set_argument(fcinfo, 0)));
+    PG_RETURN_CSTRING(print_shingle_set(datum_get_shingle_set(PG_GETARG_DATUM(0))));
 }
 
 // The binary form: features and width, 2 bytes each, then 8 bytes for each hash.
@@ -186,7 +182,7 @@ SIMHASH_FUNCTION(simhash_shingle_set_recv) {
 }
 
 SIMHASH_FUNCTION(simhash_shingle_set_send) {
-    const ShingleSet* set = shingle_set_argument(fcinfo, 0);
+    const ShingleSet* set = datum_get_shingle_set(PG_GETARG_DATUM(0));
     StringInfoData message;
     pq_begintypsend(&message);
     pq_sendint16(&message, set->features);
@@ -212,8 +208,8 @@ SIMHASH_FUNCTION(simhash_shingles) {
 
 // shingle_similarity(a shingle_set, b shingle_set) -> double precision
 SIMHASH_FUNCTION(simhash_shingle_similarity_shingle_set) {
-    ShingleSet* a = shingle_set_argument(fcinfo, 0);
-    ShingleSet* b = shingle_set_argument(fcinfo, 1);
+    ShingleSet* a = datum_get_shingle_set(PG_GETARG_DATUM(0));
+    ShingleSet* b = datum_get_shingle_set(PG_GETARG_DATUM(1));
     check_comparable(a->kind(), b->kind());
     double similarity;
     bool has_similarity = set_similarity(a->span(), b->span(), &similarity);

@@ -44,6 +44,6 @@ struct ShingleSet {
 bool is_shingle_set(Oid type);
 
 // The set of a value, out of line or compressed as it may be.
-const ShingleSet* datum_get_shingle_set(Datum value);
+ShingleSet* datum_get_shingle_set(Datum value);
 
 } // namespace simhash
