@@ -16,32 +16,6 @@
 
 namespace simhash {
 
-// Calls found(code_point, place of its row in the list) for each row.
-template <size_t length, typename Found>
-constexpr void each_row(const int32_t (&list)[length], Found found) {
-    uint32_t code_point = UINT32_MAX;
-    for (size_t at = 0; at < length; at++)
-        if (list[at] < 0) {
-            code_point += uint32_t(-list[at]);
-            found(code_point, at + 1);
-        }
-}
-
-constexpr uint32_t kRowPage = 64;         // code points
-constexpr uint32_t kBeyondRows = 0x30000; // no code point from here on has a row
-
-// Number of pages that have a row.
-template <size_t length>
-constexpr size_t row_pages(const int32_t (&list)[length]) {
-    size_t count = 0;
-    uint32_t last = UINT32_MAX;
-    each_row(list, [&](uint32_t code_point, size_t) {
-        count += code_point / kRowPage != last;
-        last = code_point / kRowPage;
-    });
-    return count;
-}
-
 // Length of the longest row.
 template <size_t length>
 constexpr size_t longest_row(const int32_t (&list)[length]) {
@@ -53,36 +27,41 @@ constexpr size_t longest_row(const int32_t (&list)[length]) {
     return longest;
 }
 
-template <size_t length, size_t pages>
+template <size_t length>
 class CodePointRows {
-    // Places are in 16 bits and numbers of pages in 8, so that both indexes stay small.
-    static_assert(length <= UINT16_MAX && pages <= UINT8_MAX);
+    static constexpr uint32_t kPage = 64;     // code points
+    static constexpr uint32_t kEnd = 0x30000; // no code point from here on has a row
+    static constexpr size_t kMostPages = 200; // with a row, and one that stands for all others
+    static_assert(length <= UINT16_MAX);
 
   public:
     explicit constexpr CodePointRows(const int32_t (&list)[length]) {
         std::copy(list, list + length, list_);
         // The last row, too, ends before a negative number.
         list_[length] = -1;
+        uint32_t code_point = UINT32_MAX;
         uint8_t last = 0;
-        each_row(list, [&](uint32_t code_point, size_t place) {
-            uint8_t& page = page_of_[code_point / kRowPage];
-            if (page == 0)
-                page = ++last;
-            place_of_[page][code_point % kRowPage] = uint16_t(place);
-        });
+        for (size_t at = 0; at < length; at++)
+            if (list[at] < 0) {
+                code_point += uint32_t(-list[at]);
+                uint8_t& page = page_of_[code_point / kPage];
+                if (page == 0)
+                    page = ++last;
+                place_of_[page][code_point % kPage] = uint16_t(at + 1);
+            }
     }
 
     // The code point's row, which ends before a negative number. Without a row, an empty one.
     constexpr const int32_t* of(uint32_t code_point) const {
-        if (code_point >= kBeyondRows)
+        if (code_point >= kEnd)
             return list_;
-        return list_ + place_of_[page_of_[code_point / kRowPage]][code_point % kRowPage];
+        return list_ + place_of_[page_of_[code_point / kPage]][code_point % kPage];
     }
 
   private:
-    // Page 0 stands for all pages without a row; place 0 has a negative number.
-    uint8_t page_of_[kBeyondRows / kRowPage]{};
-    uint16_t place_of_[1 + pages][kRowPage]{};
+    // Page 0 is that of all pages without a row; place 0 has a negative number.
+    uint8_t page_of_[kEnd / kPage]{};
+    uint16_t place_of_[kMostPages][kPage]{};
     int32_t list_[length + 1]{};
 };
 

@@ -7,20 +7,10 @@
 
 namespace simhash {
 
-bool FeatureCounts::add_to_full(uint64_t hash) {
-    // add() writes the next free entry in any case; here there is none.
-    for (uint32_t at = home(hash); index_[at] != 0; at = (at + 1) & (slots_ - 1))
-        if (features_[index_[at] - 1].hash == hash) {
-            features_[index_[at] - 1].frequency++;
-            return true;
-        }
-    return false;
-}
-
 void FeatureCounts::grow() {
     // Both arrays double, and keep a quarter of the slots filled at most.
     uint32_t new_slots = 2 * slots_;
-    auto* moved = allocate_array<FeatureCount>(memory_, new_slots / kSlotsPerFeature);
+    auto* moved = allocate_array<FeatureCount>(memory_, new_slots / kSlotsPerFeature + 1);
     memcpy(moved, features_, distinct_ * sizeof *moved);
     uint32_t kept = distinct_;
     release();

@@ -35,11 +35,9 @@ class FeatureCounts {
 
     // False if the section is full; the feature is then not added.
     bool add(uint64_t hash, const uint8_t* text, size_t bytes) {
-        if (distinct_ == room()) { // grows also if this feature is not new: another soon will be
-            if (distinct_ == kMaxDistinct)
-                return add_to_full(hash);
+        // Also if this feature is not new: another one soon will be.
+        if (distinct_ == room() && distinct_ < kMaxDistinct)
             grow();
-        }
         // A branch on whether the feature is new would be mispredicted. So the next free entry is
         // filled with it in any case, and an empty slot means that entry.
         features_[distinct_] = {hash, {0}, uint16_t(bytes), text[0]};
@@ -48,6 +46,8 @@ class FeatureCounts {
             at = (at + 1) & (slots_ - 1);
             entry = number_at(at);
         }
+        if (entry == kMaxDistinct) // the section is full, and the feature is new
+            return false;
         index_[at] = entry + 1;
         features_[entry].frequency++;
         distinct_ += entry == distinct_;
@@ -86,13 +86,12 @@ class FeatureCounts {
         return uint32_t(number) + (all_where_empty & (distinct_ + 1)) - 1;
     }
 
-    bool add_to_full(uint64_t hash);
     void grow();
 
     Memory memory_;
-    FeatureCount first_features_[kFirstSlots / kSlotsPerFeature];
+    FeatureCount first_features_[kFirstSlots / kSlotsPerFeature + 1];
     uint32_t first_index_[kFirstSlots];
-    FeatureCount* features_ = first_features_; // `distinct` of them, room for room()
+    FeatureCount* features_ = first_features_; // `distinct` of them, room for room() and a free one
     uint32_t* index_ = first_index_;           // numbers of features, from 1; 0: empty slot
     uint32_t slots_ = kFirstSlots;
     int shift_ = 64 - 11; // 64 - log2(slots)

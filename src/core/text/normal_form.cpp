@@ -2,7 +2,6 @@
 #include "core/text/unicode.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include "core/text/code_point_rows.hpp"
 
@@ -11,11 +10,9 @@ namespace {
 
 #include "core/text/normal_form.inc"
 
-#define ROWS_OF(list) CodePointRows<std::size(list), row_pages(list)>(list)
-constexpr auto kFormOf = ROWS_OF(kForms);
-constexpr auto kCombiningClassOf = ROWS_OF(kCombiningClasses);
-constexpr auto kCompositionsFrom = ROWS_OF(kCompositions);
-#undef ROWS_OF
+constexpr CodePointRows kFormOf(kForms);
+constexpr CodePointRows kCombiningClassOf(kCombiningClasses);
+constexpr CodePointRows kCompositionsFrom(kCompositions);
 
 // Hangul syllables: a leading consonant, a vowel, and 27 trailing consonants or none.
 // Their decompositions are computed (Unicode Standard, section 3.12), so the tables have none.

@@ -2,7 +2,6 @@
 #include "core/text/unicode.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace simhash {
@@ -12,52 +11,56 @@ namespace {
 constexpr uint32_t kClassRanges[] = {
 #include "core/text/unicode_classes.inc"
 };
-constexpr int kRanges = std::size(kClassRanges);
-constexpr uint32_t kPages = 0x1100; // of 256 code points
 
-// For each page the range that holds its first code point: a look-up searches one page's ranges.
-constexpr std::array<uint16_t, kPages + 1> first_ranges() {
-    std::array<uint16_t, kPages + 1> first{};
-    int range = 0;
-    for (uint32_t page = 0; page <= kPages; page++) {
-        while (range + 1 < kRanges && kClassRanges[range + 1] >> 8 <= page << 8)
-            range++;
-        first[page] = uint16_t(range);
+// The classes of pages of 256 code points. Pages of one class share a row, which has its number.
+// Most text is of the other ones: in most alphabets capital and small letters take turns.
+constexpr uint32_t kPage = 256, kPages = 0x110000 / kPage, kSharedRows = 32;
+
+// Number of pages of several classes.
+constexpr uint32_t mixed_pages() {
+    uint32_t count = 0, last = kPages;
+    for (uint32_t range : kClassRanges) {
+        uint32_t code_point = range >> 8, page = code_point / kPage;
+        if (code_point % kPage != 0 && page != last) {
+            count++;
+            last = page;
+        }
     }
-    return first;
+    return count;
 }
-constexpr auto kFirstRange = first_ranges();
 
-// The classes of the code points that UTF-8 writes in two bytes or one: those of most alphabets,
-// whose letters lie in many short ranges.
-constexpr uint32_t kTwoBytesEnd = 0x800;
-constexpr std::array<CharacterClass, kTwoBytesEnd> two_byte_classes() {
-    std::array<CharacterClass, kTwoBytesEnd> classes{};
-    int range = 0;
-    for (uint32_t code_point = 0; code_point < kTwoBytesEnd; code_point++) {
-        while (kClassRanges[range + 1] >> 8 <= code_point)
-            range++;
-        classes[code_point] = CharacterClass(kClassRanges[range]);
+struct ClassTable {
+    uint8_t row_of[kPages]{};
+    CharacterClass rows[kSharedRows + mixed_pages()][kPage]{};
+
+    constexpr ClassTable() {
+        uint32_t used = kSharedRows;
+        for (uint32_t row = 0; row < kSharedRows; row++)
+            std::fill_n(rows[row], kPage, CharacterClass(row));
+        for (const uint32_t* range = kClassRanges; range < std::end(kClassRanges); range++) {
+            uint32_t begin = *range >> 8;
+            uint32_t end = range + 1 < std::end(kClassRanges) ? range[1] >> 8 : kPages * kPage;
+            auto character = CharacterClass(*range);
+            while (begin < end) {
+                uint32_t page = begin / kPage, next = std::min(end, (page + 1) * kPage);
+                if (next - begin == kPage)
+                    row_of[page] = character;
+                else if (begin % kPage == 0)
+                    row_of[page] = uint8_t(used++);
+                if (next - begin < kPage)
+                    std::fill_n(rows[row_of[page]] + begin % kPage, next - begin, character);
+                begin = next;
+            }
+        }
     }
-    return classes;
-}
-constexpr auto kTwoByteClasses = two_byte_classes();
-
-constexpr bool continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+};
+static_assert(kSharedRows + mixed_pages() <= UINT8_MAX);
+constexpr ClassTable kClasses;
 
 } // namespace
 
 CharacterClass character_class(uint32_t code_point) {
-    if (code_point < kTwoBytesEnd)
-        return kTwoByteClasses[code_point];
-    if (code_point >= kPages << 8)
-        return kSeparator;
-    const uint32_t* first = kClassRanges + kFirstRange[code_point >> 8];
-    // From the range that holds the page's first code point to the one that holds the next page's.
-    const uint32_t* last = kClassRanges + kFirstRange[(code_point >> 8) + 1] + 1;
-    // Greater than any class of this code point: the range before the upper bound holds it.
-    uint32_t key = code_point << 8 | 0xFF;
-    return CharacterClass(*(std::upper_bound(first, last, key) - 1));
+    return kClasses.rows[kClasses.row_of[code_point / kPage]][code_point % kPage];
 }
 
 uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
@@ -71,7 +74,7 @@ uint32_t decode_utf8(const uint8_t*& at, const uint8_t* end) {
         return kInvalidCharacter;
     uint32_t code_point = lead & (0x3F >> more);
     for (int i = 0; i < more; i++) {
-        if (!continuation(at[i]))
+        if ((at[i] & 0xC0) != 0x80)
             return kInvalidCharacter;
         code_point = code_point << 6 | (at[i] & 0x3F);
     }

@@ -28,6 +28,7 @@ enum CharacterFlags : uint8_t {
 
 using CharacterClass = uint8_t;
 
+// Of a code point up to U+10FFFF.
 CharacterClass character_class(uint32_t code_point);
 
 constexpr CharacterKind kind_of_class(CharacterClass character) {
