@@ -1,8 +1,8 @@
 // Passages, runs of words that two texts have in common: shares_passage(), its operator &~~,
 // common_passages() and passage_hashes(). core/text/passages.hpp says which passages there are.
 #include <algorithm>
-#include <new>
 #include <numeric>
+#include <optional>
 
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document.hpp"
@@ -35,32 +35,25 @@ class WordsOfText {
     bool shares_with(const WordsOfText& other, size_t length) {
         if (length > size() || length > other.size())
             return false;
-        if (finder_ == nullptr || length != finder_length_) {
-            release_finder();
-            void* place = memory_.allocate(memory_.context, sizeof(RunFinder));
-            finder_ = new (place) RunFinder(words(), length, memory_, kPause);
+        if (!finder_ || length != finder_length_) {
+            if (finder_)
+                finder_->release();
+            finder_.emplace(words(), length, memory_, kPause);
             finder_length_ = length;
         }
         return finder_->has_run_of(other.words(), server_memory(), kPause);
     }
 
     void release() {
-        release_finder();
+        if (finder_)
+            finder_->release();
         hashes_.release();
     }
 
   private:
-    void release_finder() {
-        if (finder_ == nullptr)
-            return;
-        finder_->release();
-        memory_.release(memory_.context, finder_);
-        finder_ = nullptr;
-    }
-
     Memory memory_;
     WordHashes hashes_;
-    RunFinder* finder_ = nullptr;
+    std::optional<RunFinder> finder_;
     size_t finder_length_ = 0;
 };
 
