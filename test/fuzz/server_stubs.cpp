@@ -50,6 +50,15 @@ Allocation taken_out(const void* content) {
     return taken;
 }
 
+// A bit string of zeros.
+VarBit* allocate_bits(int count) {
+    size_t bytes = VARBITTOTALLEN(size_t(count));
+    auto* bits = static_cast<VarBit*>(memset(allocate(bytes, MaxAllocSize), 0, bytes));
+    SET_VARSIZE(bits, bytes);
+    VARBITLEN(bits) = count;
+    return bits;
+}
+
 // The text of a message, which nobody reads: the sanitizer sees what its arguments read.
 void format(const char* text, va_list arguments) {
     char message[1024];
@@ -166,6 +175,12 @@ MESSAGE_FUNCTION(errmsg_internal)
 MESSAGE_FUNCTION(errdetail)
 MESSAGE_FUNCTION(errhint)
 
+// ---- interrupts: there are none ----
+
+volatile sig_atomic_t InterruptPending = false;
+
+void ProcessInterrupts(void) { abort(); }
+
 // ---- memory ----
 
 MemoryContext CurrentMemoryContext = nullptr;
@@ -182,6 +197,13 @@ void* repalloc(void* memory, Size bytes) {
 }
 
 void pfree(void* memory) { free(taken_out(memory).begin); }
+
+char* pnstrdup(const char* text, Size length) {
+    length = strnlen(text, length);
+    char* copy = static_cast<char*>(palloc0(length + 1));
+    memcpy(copy, text, length);
+    return copy;
+}
 
 void* MemoryContextAlloc(MemoryContext, Size bytes) { return palloc(bytes); }
 
@@ -202,6 +224,44 @@ varlena* pg_detoast_datum_packed(varlena* value) { return value; }
 
 Datum DirectFunctionCall1Coll(PGFunction function, Oid, Datum argument) {
     return call(function, {argument});
+}
+
+Datum DirectFunctionCall3Coll(PGFunction function, Oid, Datum first, Datum second, Datum third) {
+    return call(function, {first, second, third});
+}
+
+// Only 0 and 1 are digits here.
+Datum varbit_in(PG_FUNCTION_ARGS) {
+    const char* digits = PG_GETARG_CSTRING(0);
+    int count = int(strlen(digits));
+    VarBit* bits = allocate_bits(count);
+    for (int i = 0; i < count; i++)
+        VARBITS(bits)[i / 8] |= bits8((digits[i] == '1') << (7 - i % 8));
+    PG_RETURN_VARBIT_P(bits);
+}
+
+Datum varbit_recv(PG_FUNCTION_ARGS) {
+    auto* message = reinterpret_cast<StringInfo>(PG_GETARG_POINTER(0));
+    int count = int(pq_getmsgint(message, 4));
+    if (count < 0 || count > VARBITMAXLEN)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+                        errmsg("invalid length in external bit string")));
+    int bytes = count / BITS_PER_BYTE + (count % BITS_PER_BYTE != 0);
+    const char* given = pq_getmsgbytes(message, bytes);
+    VarBit* bits = allocate_bits(count);
+    memcpy(VARBITS(bits), given, size_t(bytes));
+    if (bytes > 0) // bits after the last one are 0
+        VARBITS(bits)[bytes - 1] &= bits8(0xff << (-count & (BITS_PER_BYTE - 1)));
+    PG_RETURN_VARBIT_P(bits);
+}
+
+Datum varbit_send(PG_FUNCTION_ARGS) {
+    VarBit* bits = PG_GETARG_VARBIT_P(0);
+    StringInfoData message;
+    pq_begintypsend(&message);
+    pq_sendint32(&message, uint32(VARBITLEN(bits)));
+    pq_sendbytes(&message, reinterpret_cast<char*>(VARBITS(bits)), VARBITBYTES(bits));
+    PG_RETURN_BYTEA_P(pq_endtypsend(&message));
 }
 
 Datum bit_out(PG_FUNCTION_ARGS) {
