@@ -174,7 +174,8 @@ class NearLanes {
 
     void make_notes() {
         constexpr int kMostBits = 16; // 1 MB, which a processor's cache holds
-        note_bits_ = std::min(int(std::bit_width(sets_[0].models->size())), kMostBits);
+        // About ten slots for each lane, so that few are overwritten.
+        note_bits_ = std::min(int(std::bit_width(sets_[0].models->size())) + 3, kMostBits);
         size_t slots = size_t{1} << note_bits_;
         notes_ = allocate<LinkedLane>(CurrentMemoryContext, slots);
         std::fill_n(notes_, slots, LinkedLane{0, kNoRow});
