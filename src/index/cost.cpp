@@ -130,7 +130,7 @@ void add_clause(Estimate* path, int column, RestrictInfo* info) {
             path->searches *= std::max(1.0, path->entries / std::max(1.0, path->index->tuples));
     } else if (strategy == kEqual &&
                OidIsValid(get_opfamily_proc(family, right, right, kHashScope))) {
-        // ScopeReader decides likewise when the scan begins.
+        // read_scope() decides likewise when the scan begins.
         path->scope_known = bms_add_member(path->scope_known, column);
     }
 }

@@ -4,6 +4,7 @@
 #include "core/bits/code_lanes.hpp"
 #include "core/bits/fingerprint.hpp"
 #include "core/bits/sort.hpp"
+#include "server/growing.hpp"
 
 #include <algorithm>
 
@@ -97,19 +98,7 @@ LaneLayout lane_layout(Relation index) {
 }
 
 std::span<uint64_t> LaneList::resize(size_t count) {
-    // The room for the lanes of a very long value goes with the next one.
-    constexpr size_t kMostKept = 8192;
-    if (count > capacity_ || capacity_ > kMostKept) {
-        if (lanes_ != nullptr)
-            pfree(lanes_);
-        lanes_ = nullptr;
-        capacity_ = 0;
-        // An error in the allocation leaves no room, rather than room that is gone.
-        size_t capacity = std::max<size_t>(count, 1);
-        lanes_ =
-            static_cast<uint64_t*>(MemoryContextAllocHuge(memory_, capacity * sizeof(uint64_t)));
-        capacity_ = capacity;
-    }
+    make_room(memory_, &lanes_, &capacity_, count, 1);
     count_ = count;
     return all();
 }

@@ -41,6 +41,19 @@ bool can_hash_contents(Oid function, Oid type) {
         lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc);
 }
 
+// Returns the hash function for values of `type` that are compared with a column, or null if the
+// column's operator family has none. One of another type than the column's is kept in `other`.
+FmgrInfo* hash_function(Relation index, int column, Oid type, FmgrInfo* other) {
+    // InvalidOid: the check of an exclusion constraint leaves the type open.
+    if (type == InvalidOid || type == index->rd_opcintype[column])
+        return index_getprocinfo(index, AttrNumber(column + 1), kHashScope);
+    Oid function = get_opfamily_proc(index->rd_opfamily[column], type, type, kHashScope);
+    if (!OidIsValid(function))
+        return nullptr;
+    fmgr_info(function, other);
+    return other;
+}
+
 } // namespace
 
 bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,
@@ -65,47 +78,29 @@ bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull
     return true;
 }
 
-// Returns the hash function for values of `type` that are compared with a column, or nullptr if the
-// column's operator family has none.
-FmgrInfo* ScopeReader::hash_function(int column, Oid type) {
-    // InvalidOid: the check of an exclusion constraint leaves the type open.
-    if (type == InvalidOid || type == index_->rd_opcintype[column])
-        return index_getprocinfo(index_, AttrNumber(column + 1), kHashScope);
-    // A nested loop asks for the same one at each rescan.
-    if (type == other_type_ && column == other_column_)
-        return &other_function_;
-    Oid function = get_opfamily_proc(index_->rd_opfamily[column], type, type, kHashScope);
-    if (!OidIsValid(function))
-        return nullptr;
-    // It lasts as long as the reader, as FmgrInfo may keep memory.
-    fmgr_info_cxt(function, &other_function_, memory_);
-    other_type_ = type;
-    other_column_ = column;
-    return &other_function_;
-}
-
-KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
+KnownScope read_scope(Relation index, std::span<const ScanKeyData> keys) {
     // A hash function may copy a value that is passed by reference.
     std::optional<CallMemory> call_memory;
     KnownScope scope;
-    for (int i = kFirstScopeColumn; i <= scope_columns(index_); i++) {
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
         bool known = false;
         // The first condition that tells the value is enough. The server rechecks all of them.
-        for (int k = 0; k < count && !known; k++) {
-            const ScanKeyData& key = keys[k];
-            if (key.sk_attno != i + 1)
+        for (const ScanKeyData& key : keys) {
+            if (known || key.sk_attno != i + 1)
                 continue;
             if (key.sk_flags & SK_SEARCHNULL) {
                 scope.hash = add_null(scope.hash);
                 known = true;
             } else if (!(key.sk_flags & SK_ISNULL) && key.sk_strategy == kEqual) {
-                FmgrInfo* function = hash_function(i, key.sk_subtype);
-                known = function != nullptr;
-                if (!call_memory && !TupleDescAttr(RelationGetDescr(index_), i)->attbyval)
+                if (!call_memory && (!TupleDescAttr(RelationGetDescr(index), i)->attbyval ||
+                                     key.sk_subtype != index->rd_opcintype[i]))
                     call_memory.emplace();
+                FmgrInfo other;
+                FmgrInfo* function = hash_function(index, i, key.sk_subtype, &other);
+                known = function != nullptr;
                 if (known)
-                    scope.hash = add_value(scope.hash, function, index_->rd_indcollation[i],
-                                           key.sk_argument);
+                    scope.hash =
+                        add_value(scope.hash, function, index->rd_indcollation[i], key.sk_argument);
             }
         }
         // One column without a value leaves the whole scope open.
@@ -113,9 +108,9 @@ KnownScope ScopeReader::read(const ScanKeyData* keys, int count) {
     }
     // SK_ISNULL alone is a comparison with NULL, which no row meets. IS NULL and IS NOT NULL have
     // the flag, too.
-    for (int k = 0; k < count; k++)
-        scope.is_empty |= (keys[k].sk_flags & SK_ISNULL) != 0 &&
-                          (keys[k].sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)) == 0;
+    for (const ScanKeyData& key : keys)
+        scope.is_empty |=
+            (key.sk_flags & (SK_ISNULL | SK_SEARCHNULL | SK_SEARCHNOTNULL)) == SK_ISNULL;
     return scope;
 }
 

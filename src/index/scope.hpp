@@ -40,23 +40,7 @@ struct KnownScope {
 };
 
 // Reads the scope from scan keys: `column = value` and `column IS NULL` give a column's value.
-class ScopeReader {
-  public:
-    // `memory` must live as long as the reader.
-    ScopeReader(Relation index, MemoryContext memory) : index_(index), memory_(memory) {}
-
-    KnownScope read(const ScanKeyData* keys, int count);
-
-  private:
-    FmgrInfo* hash_function(int column, Oid type);
-
-    Relation index_;
-    MemoryContext memory_;
-    // The hash function of the last value of another type than its column's.
-    Oid other_type_ = InvalidOid;
-    int other_column_ = 0;
-    FmgrInfo other_function_;
-};
+KnownScope read_scope(Relation index, std::span<const ScanKeyData> keys);
 
 // Raises an error unless the columns of the scope can be hashed.
 void check_scope(Relation index);

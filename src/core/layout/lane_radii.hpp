@@ -54,12 +54,15 @@ class Thresholds {
     // costs cost(threshold).
     void add(int highest, const auto& cost) {
         int8_t* chosen = chosen_[count_++];
+        double costs[most_shares + 1];
+        for (int t = -1; t <= highest && t < shares_; t++)
+            costs[t + 1] = cost(t);
         // Downwards, so that least_[sum - ...] is still that of the items before.
         for (int sum = shares_; sum >= 0; sum--) {
             double least = kInfinite;
             chosen[sum] = -1;
             for (int t = -1; t <= highest && t < sum; t++)
-                if (double all = least_[sum - (t + 1)] + cost(t); all < least) {
+                if (double all = least_[sum - (t + 1)] + costs[t + 1]; all < least) {
                     least = all;
                     chosen[sum] = int8_t(t);
                 }

@@ -39,11 +39,8 @@ namespace simhash {
 namespace {
 
 constexpr int kBits = kFingerprintBits;
-constexpr double kInfinite = 1e300;
 
-// The cheapest prefix for each length of mask and threshold, computed on first use.
-// A shorter prefix has no more ranges to visit, and more candidates in them. Between both is the
-// cheapest.
+// What probes cost. They take the fingerprints for random.
 class Prices {
   public:
     Prices(double entries, const ProbeCosts& costs) : entries_(entries), costs_(costs) {}
@@ -52,7 +49,7 @@ class Prices {
         return ball_size(prefix_bits, threshold);
     }
     double candidates(int prefix_bits, int threshold) const {
-        // This takes the fingerprints for random: it is the share of prefixes within the threshold.
+        // The share of all prefixes that are within the threshold.
         return ball_share(prefix_bits, threshold) * entries_;
     }
     double cost(int prefix_bits, int threshold) const {
@@ -60,14 +57,15 @@ class Prices {
                candidates(prefix_bits, threshold) * costs_.candidate;
     }
 
-    // mask_bits: the longest prefix, 1..64. Infinite if the threshold admits every prefix.
-    double best_cost(int mask_bits, int threshold) {
-        fill(mask_bits);
-        return threshold < mask_bits ? cost_[mask_bits][threshold] : kInfinite;
-    }
-    int best_prefix(int mask_bits, int threshold) {
-        fill(mask_bits);
-        return prefix_[mask_bits][threshold];
+    // A shorter prefix has no more ranges to visit, and more candidates in them. Between both is
+    // the cheapest.
+    int best_prefix(int mask_bits, int threshold) const {
+        int best = mask_bits;
+        // A prefix of no more bits than the threshold would admit every key.
+        for (int prefix = mask_bits; prefix > threshold; prefix--)
+            if (cost(prefix, threshold) < cost(best, threshold))
+                best = prefix;
+        return best;
     }
 
     // For a probe that looks at slices. Its cost includes finding them.
@@ -89,27 +87,8 @@ class Prices {
     }
 
   private:
-    void fill(int mask_bits) {
-        if (filled_ >> (mask_bits - 1) & 1)
-            return;
-        filled_ |= uint64_t{1} << (mask_bits - 1);
-        for (int threshold = 0; threshold < mask_bits; threshold++) {
-            double best = kInfinite;
-            // A prefix of no more bits than the threshold would admit every key.
-            for (int prefix = mask_bits; prefix > threshold; prefix--)
-                if (double price = cost(prefix, threshold); price < best) {
-                    best = price;
-                    prefix_[mask_bits][threshold] = uint8_t(prefix);
-                }
-            cost_[mask_bits][threshold] = best;
-        }
-    }
-
     double entries_;
     ProbeCosts costs_;
-    uint64_t filled_ = 0; // bit n - 1: the row of mask length n
-    double cost_[kBits + 1][kBits];
-    uint8_t prefix_[kBits + 1][kBits];
 };
 
 // ---- candidates for the cheapest plan ----
@@ -186,7 +165,9 @@ class Planner {
         Thresholds<kMaxTables, kBits> thresholds(radius_ + 1);
         for (uint64_t rest = tables; rest != 0; rest &= rest - 1) {
             int bits = layout_.prefix_bits(std::countr_zero(rest));
-            thresholds.add(bits - 1, [&](int t) { return t < 0 ? 0 : prices_.best_cost(bits, t); });
+            thresholds.add(bits - 1, [&](int t) {
+                return t < 0 ? 0 : prices_.cost(prices_.best_prefix(bits, t), t);
+            });
         }
         if (!thresholds.are_found())
             return;

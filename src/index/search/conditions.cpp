@@ -29,20 +29,18 @@ std::span<uint64_t> allocate_lanes(int count) {
 } // namespace
 
 Conditions::Conditions(Relation index, int key_count, int order_by_count)
-    : index_(index), scopes_(index, CurrentMemoryContext), computes_lanes_(computes_lanes(index)),
-      has_scope_(scope_columns(index) > 0), lanes_(lane_layout(index)), value_(lanes_),
-      balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
-      center_(allocate_lanes(lanes_.count > 1 ? lanes_.count : 0)), common_(lanes_),
+    : index_(index), computes_lanes_(computes_lanes(index)), lanes_(lane_layout(index)),
+      value_(lanes_), balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
+      center_(allocate_lanes(lanes_.count)), common_(lanes_),
       target_(allocate_lanes(order_by_count > 0 ? lanes_.count : 0)) {}
 
 void Conditions::clear() {
     // Without conditions a scan returns all rows.
     want_fingerprints_ = want_nulls_ = true;
-    scope_hash_ = 0;
     ball_count_ = 0;
     is_ordered_ = false;
     radius_ = kEverywhere;
-    has_common_ = false;
+    common_.resize(0);
 }
 
 void Conditions::add_ball(const Ball& ball) {
@@ -70,10 +68,8 @@ void Conditions::add_common(std::span<const uint64_t> lanes) {
     want_nulls_ = false;
     // The scan looks up the lanes of the condition that has the fewest. The server compares rows
     // with the others.
-    if (has_common_ && common_.all().size() <= lanes.size())
-        return;
-    std::copy(lanes.begin(), lanes.end(), common_.resize(lanes.size()).begin());
-    has_common_ = true;
+    if (common_.all().empty() || lanes.size() < common_.all().size())
+        std::copy(lanes.begin(), lanes.end(), common_.resize(lanes.size()).begin());
 }
 
 // Adds the condition that rows lie within `radius` of a value.
@@ -217,31 +213,33 @@ void Conditions::apply(const KnownScope& scope) {
     if (!scope.is_known) {
         ball_count_ = 0;
         radius_ = kEverywhere;
-        has_common_ = false;
+        common_.resize(0);
     }
-    scope_hash_ = scope.hash;
     for (size_t i = 0; i < ball_count_; i++)
         balls_[i].center ^= scope.hash;
     for (uint64_t& lane : center_)
         lane ^= scope.hash;
     for (uint64_t& lane : target_)
         lane ^= scope.hash;
+    if (lanes_vary())
+        common_.store(scope.hash);
 }
 
 void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKeyData> order_bys) {
     clear();
     for (const ScanKeyData& key : keys)
-        if (key.sk_attno == 1) // ScopeReader reads the keys of the scope
+        if (key.sk_attno == 1) // read_scope() reads the keys of the scope
             read_key(key);
     // The smallest ball comes first, because the scan searches that one. The others only filter.
     std::sort(balls_, balls_ + ball_count_,
               [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
     read_order(order_bys);
-    if (has_scope_)
-        // This comes last, because it moves all that was read into the scope.
-        apply(scopes_.read(keys.data(), int(keys.size())));
-    if (has_common_)
-        common_.store(scope_hash_);
+    // This comes after the others, because it moves all that was read into the scope.
+    apply(scope_columns(index_) > 0 ? read_scope(index_, keys) : KnownScope{});
+    if (ball_count_ > 0) {
+        center_[0] = balls_[0].center;
+        radius_.bits = balls_[0].radius;
+    }
 }
 
 } // namespace simhash

@@ -24,11 +24,11 @@ class Conditions {
 
     // Of values of one lane: rows must lie in all of these balls; the first is the smallest.
     std::span<const Ball> balls() const { return {balls_, ball_count_}; }
-    // Of values of several lanes: rows lie within radius() of the value with these lanes.
+    // Rows lie within radius() of the value with these lanes; of one lane, in others() too.
     std::span<const uint64_t> center() const { return center_; }
     const ValueRadius& radius() const { return radius_; }
+    std::span<const Ball> others() const { return {balls_ + 1, ball_count_ - (ball_count_ > 0)}; }
     // Of values of any number of lanes: rows must have one of common_lanes(), if there are any.
-    bool has_common_lanes() const { return has_common_; }
     std::span<const uint64_t> common_lanes() const { return common_.all(); }
     bool has_radius() const { return radius_.bits != kEverywhere.bits; }
 
@@ -55,9 +55,7 @@ class Conditions {
     BallKind kind_of_ball(Oid type);
 
     Relation index_;
-    ScopeReader scopes_;
     const bool computes_lanes_;
-    const bool has_scope_;
     const LaneLayout lanes_;
     LaneList value_; // of the last value that was read
 
@@ -66,14 +64,12 @@ class Conditions {
     BallKind ball_kind_ = BallKind::kOfLane;
 
     bool want_fingerprints_ = true, want_nulls_ = true;
-    uint64_t scope_hash_ = 0;
     Ball* balls_; // [ball_count_]
     size_t ball_count_ = 0;
-    std::span<uint64_t> center_; // of several lanes
+    std::span<uint64_t> center_;
     static constexpr ValueRadius kEverywhere = {LaneRule::kSum, kMaxLanes* kFingerprintBits};
     ValueRadius radius_ = kEverywhere;
     LaneList common_;
-    bool has_common_ = false;
     std::span<uint64_t> target_;
     bool is_ordered_ = false; // target_ is set
 };

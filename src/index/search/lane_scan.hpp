@@ -14,16 +14,14 @@ struct LaneScan {
     // Of the first lane, or of another one. The arguments are those of SearchedIndex.
     template <typename... Arguments>
     explicit LaneScan(const Arguments&... arguments)
-        : index(arguments...), matches(&index), probes(&index, &matches), postings(&index),
-          within(&index, &matches, &probes, &postings),
-          nearest(&index, &matches, &probes, &postings) {}
+        : index(arguments...), matches(&index), postings(&index),
+          within(&index, &matches, &postings), nearest(&index, &matches, &postings) {}
     // The parts have each other's addresses.
     LaneScan(const LaneScan&) = delete;
     LaneScan& operator=(const LaneScan&) = delete;
 
     SearchedIndex index;
     Matches matches;
-    Probes probes;
     PostingReader postings;
     WithinScan within; // within and nearest use the members above; one of them runs at a time
     NearestScan nearest;

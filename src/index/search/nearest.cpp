@@ -87,9 +87,9 @@ bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
         searched_ = nullptr;
         searched_radius_ = far_radius;
     }
-    probes_->start(plan, filter(far_radius), searched_);
+    matches_->start(plan, filter(far_radius), searched_);
     searched_ = plan;
-    if (!probes_->collect(false))
+    if (!matches_->collect(false))
         return false;
     matches_->sort_by_distance(target_, radius_);
     return true;
@@ -105,8 +105,8 @@ bool NearestScan::begin_stage_elsewhere() {
     if (plan->read_all)
         return false;
     matches_->clear();
-    probes_->start(plan, {balls_[0], kNoRadius, balls_.subspan(1)});
-    if (!probes_->collect(false))
+    matches_->start(plan, {balls_[0], kNoRadius, balls_.subspan(1)});
+    if (!matches_->collect(false))
         return false;
     matches_->sort_by_distance(target_);
     step_ = Step::kStage;
@@ -225,18 +225,6 @@ void NearestScan::start(uint64_t target, std::span<const Ball> balls, int first_
         radius_ = greatest_radius_;
         matches_->clear();
     }
-}
-
-NearestScan::Progress NearestScan::go_on() {
-    if (postings_->next_leaf())
-        return Progress::kLoaded;
-    return begin_next() ? Progress::kSearched : Progress::kEnded;
-}
-
-bool NearestScan::next_leaf() {
-    for (;;)
-        if (Progress progress = go_on(); progress != Progress::kSearched)
-            return progress == Progress::kLoaded;
 }
 
 int NearestScan::frontier() const {

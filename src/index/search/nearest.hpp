@@ -23,30 +23,23 @@
 // one stage is enough: it sorts the fingerprints in that ball by distance from the target.
 #pragma once
 
+#include "index/search/matches.hpp"
 #include "index/search/posting_reader.hpp"
-#include "index/search/probes.hpp"
 
 namespace simhash {
 
 class NearestScan {
   public:
-    NearestScan(SearchedIndex* index, Matches* matches, Probes* probes, PostingReader* postings)
-        : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
+    NearestScan(SearchedIndex* index, Matches* matches, PostingReader* postings)
+        : index_(index), matches_(matches), postings_(postings) {}
 
     // Begins a scan that returns rows in order of the distance from the target. The rows lie in all
     // `balls`, of which the first is the smallest. The first stage has the layout's radius, or
     // `first_radius` if that is smaller.
     void start(uint64_t target, std::span<const Ball> balls, int first_radius = kFingerprintBits);
-    // Loads the postings of the next leaf, all at one distance. Returns false at the end.
-    bool next_leaf();
-
-    enum class Progress {
-        kLoaded,   // the postings of a leaf are loaded
-        kSearched, // a stage was searched, or a match is about to be looked up
-        kEnded,    // all rows were returned
-    };
-    // Takes one step towards the next leaf. Expects that the loaded postings were taken.
-    Progress go_on();
+    // Takes one step towards the next leaf, and loads its postings, which are all at one distance,
+    // frontier(), or none yet. Returns false at the end. Expects that the loaded ones were taken.
+    bool go_on() { return postings_->next_leaf() || begin_next(); }
     // No row that was not returned yet is nearer than this.
     int frontier() const;
     // True when the next step is in a pass over the posting table, or costs about as much.
@@ -76,7 +69,6 @@ class NearestScan {
 
     SearchedIndex* index_;
     Matches* matches_;
-    Probes* probes_;
     PostingReader* postings_;
     uint64_t target_ = 0;
     std::span<const Ball> balls_;

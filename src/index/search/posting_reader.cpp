@@ -6,8 +6,6 @@
 namespace simhash {
 namespace {
 
-constexpr int kMinCapacity = 64;
-
 // Copies the postings that the filter takes from a leaf to `yield`, and returns their number.
 // Expects the leaf locked.
 int read_postings(const LeafCursor& cursor, const LeafReader& reader, const Filter& filter,
@@ -53,22 +51,9 @@ void PostingReader::stop() {
     cursor_.end();
 }
 
-// Makes room for as many postings. No leaf is locked by now, so this may allocate.
-void PostingReader::make_room(int count) {
-    if (count > capacity_) {
-        if (postings_ != nullptr)
-            pfree(postings_);
-        postings_ = nullptr;
-        capacity_ = std::max(count, kMinCapacity);
-        postings_ =
-            static_cast<Entry*>(MemoryContextAlloc(index_->memory(), capacity_ * sizeof(Entry)));
-    }
-    count_ = count;
-}
-
 void PostingReader::load(std::span<const uint64_t> tids) {
     stop();
-    make_room(int(tids.size()));
+    resize(tids.size());
     std::transform(tids.begin(), tids.end(), postings_, [](uint64_t tid) { return Entry{0, tid}; });
 }
 
@@ -96,7 +81,8 @@ bool PostingReader::next_leaf() {
         if (cursor_.is_among_postings() && !filter_.matches(cursor_.position().key))
             cursor_.pass_key();
         if (count > 0) {
-            make_room(count);
+            // No leaf is locked by now, so this may allocate.
+            resize(size_t(count));
             std::copy_n(index_->yield()->postings, count, postings_);
             return true;
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "index/search/searched_index.hpp"
+#include "server/growing.hpp"
 
 #include <algorithm>
 
@@ -41,7 +42,10 @@ class PostingReader {
 
   private:
     void release();
-    void make_room(int count);
+    void resize(size_t count) {
+        make_room(index_->memory(), &postings_, &capacity_, count);
+        count_ = int(count);
+    }
 
     SearchedIndex* index_;
     LeafCursor cursor_;
@@ -49,7 +53,8 @@ class PostingReader {
     bool begun_ = false;
     Buffer pinned_ = InvalidBuffer;
     Entry* postings_ = nullptr; // [capacity_]
-    int count_ = 0, capacity_ = 0, next_ = 0;
+    size_t capacity_ = 0;
+    int count_ = 0, next_ = 0;
 };
 
 } // namespace simhash

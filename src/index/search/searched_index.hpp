@@ -18,6 +18,7 @@ struct LeafYield {
     LeafReader::Hit hits[LeafReader::kHitRoom];
     Entry postings[kMaxLeafEntries];
     uint64_t fingerprints[kMaxLeafEntries];
+    uint8_t distances[kMaxLeafEntries]; // of the postings
 };
 
 class SearchedIndex {

@@ -18,7 +18,7 @@ static_assert(kMaxTid >> kTidBits == 0);
 
 // Calls visit(TID, distance) for all postings of a lane.
 void WholeDistances::visit_postings(size_t lane, const auto& visit) {
-    SearchedIndex& index = lanes_[lane]->index;
+    SearchedIndex& index = lanes_[lane].index;
     Entry* postings = index.yield()->postings;
     for (LeafCursor cursor = index.all_postings(); !cursor.at_end();) {
         CHECK_FOR_INTERRUPTS();
@@ -29,12 +29,12 @@ void WholeDistances::visit_postings(size_t lane, const auto& visit) {
         count += reader.decode_tail(postings + count);
         cursor.go_on();
         cursor.release();
-        put_distances({postings, size_t(count)}, centers_[lane], leaf_distances_);
+        put_distances({postings, size_t(count)}, centers_[lane], index.yield()->distances);
         for (int i = 0; i < count; i++)
             // An entry before the position is done: the leaf may have taken over the range of an
             // unlinked one. No row has an impossible TID, which a damaged page may hold.
             if (postings[i] >= position && tid_is_possible(postings[i].tid))
-                visit(postings[i].tid, leaf_distances_[i]);
+                visit(postings[i].tid, index.yield()->distances[i]);
     }
 }
 
@@ -46,7 +46,7 @@ void WholeDistances::find_extent() {
         offsets_ = std::max(offsets_, tid & 0xffff);
     });
     // A damaged page may hold TIDs far behind the table's end, where the snapshot sees no row.
-    if (Relation heap = lanes_[0]->index.heap)
+    if (Relation heap = lanes_[0].index.heap)
         blocks_ = std::min<uint64_t>(blocks_, RelationGetNumberOfBlocks(heap));
     size_t bytes_of_block = std::max<uint64_t>(offsets_, 1) * sizeof(*sums_);
     // One block is the least, however little memory there is.
@@ -55,7 +55,7 @@ void WholeDistances::find_extent() {
     if (sums_ != nullptr)
         pfree(sums_);
     sums_ = static_cast<uint16_t*>(
-        MemoryContextAllocHuge(lanes_[0]->index.memory(), part_blocks_ * bytes_of_block));
+        MemoryContextAllocHuge(lanes_[0].index.memory(), part_blocks_ * bytes_of_block));
     holds_all_ = false;
 }
 
@@ -111,7 +111,7 @@ void WholeDistances::gather() {
         visit_rows([&](int distance, uint64_t tid) {
             if (distance <= done_ || distance > last)
                 return;
-            make_room(lanes_[0]->index.memory(), &gathered_, &gathered_capacity_,
+            make_room(lanes_[0].index.memory(), &gathered_, &gathered_capacity_,
                       gathered_count_ + 1, kFirstRows);
             gathered_[gathered_count_++] = uint64_t(distance) << kTidBits | tid;
         });
@@ -132,7 +132,7 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
     find_extent();
     if (rows_at_ == nullptr)
         rows_at_ = static_cast<uint64_t*>(
-            MemoryContextAlloc(lanes_[0]->index.memory(), (kMaxDistance + 1) * sizeof(uint64_t)));
+            MemoryContextAlloc(lanes_[0].index.memory(), (kMaxDistance + 1) * sizeof(uint64_t)));
     std::fill_n(rows_at_, kMaxDistance + 1, 0);
     // These counts tell later which distances are worth a pass.
     visit_rows([&](int distance, uint64_t) { rows_at_[distance]++; });

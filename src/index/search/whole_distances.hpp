@@ -18,7 +18,7 @@ namespace simhash {
 class WholeDistances {
   public:
     // `lanes` has the scans of all lanes.
-    explicit WholeDistances(std::span<LaneScan*> lanes) : lanes_(lanes) {}
+    explicit WholeDistances(std::span<LaneScan> lanes) : lanes_(lanes) {}
 
     // Begins with the distances from the value whose lanes are `centers`. Leaves out the rows in
     // `seen` and those beyond `greatest`.
@@ -42,9 +42,8 @@ class WholeDistances {
     void visit_rows(const auto& visit);
     void gather();
 
-    std::span<LaneScan*> lanes_;
+    std::span<LaneScan> lanes_;
     std::span<const uint64_t> centers_;
-    uint8_t leaf_distances_[kMaxLeafEntries]; // of the postings of one leaf
     const SeenRows* seen_ = nullptr;
     int greatest_ = kNoRadius;
 

@@ -11,7 +11,7 @@ void WithinScan::start(Ball ball, std::span<const Ball> others, size_t few) {
     filter_ = {ball, kNoRadius, others};
     step_ = Step::kProbePostings;
     matches_->clear();
-    probes_->start(plan_, filter_);
+    matches_->start(plan_, filter_);
     // A plan that reads everything has no probes: this range is the only one.
     if (plan_->read_all)
         postings_->start(index_->all_postings(), filter_);
@@ -34,16 +34,13 @@ void WithinScan::begin_rest() {
 bool WithinScan::begin_next() {
     switch (step_) {
     case Step::kProbePostings:
-        if (const LeafCursor* range = probes_->current();
-            loaded_ <= few_ && range != nullptr && probes_->current_has_postings()) {
+        if (const LeafCursor* range = loaded_ <= few_ ? matches_->take_postings() : nullptr) {
             postings_->start(*range, filter_);
-            // postings_ has a copy of the range from here on.
-            probes_->pass();
             return true;
         }
         // The other tables hold no TIDs, so their matches have to be looked up. We collect all of
         // them first: if they do not fit, one pass replaces all look-ups.
-        if (!probes_->collect(true)) {
+        if (!matches_->collect(true)) {
             begin_rest();
             return true;
         }

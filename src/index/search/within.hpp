@@ -5,15 +5,15 @@
 // the caller can choose a smaller radius.
 #pragma once
 
+#include "index/search/matches.hpp"
 #include "index/search/posting_reader.hpp"
-#include "index/search/probes.hpp"
 
 namespace simhash {
 
 class WithinScan {
   public:
-    WithinScan(SearchedIndex* index, Matches* matches, Probes* probes, PostingReader* postings)
-        : index_(index), matches_(matches), probes_(probes), postings_(postings) {}
+    WithinScan(SearchedIndex* index, Matches* matches, PostingReader* postings)
+        : index_(index), matches_(matches), postings_(postings) {}
 
     // Begins a scan of all rows that lie in `ball` and in all `others`. If it finds more than `few`
     // matches, it holds them back.
@@ -34,7 +34,6 @@ class WithinScan {
 
     SearchedIndex* index_;
     Matches* matches_;
-    Probes* probes_;
     PostingReader* postings_;
     const ProbePlan* plan_ = nullptr;
     size_t few_ = SIZE_MAX, loaded_ = 0;

@@ -16,7 +16,7 @@ struct IndexCache {
     Layout layout;
 
     // Plans of the last queries. The lanes of a value are first searched within two radii at most,
-    // and may be within three more (WideScan::share_again()).
+    // and may be within three more (Search::share_again()).
     CachedPlan plans[5];
     unsigned next_plan; // the place that the next one takes
 };

@@ -1,0 +1,337 @@
+// Finds the rows that conditions ask for. See the header.
+#include "index/search/search.hpp"
+
+#include "core/layout/lane_radii.hpp"
+
+#include <algorithm>
+
+namespace simhash {
+namespace {
+
+// A lane with more matches than this holds them back. So many cost about as much as a search of one
+// lane within one more bit.
+constexpr size_t kFewOfLane = 32;
+// What a match costs, in the unit of a plan's cost: it is looked up, and its row compared.
+constexpr double kMatchCost = 3;
+// Within one more bit a lane is expected to have so many times the matches.
+constexpr double kMatchGrowth = 4;
+// The greatest number of bits by which a lane's radius grows: each takes more ranges than the last.
+constexpr int kMostMoreBits = 3;
+
+} // namespace
+
+// ---- Within a radius ----
+
+// The radius within which a lane is searched first.
+int Search::share(size_t lane) const {
+    return saturate_radius(lane_radius(radius(), int(lanes_.size()), int(lane)));
+}
+
+// True where every lane is searched, and the radius may be shared out to them in another way.
+bool Search::may_share_again() const {
+    return lanes_.size() > 1 && radius().rule == LaneRule::kSum &&
+           radius().bits >= int(lanes_.size());
+}
+
+// Begins to search the lane whose turn it is.
+void Search::start_lane() {
+    size_t few = may_share_again() && !is_shared_again_ ? kFewOfLane : SIZE_MAX;
+    lanes_[lane_].within.start({centers_[lane_], radii_[lane_]}, conditions_.others(), few);
+}
+
+// Goes on with the next lane. Returns false if there is none.
+bool Search::next_lane() {
+    if (!is_shared_again_) {
+        // Where distances add up, and radius + 1 is less than the number of lanes, the last lanes
+        // are not searched.
+        if (++lane_ < lanes_.size() && radii_[lane_] >= 0) {
+            start_lane();
+            return true;
+        }
+        lane_ = 0;
+        if (!share_again())
+            return false;
+    } else {
+        lane_++;
+    }
+    for (; lane_ < lanes_.size(); lane_++) {
+        WithinScan& within = lanes_[lane_].within;
+        if (radii_[lane_] > share(lane_)) {
+            start_lane();
+            return true;
+        }
+        if (within.is_holding()) {
+            within.release(radii_[lane_]);
+            return true;
+        }
+    }
+    lane_ = 0;
+    return false;
+}
+
+// Shares the radius out again, now that the lanes' matches are known, if some are held back.
+// Returns false if none is.
+bool Search::share_again() {
+    if (std::none_of(lanes_.begin(), lanes_.end(),
+                     [](const LaneScan& lane) { return lane.within.is_holding(); }))
+        return false;
+    is_shared_again_ = true;
+    Thresholds<kMaxLanes, kMaxLanes * kFingerprintBits> thresholds(radius().bits + 1);
+    for (size_t i = 0; i < lanes_.size(); i++) {
+        LaneScan& lane = lanes_[i];
+        // By radius + 1: what is left to do. The rows of a lane that holds nothing were returned.
+        double costs[kFingerprintBits + 2] = {};
+        if (lane.within.is_holding())
+            for (uint64_t match : lane.matches.all())
+                costs[hamming_distance(match, centers_[i]) + 1] += kMatchCost;
+        int radius = radii_[i], greatest = std::min(radius + kMostMoreBits, kFingerprintBits);
+        for (int t = 0; t <= radius; t++)
+            costs[t + 1] += costs[t];
+        double matches = costs[radius + 1] + kMatchCost * double(lane.within.loaded() + 1);
+        for (int t = radius + 1; t <= greatest; t++) {
+            matches *= kMatchGrowth;
+            costs[t + 1] = lane.index.plan_for(t)->cost + matches;
+        }
+        thresholds.add(greatest, [&costs](int t) { return costs[t + 1]; });
+    }
+    for (size_t i = lanes_.size(); i-- > 0;)
+        radii_[i] = thresholds.take_last();
+    return true;
+}
+
+// Begins to search one lane after the other.
+void Search::begin_lanes() {
+    step_ = Step::kLanes;
+    is_shared_again_ = false;
+    for (size_t i = 0; i < lanes_.size(); i++)
+        radii_[i] = share(i);
+    lane_ = 0;
+    start_lane();
+}
+
+// Begins to read every row that was not returned yet.
+void Search::begin_everything() {
+    step_ = Step::kEverything;
+    postings()->stop();
+    lane_ = 0;
+    // Where distances add up, a row within the radius differs in its first lane by no more than
+    // that. Where any lane decides, the first one tells nothing.
+    Ball ball = {centers_[0], saturate_radius(radius().bits)};
+    postings()->start(lanes_[0].index.all_postings(),
+                      radius().rule == LaneRule::kSum ? Filter{ball} : kEverything);
+}
+
+void Search::begin_within() {
+    centers_ = conditions_.center();
+    if (radius().rule == LaneRule::kSum &&
+        one_pass_is_cheaper(first_plan(), radius().bits, int(lanes_.size())))
+        begin_everything();
+    else
+        begin_lanes();
+}
+
+// Drops the loaded rows that were loaded before. Returns false if none is left.
+bool Search::drop_seen() {
+    if (remembers_)
+        postings()->keep_if([this](const Entry& posting) { return seen_.add(posting.tid); });
+    return !postings()->is_empty();
+}
+
+// Loads the next rows of the lane whose turn it is, or of the next one.
+bool Search::next_of_lanes() {
+    for (;;) {
+        // What was returned so far is in seen_, and the pass leaves it out.
+        if (seen_.is_full()) {
+            begin_everything();
+            return next_of_everything();
+        }
+        if (lanes_[lane_].within.next_leaf()) {
+            if (drop_seen())
+                return true;
+        } else if (!next_lane()) {
+            return false;
+        }
+    }
+}
+
+// Loads the next rows of the pass.
+bool Search::next_of_everything() {
+    while (postings()->next_leaf()) {
+        // The pass meets each row once, so it adds none.
+        postings()->keep_if([this](const Entry& posting) { return !seen_.contains(posting.tid); });
+        if (!postings()->is_empty())
+            return true;
+    }
+    return false;
+}
+
+// ---- In order of distance ----
+
+void Search::begin_nearest() {
+    centers_ = conditions_.target();
+    // A small index: the first stages would be passes already.
+    if (lanes_.size() > 1 && lanes_[0].index.plan_for(lanes_[0].index.layout().radius)->read_all) {
+        begin_rest();
+        return;
+    }
+    step_ = Step::kNearest;
+    for (size_t i = 0; i < lanes_.size(); i++)
+        // Each of several lanes finds its nearest rows for itself: no condition on the value bounds
+        // one lane. When all have come up to their shares of the radius, the rows within it were
+        // found.
+        lanes_[i].nearest.start(centers_[i], conditions_.balls(), std::max(0, share(i)));
+}
+
+// Begins to return the rows that are left, where a lane cannot go on in order at a low cost. If the
+// radius is cheap to search, they come in no order, none nearer than the bound, and the server
+// sorts them.
+void Search::begin_rest() {
+    stop();
+    if (sums_are_cheaper(first_plan())) {
+        step_ = Step::kDistances;
+        distances_.start(centers_, radius().bits, &seen_);
+    } else {
+        begin_lanes();
+    }
+}
+
+// Computes the bound, and gives the turn to the lane that has come least far.
+void Search::choose_lane() {
+    // Each lane's scan has returned all rows nearer in that lane than its frontier.
+    int least = INT_MAX, sum = 0;
+    for (size_t i = 0; i < lanes_.size(); i++) {
+        int frontier = lanes_[i].nearest.frontier();
+        sum += frontier;
+        if (frontier < least) {
+            least = frontier;
+            lane_ = i;
+        }
+    }
+    // The bound must never fall: the server has relied on it for the rows before.
+    bound_ = std::max(bound_, sum);
+}
+
+// Goes on with the lane that has come least far, until it has rows.
+bool Search::next_nearest() {
+    for (;;) {
+        CHECK_FOR_INTERRUPTS();
+        choose_lane();
+        NearestScan& nearest = lanes_[lane_].nearest;
+        if (lanes_.size() > 1) {
+            // Every row that is left lies beyond the radius.
+            if (bound_ > radius().bits)
+                return false;
+            if (nearest.is_at_pass() || seen_.is_full()) {
+                begin_rest();
+                return next_fingerprints();
+            }
+        }
+        if (!nearest.go_on())
+            return false;
+        if (drop_seen())
+            return true;
+    }
+}
+
+// Loads the rows at the next distance. None was returned before: they are left out of the sums.
+bool Search::next_distance() {
+    std::span<const uint64_t> tids = distances_.next();
+    if (tids.empty())
+        return false;
+    bound_ = std::max(bound_, distances_.distance());
+    postings()->load(tids);
+    return true;
+}
+
+// ---- Values of any number of lanes ----
+
+// Begins to look up the hashes of the query, or if it has none, to read all.
+void Search::begin_hashes() {
+    step_ = Step::kHashes;
+    Matches& matches = lanes_[0].matches;
+    matches.clear();
+    matches.append(conditions_.common_lanes());
+    if (matches.all_taken())
+        postings()->start(lanes_[0].index.all_postings(), kEverything);
+}
+
+bool Search::next_of_hashes() {
+    Matches& matches = lanes_[0].matches;
+    for (;;) {
+        while (postings()->next_leaf())
+            if (drop_seen())
+                return true;
+        if (matches.all_taken())
+            return false;
+        postings()->start(matches.take(), kEverything);
+    }
+}
+
+// ---- All ----
+
+void Search::start(bool may_repeat) {
+    lane_ = 0;
+    bound_ = 0;
+    seen_.clear();
+    remembers_ = !may_repeat && (lanes_.size() > 1 || conditions_.lanes_vary());
+    // If both are the same value, the rows within the radius are the first ones of the order.
+    auto is_same = [&] { return std::ranges::equal(conditions_.center(), conditions_.target()); };
+    if (!conditions_.want_fingerprints())
+        begin_nulls();
+    else if (conditions_.lanes_vary())
+        begin_hashes();
+    else if (conditions_.is_ordered() &&
+             (lanes_.size() == 1 || !conditions_.has_radius() || is_same()))
+        begin_nearest();
+    else
+        // Of an order, the rows within the radius of another value come in no order, and the server
+        // sorts them.
+        begin_within();
+}
+
+void Search::stop() {
+    for (LaneScan& lane : lanes_)
+        lane.postings.stop();
+}
+
+// Begins to read the rows without a fingerprint, if they are wanted.
+void Search::begin_nulls() {
+    stop();
+    step_ = conditions_.want_nulls() ? Step::kNulls : Step::kDone;
+    // All keys of the null table are 0, so one range has them all.
+    if (step_ == Step::kNulls)
+        postings()->start(LeafCursor(lanes_[lane_].index.null_table(), kAllKeys), kEverything);
+}
+
+bool Search::next_fingerprints() {
+    switch (step_) {
+    case Step::kLanes:
+        return next_of_lanes();
+    case Step::kEverything:
+        return next_of_everything();
+    case Step::kNearest:
+        return next_nearest();
+    case Step::kDistances:
+        return next_distance();
+    case Step::kHashes:
+        return next_of_hashes();
+    case Step::kNulls:
+    case Step::kDone:
+        return false;
+    }
+    pg_unreachable();
+}
+
+bool Search::next_leaf() {
+    if (step_ != Step::kNulls && step_ != Step::kDone) {
+        if (next_fingerprints())
+            return true;
+        begin_nulls();
+    }
+    if (step_ == Step::kNulls && postings()->next_leaf())
+        return true;
+    step_ = Step::kDone;
+    return false;
+}
+
+} // namespace simhash
