@@ -55,13 +55,20 @@ constexpr double kPassGrowth = 16;
 
 // ---- options.cpp ----
 
+// The storage parameters, as the server keeps them.
+struct Options {
+    int32 varlena_header;
+    int radius;
+    int tables; // -1: the default, min(radius + 1, 4)
+    int fillfactor;
+};
+
 bytea* index_options(Datum options, bool validate);
 // Registers the options with the server, once, when the library is loaded.
 void define_options();
 // These return what an index is to be built with: its options, or the defaults of those not set.
 Layout layout_of_options(Relation index); // expects that check_first_column() raised no error
 struct LaneLayout;
-struct Options;
 Layout layout_of_lanes(const LaneLayout& lanes, const Options* options); // null: the defaults
 int fillfactor_of_options(Relation index);
 

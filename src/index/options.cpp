@@ -6,13 +6,6 @@
 
 namespace simhash {
 
-struct Options {
-    int32 varlena_header;
-    int radius;
-    int tables; // -1: the default, min(radius + 1, 4)
-    int fillfactor;
-};
-
 namespace {
 
 relopt_kind option_kind;
