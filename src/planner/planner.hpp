@@ -1,5 +1,5 @@
-// What the planner's files share: rewriting.cpp between the planner's hook and its expressions, and
-// the estimates of rows.
+// What the planner's files share: the rewriting of conditions, the hook that calls it, and the
+// estimates of rows.
 #pragma once
 
 #include "server/expressions.hpp"

@@ -18,11 +18,53 @@
 #include "values/hamming_space.hpp"
 #include "values/objects.hpp"
 
+#include <utility>
+
 using namespace simhash;
 
 namespace {
 
 const Const* similarity_constant(const Node* node) { return constant_of_type(node, FLOAT8OID); }
+
+// ---- distances ----
+
+// The number of a column of one table in the query itself; 0 for any other expression.
+AttrNumber column_number(const Node* side, int* table) {
+    // A cast from bit varying to bit does not change the bytes.
+    while (IsA(side, RelabelType))
+        side = reinterpret_cast<const Node*>(reinterpret_cast<const RelabelType*>(side)->arg);
+    auto* column = reinterpret_cast<const Var*>(side);
+    if (!IsA(side, Var) || column->varlevelsup > 0)
+        return 0;
+    *table = column->varno;
+    return column->varattno;
+}
+
+// Whether the sides of a distance change places. The server compares expressions as they stand, so
+// an index or statistics on (fp <~> 5) and (a <~> b) serve 5 <~> fp and b <~> a, too.
+bool is_turned_round(Node* left, Node* right) {
+    if (!contain_var_clause(left))
+        return contain_var_clause(right);
+    int left_table = 0, right_table = 0;
+    AttrNumber a = column_number(left, &left_table), b = column_number(right, &right_table);
+    return a != 0 && b != 0 && left_table == right_table && a > b;
+}
+
+// The distance a <~> b of two arguments, where the family has the operator whose function is
+// hamming; else null.
+Node* make_distance(const DistanceFamily& family, Oid hamming, Node* left, Node* right) {
+    Oid op = distance_operator(family, hamming);
+    if (!OidIsValid(op))
+        return nullptr;
+    if (is_turned_round(left, right))
+        std::swap(left, right);
+    auto* distance = reinterpret_cast<OpExpr*>(
+        make_opclause(op, INT4OID, false, reinterpret_cast<Expr*>(left),
+                      reinterpret_cast<Expr*>(right), InvalidOid, InvalidOid));
+    // make_opclause() leaves the function open.
+    distance->opfuncid = hamming;
+    return reinterpret_cast<Node*>(distance);
+}
 
 // ---- index conditions ----
 
@@ -164,7 +206,7 @@ List* document_condition(SupportRequestIndexCondition* request) {
 // ---- estimates ----
 
 // The radius of the narrowest predicate of the query that is about the same distance and wider than
-// `radius`; kNoRadius where there is none.
+// `radius`, or is the same and comes before; kNoRadius where there is none.
 int wider_radius(const SupportRequestSelectivity& request, int radius) {
     Node *left = node_at(request.args, 0), *right = node_at(request.args, 1);
     int wider = kNoRadius, table = -1;
@@ -174,15 +216,20 @@ int wider_radius(const SupportRequestSelectivity& request, int radius) {
         const RelOptInfo* relation = request.root->simple_rel_array[table];
         if (relation == nullptr)
             continue;
+        bool is_repeated = false;
         ListCell* cell;
         foreach (cell, list_concat_copy(relation->baserestrictinfo, relation->joininfo)) {
             auto* clause = reinterpret_cast<FuncExpr*>(lfirst_node(RestrictInfo, cell)->clause);
             if (!IsA(clause, FuncExpr) || clause->funcid != request.funcid ||
                 !equal(linitial(clause->args), left) || !equal(lsecond(clause->args), right))
                 continue;
+            // Of predicates that are the same the first counts, and the others find all its rows.
+            if (clause->args == request.args && is_repeated)
+                wider = radius;
             const Const* limit = bigint_constant(node_at(clause->args, 2));
             if (limit == nullptr)
                 continue;
+            is_repeated |= equal(limit, lthird(request.args));
             int other = space_of(left, right).saturate(DatumGetInt64(limit->constvalue));
             // Beyond the greatest distance a wider one holds the same rows.
             if (DatumGetInt64(limit->constvalue) > radius && (wider == kNoRadius || other < wider))
@@ -190,6 +237,26 @@ int wider_radius(const SupportRequestSelectivity& request, int radius) {
         }
     }
     return wider;
+}
+
+// The distance of a predicate about two columns of one row, if there are statistics of it: by
+// CREATE STATISTICS or an index on the expression. Else null.
+Node* distance_with_statistics(const SupportRequestSelectivity& request) {
+    const DistanceFamily* family = family_of(request.funcid, &DistanceFamily::within);
+    Node *left = node_at(request.args, 0), *right = node_at(request.args, 1);
+    if (family == nullptr || request.is_join || !contain_var_clause(left) ||
+        !contain_var_clause(right))
+        return nullptr;
+    Oid types[] = {family->type, family->type};
+    Oid hamming = sibling_function(request.funcid, "hamming", types, 2, family->hamming);
+    Node* distance = OidIsValid(hamming) ? make_distance(*family, hamming, left, right) : nullptr;
+    if (distance == nullptr)
+        return nullptr;
+    VariableStatData statistics;
+    examine_variable(request.root, distance, request.varRelid, &statistics);
+    bool are_there = HeapTupleIsValid(statistics.statsTuple);
+    ReleaseVariableStats(statistics);
+    return are_there ? distance : nullptr;
 }
 
 Node* estimate_within(SupportRequestSelectivity* request) {
@@ -203,11 +270,20 @@ Node* estimate_within(SupportRequestSelectivity* request) {
         const Const* known = bigint_constant(limit);
         int radius = known != nullptr ? space.saturate(DatumGetInt64(known->constvalue))
                                       : space.likely_radius();
-        request->selectivity = share_within(*request, left, right, radius);
+        Node* distance = distance_with_statistics(*request);
+        auto share = [&](int radius) {
+            if (distance == nullptr || radius < 0)
+                return share_within(*request, left, right, radius);
+            // As the server estimates distance < radius + 1.
+            List* arguments = list_make2(distance, make_integer_constant(radius + 1));
+            return restriction_selectivity(request->root, Int4LessOperator, arguments, InvalidOid,
+                                           request->varRelid);
+        };
+        request->selectivity = share(radius);
         // The server multiplies the shares of all conditions, as if one did not depend on the
         // other. But d = k stands as two predicates, within k and NOT within k - 1. So the share of
         // the narrower one is that of the rows within the wider one.
-        double wider = share_within(*request, left, right, wider_radius(*request, radius));
+        double wider = share(wider_radius(*request, radius));
         if (wider > 0)
             request->selectivity /= wider;
         CLAMP_PROBABILITY(request->selectivity);
@@ -238,19 +314,13 @@ Node* estimate_document(SupportRequestSelectivity* request) {
 // ---- which function answers which question ----
 
 // hamming(a, b) becomes a <~> b: ORDER BY hamming(fp, $1) then matches the ordering operator.
-Node* simplify_distance(const FuncExpr* hamming) {
+Node* simplify_distance(const FuncExpr* call) {
     // The planner asks this before it opens the query's tables, so the hook is there in time.
     install_rewriting();
-    const DistanceFamily* family = family_of(hamming->funcid, &DistanceFamily::hamming);
-    Oid op = family != nullptr ? distance_operator(*family, hamming->funcid) : InvalidOid;
-    if (!OidIsValid(op) || list_length(hamming->args) != 2)
+    const DistanceFamily* family = family_of(call->funcid, &DistanceFamily::hamming);
+    if (family == nullptr || list_length(call->args) != 2)
         return nullptr;
-    auto* distance = reinterpret_cast<OpExpr*>(
-        make_opclause(op, INT4OID, false, static_cast<Expr*>(linitial(hamming->args)),
-                      static_cast<Expr*>(lsecond(hamming->args)), InvalidOid, InvalidOid));
-    // make_opclause() leaves the function open.
-    distance->opfuncid = hamming->funcid;
-    return reinterpret_cast<Node*>(distance);
+    return make_distance(*family, call->funcid, node_at(call->args, 0), node_at(call->args, 1));
 }
 
 Datum answer_planner(FunctionCallInfo fcinfo, Node* (*simplify)(const FuncExpr*),

@@ -4,13 +4,24 @@
 namespace simhash {
 namespace {
 
-// Closes the files that are open still.
-void release_owner(void* argument) {
-    auto* owner = static_cast<ResourceOwner>(argument);
+void close_files(ResourceOwner owner) {
     // As after an error: files that are left are what this is for, and no leak to warn of.
     ResourceOwnerRelease(owner, RESOURCE_RELEASE_BEFORE_LOCKS, false, true);
     ResourceOwnerRelease(owner, RESOURCE_RELEASE_LOCKS, false, true);
     ResourceOwnerRelease(owner, RESOURCE_RELEASE_AFTER_LOCKS, false, true);
+}
+
+// Some memory, such as that of a statement in PL/pgSQL, goes after the server has looked for open
+// files, of which it warns.
+void close_at_abort(XactEvent event, void* argument) {
+    if (event == XACT_EVENT_ABORT || event == XACT_EVENT_PARALLEL_ABORT)
+        close_files(static_cast<ResourceOwner>(argument));
+}
+
+void release_owner(void* argument) {
+    auto* owner = static_cast<ResourceOwner>(argument);
+    UnregisterXactCallback(close_at_abort, owner);
+    close_files(owner);
     ResourceOwnerDelete(owner);
 }
 
@@ -22,6 +33,7 @@ ResourceOwner make_owner(MemoryContext context) {
     callback->func = release_owner;
     callback->arg = owner;
     MemoryContextRegisterResetCallback(context, callback);
+    RegisterXactCallback(close_at_abort, owner);
     return owner;
 }
 

@@ -123,7 +123,8 @@ void Search::begin_everything() {
 
 void Search::begin_within() {
     centers_ = conditions_.center();
-    if (radius().rule == LaneRule::kSum &&
+    // Of one lane, its own pass filters by all balls.
+    if (lanes_.size() > 1 && radius().rule == LaneRule::kSum &&
         one_pass_is_cheaper(first_plan(), radius().bits, int(lanes_.size())))
         begin_everything();
     else
