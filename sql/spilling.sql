@@ -139,9 +139,11 @@ DO $$ BEGIN
 EXCEPTION WHEN division_by_zero THEN RAISE INFO 'caught, % files', temporary_files();
 END $$;
 -- Nor does an error that nobody catches leave one, or a warning.
-DO $$ BEGIN
-    EXECUTE 'SELECT simhash_cluster(i % 300, 0) OVER () / (i - 30000) FROM generate_series(1, 40000) i';
+CREATE FUNCTION failing() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN
+    RETURN count(*) FROM simhash_pairs('SELECT i, i::bigint / (i - 30000) FROM generate_series(1, 40000) i', 3);
 END $$;
+\set SHOW_CONTEXT never
+SELECT failing();
 SELECT temporary_files();
 -- Less memory when a set is searched than when it was collected.
 BEGIN;
@@ -157,4 +159,4 @@ SELECT count(*) FROM simhash_join($$SELECT i, i::bigint FROM generate_series(1, 
     UNION ALL SELECT 0, 0 WHERE set_config('work_mem', '64kB', false) IS NULL$$, 'SELECT i, i::bigint FROM generate_series(1, 20000) i', 0);
 RESET work_mem;
 DROP TABLE spill_source, spill_pairs, spill_pairs_agg, spill_groups, spill_clusters, spill_joined;
-DROP FUNCTION temporary_blocks, temporary_files, wrong_answers;
+DROP FUNCTION temporary_blocks, temporary_files, wrong_answers, failing;
