@@ -113,14 +113,16 @@ sub start_conductor
 	return (join('', map { "CALL wait_until('is_taken($_)'); " } @$locks), sub { IPC::Run::finish($session); return $errors });
 }
 
-# Function processor_ms(pid): how much processor time that process has taken, ms. Other work on the machine does not count, as it would in
-# the time by the clock, which stands in where the system does not say.
+# Function processor_ms(pid): how much processor time that process has taken, ms; null if it is gone. Other work on the machine does not
+# count, as it would in the time by the clock, which stands in where the system does not say.
 sub create_processor_clock
 {
 	my ($node) = @_;
 	my $clock = -r '/proc/self/schedstat' ? q{split_part(pg_read_file(format('/proc/%s/schedstat', pid), 0, 1000, true), ' ', 1)::numeric / 1e6}
 		: 'extract(epoch FROM clock_timestamp()) * 1000';
-	$node->safe_psql('postgres', "CREATE FUNCTION processor_ms(pid integer) RETURNS numeric LANGUAGE sql AS \$\$ SELECT $clock \$\$");
+	# A process may end between the opening of its file and the read, which then fails with ESRCH.
+	$node->safe_psql('postgres', "CREATE FUNCTION processor_ms(pid integer) RETURNS numeric LANGUAGE plpgsql AS \$\$
+		BEGIN RETURN $clock; EXCEPTION WHEN internal_error THEN RETURN NULL; END \$\$");
 	return;
 }
 

@@ -129,7 +129,7 @@ sound('built with 1 MB of memory', 'random');
 for my $statement ('CREATE INDEX cancelled ON random USING simhash (fp) WITH (radius = 19, tables = 20)',
 	'SET enable_seqscan = off; SELECT count(*) FROM random a JOIN random b ON a.fp <~> b.fp <= 12')
 {
-	my (undef, undef, $errors) = $node->psql('postgres', "SET statement_timeout = 150; $statement");
+	my (undef, undef, $errors) = $node->psql('postgres', "SET statement_timeout = 20; $statement");
 	like($errors, qr/canceling statement due to statement timeout/, 'timed out');
 }
 is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname = 'cancelled'"), 0, 'no index is left behind');
