@@ -47,6 +47,9 @@ clang_format=$(clang_tool clang-format) || true
 check_with "$clang_format" "formatting" make PG_CONFIG="$PG_CONFIG" CLANG_FORMAT="$clang_format" format-check
 clang_tidy=$(clang_tool clang-tidy) || true
 check_with "$clang_tidy" "dialect (clang-tidy)" make PG_CONFIG="$PG_CONFIG" CLANG_TIDY="$clang_tidy" tidy
+fuzz_cxx=$(clang_tool clang++) || true
+[ -e "$("${fuzz_cxx:-false}" -print-runtime-dir)/libclang_rt.fuzzer-$(uname -m).a" ] || fuzz_cxx=
+check_with "$fuzz_cxx" "fuzzers" quiet_make "$source" FUZZ_CXX="$fuzz_cxx" FUZZ_RUNS=1000 fuzz
 
 # ---- the second compiler, and the boundary ----
 

@@ -68,7 +68,8 @@ optional_packages() {
         command -v npm >/dev/null || echo node-pg
         ! command -v javac >/dev/null || echo libpostgresql-jdbc-java
         ;;
-    check) printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR" ;;
+    check) printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR" \
+        "clang-$FORMAT_MAJOR" "libclang-rt-$FORMAT_MAJOR-dev" ;;
     bench)
         [ -n "${PG_CONFIG:-}" ] || echo "postgresql-$PG_MAJOR-pgvector"
         echo python3-faiss
