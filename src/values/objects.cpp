@@ -101,11 +101,6 @@ const DistanceFamily* family_of_ball(Oid type) {
     return nullptr;
 }
 
-bool has_values_as_centers(Oid ball, Oid type) {
-    const DistanceFamily* family = family_of_ball(ball);
-    return family != nullptr && family->type == type;
-}
-
 Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
                      const OurFunction& ours) {
     Oid function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),

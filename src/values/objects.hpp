@@ -33,9 +33,6 @@ const DistanceFamily* family_of(Oid function, OurFunction DistanceFamily::*role)
 // The family of a type of balls, hamming_ball or bit_ball; null for any other type.
 const DistanceFamily* family_of_ball(Oid type);
 
-// True when the centers of this type of balls are values of `type`; else they are lanes.
-bool has_values_as_centers(Oid ball, Oid type);
-
 // The radius of a function that implements ~=, one of ~|= to ~||||||||=, or =~~ or &~~ of texts;
 // kNoRadius for another.
 int radius_of_near(Oid function);

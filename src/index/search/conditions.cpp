@@ -2,8 +2,8 @@
 #include "index/search/conditions.hpp"
 
 #include "index/access_method.hpp"
+#include "values/code/code.hpp"
 #include "values/fingerprint/fingerprint.hpp"
-#include "values/objects.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -11,56 +11,43 @@
 namespace simhash {
 namespace {
 
-// The ball of an operator whose argument is a fingerprint.
-Ball ball_around_key(const ScanKeyData& key) {
-    int radius = radius_of_strategy(key.sk_strategy);
-    // A class of bigint has no other strategies (index_validate()).
-    if (radius == kNoRadius)
-        elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
-    return {lane_of_integer(key.sk_argument, key.sk_subtype), radius};
-}
-
 std::span<uint64_t> allocate_lanes(int count) {
-    if (count == 0)
-        return {};
     return {static_cast<uint64_t*>(palloc0(count * sizeof(uint64_t))), size_t(count)};
 }
 
 } // namespace
 
-Conditions::Conditions(Relation index, int key_count, int order_by_count)
+Conditions::Conditions(Relation index)
     : index_(index), computes_lanes_(computes_lanes(index)), lanes_(lane_layout(index)),
-      value_(lanes_), balls_(static_cast<Ball*>(palloc(std::max(key_count, 1) * sizeof(Ball)))),
-      center_(allocate_lanes(lanes_.count)), common_(lanes_),
-      target_(allocate_lanes(order_by_count > 0 ? lanes_.count : 0)) {}
+      value_(lanes_), center_(allocate_lanes(lanes_.count)), common_(lanes_),
+      target_(allocate_lanes(lanes_.count)) {}
 
 void Conditions::clear() {
     // Without conditions a scan returns all rows.
     want_fingerprints_ = want_nulls_ = true;
-    ball_count_ = 0;
+    need_recheck_ = needs_recheck(index_);
     is_ordered_ = false;
     radius_ = kEverywhere;
     common_.resize(0);
 }
 
-void Conditions::add_ball(const Ball& ball) {
-    want_nulls_ = false;
-    balls_[ball_count_++] = ball;
-}
-
 // Adds the condition that rows lie within a radius of the value with these lanes.
 void Conditions::add_center(const uint64_t* lanes, const ValueRadius& radius) {
-    if (lanes_.count == 1) {
-        add_ball({lanes[0], saturate_radius(radius.bits)});
-        return;
-    }
     want_nulls_ = false;
+    // The scan searches within the smallest radius. The server compares rows with the others.
+    need_recheck_ |= has_radius();
     if (radius.bits < radius_.bits) {
-        // The scan searches within the smallest radius. The server compares rows with the others.
         // Below 0 the ball is empty, and how far does not matter.
         radius_ = {radius.rule, std::max(radius.bits, kNoRadius)};
         std::copy_n(lanes, lanes_.count, center_.begin());
     }
+}
+
+// Adds the condition that rows lie within a radius of one lane. Where values have several lanes,
+// every row is looked at.
+void Conditions::add_lane(uint64_t lane, int radius) {
+    if (lanes_.count == 1)
+        add_center(&lane, {LaneRule::kSum, radius});
 }
 
 // Adds the condition that rows have one of these lanes.
@@ -94,53 +81,43 @@ void Conditions::add_value(Datum value, int radius, bool is_equality) {
     }
 }
 
-// Adds the condition of a ball around a center that has the lanes of a value one after another.
-void Conditions::add_lanes(const BitBall& ball) {
-    uint64_t lanes[kMaxLanes];
-    // Another number of lanes: every row is looked at, and the operator raises its error.
-    if (read_lanes(ball, {lanes, size_t(lanes_.count)}))
-        add_center(lanes, {lanes_.rule, ball.radius});
-}
-
 // Any operator may be the <@ of somebody's own class. An argument of another type than ours must
 // not be read as a ball.
-Conditions::BallKind Conditions::kind_of_ball(Oid type) {
+const DistanceFamily& Conditions::family_of_ball(Oid type) {
     if (type == ball_type_)
-        return ball_kind_;
-    const DistanceFamily* family = family_of_ball(type);
-    if (family == &kFingerprints)
-        ball_kind_ = BallKind::kOfLane;
-    else if (family != nullptr && computes_lanes_)
-        ball_kind_ = has_values_as_centers(type, index_->rd_opcintype[0]) ? BallKind::kOfValue
-                                                                          : BallKind::kOfLanes;
-    else
+        return *ball_family_;
+    const DistanceFamily* family = simhash::family_of_ball(type);
+    if (family != &kFingerprints && (family == nullptr || !computes_lanes_))
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                 errmsg("index \"%s\" cannot search by a value of type %s",
                        RelationGetRelationName(index_), format_type_be(type)),
                 errdetail("Operator %d of its operator class must take hamming_ball, or, "
                           "for other types than bigint, bit_ball.",
                           kWithinBall));
-    // An error above keeps the type before.
     ball_type_ = type;
-    return ball_kind_;
+    ball_family_ = family;
+    return *family;
 }
 
+// The center is a lane, a value of the column's type, or the lanes of a value one after another.
 void Conditions::read_ball(const ScanKeyData& key) {
-    BallKind kind = kind_of_ball(key.sk_subtype);
+    const DistanceFamily& family = family_of_ball(key.sk_subtype);
     // Lanes of any number are not near each other: every row is looked at.
     if (lanes_vary())
         return;
-    if (kind == BallKind::kOfLane) {
+    if (&family == &kFingerprints) {
         const HammingBall* ball = datum_get_ball(key.sk_argument);
-        add_ball({uint64_t(ball->center), saturate_radius(ball->radius)});
+        add_lane(uint64_t(ball->center), ball->radius);
         return;
     }
     CallMemory memory;
     BitBall* ball = datum_get_bit_ball(key.sk_argument);
-    if (kind == BallKind::kOfLanes)
-        add_lanes(*ball);
-    else
+    uint64_t lanes[kMaxLanes];
+    if (family.type == index_->rd_opcintype[0])
         add_value(VarBitPGetDatum(simhash::center(ball)), ball->radius, false);
+    // Another number of lanes: every row is looked at, and the operator raises its error.
+    else if (read_lanes(*ball, {lanes, size_t(lanes_.count)}))
+        add_center(lanes, {lanes_.rule, ball->radius});
 }
 
 // Reads a condition of a class that computes lanes whose argument is a value.
@@ -177,7 +154,11 @@ void Conditions::read_key(const ScanKeyData& key) {
     } else if (computes_lanes_ && is_value_strategy(key.sk_strategy)) {
         read_value(key);
     } else {
-        add_ball(ball_around_key(key));
+        int radius = radius_of_strategy(key.sk_strategy);
+        // A class of bigint has no other strategies (index_validate()).
+        if (radius == kNoRadius)
+            elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
+        add_lane(lane_of_integer(key.sk_argument, key.sk_subtype), radius);
     }
 }
 
@@ -211,12 +192,9 @@ void Conditions::apply(const KnownScope& scope) {
     if (!scope.is_known && is_ordered())
         elog(ERROR, "simhash indexes order rows within one scope only");
     if (!scope.is_known) {
-        ball_count_ = 0;
         radius_ = kEverywhere;
         common_.resize(0);
     }
-    for (size_t i = 0; i < ball_count_; i++)
-        balls_[i].center ^= scope.hash;
     for (uint64_t& lane : center_)
         lane ^= scope.hash;
     for (uint64_t& lane : target_)
@@ -230,16 +208,9 @@ void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKey
     for (const ScanKeyData& key : keys)
         if (key.sk_attno == 1) // read_scope() reads the keys of the scope
             read_key(key);
-    // The smallest ball comes first, because the scan searches that one. The others only filter.
-    std::sort(balls_, balls_ + ball_count_,
-              [](const Ball& a, const Ball& b) { return a.radius < b.radius; });
     read_order(order_bys);
     // This comes after the others, because it moves all that was read into the scope.
     apply(scope_columns(index_) > 0 ? read_scope(index_, keys) : KnownScope{});
-    if (ball_count_ > 0) {
-        center_[0] = balls_[0].center;
-        radius_.bits = balls_[0].radius;
-    }
 }
 
 } // namespace simhash

@@ -4,7 +4,7 @@
 #include "core/bits/fingerprint.hpp"
 #include "index/lanes.hpp"
 #include "index/scope.hpp"
-#include "values/code/code.hpp"
+#include "values/objects.hpp"
 
 namespace simhash {
 
@@ -12,8 +12,8 @@ namespace simhash {
 // the scope.
 class Conditions {
   public:
-    // Takes memory for this many keys from the current context.
-    Conditions(Relation index, int key_count, int order_by_count);
+    // Takes its memory from the current context.
+    explicit Conditions(Relation index);
 
     void read(std::span<const ScanKeyData> keys, std::span<const ScanKeyData> order_bys);
 
@@ -22,15 +22,16 @@ class Conditions {
     bool want_fingerprints() const { return want_fingerprints_; }
     bool want_nulls() const { return want_nulls_; }
 
-    // Of values of one lane: rows must lie in all of these balls; the first is the smallest.
-    std::span<const Ball> balls() const { return {balls_, ball_count_}; }
-    // Rows lie within radius() of the value with these lanes; of one lane, in others() too.
+    // Rows lie within radius() of the value with these lanes.
     std::span<const uint64_t> center() const { return center_; }
     const ValueRadius& radius() const { return radius_; }
-    std::span<const Ball> others() const { return {balls_ + 1, ball_count_ - (ball_count_ > 0)}; }
+    bool has_radius() const { return radius_.bits != kEverywhere.bits; }
     // Of values of any number of lanes: rows must have one of common_lanes(), if there are any.
     std::span<const uint64_t> common_lanes() const { return common_.all(); }
-    bool has_radius() const { return radius_.bits != kEverywhere.bits; }
+    // True when the server must compare the rows found with all conditions. A row of another scope
+    // may match by chance, a lane does not tell its value, and of several conditions one is
+    // searched for.
+    bool need_recheck() const { return need_recheck_; }
 
     // Rows are ordered by the distance from the value with these lanes. The server sorts the rows
     // at one distance where there are further orders.
@@ -42,30 +43,25 @@ class Conditions {
     void read_key(const ScanKeyData& key);
     void read_ball(const ScanKeyData& key);
     void read_value(const ScanKeyData& key);
-    void add_ball(const Ball& ball);
     void add_value(Datum value, int radius, bool is_equality);
     void add_center(const uint64_t* lanes, const ValueRadius& radius);
+    void add_lane(uint64_t lane, int radius);
     void add_common(std::span<const uint64_t> lanes);
-    void add_lanes(const BitBall& ball);
     void read_order(std::span<const ScanKeyData> order_bys);
     void apply(const KnownScope& scope);
 
-    // What a type of balls holds beside a radius: a lane, a value, or all lanes of a value.
-    enum class BallKind : uint8 { kOfLane, kOfValue, kOfLanes };
-    BallKind kind_of_ball(Oid type);
+    const DistanceFamily& family_of_ball(Oid type);
 
     Relation index_;
     const bool computes_lanes_;
     const LaneLayout lanes_;
     LaneList value_; // of the last value that was read
 
-    // The type of the last ball, and its kind, which takes looks into the catalogs.
+    // The type of the last ball, and its family, which takes looks into the catalogs.
     Oid ball_type_ = InvalidOid;
-    BallKind ball_kind_ = BallKind::kOfLane;
+    const DistanceFamily* ball_family_ = nullptr;
 
-    bool want_fingerprints_ = true, want_nulls_ = true;
-    Ball* balls_; // [ball_count_]
-    size_t ball_count_ = 0;
+    bool want_fingerprints_ = true, want_nulls_ = true, need_recheck_ = false;
     std::span<uint64_t> center_;
     static constexpr ValueRadius kEverywhere = {LaneRule::kSum, kMaxLanes* kFingerprintBits};
     ValueRadius radius_ = kEverywhere;

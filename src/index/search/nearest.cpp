@@ -27,35 +27,11 @@ double NearestScan::expected_matches(int radius) const {
     return index_->entries() * ball_share(radius);
 }
 
-// Returns the greatest distance from the target at which a row can lie in all balls.
-int NearestScan::find_greatest_radius() const {
-    int greatest = kFingerprintBits;
-    for (const Ball& ball : balls_) {
-        if (ball.radius < 0)
-            return kNoRadius;
-        greatest = std::min(greatest, hamming_distance(ball.center, target_) + ball.radius);
-    }
-    return greatest;
-}
-
 // True when the matches are too many to look up one by one: a pass for each distance takes less.
 bool NearestScan::are_too_many() const {
     // In a small index the share would be a handful of matches.
     double few = std::max(index_->entries() * kFewMatches, 4 * kPassMatches);
     return matches_->is_full() || double(matches_->count()) > few;
-}
-
-// Adds the fingerprints of the loaded postings to the matches, each once.
-void NearestScan::add_matches_of_leaf() {
-    LeafYield* yield = index_->yield();
-    size_t count = 0;
-    for (const Entry& posting : postings_->postings())
-        // In the packed part the postings of a fingerprint are neighbours. The tail may repeat it,
-        // which sort_by_distance() drops.
-        if (count == 0 || yield->fingerprints[count - 1] != posting.key)
-            yield->fingerprints[count++] = posting.key;
-    if (count > 0)
-        matches_->add({yield->fingerprints, count});
 }
 
 // Collects and sorts the matches of a stage by a pass over the posting table. Returns false if
@@ -66,7 +42,10 @@ bool NearestScan::collect_by_pass() {
     searched_ = nullptr;
     postings_->start(index_->all_postings(), filter(radius_));
     while (!are_too_many() && postings_->next_leaf())
-        add_matches_of_leaf();
+        for (const Entry& posting : postings_->postings())
+            // In the packed part the postings of a fingerprint are neighbours, and add() skips all
+            // but the first. The tail may repeat it, which sort_by_distance() drops.
+            matches_->add({&posting.key, 1});
     postings_->stop();
     if (are_too_many())
         return false;
@@ -95,17 +74,17 @@ bool NearestScan::collect_by_probes(const ProbePlan* plan, int far_radius) {
     return true;
 }
 
-// Begins a stage that searches the smallest ball, and is the only one. Returns false if that ball
-// is around the target itself or not cheap to search.
+// Begins a stage that searches the ball, and is the only one. Returns false if the ball is around
+// the target itself or not cheap to search.
 bool NearestScan::begin_stage_elsewhere() {
     // Around the target itself, stages find the same rows and can stop early.
-    if (balls_.empty() || balls_[0].center == target_)
+    if (ball_.center == target_)
         return false;
-    const ProbePlan* plan = index_->plan_for(balls_[0].radius);
+    const ProbePlan* plan = index_->plan_for(ball_.radius);
     if (plan->read_all)
         return false;
     matches_->clear();
-    matches_->start(plan, {balls_[0], kNoRadius, balls_.subspan(1)});
+    matches_->start(plan, {ball_});
     if (!matches_->collect(false))
         return false;
     matches_->sort_by_distance(target_);
@@ -211,14 +190,17 @@ bool NearestScan::begin_next() {
     return begin_stage();
 }
 
-void NearestScan::start(uint64_t target, std::span<const Ball> balls, int first_radius) {
+void NearestScan::start(uint64_t target, const Ball& ball, int first_radius) {
     target_ = target;
-    balls_ = balls;
+    ball_ = ball;
     first_radius_ = std::min(index_->layout().radius, first_radius);
     done_radius_ = searched_radius_ = kNoRadius;
     searched_ = nullptr;
     looks_ahead_ = true;
-    greatest_radius_ = find_greatest_radius();
+    greatest_radius_ = kNoRadius;
+    if (ball.radius >= 0)
+        greatest_radius_ =
+            std::min(kFingerprintBits, hamming_distance(ball.center, target) + ball.radius);
     postings_->stop();
     if (!begin_stage_elsewhere() && !begin_stage()) {
         step_ = Step::kStage; // with nothing to look up

@@ -33,10 +33,9 @@ class NearestScan {
     NearestScan(SearchedIndex* index, Matches* matches, PostingReader* postings)
         : index_(index), matches_(matches), postings_(postings) {}
 
-    // Begins a scan that returns rows in order of the distance from the target. The rows lie in all
-    // `balls`, of which the first is the smallest. The first stage has the layout's radius, or
-    // `first_radius` if that is smaller.
-    void start(uint64_t target, std::span<const Ball> balls, int first_radius = kFingerprintBits);
+    // Begins a scan that returns rows of a ball in order of the distance from the target. The first
+    // stage has the layout's radius, or `first_radius` if that is smaller.
+    void start(uint64_t target, const Ball& ball, int first_radius);
     // Takes one step towards the next leaf, and loads its postings, which are all at one distance,
     // frontier(), or none yet. Returns false at the end. Expects that the loaded ones were taken.
     bool go_on() { return postings_->next_leaf() || begin_next(); }
@@ -51,8 +50,7 @@ class NearestScan {
         kPass,  // returns one distance by a pass of the last stage
     };
 
-    Filter filter(int radius) const { return {{target_, radius}, done_radius_, balls_}; }
-    int find_greatest_radius() const;
+    Filter filter(int radius) const { return {{target_, radius}, done_radius_, ball_}; }
     double expected_matches(int radius) const;
     bool are_too_many() const;
     bool collect_by_pass();
@@ -65,19 +63,18 @@ class NearestScan {
     bool begin_last_stage();
     bool begin_pass(int distance);
     bool begin_next();
-    void add_matches_of_leaf();
 
     SearchedIndex* index_;
     Matches* matches_;
     PostingReader* postings_;
     uint64_t target_ = 0;
-    std::span<const Ball> balls_;
+    Ball ball_ = {0, kFingerprintBits};
     Step step_ = Step::kStage;
     int radius_ = kNoRadius;          // of the stage, or of the pass
     int first_radius_ = kNoRadius;    // of the first stage
     int looked_up_ = 0;               // distance of the match that was looked up last
     int done_radius_ = kNoRadius;     // all rows within it were returned
-    int greatest_radius_ = kNoRadius; // at which a row can lie in all balls
+    int greatest_radius_ = kNoRadius; // at which a row can lie in the ball
     // The plan whose ranges were searched last, or null. The matches that they have within
     // searched_radius_ were returned or are held back.
     const ProbePlan* searched_ = nullptr;

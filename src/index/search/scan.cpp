@@ -10,9 +10,8 @@ namespace simhash {
 namespace {
 
 struct Scan {
-    Scan(Relation relation, int key_count, int order_by_count)
-        : conditions(relation, key_count, order_by_count), is_rechecked(needs_recheck(relation)),
-          is_exact(!computes_lanes(relation)), memory(CurrentMemoryContext),
+    explicit Scan(Relation relation)
+        : conditions(relation), is_exact(!computes_lanes(relation)), memory(CurrentMemoryContext),
           lanes(make_lanes(relation, conditions)), search(&conditions, lanes, memory) {}
 
     static std::span<LaneScan> make_lanes(Relation relation, const Conditions& conditions) {
@@ -30,7 +29,6 @@ struct Scan {
     }
 
     Conditions conditions;
-    const bool is_rechecked;
     const bool is_exact; // distances of stored fingerprints are those of the values
     MemoryContext memory;
     std::span<LaneScan> lanes;
@@ -59,7 +57,7 @@ void put_distances(IndexScanDesc desc, Scan* scan, bool is_null) {
 
 void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_null) {
     // The planner never asks for this, as can_return() forbids it. Another library's plan might.
-    if (scan->is_rechecked)
+    if (needs_recheck(desc->indexRelation))
         elog(ERROR, "an index whose rows are rechecked cannot return its columns");
     if (scan->tuple != nullptr)
         pfree(scan->tuple);
@@ -74,10 +72,9 @@ void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_nul
 void put_row(IndexScanDesc desc, Scan* scan, const Entry& posting) {
     bool is_null = scan->search.is_among_nulls();
     desc->xs_heaptid = integer_to_tid(posting.tid);
-    // A row of another scope may match by chance, and a lane does not tell its value. Without an
-    // MVCC snapshot the TID may belong to another row by now. Otherwise the index is exact.
-    desc->xs_recheck =
-        scan->is_rechecked || (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
+    // Without an MVCC snapshot the TID may belong to another row by now.
+    desc->xs_recheck = scan->conditions.need_recheck() ||
+                       (desc->xs_snapshot != nullptr && !IsMVCCSnapshot(desc->xs_snapshot));
     put_distances(desc, scan, is_null);
     if (desc->xs_want_itup)
         put_tuple(desc, scan, posting.key, is_null);
@@ -118,7 +115,7 @@ IndexScanDesc index_begin_scan(Relation index, int key_count, int order_by_count
     MemoryContext memory =
         AllocSetContextCreate(CurrentMemoryContext, "simhash scan", ALLOCSET_DEFAULT_SIZES);
     MemoryContext caller = MemoryContextSwitchTo(memory);
-    desc->opaque = new (palloc(sizeof(Scan))) Scan(index, key_count, order_by_count);
+    desc->opaque = new (palloc(sizeof(Scan))) Scan(index);
     if (order_by_count > 0) {
         desc->xs_orderbyvals = static_cast<Datum*>(palloc0(order_by_count * sizeof(Datum)));
         desc->xs_orderbynulls = static_cast<bool*>(palloc0(order_by_count * sizeof(bool)));
@@ -170,7 +167,7 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
             size_t count = std::min(kChunk, rest.size());
             for (size_t i = 0; i < count; i++)
                 tids[i] = integer_to_tid(rest[i].tid);
-            tbm_add_tuples(bitmap, tids, int(count), scan->is_rechecked);
+            tbm_add_tuples(bitmap, tids, int(count), scan->conditions.need_recheck());
             rest = rest.subspan(count);
             rows += int64(count);
         }

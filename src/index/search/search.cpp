@@ -36,7 +36,7 @@ bool Search::may_share_again() const {
 // Begins to search the lane whose turn it is.
 void Search::start_lane() {
     size_t few = may_share_again() && !is_shared_again_ ? kFewOfLane : SIZE_MAX;
-    lanes_[lane_].within.start({centers_[lane_], radii_[lane_]}, conditions_.others(), few);
+    lanes_[lane_].within.start({centers_[lane_], radii_[lane_]}, few);
 }
 
 // Goes on with the next lane. Returns false if there is none.
@@ -123,7 +123,12 @@ void Search::begin_everything() {
 
 void Search::begin_within() {
     centers_ = conditions_.center();
-    // Of one lane, its own pass filters by all balls.
+    if (conditions_.lanes_vary()) {
+        // The lanes of the query are looked up in the one table. If it has none, all is read.
+        step_ = Step::kLanes;
+        lanes_[0].within.start(conditions_.common_lanes());
+        return;
+    }
     if (lanes_.size() > 1 && radius().rule == LaneRule::kSum &&
         one_pass_is_cheaper(first_plan(), radius().bits, int(lanes_.size())))
         begin_everything();
@@ -133,7 +138,10 @@ void Search::begin_within() {
 
 // Drops the loaded rows that were loaded before. Returns false if none is left.
 bool Search::drop_seen() {
-    if (remembers_)
+    // The pass meets each row once, so it adds none.
+    if (step_ == Step::kEverything)
+        postings()->keep_if([this](const Entry& posting) { return !seen_.contains(posting.tid); });
+    else if (remembers_)
         postings()->keep_if([this](const Entry& posting) { return seen_.add(posting.tid); });
     return !postings()->is_empty();
 }
@@ -141,8 +149,9 @@ bool Search::drop_seen() {
 // Loads the next rows of the lane whose turn it is, or of the next one.
 bool Search::next_of_lanes() {
     for (;;) {
-        // What was returned so far is in seen_, and the pass leaves it out.
-        if (seen_.is_full()) {
+        // What was returned so far is in seen_, and the pass leaves it out. Rows of which several
+        // hashes are in the one table are remembered all.
+        if (seen_.is_full() && !conditions_.lanes_vary()) {
             begin_everything();
             return next_of_everything();
         }
@@ -157,12 +166,9 @@ bool Search::next_of_lanes() {
 
 // Loads the next rows of the pass.
 bool Search::next_of_everything() {
-    while (postings()->next_leaf()) {
-        // The pass meets each row once, so it adds none.
-        postings()->keep_if([this](const Entry& posting) { return !seen_.contains(posting.tid); });
-        if (!postings()->is_empty())
+    while (postings()->next_leaf())
+        if (drop_seen())
             return true;
-    }
     return false;
 }
 
@@ -176,11 +182,13 @@ void Search::begin_nearest() {
         return;
     }
     step_ = Step::kNearest;
+    // Each of several lanes finds its nearest rows for itself: no condition on the value bounds one
+    // lane. When all have come up to their shares of the radius, the rows within it were found.
+    Ball ball = kEverything.ball;
+    if (lanes_.size() == 1)
+        ball = {conditions_.center()[0], share(0)};
     for (size_t i = 0; i < lanes_.size(); i++)
-        // Each of several lanes finds its nearest rows for itself: no condition on the value bounds
-        // one lane. When all have come up to their shares of the radius, the rows within it were
-        // found.
-        lanes_[i].nearest.start(centers_[i], conditions_.balls(), std::max(0, share(i)));
+        lanes_[i].nearest.start(centers_[i], ball, std::max(0, share(i)));
 }
 
 // Begins to return the rows that are left, where a lane cannot go on in order at a low cost. If the
@@ -244,30 +252,6 @@ bool Search::next_distance() {
     return true;
 }
 
-// ---- Values of any number of lanes ----
-
-// Begins to look up the hashes of the query, or if it has none, to read all.
-void Search::begin_hashes() {
-    step_ = Step::kHashes;
-    Matches& matches = lanes_[0].matches;
-    matches.clear();
-    matches.append(conditions_.common_lanes());
-    if (matches.all_taken())
-        postings()->start(lanes_[0].index.all_postings(), kEverything);
-}
-
-bool Search::next_of_hashes() {
-    Matches& matches = lanes_[0].matches;
-    for (;;) {
-        while (postings()->next_leaf())
-            if (drop_seen())
-                return true;
-        if (matches.all_taken())
-            return false;
-        postings()->start(matches.take(), kEverything);
-    }
-}
-
 // ---- All ----
 
 void Search::start(bool may_repeat) {
@@ -279,8 +263,6 @@ void Search::start(bool may_repeat) {
     auto is_same = [&] { return std::ranges::equal(conditions_.center(), conditions_.target()); };
     if (!conditions_.want_fingerprints())
         begin_nulls();
-    else if (conditions_.lanes_vary())
-        begin_hashes();
     else if (conditions_.is_ordered() &&
              (lanes_.size() == 1 || !conditions_.has_radius() || is_same()))
         begin_nearest();
@@ -314,8 +296,6 @@ bool Search::next_fingerprints() {
         return next_nearest();
     case Step::kDistances:
         return next_distance();
-    case Step::kHashes:
-        return next_of_hashes();
     case Step::kNulls:
     case Step::kDone:
         return false;

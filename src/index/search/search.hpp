@@ -60,7 +60,6 @@ class Search {
         kEverything, // reads the first lane's posting table
         kNearest,    // goes on with the lane that has come least far
         kDistances,  // returns rows by their added-up distances
-        kHashes,     // looks up the lanes of a query one after the other
         kNulls,      // reads the null table
         kDone,
     };
@@ -78,7 +77,6 @@ class Search {
     void begin_within();
     void begin_nearest();
     void begin_rest();
-    void begin_hashes();
     void begin_nulls();
     bool drop_seen();
     bool next_of_lanes();
@@ -86,7 +84,6 @@ class Search {
     void choose_lane();
     bool next_nearest();
     bool next_distance();
-    bool next_of_hashes();
     bool next_fingerprints();
 
     const Conditions& conditions_;

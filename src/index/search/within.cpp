@@ -3,18 +3,28 @@
 
 namespace simhash {
 
-void WithinScan::start(Ball ball, std::span<const Ball> others, size_t few) {
+void WithinScan::start(Ball ball, size_t few) {
     few_ = few;
     loaded_ = 0;
     // The index keeps the plan: a nested loop asks for the same radius again.
     plan_ = index_->plan_for(ball.radius);
-    filter_ = {ball, kNoRadius, others};
+    filter_ = {ball};
     step_ = Step::kProbePostings;
     matches_->clear();
     matches_->start(plan_, filter_);
     // A plan that reads everything has no probes: this range is the only one.
     if (plan_->read_all)
         postings_->start(index_->all_postings(), filter_);
+    else
+        postings_->stop();
+}
+
+void WithinScan::start(std::span<const uint64_t> fingerprints) {
+    step_ = Step::kLookUp;
+    matches_->clear();
+    matches_->append(fingerprints);
+    if (fingerprints.empty())
+        postings_->start(index_->all_postings(), kEverything);
     else
         postings_->stop();
 }

@@ -15,9 +15,11 @@ class WithinScan {
     WithinScan(SearchedIndex* index, Matches* matches, PostingReader* postings)
         : index_(index), matches_(matches), postings_(postings) {}
 
-    // Begins a scan of all rows that lie in `ball` and in all `others`. If it finds more than `few`
-    // matches, it holds them back.
-    void start(Ball ball, std::span<const Ball> others, size_t few = SIZE_MAX);
+    // Begins a scan of all rows that lie in `ball`. If it finds more than `few` matches, it holds
+    // them back.
+    void start(Ball ball, size_t few);
+    // Begins a scan of the rows of these fingerprints or, if there are none, of all rows.
+    void start(std::span<const uint64_t> fingerprints);
     // Loads the next leaf's postings. Returns false at the end, and while matches are held back.
     bool next_leaf();
     // Lets those of the matches go on that lie within a radius, at most the ball's.
