@@ -82,7 +82,7 @@ bool is_new_index(Relation index);
 // Raises an error unless the index's first column is of type bigint, or its operator class computes
 // lanes, as many of each value as an index can keep. `info` describes the index, which is being
 // built.
-void check_first_column(Relation heap, Relation index, const IndexInfo* info);
+void check_first_column(Relation index);
 
 // Warns of a new index that nobody searches: if its first column is the primary key, as in (id,
 // body), a bigint, whose type alone does not tell it from a fingerprint; and if its scope holds the

@@ -145,7 +145,7 @@ bool is_new_index(Relation index) {
     return !index->rd_index->indisvalid;
 }
 
-void check_first_column(Relation, Relation index, const IndexInfo*) {
+void check_first_column(Relation index) {
     bool computes = OidIsValid(index_getprocid(index, 1, kValueLanes));
     if (!computes_lanes(index)) {
         if (computes)

@@ -55,32 +55,31 @@ unsigned best_low_bits(uint64_t range, uint64_t count) {
     return best;
 }
 
-PackedShape shape_of(LeafKind kind, uint64_t count, uint64_t range, uint32_t block_range,
-                     uint32_t greatest_offset) {
+// The bounds are those of the entries' TIDs, which a block table has not.
+PackedShape shape_of(LeafKind kind, const Entry* entries, int entry_count,
+                     const TidBounds& bounds) {
     PackedShape shape{};
-    if (count == 0)
+    if (entry_count == 0)
         return shape;
     // The last key has the greatest high part, so it tells how many clear bits there are.
+    uint64_t count = uint64_t(entry_count), range = entries[count - 1].key - entries[0].key;
     shape.low_bits = best_low_bits(range, count);
     shape.low_words = words_for(count * shape.low_bits);
     shape.unary_words = words_for(count + (range >> shape.low_bits));
     if (kind == LeafKind::kPosting) {
         // Fields of one width, so that TID i is found without reading those before it.
-        shape.block_bits = std::bit_width(block_range);
-        shape.offset_bits = std::bit_width(greatest_offset);
+        shape.block_bits = std::bit_width(bounds.greatest_block - bounds.least_block);
+        shape.offset_bits = std::bit_width(bounds.greatest_offset);
         shape.tid_words = words_for(count * (shape.block_bits + shape.offset_bits));
     }
     return shape;
 }
 
-// The bounds are those of the TIDs, which a block table has not.
-PackedShape shape_of(LeafKind kind, const Entry* entries, int count, TidBounds* bounds) {
-    if (count == 0)
-        return PackedShape{};
+TidBounds bounds_of(LeafKind kind, const Entry* entries, int count) {
+    TidBounds bounds;
     for (int i = 0; kind == LeafKind::kPosting && i < count; i++)
-        bounds->add(entries[i].tid);
-    return shape_of(kind, count, entries[count - 1].key - entries[0].key,
-                    bounds->greatest_block - bounds->least_block, bounds->greatest_offset);
+        bounds.add(entries[i].tid);
+    return bounds;
 }
 
 // Writes fields of fixed width one after another into words that were zeroed before.
@@ -251,29 +250,23 @@ int LeafReader::decode_sorted(Entry* out) const {
 }
 
 size_t bytes_when_packed(LeafKind kind, const Entry* entries, int count) {
-    TidBounds bounds;
-    return shape_of(kind, entries, count, &bounds).bytes();
+    return shape_of(kind, entries, count, bounds_of(kind, entries, count)).bytes();
 }
 
 size_t PackedSizes::bytes(int count) {
-    if (count == 0)
-        return shape_of(kind_, 0, 0, 0, 0).bytes();
-    uint64_t range = entries_[count - 1].key - entries_[0].key;
-    if (kind_ == LeafKind::kBlock)
-        return shape_of(kind_, uint64_t(count), range, 0, 0).bytes();
-    // The counts that are asked for go up and down; each entry adds to bounds_ once.
-    for (; known_ < count / kStride; known_++) {
-        TidBounds bounds = bounds_[known_];
-        for (int i = known_ * kStride; i < (known_ + 1) * kStride; i++)
+    TidBounds bounds;
+    if (kind_ == LeafKind::kPosting) {
+        // The counts that are asked for go up and down; each entry adds to bounds_ once.
+        for (; known_ < count / kStride; known_++) {
+            bounds_[known_ + 1] = bounds_[known_];
+            for (int i = known_ * kStride; i < (known_ + 1) * kStride; i++)
+                bounds_[known_ + 1].add(entries_[i].tid);
+        }
+        bounds = bounds_[count / kStride];
+        for (int i = count / kStride * kStride; i < count; i++)
             bounds.add(entries_[i].tid);
-        bounds_[known_ + 1] = bounds;
     }
-    TidBounds bounds = bounds_[count / kStride];
-    for (int i = count / kStride * kStride; i < count; i++)
-        bounds.add(entries_[i].tid);
-    return shape_of(kind_, uint64_t(count), range, bounds.greatest_block - bounds.least_block,
-                    bounds.greatest_offset)
-        .bytes();
+    return shape_of(kind_, entries_, count, bounds).bytes();
 }
 
 int PackedSizes::most_within(size_t limit, int most, int guess) {
@@ -283,8 +276,8 @@ int PackedSizes::most_within(size_t limit, int most, int guess) {
 
 size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* out,
                      size_t capacity) {
-    TidBounds bounds;
-    PackedShape shape = shape_of(kind, entries, count, &bounds);
+    TidBounds bounds = bounds_of(kind, entries, count);
+    PackedShape shape = shape_of(kind, entries, count, bounds);
     if (shape.bytes() > capacity || count > kMaxLeafEntries || !keys_ascend(entries, count))
         return 0;
     memset(out, 0, shape.bytes());

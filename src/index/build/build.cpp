@@ -79,33 +79,23 @@ void write_from_memory(std::span<const AnyEntry> entries, LeafWriter* leaves,
     }
 }
 
-template <typename AnyEntry>
-void write_from_file(const TemporaryFile& file, LeafWriter* leaves, BuildProgress* progress) {
-    Merge<AnyEntry> runs;
-    visit_sorted_runs<AnyEntry>(file, [&](const SortedRun<AnyEntry>& run) { runs.add(run); });
-    // The collector has released its postings by now, so the merge has their memory.
-    runs.begin(size_t(maintenance_work_mem) * 1024);
-    write_merged(&runs, leaves, progress);
-    runs.release();
-}
-
 // Writes a tree and closes its file. If its runs are in no file, writes it from memory.
 void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
                 SortedRunFiles* files, NewPages* pages, BuildProgress* progress) {
     TreeContext tree = build.tree(number);
-    LeafWriter leaves(tree, build.fillfactor, LeafRange{}, pages);
+    LeafRange all;
+    LeafWriter leaves(tree, build.fillfactor, all, pages);
     const TemporaryFile& file = files->file(number);
-    if (tree.kind == LeafKind::kPosting) {
-        if (!file.exists())
-            write_from_memory(runs->postings(number), &leaves, progress);
-        else
-            write_from_file<Entry>(file, &leaves, progress);
-    } else {
-        if (!file.exists())
-            write_from_memory(runs->block_keys(number), &leaves, progress);
-        else
-            write_from_file<uint64_t>(file, &leaves, progress);
-    }
+    // Where there is a file the collector has released its postings: the merge has their memory.
+    size_t memory = size_t(maintenance_work_mem) * 1024;
+    if (tree.kind == LeafKind::kPosting && file.exists())
+        write_merged<Entry>({&file, 1}, all, memory, &leaves, progress);
+    else if (tree.kind == LeafKind::kPosting)
+        write_from_memory(runs->postings(number), &leaves, progress);
+    else if (file.exists())
+        write_merged<uint64_t>({&file, 1}, all, memory, &leaves, progress);
+    else
+        write_from_memory(runs->block_keys(number), &leaves, progress);
     files->close(number);
     write_upper_levels(tree, leaves.finish(), pages);
 }
@@ -175,7 +165,7 @@ char* index_build_phase_name(int64 phase) {
 IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     if (RelationGetNumberOfBlocks(index) != 0)
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
-    check_first_column(heap, index, info);
+    check_first_column(index);
     check_scope(index);
     // There is no warning at a REINDEX, whose user did not just write the constraint.
     if (is_new_index(index)) {

@@ -66,17 +66,25 @@ void add_entries(std::span<const AnyEntry> entries, LeafWriter* leaves, Entry* l
 // No entry equals this one, as a TID has 48 bits.
 constexpr Entry kNoEntry = {0, UINT64_MAX};
 
-// Merges the runs and writes the leaves of a range.
+// Merges a range from the runs in these files, in `memory` bytes, and writes its leaves.
 template <typename AnyEntry>
-void write_merged(Merge<AnyEntry>* runs, LeafWriter* leaves, BuildProgress* progress) {
+void write_merged(std::span<const TemporaryFile> files, const LeafRange& range, size_t memory,
+                  LeafWriter* leaves, BuildProgress* progress) {
+    Merge<AnyEntry> merge;
+    for (const TemporaryFile& file : files)
+        visit_sorted_runs<AnyEntry>(file, [&](const SortedRun<AnyEntry>& run) {
+            CHECK_FOR_INTERRUPTS();
+            // It takes each run's entries from low on, up to high: both by binary search.
+            merge.add(run.part(run.count_before(range.low),
+                               range.is_last ? run.count : run.count_before(range.high)));
+        });
+    merge.begin(memory);
     Entry last = kNoEntry;
-    for (;;) {
-        std::span<const AnyEntry> entries = runs->next();
-        if (entries.empty())
-            return;
+    for (auto entries = merge.next(); !entries.empty(); entries = merge.next()) {
         add_entries(entries, leaves, &last);
         progress->add(entries.size());
     }
+    merge.release();
 }
 
 // ---- parallel.cpp ----

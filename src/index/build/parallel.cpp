@@ -82,12 +82,8 @@ struct OpenFiles {
             count += files[count].exists();
         }
     }
-    // Calls visit(run) for all runs. They can be read until the files are closed.
-    template <typename AnyEntry, typename Visit>
-    void visit(const Visit& visit) const {
-        for (int i = 0; i < count; i++)
-            visit_sorted_runs<AnyEntry>(files[i], visit);
-    }
+    // The runs can be read until the files are closed.
+    std::span<const TemporaryFile> all() const { return {files, size_t(count)}; }
     void close() {
         for (int i = 0; i < count; i++)
             files[i].close();
@@ -108,7 +104,11 @@ Samples take_samples(const OpenFiles& files) {
     constexpr int64 kSamples = 1024;
     Samples samples;
     int64 runs = 0;
-    files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
+    auto visit = [&](const auto& take) {
+        for (const TemporaryFile& file : files.all())
+            visit_sorted_runs<AnyEntry>(file, take);
+    };
+    visit([&](const SortedRun<AnyEntry>& run) {
         samples.total += run.count;
         runs++;
     });
@@ -118,7 +118,7 @@ Samples take_samples(const OpenFiles& files) {
     uint32 fraction = 0;
     // Each run gives count / step samples, rounded up: so one more for each run.
     samples.entries = static_cast<Entry*>(palloc(size_t(kSamples + runs) * sizeof(Entry)));
-    files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
+    visit([&](const SortedRun<AnyEntry>& run) {
         fraction += 0x9e3779b9; // multiples of the golden ratio have evenly spread fractions
         for (int64 i = int64(uint64(fraction) * uint64(std::min(step, run.count)) >> 32);
              i < run.count; i += step)
@@ -189,23 +189,6 @@ void read_share(const Participant& self) {
                                     totals.index_tuples));
 }
 
-template <typename AnyEntry>
-void merge_range(const Participant& self, int tree, const LeafRange& range, LeafWriter* leaves,
-                 BuildProgress* progress) {
-    OpenFiles files(self.shared, tree);
-    Merge<AnyEntry> runs;
-    files.visit<AnyEntry>([&](const SortedRun<AnyEntry>& run) {
-        CHECK_FOR_INTERRUPTS();
-        // It takes each run's entries from low on, up to high: both are found by binary search.
-        runs.add(run.part(run.count_before(range.low),
-                          range.is_last ? run.count : run.count_before(range.high)));
-    });
-    runs.begin(self.memory());
-    write_merged(&runs, leaves, progress);
-    runs.release();
-    files.close();
-}
-
 // The name of the file that keeps the pivots of a range's leaves until the leader reads them.
 SharedFileName pivot_file_name(int tree, int range) {
     return SharedFileName("pivots", tree, range);
@@ -224,10 +207,12 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
     }
     TreeContext context = self.build.tree(tree);
     LeafWriter leaves(context, self.build.fillfactor, range, self.pages);
+    OpenFiles files(self.shared, tree);
     if (context.kind == LeafKind::kPosting)
-        merge_range<Entry>(self, tree, range, &leaves, progress);
+        write_merged<Entry>(files.all(), range, self.memory(), &leaves, progress);
     else
-        merge_range<uint64_t>(self, tree, range, &leaves, progress);
+        write_merged<uint64_t>(files.all(), range, self.memory(), &leaves, progress);
+    files.close();
     Pivots pivots = leaves.finish();
     TemporaryFile file =
         TemporaryFile::create(&self.shared->files, pivot_file_name(tree, number).text);

@@ -47,15 +47,61 @@ void NewPages::release() {
     IndexFreeSpaceMapVacuum(index_);
 }
 
-LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range,
-                       NewPages* pages)
-    : tree_(tree), range_(range), pages_(pages), target_(kBodyCapacity * fillfactor / 100),
-      // README.md states both bounds ("Leaves end where ranges end").
-      slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)),
-      window_(static_cast<Entry*>(palloc(kWindow * sizeof(Entry)))),
+LevelWriter::LevelWriter(const TreeContext& tree, int level, const LeafRange& range,
+                         NewPages* pages)
+    : tree_(tree), level_(level), range_(range), pages_(pages),
       page_(static_cast<Page>(palloc(BLCKSZ))), low_(range.low),
       buffer_(range.block == InvalidBlockNumber ? InvalidBuffer
                                                 : ReadBuffer(tree.index, range.block)) {}
+
+Page LevelWriter::begin() {
+    CHECK_FOR_INTERRUPTS();
+    init_page(page_, tree_.number, level_, level_ == 0 ? kPageLeaf : 0);
+    // low_ was the high fence of the page before, so both agree.
+    set_page_low(page_, low_);
+    return page_;
+}
+
+void LevelWriter::end(const Entry* next_low) {
+    // A level of one page is the tree's root, whose block is fixed. That is known only now, so the
+    // first page of a tree's level gets its block here. All others got theirs when the page before
+    // them was written.
+    bool is_root = next_low == nullptr && range_.is_last && buffer_ == InvalidBuffer;
+    if (buffer_ == InvalidBuffer)
+        buffer_ =
+            is_root ? ReadBuffer(tree_.index, root_block(tree_.number)) : pages_->take_pinned();
+    if (!is_root)
+        // A page's low is that of its first child, so it is the page's pivot, too.
+        pivots_.add({low_, BufferGetBlockNumber(buffer_)});
+
+    Buffer next = InvalidBuffer;
+    if (next_low != nullptr) {
+        // We take the next page now, because this one must link to it.
+        low_ = *next_low;
+        next = pages_->take_pinned();
+        page_opaque(page_)->right = BufferGetBlockNumber(next);
+        set_page_high(page_, low_);
+    } else if (!range_.is_last) {
+        // The page of the next range's first leaf exists already, even if it is not written yet.
+        page_opaque(page_)->right = range_.next_block;
+        set_page_high(page_, range_.high);
+    }
+    write_page(tree_.index, buffer_, page_);
+    buffer_ = next;
+}
+
+Pivots LevelWriter::finish() {
+    pfree(page_);
+    return pivots_;
+}
+
+LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range,
+                       NewPages* pages)
+    : tree_(tree), range_(range), leaves_(tree, 0, range, pages),
+      target_(kBodyCapacity * fillfactor / 100),
+      // README.md states both bounds ("Leaves end where ranges end").
+      slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)),
+      window_(static_cast<Entry*>(palloc(kWindow * sizeof(Entry)))) {}
 
 // Writes leaves and makes room in the window. Stops when the entries left could all fit into one
 // leaf: entries to come decide where that leaf ends.
@@ -77,8 +123,7 @@ Pivots LeafWriter::finish() {
     if (last_count_ == 0 && !is_whole_tree)
         write_leaf(0);
     pfree(window_);
-    pfree(page_);
-    return pivots_;
+    return leaves_.finish();
 }
 
 // Returns how many of these entries go to the next leaf. The entries are all that are left, or more
@@ -120,80 +165,40 @@ int LeafWriter::entries_of_leaf(const Entry* entries, int count) {
 
 // Writes a leaf of the window's first `count` entries.
 void LeafWriter::write_leaf(int count) {
-    CHECK_FOR_INTERRUPTS();
     const Entry* entries = window_ + begin_;
     begin_ += count;
     last_count_ = count;
-    bool is_last = begin_ == end_;
-    init_page(page_, tree_.number, 0, kPageLeaf);
-    size_t bytes = encode_packed(tree_.kind, entries, count, page_body(page_), kBodyCapacity);
+    Page page = leaves_.begin();
+    size_t bytes = encode_packed(tree_.kind, entries, count, page_body(page), kBodyCapacity);
     if (bytes == 0)
         elog(ERROR, "entries of a leaf do not fit"); // cannot be: entries_of_leaf() counted them
-    page_set_body_size(page_, bytes);
-    // low_ was computed for the right link of the leaf before, so both fences agree.
-    set_page_low(page_, low_);
-    // A tree's only leaf is its root. That is known only now, so the first leaf of a tree gets its
-    // page here. All other leaves got theirs when the leaf before them was written.
-    bool is_root = is_last && range_.is_last && buffer_ == InvalidBuffer;
-    if (buffer_ == InvalidBuffer)
-        buffer_ =
-            is_root ? ReadBuffer(tree_.index, root_block(tree_.number)) : pages_->take_pinned();
-    if (!is_root)
-        pivots_.add({low_, BufferGetBlockNumber(buffer_)});
-
-    Buffer next = InvalidBuffer;
-    if (!is_last) {
-        // We take the next leaf's page now, because this leaf must link to it.
-        low_ = low_key_between(tree_, entries[count - 1], entries[count]);
-        next = pages_->take_pinned();
-        page_opaque(page_)->right = BufferGetBlockNumber(next);
-        set_page_high(page_, low_);
-    } else if (!range_.is_last) {
-        // The page of the next range's first leaf exists already, even if it is not written yet.
-        page_opaque(page_)->right = range_.next_block;
-        set_page_high(page_, range_.high);
+    page_set_body_size(page, bytes);
+    if (begin_ == end_) {
+        leaves_.end(nullptr);
+    } else {
+        Entry next_low = low_key_between(tree_, entries[count - 1], entries[count]);
+        leaves_.end(&next_low);
     }
-    write_page(tree_.index, buffer_, page_);
-    buffer_ = next;
 }
 
 void write_upper_levels(const TreeContext& tree, Pivots below, NewPages* pages) {
     // A tenth stays free for the pivots of splits to come, whatever the fillfactor.
     size_t bytes = pivot_bytes(tree.kind), pivots_of_page = kBodyCapacity * 9 / 10 / bytes;
-    auto* page = static_cast<Page>(palloc(BLCKSZ));
+    // The last level fits into one page, the root, which has no pivot: then the loop ends.
     for (int level = 1; !below.all().empty(); level++) {
         std::span<const Pivot> pivots = below.all();
-        Pivots above(server_memory());
-        // The last level fits into one page, and that page is the root, whose block is fixed.
-        bool is_root = pivots.size() <= pivots_of_page;
-        Buffer buffer =
-            is_root ? ReadBuffer(tree.index, root_block(tree.number)) : pages->take_pinned();
+        LevelWriter writer(tree, level, LeafRange{}, pages);
         for (size_t begin = 0; begin < pivots.size(); begin += pivots_of_page) {
-            CHECK_FOR_INTERRUPTS();
             size_t end = std::min(begin + pivots_of_page, pivots.size());
-            init_page(page, tree.number, level, 0);
+            Page page = writer.begin();
             for (size_t i = begin; i < end; i++)
                 write_pivot(tree.kind, page_body(page) + (i - begin) * bytes, pivots[i]);
             page_set_body_size(page, (end - begin) * bytes);
-            set_page_low(page, pivots[begin].key);
-            if (!is_root)
-                // The page's low is that of its first child, so it is this page's pivot, too.
-                above.add({pivots[begin].key, BufferGetBlockNumber(buffer)});
-            Buffer next = InvalidBuffer;
-            if (end < pivots.size()) {
-                next = pages->take_pinned();
-                page_opaque(page)->right = BufferGetBlockNumber(next);
-                set_page_high(page, pivots[end].key);
-            }
-            write_page(tree.index, buffer, page);
-            buffer = next;
+            writer.end(end < pivots.size() ? &pivots[end].key : nullptr);
         }
         below.release();
-        // The next level is written from these. Where the root was written `above` is empty, and
-        // the loop ends.
-        below = above;
+        below = writer.finish();
     }
-    pfree(page);
 }
 
 } // namespace simhash

@@ -44,6 +44,29 @@ struct LeafRange {
     BlockNumber next_block = InvalidBlockNumber; // of the first leaf after it
 };
 
+// Writes the pages of a level from left to right, or of leaves those of a range.
+class LevelWriter {
+  public:
+    LevelWriter(const TreeContext& tree, int level, const LeafRange& range, NewPages* pages);
+
+    // The image of the next page, to be filled.
+    Page begin();
+    // Writes that page. The next one begins with `next_low`; null: it is the last one.
+    void end(const Entry* next_low);
+    // Returns the pivots of all pages. Returns none if they are a tree's only page: the root.
+    Pivots finish();
+
+  private:
+    TreeContext tree_;
+    int level_;
+    LeafRange range_;
+    NewPages* pages_;
+    Page page_;     // image of the page being written
+    Entry low_;     // of that page
+    Buffer buffer_; // it, pinned, once it is known not to be the root
+    Pivots pivots_{server_memory()};
+};
+
 // Writes the leaves of a range from its entries, which come in ascending order. Reads no page and
 // depends on no other range, so participants can write ranges side by side.
 class LeafWriter {
@@ -73,15 +96,11 @@ class LeafWriter {
 
     TreeContext tree_;
     LeafRange range_;
-    NewPages* pages_;
+    LevelWriter leaves_;
     size_t target_, slack_; // bytes that a leaf's body should have, and by how much it may differ
     Entry* window_;         // entries begin_ .. end_ - 1 are not written yet
     int begin_ = 0, end_ = 0;
     int last_count_ = 0; // entries of the leaf before
-    Page page_;          // image of the leaf being written
-    Entry low_;          // of that leaf
-    Buffer buffer_;      // its page, pinned, once the tree has more than one leaf
-    Pivots pivots_{server_memory()};
 };
 
 // Writes the levels above the leaves. `below` are the leaves' pivots, which it releases. Writes

@@ -121,17 +121,19 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
     return insertion;
 }
 
-// Fetches the leaves of all tables together, before the first of them is locked: fetching locks
-// pages above the leaves, in an order that rule 3 does not allow beside a locked leaf.
-void fetch_leaves_ahead(const LaneTrees& lane, Entry posting) {
-    constexpr int kMostAhead = 16;
+constexpr int kMostAhead = 16; // leaves that are fetched together
+
+// Fetches the leaves of the first `count` keys, kMostAhead at most, before any of them is locked:
+// fetching locks pages above the leaves, in an order that rule 3 does not allow beside a locked
+// leaf. table_and_key(i) is the table of a key, and the key.
+void fetch_leaves_ahead(const LaneTrees& lane, int count, const auto& table_and_key) {
     if (RelationUsesLocalBuffers(lane.tree(0).index))
-        return; // without notes, each table would cost a second descent
+        return; // without notes, each leaf would cost a second descent
     LeafCursor leaves[kMostAhead];
-    int count = std::min(lane.layout.table_count, kMostAhead);
-    for (int table = 0; table < count; table++) {
-        uint64_t key = lane.entry(table, posting).key;
-        leaves[table] = LeafCursor(&lane.trees[table], {key, key});
+    count = std::min(count, kMostAhead);
+    for (int i = 0; i < count; i++) {
+        auto [table, key] = table_and_key(i);
+        leaves[i] = LeafCursor(&lane.trees[table], {key, key});
     }
     LeafCursor::fetch_ahead(leaves, count);
 }
@@ -174,7 +176,8 @@ bool append_everywhere(Relation index, const LaneTrees& lane, Entry posting) {
 // lock, leaves none.
 void insert_lane(Relation index, const LaneTrees& lane, Entry posting) {
     // An insertion mostly waits for the leaves' memory. The waits overlap if all are fetched first.
-    fetch_leaves_ahead(lane, posting);
+    fetch_leaves_ahead(lane, lane.layout.table_count,
+                       [&](int table) { return std::pair(table, lane.entry(table, posting).key); });
     if (lane.layout.table_count <= kMaxAppends && append_everywhere(index, lane, posting))
         return;
     // The posting goes in first. Otherwise this insertion could find its fingerprint in a block
@@ -191,17 +194,11 @@ void insert_lane(Relation index, const LaneTrees& lane, Entry posting) {
 
 // Adds the postings of a row with any number of fingerprints. Expects no page lock, leaves none.
 void insert_postings(const LaneTrees& lane, std::span<const uint64_t> fingerprints, uint64_t tid) {
-    constexpr size_t kAhead = 16; // postings whose leaves are fetched together
-    LeafCursor leaves[kAhead];
-    bool fetches = !RelationUsesLocalBuffers(lane.tree(0).index);
     for (size_t i = 0; i < fingerprints.size(); i++) {
         CHECK_FOR_INTERRUPTS();
-        size_t count = std::min(kAhead, fingerprints.size() - i);
-        if (fetches && i % kAhead == 0) {
-            for (size_t j = 0; j < count; j++)
-                leaves[j] = LeafCursor(&lane.trees[0], {fingerprints[i + j], fingerprints[i + j]});
-            LeafCursor::fetch_ahead(leaves, int(count));
-        }
+        if (i % kMostAhead == 0)
+            fetch_leaves_ahead(lane, int(std::min<size_t>(fingerprints.size() - i, kMostAhead)),
+                               [&](int j) { return std::pair(0, fingerprints[i + size_t(j)]); });
         lane.insert_one(0, {fingerprints[i], tid});
         // What an error leaves here is dead with its row (README.md, "Rows with many hashes").
         pause_for_test("insert-between-postings");
