@@ -21,7 +21,7 @@ constexpr int kPagesAtOnce = 64;           // that a participant adds to the ind
 enum Phase { kScanning, kPlanning, kWriting };
 
 // Keys in the table of contents of the shared memory.
-enum SharedKey : uint64 { kBuildKey = 1, kScanKey, kQueryKey, kBufferUsageKey, kWalUsageKey };
+enum SharedKey : uint64 { kBuildKey = 1, kScanKey, kQueryKey, kUsageKey };
 
 // The beginning of a range. The first range of a tree has no block yet.
 struct RangeStart {
@@ -312,13 +312,18 @@ char* library_name(Relation index) {
     return name;
 }
 
-// The parts of the shared memory.
+// What a worker read and wrote. The leader adds it to its own, so that pg_stat_statements counts
+// it, too.
+struct Usage {
+    BufferUsage buffers;
+    WalUsage wal;
+};
+
+// The parts of the shared memory that the leader reads; there is the text of the query, too.
 struct SharedParts {
     SharedBuild* build;
     ParallelTableScanDesc scan;
-    char* query; // null where there is none
-    BufferUsage* buffer_usage;
-    WalUsage* wal_usage;
+    Usage* usage; // of each worker
 };
 
 template <typename Part>
@@ -351,13 +356,10 @@ bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* co
                  SharedParts* parts) {
     Size scan_size = table_parallelscan_estimate(build.heap, snapshot);
     Size query_size = debug_query_string == nullptr ? 0 : strlen(debug_query_string) + 1;
-    // Each worker has a place. The leader adds them to its own, so that pg_stat_statements counts
-    // what the workers read and wrote, too.
-    Size buffer_size = mul_size(sizeof(BufferUsage), Size(context->nworkers));
-    Size wal_size = mul_size(sizeof(WalUsage), Size(context->nworkers));
-    for (Size size : {Size(sizeof(SharedBuild)), scan_size, query_size, buffer_size, wal_size})
+    Size usage_size = mul_size(sizeof(Usage), Size(context->nworkers));
+    for (Size size : {Size(sizeof(SharedBuild)), scan_size, query_size, usage_size})
         shm_toc_estimate_chunk(&context->estimator, size);
-    shm_toc_estimate_keys(&context->estimator, 5);
+    shm_toc_estimate_keys(&context->estimator, 4);
     // Without a segment of shared memory it makes the context's memory local, and seg is null.
     InitializeParallelDSM(context);
     if (context->seg == nullptr)
@@ -370,8 +372,7 @@ bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* co
     if (query_size > 0)
         memcpy(allocate_shared<char>(context, kQueryKey, query_size), debug_query_string,
                query_size);
-    parts->buffer_usage = allocate_shared<BufferUsage>(context, kBufferUsageKey, buffer_size);
-    parts->wal_usage = allocate_shared<WalUsage>(context, kWalUsageKey, wal_size);
+    parts->usage = allocate_shared<Usage>(context, kUsageKey, usage_size);
     return true;
 }
 
@@ -393,7 +394,7 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
     WaitForParallelWorkersToFinish(context);
     // This comes after the workers have gone, because only then their figures are complete.
     for (int i = 0; i < context->nworkers_launched; i++)
-        InstrAccumParallelQuery(&parts.buffer_usage[i], &parts.wal_usage[i]);
+        InstrAccumParallelQuery(&parts.usage[i].buffers, &parts.usage[i].wal);
     finish_trees(leader);
     // The levels above take pages, too, so the leader returns its spare ones only now.
     pages.release();
@@ -473,9 +474,8 @@ void work(dsm_segment* segment, shm_toc* contents) {
     take_part({build, shared, find_shared<ParallelTableScanDescData>(contents, kScanKey),
                ParallelWorkerNumber + 1, &pages});
     pages.release();
-    InstrEndParallelQuery(
-        &find_shared<BufferUsage>(contents, kBufferUsageKey)[ParallelWorkerNumber],
-        &find_shared<WalUsage>(contents, kWalUsageKey)[ParallelWorkerNumber]);
+    Usage& usage = find_shared<Usage>(contents, kUsageKey)[ParallelWorkerNumber];
+    InstrEndParallelQuery(&usage.buffers, &usage.wal);
     index_close(index, index_lock);
     table_close(heap, heap_lock);
 }

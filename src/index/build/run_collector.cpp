@@ -30,39 +30,31 @@ TemporaryFile SortedRunFiles::open(SharedFileSet* shared, int participant, int t
 }
 
 SortedRunCollector::SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files)
-    : layout_(layout), files_(files), nulls_(memory / 8) {
-    size_t lanes = size_t(lane_count());
-    postings_ = static_cast<SortBuffer<Entry>*>(palloc(lanes * sizeof(SortBuffer<Entry>)));
-    for (size_t lane = 0; lane < lanes; lane++)
-        // An eighth is for rows without lanes. Equal parts make the buffers of all lanes full at
-        // the same row.
-        new (&postings_[lane]) SortBuffer<Entry>(memory / 8 * 7 / lanes);
+    : layout_(layout), files_(files) {
+    int lanes = lane_count();
+    buffers_ = static_cast<SortBuffer<Entry>*>(palloc(size_t(lanes + 1) * sizeof(*buffers_)));
+    for (int lane = 0; lane <= lanes; lane++)
+        // Equal parts make the buffers of all lanes full at the same row.
+        new (&buffers_[lane])
+            SortBuffer<Entry>(lane == lanes ? memory / 8 : memory / 8 * 7 / size_t(lanes));
 }
 
 void SortedRunCollector::finish(bool write_all) {
-    // A tree is written from memory or from its file, not from both.
-    bool written = write_all || files_->file(0).exists();
-    if (written)
-        write_postings();
-    for (int lane = 0; lane < lane_count(); lane++) {
-        if (written)
-            postings_[lane].release(); // the merge needs the memory
-        else
-            postings_[lane].sort();
-    }
-    // The null table has runs of its own, and may be in memory where the other trees are in files.
-    if (write_all || files_->file(null_tree(*layout_)).exists()) {
-        write_nulls();
-        nulls_.release();
-    } else {
-        nulls_.sort();
+    for (int lane = 0; lane <= lane_count(); lane++) {
+        // A tree is written from memory or from its file, not from both. All lanes have files or
+        // none has; the null table may be in memory where they are in files.
+        if (write_all || files_->file(first_tree(lane)).exists()) {
+            write_runs(lane);
+            buffers_[lane].release(); // the merge needs the memory
+        } else {
+            buffers_[lane].sort();
+        }
     }
 }
 
 void SortedRunCollector::release() {
-    for (int lane = 0; lane < lane_count(); lane++)
-        postings_[lane].release();
-    nulls_.release();
+    for (int lane = 0; lane <= lane_count(); lane++)
+        buffers_[lane].release();
 }
 
 namespace {
@@ -83,7 +75,7 @@ size_t put_distinct(std::span<const Entry> postings, uint64_t* keys) {
 // postings, which are in the order of the first table. So the source is in the order of the bits
 // that follow the table's prefix, and a sort by the prefix alone is enough.
 std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
-    SortBuffer<Entry>& postings = postings_of(tree);
+    SortBuffer<Entry>& postings = buffer_of(tree);
     // This is the memory that the postings were sorted with: for each posting two lanes, the first
     // half for the keys, the second to sort them.
     std::span<Entry> room = postings.scratch();
@@ -105,26 +97,23 @@ std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     return keys;
 }
 
-void SortedRunCollector::write_postings() {
-    if (postings_[0].count() == 0)
+// Writes what a buffer holds, a run for each of its trees.
+void SortedRunCollector::write_runs(int lane) {
+    SortBuffer<Entry>& buffer = buffers_[lane];
+    if (buffer.count() == 0)
         return;
-    for (int lane = 0; lane < lane_count(); lane++) {
-        int first = tree_of_table(*layout_, lane, 0);
-        postings_[lane].sort();
-        write_sorted_run(files_->file_to_write(first), postings_[lane].entries());
-        // From the last table to the first, as block_keys() asks for.
-        for (int tree = first + layout_->table_count - 1; tree > first; tree--)
-            write_sorted_run(files_->file_to_write(tree), block_keys(tree));
-        postings_[lane].clear();
-    }
+    int first = first_tree(lane), last = std::min(first_tree(lane + 1), tree_count(*layout_)) - 1;
+    buffer.sort();
+    write_sorted_run(files_->file_to_write(first), buffer.entries());
+    // From the last table to the first, as block_keys() asks for.
+    for (int tree = last; tree > first; tree--)
+        write_sorted_run(files_->file_to_write(tree), block_keys(tree));
+    buffer.clear();
 }
 
-void SortedRunCollector::write_nulls() {
-    if (nulls_.count() == 0)
-        return;
-    nulls_.sort();
-    write_sorted_run(files_->file_to_write(null_tree(*layout_)), nulls_.entries());
-    nulls_.clear();
+void SortedRunCollector::write_lanes() {
+    for (int lane = 0; lane < lane_count(); lane++)
+        write_runs(lane);
 }
 
 } // namespace simhash

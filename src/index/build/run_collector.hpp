@@ -43,7 +43,7 @@ class SortedRunFiles {
 // tree: for each lane it sorts the postings, and makes the keys of each block table from them.
 class SortedRunCollector {
   public:
-    // `memory`, in bytes, is for all lanes and for the rows without lanes.
+    // `memory`, in bytes, is for all lanes, and an eighth of it for the rows without lanes.
     SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files);
 
     int lane_count() const { return layout_->lane_count; }
@@ -55,17 +55,18 @@ class SortedRunCollector {
             return;
         }
         // All lanes have as many postings.
-        if (postings_[0].is_full())
-            write_postings();
+        if (buffers_[0].is_full())
+            write_lanes();
         for (size_t lane = 0; lane < fingerprints.size(); lane++)
-            postings_[lane].add({fingerprints[lane], tid});
+            buffers_[lane].add({fingerprints[lane], tid});
         entries_++;
     }
 
     void add_null(uint64_t tid) {
-        if (nulls_.is_full())
-            write_nulls();
-        nulls_.add({0, tid});
+        SortBuffer<Entry>& nulls = buffers_[lane_count()];
+        if (nulls.is_full())
+            write_runs(lane_count());
+        nulls.add({0, tid});
         rows_++;
         entries_++;
     }
@@ -78,9 +79,7 @@ class SortedRunCollector {
     // or if earlier runs of the tree were written.
     void finish(bool write_all);
     // After finish(): the postings of a posting table or the null table that were not written.
-    std::span<const Entry> postings(int tree) const {
-        return tree == null_tree(*layout_) ? nulls_.entries() : postings_of(tree).entries();
-    }
+    std::span<const Entry> postings(int tree) const { return buffer_of(tree).entries(); }
     // After finish(): the keys of a block table, in order, if they were not written. Must be called
     // from the last table of a lane to its first: each call makes its keys in place from those of
     // the last call, which are gone then.
@@ -90,25 +89,23 @@ class SortedRunCollector {
   private:
     void add_postings(std::span<const uint64_t> fingerprints, uint64_t tid) {
         for (uint64_t fingerprint : fingerprints) {
-            if (postings_[0].is_full())
-                write_postings();
-            postings_[0].add({fingerprint, tid});
+            if (buffers_[0].is_full())
+                write_lanes();
+            buffers_[0].add({fingerprint, tid});
         }
         entries_ += fingerprints.size();
     }
-    // The postings of the lane that a tree belongs to.
-    // The trees of a lane are numbered one after another.
-    SortBuffer<Entry>& postings_of(int tree) const {
-        return postings_[tree / layout_->table_count];
-    }
-    void write_postings();
-    void write_nulls();
+    // The trees of a lane are numbered one after another, and the null table comes last: as if it
+    // were one more lane, whose buffer holds the rows without lanes.
+    SortBuffer<Entry>& buffer_of(int tree) const { return buffers_[tree / layout_->table_count]; }
+    int first_tree(int lane) const { return tree_of_table(*layout_, lane, 0); }
+    void write_runs(int lane);
+    void write_lanes();
 
     const Layout* layout_;
     SortedRunFiles* files_;
-    SortBuffer<Entry>* postings_; // [lane_count()]
-    SortBuffer<Entry> nulls_;
-    size_t key_count_ = 0; // of the last block_keys()
+    SortBuffer<Entry>* buffers_; // [lane_count() + 1]
+    size_t key_count_ = 0;       // of the last block_keys()
     uint64_t rows_ = 0, entries_ = 0;
 };
 
