@@ -181,52 +181,45 @@ namespace {
 constexpr size_t kSpareBytes = kBodyCapacity / 10;
 constexpr int kSpareEntries = 32;
 
-// All entries of one full leaf, and the new entry.
+// All entries of one full leaf, and the new entry, in order; or those of a half of it.
 struct LeafContent {
-    Entry packed[kMaxLeafEntries];
-    Entry tail[kMaxTailEntries + 1]; // sorted; with the new entry
-    Entry all[kMaxLeafEntries + 1];  // packed part and tail, sorted
-    int packed_count, tail_count, count;
-
-    std::span<const Entry> packed_entries() const { return {packed, size_t(packed_count)}; }
-    std::span<const Entry> tail_entries() const { return {tail, size_t(tail_count)}; }
-    std::span<const Entry> all_entries() const { return {all, size_t(count)}; }
+    std::span<const Entry> packed, tail; // of the leaf; the new entry is with the tail
+    std::span<const Entry> all;          // both together
 };
+
+// We must not allocate under a leaf's lock, so the backend has room for one content. No call leaves
+// anything in it, so an error does no harm.
+Entry packed_room[kMaxLeafEntries], tail_room[kMaxTailEntries + 1], all_room[kMaxLeafEntries + 1];
 
 // Returns how many of these sorted entries are less than `key`.
 int entries_before(std::span<const Entry> entries, Entry key) {
     return int(std::lower_bound(entries.begin(), entries.end(), key) - entries.begin());
 }
 
-// Gathers a leaf's entries and the new one. Raises an error if they are not in order.
-void gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, Entry entry,
-            LeafContent* content) {
-    content->packed_count = reader.decode_packed(content->packed);
-    content->tail_count = reader.decode_tail(content->tail);
-    content->tail[content->tail_count++] = entry;
-    sort_ascending(content->tail, content->tail + content->tail_count);
-    std::merge(content->packed, content->packed + content->packed_count, content->tail,
-               content->tail + content->tail_count, content->all);
-    content->count = content->packed_count + content->tail_count;
+// Gathers a leaf's entries and the new one. Raises an error if they are not in order. The next call
+// overwrites the result.
+LeafContent gather(const TreeContext& tree, Buffer buffer, const LeafReader& reader, Entry entry) {
+    std::span packed(packed_room, size_t(reader.decode_packed(packed_room)));
+    std::span tail(tail_room, size_t(reader.decode_tail(tail_room)) + 1);
+    tail.back() = entry;
+    sort_ascending(tail.begin(), tail.end());
+    std::span all(all_room, packed.size() + tail.size());
+    std::merge(packed.begin(), packed.end(), tail.begin(), tail.end(), all.begin());
     // We check here so that damage of one page is not copied to others by a split.
-    for (int i = 1; i < content->count; i++)
-        if (content->all[i - 1] >= content->all[i])
+    for (size_t i = 1; i < all.size(); i++)
+        if (all[i - 1] >= all[i])
             report_corruption(tree.index, BufferGetBlockNumber(buffer),
                               "Entries of a leaf are out of order or repeated.");
     Page page = BufferGetPage(buffer);
-    if (content->all[0] < page_low(page) || page_precedes(page, content->all[content->count - 1]))
+    if (all.front() < page_low(page) || page_precedes(page, all.back()))
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
                           "An entry is outside of its page's range.");
+    return {packed, tail, all};
 }
-
-// The entries of one half of a leaf.
-struct LeafHalf {
-    std::span<const Entry> all, packed, tail;
-};
 
 // Writes a leaf body: all entries as one packed part if that fits, else packed part and tail as
 // they were. Returns false if neither fits.
-bool write_body(LeafKind kind, Page page, const LeafHalf& half) {
+bool write_body(LeafKind kind, Page page, const LeafContent& half) {
     size_t bytes = encode_body(kind, half.all, {}, page_body(page), kBodyCapacity);
     // Entries that are spread wide may take more room packed than raw. Left as it was, a half takes
     // no more room than the whole leaf did.
@@ -240,35 +233,35 @@ bool write_body(LeafKind kind, Page page, const LeafHalf& half) {
 
 // Replaces packed part and tail by one packed part if that leaves room for more entries. Otherwise
 // returns false. Expects the leaf locked exclusively.
-bool merge_leaf(const TreeContext& tree, Buffer buffer, const LeafContent* content) {
-    if (content->count > kMaxLeafEntries - kSpareEntries)
+bool merge_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> all) {
+    int count = int(all.size());
+    if (count > kMaxLeafEntries - kSpareEntries)
         return false;
-    size_t bytes = bytes_when_packed(tree.kind, content->all, content->count);
+    size_t bytes = bytes_when_packed(tree.kind, all.data(), count);
     if (bytes + kSpareBytes > kBodyCapacity)
         return false;
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
-    encode_packed(tree.kind, content->all, content->count, page_body(page), kBodyCapacity);
+    encode_packed(tree.kind, all.data(), count, page_body(page), kBodyCapacity);
     page_set_body_size(page, bytes);
     GenericXLogFinish(state);
     return true;
 }
 
 // Returns the cut nearest to `cut` at which a range begins, or `cut` if none is near.
-int cut_between_ranges(const TreeContext& tree, const LeafContent* content, int cut) {
-    const Entry* all = content->all;
-    for (int distance = 0; distance <= content->count / 8; distance++)
+int cut_between_ranges(const TreeContext& tree, std::span<const Entry> all, int cut) {
+    int count = int(all.size());
+    for (int distance = 0; distance <= count / 8; distance++)
         for (int at : {cut - distance, cut + distance})
-            if (0 < at && at < content->count && begins_range(tree, all[at - 1], all[at]))
+            if (0 < at && at < count && begins_range(tree, all[at - 1], all[at]))
                 return at;
     return cut;
 }
 
-// Returns the index in content->all where the right half begins, 1 .. count - 1.
-int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, Entry entry) {
-    const Entry* all = content->all;
-    int count = content->count;
-    int position = entries_before(content->all_entries(), entry);
+// Returns the index in content.all where the right half begins, 1 .. count - 1.
+int choose_cut(const TreeContext& tree, Page page, const LeafContent& content, Entry entry) {
+    std::span<const Entry> all = content.all;
+    int count = int(all.size()), position = entries_before(all, entry);
     bool last = position == count - 1;
     // If entries arrive in order, halving would leave every page half full. TIDs of one fingerprint
     // do arrive in order, and keys at the right edge may. There we leave a full page behind.
@@ -277,47 +270,44 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent* content, E
     if (position > 0 && all[position - 1].key == entry.key &&
         (last || all[position + 1].key != entry.key)) {
         // Only if they fill half of the leaf: otherwise the page on the right would start too full.
-        int first = entries_before(content->all_entries(), {entry.key, 0});
+        int first = entries_before(all, {entry.key, 0});
         if (position - first >= count / 2)
             return position;
     }
     // Otherwise we halve the bytes. A packed entry counts with its share of the packed part, a tail
     // entry with its raw size.
-    double packed_share =
-        content->packed_count > 0
-            ? double(bytes_when_packed(tree.kind, content->packed, content->packed_count)) /
-                  content->packed_count
-            : 0;
-    double raw = double(tail_entry_bytes(tree.kind));
-    double total = packed_share * content->packed_count + raw * content->tail_count, left = 0;
-    int tail = 0, cut = 1;
+    double raw = double(tail_entry_bytes(tree.kind)), packed_share = 0, left = 0;
+    if (!content.packed.empty())
+        packed_share = double(bytes_when_packed(tree.kind, content.packed.data(),
+                                                int(content.packed.size()))) /
+                       double(content.packed.size());
+    double total = packed_share * double(content.packed.size()) + raw * double(content.tail.size());
+    size_t tail = 0;
+    int cut = 1;
     for (int i = 0; i < count - 1; i++) {
-        bool is_raw = tail < content->tail_count && all[i] == content->tail[tail];
+        bool is_raw = tail < content.tail.size() && all[i] == content.tail[tail];
         tail += is_raw;
         left += is_raw ? raw : packed_share;
         cut = i + 1;
         if (left >= total / 2)
             break;
     }
-    return cut_between_ranges(tree, content, cut);
+    return cut_between_ranges(tree, all, cut);
 }
 
 // Moves the cut so that it separates a full tail. Full tail and new entry are one entry more than a
 // tail holds. If all of them fell to one half and did not fit there packed, they could not stay raw
 // either. So at least one of them goes to the other half.
-int cut_within_tail(const LeafContent* content, int cut) {
-    if (content->tail_count <= kMaxTailEntries)
+int cut_within_tail(const LeafContent& content, int cut) {
+    if (content.tail.size() <= kMaxTailEntries)
         return cut;
-    const Entry* end = content->all + content->count;
-    const Entry &first = content->tail[0], &last = content->tail[content->tail_count - 1];
-    int after_first = int(std::upper_bound(content->all, end, first) - content->all);
-    int before_last = entries_before(content->all_entries(), last);
-    return std::clamp(cut, after_first, before_last);
+    return std::clamp(cut, entries_before(content.all, content.tail.front()) + 1,
+                      entries_before(content.all, content.tail.back()));
 }
 
 // Splits a full leaf that is no root, with the new entry among its entries: step 1 of the protocol.
 // Expects the leaf locked exclusively; leaves it locked and incompletely split.
-void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content, Entry entry) {
+void split_leaf(const TreeContext& tree, Buffer left, const LeafContent& content, Entry entry) {
     Buffer right = allocate_page(tree.index, tree.heap);
     // An error here leaves the page as it is: all zeros or deleted.
     fail_for_test("split-before-record");
@@ -325,20 +315,19 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
     Page left_page = GenericXLogRegisterBuffer(state, left, 0);
     Page right_page = GenericXLogRegisterBuffer(state, right, GENERIC_XLOG_FULL_IMAGE);
 
+    auto [packed, tail, all] = content;
     int cut = cut_within_tail(content, choose_cut(tree, left_page, content, entry));
     // If a range begins at the cut, the fence is the least key of the range, not its first entry.
     // Then a probe of that range reads the right page alone.
-    Entry cut_key = low_key_between(tree, content->all[cut - 1], content->all[cut]);
-    std::span<const Entry> all = content->all_entries(), packed = content->packed_entries(),
-                           tail = content->tail_entries();
+    Entry cut_key = low_key_between(tree, all[cut - 1], all[cut]);
     int packed_cut = entries_before(packed, cut_key), tail_cut = entries_before(tail, cut_key);
 
     init_leaf(right_page, tree.number, tree.kind);
     link_halves(left_page, right_page, BufferGetBlockNumber(right), cut_key);
     if (!write_body(tree.kind, left_page,
-                    {all.first(cut), packed.first(packed_cut), tail.first(tail_cut)}) ||
+                    {packed.first(packed_cut), tail.first(tail_cut), all.first(cut)}) ||
         !write_body(tree.kind, right_page,
-                    {all.subspan(cut), packed.subspan(packed_cut), tail.subspan(tail_cut)}))
+                    {packed.subspan(packed_cut), tail.subspan(tail_cut), all.subspan(cut)}))
         elog(ERROR, "halves of a split leaf do not fit"); // cannot be: a part never encodes larger
     // The new entry goes in with the split, in one record. So a crash between this and the downlink
     // loses no entry: readers reach the right half by the left page's link.
@@ -346,24 +335,20 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent* content
     UnlockReleaseBuffer(right);
 }
 
-// The content of the leaf that is locked. We must not allocate under the lock, so the backend has
-// one of these. No call leaves anything in it, so an error does no harm.
-LeafContent leaf_content;
-
 // Adds an entry to a leaf that has no room for an append. Expects the leaf locked exclusively.
 // Returns false if it pushed the root down: the caller must descend again and retry.
 bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                            Entry entry) {
-    gather(tree, buffer, reader, entry, &leaf_content);
+    LeafContent content = gather(tree, buffer, reader, entry);
     // We try the cheapest change first: a merge writes one page, a push-down two, and a split two
     // pages and then their parent.
-    if (merge_leaf(tree, buffer, &leaf_content))
+    if (merge_leaf(tree, buffer, content.all))
         return true;
     if (BufferGetBlockNumber(buffer) == root_block(tree.number)) {
         push_down_root(tree, buffer);
         return false;
     }
-    split_leaf(tree, buffer, &leaf_content, entry);
+    split_leaf(tree, buffer, content, entry);
     // A crash or an error here leaves the entry in the tree and the flag on the page. The next
     // inserter that comes to the page adds the downlink.
     fail_for_test("split-before-downlink");

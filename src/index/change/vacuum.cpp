@@ -24,9 +24,8 @@ struct Vacuum {
     IndexBulkDeleteCallback callback;
     void* callback_state;
     Relation index;
-    Layout copied_layout; // an invalidation of the relation frees the cached one
-    const Layout* layout;
-    bool pending; // removal_pending is set
+    Layout layout; // a copy, as an invalidation of the relation frees the cached one
+    bool pending;  // removal_pending is set
 
     int lane;          // whose trees are being worked on
     uint64_t* removed; // [removed_room] fingerprints that lost a posting, ascending within a leaf
@@ -38,12 +37,12 @@ struct Vacuum {
 };
 
 TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
-    return tree_context(vacuum->index, vacuum_heap(vacuum->info), vacuum->layout, tree);
+    return tree_context(vacuum->index, vacuum_heap(vacuum->info), &vacuum->layout, tree);
 }
 
 // A tree of the lane that is being worked on.
 TreeContext vacuum_table(const Vacuum* vacuum, int table) {
-    return vacuum_tree(vacuum, tree_of_table(*vacuum->layout, vacuum->lane, table));
+    return vacuum_tree(vacuum, tree_of_table(vacuum->layout, vacuum->lane, table));
 }
 
 // ---- Block tables ----
@@ -115,7 +114,7 @@ bool leaf_is_empty(Relation index, Buffer buffer, LeafKind kind) {
 // table. Overwrites the keys. Expects no lock, leaves none.
 void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
     TreeContext tree = vacuum_table(vacuum, table);
-    Permutation permutation = vacuum->layout->permutation(table);
+    Permutation permutation = vacuum->layout.permutation(table);
     while (!keys.empty()) {
         vacuum_delay();
         // We leave an incomplete split as it is: the next inserter completes it, and to take
@@ -154,12 +153,12 @@ void remove_from_tables(Vacuum* vacuum) {
     count = std::unique_copy(keys, keys + count, removed) - removed;
     vacuum->answers.set_posting_table(vacuum_table(vacuum, 0));
     vacuum->answers.begin(count);
-    for (int table = 1; table < vacuum->layout->table_count; table++) {
+    for (int table = 1; table < vacuum->layout.table_count; table++) {
         // Other rows may have these fingerprints still, or again. keep_absent() finds most of them
         // here, without a lock on the block table. Later changes show in the LSNs.
         count = vacuum->answers.keep_absent(removed, count);
         pause_for_test(table == 1 ? "vacuum-after-answers" : "vacuum-after-later-answers");
-        Permutation permutation = vacuum->layout->permutation(table);
+        Permutation permutation = vacuum->layout.permutation(table);
         bucket_sort(
             {removed, count}, keys,
             [&](uint64_t fingerprint) { return permutation.apply(fingerprint); }, vacuum_delay);
@@ -192,13 +191,13 @@ void make_room(Vacuum* vacuum) {
 // Removes every entry without a posting from the lane's block tables, after a VACUUM that did not
 // end: what that one remembered is lost, so we ask about every entry.
 void sweep_tables_of_lane(Vacuum* vacuum) {
-    // Answers are about remembered fingerprints only, so none may be used here.
-    vacuum->answers.set_posting_table(vacuum_table(vacuum, 0));
     TreeContext postings = vacuum_table(vacuum, 0);
-    for (int table = 1; table < vacuum->layout->table_count; table++) {
+    // Answers are about remembered fingerprints only, so none may be used here.
+    vacuum->answers.set_posting_table(postings);
+    auto* keys = static_cast<uint64_t*>(palloc(kMaxLeafEntries * sizeof(uint64_t)));
+    for (int table = 1; table < vacuum->layout.table_count; table++) {
         TreeContext tree = vacuum_table(vacuum, table);
-        Permutation permutation = vacuum->layout->permutation(table);
-        auto* keys = static_cast<uint64_t*>(palloc(kMaxLeafEntries * sizeof(uint64_t)));
+        Permutation permutation = vacuum->layout.permutation(table);
         Entry position{0, 0};
         for (bool more = true; more;) {
             vacuum_delay();
@@ -214,12 +213,12 @@ void sweep_tables_of_lane(Vacuum* vacuum) {
                     keys[orphans++] = vacuum->packed[i].key;
             remove_from_table(vacuum, table, {keys, size_t(orphans)});
         }
-        pfree(keys);
     }
+    pfree(keys);
 }
 
 void sweep_tables(Vacuum* vacuum) {
-    for (vacuum->lane = 0; vacuum->lane < vacuum->layout->lane_count; vacuum->lane++)
+    for (vacuum->lane = 0; vacuum->lane < vacuum->layout.lane_count; vacuum->lane++)
         sweep_tables_of_lane(vacuum);
 }
 
@@ -254,9 +253,9 @@ void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
     int packed_count = reader.decode_packed(vacuum->packed),
         tail_count = reader.decode_tail(vacuum->tail);
-    bool is_null_table = tree.number == null_tree(*vacuum->layout);
+    bool is_null_table = tree.number == null_tree(vacuum->layout);
     // Without block tables nobody asks for the fingerprints.
-    bool remember = !is_null_table && vacuum->layout->table_count > 1;
+    bool remember = !is_null_table && vacuum->layout.table_count > 1;
     BlockNumber block = BufferGetBlockNumber(buffer);
     int packed_kept = keep_live(vacuum, block, vacuum->packed, packed_count, remember);
     int tail_kept = keep_live(vacuum, block, vacuum->tail, tail_count, remember);
@@ -377,8 +376,7 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     vacuum->info = info;
     vacuum->result = result;
     vacuum->index = info->index;
-    vacuum->copied_layout = index_cache(info->index)->layout;
-    vacuum->layout = &vacuum->copied_layout;
+    vacuum->layout = index_cache(info->index)->layout;
     vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
     vacuum->removed_limit = removed_limit();
     vacuum->answers = Answers(vacuum->removed_limit / Answers::kSharingLeaf);
@@ -435,14 +433,14 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
     vacuum->callback_state = state;
     // The walk below sets `pending`, too, so we read now whether an earlier VACUUM left it set.
     bool sweep = vacuum->pending;
-    for (vacuum->lane = 0; vacuum->lane < vacuum->layout->lane_count; vacuum->lane++) {
+    for (vacuum->lane = 0; vacuum->lane < vacuum->layout.lane_count; vacuum->lane++) {
         // Postings go before block tables: the entry of a block table may go only when its
         // fingerprint has no posting left.
-        vacuum_postings(vacuum, tree_of_table(*vacuum->layout, vacuum->lane, 0));
+        vacuum_postings(vacuum, tree_of_table(vacuum->layout, vacuum->lane, 0));
         pause_for_test("vacuum-before-tables");
         remove_from_tables(vacuum);
     }
-    vacuum_postings(vacuum, null_tree(*vacuum->layout));
+    vacuum_postings(vacuum, null_tree(vacuum->layout));
     // An earlier VACUUM did not end, and nobody knows what it removed.
     if (sweep)
         sweep_tables(vacuum);
