@@ -271,11 +271,11 @@ Node* estimate_within(SupportRequestSelectivity* request) {
         int radius = known != nullptr ? space.saturate(DatumGetInt64(known->constvalue))
                                       : space.likely_radius();
         Node* distance = distance_with_statistics(*request);
-        auto share = [&](int radius) {
-            if (distance == nullptr || radius < 0)
-                return share_within(*request, left, right, radius);
-            // As the server estimates distance < radius + 1.
-            List* arguments = list_make2(distance, make_integer_constant(radius + 1));
+        auto share = [&](int within) {
+            if (distance == nullptr || within < 0)
+                return share_within(*request, left, right, within);
+            // As the server estimates distance < within + 1.
+            List* arguments = list_make2(distance, make_integer_constant(within + 1));
             return restriction_selectivity(request->root, Int4LessOperator, arguments, InvalidOid,
                                            request->varRelid);
         };
