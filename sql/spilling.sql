@@ -65,7 +65,7 @@ SELECT memory,
        wrong_answers(memory, $$SELECT radius, p.* FROM unnest('{0,3,6}'::integer[]) radius,
            simhash_join('SELECT id, fp FROM spill_source WHERE id % 4 = 0',
                         'SELECT id, fp FROM spill_source WHERE id % 4 <> 0', radius) p$$, 'spill_joined') AS join
-FROM unnest('{64kB,500kB}'::text[]) memory;
+FROM unnest('{64kB,500kB,1500kB}'::text[]) memory;
 SELECT wrong_answers('500kB', $$SELECT radius, id, simhash_cluster(fp, radius) OVER (PARTITION BY radius) AS cluster
            FROM unnest('{0,1,3}'::integer[]) radius, spill_source$$, 'spill_clusters') AS clusters;
 SET work_mem = '64kB';

@@ -25,6 +25,44 @@ void check_length(int bits) {
 
 } // namespace
 
+NearFilter::NearFilter(Models::List* first, int radius, size_t memory)
+    : radius_(radius), most_((memory - first->size() * kBytesOfFirst) / kBytesOfWaiting),
+      mark_bits_(int(std::bit_width(most_))) {
+    auto array_of = [](size_t count) -> FingerprintArray {
+        return {allocate<uint64_t>(CurrentMemoryContext, count),
+                allocate<uint64_t>(CurrentMemoryContext, count), 0};
+    };
+    first_ = array_of(first->size());
+    for (size_t i = 0; i < first->size(); i++) {
+        CHECK_FOR_INTERRUPTS();
+        first_.fingerprints[first_.count++] = (*first)[i].first;
+    }
+    batch_ = array_of(most_);
+    waiting_ = allocate<Pair>(CurrentMemoryContext, most_);
+    marks_ = allocate<bool>(CurrentMemoryContext, size_t{1} << mark_bits_);
+}
+
+void NearFilter::find_near() {
+    auto mark = [](void* filter, uint64_t, uint64_t of_second) {
+        return static_cast<NearFilter*>(filter)->mark_of(of_second) = true;
+    };
+    std::fill_n(marks_, size_t{1} << mark_bits_, false);
+    for (batch_.count = 0; batch_.count < count_; batch_.count++)
+        batch_.fingerprints[batch_.count] = waiting_[batch_.count].first;
+    if (first_.count > 0 && count_ > 0)
+        NearPairsSearch(true, radius_, {mark, nullptr, this}, kPause)
+            .search({first_, batch_}, false);
+}
+
+void NearFilter::release() {
+    for (FingerprintArray array : {first_, batch_}) {
+        pfree(array.fingerprints);
+        pfree(array.scratch);
+    }
+    pfree(waiting_);
+    pfree(marks_);
+}
+
 void Codes::begin(Form_pg_attribute column) {
     Oid type = getBaseType(column->atttypid);
     bool are_codes = type == BITOID || type == VARBITOID;
@@ -43,7 +81,7 @@ void Codes::add(RowNumber row, Datum value, bool is_null) {
     if (is_null)
         return;
     if (!are_codes_)
-        return add_hash(to_ordered(DatumGetInt64(value)), row);
+        return add_lane(to_ordered(DatumGetInt64(value)), row);
     Code code = datum_get_code(value);
     // The first code sets the length for all.
     if (bits_ == 0)
@@ -60,12 +98,53 @@ void Codes::add(RowNumber row, Datum value, bool is_null) {
         lanes[at / kBytesOfLane] = pg_ntoh64(lane);
     }
     if (bits_ <= kFingerprintBits)
-        return add_hash(lanes[0], row);
+        return add_lane(lanes[0], row);
     constexpr uint64_t kNull[kMaxCodeLanes] = {};
     while (codes_.size() < row * bytes())
         codes_.append(kNull, bytes());
     codes_.append(lanes, bytes());
     add_hash(xxh3(reinterpret_cast<const uint8_t*>(lanes), bytes()), row);
+}
+
+// ---- the second of two queries ----
+
+// The second query may have few rows, so the filter waits for as many as the first one has.
+void Codes::begin_second(Models* a) {
+    if (lanes() == 1 && NearFilter::fits(a->size(), filter_bytes()))
+        first_ = &a->list(0);
+    unfiltered_ = a->size();
+}
+
+void Codes::add_lane(uint64_t lane, RowNumber row) {
+    if (first_ != nullptr && !filter_ && unfiltered_-- == 0) {
+        MemoryContext caller = MemoryContextSwitchTo(context_);
+        filter_.emplace(first_, radius_, filter_bytes());
+        MemoryContextSwitchTo(caller);
+    }
+    if (!filter_)
+        add_hash(lane, row);
+    else if (!filter_->add(lane, row))
+        add_near();
+}
+
+// Where half of a batch is near, the filter costs more than it saves.
+void Codes::add_near() {
+    auto add = [&](uint64_t lane, RowNumber row) { add_hash(lane, row); };
+    if (filter_->take_near(add) > .5)
+        end_filter();
+}
+
+void Codes::end_filter() {
+    filter_->release();
+    filter_.reset();
+    first_ = nullptr;
+}
+
+void Codes::end() {
+    if (filter_)
+        add_near();
+    if (filter_)
+        end_filter();
 }
 
 bool Codes::are_equal(RowNumber a, RowNumber b) {

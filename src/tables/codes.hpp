@@ -6,10 +6,60 @@
 // many codes have.
 #pragma once
 
+#include "core/pairs/near_pairs.hpp"
 #include "core/pairs/sampled_distances.hpp"
 #include "tables/models.hpp"
 
 namespace simhash {
+
+// Leaves out fingerprints of a second query of which none of the first one is within the radius.
+// They are searched in batches as they come, so only a few of many wait for the search itself.
+class NearFilter {
+  public:
+    // In the current memory context, in `memory` bytes, of which the first ones take half at most.
+    NearFilter(Models::List* first, int radius, size_t memory);
+
+    static bool fits(size_t first, size_t memory) { return first < memory / 2 / kBytesOfFirst; }
+
+    // False if the batch is full.
+    bool add(uint64_t fingerprint, RowNumber row) {
+        waiting_[count_++] = {fingerprint, row};
+        return count_ < most_;
+    }
+
+    // Calls give(fingerprint, row) for those of the batch that are near, and for a few others.
+    // Returns the share of these in the batch.
+    double take_near(const auto& give) {
+        double given = 0, count = double(count_);
+        find_near();
+        for (; count_ > 0; count_--)
+            if (const Pair& next = waiting_[count_ - 1]; mark_of(next.first)) {
+                give(next.first, RowNumber(next.second));
+                given++;
+            }
+        return given / count;
+    }
+
+    void release();
+
+  private:
+    static constexpr size_t kBytesOfFirst = 2 * sizeof(uint64_t);
+    static constexpr size_t kBytesOfWaiting = 2 * sizeof(uint64_t) + sizeof(Pair) + 2;
+
+    void find_near();
+    bool& mark_of(uint64_t fingerprint) const {
+        constexpr uint64_t kSpread = 0x9E3779B97F4A7C15; // near ones have different marks
+        return marks_[fingerprint * kSpread >> (kFingerprintBits - mark_bits_)];
+    }
+
+    int radius_;
+    FingerprintArray first_;
+    FingerprintArray batch_; // the waiting ones, as the search reorders them
+    Pair* waiting_;          // (fingerprint, row)
+    size_t most_, count_ = 0;
+    int mark_bits_;
+    bool* marks_; // [2 to the power of mark_bits_]
+};
 
 class Codes final : public SearchedValues {
   public:
@@ -22,6 +72,7 @@ class Codes final : public SearchedValues {
     void add(RowNumber row, Datum value, bool is_null) override;
 
     int lanes() const override { return std::max(lane_count_of_bits(bits_), 1); }
+    void begin_second(Models* a) override;
     void begin_search(Models* a, Models* b) override;
     int radius(int lane) const override { return radii_[size_t(lane)]; }
     bool is_pair(int lane, RowNumber a, RowNumber b, double* distance) override;
@@ -30,12 +81,17 @@ class Codes final : public SearchedValues {
     uint64_t part_of(RowNumber row) override { return row * bytes() / part_bytes_; }
 
   protected:
+    void end() override;
     bool are_equal(RowNumber a, RowNumber b) override;
     void get_lanes(RowNumber row, uint64_t* lanes) override {
         codes_.read(row * bytes(), lanes, bytes());
     }
 
   private:
+    void add_lane(uint64_t lane, RowNumber row);
+    void add_near();
+    void end_filter();
+    size_t filter_bytes() const { return sort_bytes_ / 8 * 3; }
     size_t bytes() const { return size_t(lanes()) * sizeof(uint64_t); } // of a code
 
     int32 radius_;
@@ -46,6 +102,9 @@ class Codes final : public SearchedValues {
     uint64_t part_bytes_;         // several parts are in memory together
     RowNumber last_row_ = kNoRow; // that was compared
     uint64_t of_last_row_[kMaxCodeLanes];
+    Models::List* first_ = nullptr; // to which the second query's rows are to be near, or null
+    size_t unfiltered_ = 0;         // rows of the second query before the filter begins
+    std::optional<NearFilter> filter_;
 };
 
 } // namespace simhash

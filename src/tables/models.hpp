@@ -92,6 +92,8 @@ class SearchedValues : public RowValues {
 
     // Of each value, when the first has come.
     virtual int lanes() const { return 1; }
+    // Called before a second query is read.
+    virtual void begin_second(Models*) {}
     // Called before the search, of one query or two.
     virtual void begin_search(Models*, Models*) {}
     // The radius of a lane, or -1: it is not searched.

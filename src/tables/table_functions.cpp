@@ -45,8 +45,10 @@ class Rows {
     // b: null if there is one query
     void read(const text* a, const text* b) {
         values_->read(a, &ids, &copies, &models_[0]);
-        if (b != nullptr)
+        if (b != nullptr) {
+            values_->begin_second(models(0));
             values_->read(b, &ids, &copies, &models_[1]);
+        }
         values_->begin_search(models(0), models(1));
         search.emplace(values_, shares.search);
     }
