@@ -42,16 +42,9 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
                                          IndexBulkDeleteCallback callback, void* state);
 IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result);
 
-// ---- Constants of scans in order of distance ----
-
-// The share of all fingerprints up to which an ordered scan looks up matches one by one. For more
-// matches, a pass over the posting table for each distance takes less time.
-constexpr double kFewMatches = 1.0 / 32;
-// A stage of an ordered scan may be a pass over the posting table. Its radius is the least at which
-// kPassMatches matches are expected, enough for most limits. As each pass costs the same, the next
-// stage grows to kPassGrowth times as many.
+// A stage of a scan in order of distance may be a pass over the posting table. Its radius is the
+// least at which this many matches are expected, enough for most limits.
 constexpr double kPassMatches = 256;
-constexpr double kPassGrowth = 16;
 
 // ---- options.cpp ----
 
@@ -80,13 +73,12 @@ int fillfactor_of_options(Relation index);
 bool is_new_index(Relation index);
 
 // Raises an error unless the index's first column is of type bigint, or its operator class computes
-// lanes, as many of each value as an index can keep. `info` describes the index, which is being
-// built.
+// lanes, as many of each value as an index can keep.
 void check_first_column(Relation index);
 
 // Warns of a new index that nobody searches: if its first column is the primary key, as in (id,
 // body), a bigint, whose type alone does not tell it from a fingerprint; and if its scope holds the
-// primary key, as in (body, id).
+// primary key, as in (body, id). `info` describes the index, which is being built.
 void warn_of_keys(Relation heap, Relation index, const IndexInfo* info);
 
 // ---- cost.cpp ----

@@ -100,48 +100,26 @@ bool has_index(PlannerInfo* root, const OpExpr* distance) {
 
 // ---- rewriting one comparison ----
 
-// A simplified call of the extension's function `name`, which is looked for beside the distance
-// function. Null where that function is missing, or where an argument is null because another was.
-Node* call_sibling(PlannerInfo* root, const Comparison& comparison, const char* name,
-                   const OurFunction& ours, Oid result, List* arguments) {
-    // No function of ours that is called here has more arguments.
-    Oid types[3];
-    int count = 0;
-    ListCell* cell;
-    foreach (cell, arguments) {
-        if (lfirst(cell) == nullptr)
-            return nullptr;
-        types[count++] = exprType(static_cast<Node*>(lfirst(cell)));
-    }
-    Oid function = sibling_function(comparison.distance->opfuncid, name, types, count, ours);
-    if (!OidIsValid(function))
-        return nullptr;
-    auto* call =
-        makeFuncExpr(function, result, arguments, InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL);
-    // The planner has simplified the query already, so what is new must be simplified here: the
-    // call of constants becomes a constant.
-    return eval_const_expressions(root, reinterpret_cast<Node*>(call));
-}
-
 // The greatest radius that is not above the limit or, with `below`, the greatest that is below it.
 // Null where a function for it is missing.
 Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool below) {
+    Oid beside = comparison.distance->opfuncid;
     if (exprType(comparison.limit) == NUMERICOID)
-        return call_sibling(root, comparison, "hamming_radius", kHammingRadius, INT8OID,
+        return call_sibling(root, beside, "hamming_radius", kHammingRadius,
                             list_make2(comparison.limit, makeBoolConst(below, false)));
     // Where the plan is written as SQL, in EXPLAIN and by postgres_fdw, an implicit cast is not
     // written.
     Node* limit = coerce_to_target_type(nullptr, comparison.limit, exprType(comparison.limit),
                                         INT8OID, -1, COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
-    return below ? call_sibling(root, comparison, "hamming_radius_below", kHammingRadiusBelow,
-                                INT8OID, list_make1(limit))
+    return below ? call_sibling(root, beside, "hamming_radius_below", kHammingRadiusBelow,
+                                list_make1(limit))
                  : eval_const_expressions(root, limit);
 }
 
 Node* call_within(PlannerInfo* root, const Comparison& comparison, bool below) {
     List* values = comparison.distance->args;
     return call_sibling(
-        root, comparison, "hamming_within", comparison.family->within, BOOLOID,
+        root, comparison.distance->opfuncid, "hamming_within", comparison.family->within,
         list_make3(linitial(values), lsecond(values), radius_of_limit(root, comparison, below)));
 }
 
@@ -238,10 +216,6 @@ Node* rewritten(PlannerInfo* root, Node* condition) {
                               : mutated;
 }
 
-List* rewritten_list(PlannerInfo* root, List* conditions) {
-    return reinterpret_cast<List*>(rewritten(root, reinterpret_cast<Node*>(conditions)));
-}
-
 // ---- where conditions stand before the planner distributes them ----
 
 void rewrite_join_tree(PlannerInfo* root, Node* node) {
@@ -273,6 +247,25 @@ void rewrite_security_conditions(PlannerInfo* root, RangeTblEntry* table) {
 
 } // namespace
 
+Node* call_sibling(PlannerInfo* root, Oid beside, const char* name, const OurFunction& ours,
+                   List* arguments) {
+    Oid types[FUNC_MAX_ARGS];
+    int count = 0;
+    ListCell* cell;
+    foreach (cell, arguments) {
+        if (lfirst(cell) == nullptr)
+            return nullptr;
+        types[count++] = exprType(static_cast<Node*>(lfirst(cell)));
+    }
+    Oid function = sibling_function(beside, name, types, count, ours);
+    if (!OidIsValid(function))
+        return nullptr;
+    auto* call = makeFuncExpr(function, get_func_rettype(function), arguments, InvalidOid,
+                              InvalidOid, COERCE_EXPLICIT_CALL);
+    // The planner has simplified the query already, so what is new must be simplified here.
+    return eval_const_expressions(root, reinterpret_cast<Node*>(call));
+}
+
 void rewrite_query_conditions(PlannerInfo* root) {
     rewrite_join_tree(root, reinterpret_cast<Node*>(root->parse->jointree));
     ListCell* table;
@@ -285,7 +278,8 @@ void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* relation) {
     foreach (cell, relation->indexlist) {
         auto* index = lfirst_node(IndexOptInfo, cell);
         // The planner made this list for the query, so the relation cache keeps its own.
-        index->indpred = rewritten_list(root, index->indpred);
+        auto* predicate = reinterpret_cast<Node*>(index->indpred);
+        index->indpred = reinterpret_cast<List*>(rewritten(root, predicate));
     }
 }
 

@@ -121,23 +121,15 @@ List* make_condition(SupportRequestIndexCondition* request, int strategy, const 
     return list_make1(condition);
 }
 
-// A call of an extension's function, computed now where the arguments are constants.
-Node* call(PlannerInfo* root, Oid function, List* arguments) {
-    return eval_const_expressions(
-        root, reinterpret_cast<Node*>(makeFuncExpr(function, get_func_rettype(function), arguments,
-                                                   InvalidOid, InvalidOid, COERCE_EXPLICIT_CALL)));
-}
-
 List* within_condition(SupportRequestIndexCondition* request) {
     const DistanceFamily* family = family_of(request->funcid, &DistanceFamily::within);
     IndexedCondition condition;
     if (family == nullptr || !take_apart(request, &condition) || condition.third == nullptr)
         return NIL;
-    Oid types[] = {family->type, INT8OID};
-    Oid make = sibling_function(request->funcid, family->ball_sql, types, 2, family->ball_make);
-    if (!OidIsValid(make))
+    Node* ball = call_sibling(request->root, request->funcid, family->ball_sql, family->ball_make,
+                              list_make2(condition.query, condition.third));
+    if (ball == nullptr)
         return NIL;
-    Node* ball = call(request->root, make, list_make2(condition.query, condition.third));
     return make_condition(request, kWithinBall, family->ball_contained, condition.column, ball,
                           false);
 }
@@ -153,23 +145,20 @@ bool is_possible_similarity(const Node* node) {
 // bit_ball(minhash_code(query), minhash_radius(similarity)), by the functions beside that of the
 // condition; null where one of them is missing.
 Node* ball_around(PlannerInfo* root, Oid beside, Node* query, Node* similarity) {
-    constexpr Oid kOfCode[] = {TEXTOID, INT4OID, TEXTOID, INT4OID};
-    constexpr Oid kOfRadius[] = {FLOAT8OID, FLOAT8OID};
-    constexpr Oid kOfBall[] = {BITOID, INT8OID};
-    Oid code = sibling_function(beside, "minhash_code", kOfCode, 4, kMinhashCodeText);
-    Oid radius = sibling_function(beside, "minhash_radius", kOfRadius, 2, kMinhashRadius);
-    Oid make = sibling_function(beside, kCodes.ball_sql, kOfBall, 2, kCodes.ball_make);
-    if (!OidIsValid(code) || !OidIsValid(radius) || !OidIsValid(make))
-        return nullptr;
     // The lanes of the shingles that near_duplicate() compares: the defaults of minhash_code().
     Const* words =
         makeConst(TEXTOID, -1, InvalidOid, -1, CStringGetTextDatum("words"), false, false);
     Node* center =
-        call(root, code,
-             list_make4(query, make_integer_constant(kLanesOfDocument * kFingerprintBits), words,
-                        make_integer_constant(3)));
-    Node* bits = call(root, radius, list_make2(similarity, make_float_constant(kLaneRecall)));
-    return call(root, make, list_make2(center, call(root, F_INT8_INT4, list_make1(bits))));
+        call_sibling(root, beside, "minhash_code", kMinhashCodeText,
+                     list_make4(query, make_integer_constant(kLanesOfDocument * kFingerprintBits),
+                                words, make_integer_constant(3)));
+    Node* radius = call_sibling(root, beside, "minhash_radius", kMinhashRadius,
+                                list_make2(similarity, make_float_constant(kLaneRecall)));
+    if (radius == nullptr)
+        return nullptr;
+    auto* bits = makeFuncExpr(F_INT8_INT4, INT8OID, list_make1(radius), InvalidOid, InvalidOid,
+                              COERCE_EXPLICIT_CALL);
+    return call_sibling(root, beside, kCodes.ball_sql, kCodes.ball_make, list_make2(center, bits));
 }
 
 List* document_condition(SupportRequestIndexCondition* request) {

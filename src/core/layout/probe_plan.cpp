@@ -41,20 +41,20 @@ namespace {
 constexpr int kBits = kFingerprintBits;
 
 // What probes cost. They take the fingerprints for random.
-class Prices {
-  public:
-    Prices(double entries, const ProbeCosts& costs) : entries_(entries), costs_(costs) {}
+struct Prices {
+    double entries;
+    ProbeCosts costs;
 
     double visits(int prefix_bits, int threshold) const {
         return ball_size(prefix_bits, threshold);
     }
     double candidates(int prefix_bits, int threshold) const {
         // The share of all prefixes that are within the threshold.
-        return ball_share(prefix_bits, threshold) * entries_;
+        return ball_share(prefix_bits, threshold) * entries;
     }
     double cost(int prefix_bits, int threshold) const {
-        return visits(prefix_bits, threshold) * costs_.visit +
-               candidates(prefix_bits, threshold) * costs_.candidate;
+        return visits(prefix_bits, threshold) * costs.visit +
+               candidates(prefix_bits, threshold) * costs.candidate;
     }
 
     // A shorter prefix has no more ranges to visit, and more candidates in them. Between both is
@@ -75,8 +75,8 @@ class Prices {
     }
     double slice_cost(int prefix_bits, int slice_bits) const {
         double finding = slice_bits == 0 ? 0 : (slice_bits + 1) * kCandidatesOfSlice;
-        return visits(prefix_bits, 0) * costs_.visit +
-               (finding + slice_candidates(prefix_bits, slice_bits)) * costs_.candidate;
+        return visits(prefix_bits, 0) * costs.visit +
+               (finding + slice_candidates(prefix_bits, slice_bits)) * costs.candidate;
     }
     int best_slice_bits(int prefix_bits, int most) const {
         int best = 0;
@@ -85,23 +85,19 @@ class Prices {
                 best = bits;
         return best;
     }
-
-  private:
-    double entries_;
-    ProbeCosts costs_;
 };
 
 // ---- candidates for the cheapest plan ----
 
 // It is always complete, and other plans are compared with it.
 ProbePlan read_everything(int radius, double entries, const ProbeCosts& costs) {
-    return {radius, 0, true, 1, 0, entries, costs.visit + entries * costs.read_all_per_entry, {}};
+    return {radius, 0, true, 1, entries, costs.visit + entries * costs.read_all_per_entry, {}};
 }
 
 class Planner {
   public:
     Planner(const Layout& layout, int radius, double entries, const ProbeCosts& costs)
-        : layout_(layout), radius_(radius), prices_(entries, costs),
+        : layout_(layout), radius_(radius), prices_{entries, costs},
           best_(read_everything(radius, entries, costs)) {}
 
     ProbePlan make() {
@@ -132,13 +128,12 @@ class Planner {
 
     // Keeps the plan if it is cheaper than the best so far. Expects probes that are complete.
     void offer(std::span<const Probe> probes) {
-        double cost = 0, visits = 0, slices = 0, candidates = 0;
+        double cost = 0, visits = 0, candidates = 0;
         for (const Probe& p : probes) {
             bool cut = p.slice_bits > 0;
             cost += cut ? prices_.slice_cost(p.prefix_bits, p.slice_bits)
                         : prices_.cost(p.prefix_bits, p.threshold);
             visits += prices_.visits(p.prefix_bits, p.threshold);
-            slices += cut ? p.slice_bits + 1 : 0;
             candidates += cut ? prices_.slice_candidates(p.prefix_bits, p.slice_bits)
                               : prices_.candidates(p.prefix_bits, p.threshold);
         }
@@ -148,7 +143,6 @@ class Planner {
         best_.read_all = false;
         std::copy(probes.begin(), probes.end(), best_.probes);
         best_.visits = visits;
-        best_.slices = slices;
         best_.candidates = candidates;
         best_.cost = cost;
     }
@@ -219,7 +213,7 @@ ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
                           const ProbeCosts& costs) {
     // Nothing is within a negative radius: a plan without probes.
     if (radius < 0)
-        return {radius, 0, false, 0, 0, 0, 0, {}};
+        return {radius, 0, false, 0, 0, 0, {}};
     return radius < kBits ? Planner(layout, radius, entries, costs).make()
                           : read_everything(radius, entries, costs);
 }

@@ -33,7 +33,6 @@ struct ProbePlan {
     int probe_count; // 0 with read_all: read table 0 from end to end; without: nothing matches
     bool read_all;
     double visits;     // ranges to look up
-    double slices;     // slices of those ranges that are cut
     double candidates; // fingerprints expected in the ranges or their slices
     double cost;
     Probe probes[kMaxTables]; // [probe_count], in order of table

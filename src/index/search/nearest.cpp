@@ -11,6 +11,11 @@ namespace {
 
 constexpr int kRadiusStep = 2;
 
+// The share of all fingerprints up to which matches are looked up one by one. For more matches, a
+// pass over the posting table for each distance takes less time.
+constexpr double kFewMatches = 1.0 / 32;
+// As each pass costs the same, the next stage grows to so many times kPassMatches.
+constexpr double kPassGrowth = 16;
 // Stages beyond this radius look ahead. That makes each of them dearer, and the nearer stages cost
 // too little to be worth saving.
 constexpr int kNearRadius = 8;
