@@ -133,8 +133,7 @@ TEST(Minhash, StaysAsItIs) {
 }
 
 TEST(Minhash, TheFactorsOfPermutationsAreOddAndDifferent) {
-    static constexpr PermutationTable<kMostMinima> kTable;
-    std::vector<uint32_t> factors(kTable.factors.begin(), kTable.factors.end());
+    std::vector<uint32_t> factors(kPermutations.factors.begin(), kPermutations.factors.end());
     for (const uint32_t factor : factors)
         EXPECT_EQ(factor % 2, 1u);
     std::sort(factors.begin(), factors.end());
@@ -142,7 +141,6 @@ TEST(Minhash, TheFactorsOfPermutationsAreOddAndDifferent) {
 }
 
 TEST(Minhash, EveryProcessorFindsTheSameMinimaWhereverTheyStand) {
-    static constexpr PermutationTable<kMostMinima> kTable;
     Random random(2);
     for (const size_t minima : {size_t(64), size_t(192), kMostMinima})
         for (const size_t count : {0, 1, 2, 7, 128, 300}) {
@@ -155,13 +153,13 @@ TEST(Minhash, EveryProcessorFindsTheSameMinimaWhereverTheyStand) {
             std::vector<uint32_t> plain = start;
             for (size_t i = 0; i < minima; i++)
                 for (const uint32_t feature : features)
-                    plain[i] = std::min(plain[i], kTable.factors[i] * feature + kTable.addends[i]);
+                    plain[i] = std::min(plain[i], kPermutations.factors[i] * feature +
+                                                      kPermutations.addends[i]);
             for (int level = 0; level < kSimdLevels; level++)
                 for (size_t offset = 0; offset < 4; offset++) {
                     std::vector<uint32_t> place(minima + 5, 77);
                     std::copy(start.begin(), start.end(), place.begin() + offset);
-                    lower_minima(features.data(), count, kTable.factors.data(),
-                                 kTable.addends.data(), place.data() + offset, minima,
+                    lower_minima(features.data(), count, place.data() + offset, minima,
                                  SimdLevel(level));
                     EXPECT_TRUE(std::equal(plain.begin(), plain.end(), place.begin() + offset))
                         << minima << " minima of " << count << " at level " << level;

@@ -10,8 +10,8 @@ namespace simhash {
 // Each lane of a vector has one minimum. Four vectors of minima, of factors and of addends each fit
 // the registers of every processor. The arrays are aligned to 4 bytes only, so it copies vectors in
 // and out.
-void lower_minima(const uint32_t* numbers, size_t count, const uint32_t* factors,
-                  const uint32_t* addends, uint32_t* lowered, size_t minima, SimdLevel highest) {
+void lower_minima(const uint32_t* numbers, size_t count, uint32_t* lowered, size_t minima,
+                  SimdLevel highest) {
     at_best_level(
         highest, [=]<SimdLevel level>() __attribute__((always_inline)) {
             using Vector = typename VectorAt<level>::Type;
@@ -19,8 +19,8 @@ void lower_minima(const uint32_t* numbers, size_t count, const uint32_t* factors
             static_assert(64 % kLanes == 0);
             for (size_t lane = 0; lane < minima; lane += kLanes) {
                 Vector factor[kVectors], addend[kVectors], least[kVectors];
-                memcpy(factor, factors + lane, sizeof factor);
-                memcpy(addend, addends + lane, sizeof addend);
+                memcpy(factor, kPermutations.factors.data() + lane, sizeof factor);
+                memcpy(addend, kPermutations.addends.data() + lane, sizeof addend);
                 memcpy(least, lowered + lane, sizeof least);
                 for (size_t i = 0; i < count; i++) {
                     Vector number = Vector{} + numbers[i];

@@ -33,29 +33,29 @@ namespace simhash {
 // The number of a feature. The hash may be a poor one: callers have their own, perhaps 1, 2, 3.
 constexpr uint32_t feature_number(uint64_t hash) { return uint32_t(mix(hash)); }
 
-// The factors a_i, all odd, and the addends b_i of the first `count` permutations: the two halves
-// of the numbers that splitmix64 gives from 0 on.
-template <size_t count>
-struct PermutationTable {
-    std::array<uint32_t, count> factors{}, addends{};
+constexpr size_t kMostMinima = 1024; // the definition has no more
+// The greatest place: any other one lowers it. any() tells whether there was a feature.
+constexpr uint32_t kNoMinimum = UINT32_MAX;
 
-    constexpr PermutationTable() {
-        for (size_t i = 0; i < count; i++) {
+// The factors a_i, all odd, and the addends b_i of the permutations: the two halves of the numbers
+// that splitmix64 gives from 0 on.
+struct Permutations {
+    std::array<uint32_t, kMostMinima> factors{}, addends{};
+
+    constexpr Permutations() {
+        for (size_t i = 0; i < kMostMinima; i++) {
             uint64_t random = mix((i + 1) * 0x9E3779B97F4A7C15);
             factors[i] = uint32_t(random >> 32) | 1;
             addends[i] = uint32_t(random);
         }
     }
 };
+inline constexpr Permutations kPermutations;
 
-constexpr size_t kMostMinima = 1024; // the definition has no more
-// The greatest place: any other one lowers it. MinimaOf::any() tells whether there was a feature.
-constexpr uint32_t kNoMinimum = UINT32_MAX;
-
-// Lowers each of `minima` minima, a multiple of 64, to the least place that one of `count` features
-// has in its permutation. This is the hot loop, compiled once for each kind of processor.
-void lower_minima(const uint32_t* numbers, size_t count, const uint32_t* factors,
-                  const uint32_t* addends, uint32_t* lowered, size_t minima,
+// Lowers each of the first `minima` minima, a multiple of 64, to the least place that one of
+// `count` features has in its permutation. This is the hot loop, compiled once for each kind of
+// processor.
+void lower_minima(const uint32_t* numbers, size_t count, uint32_t* lowered, size_t minima,
                   SimdLevel highest = kHighestSimdLevel);
 
 // One bit of minimum i.
@@ -63,14 +63,16 @@ constexpr uint64_t bit_of_minimum(size_t i, uint32_t minimum) {
     return mix(uint64_t(i) << 32 | minimum) & 1;
 }
 
-// Takes features, and passes them on in batches: the minima then stay in registers for a batch.
-// What cuts documents knows this class, not the number of minima, and so is compiled once.
+// Lowers minima by features, in batches: the minima then stay in registers for a batch. What cuts
+// documents knows this class, not the number of minima, and so is compiled once.
 class FeatureBatches {
   public:
+    FeatureBatches(const FeatureBatches&) = delete; // lowered_ is in the derived class
+
     void add(uint64_t hash) {
         waiting_[waiting_count_++] = feature_number(hash);
-        if (waiting_count_ == kMostWaiting)
-            lower_(*this);
+        if (waiting_count_ == waiting_.size())
+            lower();
     }
 
     // A consumer of each_feature().
@@ -78,29 +80,40 @@ class FeatureBatches {
         add(hash_feature(HashKind::kXxh3, text, bytes));
     }
 
-  protected:
-    using Lower = void (*)(FeatureBatches& features); // lowers the minima by the features that wait
-    explicit FeatureBatches(Lower lower) : lower_(lower) {}
+    // True when there was a feature. Without one there is neither a minimum nor a fingerprint.
+    bool any() const { return any_ || waiting_count_ > 0; }
 
-    static constexpr uint32_t kMostWaiting = 128;
-    std::array<uint32_t, kMostWaiting> waiting_; // features that are not in the minima yet
-    uint32_t waiting_count_ = 0;
+  protected:
+    explicit FeatureBatches(size_t minima) : minima_(minima) {}
+
+    void lower() {
+        any_ = any();
+        lower_minima(waiting_.data(), waiting_count_, lowered_, minima_);
+        waiting_count_ = 0;
+    }
+
+    uint32_t* lowered_; // [minima]
+    bool any_ = false;  // without those that wait
 
   private:
-    Lower lower_;
+    size_t minima_;
+    size_t waiting_count_ = 0;
+    std::array<uint32_t, 128> waiting_; // features that are not in the minima yet
 };
 
 // Keeps the minima of the features that were added. A wider code begins with the shorter one.
 template <size_t minima>
 class MinimaOf : public FeatureBatches {
     static_assert(minima % 64 == 0 && minima <= kMostMinima);
-    static constexpr PermutationTable<minima> kPermutations{};
 
   public:
     using Values = std::array<uint32_t, minima>;
     using Words = std::array<uint64_t, minima / 64>;
 
-    MinimaOf() : FeatureBatches(lower_those) { values_.fill(kNoMinimum); }
+    MinimaOf() : FeatureBatches(minima) {
+        values_.fill(kNoMinimum);
+        lowered_ = values_.data();
+    }
 
     using FeatureBatches::add;
 
@@ -110,9 +123,6 @@ class MinimaOf : public FeatureBatches {
             values_[i] = std::min(values_[i], others[i]);
         any_ = true;
     }
-
-    // True when there was a feature. Without one there is neither a minimum nor a fingerprint.
-    bool any() const { return any_ || waiting_count_ > 0; }
 
     const Values& values() {
         lower();
@@ -129,19 +139,7 @@ class MinimaOf : public FeatureBatches {
     }
 
   private:
-    static void lower_those(FeatureBatches& features) { static_cast<MinimaOf&>(features).lower(); }
-
-    void lower() {
-        if (waiting_count_ == 0)
-            return;
-        lower_minima(waiting_.data(), waiting_count_, kPermutations.factors.data(),
-                     kPermutations.addends.data(), values_.data(), minima);
-        waiting_count_ = 0;
-        any_ = true;
-    }
-
     Values values_;
-    bool any_ = false;
 };
 
 using Minima = MinimaOf<64>;

@@ -17,7 +17,7 @@ constexpr int kDefaultBits = 128;
 
 // ---- results ----
 
-// Returns the fingerprint, or NULL if there was no feature.
+// NULL where there was no feature.
 Datum bigint_of(FunctionCallInfo fcinfo, Minima& minima) {
     uint64_t fingerprint;
     if (!minhash(minima, &fingerprint))
@@ -25,47 +25,36 @@ Datum bigint_of(FunctionCallInfo fcinfo, Minima& minima) {
     PG_RETURN_INT64(int64(fingerprint));
 }
 
+// `add_features` adds those of argument 0 to minima of any number.
+Datum fingerprint_of(FunctionCallInfo fcinfo, const auto& add_features) {
+    Minima minima;
+    if (!PG_ARGISNULL(0))
+        add_features(fcinfo, minima);
+    return bigint_of(fcinfo, minima);
+}
+
 // The bit string of the words in order, each from its highest bit on: so one word is, cast to
 // bigint, the fingerprint.
-template <size_t minima>
-Datum bit_string_of(FunctionCallInfo fcinfo, MinimaOf<minima>& of) {
-    if (!of.any())
+template <size_t bits>
+Datum code_of_bits(FunctionCallInfo fcinfo, const auto& add_features) {
+    MinimaOf<bits> minima;
+    if (!PG_ARGISNULL(0))
+        add_features(fcinfo, minima);
+    if (!minima.any())
         PG_RETURN_NULL();
-    auto* code = static_cast<VarBit*>(palloc(VARBITTOTALLEN(minima)));
-    SET_VARSIZE(code, VARBITTOTALLEN(minima));
-    VARBITLEN(code) = int(minima);
-    // The server's bit strings begin with the highest bit of the first byte. So the words are
-    // written with their highest byte first.
-    auto words = of.words();
+    auto* code = static_cast<VarBit*>(palloc(VARBITTOTALLEN(bits)));
+    SET_VARSIZE(code, VARBITTOTALLEN(bits));
+    VARBITLEN(code) = int(bits);
+    auto words = minima.words();
     for (uint64_t& word : words)
         word = pg_hton64(word);
     memcpy(VARBITS(code), words.data(), sizeof words);
     PG_RETURN_VARBIT_P(code);
 }
 
-// Each of these adds the features of argument 0, which `add_features` reads, to minima. There is a
-// class for each number of minima, because its arrays have that size.
-Datum fingerprint_of(FunctionCallInfo fcinfo, const auto& add_features) {
-    if (PG_ARGISNULL(0))
-        PG_RETURN_NULL();
-    Minima minima;
-    add_features(minima);
-    return bigint_of(fcinfo, minima);
-}
-
-template <size_t bits>
-Datum code_of_bits(FunctionCallInfo fcinfo, const auto& add_features) {
-    if (PG_ARGISNULL(0))
-        PG_RETURN_NULL();
-    MinimaOf<bits> minima;
-    add_features(minima);
-    return bit_string_of(fcinfo, minima);
-}
-
-// `argument` is the place of the number of bits among the function's arguments. The definition goes
-// on to 1 024 bits.
-Datum code_of(FunctionCallInfo fcinfo, int argument, const auto& add_features) {
-    int bits = PG_ARGISNULL(argument) ? kDefaultBits : PG_GETARG_INT32(argument);
+// Argument 1 is the number of bits. The definition goes on to 1 024.
+Datum code_of(FunctionCallInfo fcinfo, const auto& add_features) {
+    int bits = PG_ARGISNULL(1) ? kDefaultBits : PG_GETARG_INT32(1);
     switch (bits) {
     case 64:
         return code_of_bits<64>(fcinfo, add_features);
@@ -80,10 +69,13 @@ Datum code_of(FunctionCallInfo fcinfo, int argument, const auto& add_features) {
             errhint("Accepted values are 64, 128 and 256."));
 }
 
-// ---- features, from argument 0 to minima of any number ----
+// ---- features, from argument 0 to minima ----
 
-auto features_of_document(FunctionCallInfo fcinfo, FeatureKind features, int width) {
-    return [=](FeatureBatches& minima) {
+// A wrong option, from argument `options` on, is an error also where the document is NULL.
+auto document_adder(FunctionCallInfo fcinfo, int options) {
+    FeatureKind features = features_argument(fcinfo, options);
+    int width = width_argument(fcinfo, options + 1, kDefaultWidth);
+    return [=](FunctionCallInfo fcinfo, FeatureBatches& minima) {
         text* document = PG_GETARG_TEXT_PP(0);
         ServerText source(document);
         add_document(features, width, source.source(), minima);
@@ -91,80 +83,54 @@ auto features_of_document(FunctionCallInfo fcinfo, FeatureKind features, int wid
     };
 }
 
-auto features_of_texts(FunctionCallInfo fcinfo) {
-    return [=](FeatureBatches& minima) {
-        array_elements(PG_GETARG_ARRAYTYPE_P(0), "features").each([&](int, Datum feature) {
-            minima.add(hash_server_text(HashKind::kXxh3, feature));
-        });
-    };
+void add_texts(FunctionCallInfo fcinfo, FeatureBatches& minima) {
+    array_elements(PG_GETARG_ARRAYTYPE_P(0), "features").each([&](int, Datum feature) {
+        minima.add(hash_server_text(HashKind::kXxh3, feature));
+    });
 }
 
-auto features_of_hashes(FunctionCallInfo fcinfo) {
-    return [=](FeatureBatches& minima) {
-        array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes").each([&](int, Datum hash) {
-            minima.add(uint64_t(DatumGetInt64(hash)));
-        });
-    };
+void add_hashes(FunctionCallInfo fcinfo, FeatureBatches& minima) {
+    array_elements(PG_GETARG_ARRAYTYPE_P(0), "hashes").each([&](int, Datum hash) {
+        minima.add(uint64_t(DatumGetInt64(hash)));
+    });
 }
 
-auto features_of_tsvector(FunctionCallInfo fcinfo) {
-    return [=](FeatureBatches& minima) {
-        // Positions do not matter: minima depend on the set of lexemes.
-        each_lexeme(PG_GETARG_TSVECTOR(0), [&](uint64_t hash, int) { minima.add(hash); });
-    };
+// Positions do not matter: minima depend on the set of lexemes.
+void add_lexemes(FunctionCallInfo fcinfo, FeatureBatches& minima) {
+    each_lexeme(PG_GETARG_TSVECTOR(0), [&](uint64_t hash, int) { minima.add(hash); });
 }
+
+} // namespace
+
+// minhash(document text, features text, width integer) -> bigint
+SIMHASH_FUNCTION(simhash_minhash_text) { return fingerprint_of(fcinfo, document_adder(fcinfo, 1)); }
+
+// minhash_of(features text[]) -> bigint
+SIMHASH_FUNCTION(simhash_minhash_of_text_array) { return fingerprint_of(fcinfo, add_texts); }
+
+// minhash_of(hashes bigint[]) -> bigint
+SIMHASH_FUNCTION(simhash_minhash_of_bigint_array) { return fingerprint_of(fcinfo, add_hashes); }
+
+// minhash(document tsvector) -> bigint
+SIMHASH_FUNCTION(simhash_minhash_tsvector) { return fingerprint_of(fcinfo, add_lexemes); }
+
+// minhash_code(document text, bits integer, features text, width integer) -> bit
+SIMHASH_FUNCTION(simhash_minhash_code_text) { return code_of(fcinfo, document_adder(fcinfo, 2)); }
+
+// minhash_code_of(features text[], bits integer) -> bit
+SIMHASH_FUNCTION(simhash_minhash_code_of_text_array) { return code_of(fcinfo, add_texts); }
+
+// minhash_code_of(hashes bigint[], bits integer) -> bit
+SIMHASH_FUNCTION(simhash_minhash_code_of_bigint_array) { return code_of(fcinfo, add_hashes); }
+
+// minhash_code(document tsvector, bits integer) -> bit
+SIMHASH_FUNCTION(simhash_minhash_code_tsvector) { return code_of(fcinfo, add_lexemes); }
 
 // ---- the aggregate ----
 
 // The state holds features back and adds them to its minima in batches. A call that reads the
 // minima adds the waiting features first. The state stands for the same set of features before and
 // after, so final and combine functions may do this to a state that is used again, as in a window.
-
-} // namespace
-
-// minhash(document text, features text, width integer) -> bigint
-SIMHASH_FUNCTION(simhash_minhash_text) {
-    FeatureKind features = features_argument(fcinfo, 1);
-    int width = width_argument(fcinfo, 2, kDefaultWidth);
-    return fingerprint_of(fcinfo, features_of_document(fcinfo, features, width));
-}
-
-// minhash_of(features text[]) -> bigint
-SIMHASH_FUNCTION(simhash_minhash_of_text_array) {
-    return fingerprint_of(fcinfo, features_of_texts(fcinfo));
-}
-
-// minhash_of(hashes bigint[]) -> bigint
-SIMHASH_FUNCTION(simhash_minhash_of_bigint_array) {
-    return fingerprint_of(fcinfo, features_of_hashes(fcinfo));
-}
-
-// minhash(document tsvector) -> bigint
-SIMHASH_FUNCTION(simhash_minhash_tsvector) {
-    return fingerprint_of(fcinfo, features_of_tsvector(fcinfo));
-}
-
-// minhash_code(document text, bits integer, features text, width integer) -> bit
-SIMHASH_FUNCTION(simhash_minhash_code_text) {
-    FeatureKind features = features_argument(fcinfo, 2);
-    int width = width_argument(fcinfo, 3, kDefaultWidth);
-    return code_of(fcinfo, 1, features_of_document(fcinfo, features, width));
-}
-
-// minhash_code_of(features text[], bits integer) -> bit
-SIMHASH_FUNCTION(simhash_minhash_code_of_text_array) {
-    return code_of(fcinfo, 1, features_of_texts(fcinfo));
-}
-
-// minhash_code_of(hashes bigint[], bits integer) -> bit
-SIMHASH_FUNCTION(simhash_minhash_code_of_bigint_array) {
-    return code_of(fcinfo, 1, features_of_hashes(fcinfo));
-}
-
-// minhash_code(document tsvector, bits integer) -> bit
-SIMHASH_FUNCTION(simhash_minhash_code_tsvector) {
-    return code_of(fcinfo, 1, features_of_tsvector(fcinfo));
-}
 
 // (state, feature text). A feature that is NULL is none.
 SIMHASH_FUNCTION(simhash_minhash_agg_transition) {
