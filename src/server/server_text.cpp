@@ -17,14 +17,12 @@ bool needs_conversion() {
     return encoding != PG_UTF8 && encoding != PG_SQL_ASCII;
 }
 
-// As pg_do_encoding_conversion() does, returns the text itself where there is nothing to convert.
-char* convert(const char* text, size_t bytes, int from, int to) {
-    auto* given = reinterpret_cast<unsigned char*>(const_cast<char*>(text));
-    return reinterpret_cast<char*>(pg_do_encoding_conversion(given, int(bytes), from, to));
-}
-
+// Expects that the text needs conversion and is not empty; only then the result is another string.
+// It ends with a 0 byte, and text of the server contains none.
 char* to_utf8(const char* text, size_t bytes) {
-    return convert(text, bytes, GetDatabaseEncoding(), PG_UTF8);
+    auto* given = reinterpret_cast<unsigned char*>(const_cast<char*>(text));
+    return reinterpret_cast<char*>(
+        pg_do_encoding_conversion(given, int(bytes), GetDatabaseEncoding(), PG_UTF8));
 }
 
 // The longest part of [at, end) of at most kSlice bytes that ends between characters.
@@ -61,13 +59,9 @@ bool ServerText::next(void* context, const uint8_t** piece, size_t* bytes) {
     *piece = reinterpret_cast<const uint8_t*>(begin);
     *bytes = text->at_ - begin;
     if (needs_conversion()) {
-        char* converted = to_utf8(begin, *bytes);
-        // A conversion writes a string that ends with a 0 byte; text of the server contains none.
-        if (converted != begin) {
-            text->converted_ = converted;
-            *piece = reinterpret_cast<const uint8_t*>(converted);
-            *bytes = strlen(converted);
-        }
+        text->converted_ = to_utf8(begin, *bytes);
+        *piece = reinterpret_cast<const uint8_t*>(text->converted_);
+        *bytes = strlen(text->converted_);
     }
     return true;
 }
@@ -132,8 +126,6 @@ uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
     if (!needs_conversion() || length == 0)
         return hash_feature(kind, reinterpret_cast<const uint8_t*>(bytes), length);
     char* converted = to_utf8(bytes, length);
-    if (converted == bytes)
-        return hash_feature(kind, reinterpret_cast<const uint8_t*>(bytes), length);
     uint64_t hash =
         hash_feature(kind, reinterpret_cast<const uint8_t*>(converted), strlen(converted));
     pfree(converted);
@@ -145,7 +137,7 @@ void add_words(const text* value, WordHashes* words) {
     each_word(source.source(), *words);
     // The core numbers the words of two texts, and marks between them, by 32 bits.
     constexpr size_t kMost = (size_t{1} << 30) - 1;
-    if (size_t count = words->words().size(); count > kMost)
+    if (size_t count = words->size(); count > kMost)
         ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                 errmsg("a document has too many words to look for passages"),
                 errdetail("It has %zu, and the most are %zu.", count, kMost));

@@ -62,7 +62,7 @@ class PassagePairs final : public RowValues {
         row_words_.clear();
         if (!is_null)
             add_words(DatumGetTextPP(document), &row_words_);
-        Words words = row_words_.words();
+        Words words = row_words_.all();
         words_.add(words);
         winnowed_.clear();
         winnow(words, WinnowedLengths::for_runs_of(least_), &winnowed_, kPause);

@@ -62,8 +62,8 @@ int main() {
         FeatureHashes shingles_a = of_a.shingles.finish(), shingles_b = of_b.shingles.finish();
         set_similarity(shingles_a, shingles_b, &similarity);
         set_containment(shingles_a, shingles_b, &containment);
-        size_t run = longest_common_run(of_a.words.words(), of_b.words.words(), 1, malloc_memory(),
-                                        kNoPause);
+        size_t run =
+            longest_common_run(of_a.words.all(), of_b.words.all(), 1, malloc_memory(), kNoPause);
         printf("%g %g %zu\n", similarity, containment, run);
     }
 }

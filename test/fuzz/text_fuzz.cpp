@@ -172,7 +172,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     WordHashes hashes(kMemory);
     Slices again{data + 3, data + bytes, slice, {}};
     each_word(again.source(), hashes);
-    Words words = hashes.words();
+    Words words = hashes.all();
     check_places(data + 3, bytes - 3, words.size());
     check_passages(words.first(words.size() / 2), words.subspan(words.size() / 2),
                    1 + data[1] % 20);

@@ -19,21 +19,26 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Calls each(hash, beginning) for each run of `length` words, until it returns false.
+// Calls each(hash, beginning) for each run of `length` words, until it returns false. The hash is
+// that of a polynomial modulo 2^64, which takes a word in at one end and out at the other.
 void each_run(Words words, size_t length, const Pause& pause, const auto& each) {
     if (length > words.size())
         return;
-    RollingHash run(length);
+    constexpr uint64_t kFactor = 0x9e3779b97f4a7c15; // odd: nothing is shifted out
+    uint64_t sum = 0, oldest = 1;                    // the factor of the word that is taken out
+    for (size_t i = 0; i < length; i++)
+        oldest *= kFactor;
     bool goes_on = true;
     in_pieces(
         words.size(),
         [&](size_t begin, size_t end) {
             for (size_t i = begin; i < end && goes_on; i++) {
-                run.add(words[i]);
+                sum = sum * kFactor + words[i];
                 if (i >= length)
-                    run.take_out(words[i - length]);
+                    sum -= oldest * words[i - length];
+                // The sum's lowest bits depend on little of each word.
                 if (i + 1 >= length)
-                    goes_on = each(run.hash(), i + 1 - length);
+                    goes_on = each(mix(sum), i + 1 - length);
             }
         },
         pause);

@@ -27,42 +27,12 @@ namespace simhash {
 using Words = std::span<const uint64_t>; // hashes, in the order of the text
 
 // Collects the words of a text: a consumer of each_word().
-class WordHashes {
-  public:
-    explicit WordHashes(Memory memory) : hashes_(memory) {}
+struct WordHashes : GrowingArray<uint64_t> {
+    using GrowingArray::GrowingArray;
 
     void feature(const uint8_t* text, size_t bytes) {
-        hashes_.add(hash_feature(HashKind::kXxh3, text, bytes));
+        add(hash_feature(HashKind::kXxh3, text, bytes));
     }
-    // Valid until the next feature(), clear() or release().
-    Words words() const { return {hashes_.data(), hashes_.size()}; }
-    // Takes out all words, and keeps the room for those of another text.
-    void clear() { hashes_.clear(); }
-    void release() { hashes_.release(); }
-
-  private:
-    GrowingArray<uint64_t> hashes_;
-};
-
-// The hash of the last `length` words in a row: a polynomial of their hashes, modulo 2^64, that
-// takes a word in at one end and out at the other.
-class RollingHash {
-  public:
-    explicit RollingHash(size_t length) {
-        for (size_t i = 0; i < length; i++)
-            oldest_ *= kFactor;
-    }
-    void add(uint64_t word) { sum_ = sum_ * kFactor + word; }
-    // Expects that `length` other words have been added since.
-    void take_out(uint64_t word) { sum_ -= oldest_ * word; }
-    // The sum's lowest bits depend on little of each word.
-    uint64_t hash() const { return mix(sum_); }
-
-  private:
-    static constexpr uint64_t kFactor = 0x9e3779b97f4a7c15; // odd: nothing is shifted out
-
-    uint64_t sum_ = 0;
-    uint64_t oldest_ = 1; // kFactor to the power of the length
 };
 
 // ---- passages ----

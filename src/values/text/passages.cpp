@@ -28,8 +28,8 @@ class WordsOfText {
         add_words(given, &hashes_);
     }
 
-    Words words() const { return hashes_.words(); }
-    size_t size() const { return hashes_.words().size(); }
+    Words words() const { return hashes_.all(); }
+    size_t size() const { return hashes_.size(); }
 
     // The finder stays for calls with the same length.
     bool shares_with(const WordsOfText& other, size_t length) {
@@ -182,7 +182,7 @@ SIMHASH_FUNCTION(simhash_passage_hashes) {
     WordHashes words(server_memory());
     FeatureSet winnowed(server_memory());
     each_word(source.source(), words);
-    winnow(words.words(), {}, &winnowed, kPause);
+    winnow(words.all(), {}, &winnowed, kPause);
     FeatureHashes hashes = winnowed.finish();
     Datum array = bigint_array(hashes.data(), hashes.size());
     words.release();
