@@ -35,6 +35,7 @@ Value named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
             errhint("Accepted values are %s.", accepted.data));
 }
 
+// In the order of their values.
 constexpr Name<FeatureKind> kFeatureNames[] = {{"words", FeatureKind::kWords},
                                                {"chars", FeatureKind::kCharacters}};
 
@@ -44,12 +45,7 @@ FeatureKind features_argument(FunctionCallInfo fcinfo, int argument) {
     return named_value(fcinfo, argument, "features", kFeatureNames);
 }
 
-const char* name_of(FeatureKind features) {
-    for (const Name<FeatureKind>& known : kFeatureNames)
-        if (known.value == features)
-            return known.name;
-    pg_unreachable();
-}
+const char* name_of(FeatureKind features) { return kFeatureNames[size_t(features)].name; }
 
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument) {
     static constexpr Name<Weighting> kNames[] = {{"balanced", Weighting::kBalanced},

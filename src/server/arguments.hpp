@@ -42,8 +42,7 @@ struct Elements {
     // Calls take(i, value) for those that are not NULL.
     void each(const auto& take) const {
         for (int i = 0; i < count; i++) {
-            if (i % 1024 == 0)
-                CHECK_FOR_INTERRUPTS();
+            CHECK_FOR_INTERRUPTS();
             if (!nulls[i])
                 take(i, values[i]);
         }

@@ -7,26 +7,19 @@
 #include "values/fingerprint/fingerprint.hpp"
 
 // These are in files without headers.
-#define SIMHASH_DECLARE(symbol)                                                                    \
-    extern "C" {                                                                                   \
-    PGDLLEXPORT Datum symbol(PG_FUNCTION_ARGS);                                                    \
-    }
+extern "C" {
+using Function = Datum(PG_FUNCTION_ARGS);
+PGDLLEXPORT Function simhash_hamming_bigint, simhash_hamming_within_bigint, simhash_hamming_ball_in,
+    simhash_hamming_ball, simhash_hamming_ball_contained, simhash_hamming_bit,
+    simhash_hamming_within_bit, simhash_bit_ball_in, simhash_bit_ball, simhash_bit_ball_contained,
+    simhash_hamming_radius, simhash_hamming_radius_below, simhash_documents_alike,
+    simhash_document_in_ball, simhash_minhash_code_text, simhash_minhash_radius,
+    simhash_passage_shared, simhash_shares_passage, simhash_hamming_near;
+#define SIMHASH_DECLARE_NEAR(radius) PGDLLEXPORT Function simhash_hamming_near_##radius;
+SIMHASH_FOR_EACH_RADIUS(SIMHASH_DECLARE_NEAR)
+}
 // The catalogs name the symbol, and the address tells it from that of another library.
 #define SIMHASH_OURS(symbol) (OurFunction{#symbol, symbol})
-
-SIMHASH_DECLARE(simhash_hamming_bigint)
-SIMHASH_DECLARE(simhash_hamming_within_bigint)
-SIMHASH_DECLARE(simhash_hamming_ball_in)
-SIMHASH_DECLARE(simhash_hamming_ball)
-SIMHASH_DECLARE(simhash_hamming_ball_contained)
-SIMHASH_DECLARE(simhash_hamming_bit)
-SIMHASH_DECLARE(simhash_hamming_within_bit)
-SIMHASH_DECLARE(simhash_bit_ball_in)
-SIMHASH_DECLARE(simhash_bit_ball)
-SIMHASH_DECLARE(simhash_bit_ball_contained)
-SIMHASH_DECLARE(simhash_hamming_near)
-#define SIMHASH_DECLARE_NEAR(radius) SIMHASH_DECLARE(simhash_hamming_near_##radius)
-SIMHASH_FOR_EACH_RADIUS(SIMHASH_DECLARE_NEAR)
 
 namespace simhash {
 
@@ -51,17 +44,14 @@ const DistanceFamily kCodes = {
     .ball_contained = SIMHASH_OURS(simhash_bit_ball_contained),
 };
 
-// Functions that belong to one family, or that the planner calls by name.
-#define SIMHASH_DEFINE(constant, symbol)                                                           \
-    SIMHASH_DECLARE(symbol) const OurFunction constant = SIMHASH_OURS(symbol);
-SIMHASH_DEFINE(kHammingRadius, simhash_hamming_radius)
-SIMHASH_DEFINE(kHammingRadiusBelow, simhash_hamming_radius_below)
-SIMHASH_DEFINE(kDocumentsAlike, simhash_documents_alike)
-SIMHASH_DEFINE(kDocumentInBall, simhash_document_in_ball)
-SIMHASH_DEFINE(kMinhashCodeText, simhash_minhash_code_text)
-SIMHASH_DEFINE(kMinhashRadius, simhash_minhash_radius)
-SIMHASH_DEFINE(kPassageShared, simhash_passage_shared)
-SIMHASH_DEFINE(kSharesPassage, simhash_shares_passage)
+const OurFunction kHammingRadius = SIMHASH_OURS(simhash_hamming_radius);
+const OurFunction kHammingRadiusBelow = SIMHASH_OURS(simhash_hamming_radius_below);
+const OurFunction kDocumentsAlike = SIMHASH_OURS(simhash_documents_alike);
+const OurFunction kDocumentInBall = SIMHASH_OURS(simhash_document_in_ball);
+const OurFunction kMinhashCodeText = SIMHASH_OURS(simhash_minhash_code_text);
+const OurFunction kMinhashRadius = SIMHASH_OURS(simhash_minhash_radius);
+const OurFunction kPassageShared = SIMHASH_OURS(simhash_passage_shared);
+const OurFunction kSharesPassage = SIMHASH_OURS(simhash_shares_passage);
 
 namespace {
 

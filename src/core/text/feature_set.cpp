@@ -75,12 +75,12 @@ void FeatureSet::make_room() {
 }
 
 FeatureHashes FeatureSet::finish() {
-    if (count_ > 0) {
+    if (count_ > sorted_) {
         uint64_t* sorted = hashes_ + room_;
         bucket_sort(
             {hashes_, count_}, sorted, [](uint64_t hash) { return hash; }, [] {});
         // Each hash goes back into the first half, once.
-        count_ = size_t(std::unique_copy(sorted, sorted + count_, hashes_) - hashes_);
+        count_ = sorted_ = size_t(std::unique_copy(sorted, sorted + count_, hashes_) - hashes_);
     }
     return {hashes_, count_};
 }

@@ -25,10 +25,11 @@ class FeatureSet {
         hashes_[count_++] = hash;
     }
 
-    // The hashes, after the last feature. They are valid until clear() or release().
+    // The hashes of all features, sorted when they are asked for first. They are valid until the
+    // next add(), clear() or release().
     FeatureHashes finish();
     // Takes out all features, and keeps the room for those of another document.
-    void clear() { count_ = 0; }
+    void clear() { count_ = sorted_ = 0; }
     void release();
 
   private:
@@ -37,6 +38,7 @@ class FeatureSet {
     Memory memory_;
     uint64_t* hashes_ = nullptr;
     size_t count_ = 0, room_ = 0;
+    size_t sorted_ = 0; // the first hashes, which are a set
 };
 
 // Jaccard similarity: features that both have / that at least one has. False if neither has one.

@@ -7,11 +7,6 @@
 
 namespace {
 
-// The length of a leading 0x or 0X, which many programming languages print: 2, or 0 without one.
-int hex_prefix_length(const char* written, int length) {
-    return length >= 2 && written[0] == '0' && (written[1] | 0x20) == 'x' ? 2 : 0;
-}
-
 // `detail` is a message with the place of `number`.
 [[noreturn]] void report_invalid_code(const char* written, int length, const char* detail,
                                       int number) {
@@ -45,9 +40,10 @@ SIMHASH_FUNCTION(simhash_from_hex) {
     text* given = PG_GETARG_TEXT_PP(0);
     const char* written = VARDATA_ANY(given);
     int written_length = int(VARSIZE_ANY_EXHDR(given));
-    int prefix = hex_prefix_length(written, written_length);
-    const char* digits = written + prefix;
-    int length = written_length - prefix;
+    // Many programming languages print a leading 0x or 0X.
+    bool has_prefix = written_length >= 2 && written[0] == '0' && (written[1] | 0x20) == 'x';
+    const char* digits = written + 2 * has_prefix;
+    int length = written_length - 2 * has_prefix;
     uint64_t fingerprint = 0;
     // Fewer than 16 digits are the low ones, as tools print numbers without leading zeros.
     if (length < 1 || length > 16 ||

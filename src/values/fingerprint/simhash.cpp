@@ -181,7 +181,7 @@ namespace {
 struct ListedFeature {
     size_t begin;       // of the text, in FeatureList::texts
     uint32_t bytes;     // of the text
-    uint32_t frequency; // at most UINT32_MAX
+    uint32_t frequency; // at most PG_INT32_MAX
 };
 
 // A document's distinct features with their texts and frequencies, in order of first appearance: a
@@ -199,7 +199,7 @@ class FeatureList {
             texts.added(bytes);
         }
         uint32_t& frequency = listed[number].frequency;
-        frequency += frequency != UINT32_MAX;
+        frequency += frequency != PG_INT32_MAX;
     }
 
     void release() {
@@ -234,13 +234,11 @@ SIMHASH_FUNCTION(simhash_features) {
         const ListedFeature& feature = list.listed[i];
         // The feature as simhash() hashes it, normalised and folded, in the server's encoding.
         text* shown = shown_as_server_text(&list.texts[feature.begin], feature.bytes);
-        Datum values[] = {PointerGetDatum(shown),
-                          Int32GetDatum(int(std::min(feature.frequency, uint32_t(PG_INT32_MAX))))};
+        Datum values[] = {PointerGetDatum(shown), Int32GetDatum(int(feature.frequency))};
         bool nulls[] = {false, false};
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
         pfree(shown);
-        if (i % 1024 == 0)
-            CHECK_FOR_INTERRUPTS();
+        CHECK_FOR_INTERRUPTS();
     }
     list.release();
     return Datum(0);

@@ -41,18 +41,11 @@ class Document {
 
     bool has_features() const { return minima_.any(); }
     const DocumentLanes& lanes() const { return lanes_; }
-    FeatureHashes features() {
-        if (!is_sorted_)
-            hashes_ = set_.finish();
-        is_sorted_ = true;
-        return hashes_;
-    }
+    FeatureHashes features() { return set_.finish(); }
     void release() { set_.release(); }
 
   private:
     FeatureSet set_;
-    FeatureHashes hashes_;
-    bool is_sorted_ = false;
     DocumentMinima minima_;
     DocumentLanes lanes_;
 };
@@ -66,18 +59,13 @@ bool are_near_duplicates(Document* a, Document* b, double similarity, int radius
 
 // ---- what is kept from call to call ----
 
-// Sorts its set at once: an error in the middle of sorting leaves no document that is kept.
-struct SortedDocument : Document {
-    explicit SortedDocument(text* document) : Document(document) { features(); }
-};
-
 // Of a longer document nothing is kept beyond the statement.
 constexpr size_t kMostKeptBytes = 64 * 1024;
 
 // Compares two documents in the first call of a site. An exclusion constraint makes such a call for
 // each row that it looks at, with the new row's document second: the session keeps that one.
 bool compare_once(FunctionCallInfo fcinfo, double similarity, int radius) {
-    static KeptText<SortedDocument> second;
+    static KeptText<Document> second;
     if (!second.has_begun())
         second.begin(TopMemoryContext);
     text* given = PG_GETARG_TEXT_PP(0);
