@@ -14,50 +14,36 @@ class Clusters {
   public:
     // In the current memory context, in which all stays until it is reset.
     explicit Clusters(int32 radius)
-        : pool_(CurrentMemoryContext, memory_ / 16 * 5), copies_(&pool_),
-          fingerprints_(&pool_, memory_ / 2, radius), names_(&pool_) {}
+        : pool_(CurrentMemoryContext, memory_ / 2), copies_(&pool_),
+          values_(&pool_, memory_ / 2, radius), fingerprints_(&pool_) {}
 
     void add(Datum fingerprint, bool is_null) {
-        fingerprints_.add(RowNumber(rows_++), fingerprint, is_null);
+        values_.add(RowNumber(fingerprints_.size()), fingerprint, is_null);
+        fingerprints_.add(is_null ? 0 : to_ordered(DatumGetInt64(fingerprint)));
     }
 
     // To be called after the last row was added.
     void find() {
         std::optional<Models> models;
-        fingerprints_.find_models(rows_, &copies_, &models);
-        fingerprints_.begin_search(&*models, nullptr);
-        RowSearch search(&fingerprints_, memory_ / 8 * 3);
-        links_.emplace(&pool_, &copies_);
+        values_.find_models(fingerprints_.size(), &copies_, &models);
+        values_.begin_search(&*models, nullptr);
+        RowSearch search(&values_, memory_ / 8 * 3);
+        links_.emplace(&pool_, &copies_, &fingerprints_);
         links_->find(&search, &*models);
-        find_names(&models->list(0));
         models->release();
     }
 
-    int64 name(size_t row) { return from_ordered(names_[links_->original_of(RowNumber(row))]); }
-
-  private:
-    // By the order of rows, so that the pages of arrays are asked for one after the other.
-    void find_names(Models::List* models) {
-        ExternalSorter<Pair> by_row(memory_ / 8 * 3);
-        for (size_t i = 0; i < models->size(); i++)
-            by_row.add({(*models)[i].second, (*models)[i].first});
-        for (size_t row = 0; row < rows_; row++)
-            names_.add(UINT64_MAX);
-        by_row.finish();
-        for (Pair model{}; by_row.next(&model);) {
-            RowNumber first = links_->original_of(RowNumber(model.first));
-            names_.set(first, std::min(names_[first], model.second));
-        }
-        by_row.release();
+    int64 name(size_t row) {
+        return from_ordered(fingerprints_[links_->original_of(RowNumber(row))]);
     }
 
+  private:
     size_t memory_ = get_hash_memory_limit();
     PagePool pool_;
     Copies copies_;
-    Codes fingerprints_;
+    Codes values_;
+    PagedArray<uint64_t> fingerprints_; // of each row
     std::optional<Links> links_;
-    PagedArray<uint64_t> names_; // of clusters, by the first row
-    size_t rows_ = 0;
 };
 
 // The server keeps this for the partition. It begins as zeros.

@@ -110,15 +110,18 @@ void Codes::add(RowNumber row, Datum value, bool is_null) {
 
 // The second query may have few rows, so the filter waits for as many as the first one has.
 void Codes::begin_second(Models* a) {
-    if (lanes() == 1 && NearFilter::fits(a->size(), filter_bytes()))
-        first_ = &a->list(0);
+    size_t half = sort_bytes_ / 2;
+    if (lanes() > 1 || !NearFilter::fits(a->size(), half))
+        return;
+    first_ = &a->list(0);
     unfiltered_ = a->size();
+    sort_bytes_ -= half;
 }
 
 void Codes::add_lane(uint64_t lane, RowNumber row) {
     if (first_ != nullptr && !filter_ && unfiltered_-- == 0) {
         MemoryContext caller = MemoryContextSwitchTo(context_);
-        filter_.emplace(first_, radius_, filter_bytes());
+        filter_.emplace(first_, radius_, sort_bytes_);
         MemoryContextSwitchTo(caller);
     }
     if (!filter_)

@@ -91,7 +91,6 @@ class Codes final : public SearchedValues {
     void add_lane(uint64_t lane, RowNumber row);
     void add_near();
     void end_filter();
-    size_t filter_bytes() const { return sort_bytes_ / 8 * 3; }
     size_t bytes() const { return size_t(lanes()) * sizeof(uint64_t); } // of a code
 
     int32 radius_;
