@@ -82,6 +82,12 @@ TidBounds bounds_of(LeafKind kind, const Entry* entries, int count) {
     return bounds;
 }
 
+// Sets bits of a word that are clear.
+void set_bits(uint8_t* words, size_t index, uint64_t bits) {
+    uint64_t word = read_word(words, index) | bits;
+    memcpy(words + index * 8, &word, 8);
+}
+
 // Writes fields of fixed width one after another into words that were zeroed before.
 class BitWriter {
   public:
@@ -90,29 +96,17 @@ class BitWriter {
     // The value must have no bits above the width.
     void write(uint64_t value, unsigned width) {
         if (width == 0)
-            return;
-        // What is beyond bit 63 is shifted out here, and written below.
-        pending_ |= value << filled_;
-        if (filled_ + width >= 64) {
-            memcpy(words_, &pending_, 8);
-            words_ += 8;
-            unsigned used = 64 - filled_;
-            // What did not fit into the word begins the next one. A shift by 64 would be undefined.
-            pending_ = used < width ? value >> used : 0;
-            filled_ = filled_ + width - 64;
-        } else {
-            filled_ += width;
-        }
-    }
-    void finish() {
-        if (filled_ > 0)
-            memcpy(words_, &pending_, 8);
+            return; // there may be no word any more
+        unsigned shift = position_ & 63;
+        set_bits(words_, position_ >> 6, value << shift);
+        if (shift + width > 64)
+            set_bits(words_, (position_ >> 6) + 1, value >> (64 - shift));
+        position_ += width;
     }
 
   private:
     uint8_t* words_;
-    uint64_t pending_ = 0;
-    unsigned filled_ = 0;
+    size_t position_ = 0; // of the next field, in bits
 };
 
 // Entry i sets the bit at its high part + i. The words were zeroed before.
@@ -120,8 +114,7 @@ void write_unary(const Entry* entries, int count, unsigned low_bits, uint8_t* wo
     for (int i = 0; i < count; i++) {
         // Adding i keeps positions distinct where high parts are equal.
         uint64_t position = ((entries[i].key - entries[0].key) >> low_bits) + i;
-        uint64_t word = read_word(words, position >> 6) | uint64_t{1} << (position & 63);
-        memcpy(words + (position >> 6) * 8, &word, 8);
+        set_bits(words, position >> 6, uint64_t{1} << (position & 63));
     }
 }
 
@@ -234,19 +227,15 @@ int LeafReader::decode_tail(Entry* out) const {
 
 int LeafReader::decode_sorted(Entry* out) const {
     Entry tail[kMaxTailEntries];
-    int packed_entries = decode_packed(out), tail_entries = decode_tail(tail);
-    sort_ascending(tail, tail + tail_entries);
-    // Merge from the back, in place.
-    int total = packed_entries + tail_entries;
-    int to = total - 1, from = packed_entries - 1, t = tail_entries - 1;
-    while (t >= 0) {
-        // The greatest of both goes to the end, which was read before: `to` is never before `from`.
-        if (from >= 0 && out[from] > tail[t])
-            out[to--] = out[from--];
-        else
-            out[to--] = tail[t--];
-    }
-    return total;
+    Entry* tail_end = tail + decode_tail(tail);
+    sort_ascending(tail, tail_end);
+    // The packed part stands behind room for the tail. So the merge writes over nothing unread, and
+    // once the tail is merged, what is left of the packed part is in its place.
+    Entry* packed = out + tail_count_;
+    Entry* packed_end = packed + decode_packed(packed);
+    for (Entry *next = tail, *to = out; next < tail_end; to++)
+        *to = packed < packed_end && *packed < *next ? *packed++ : *next++;
+    return int(packed_end - out);
 }
 
 size_t bytes_when_packed(LeafKind kind, const Entry* entries, int count) {
@@ -306,7 +295,6 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
         for (int i = first; i < end; i++)
             low.write((entries[i].key - header.first_key) >> suffix_bits & rest_mask, rest_bits);
     }
-    low.finish();
     uint8_t* unary = words + 8 * shape.low_words;
     write_unary(entries, count, shape.low_bits, unary);
     header.ranks = count_ranks(unary, shape.unary_words, header.section_words());
@@ -319,7 +307,6 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
             tids.write(block << shape.offset_bits | (entries[i].tid & 0xffff),
                        shape.block_bits + shape.offset_bits);
         }
-        tids.finish();
     }
     return shape.bytes();
 }
