@@ -97,7 +97,7 @@ class LaneTable {
         internal::for_each_place(bit_count, [this](int bit, int lane, int position) {
             for (int half = 0; half < kHalves; half++)
                 if (half >> (3 - bit % 4) & 1)
-                    row(lane / kRow, bit / 4, half)[size_t(lane % kRow)] |= uint64_t(1) << position;
+                    rows_[row(lane / kRow, bit / 4, half)][lane % kRow] |= uint64_t(1) << position;
         });
     }
 
@@ -110,8 +110,8 @@ class LaneTable {
         for (int group = 0; group < row_groups(); group++) {
             Row sum = {};
             for (int byte = 0; byte < byte_count(); byte++) {
-                const Row& high = row(group, 2 * byte, bits[byte] >> 4);
-                const Row& low = row(group, 2 * byte + 1, bits[byte] & 15);
+                const Row& high = rows_[row(group, 2 * byte, bits[byte] >> 4)];
+                const Row& low = rows_[row(group, 2 * byte + 1, bits[byte] & 15)];
                 for (size_t i = 0; i < kRow; i++)
                     sum[i] |= high[i] | low[i];
             }
@@ -128,12 +128,10 @@ class LaneTable {
     int byte_count() const { return (bit_count_ + 7) / 8; }
     int row_groups() const { return (lane_count_of_bits(bit_count_) + kRow - 1) / kRow; }
 
-    // Row of a group of lanes, of one of the 2 byte_count() halves of bytes, and of its value.
-    const Row& row(int group, int place, int half) const {
-        return rows_[size_t((group * 2 * byte_count() + place) * kHalves + half)];
-    }
-    Row& row(int group, int place, int half) {
-        return const_cast<Row&>(std::as_const(*this).row(group, place, half));
+    // Number of the row of a group of lanes, of one of the 2 byte_count() halves of bytes, and of
+    // its value.
+    size_t row(int group, int place, int half) const {
+        return size_t((group * 2 * byte_count() + place) * kHalves + half);
     }
 
     std::array<Row, kMaxCodeLanes / kRow*(kMaxCodeBits / 4)* kHalves> rows_ = {};

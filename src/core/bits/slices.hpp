@@ -32,14 +32,12 @@ struct Slices {
     // Moves a key up to the least one in a slice that is not less. False if there is none.
     bool advance(uint64_t* key) const {
         bool found = false;
-        uint64_t least = 0;
-        for (int i = 0; i < count(); i++) {
-            uint64_t from = std::max(first(i), *key);
-            if (from > last(i) || (found && from > least))
-                continue;
-            least = from;
-            found = true;
-        }
+        uint64_t least = UINT64_MAX;
+        for (int i = 0; i < count(); i++)
+            if (uint64_t from = std::max(first(i), *key); from <= last(i)) {
+                least = std::min(least, from);
+                found = true;
+            }
         if (found)
             *key = least;
         return found;

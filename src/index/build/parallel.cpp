@@ -190,9 +190,7 @@ void read_share(const Participant& self) {
 }
 
 // The name of the file that keeps the pivots of a range's leaves until the leader reads them.
-SharedFileName pivot_file_name(int tree, int range) {
-    return SharedFileName("pivots", tree, range);
-}
+char* name_of_pivots(int tree, int range) { return psprintf("pivots.%d.%d", tree, range); }
 
 void write_range(const Participant& self, int tree, int number, BuildProgress* progress) {
     const RangeStart* start = &self.shared->ranges[tree][number];
@@ -214,8 +212,7 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
         write_merged<uint64_t>(files.all(), range, self.memory(), &leaves, progress);
     files.close();
     Pivots pivots = leaves.finish();
-    TemporaryFile file =
-        TemporaryFile::create(&self.shared->files, pivot_file_name(tree, number).text);
+    TemporaryFile file = TemporaryFile::create(&self.shared->files, name_of_pivots(tree, number));
     // Not in shared memory, whose size must be known before the workers start.
     file.append(pivots.all().data(), pivots.all().size_bytes());
     file.close();
@@ -284,7 +281,7 @@ void finish_trees(const Participant& self) {
         // In the order of the ranges the pivots of all leaves ascend.
         for (int range = 0; range < self.shared->range_counts[tree]; range++) {
             TemporaryFile file =
-                TemporaryFile::open(&self.shared->files, pivot_file_name(tree, range).text);
+                TemporaryFile::open(&self.shared->files, name_of_pivots(tree, range));
             if (!file.exists())
                 elog(ERROR, "pivots of key range %d of tree %d are missing", range, tree);
             size_t count = size_t(file.size()) / sizeof(Pivot);

@@ -5,18 +5,19 @@
 
 namespace simhash {
 
-SharedFileName::SharedFileName(const char* what, int first, int second) {
-    snprintf(text, sizeof(text), "%s.%d.%d", what, first, second);
-}
+namespace {
+
+char* name_of_runs(int participant, int tree) { return psprintf("runs.%d.%d", participant, tree); }
+
+} // namespace
 
 TemporaryFile* SortedRunFiles::file_to_write(int tree) {
     // There is a file for each tree, so that each can be merged, and its file removed, alone.
     TemporaryFile* file = &files_[tree];
     if (!file->exists())
-        *file =
-            shared_ == nullptr
-                ? own_.create()
-                : TemporaryFile::create(shared_, SharedFileName("runs", participant_, tree).text);
+        *file = shared_ == nullptr
+                    ? own_.create()
+                    : TemporaryFile::create(shared_, name_of_runs(participant_, tree));
     return file;
 }
 
@@ -26,7 +27,7 @@ void SortedRunFiles::close() {
 }
 
 TemporaryFile SortedRunFiles::open(SharedFileSet* shared, int participant, int tree) {
-    return TemporaryFile::open(shared, SharedFileName("runs", participant, tree).text);
+    return TemporaryFile::open(shared, name_of_runs(participant, tree));
 }
 
 SortedRunCollector::SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files)

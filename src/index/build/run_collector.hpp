@@ -9,13 +9,6 @@
 
 namespace simhash {
 
-// The name of a file that participants share.
-struct SharedFileName {
-    SharedFileName(const char* what, int first, int second);
-
-    char text[32];
-};
-
 // The files of one participant's runs: one for each tree, made when it is needed.
 class SortedRunFiles {
   public:

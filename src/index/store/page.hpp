@@ -247,29 +247,23 @@ inline bool page_is_well_formed(Page page) {
            page_opaque(page)->page_id == kPageId;
 }
 
-// Returns what is wrong with the page of this block, or nullptr if nothing is.
-inline const char* page_damage(Page page, BlockNumber block) {
-    auto* header = reinterpret_cast<PageHeader>(page);
-    if (PageIsNew(page))
-        return "The page is all zeros.";
-    if (!page_is_well_formed(page))
-        return "The page is not one of this access method.";
-    // The free space is one hole, from pd_lower to pd_upper. pd_upper never moves.
-    if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) || header->pd_lower > header->pd_upper ||
-        header->pd_upper != header->pd_special)
-        return "The bounds of the page's free space are wrong.";
-    uint16 flags = page_opaque(page)->flags;
-    bool leaf = flags & kPageLeaf, meta = flags & kPageMeta;
-    if (meta != (block == kMetaBlock) || leaf != (!meta && page_opaque(page)->level == 0))
-        return "The page's flags do not fit its place.";
-    return nullptr;
-}
-
 // Raises an error unless the page is well-formed. Every reader calls this after it has locked a
 // page and before it uses the content.
 inline void check_page(Relation index, BlockNumber block, Buffer buffer) {
-    if (const char* damage = page_damage(BufferGetPage(buffer), block))
-        report_corruption(index, block, damage);
+    Page page = BufferGetPage(buffer);
+    auto* header = reinterpret_cast<PageHeader>(page);
+    if (PageIsNew(page))
+        report_corruption(index, block, "The page is all zeros.");
+    if (!page_is_well_formed(page))
+        report_corruption(index, block, "The page is not one of this access method.");
+    // The free space is one hole, from pd_lower to pd_upper. pd_upper never moves.
+    if (header->pd_lower < MAXALIGN(SizeOfPageHeaderData) || header->pd_lower > header->pd_upper ||
+        header->pd_upper != header->pd_special)
+        report_corruption(index, block, "The bounds of the page's free space are wrong.");
+    uint16 flags = page_opaque(page)->flags;
+    bool leaf = flags & kPageLeaf, meta = flags & kPageMeta;
+    if (meta != (block == kMetaBlock) || leaf != (!meta && page_opaque(page)->level == 0))
+        report_corruption(index, block, "The page's flags do not fit its place.");
 }
 
 // Raises an error unless the page is internal and holds one pivot or more and no part of one.
