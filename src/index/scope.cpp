@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <optional>
 
 namespace simhash {
 namespace {
@@ -80,7 +79,7 @@ bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull
 
 KnownScope read_scope(Relation index, std::span<const ScanKeyData> keys) {
     // A hash function may copy a value that is passed by reference.
-    std::optional<CallMemory> call_memory;
+    CallMemory memory;
     KnownScope scope;
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
         bool known = false;
@@ -92,9 +91,6 @@ KnownScope read_scope(Relation index, std::span<const ScanKeyData> keys) {
                 scope.hash = add_null(scope.hash);
                 known = true;
             } else if (!(key.sk_flags & SK_ISNULL) && key.sk_strategy == kEqual) {
-                if (!call_memory && (!TupleDescAttr(RelationGetDescr(index), i)->attbyval ||
-                                     key.sk_subtype != index->rd_opcintype[i]))
-                    call_memory.emplace();
                 FmgrInfo other;
                 FmgrInfo* function = hash_function(index, i, key.sk_subtype, &other);
                 known = function != nullptr;

@@ -6,7 +6,6 @@
 #include "values/fingerprint/fingerprint.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace simhash {
 namespace {
@@ -170,9 +169,7 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
             continue;
         if (lanes_.rule != LaneRule::kSum)
             elog(ERROR, "a simhash operator class of which one lane decides has no order");
-        std::optional<CallMemory> memory;
-        if (computes_lanes_)
-            memory.emplace();
+        CallMemory memory;
         // Otherwise rows come in no order, and the operator raises its error at the first of them.
         is_ordered_ = lanes_of_value(index_, key.sk_argument, &value_) == ValueLanes::kFound;
         if (is_ordered_)

@@ -29,30 +29,14 @@ void LeafCursor::find_ahead() {
     }
 }
 
-// Fetches the parts of the found leaf that the search will read. Returns the key at which that leaf
-// ends, or 0 if there is no note or the leaf is the last one.
-uint64_t LeafCursor::prefetch_leaf() {
+// Fetches the parts of the found leaf that the search will read.
+void LeafCursor::prefetch_leaf() {
     LeafNotes::prefetch_tail(hint_);
     if (!slices_.cut_range())
-        return LeafNotes::prefetch_keys(hint_, position_.key, last_);
-    uint64_t end = 0;
-    for (int i = 0; i < slices_.count(); i++)
-        end = LeafNotes::prefetch_keys(hint_, slices_.first(i), slices_.last(i));
-    return end;
-}
-
-// Fetches the keys that the search will read, on this leaf and, if the range goes on, the next.
-void LeafCursor::prefetch_keys() {
-    uint64_t end = prefetch_leaf();
-    if (end == 0 || end > last_)
-        return;
-    LeafCursor next(tree_, {end, last_}, slices_);
-    if (slices_.cut_range())
-        next.pass_to_slice();
-    if (!next.at_end()) {
-        next.find_ahead();
-        next.prefetch_leaf();
-    }
+        LeafNotes::prefetch_keys(hint_, position_.key, last_);
+    else
+        for (int i = 0; i < slices_.count(); i++)
+            LeafNotes::prefetch_keys(hint_, slices_.first(i), slices_.last(i));
 }
 
 void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {
@@ -63,7 +47,7 @@ void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {
     for (int i = 0; i < count; i++)
         cursors[i].find_ahead();
     for (int i = 0; i < count; i++)
-        cursors[i].prefetch_keys();
+        cursors[i].prefetch_leaf();
 }
 
 void LeafCursor::fetch_ahead() {

@@ -79,8 +79,7 @@ class LeafCursor {
 
   private:
     void find_ahead();
-    uint64_t prefetch_leaf();
-    void prefetch_keys();
+    void prefetch_leaf();
     void pass_to_slice();
     Buffer lock_leaf();
 

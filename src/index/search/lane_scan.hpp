@@ -11,11 +11,9 @@
 namespace simhash {
 
 struct LaneScan {
-    // Of the first lane, or of another one. The arguments are those of SearchedIndex.
-    template <typename... Arguments>
-    explicit LaneScan(const Arguments&... arguments)
-        : index(arguments...), matches(&index), postings(&index),
-          within(&index, &matches, &postings), nearest(&index, &matches, &postings) {}
+    explicit LaneScan(const SearchedIndex& of_lane)
+        : index(of_lane), matches(&index), postings(&index), within(&index, &matches, &postings),
+          nearest(&index, &matches, &postings) {}
     // The parts have each other's addresses.
     LaneScan(const LaneScan&) = delete;
     LaneScan& operator=(const LaneScan&) = delete;

@@ -105,9 +105,9 @@ void LeafNotes::prefetch_tail(const LeafHint& hint) {
         hint.note->shape.prefetch_tail(page_body(BufferGetPage(hint.buffer)));
 }
 
-uint64_t LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) {
+void LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) {
     if (hint.note == nullptr)
-        return 0;
+        return;
     const LeafNote& note = *hint.note;
     double share = 1 / (double(note.high) - double(note.low) + 1);
     auto fraction = [&](uint64_t key) {
@@ -116,7 +116,6 @@ uint64_t LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t
     if (leading_bits(first) <= note.high && leading_bits(last) >= note.low)
         note.shape.prefetch_packed(page_body(BufferGetPage(hint.buffer)), kBodyCapacity,
                                    fraction(first), fraction(last));
-    return uint64_t(note.high + 1) << 32;
 }
 
 void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const LeafReader& reader) {

@@ -33,9 +33,8 @@ class LeafNotes {
     // Prefetches the note on a key's leaf into the processor's cache.
     void prefetch_note(uint64_t key);
     // Prefetches the bytes of the packed part that a search from `first` to `last` will read, of
-    // the leaf that the hint's note describes. Returns the key at which that leaf ends, or 0 if
-    // there is no note or the leaf is the last one.
-    static uint64_t prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last);
+    // the leaf that the hint's note describes, if there is one.
+    static void prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last);
 
     static void prefetch_tail(const LeafHint& hint);
 

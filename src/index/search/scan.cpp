@@ -17,14 +17,15 @@ struct Scan {
     static std::span<LaneScan> make_lanes(Relation relation, const Conditions& conditions) {
         auto count = size_t(conditions.lane_count());
         auto* lanes = static_cast<LaneScan*>(palloc(count * sizeof(LaneScan)));
-        const Layout& layout = (new (lanes) LaneScan(relation))->index.layout();
+        SearchedIndex index(relation);
+        const Layout& layout = index.layout();
         // The trees are those of the build. A support function may have been replaced since.
         if (conditions.lane_count() != layout.lane_count ||
             conditions.lanes_vary() != layout.lanes_vary)
             report_corruption(relation, kMetaBlock,
                               "The metapage's values have another number of lanes.");
-        for (size_t i = 1; i < count; i++)
-            new (&lanes[i]) LaneScan(lanes[0].index, int(i));
+        for (size_t i = 0; i < count; i++)
+            new (&lanes[i]) LaneScan(index.at_lane(int(i)));
         return {lanes, count};
     }
 

@@ -30,8 +30,9 @@ ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int 
 LeafYield SearchedIndex::backend_yield_;
 
 SearchedIndex::SearchedIndex(Relation index)
-    : relation_(index), memory_(CurrentMemoryContext), layout_(&shared_layout_),
-      plans_(shared_plans_), shared_layout_(index_cache(index)->layout) {
+    : relation_(index), memory_(CurrentMemoryContext),
+      layout_(new (palloc(sizeof(Layout))) Layout(index_cache(index)->layout)),
+      plans_(static_cast<ProbePlan**>(palloc0((kFingerprintBits + 1) * sizeof(ProbePlan*)))) {
     // A scan asks once: a nested loop rescans without asking again.
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
     int count = tree_count(*layout_);
@@ -41,11 +42,6 @@ SearchedIndex::SearchedIndex(Relation index)
     null_table_ = &tables_[null_tree(*layout_)];
     entries_ = estimated_entries(*layout_, blocks);
 }
-
-SearchedIndex::SearchedIndex(const SearchedIndex& first, int lane)
-    : relation_(first.relation_), memory_(first.memory_), layout_(first.layout_),
-      tables_(first.tables_ + tree_of_table(*first.layout_, lane, 0)),
-      null_table_(first.null_table_), entries_(first.entries_), plans_(first.plans_) {}
 
 const ProbePlan* SearchedIndex::plan_for(int radius) {
     // -1 and 0 have one place, and the plan's own radius tells which of them it is for.

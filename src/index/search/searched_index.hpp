@@ -25,13 +25,13 @@ class SearchedIndex {
   public:
     // Is about the first lane. The scan takes all its memory from the current context.
     explicit SearchedIndex(Relation index);
-    // Is about another lane of the same index. The first one must outlive it.
-    SearchedIndex(const SearchedIndex& first, int lane);
-    // Trees have its layout's address.
-    SearchedIndex(const SearchedIndex&) = delete;
-    SearchedIndex& operator=(const SearchedIndex&) = delete;
+    // The same index from this lane on; what the lanes share is not copied.
+    SearchedIndex at_lane(int lane) const {
+        SearchedIndex other = *this;
+        other.tables_ += tree_of_table(*layout_, lane, 0);
+        return other;
+    }
 
-    Relation relation() const { return relation_; }
     MemoryContext memory() const { return memory_; }
     // Bytes that each lane's matches may take.
     size_t work_memory() const { return size_t(work_mem) * 1024 / size_t(layout_->lane_count); }
@@ -53,15 +53,11 @@ class SearchedIndex {
   private:
     Relation relation_;
     MemoryContext memory_;
-    const Layout* layout_;
+    const Layout* layout_; // a copy: an invalidation of the relation frees the cached one
     SearchedTree* tables_; // [layout_->table_count]
     SearchedTree* null_table_;
     double entries_;
     ProbePlan** plans_; // [kFingerprintBits + 1] by radius, each made when first needed
-    // What the lanes share, in the first one. The layout is a copy, as an invalidation of the
-    // relation frees the cached one.
-    Layout shared_layout_;
-    ProbePlan* shared_plans_[kFingerprintBits + 1] = {};
     static LeafYield backend_yield_;
 };
 
