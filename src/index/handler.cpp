@@ -5,27 +5,6 @@
 namespace simhash {
 namespace {
 
-constexpr void set_properties(IndexAmRoutine* am) {
-    // This is the greatest strategy number. That of ~|||= is kNear + 3: a strategy for each radius.
-    // Most numbers below kNear are not used, and index_validate() refuses them.
-    am->amstrategies = kNear + kFingerprintBits;
-    // The number of support functions that a class may have (SupportFunction).
-    am->amsupport = kLaneLayout;
-    am->amcanmulticol = true; // the fingerprint, then the columns of its scope
-    // The index serves ORDER BY fp <~> query, in the first column only (index_property()).
-    am->amcanorderbyop = true;
-    // A scan needs no condition on the first column: it may be asked for an order, or for all rows.
-    am->amoptionalkey = true;
-    // The null table tells the rows of IS NULL from those of IS NOT NULL.
-    am->amsearchnulls = true;
-    set_equality<kEqual>(am);
-    set_can_build_parallel(am);
-    // VACUUM keeps a list of removed fingerprints in that memory. Parallel VACUUM divides it.
-    am->amusemaintenanceworkmem = true;
-    am->amparallelvacuumoptions =
-        VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
-}
-
 // Index-only scans rely on VACUUM's cleanup locks, which the replay of generic WAL does not take:
 // on a standby there are none. An index with a scope, or of a type that has lanes, does not store
 // its columns, so it has nothing to return.
@@ -33,7 +12,7 @@ bool can_return(Relation index, int) { return !needs_recheck(index) && !Recovery
 
 bool index_property(Oid index, int column, IndexAMProperty property, const char*, bool* result,
                     bool* is_null) {
-    // The server answers the other properties itself, from the fields above.
+    // The server answers the other properties itself, from the fields of access_method().
     if (property != AMPROP_DISTANCE_ORDERABLE || column != 1 || !OidIsValid(index))
         return false;
     Oid family, type;
@@ -167,30 +146,44 @@ bool index_validate(Oid opclass) {
     return valid;
 }
 
-constexpr void set_callbacks(IndexAmRoutine* am) {
-    am->ambuild = index_build;
-    am->ambuildempty = index_build_empty;
-    am->aminsert = index_insert;
-    am->ambulkdelete = index_bulk_delete;
-    am->amvacuumcleanup = index_vacuum_cleanup;
-    am->amcanreturn = can_return;
-    am->amcostestimate = index_cost_estimate;
-    am->amoptions = index_options;
-    am->amproperty = index_property;
-    am->ambuildphasename = index_build_phase_name;
-    am->amvalidate = index_validate;
-    am->ambeginscan = index_begin_scan;
-    am->amrescan = index_rescan;
-    am->amgettuple = index_get_tuple;
-    am->amgetbitmap = index_get_bitmap;
-    am->amendscan = index_end_scan;
-}
-
 constexpr IndexAmRoutine access_method() {
     IndexAmRoutine am{};
     am.type = T_IndexAmRoutine;
-    set_properties(&am);
-    set_callbacks(&am);
+    // This is the greatest strategy number. That of ~|||= is kNear + 3: a strategy for each radius.
+    // Most numbers below kNear are not used, and index_validate() refuses them.
+    am.amstrategies = kNear + kFingerprintBits;
+    // The number of support functions that a class may have (SupportFunction).
+    am.amsupport = kLaneLayout;
+    am.amcanmulticol = true; // the fingerprint, then the columns of its scope
+    // The index serves ORDER BY fp <~> query, in the first column only (index_property()).
+    am.amcanorderbyop = true;
+    // A scan needs no condition on the first column: it may be asked for an order, or for all rows.
+    am.amoptionalkey = true;
+    // The null table tells the rows of IS NULL from those of IS NOT NULL.
+    am.amsearchnulls = true;
+    set_equality<kEqual>(&am);
+    set_can_build_parallel(&am);
+    // VACUUM keeps a list of removed fingerprints in that memory. Parallel VACUUM divides it.
+    am.amusemaintenanceworkmem = true;
+    am.amparallelvacuumoptions =
+        VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
+
+    am.ambuild = index_build;
+    am.ambuildempty = index_build_empty;
+    am.aminsert = index_insert;
+    am.ambulkdelete = index_bulk_delete;
+    am.amvacuumcleanup = index_vacuum_cleanup;
+    am.amcanreturn = can_return;
+    am.amcostestimate = index_cost_estimate;
+    am.amoptions = index_options;
+    am.amproperty = index_property;
+    am.ambuildphasename = index_build_phase_name;
+    am.amvalidate = index_validate;
+    am.ambeginscan = index_begin_scan;
+    am.amrescan = index_rescan;
+    am.amgettuple = index_get_tuple;
+    am.amgetbitmap = index_get_bitmap;
+    am.amendscan = index_end_scan;
     return am;
 }
 

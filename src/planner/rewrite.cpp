@@ -236,15 +236,6 @@ void rewrite_join_tree(PlannerInfo* root, Node* node) {
     }
 }
 
-// Conditions of a table's row-level security. When tables are opened, each element is a list of
-// conditions.
-void rewrite_security_conditions(PlannerInfo* root, RangeTblEntry* table) {
-    ListCell* conditions;
-    foreach (conditions, table->securityQuals)
-        // The list is changed in place, because it belongs to the query that is being planned.
-        lfirst(conditions) = rewritten(root, static_cast<Node*>(lfirst(conditions)));
-}
-
 } // namespace
 
 Node* call_sibling(PlannerInfo* root, Oid beside, const char* name, const OurFunction& ours,
@@ -268,9 +259,12 @@ Node* call_sibling(PlannerInfo* root, Oid beside, const char* name, const OurFun
 
 void rewrite_query_conditions(PlannerInfo* root) {
     rewrite_join_tree(root, reinterpret_cast<Node*>(root->parse->jointree));
-    ListCell* table;
+    ListCell *table, *conditions;
     foreach (table, root->parse->rtable)
-        rewrite_security_conditions(root, lfirst_node(RangeTblEntry, table));
+        // Row-level security: when tables are opened, each element is a list of conditions. It is
+        // changed in place, because it belongs to the query that is being planned.
+        foreach (conditions, lfirst_node(RangeTblEntry, table)->securityQuals)
+            lfirst(conditions) = rewritten(root, static_cast<Node*>(lfirst(conditions)));
 }
 
 void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* relation) {

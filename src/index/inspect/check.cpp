@@ -325,6 +325,31 @@ void require_no_row(Check* check, uint64_t fingerprint, const EntryReader& entri
     }
 }
 
+// Merges the entries of a tree with what is expected among them, both without repetitions. Calls
+// missing(item) for each expected item that no entry has, as item_of(entry). Returns the number of
+// entries that were not expected.
+template <typename Item>
+int64 compare_streams(EntryReader* entries, ExternalSorter<Item>* expected, const auto& item_of,
+                      const auto& missing) {
+    expected->finish();
+    int64 extra = 0;
+    Entry entry{};
+    Item item{};
+    bool have_entry = entries->next(&entry);
+    while (expected->next(&item)) {
+        for (; have_entry && item_of(entry) < item; have_entry = entries->next(&entry))
+            extra++;
+        if (!have_entry || item_of(entry) != item)
+            missing(item);
+        else
+            have_entry = entries->next(&entry);
+    }
+    for (; have_entry; have_entry = entries->next(&entry))
+        extra++;
+    expected->release();
+    return extra;
+}
+
 // Compares the table with what the posting table says that it holds. An example, with keys in the
 // table's order:
 //
@@ -333,35 +358,20 @@ void require_no_row(Check* check, uint64_t fingerprint, const EntryReader& entri
 //
 // 05 is an orphan. 07 is missing, which is damage unless no row of its postings was committed.
 void check_block_table(Check* check, int table) {
-    // Both streams are in the order of this permutation, each key at most once. They are merged: a
-    // key that only one of them has is an orphan, or is missing.
+    // Both streams are in the order of this permutation, each key at most once.
     Permutation permutation = check->layout.permutation(table);
     ExternalSorter<uint64_t> sorter(sort_memory());
     EntryReader postings(checked_table(check, 0));
-    Entry entry;
     std::optional<uint64_t> previous;
-    for (; postings.next(&entry); previous = entry.key)
+    for (Entry entry; postings.next(&entry); previous = entry.key)
         if (entry.key != previous)
             sorter.add(permutation.apply(entry.key));
-    sorter.finish();
 
     EntryReader entries(checked_table(check, table));
-    uint64_t expected = 0;
-    bool have_entry = entries.next(&entry), have_expected = sorter.next(&expected);
-    while (have_entry || have_expected) {
-        if (!have_expected || (have_entry && entry.key < expected)) {
-            // An orphan is no damage: a VACUUM that did not end leaves some.
-            check->orphans++;
-            have_entry = entries.next(&entry);
-        } else if (!have_entry || entry.key > expected) {
-            require_no_row(check, permutation.invert(expected), entries, table);
-            have_expected = sorter.next(&expected);
-        } else {
-            have_entry = entries.next(&entry);
-            have_expected = sorter.next(&expected);
-        }
-    }
-    sorter.release();
+    // An orphan is no damage: a VACUUM that did not end leaves some.
+    check->orphans += compare_streams(
+        &entries, &sorter, [](const Entry& entry) { return entry.key; },
+        [&](uint64_t key) { require_no_row(check, permutation.invert(key), entries, table); });
 }
 
 // ---- Rows ----
@@ -420,24 +430,17 @@ void read_rows(Check* check, Rows* rows) {
 }
 
 void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
-    // Rows and postings both ascend. The index may have postings that no row here has, of rows that
-    // are dead or not committed, and these are passed by.
+    // The index may have postings that no row here has, of rows that are dead or not committed.
     EntryReader postings(checked_tree(check, number));
-    rows->finish();
-    // No row is (0, 0), because a TID has an offset of 1 or more.
-    Entry posting{0, 0};
-    Entry row;
-    while (rows->next(&row)) {
-        while (posting < row && postings.next(&posting))
-            ;
-        if (posting != row)
+    compare_streams(
+        &postings, rows, [](const Entry& posting) { return posting; },
+        [&](const Entry& row) {
             postings.report(psprintf("Row (%u,%u), stored fingerprint %s, has no posting.",
                                      unsigned(row.tid >> 16), unsigned(row.tid & 0xffff),
                                      number == null_tree(check->layout)
                                          ? "null"
                                          : psprintf("%lld", static_cast<long long>(row.key))));
-    }
-    rows->release();
+        });
 }
 
 void check_rows(Check* check) {
@@ -502,7 +505,7 @@ SIMHASH_FUNCTION(simhash_index_check) {
     using namespace simhash;
     Relation heap, index;
     LOCKMODE mode = check_lock();
-    open_index(PG_GETARG_OID(0), mode, &heap, &index);
+    open_index(PG_GETARG_OID(0), mode, false, &heap, &index);
 
     // An index on an expression calls functions that the owner chose. We run them with the owner's
     // rights, as REINDEX does: otherwise the owner could act with the caller's.

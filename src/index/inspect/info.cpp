@@ -132,7 +132,7 @@ SIMHASH_FUNCTION(simhash_index_info) {
     using namespace simhash;
     Relation heap, index;
     // This is a reader's lock: INSERT and VACUUM go on.
-    open_index(PG_GETARG_OID(0), AccessShareLock, &heap, &index, IndexRight::kMonitor);
+    open_index(PG_GETARG_OID(0), AccessShareLock, true, &heap, &index);
     InitMaterializedSRF(fcinfo, 0);
     Layout layout = index_cache(index)->layout;
     auto* entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));

@@ -9,12 +9,6 @@ namespace simhash {
 
 namespace {
 
-// A user who may maintain the table may do everything. A member of pg_monitor may look.
-bool may_open(Oid table, IndexRight right) {
-    return may_maintain(table) ||
-           (right == IndexRight::kMonitor && has_privs_of_role(GetUserId(), ROLE_PG_MONITOR));
-}
-
 void refuse_other_relations(Relation index) {
     if (index->rd_rel->relkind != RELKIND_INDEX || !is_simhash_index(index))
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -38,7 +32,11 @@ void refuse_other_relations(Relation index) {
 
 } // namespace
 
-void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index, IndexRight right) {
+void open_index(Oid oid, LOCKMODE mode, bool may_monitor, Relation* heap, Relation* index) {
+    auto may_open = [may_monitor](Oid table) {
+        return may_maintain(table) ||
+               (may_monitor && has_privs_of_role(GetUserId(), ROLE_PG_MONITOR));
+    };
     // We lock the table before the index, as the whole server does: the other order could deadlock.
     // Until both are locked, the OID may become another index. So we look and check rights first,
     // in order not to lock other users' tables, and check again afterwards.
@@ -54,11 +52,11 @@ void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index, IndexRi
     if (!OidIsValid(table))
         ereport(ERROR, errcode(ERRCODE_WRONG_OBJECT_TYPE),
                 errmsg("\"%s\" is not a simhash index", name));
-    if (!may_open(table, right))
+    if (!may_open(table))
         aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, name);
     *heap = table_open(table, mode);
     *index = index_open(oid, mode);
-    if (table != IndexGetRelation(oid, true) || !may_open(table, right))
+    if (table != IndexGetRelation(oid, true) || !may_open(table))
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_TABLE),
                 errmsg("index \"%s\" was changed concurrently", RelationGetRelationName(*index)));
     refuse_other_relations(*index);

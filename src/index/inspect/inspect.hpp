@@ -8,14 +8,10 @@ namespace simhash {
 
 // ---- opening ----
 
-// The right that a user needs for an inspection. kMaintain: to maintain the table. kMonitor: that,
-// or membership in pg_monitor.
-enum class IndexRight { kMaintain, kMonitor };
-
 // Opens the index `oid` and its table, both locked in `mode`. Raises an error if it is no simhash
-// index, if it cannot be read now, or if the user lacks the right.
-void open_index(Oid oid, LOCKMODE mode, Relation* heap, Relation* index,
-                IndexRight right = IndexRight::kMaintain);
+// index, if it cannot be read now, or if the user may not maintain the table. Where `may_monitor`,
+// members of pg_monitor may open it, too.
+void open_index(Oid oid, LOCKMODE mode, bool may_monitor, Relation* heap, Relation* index);
 
 // ---- reading ----
 
