@@ -45,16 +45,17 @@ struct Prices {
     double entries;
     ProbeCosts costs;
 
-    double visits(int prefix_bits, int threshold) const {
-        return ball_size(prefix_bits, threshold);
-    }
-    double candidates(int prefix_bits, int threshold) const {
+    // A probe may look only at slices of its ranges: with n bits at n + 1 of 2^n equal parts.
+    double candidates(int prefix_bits, int threshold, int slice_bits = 0) const {
+        double part = slice_bits == 0 ? 1 : ldexp(slice_bits + 1, -slice_bits);
         // The share of all prefixes that are within the threshold.
-        return ball_share(prefix_bits, threshold) * entries;
+        return ball_share(prefix_bits, threshold) * entries * part;
     }
-    double cost(int prefix_bits, int threshold) const {
-        return visits(prefix_bits, threshold) * costs.visit +
-               candidates(prefix_bits, threshold) * costs.candidate;
+    // This includes finding the slices.
+    double cost(int prefix_bits, int threshold, int slice_bits = 0) const {
+        double finding = slice_bits == 0 ? 0 : (slice_bits + 1) * kCandidatesOfSlice;
+        return ball_size(prefix_bits, threshold) * costs.visit +
+               (finding + candidates(prefix_bits, threshold, slice_bits)) * costs.candidate;
     }
 
     // A shorter prefix has no more ranges to visit, and more candidates in them. Between both is
@@ -68,20 +69,10 @@ struct Prices {
         return best;
     }
 
-    // For a probe that looks at slices. Its cost includes finding them.
-    double slice_candidates(int prefix_bits, int slice_bits) const {
-        // The slices are n + 1 of the range's 2^n equal parts.
-        return candidates(prefix_bits, 0) * ldexp(slice_bits + 1, -slice_bits);
-    }
-    double slice_cost(int prefix_bits, int slice_bits) const {
-        double finding = slice_bits == 0 ? 0 : (slice_bits + 1) * kCandidatesOfSlice;
-        return visits(prefix_bits, 0) * costs.visit +
-               (finding + slice_candidates(prefix_bits, slice_bits)) * costs.candidate;
-    }
     int best_slice_bits(int prefix_bits, int most) const {
         int best = 0;
         for (int bits = 1; bits <= most; bits++)
-            if (slice_cost(prefix_bits, bits) < slice_cost(prefix_bits, best))
+            if (cost(prefix_bits, 0, bits) < cost(prefix_bits, 0, best))
                 best = bits;
         return best;
     }
@@ -102,7 +93,7 @@ class Planner {
 
     ProbePlan make() {
         try_first_table_alone();
-        try_family(all_tables());
+        try_family(~uint64_t{0} >> (kMaxTables - layout_.table_count)); // all of them
         // A probe's prefix extends to the next probed table: with few tables that is far, and few
         // candidates are left.
         try_family(tables_apart(radius_ + 1));
@@ -110,8 +101,6 @@ class Planner {
     }
 
   private:
-    uint64_t all_tables() const { return ~uint64_t{0} >> (kMaxTables - layout_.table_count); }
-
     // `wanted` tables, or all if there are fewer, as far apart as possible.
     uint64_t tables_apart(int wanted) const {
         int count = std::min(wanted, layout_.table_count);
@@ -130,12 +119,9 @@ class Planner {
     void offer(std::span<const Probe> probes) {
         double cost = 0, visits = 0, candidates = 0;
         for (const Probe& p : probes) {
-            bool cut = p.slice_bits > 0;
-            cost += cut ? prices_.slice_cost(p.prefix_bits, p.slice_bits)
-                        : prices_.cost(p.prefix_bits, p.threshold);
-            visits += prices_.visits(p.prefix_bits, p.threshold);
-            candidates += cut ? prices_.slice_candidates(p.prefix_bits, p.slice_bits)
-                              : prices_.candidates(p.prefix_bits, p.threshold);
+            cost += prices_.cost(p.prefix_bits, p.threshold, p.slice_bits);
+            visits += ball_size(p.prefix_bits, p.threshold);
+            candidates += prices_.candidates(p.prefix_bits, p.threshold, p.slice_bits);
         }
         if (cost >= best_.cost)
             return;

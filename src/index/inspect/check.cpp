@@ -376,10 +376,10 @@ void check_block_table(Check* check, int table) {
 
 // ---- Rows ----
 
-// The sorters that read_rows() fills: (fingerprint, TID) for each lane, (0, TID) for other rows.
+// The sorters that read_rows() fills: of (fingerprint, TID) for each lane, and the last one of
+// (0, TID) for rows without lanes.
 struct Rows {
-    std::span<ExternalSorter<Entry>> fingerprints; // of each lane
-    ExternalSorter<Entry>* nulls;
+    std::span<ExternalSorter<Entry>> sorters;
     LaneList lanes; // of the current row
 };
 
@@ -388,13 +388,13 @@ void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
     // expressions computed, and the predicate tested.
     auto* rows = static_cast<Rows*>(opaque);
     if (!stored_fingerprints(index, values, isnull, &rows->lanes)) {
-        rows->nulls->add({0, tid_to_integer(*tid)});
+        rows->sorters.back().add({0, tid_to_integer(*tid)});
         return;
     }
     std::span<const uint64_t> fingerprints = rows->lanes.all();
     for (size_t i = 0; i < fingerprints.size(); i++)
         // Lanes of any number are in one tree.
-        rows->fingerprints[rows->lanes.have_any_number() ? 0 : i].add(
+        rows->sorters[rows->lanes.have_any_number() ? 0 : i].add(
             {fingerprints[i], tid_to_integer(*tid)});
 }
 
@@ -444,18 +444,18 @@ void require_rows(Check* check, int number, ExternalSorter<Entry>* rows) {
 }
 
 void check_rows(Check* check) {
-    auto lanes = size_t(check->layout.lane_count);
-    auto* sorters =
-        static_cast<ExternalSorter<Entry>*>(palloc(lanes * sizeof(ExternalSorter<Entry>)));
-    for (size_t lane = 0; lane < lanes; lane++)
-        // All lanes are collected in one pass over the table, so they share the memory.
-        new (&sorters[lane]) ExternalSorter<Entry>(sort_memory() / lanes);
-    ExternalSorter<Entry> nulls(sort_memory() / 8);
-    Rows rows{{sorters, lanes}, &nulls, LaneList(check->layout)};
+    int lanes = check->layout.lane_count;
+    auto* sorters = static_cast<ExternalSorter<Entry>*>(
+        palloc(size_t(lanes + 1) * sizeof(ExternalSorter<Entry>)));
+    // All lanes are collected in one pass over the table, so they share the memory.
+    for (int lane = 0; lane <= lanes; lane++)
+        new (&sorters[lane])
+            ExternalSorter<Entry>(sort_memory() / size_t(lane < lanes ? lanes : 8));
+    Rows rows{{sorters, size_t(lanes + 1)}, LaneList(check->layout)};
     read_rows(check, &rows);
-    for (size_t lane = 0; lane < lanes; lane++)
-        require_rows(check, tree_of_table(check->layout, int(lane), 0), &sorters[lane]);
-    require_rows(check, null_tree(check->layout), &nulls);
+    // After the lanes' trees comes the null table.
+    for (int lane = 0; lane <= lanes; lane++)
+        require_rows(check, tree_of_table(check->layout, lane, 0), &sorters[lane]);
 }
 
 // ---- All of it ----
