@@ -10,18 +10,6 @@ using namespace leaf_detail;
 
 namespace {
 
-constexpr size_t words_for(size_t bits) { return (bits + 63) / 64; }
-
-// The header's widths, from which all sizes follow.
-struct PackedShape {
-    unsigned low_bits, block_bits, offset_bits;
-    size_t low_words, unary_words, tid_words;
-
-    size_t bytes() const {
-        return sizeof(PackedHeader) + 8 * (low_words + unary_words + tid_words);
-    }
-};
-
 // The number of low bits with the fewest low and unary words. At the same width, a smaller count
 // and range make neither term greater, nor the least sum: a part is never larger than the whole.
 unsigned best_low_bits(uint64_t range, uint64_t count) {
@@ -55,24 +43,30 @@ unsigned best_low_bits(uint64_t range, uint64_t count) {
     return best;
 }
 
-// The bounds are those of the entries' TIDs, which a block table has not.
-PackedShape shape_of(LeafKind kind, const Entry* entries, int entry_count,
-                     const TidBounds& bounds) {
-    PackedShape shape{};
-    if (entry_count == 0)
-        return shape;
-    // The last key has the greatest high part, so it tells how many clear bits there are.
-    uint64_t count = uint64_t(entry_count), range = entries[count - 1].key - entries[0].key;
-    shape.low_bits = best_low_bits(range, count);
-    shape.low_words = words_for(count * shape.low_bits);
-    shape.unary_words = words_for(count + (range >> shape.low_bits));
-    if (kind == LeafKind::kPosting) {
-        // Fields of one width, so that TID i is found without reading those before it.
-        shape.block_bits = std::bit_width(bounds.greatest_block - bounds.least_block);
-        shape.offset_bits = std::bit_width(bounds.greatest_offset);
-        shape.tid_words = words_for(count * (shape.block_bits + shape.offset_bits));
+// The header of these entries without the ranks, from which all sizes follow. The bounds are those
+// of the entries' TIDs, which a block table has not.
+PackedHeader header_of(LeafKind kind, const Entry* entries, int count, const TidBounds& bounds) {
+    PackedHeader header{};
+    // A reader refuses a leaf of the other kind, whose entries have another size.
+    header.kind = uint8_t(kind);
+    header.count = uint16_t(count);
+    if (count > 0) {
+        header.first_key = entries[0].key;
+        // The last key has the greatest high part, so it tells how many clear bits there are.
+        uint64_t range = entries[count - 1].key - entries[0].key;
+        header.low_bits = uint8_t(best_low_bits(range, uint64_t(count)));
+        header.unary_words = uint16_t(words_for(uint64_t(count) + (range >> header.low_bits)));
     }
-    return shape;
+    if (count > 0 && kind == LeafKind::kPosting) {
+        // Rows that are inserted together are near in the table, so what is above the least block
+        // takes few bits.
+        header.first_block = bounds.least_block;
+        // Fields of one width, so that TID i is found without reading those before it.
+        header.block_bits = uint8_t(std::bit_width(bounds.greatest_block - bounds.least_block));
+        header.offset_bits = uint8_t(std::bit_width(bounds.greatest_offset));
+    }
+    header.packed_bytes = uint16_t(header.bytes());
+    return header;
 }
 
 TidBounds bounds_of(LeafKind kind, const Entry* entries, int count) {
@@ -119,9 +113,9 @@ void write_unary(const Entry* entries, int count, unsigned low_bits, uint8_t* wo
 }
 
 // A section beyond the words adds no entries, so its rank is that of the one before.
-Ranks count_ranks(const uint8_t* unary, size_t unary_words, size_t section_words) {
+Ranks count_ranks(const uint8_t* unary, const PackedHeader& header) {
     Ranks ranks;
-    size_t word = 0;
+    size_t section_words = header.section_words(), unary_words = header.unary_words, word = 0;
     int entries = 0;
     for (int i = 0; i < kUnarySections - 1; i++) {
         for (; word < std::min((i + 1) * section_words, unary_words); word++)
@@ -173,17 +167,13 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
     if (header_.kind != uint8_t(kind) || header_.low_bits > 63 || header_.block_bits > 32 ||
         header_.offset_bits > 16 || header_.packed_bytes > size || header_.count > kMaxLeafEntries)
         return false;
-    size_t low_words = words_for(size_t(header_.count) * header_.low_bits);
-    size_t tid_words =
-        words_for(size_t(header_.count) * (header_.block_bits + header_.offset_bits));
-    if (kind == LeafKind::kBlock && tid_words != 0)
+    if (kind == LeafKind::kBlock && header_.tid_words() != 0)
         return false;
     // Searches read a unary word where there is an entry.
     if (header_.count > 0 && header_.unary_words == 0)
         return false;
     // All words must be inside of the packed part, and leave no gap.
-    if (sizeof(PackedHeader) + 8 * (low_words + header_.unary_words + tid_words) !=
-        header_.packed_bytes)
+    if (header_.bytes() != header_.packed_bytes)
         return false;
     size_t tail_bytes = size - header_.packed_bytes;
     if (tail_bytes % tail_entry_bytes(kind) != 0)
@@ -191,15 +181,13 @@ bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {
     // What follows the packed part is tail: its length is not stored.
     tail_count_ = int(tail_bytes / tail_entry_bytes(kind));
     low_ = body + sizeof(PackedHeader);
-    unary_ = low_ + 8 * low_words;
+    unary_ = low_ + 8 * header_.low_words();
     tids_ = unary_ + 8 * size_t(header_.unary_words);
     tail_ = body + header_.packed_bytes;
     return tail_count_ <= kMaxTailEntries && count() <= kMaxLeafEntries;
 }
 
-bool LeafReader::ranks_agree() const {
-    return header_.ranks == count_ranks(unary_, header_.unary_words, header_.section_words());
-}
+bool LeafReader::ranks_agree() const { return header_.ranks == count_ranks(unary_, header_); }
 
 bool LeafReader::contains_key(uint64_t key) const {
     bool found = false;
@@ -239,7 +227,7 @@ int LeafReader::decode_sorted(Entry* out) const {
 }
 
 size_t bytes_when_packed(LeafKind kind, const Entry* entries, int count) {
-    return shape_of(kind, entries, count, bounds_of(kind, entries, count)).bytes();
+    return header_of(kind, entries, count, bounds_of(kind, entries, count)).bytes();
 }
 
 size_t PackedSizes::bytes(int count) {
@@ -255,7 +243,7 @@ size_t PackedSizes::bytes(int count) {
         for (int i = count / kStride * kStride; i < count; i++)
             bounds.add(entries_[i].tid);
     }
-    return shape_of(kind_, entries_, count, bounds).bytes();
+    return header_of(kind_, entries_, count, bounds).bytes();
 }
 
 int PackedSizes::most_within(size_t limit, int most, int guess) {
@@ -266,27 +254,15 @@ int PackedSizes::most_within(size_t limit, int most, int guess) {
 size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* out,
                      size_t capacity) {
     TidBounds bounds = bounds_of(kind, entries, count);
-    PackedShape shape = shape_of(kind, entries, count, bounds);
-    if (shape.bytes() > capacity || count > kMaxLeafEntries || !keys_ascend(entries, count))
+    PackedHeader header = header_of(kind, entries, count, bounds);
+    size_t bytes = header.bytes();
+    if (bytes > capacity || count > kMaxLeafEntries || !keys_ascend(entries, count))
         return 0;
-    memset(out, 0, shape.bytes());
-    PackedHeader header{};
-    // A reader refuses a leaf of the other kind, whose entries have another size.
-    header.kind = uint8_t(kind);
-    header.count = uint16_t(count);
-    header.packed_bytes = uint16_t(shape.bytes());
-    header.first_key = count > 0 ? entries[0].key : 0;
-    // Rows that are inserted together are near in the table, so what is above the least block takes
-    // few bits.
-    header.first_block = kind == LeafKind::kPosting && count > 0 ? bounds.least_block : 0;
-    header.unary_words = uint16_t(shape.unary_words);
-    header.low_bits = uint8_t(shape.low_bits);
-    header.block_bits = uint8_t(shape.block_bits);
-    header.offset_bits = uint8_t(shape.offset_bits);
+    memset(out, 0, bytes);
     uint8_t* words = out + sizeof(PackedHeader);
     BitWriter low(words);
-    unsigned suffix_bits = shape.low_bits >= kSuffixBits ? kSuffixBits : 0;
-    unsigned rest_bits = shape.low_bits - suffix_bits;
+    unsigned suffix_bits = header.low_bits >= kSuffixBits ? kSuffixBits : 0;
+    unsigned rest_bits = header.low_bits - suffix_bits;
     uint64_t rest_mask = (uint64_t{1} << rest_bits) - 1;
     for (int first = 0; first < count; first += kGroupEntries) {
         int end = std::min(first + int(kGroupEntries), count);
@@ -295,20 +271,19 @@ size_t encode_packed(LeafKind kind, const Entry* entries, int count, uint8_t* ou
         for (int i = first; i < end; i++)
             low.write((entries[i].key - header.first_key) >> suffix_bits & rest_mask, rest_bits);
     }
-    uint8_t* unary = words + 8 * shape.low_words;
-    write_unary(entries, count, shape.low_bits, unary);
-    header.ranks = count_ranks(unary, shape.unary_words, header.section_words());
+    uint8_t* unary = words + 8 * header.low_words();
+    write_unary(entries, count, header.low_bits, unary);
+    header.ranks = count_ranks(unary, header);
     memcpy(out, &header, sizeof(header));
-    if (shape.tid_words > 0) {
-        BitWriter tids(words + 8 * (shape.low_words + shape.unary_words));
+    if (header.tid_words() > 0) {
+        BitWriter tids(unary + 8 * size_t(header.unary_words));
         for (int i = 0; i < count; i++) {
-            uint64_t block = (entries[i].tid >> 16) - bounds.least_block;
+            uint64_t block = (entries[i].tid >> 16) - header.first_block;
             // One field for both: the reader takes them apart by the offset's width.
-            tids.write(block << shape.offset_bits | (entries[i].tid & 0xffff),
-                       shape.block_bits + shape.offset_bits);
+            tids.write(block << header.offset_bits | (entries[i].tid & 0xffff), header.tid_bits());
         }
     }
-    return shape.bytes();
+    return bytes;
 }
 
 size_t encode_tail_entry(LeafKind kind, Entry entry, uint8_t* out) {

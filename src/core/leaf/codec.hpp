@@ -56,6 +56,8 @@ constexpr unsigned kSuffixBits = 32;
 constexpr unsigned kGroupEntries = 16;
 constexpr int kUnarySections = 8;
 
+constexpr size_t words_for(size_t bits) { return (bits + 63) / 64; }
+
 // Entries before each section of the unary words but the first.
 using Ranks = std::array<uint16_t, kUnarySections - 1>;
 
@@ -78,6 +80,13 @@ struct PackedHeader {
     // aligned where the body is.
     uint16_t reserved[2];
 
+    size_t low_words() const { return words_for(size_t(count) * low_bits); }
+    unsigned tid_bits() const { return block_bits + offset_bits; }
+    size_t tid_words() const { return words_for(size_t(count) * tid_bits()); }
+    // What packed_bytes must be.
+    size_t bytes() const {
+        return sizeof(PackedHeader) + 8 * (low_words() + unary_words + tid_words());
+    }
     size_t section_words() const {
         return (size_t(unary_words) + kUnarySections - 1) / kUnarySections;
     }
@@ -188,7 +197,7 @@ class LeafReader {
     // TID of packed entry i, 0 <= i < packed_count().
     // Whatever the bits are, the result has 48 bits: the block is taken modulo 2^32.
     uint64_t packed_tid(int i) const {
-        unsigned width = header_.block_bits + header_.offset_bits;
+        unsigned width = header_.tid_bits();
         uint64_t bits = leaf_detail::read_bits(tids_, size_t(i) * width, width);
         uint64_t offset = bits & ((uint64_t{1} << header_.offset_bits) - 1);
         return ((((bits >> header_.offset_bits) + header_.first_block) & 0xffffffff) << 16) |
