@@ -94,8 +94,7 @@ struct OpenFiles {
 
 // Evenly spaced entries of a tree's runs, in order.
 struct Samples {
-    Entry* entries;
-    int count = 0;
+    GrowingArray<Entry> entries{server_memory()};
     int64 total = 0; // entries of all runs
 };
 
@@ -103,28 +102,22 @@ template <typename AnyEntry>
 Samples take_samples(const OpenFiles& files) {
     constexpr int64 kSamples = 1024;
     Samples samples;
-    int64 runs = 0;
     auto visit = [&](const auto& take) {
         for (const TemporaryFile& file : files.all())
             visit_sorted_runs<AnyEntry>(file, take);
     };
-    visit([&](const SortedRun<AnyEntry>& run) {
-        samples.total += run.count;
-        runs++;
-    });
+    visit([&](const SortedRun<AnyEntry>& run) { samples.total += run.count; });
     int64 step = samples.total / kSamples + 1;
     // Runs of the same size have about the same keys at the same places. So each run's samples
     // begin at another fraction of a step.
     uint32 fraction = 0;
-    // Each run gives count / step samples, rounded up: so one more for each run.
-    samples.entries = static_cast<Entry*>(palloc(size_t(kSamples + runs) * sizeof(Entry)));
     visit([&](const SortedRun<AnyEntry>& run) {
         fraction += 0x9e3779b9; // multiples of the golden ratio have evenly spread fractions
         for (int64 i = int64(uint64(fraction) * uint64(std::min(step, run.count)) >> 32);
              i < run.count; i += step)
-            samples.entries[samples.count++] = Entry(run[i]);
+            samples.entries.add(Entry(run[i]));
     });
-    sort_ascending(samples.entries, samples.entries + samples.count);
+    sort_ascending(samples.entries.data(), samples.entries.data() + samples.entries.size());
     return samples;
 }
 
@@ -143,7 +136,7 @@ void cut_tree(const Participant& self, int number) {
     ranges[count++] = {{0, 0}, InvalidBlockNumber};
     for (int64 i = 1; i < wanted; i++) {
         Entry before = count == 1 ? samples.entries[0] : ranges[count - 1].low;
-        Entry sample = samples.entries[i * samples.count / wanted];
+        Entry sample = samples.entries[size_t(i) * samples.entries.size() / size_t(wanted)];
         // Many rows of one fingerprint may make samples equal: then there are fewer ranges.
         if (before < sample)
             // We add the page of its first leaf now, because the leaf before it must link to it,
@@ -152,7 +145,7 @@ void cut_tree(const Participant& self, int number) {
     }
     // A tree without entries has no range: its root is an empty leaf already.
     self.shared->range_counts[number] = samples.total == 0 ? 0 : count;
-    pfree(samples.entries);
+    samples.entries.release();
 }
 
 // Called by one participant, while all others wait at the barrier.

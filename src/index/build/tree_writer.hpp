@@ -34,8 +34,7 @@ class NewPages {
     BlockNumber end_ = 0;
 };
 
-// A part of a tree's leaf level.
-// It has the keys low .. high, high excluded.
+// A part of a tree's leaf level: the keys low .. high, high excluded.
 struct LeafRange {
     Entry low = {0, 0};
     BlockNumber block = InvalidBlockNumber; // of its first leaf; invalid if the tree begins here

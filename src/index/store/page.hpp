@@ -130,6 +130,10 @@ inline PageOpaque* page_opaque(Page page) {
     return reinterpret_cast<PageOpaque*>(PageGetSpecialPointer(page));
 }
 
+// Bytes of content that fit into a page.
+constexpr size_t kBodyCapacity =
+    BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageOpaque));
+
 inline bool page_is_leaf(Page page) { return page_opaque(page)->flags & kPageLeaf; }
 
 inline bool page_is_deleted(Page page) { return page_opaque(page)->flags & kPageDeleted; }
@@ -149,7 +153,7 @@ inline size_t page_body_size(Page page) {
 
 inline void page_set_body_size(Page page, size_t size) {
     static_assert(BLCKSZ <= UINT16_MAX);
-    Assert(size <= BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageOpaque)));
+    Assert(size <= kBodyCapacity);
     reinterpret_cast<PageHeader>(page)->pd_lower = uint16(MAXALIGN(SizeOfPageHeaderData) + size);
 }
 
@@ -157,10 +161,6 @@ inline size_t page_free_bytes(Page page) {
     auto* header = reinterpret_cast<PageHeader>(page);
     return header->pd_upper - header->pd_lower;
 }
-
-// Bytes of content that fit into a page.
-constexpr size_t kBodyCapacity =
-    BLCKSZ - MAXALIGN(SizeOfPageHeaderData) - MAXALIGN(sizeof(PageOpaque));
 
 // ---- Fences ----
 
@@ -215,20 +215,17 @@ inline void write_pivot(LeafKind kind, uint8_t* at, const Pivot& pivot) {
     memcpy(at + pivot_bytes(kind) - 4, &pivot.child, 4);
 }
 
-// Returns how far through a range a key lies, from 0 to 1.
-inline double fraction_of_range(uint64_t low, uint64_t high, uint64_t key) {
-    if (key <= low)
-        return 0;
-    return key >= high ? 1 : double(key - low) / double(high - low);
-}
-
 // Returns the index of the last pivot whose key is <= `key`, or 0 if there is none. Keys are mostly
 // spread evenly, so the search starts at the place that an even spread gives. It touches fewer
 // cache lines than a binary search.
 inline int find_pivot(LeafKind kind, Page page, Entry key) {
     int count = pivot_count(kind, page);
-    uint64_t end = page_is_rightmost(page) ? UINT64_MAX : page_high(page).key;
-    int guess = int(fraction_of_range(page_low(page).key, end, key.key) * count);
+    uint64_t low = page_low(page).key,
+             end = page_is_rightmost(page) ? UINT64_MAX : page_high(page).key;
+    // The key may lie beyond the page (postings_between()), or anywhere if the page is damaged.
+    double fraction =
+        low <= key.key && key.key < end ? double(key.key - low) / double(end - low) : 1;
+    int guess = int(fraction * count);
     return last_that_holds(0, count, guess, 2,
                            [&](int i) { return read_pivot(kind, page, i).key <= key; });
 }
