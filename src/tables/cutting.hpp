@@ -41,9 +41,14 @@ class TextCutter {
     const WordTable& table() const { return table_; }
 
   private:
+    static constexpr size_t kFew = 1024;
+
+    CutDocument document_of_few();
+
     WordTable table_;
     WordCoder coder_;
     FeatureSet set_;
+    uint64_t places_[4 * kFew]; // a hash table of the set's hashes, if they are few
 };
 
 // ---- workers ----

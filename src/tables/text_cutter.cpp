@@ -3,19 +3,34 @@
 
 namespace simhash {
 
+namespace {
+
+// Takes the distinct hashes of a document in any order.
+class DocumentOfHashes {
+  public:
+    void add(uint64_t hash) {
+        minima_.add(hash);
+        document_.set_hash += mix(hash);
+        document_.features++; // a byte of a document gives fewer than four words
+    }
+    CutDocument finish() {
+        if (document_.features > 0)
+            document_.lanes = minima_.words();
+        return document_;
+    }
+
+  private:
+    DocumentMinima minima_;
+    CutDocument document_ = {};
+};
+
+} // namespace
+
 CutDocument document_of(FeatureHashes set) {
-    CutDocument document = {};
-    DocumentMinima minima;
-    if (set.empty())
-        return document;
+    DocumentOfHashes document;
     for (uint64_t hash : set)
-        minima.add(hash);
-    document.lanes = minima.words();
-    document.set_hash = hash_feature(HashKind::kXxh3, reinterpret_cast<const uint8_t*>(set.data()),
-                                     set.size_bytes());
-    Assert(set.size() <= UINT32_MAX); // a byte of a document gives fewer than four words
-    document.features = uint32_t(set.size());
-    return document;
+        document.add(hash);
+    return document.finish();
 }
 
 CutDocument TextCutter::cut(const text* document) {
@@ -34,10 +49,29 @@ CutDocument TextCutter::cut(const text* document) {
     set_.clear();
     each_word(source.source(), reader);
     reader.shingles.finish();
-    CutDocument cut = document_of(set_.finish());
+    CutDocument cut = set_.added().size() <= kFew ? document_of_few() : document_of(set_.finish());
     Assert(words().size() <= UINT32_MAX); // of 1 GB of text
     cut.word_bytes = uint32_t(words().size());
     return cut;
+}
+
+// To find the distinct ones takes a fraction of the time to sort them, which few documents need.
+CutDocument TextCutter::document_of_few() {
+    DocumentOfHashes document;
+    size_t last = std::bit_ceil(2 * set_.added().size() + 1) - 1;
+    std::fill_n(places_, last + 1, 0);
+    bool has_zero = false; // an empty place has 0, too
+    for (uint64_t hash : set_.added()) {
+        size_t place = hash & last;
+        while (places_[place] != 0 && places_[place] != hash)
+            place = (place + 1) & last;
+        if (hash == 0 ? has_zero : places_[place] == hash)
+            continue;
+        has_zero |= hash == 0;
+        places_[place] = hash;
+        document.add(hash);
+    }
+    return document.finish();
 }
 
 FeatureHashes TextCutter::set_by(const WordTable& table) {

@@ -138,7 +138,7 @@ uint64_t NearPairsSearch::path_bits() const {
 // as kMove comparisons. told: how much each bit tells, from 0 to 1; a random bit tells 1.
 int NearPairsSearch::levels(size_t a_count, size_t b_count, int bits, int radius,
                             double told) const {
-    constexpr double kMove = 64;
+    constexpr double kMove = 128;
     double pairs = double(a_count) * (between_ ? double(b_count) : double(a_count) / 2);
     double least = pairs, moves = 0;
     double times = 1; // number of groups that each fingerprint is in

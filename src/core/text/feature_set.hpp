@@ -25,6 +25,8 @@ class FeatureSet {
         hashes_[count_++] = hash;
     }
 
+    // The hashes as they were added, of which some may be there repeatedly.
+    std::span<const uint64_t> added() const { return {hashes_, count_}; }
     // The hashes of all features, sorted when they are asked for first. They are valid until the
     // next add(), clear() or release().
     FeatureHashes finish();
