@@ -167,37 +167,6 @@ inline bool page_locked_by_me(Buffer buffer) {
 #endif
 }
 
-// ---- temporary files ----
-
-// One call of the operating system does not read or write more than an int of bytes.
-constexpr size_t kMostBytesAtOnce = size_t{1} << 30;
-
-// Both write or read all bytes, at most kMostBytesAtOnce, at a position of a temporary file, or
-// raise an error. FileWrite() and FileRead() return an int before PostgreSQL 16.
-inline void write_at(File file, const void* data, size_t bytes, int64 position) {
-    Assert(bytes <= kMostBytesAtOnce);
-    errno = 0;
-    auto written = FileWrite(file, static_cast<char*>(const_cast<void*>(data)), int(bytes),
-                             position, WAIT_EVENT_BUFFILE_WRITE);
-    if (written != decltype(written)(bytes)) {
-        if (errno == 0)
-            errno = ENOSPC;
-        ereport(ERROR, errcode_for_file_access(), errmsg("could not write to temporary file: %m"));
-    }
-}
-
-inline void read_at(File file, void* out, size_t bytes, int64 position) {
-    Assert(bytes <= kMostBytesAtOnce);
-    auto done =
-        FileRead(file, static_cast<char*>(out), int(bytes), position, WAIT_EVENT_BUFFILE_READ);
-    if (done < 0)
-        ereport(ERROR, errcode_for_file_access(), errmsg("could not read from temporary file: %m"));
-    if (done != decltype(done)(bytes))
-        ereport(ERROR, errcode_for_file_access(),
-                errmsg("could not read from temporary file: read only %zu of %zu bytes",
-                       size_t(done), bytes));
-}
-
 // ---- the access method ----
 
 // From PostgreSQL 17 on an access method says whether it can build in parallel.

@@ -39,6 +39,30 @@ ResourceOwner make_owner(MemoryContext context) {
 
 } // namespace
 
+// FileWrite() and FileRead() return an int before PostgreSQL 16.
+void TemporaryFile::write(int64 position, const void* data, size_t bytes) {
+    errno = 0;
+    auto written = FileWrite(file_, static_cast<char*>(const_cast<void*>(data)), int(bytes),
+                             position, WAIT_EVENT_BUFFILE_WRITE);
+    if (written != decltype(written)(bytes)) {
+        if (errno == 0)
+            errno = ENOSPC;
+        ereport(ERROR, errcode_for_file_access(), errmsg("could not write to temporary file: %m"));
+    }
+    size_ = std::max(size_, position + int64(bytes));
+}
+
+void TemporaryFile::read_piece(int64 position, void* out, size_t bytes) const {
+    auto done =
+        FileRead(file_, static_cast<char*>(out), int(bytes), position, WAIT_EVENT_BUFFILE_READ);
+    if (done < 0)
+        ereport(ERROR, errcode_for_file_access(), errmsg("could not read from temporary file: %m"));
+    if (done != decltype(done)(bytes))
+        ereport(ERROR, errcode_for_file_access(),
+                errmsg("could not read from temporary file: read only %zu of %zu bytes",
+                       size_t(done), bytes));
+}
+
 TemporaryFile TemporaryFiles::create() {
     if (owner_ == nullptr)
         owner_ = make_owner(context_);

@@ -42,16 +42,13 @@ class TemporaryFile {
         for (size_t at = 0; at < bytes; at += kPiece) {
             if (at > 0)
                 CHECK_FOR_INTERRUPTS();
-            read_at(file_, static_cast<char*>(out) + at, std::min(kPiece, bytes - at),
-                    position + int64(at));
+            read_piece(position + int64(at), static_cast<char*>(out) + at,
+                       std::min(kPiece, bytes - at));
         }
     }
 
-    // Writes over what is there, or beyond the end; at most kMostBytesAtOnce.
-    void write(int64 position, const void* data, size_t bytes) {
-        write_at(file_, data, bytes, position);
-        size_ = std::max(size_, position + int64(bytes));
-    }
+    // Writes over what is there, or beyond the end; at most kPiece bytes.
+    void write(int64 position, const void* data, size_t bytes);
 
     // Removes the file, unless it belongs to a set.
     void close() {
@@ -66,6 +63,8 @@ class TemporaryFile {
     static constexpr size_t kPiece = size_t{1} << 20; // bytes
 
     explicit TemporaryFile(File file) : file_(file) {}
+
+    void read_piece(int64 position, void* out, size_t bytes) const;
 
     File file_ = 0;
     int64 size_ = 0;

@@ -44,10 +44,9 @@ CutDocument TextCutter::cut(const text* document) {
             shingles.feature(text, bytes);
         }
     } reader = {coder_, {set_, kShingleWidth}};
-    ServerText source(document);
     coder_.clear();
     set_.clear();
-    each_word(source.source(), reader);
+    each_word(ServerText(document), reader);
     reader.shingles.finish();
     CutDocument cut = set_.added().size() <= kFew ? document_of_few() : document_of(set_.finish());
     Assert(words().size() <= UINT32_MAX); // of 1 GB of text

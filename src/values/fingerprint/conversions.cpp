@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cinttypes>
 
 namespace {
 
@@ -30,10 +31,7 @@ bool parse_unsigned(const char* digits, uint64_t* out) {
 } // namespace
 
 SIMHASH_FUNCTION(simhash_to_hex) {
-    char digits[17];
-    snprintf(digits, sizeof(digits), "%016llx",
-             static_cast<unsigned long long>(PG_GETARG_INT64(0)));
-    PG_RETURN_TEXT_P(cstring_to_text(digits));
+    PG_RETURN_TEXT_P(cstring_to_text(psprintf("%016" PRIx64, PG_GETARG_INT64(0))));
 }
 
 SIMHASH_FUNCTION(simhash_from_hex) {
@@ -90,8 +88,7 @@ SIMHASH_FUNCTION(simhash_code_from_hex) {
 }
 
 SIMHASH_FUNCTION(simhash_to_unsigned) {
-    char digits[21];
-    snprintf(digits, sizeof(digits), "%llu", static_cast<unsigned long long>(PG_GETARG_INT64(0)));
+    const char* digits = psprintf(UINT64_FORMAT, uint64(PG_GETARG_INT64(0)));
     // A numeric has room for all 64 bits as an unsigned number, which no integer type of SQL has.
     // -1: without a type modifier.
     return DirectFunctionCall3(numeric_in, CStringGetDatum(digits), ObjectIdGetDatum(InvalidOid),

@@ -77,8 +77,7 @@ auto document_adder(FunctionCallInfo fcinfo, int options) {
     int width = width_argument(fcinfo, options + 1, kDefaultWidth);
     return [=](FunctionCallInfo fcinfo, FeatureBatches& minima) {
         text* document = PG_GETARG_TEXT_PP(0);
-        ServerText source(document);
-        add_document(features, width, source.source(), minima);
+        add_document(features, width, ServerText(document), minima);
         PG_FREE_IF_COPY(document, 0);
     };
 }

@@ -82,9 +82,8 @@ SIMHASH_FUNCTION(simhash_text) {
         PG_RETURN_NULL();
 
     text* document = PG_GETARG_TEXT_PP(0);
-    ServerText source(document);
     uint64_t fingerprint;
-    bool found = document_fingerprint(options, source.source(), server_memory(), &fingerprint);
+    bool found = document_fingerprint(options, ServerText(document), server_memory(), &fingerprint);
     // A query may call this for millions of rows in one memory context.
     PG_FREE_IF_COPY(document, 0);
     if (!found)
@@ -227,9 +226,8 @@ SIMHASH_FUNCTION(simhash_features) {
     if (PG_ARGISNULL(0))
         return Datum(0);
 
-    ServerText source(PG_GETARG_TEXT_PP(0));
     FeatureList list(server_memory());
-    each_feature(features, width, source.source(), list);
+    each_feature(features, width, ServerText(PG_GETARG_TEXT_PP(0)), list);
     for (size_t i = 0; i < list.listed.size(); i++) {
         const ListedFeature& feature = list.listed[i];
         // The feature as simhash() hashes it, normalised and folded, in the server's encoding.

@@ -27,8 +27,7 @@ namespace {
 class Document {
   public:
     explicit Document(text* document) : set_(server_memory()) {
-        ServerText source(document);
-        each_feature(kShingles, kShingleWidth, source.source(), *this);
+        each_feature(kShingles, kShingleWidth, ServerText(document), *this);
         lanes_ = minima_.words();
     }
 
@@ -96,8 +95,7 @@ struct LanesOfText {
     bool has_features;
 
     explicit LanesOfText(text* document) {
-        ServerText source(document);
-        has_features = document_lanes(kShingles, kShingleWidth, source.source(), &lanes);
+        has_features = document_lanes(kShingles, kShingleWidth, ServerText(document), &lanes);
     }
 };
 

@@ -178,10 +178,9 @@ SIMHASH_FUNCTION(simhash_common_passages) {
 // passage_hashes(document text) -> bigint[]
 SIMHASH_FUNCTION(simhash_passage_hashes) {
     text* document = PG_GETARG_TEXT_PP(0);
-    ServerText source(document);
     WordHashes words(server_memory());
     FeatureSet winnowed(server_memory());
-    each_word(source.source(), words);
+    each_word(ServerText(document), words);
     winnow(words.all(), {}, &winnowed, kPause);
     FeatureHashes hashes = winnowed.finish();
     Datum array = bigint_array(hashes.data(), hashes.size());

@@ -117,9 +117,8 @@ char* print_shingle_set(const ShingleSet* set) {
 } // namespace
 
 FeatureSet features_of(text* document, FeatureKind features, int width) {
-    ServerText source(document);
     FeatureSet set(server_memory());
-    each_feature(features, width, source.source(), set);
+    each_feature(features, width, ServerText(document), set);
     return set;
 }
 
