@@ -103,7 +103,7 @@ void Codes::add(RowNumber row, Datum value, bool is_null) {
     while (codes_.size() < row * bytes())
         codes_.append(kNull, bytes());
     codes_.append(lanes, bytes());
-    add_hash(xxh3(reinterpret_cast<const uint8_t*>(lanes), bytes()), row);
+    add_hash(XXH3_64bits(lanes, bytes()), row);
 }
 
 // ---- the second of two queries ----

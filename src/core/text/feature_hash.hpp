@@ -24,19 +24,8 @@ inline uint64_t fnv1(const uint8_t* text, size_t bytes) {
     return hash;
 }
 
-__attribute__((noinline)) inline uint64_t xxh3_of_long(const uint8_t* text, size_t bytes) {
-    return XXH3_64bits(text, bytes);
-}
-
-// XXH3's code for up to 16 bytes, the length of nearly all words, is short enough to be inlined.
-__attribute__((flatten)) inline uint64_t xxh3(const uint8_t* text, size_t bytes) {
-    if (bytes > 16)
-        return xxh3_of_long(text, bytes);
-    return XXH3_64bits(text, bytes);
-}
-
 inline uint64_t hash_feature(HashKind kind, const uint8_t* text, size_t bytes) {
-    return kind == HashKind::kXxh3 ? xxh3(text, bytes) : fnv1(text, bytes);
+    return kind == HashKind::kXxh3 ? XXH3_64bits(text, bytes) : fnv1(text, bytes);
 }
 
 // The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit of the result depends on every
