@@ -17,17 +17,22 @@ SELECT FROM fill(-42, -42);
 REINDEX INDEX dense_fp;
 INSERT INTO dense SELECT i, i * (1::bigint << 50) FROM generate_series(1, 300) i;
 SELECT * FROM checked();
--- Above, and then one more row at the end of a long run, beside a shorter one: the cut before it would leave the full tail and the row
--- to the right half, where they fit neither packed nor raw. All of them are on one leaf until then.
+-- Above, and then one more row at the end of a long run, beside a shorter one: the cut before it would leave the full tail, of 384
+-- rows, and the row to the right half, where they fit neither packed nor raw. All of them are on one leaf until then. Rows without a
+-- fingerprint between them make the TIDs of the far ones wide.
 TRUNCATE dense;
-INSERT INTO dense SELECT i, 42 FROM generate_series(1, 1100) i;
-INSERT INTO dense SELECT i, 43 FROM generate_series(1, 800) i;
+INSERT INTO dense SELECT i, 42 FROM generate_series(1, 1000) i;
+INSERT INTO dense SELECT i, 43 FROM generate_series(1, 500) i;
 REINDEX INDEX dense_fp;
-INSERT INTO dense SELECT i, (1::bigint << 62) - i * (1::bigint << 50) FROM generate_series(1, 256) i;
+ALTER TABLE dense SET (fillfactor = 10);
+INSERT INTO dense SELECT i FROM generate_series(1, 20000) i;
+INSERT INTO dense SELECT i, -i * (1::bigint << 50) FROM generate_series(1, 384) i;
+SELECT level, pages, entries FROM simhash_index_info('dense_fp') WHERE tree = 0;
 INSERT INTO dense SELECT i, 42 FROM generate_series(1, 300) i;
 SELECT * FROM checked();
 -- In block tables, where consecutive fingerprints take 2 bits.
 DELETE FROM dense;
+ALTER TABLE dense RESET (fillfactor);
 DROP INDEX dense_fp;
 INSERT INTO dense SELECT i, i FROM generate_series(1, 3000) i;
 CREATE INDEX dense_fp ON dense USING simhash (fp) WITH (radius = 0, tables = 3, fillfactor = 100);
