@@ -103,10 +103,6 @@ inline bool is_near_strategy(int strategy) {
     return kNear <= strategy && strategy <= kNear + kFingerprintBits;
 }
 
-// True for `value = value` and `value =~~ value`, whose argument is of the column's type: a class
-// that computes lanes computes those of the argument, too.
-inline bool is_value_strategy(int strategy) { return strategy == kEqual || strategy == kAlike; }
-
 // Support functions of an operator class.
 enum SupportFunction : uint16 {
     kHashScope = 1, // (type, seed bigint) -> bigint: the type's extended hash function

@@ -8,7 +8,7 @@
 // no chain is endless, even where another library also takes the hook back.
 //
 // If another library takes the hook between the simplification of a query and the opening of its
-// first table, that query is not rewritten.
+// tables, that query is not rewritten.
 #include "planner/planner.hpp"
 
 #include <algorithm>
@@ -58,17 +58,6 @@ void call_others(const OpenedTable& table) {
     PG_END_TRY();
 }
 
-// True when the planner has opened no other table of this query yet.
-bool is_first_table(PlannerInfo* root, RelOptInfo* relation) {
-    // Numbers of range table entries begin with 1.
-    for (int i = 1; i < root->simple_rel_array_size; i++) {
-        RelOptInfo* other = root->simple_rel_array[i];
-        if (other != nullptr && other != relation && other->rtekind == RTE_RELATION)
-            return false;
-    }
-    return true;
-}
-
 void rewrite_on_opening(const OpenedTable& table) {
     // Another hook, which we are calling for this table, has called us in its turn.
     if (opening.relation == table.relation) {
@@ -86,9 +75,10 @@ void rewrite_on_opening(const OpenedTable& table) {
     if (root->parse == nullptr || root->parse->jointree == nullptr)
         return;
     rewrite_index_predicates(root, relation);
-    // The conditions of the query are rewritten once, while they are still in its join tree. A
-    // member of a UNION ALL is opened later, when they have been distributed.
-    if (relation->reloptkind != RELOPT_OTHER_MEMBER_REL && is_first_table(root, relation))
+    // The conditions of the query are rewritten while they are still in its join tree; after the
+    // first table nothing is left to rewrite. A member of a UNION ALL is opened later, when they
+    // have been distributed.
+    if (relation->reloptkind != RELOPT_OTHER_MEMBER_REL)
         rewrite_query_conditions(root);
 }
 

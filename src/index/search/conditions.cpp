@@ -150,7 +150,7 @@ void Conditions::read_key(const ScanKeyData& key) {
     }
     if (key.sk_strategy == kWithinBall) {
         read_ball(key);
-    } else if (computes_lanes_ && is_value_strategy(key.sk_strategy)) {
+    } else if (computes_lanes_ && (key.sk_strategy == kEqual || key.sk_strategy == kAlike)) {
         read_value(key);
     } else {
         int radius = radius_of_strategy(key.sk_strategy);

@@ -50,11 +50,6 @@ void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {
         cursors[i].prefetch_leaf();
 }
 
-void LeafCursor::fetch_ahead() {
-    find_ahead();
-    prefetch_leaf();
-}
-
 // Returns the leaf of the position, pinned and locked shared.
 inline Buffer LeafCursor::lock_leaf() {
     const TreeContext& tree = tree_->context;

@@ -45,8 +45,6 @@ class LeafCursor {
     // step, so that the waits for memory overlap. Expects no lock: it may read pages, and rule 1
     // allows a reader one lock at a time.
     static void fetch_ahead(LeafCursor* cursors, int count);
-    // Fetches the leaf of this cursor ahead. Expects no lock.
-    void fetch_ahead();
 
     // Pins the leaf of the position, locks it shared and opens it. Expects no lock. Raises an error
     // if old_snapshot_threshold let VACUUM remove entries that the snapshot may need.

@@ -74,7 +74,7 @@ void Matches::fetch_ahead() {
         // A ring: the cursor that is overwritten was taken kLookupsAhead matches ago.
         LeafCursor& lookup = lookups_[fetched_ % kLookupsAhead];
         lookup = LeafCursor(index_->posting_table(), {fingerprint, fingerprint});
-        lookup.fetch_ahead();
+        LeafCursor::fetch_ahead(&lookup, 1);
     }
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 struct Scan {
     explicit Scan(Relation relation)
-        : conditions(relation), is_exact(!computes_lanes(relation)), memory(CurrentMemoryContext),
+        : conditions(relation), memory(CurrentMemoryContext),
           lanes(make_lanes(relation, conditions)), search(&conditions, lanes, memory) {}
 
     static std::span<LaneScan> make_lanes(Relation relation, const Conditions& conditions) {
@@ -30,7 +30,6 @@ struct Scan {
     }
 
     Conditions conditions;
-    const bool is_exact; // distances of stored fingerprints are those of the values
     MemoryContext memory;
     std::span<LaneScan> lanes;
     Search search;
@@ -53,7 +52,8 @@ void put_distances(IndexScanDesc desc, Scan* scan, bool is_null) {
         desc->xs_orderbynulls[i] = no_distance;
         desc->xs_orderbyvals[i] = Int32GetDatum(bound);
     }
-    desc->xs_recheckorderby = distances > 0 && (!scan->is_exact || distances > 1);
+    desc->xs_recheckorderby =
+        distances > 0 && (computes_lanes(desc->indexRelation) || distances > 1);
 }
 
 void put_tuple(IndexScanDesc desc, Scan* scan, uint64_t fingerprint, bool is_null) {
@@ -179,8 +179,6 @@ int64 index_get_bitmap(IndexScanDesc desc, TIDBitmap* bitmap) {
 void index_end_scan(IndexScanDesc desc) {
     Scan* scan = scan_state(desc);
     scan->search.stop();
-    if (scan->tuple != nullptr)
-        pfree(scan->tuple);
     MemoryContextDelete(scan->memory);
 }
 
