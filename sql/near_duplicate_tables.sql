@@ -176,6 +176,8 @@ SELECT count(*) FROM near_duplicate_pairs('SELECT id, body FROM alike WHERE id >
 
 -- Just as similar as asked for: the one is the beginning of the other, with half of its shingles.
 SELECT * FROM near_duplicate_pairs($$VALUES (1, 'a b c d e f'), (2, 'a b c d e f g h i j')$$, 0.5);
+-- Equal sets of shingles, of texts that repeat them.
+SELECT * FROM near_duplicate_pairs($$VALUES (1, 'a b c d a b c d a'), (2, 'a b c d a b')$$, 1);
 -- Pages of one template: hundreds of near fingerprints, nearly all of whose pairs are linked already.
 SELECT chains, original, count(*) FROM unnest('{f,t}'::boolean[]) chains, near_duplicate_groups($$
     SELECT i, made_text(11, 0, 150) || ' ' || word(i) || ' ' || word(7 * i) || ' ' || word(13 * i) || ' ' || word(17 * i) || ' ' || made_text(12, 0, 100)
