@@ -2,7 +2,6 @@
 #include "tables/codes.hpp"
 
 #include "core/text/feature_hash.hpp"
-#include "tables/collector.hpp"
 #include "values/code/code.hpp"
 
 namespace simhash {
@@ -25,21 +24,15 @@ void check_length(int bits) {
 
 } // namespace
 
-NearFilter::NearFilter(Models::List* first, int radius, size_t memory)
-    : radius_(radius), most_((memory - first->size() * kBytesOfFirst) / kBytesOfWaiting),
-      mark_bits_(int(std::bit_width(most_))) {
-    auto array_of = [](size_t count) -> FingerprintArray {
-        return {allocate<uint64_t>(CurrentMemoryContext, count),
-                allocate<uint64_t>(CurrentMemoryContext, count), 0};
-    };
-    first_ = array_of(first->size());
-    for (size_t i = 0; i < first->size(); i++) {
+NearFilter::NearFilter(MemoryContext context, Models::List* first, int radius, size_t memory)
+    : context_(context), radius_(radius), first_(array_of(first->size())),
+      most_((memory - first->size() * kBytesOfFirst) / kBytesOfWaiting), batch_(array_of(most_)),
+      waiting_(allocate<Pair>(context_, most_)), mark_bits_(int(std::bit_width(most_))),
+      marks_(allocate<bool>(context_, size_t{1} << mark_bits_)) {
+    for (; first_.count < first->size(); first_.count++) {
         CHECK_FOR_INTERRUPTS();
-        first_.fingerprints[first_.count++] = (*first)[i].first;
+        first_.fingerprints[first_.count] = (*first)[first_.count].first;
     }
-    batch_ = array_of(most_);
-    waiting_ = allocate<Pair>(CurrentMemoryContext, most_);
-    marks_ = allocate<bool>(CurrentMemoryContext, size_t{1} << mark_bits_);
 }
 
 void NearFilter::find_near() {
@@ -52,15 +45,6 @@ void NearFilter::find_near() {
     if (first_.count > 0 && count_ > 0)
         NearPairsSearch(true, radius_, {mark, nullptr, this}, kPause)
             .search({first_, batch_}, false);
-}
-
-void NearFilter::release() {
-    for (FingerprintArray array : {first_, batch_}) {
-        pfree(array.fingerprints);
-        pfree(array.scratch);
-    }
-    pfree(waiting_);
-    pfree(marks_);
 }
 
 void Codes::begin(Form_pg_attribute column) {
@@ -119,35 +103,28 @@ void Codes::begin_second(Models* a) {
 }
 
 void Codes::add_lane(uint64_t lane, RowNumber row) {
-    if (first_ != nullptr && !filter_ && unfiltered_-- == 0) {
-        MemoryContext caller = MemoryContextSwitchTo(context_);
-        filter_.emplace(first_, radius_, sort_bytes_);
-        MemoryContextSwitchTo(caller);
-    }
+    if (first_ != nullptr && !filter_ && unfiltered_-- == 0)
+        filter_.emplace(AllocSetContextCreate(context_, "simhash filter", ALLOCSET_DEFAULT_SIZES),
+                        first_, radius_, sort_bytes_);
     if (!filter_)
         add_hash(lane, row);
     else if (!filter_->add(lane, row))
-        add_near();
-}
-
-// Where half of a batch is near, the filter costs more than it saves.
-void Codes::add_near() {
-    auto add = [&](uint64_t lane, RowNumber row) { add_hash(lane, row); };
-    if (filter_->take_near(add) > .5)
-        end_filter();
-}
-
-void Codes::end_filter() {
-    filter_->release();
-    filter_.reset();
-    first_ = nullptr;
+        add_near(false);
 }
 
 void Codes::end() {
     if (filter_)
-        add_near();
-    if (filter_)
-        end_filter();
+        add_near(true);
+}
+
+// Where half of a batch is near, the filter costs more than it saves.
+void Codes::add_near(bool is_last) {
+    auto add = [&](uint64_t lane, RowNumber row) { add_hash(lane, row); };
+    if (filter_->take_near(add) <= .5 && !is_last)
+        return;
+    filter_->release();
+    filter_.reset();
+    first_ = nullptr;
 }
 
 bool Codes::are_equal(RowNumber a, RowNumber b) {

@@ -6,8 +6,8 @@
 // many codes have.
 #pragma once
 
-#include "core/pairs/near_pairs.hpp"
 #include "core/pairs/sampled_distances.hpp"
+#include "tables/collector.hpp"
 #include "tables/models.hpp"
 
 namespace simhash {
@@ -16,8 +16,8 @@ namespace simhash {
 // They are searched in batches as they come, so only a few of many wait for the search itself.
 class NearFilter {
   public:
-    // In the current memory context, in `memory` bytes, of which the first ones take half at most.
-    NearFilter(Models::List* first, int radius, size_t memory);
+    // In a memory context of its own, in `memory` bytes, of which the first ones take half at most.
+    NearFilter(MemoryContext context, Models::List* first, int radius, size_t memory);
 
     static bool fits(size_t first, size_t memory) { return first < memory / 2 / kBytesOfFirst; }
 
@@ -40,7 +40,7 @@ class NearFilter {
         return given / count;
     }
 
-    void release();
+    void release() { MemoryContextDelete(context_); }
 
   private:
     static constexpr size_t kBytesOfFirst = 2 * sizeof(uint64_t);
@@ -52,11 +52,16 @@ class NearFilter {
         return marks_[fingerprint * kSpread >> (kFingerprintBits - mark_bits_)];
     }
 
+    FingerprintArray array_of(size_t count) {
+        return {allocate<uint64_t>(context_, count), allocate<uint64_t>(context_, count), 0};
+    }
+
+    MemoryContext context_;
     int radius_;
     FingerprintArray first_;
+    size_t most_, count_ = 0;
     FingerprintArray batch_; // the waiting ones, as the search reorders them
     Pair* waiting_;          // (fingerprint, row)
-    size_t most_, count_ = 0;
     int mark_bits_;
     bool* marks_; // [2 to the power of mark_bits_]
 };
@@ -89,8 +94,7 @@ class Codes final : public SearchedValues {
 
   private:
     void add_lane(uint64_t lane, RowNumber row);
-    void add_near();
-    void end_filter();
+    void add_near(bool is_last);
     size_t bytes() const { return size_t(lanes()) * sizeof(uint64_t); } // of a code
 
     int32 radius_;

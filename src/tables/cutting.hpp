@@ -66,13 +66,13 @@ class TextCutter {
 // with them.
 
 // Receives the documents, in no particular order.
-struct CutReceiver {
+class CutReceiver {
+  public:
     // words: coded by the table of the worker
-    void (*document)(void* context, int worker, RowNumber row, const CutDocument& document,
-                     const uint8_t* words);
+    virtual void add_cut(int worker, RowNumber row, const CutDocument& document,
+                         const uint8_t* words) = 0;
     // Called for each worker after its last document.
-    void (*table)(void* context, int worker, std::span<const uint8_t> words);
-    void* context;
+    virtual void add_table(int worker, std::span<const uint8_t> words) = 0;
 };
 
 class CuttingWorkers {
@@ -80,7 +80,7 @@ class CuttingWorkers {
     static constexpr int kMost = 8;
 
     // In the current memory context. table_bytes: for the table of words of each worker
-    CuttingWorkers(size_t table_bytes, const CutReceiver& receiver);
+    CuttingWorkers(size_t table_bytes, CutReceiver* receiver);
 
     // Gives the text to a worker. False if none has room for it. May call the receiver.
     bool add(RowNumber row, const text* document);
@@ -107,7 +107,7 @@ class CuttingWorkers {
     bool receive(int worker, bool wait);
 
     MemoryContext context_;
-    CutReceiver receiver_;
+    CutReceiver& receiver_;
     size_t table_bytes_;
     size_t texts_ = 0, given_ = 0; // that were added, and given to workers
     dsm_segment* segment_ = nullptr;

@@ -104,8 +104,8 @@ void cut_batches(dsm_segment* segment, int number) {
 
 // ---- the backend that runs the query ----
 
-CuttingWorkers::CuttingWorkers(size_t table_bytes, const CutReceiver& receiver)
-    : context_(CurrentMemoryContext), receiver_(receiver), table_bytes_(table_bytes) {
+CuttingWorkers::CuttingWorkers(size_t table_bytes, CutReceiver* receiver)
+    : context_(CurrentMemoryContext), receiver_(*receiver), table_bytes_(table_bytes) {
     initStringInfo(&batch_);
 }
 
@@ -201,13 +201,12 @@ bool CuttingWorkers::receive(int number, bool wait) {
     if (result != SHM_MQ_SUCCESS)
         return false;
     if (worker.batches == 0) {
-        receiver_.table(receiver_.context, number, {static_cast<uint8_t*>(message), bytes});
+        receiver_.add_table(number, {static_cast<uint8_t*>(message), bytes});
         return true;
     }
     worker.batches--;
     each_aligned<DocumentHeader>(message, bytes, [&](const DocumentHeader& cut, const char* data) {
-        receiver_.document(receiver_.context, number, cut.row, cut.document,
-                           reinterpret_cast<const uint8_t*>(data));
+        receiver_.add_cut(number, cut.row, cut.document, reinterpret_cast<const uint8_t*>(data));
         return cut.document.word_bytes;
     });
     return true;

@@ -23,7 +23,7 @@ void Documents::begin(Form_pg_attribute column) {
     else if (!is_shingle_set(column->atttypid))
         report_type(column);
     MemoryContext caller = MemoryContextSwitchTo(context_);
-    workers_.emplace(word_bytes_, cut_receiver());
+    workers_.emplace(word_bytes_, this);
     MemoryContextSwitchTo(caller);
 }
 
@@ -57,19 +57,10 @@ void Documents::add(RowNumber row, Datum document, bool is_null) {
     }
 }
 
-CutReceiver Documents::cut_receiver() {
-    return {[](void* documents, int worker, RowNumber row, const CutDocument& document,
-               const uint8_t* words) {
-                auto* self = static_cast<Documents*>(documents);
-                self->store(row, document, words, document.word_bytes, self->first_table_ + worker);
-            },
-            [](void* documents, int worker, std::span<const uint8_t> words) {
-                auto* self = static_cast<Documents*>(documents);
-                MemoryContext caller = MemoryContextSwitchTo(self->context_);
-                self->tables_[self->first_table_ + worker].emplace(server_memory(), words);
-                MemoryContextSwitchTo(caller);
-            },
-            this};
+void Documents::add_table(int worker, std::span<const uint8_t> words) {
+    MemoryContext caller = MemoryContextSwitchTo(context_);
+    tables_[first_table_ + worker].emplace(server_memory(), words);
+    MemoryContextSwitchTo(caller);
 }
 
 // A document without features is in no pair.

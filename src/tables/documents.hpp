@@ -23,7 +23,7 @@ struct Document {
     uint32_t word_bytes; // of its coded words; 0 where the set is kept
 };
 
-class Documents final : public SearchedValues {
+class Documents final : public SearchedValues, public CutReceiver {
   public:
     // In the current memory context. similarity: 0 to 1. sort_bytes: memory to sort the documents
     // of a query. set_bytes, word_bytes: for sets that were asked for, and for the table of words
@@ -60,7 +60,11 @@ class Documents final : public SearchedValues {
     };
 
     void check_kind(ShingleKind kind);
-    CutReceiver cut_receiver();
+    void add_cut(int worker, RowNumber row, const CutDocument& document,
+                 const uint8_t* words) override {
+        store(row, document, words, document.word_bytes, first_table_ + worker);
+    }
+    void add_table(int worker, std::span<const uint8_t> words) override;
     void store(RowNumber row, const CutDocument& document, const void* kept, size_t bytes,
                int table);
     void make_room(size_t hashes);

@@ -19,14 +19,7 @@ size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scrat
         sort_ascending(fingerprints.begin(), fingerprints.end());
     else
         radix_sort(fingerprints, scratch, pause);
-    // Equal ones are neighbours now. The kept ones move to the front, in place.
-    size_t kept = 0;
-    auto keep = [&](size_t i) {
-        if (kept == 0 || fingerprints[kept - 1] != fingerprints[i])
-            fingerprints[kept++] = fingerprints[i];
-    };
-    one_by_one(fingerprints.size(), keep, pause);
-    return kept;
+    return size_t(std::unique(fingerprints.begin(), fingerprints.end()) - fingerprints.begin());
 }
 
 // If the data is larger than the cache, digits are short: each one's writes stay within one page.
