@@ -72,9 +72,9 @@ Datum code_of(FunctionCallInfo fcinfo, const auto& add_features) {
 // ---- features, from argument 0 to minima ----
 
 // A wrong option, from argument `options` on, is an error also where the document is NULL.
-auto document_adder(FunctionCallInfo fcinfo, int options) {
-    FeatureKind features = features_argument(fcinfo, options);
-    int width = width_argument(fcinfo, options + 1, kDefaultWidth);
+auto document_adder(FunctionCallInfo call, int options) {
+    FeatureKind features = features_argument(call, options);
+    int width = width_argument(call, options + 1, kDefaultWidth);
     return [=](FunctionCallInfo fcinfo, FeatureBatches& minima) {
         text* document = PG_GETARG_TEXT_PP(0);
         add_document(features, width, ServerText(document), minima);
