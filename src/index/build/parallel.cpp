@@ -187,10 +187,7 @@ char* name_of_pivots(int tree, int range) { return psprintf("pivots.%d.%d", tree
 
 void write_range(const Participant& self, int tree, int number, BuildProgress* progress) {
     const RangeStart* start = &self.shared->ranges[tree][number];
-    LeafRange range;
-    range.low = start->low;
-    range.block = start->block;
-    range.is_last = number + 1 == self.shared->range_counts[tree];
+    LeafRange range = {start->low, start->block, number + 1 == self.shared->range_counts[tree]};
     if (!range.is_last) {
         // The ranges of a tree are adjacent and have no gaps: one's high is the next one's low.
         range.high = start[1].low;

@@ -283,14 +283,11 @@ int choose_cut(const TreeContext& tree, Page page, const LeafContent& content, E
                        double(content.packed.size());
     double total = packed_share * double(content.packed.size()) + raw * double(content.tail.size());
     size_t tail = 0;
-    int cut = 1;
-    for (int i = 0; i < count - 1; i++) {
-        bool is_raw = tail < content.tail.size() && all[i] == content.tail[tail];
+    int cut = 0;
+    for (; left < total / 2 && cut < count - 1; cut++) {
+        bool is_raw = tail < content.tail.size() && all[cut] == content.tail[tail];
         tail += is_raw;
         left += is_raw ? raw : packed_share;
-        cut = i + 1;
-        if (left >= total / 2)
-            break;
     }
     return cut_between_ranges(tree, all, cut);
 }
