@@ -261,6 +261,7 @@ class SortBuffer {
     bool is_full() const { return count_ == limit_; }
     size_t count() const { return count_; }
     std::span<const AnyEntry> entries() const { return {entries_, count_}; }
+    AnyEntry* data() { return entries_; }
 
     void add(AnyEntry entry) {
         if (count_ == capacity_)
@@ -270,10 +271,18 @@ class SortBuffer {
 
     void sort() {
         CHECK_FOR_INTERRUPTS();
+        if (std::is_sorted(entries_, entries_ + count_))
+            return;
         if (count_ <= kFirstCapacity) // which the counters of a radix sort exceed
             sort_ascending(entries_, entries_ + count_);
         else
             sort_entries(std::span<AnyEntry>(entries_, count_), scratch(), low_bit_);
+    }
+
+    // Sorts, and keeps one of equal entries.
+    void drop_repeated() {
+        sort();
+        count_ = size_t(std::unique(entries_, entries_ + count_) - entries_);
     }
 
     // Scratch memory for as many entries, free to use until the next sort.

@@ -55,31 +55,30 @@ void check_radius(int32 radius, int greatest) {
                 errhint("Use a radius between 0 and %d.", greatest));
 }
 
-Collector::Collector(MemoryContext context, size_t bytes, const Collector* other)
-    : context_(context),
-      most_(std::clamp(bytes / kBytesOfEach, 2 * kLeastSpilledMemory, kMaxNearPairsCount)),
-      greatest_capacity_(
-          most_ - (other == nullptr ? 0 : std::min(other->count_, most_ - kLeastSpilledMemory))),
-      files_(context) {}
+Collector::Collector(size_t bytes, const Collector* other)
+    : most_(std::clamp(bytes / kBytesOfEach, 2 * kLeastSpilledMemory, kMaxNearPairsCount)),
+      buffer_(kBytesOfEach * (most_ - (other == nullptr ? 0
+                                                        : std::min(other->buffer_.count(),
+                                                                   most_ - kLeastSpilledMemory)))),
+      files_(CurrentMemoryContext) {}
 
 void Collector::finish() {
-    drop_repeated();
+    buffer_.drop_repeated();
     // A set must not be in files for one part and in memory for another.
     if (is_spilled())
         spill();
-    resize(count_);
 }
 
-// A search of files needs the memory for itself, so the array is released.
+// A search of files needs the memory for itself.
 TemporaryFile Collector::distinct_file() {
     Storage storage;
     TemporaryFile distinct;
     Merge<uint64_t> runs;
     uint64_t kept[kLeastSpilledMemory];
     size_t count = 0, total = 0;
-    if (count_ > 0)
+    if (buffer_.count() > 0)
         spill();
-    resize(0);
+    buffer_.release();
     visit_sorted_runs<uint64_t>(runs_, [&](const SortedRun<uint64_t>& run) { runs.add(run); });
     runs.begin(most_ * kBytesOfEach / 2);
     for (auto batch = runs.next(); !batch.empty(); batch = runs.next())
@@ -99,49 +98,23 @@ TemporaryFile Collector::distinct_file() {
 }
 
 void Collector::release() {
-    resize(0);
+    buffer_.release();
     runs_.close();
 }
 
-void Collector::resize(size_t capacity) {
-    if (capacity > 0) {
-        fingerprints_ = resized(context_, fingerprints_, capacity);
-        scratch_ = resized(context_, scratch_, capacity);
-    } else if (capacity_ > 0) {
-        pfree(fingerprints_);
-        pfree(scratch_);
-        fingerprints_ = scratch_ = nullptr;
-        count_ = 0;
-    }
-    capacity_ = capacity;
-}
-
-void Collector::drop_repeated() {
-    count_ = sort_distinct({fingerprints_, count_}, {scratch_, count_}, kPause);
-}
-
 void Collector::make_room() {
-    drop_repeated();
-    // A quarter of the room was repeated fingerprints: the next sort is worth it again.
-    if (count_ < capacity_ / 4 * 3)
-        return;
-    // An aggregate may have a million groups of a few rows each: then each group's set is small.
-    constexpr size_t kFirstCapacity = 16;
-    // A large array is sorted a few times only. Of its room, what is not used is not touched.
-    constexpr size_t kLarge = 4096;
-    if (capacity_ < greatest_capacity_)
-        resize(std::clamp((capacity_ < kLarge ? 2 : 4) * capacity_, kFirstCapacity,
-                          greatest_capacity_));
-    else
+    buffer_.drop_repeated();
+    // Where a quarter of the room is free again, the next sort is worth it.
+    if (buffer_.count() >= buffer_.limit() / 4 * 3)
         spill();
 }
 
-// Moves the fingerprints of the array, which are sorted, to the file.
+// Moves the fingerprints in memory, which are sorted, to the file.
 void Collector::spill() {
     if (!runs_.exists())
         runs_ = files_.create();
-    write_sorted_run(&runs_, std::span<const uint64_t>(fingerprints_, count_));
-    count_ = 0;
+    write_sorted_run(&runs_, buffer_.entries());
+    buffer_.clear();
 }
 
 void find_pairs(Collector* a, Collector* b, int32 radius, const PairReceiver& receiver) {

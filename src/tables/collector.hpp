@@ -26,30 +26,29 @@ Item* allocate(MemoryContext context, size_t count) {
     return resized<Item>(context, nullptr, std::max<size_t>(count, 1));
 }
 
-// Whenever the array is full, it is sorted and its repeated fingerprints are dropped. It grows if
-// few were repeated, and goes to a file as a sorted run if it has the greatest size that memory
-// allows.
+// Whenever the memory is full, it is sorted and repeated fingerprints are dropped. If few were
+// repeated, the others go to a file as a sorted run.
 class Collector {
   public:
-    // A set that is collected and searched in about this memory, in bytes. other: a finished set
-    // with which this one shares the memory because both are searched together, or null
-    Collector(MemoryContext context, size_t bytes, const Collector* other = nullptr);
+    // In the current memory context: a set that is collected and searched in about this memory, in
+    // bytes. other: a finished set with which this one shares the memory because both are searched
+    // together, or null
+    explicit Collector(size_t bytes, const Collector* other = nullptr);
 
     void add(uint64_t fingerprint) {
-        if (count_ == capacity_)
+        if (buffer_.is_full())
             make_room();
-        fingerprints_[count_++] = fingerprint;
+        buffer_.add(fingerprint);
     }
 
-    // Afterwards the array is sorted and has no more room than it needs.
     void finish();
 
     bool is_spilled() const { return runs_.exists(); }
 
-    // The set, if it is not spilled.
-    FingerprintArray array() const { return {fingerprints_, scratch_, count_}; }
+    // The set in order, if it is not spilled.
+    FingerprintArray array() { return {buffer_.data(), buffer_.scratch().data(), buffer_.count()}; }
 
-    // Moves all of the set to a file, and releases the array. The caller closes the file.
+    // Moves all of the set to a file, and releases the memory. The caller closes the file.
     TemporaryFile distinct_file();
 
     void release();
@@ -58,16 +57,11 @@ class Collector {
     size_t most() const { return most_; }
 
   private:
-    void drop_repeated();
     void make_room();
-    void resize(size_t capacity);
     void spill();
 
-    MemoryContext context_;
-    uint64_t* fingerprints_ = nullptr; // [capacity_]
-    uint64_t* scratch_ = nullptr;      // [capacity_]
-    size_t capacity_ = 0, count_ = 0;
-    size_t most_, greatest_capacity_;
+    size_t most_;
+    SortBuffer<uint64_t> buffer_;
     TemporaryFiles files_;
     TemporaryFile runs_; // sorted runs of what did not fit
 };

@@ -32,8 +32,11 @@ PairsState* new_state(MemoryContext context, std::optional<int32> radius) {
     if (radius)
         check_radius(*radius, kFingerprintBits);
     // The state is in the context of the group, which lasts from row to row.
-    return new (allocate<PairsState>(context, 1))
-        PairsState{radius, Collector(context, get_hash_memory_limit() / 2)};
+    MemoryContext caller = MemoryContextSwitchTo(context);
+    auto* state = new (allocate<PairsState>(context, 1))
+        PairsState{radius, Collector(get_hash_memory_limit() / 2)};
+    MemoryContextSwitchTo(caller);
+    return state;
 }
 
 void check_same_radius(std::optional<int32> radius, std::optional<int32> of_state) {

@@ -66,8 +66,7 @@ class NearLanes {
     Set& second() { return sets_[between_ ? 1 : 0]; }
 
     void begin(Set* set) {
-        set->lanes.emplace(CurrentMemoryContext, memory_ / 3 * 2,
-                           set == &sets_[1] ? &*sets_[0].lanes : nullptr);
+        set->lanes.emplace(memory_ / 3 * 2, set == &sets_[1] ? &*sets_[0].lanes : nullptr);
         for (size_t i = 0; i < set->models->size(); i++) {
             CHECK_FOR_INTERRUPTS();
             if (i == 0 || set->lane(i) != set->lane(i - 1))

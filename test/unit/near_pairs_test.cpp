@@ -58,8 +58,8 @@ Fingerprints clusters(const Fingerprints& distinct, int radius) {
 }
 
 void make_distinct(Fingerprints& fingerprints) {
-    Fingerprints scratch(fingerprints.size());
-    fingerprints.resize(sort_distinct(fingerprints, scratch, kNoPause));
+    std::sort(fingerprints.begin(), fingerprints.end());
+    fingerprints.erase(std::unique(fingerprints.begin(), fingerprints.end()), fingerprints.end());
 }
 
 // How many pairs there are at each distance, up to `greatest`.

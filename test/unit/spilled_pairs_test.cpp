@@ -82,8 +82,8 @@ bool add_pair(void* pairs, uint64_t a, uint64_t b) {
 }
 
 void make_distinct(Fingerprints& fingerprints) {
-    Fingerprints scratch(fingerprints.size());
-    fingerprints.resize(sort_distinct(fingerprints, scratch, kNoPause));
+    std::sort(fingerprints.begin(), fingerprints.end());
+    fingerprints.erase(std::unique(fingerprints.begin(), fingerprints.end()), fingerprints.end());
 }
 
 // All pairs by files: within a, or between a and b.

@@ -2,25 +2,9 @@
 #include "core/pairs/fingerprint_array.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
-#include "core/bits/sort.hpp"
-
 namespace simhash {
-
-size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scratch, Pause pause) {
-    constexpr size_t kFew = 512; // below this, the radix sort's counters cost more than it saves
-    // Those of a sort come in order.
-    if (std::adjacent_find(fingerprints.begin(), fingerprints.end(), std::greater_equal<>()) ==
-        fingerprints.end())
-        return fingerprints.size();
-    if (fingerprints.size() <= kFew)
-        sort_ascending(fingerprints.begin(), fingerprints.end());
-    else
-        radix_sort(fingerprints, scratch, pause);
-    return size_t(std::unique(fingerprints.begin(), fingerprints.end()) - fingerprints.begin());
-}
 
 // If the data is larger than the cache, digits are short: each one's writes stay within one page.
 void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause) {

@@ -1,9 +1,8 @@
-// Fingerprints in memory, with room to sort them: into the distinct ones in order, or by some of
-// their bits, a block, so that those that agree in it are adjacent. The caller owns the memory.
+// Fingerprints in memory, with room to sort them by some of their bits, a block, so that those that
+// agree in it are adjacent. The caller owns the memory.
 #pragma once
 
 #include <bit>
-#include <span>
 
 #include "core/bits/fingerprint.hpp"
 #include "core/bits/pause.hpp"
@@ -19,9 +18,6 @@ struct FingerprintArray {
         return {fingerprints + begin, scratch + begin, end - begin};
     }
 };
-
-// Sorts fingerprints and drops repeated ones. Returns the number left. scratch has the same size.
-size_t sort_distinct(std::span<uint64_t> fingerprints, std::span<uint64_t> scratch, Pause pause);
 
 // A number of 24 bits fits into uint32_t, and three digits of 8 bits or more hold it.
 constexpr int kMaxBlockBits = 24;
