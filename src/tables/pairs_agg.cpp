@@ -46,45 +46,27 @@ void check_same_radius(std::optional<int32> radius, std::optional<int32> of_stat
                 errhint("Use a constant, or add the radius to GROUP BY."));
 }
 
-// The pairs of a group: (a, b), in order. Collects at most as many as an array has.
-class GroupPairs {
-  public:
-    explicit GroupPairs(size_t memory) : sorter_(memory) {}
-
-    PairReceiver receiver() { return {add, nullptr, this}; }
-
-    // Calls give(a, b) for every pair in order, and releases memory and files.
-    void give_in_order(const auto& give) {
-        sorter_.finish();
-        for (Pair pair{}; sorter_.next(&pair);)
-            give(pair.first, pair.second);
-        sorter_.release();
-    }
-
-  private:
-    static bool add(void* pairs, uint64_t a, uint64_t b) {
-        auto* self = static_cast<GroupPairs*>(pairs);
-        if (++self->count_ > kMost)
-            report_too_many();
-        self->sorter_.add({a, b});
-        return true;
-    }
-
+// The pairs of a group: at most as many as an array has.
+struct GroupPairs {
     // Each element of the array is a row with its header, the two fingerprints and the distance. An
     // array has less than 1 GB.
     static constexpr size_t kRowBytes = MAXALIGN(SizeofHeapTupleHeader) + 3 * sizeof(int64);
     static constexpr size_t kMost = (MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / kRowBytes;
 
-    [[noreturn]] static void report_too_many() {
-        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                errmsg("too many pairs for an array"),
-                errdetail("There are more than %zu pairs.", kMost),
-                errhint("Use a smaller radius or smaller groups, or simhash_pairs('SELECT "
-                        "id, fp FROM ...', radius), which has no such limit."));
+    static bool add(void* pairs, uint64_t a, uint64_t b) {
+        auto* self = static_cast<GroupPairs*>(pairs);
+        if (++self->count > kMost)
+            ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                    errmsg("too many pairs for an array"),
+                    errdetail("There are more than %zu pairs.", kMost),
+                    errhint("Use a smaller radius or smaller groups, or simhash_pairs('SELECT "
+                            "id, fp FROM ...', radius), which has no such limit."));
+        self->sorter.add({a, b});
+        return true;
     }
 
-    ExternalSorter<Pair> sorter_;
-    size_t count_ = 0;
+    ExternalSorter<Pair> sorter{get_hash_memory_limit() / 2};
+    size_t count = 0;
 };
 
 // The pairs as an array of row_type.
@@ -95,20 +77,23 @@ Datum pair_array(PairsState* state, Oid row_type) {
     MemoryContext caller = MemoryContextSwitchTo(context);
     Collector& fingerprints = state->fingerprints;
     fingerprints.finish();
-    GroupPairs pairs(get_hash_memory_limit() / 2);
-    find_pairs(&fingerprints, nullptr, *state->radius, pairs.receiver());
+    GroupPairs pairs;
+    find_pairs(&fingerprints, nullptr, *state->radius, {GroupPairs::add, nullptr, &pairs});
+    pairs.sorter.finish();
     // The type counts this reference until ReleaseTupleDesc(); after an error the server does that.
     TupleDesc description = lookup_rowtype_tupdesc(row_type, -1);
     ArrayBuildState* array = initArrayResult(row_type, context, false);
-    pairs.give_in_order([&](uint64_t a, uint64_t b) {
-        Datum values[3] = {Int64GetDatum(from_ordered(a)), Int64GetDatum(from_ordered(b)),
-                           Int32GetDatum(hamming_distance(a, b))};
+    for (Pair pair{}; pairs.sorter.next(&pair);) {
+        Datum values[3] = {Int64GetDatum(from_ordered(pair.first)),
+                           Int64GetDatum(from_ordered(pair.second)),
+                           Int32GetDatum(hamming_distance(pair.first, pair.second))};
         bool nulls[3] = {};
         CHECK_FOR_INTERRUPTS();
         HeapTuple tuple = heap_form_tuple(description, values, nulls);
         accumArrayResult(array, HeapTupleGetDatum(tuple), false, row_type, context);
         heap_freetuple(tuple);
-    });
+    }
+    pairs.sorter.release();
     ReleaseTupleDesc(description);
     MemoryContextSwitchTo(caller);
     // The result goes to the caller's context; all else goes with `context`.

@@ -173,7 +173,10 @@ void NearPairsSearch::search_blocks(const PairSets& sets, Blocks blocks, uint64_
             compare_all(sets);
             break;
         }
-        search_groups_of(sets, block, sorted && first);
+        if (between_)
+            search_groups_of_two(sets, block, sorted && first);
+        else
+            search_groups(sets.a, block, sorted && first);
         // From now on pairs that agree in this block have been taken.
         add_to_path(block);
     }
@@ -201,13 +204,6 @@ void NearPairsSearch::sort_by(uint64_t block, const PairSets& sets) {
     block_sort_.sort(sets.a, block, pause_);
     block_sort_.sort(sets.b, block, pause_);
     worked(3 * (sets.a.count + sets.b.count));
-}
-
-void NearPairsSearch::search_groups_of(const PairSets& sets, uint64_t block, bool sorted) {
-    if (between_)
-        search_groups_of_two(sets, block, sorted);
-    else
-        search_groups(sets.a, block, sorted);
 }
 
 void NearPairsSearch::search_groups(const FingerprintArray& set, uint64_t block, bool sorted) {

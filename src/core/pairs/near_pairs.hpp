@@ -142,7 +142,6 @@ class NearPairsSearch {
     int levels(size_t a_count, size_t b_count, int bits, int radius, double told) const;
     double told_by(uint64_t block, const PairSets& sets);
     void sort_by(uint64_t block, const PairSets& sets);
-    void search_groups_of(const PairSets& sets, uint64_t block, bool sorted);
     void compare_all(const PairSets& sets);
     void search_blocks(const PairSets& sets, Blocks blocks, uint64_t varying, bool sorted);
     void search_groups(const FingerprintArray& set, uint64_t block, bool sorted);
