@@ -315,25 +315,21 @@ inline double array_length([[maybe_unused]] PlannerInfo* root, Node* array) {
 
 // Before PostgreSQL 16 the tree walkers take an untyped callback, to which C++ converts only by a
 // cast. The cast goes by way of void (*)(), which compilers take for any function without warning.
-using NodeMutator = Node* (*)(Node* node, void* context);
-using NodeWalker = bool (*)(Node* node, void* context);
-
-inline Node* mutate_children(Node* node, NodeMutator mutator, void* context) {
+template <typename Result>
+auto tree_callback(Result (*callback)(Node* node, void* context)) {
 #if PG_VERSION_NUM < 160000
-    auto* untyped = reinterpret_cast<void (*)()>(mutator);
-    return expression_tree_mutator(node, reinterpret_cast<Node* (*)()>(untyped), context);
+    return reinterpret_cast<Result (*)()>(reinterpret_cast<void (*)()>(callback));
 #else
-    return expression_tree_mutator(node, mutator, context);
+    return callback;
 #endif
 }
 
-inline bool walk_children(Node* node, NodeWalker walker, void* context) {
-#if PG_VERSION_NUM < 160000
-    auto* untyped = reinterpret_cast<void (*)()>(walker);
-    return expression_tree_walker(node, reinterpret_cast<bool (*)()>(untyped), context);
-#else
-    return expression_tree_walker(node, walker, context);
-#endif
+inline Node* mutate_children(Node* node, Node* (*mutator)(Node*, void*), void* context) {
+    return expression_tree_mutator(node, tree_callback(mutator), context);
+}
+
+inline bool walk_children(Node* node, bool (*walker)(Node*, void*), void* context) {
+    return expression_tree_walker(node, tree_callback(walker), context);
 }
 
 // The hook that the planner calls when it opens a table (src/planner/README.md):

@@ -44,26 +44,24 @@ const char* end_of_piece(const char* at, const char* end) {
 
 } // namespace
 
+void TextPart::take(const char* from, const char* to) {
+    if (converted != nullptr)
+        pfree(converted);
+    converted = needs_conversion() && from < to ? to_utf8(from, size_t(to - from)) : nullptr;
+    at = reinterpret_cast<const uint8_t*>(converted != nullptr ? converted : from);
+    end = at + (converted != nullptr ? strlen(converted) : size_t(to - from));
+}
+
 bool ServerText::next(void* context, const uint8_t** piece, size_t* bytes) {
-    ServerText* text = static_cast<ServerText*>(context);
+    auto* text = static_cast<ServerText*>(context);
     CHECK_FOR_INTERRUPTS();
-    // The reader is done with the last piece when it asks for the next.
-    if (text->converted_ != nullptr) {
-        pfree(text->converted_);
-        text->converted_ = nullptr;
-    }
-    if (text->at_ == text->end_)
-        return false;
     const char* begin = text->at_;
     text->at_ = end_of_piece(begin, text->end_);
-    *piece = reinterpret_cast<const uint8_t*>(begin);
-    *bytes = text->at_ - begin;
-    if (needs_conversion()) {
-        text->converted_ = to_utf8(begin, *bytes);
-        *piece = reinterpret_cast<const uint8_t*>(text->converted_);
-        *bytes = strlen(text->converted_);
-    }
-    return true;
+    // The reader is done with the last piece when it asks for the next.
+    text->part_.take(begin, text->at_);
+    *piece = text->part_.at;
+    *bytes = size_t(text->part_.end - *piece);
+    return begin < text->at_;
 }
 
 PlacedText::PlacedText(const text* value)
@@ -74,48 +72,40 @@ const char* PlacedText::end_of_character() const {
     return std::min(at_ + pg_encoding_mblen(GetDatabaseEncoding(), at_), end_);
 }
 
-void PlacedText::take_up_to(const char* end) {
-    if (converted_ != nullptr)
-        pfree(converted_);
-    converted_ = needs_conversion() ? to_utf8(at_, size_t(end - at_)) : nullptr;
-    piece_ = reinterpret_cast<const uint8_t*>(converted_ != nullptr ? converted_ : at_);
-    piece_end_ = piece_ + (converted_ != nullptr ? strlen(converted_) : size_t(end - at_));
-}
-
-// Code points of a converted piece are paired off with the server's characters, which is simple
+// Code points of a converted part are paired off with the server's characters, which is simple
 // where there are as many. Some encodings have one character for what are two code points (a kana
-// with a mark in EUC_JIS_2004): a piece with such is converted again, character by character.
-void PlacedText::next_piece() {
+// with a mark in EUC_JIS_2004): a part with such is converted again, character by character.
+void PlacedText::next_part() {
     CHECK_FOR_INTERRUPTS();
     is_one_character_ = at_ < one_by_one_;
     const char* end = is_one_character_ ? end_of_character() : end_of_piece(at_, end_);
-    take_up_to(end);
-    if (converted_ == nullptr || is_one_character_)
+    part_.take(at_, end);
+    if (part_.converted == nullptr || is_one_character_)
         return;
     auto begins_character = [](uint8_t byte) { return (byte & 0xC0) != 0x80; };
-    if (std::count_if(piece_, piece_end_, begins_character) !=
+    if (std::count_if(part_.at, part_.end, begins_character) !=
         pg_mbstrlen_with_len(at_, int(end - at_))) {
         one_by_one_ = end;
         is_one_character_ = true;
-        take_up_to(end_of_character());
+        part_.take(at_, end_of_character());
     }
 }
 
 bool PlacedText::next(const uint8_t** at, size_t* bytes, WordPlace* place) {
-    if (piece_ == piece_end_) {
+    if (part_.at == part_.end) {
         if (at_ == end_)
             return false;
-        next_piece();
+        next_part();
     }
-    *at = piece_;
-    decode_utf8(piece_, piece_end_);
-    *bytes = size_t(piece_ - *at);
+    *at = part_.at;
+    decode_utf8(part_.at, part_.end);
+    *bytes = size_t(part_.at - *at);
     // substr() of a SQL_ASCII database counts bytes.
-    const char* end = converted_ != nullptr ? end_of_character() : at_ + *bytes;
+    const char* end = part_.converted != nullptr ? end_of_character() : at_ + *bytes;
     size_t counted = GetDatabaseEncoding() == PG_SQL_ASCII ? *bytes : 1;
     place->begin = {characters_, size_t(at_ - begin_)};
     place->end = {characters_ + counted, size_t(end - begin_)};
-    if (!is_one_character_ || piece_ == piece_end_) {
+    if (!is_one_character_ || part_.at == part_.end) {
         at_ = end;
         characters_ += counted;
     }

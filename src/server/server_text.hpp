@@ -14,6 +14,16 @@
 
 namespace simhash {
 
+// A part of a text as UTF-8.
+struct TextPart {
+    const uint8_t* at = nullptr;
+    const uint8_t* end = nullptr;
+    char* converted = nullptr; // the whole part; null where it was not converted
+
+    // Frees the last part.
+    void take(const char* from, const char* to);
+};
+
 class ServerText {
   public:
     explicit ServerText(const text* value)
@@ -28,7 +38,7 @@ class ServerText {
 
     const char* at_;
     const char* end_;
-    char* converted_ = nullptr; // the last piece in UTF-8; null where it was not converted
+    TextPart part_;
 };
 
 // The same, a code point at a time, and with the places of the server's characters, as substr()
@@ -42,20 +52,16 @@ class PlacedText {
     bool next(const uint8_t** at, size_t* bytes, WordPlace* place);
 
   private:
-    void next_piece();
-    void take_up_to(const char* end);
+    void next_part();
     const char* end_of_character() const;
 
     const char* begin_;
     const char* at_; // the character of the next code point
     const char* end_;
-    size_t characters_ = 0; // before at_
-    // A part of the text as UTF-8, from the next code point on.
-    const uint8_t* piece_ = nullptr;
-    const uint8_t* piece_end_ = nullptr;
-    char* converted_ = nullptr;     // the whole piece; null where it was not converted
-    const char* one_by_one_;        // up to here each character is a piece of its own
-    bool is_one_character_ = false; // the piece is, whatever the number of its code points
+    size_t characters_ = 0;         // before at_
+    TextPart part_;                 // from the next code point on
+    const char* one_by_one_;        // up to here each character is a part of its own
+    bool is_one_character_ = false; // the part is, whatever the number of its code points
 };
 
 // Adds the words of the text, for a search for passages. Raises an error where they are too many.

@@ -235,18 +235,6 @@ class Merge {
 
 // ---- sorting ----
 
-// Keys are sorted by their bits from low_bit up. Entries are sorted by key, and then by TID; pairs
-// likewise.
-inline void sort_entries(std::span<uint64_t> entries, std::span<uint64_t> scratch,
-                         unsigned low_bit = 0) {
-    radix_sort(
-        entries, scratch, [] { CHECK_FOR_INTERRUPTS(); }, low_bit);
-}
-template <typename AnyEntry>
-void sort_entries(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, unsigned = 0) {
-    sort_records(entries, scratch, [] { CHECK_FOR_INTERRUPTS(); });
-}
-
 // Entries in memory that grows up to a limit, and as much scratch memory to sort them.
 template <typename AnyEntry>
 class SortBuffer {
@@ -269,14 +257,20 @@ class SortBuffer {
         entries_[count_++] = entry;
     }
 
+    // Entries are sorted by key, and then by TID; pairs likewise; keys by their bits from low_bit
+    // up.
     void sort() {
-        CHECK_FOR_INTERRUPTS();
-        if (std::is_sorted(entries_, entries_ + count_))
+        auto pause = [] { CHECK_FOR_INTERRUPTS(); };
+        pause();
+        std::span<AnyEntry> entries(entries_, count_);
+        if (std::is_sorted(entries.begin(), entries.end()))
             return;
         if (count_ <= kFirstCapacity) // which the counters of a radix sort exceed
-            sort_ascending(entries_, entries_ + count_);
+            sort_ascending(entries.begin(), entries.end());
+        else if constexpr (std::is_same_v<AnyEntry, uint64_t>)
+            radix_sort(entries, scratch(), pause, low_bit_);
         else
-            sort_entries(std::span<AnyEntry>(entries_, count_), scratch(), low_bit_);
+            sort_records(entries, scratch(), pause);
     }
 
     // Sorts, and keeps one of equal entries.
