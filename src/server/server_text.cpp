@@ -44,9 +44,14 @@ const char* end_of_piece(const char* at, const char* end) {
 
 } // namespace
 
-void TextPart::take(const char* from, const char* to) {
+void TextPart::release() {
     if (converted != nullptr)
         pfree(converted);
+    converted = nullptr;
+}
+
+void TextPart::take(const char* from, const char* to) {
+    release();
     converted = needs_conversion() && from < to ? to_utf8(from, size_t(to - from)) : nullptr;
     at = reinterpret_cast<const uint8_t*>(converted != nullptr ? converted : from);
     end = at + (converted != nullptr ? strlen(converted) : size_t(to - from));
@@ -113,12 +118,10 @@ bool PlacedText::next(const uint8_t** at, size_t* bytes, WordPlace* place) {
 }
 
 uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
-    if (!needs_conversion() || length == 0)
-        return hash_feature(kind, reinterpret_cast<const uint8_t*>(bytes), length);
-    char* converted = to_utf8(bytes, length);
-    uint64_t hash =
-        hash_feature(kind, reinterpret_cast<const uint8_t*>(converted), strlen(converted));
-    pfree(converted);
+    TextPart part;
+    part.take(bytes, bytes + length);
+    uint64_t hash = hash_feature(kind, part.at, size_t(part.end - part.at));
+    part.release();
     return hash;
 }
 

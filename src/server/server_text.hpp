@@ -20,8 +20,9 @@ struct TextPart {
     const uint8_t* end = nullptr;
     char* converted = nullptr; // the whole part; null where it was not converted
 
-    // Frees the last part.
+    // Releases the last part.
     void take(const char* from, const char* to);
+    void release();
 };
 
 class ServerText {

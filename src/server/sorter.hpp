@@ -262,15 +262,15 @@ class SortBuffer {
     void sort() {
         auto pause = [] { CHECK_FOR_INTERRUPTS(); };
         pause();
-        std::span<AnyEntry> entries(entries_, count_);
-        if (std::is_sorted(entries.begin(), entries.end()))
+        std::span<AnyEntry> all(entries_, count_);
+        if (std::is_sorted(all.begin(), all.end()))
             return;
         if (count_ <= kFirstCapacity) // which the counters of a radix sort exceed
-            sort_ascending(entries.begin(), entries.end());
+            sort_ascending(all.begin(), all.end());
         else if constexpr (std::is_same_v<AnyEntry, uint64_t>)
-            radix_sort(entries, scratch(), pause, low_bit_);
+            radix_sort(all, scratch(), pause, low_bit_);
         else
-            sort_records(entries, scratch(), pause);
+            sort_records(all, scratch(), pause);
     }
 
     // Sorts, and keeps one of equal entries.
