@@ -28,9 +28,16 @@ class Clusters {
         values_.find_models(fingerprints_.size(), &copies_, &models);
         values_.begin_search(&*models, nullptr);
         RowSearch search(&values_, memory_ / 8 * 3);
-        links_.emplace(&pool_, &copies_, &fingerprints_);
+        links_.emplace(&pool_, &copies_);
         links_->find(&search, &*models);
         models->release();
+        // The least one of a cluster comes to its first row.
+        for (size_t row = 0; row < fingerprints_.size(); row++) {
+            CHECK_FOR_INTERRUPTS();
+            RowNumber first = links_->original_of(RowNumber(row));
+            if (first != row)
+                fingerprints_.set(first, std::min(fingerprints_[first], fingerprints_[row]));
+        }
     }
 
     int64 name(size_t row) {
@@ -42,7 +49,7 @@ class Clusters {
     PagePool pool_;
     Copies copies_;
     Codes values_;
-    PagedArray<uint64_t> fingerprints_; // of each row
+    PagedArray<uint64_t> fingerprints_; // of each row; of a cluster's first row its name
     std::optional<Links> links_;
 };
 

@@ -120,8 +120,7 @@ void Originals::join_earlier(Models* originals, Models* others) {
 
 // ---- groups by chains ----
 
-Links::Links(PagePool* pool, Copies* copies, PagedArray<uint64_t>* ranks)
-    : ranks_(ranks), earlier_(pool) {
+Links::Links(PagePool* pool, Copies* copies) : earlier_(pool) {
     for (size_t row = 0; row < copies->rows(); row++) {
         CHECK_FOR_INTERRUPTS();
         earlier_.add(RowNumber(row));
@@ -153,11 +152,11 @@ RowNumber Links::original_of(RowNumber row) {
 }
 
 void Links::link(RowNumber a, RowNumber b) {
-    auto [first, second] = std::minmax({original_of(a), original_of(b)});
-    if (ranks_ != nullptr && (*ranks_)[second] < (*ranks_)[first])
-        std::swap(first, second);
-    // Whichever group is larger, the first row stays the root. Paths stay short by being halved.
-    earlier_.set(second, first);
+    RowNumber of_a = original_of(a), of_b = original_of(b);
+    if (of_a != of_b)
+        // The later original is linked to the earlier one, whichever group is larger: the first row
+        // stays the root. Paths stay short by being halved.
+        earlier_.set(std::max(of_a, of_b), std::min(of_a, of_b));
 }
 
 } // namespace simhash

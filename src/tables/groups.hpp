@@ -56,22 +56,21 @@ class Originals {
 // ---- groups by chains ----
 
 // The groups that pairs of rows link, directly or through others (union-find). The first row of a
-// group is its original; where rows have ranks, that of the least rank is.
+// group is its original.
 class Links {
   public:
     // Each row is linked with its copies.
-    Links(PagePool* pool, Copies* copies, PagedArray<uint64_t>* ranks = nullptr);
+    Links(PagePool* pool, Copies* copies);
 
     void find(RowSearch* search, Models* models);
 
-    // Halves the path to the original on its way. Each link leads to a row that comes before, so
-    // the path ends, at the first one of the group.
+    // Halves the path to the original on its way. Each link leads to an earlier row, so the path
+    // ends, at the first one of the group.
     RowNumber original_of(RowNumber row);
 
   private:
     void link(RowNumber a, RowNumber b);
 
-    PagedArray<uint64_t>* ranks_;
     PagedArray<RowNumber> earlier_; // one of the same group; an original has itself
 };
 
