@@ -181,7 +181,7 @@ SELECT * FROM near_duplicate_pairs($$VALUES (1, 'a b c d a b c d a'), (2, 'a b c
 -- Pages of one template: hundreds of near fingerprints, nearly all of whose pairs are linked already.
 SELECT chains, original, count(*) FROM unnest('{f,t}'::boolean[]) chains, near_duplicate_groups($$
     SELECT i, made_text(11, 0, 150) || ' ' || word(i) || ' ' || word(7 * i) || ' ' || word(13 * i) || ' ' || word(17 * i) || ' ' || made_text(12, 0, 100)
-    FROM generate_series(1, 800) i$$, 0.8, chains) GROUP BY chains, original;
+    FROM generate_series(1, 800) i$$, 0.8, chains) GROUP BY chains, original ORDER BY chains;
 
 -- Ids of other types, short and long.
 CREATE TABLE ids AS
