@@ -126,7 +126,7 @@ uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
 }
 
 void add_words(const text* value, WordHashes* words) {
-    each_word(ServerText(value), *words);
+    each_word(ServerText(value).source(), *words);
     // The core numbers the words of two texts, and marks between them, by 32 bits.
     constexpr size_t kMost = (size_t{1} << 30) - 1;
     if (size_t count = words->size(); count > kMost)

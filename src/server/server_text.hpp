@@ -30,7 +30,7 @@ class ServerText {
     explicit ServerText(const text* value)
         : at_(VARDATA_ANY(value)), end_(at_ + VARSIZE_ANY_EXHDR(value)) {}
 
-    operator TextSource() { return {this, next}; } // while this lasts
+    TextSource source() { return {this, next}; } // while this lasts
 
   private:
     // This is the callback of a TextSource. A piece is valid until the next call, which frees it.

@@ -46,7 +46,7 @@ CutDocument TextCutter::cut(const text* document) {
     } reader = {coder_, {set_, kShingleWidth}};
     coder_.clear();
     set_.clear();
-    each_word(ServerText(document), reader);
+    each_word(ServerText(document).source(), reader);
     reader.shingles.finish();
     CutDocument cut = set_.added().size() <= kFew ? document_of_few() : document_of(set_.finish());
     Assert(words().size() <= UINT32_MAX); // of 1 GB of text

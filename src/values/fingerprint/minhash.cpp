@@ -77,7 +77,7 @@ auto document_adder(FunctionCallInfo call, int options) {
     int width = width_argument(call, options + 1, kDefaultWidth);
     return [=](FunctionCallInfo fcinfo, FeatureBatches& minima) {
         text* document = PG_GETARG_TEXT_PP(0);
-        add_document(features, width, ServerText(document), minima);
+        add_document(features, width, ServerText(document).source(), minima);
         PG_FREE_IF_COPY(document, 0);
     };
 }

@@ -83,7 +83,8 @@ SIMHASH_FUNCTION(simhash_text) {
 
     text* document = PG_GETARG_TEXT_PP(0);
     uint64_t fingerprint;
-    bool found = document_fingerprint(options, ServerText(document), server_memory(), &fingerprint);
+    bool found =
+        document_fingerprint(options, ServerText(document).source(), server_memory(), &fingerprint);
     // A query may call this for millions of rows in one memory context.
     PG_FREE_IF_COPY(document, 0);
     if (!found)
@@ -227,7 +228,7 @@ SIMHASH_FUNCTION(simhash_features) {
         return Datum(0);
 
     FeatureList list(server_memory());
-    each_feature(features, width, ServerText(PG_GETARG_TEXT_PP(0)), list);
+    each_feature(features, width, ServerText(PG_GETARG_TEXT_PP(0)).source(), list);
     for (size_t i = 0; i < list.listed.size(); i++) {
         const ListedFeature& feature = list.listed[i];
         // The feature as simhash() hashes it, normalised and folded, in the server's encoding.

@@ -27,7 +27,7 @@ namespace {
 class Document {
   public:
     explicit Document(text* document) : set_(server_memory()) {
-        each_feature(kShingles, kShingleWidth, ServerText(document), *this);
+        each_feature(kShingles, kShingleWidth, ServerText(document).source(), *this);
         lanes_ = minima_.words();
     }
 
@@ -95,7 +95,8 @@ struct LanesOfText {
     bool has_features;
 
     explicit LanesOfText(text* document) {
-        has_features = document_lanes(kShingles, kShingleWidth, ServerText(document), &lanes);
+        has_features =
+            document_lanes(kShingles, kShingleWidth, ServerText(document).source(), &lanes);
     }
 };
 

@@ -180,7 +180,7 @@ SIMHASH_FUNCTION(simhash_passage_hashes) {
     text* document = PG_GETARG_TEXT_PP(0);
     WordHashes words(server_memory());
     FeatureSet winnowed(server_memory());
-    each_word(ServerText(document), words);
+    each_word(ServerText(document).source(), words);
     winnow(words.all(), {}, &winnowed, kPause);
     FeatureHashes hashes = winnowed.finish();
     Datum array = bigint_array(hashes.data(), hashes.size());

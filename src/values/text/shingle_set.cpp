@@ -118,7 +118,7 @@ char* print_shingle_set(const ShingleSet* set) {
 
 FeatureSet features_of(text* document, FeatureKind features, int width) {
     FeatureSet set(server_memory());
-    each_feature(features, width, ServerText(document), set);
+    each_feature(features, width, ServerText(document).source(), set);
     return set;
 }
 
