@@ -283,14 +283,15 @@ def cell(record):
     return number(record["median"]) + few
 
 
-def print_circumstances(run):
+def print_circumstances(run, methods):
     machine, versions = run.run["machine"], run.run["versions"]
     print(f"Measured {run.run['date']} in {run.run['seconds'] / 60:.0f} minutes: {machine['cores']} cores, {machine['cpu']}, "
           f"{machine['memory_bytes'] / 2**30:.0f} GB memory; PostgreSQL {versions['postgresql'].split()[0]}, simhash {versions['simhash']}. "
           "Settings: " + ", ".join(f"`{key} = {value}`" for key, value in run.run["settings"].items()) + ".\n")
     print("Methods:\n")
     for method in run.run["methods"]:
-        print(f"- **{method['title']}**: {method['note']}")
+        if method["key"] in methods:
+            print(f"- **{method['title']}**: {method['note']}")
     print("\nEach figure is the median of interleaved rounds. A figure of fewer than 1 000 queries says how many. "
           "MB are 10^6 bytes.\n")
 
@@ -424,14 +425,16 @@ def main():
     if len(sys.argv) not in (3, 4):
         raise SystemExit(__doc__)
     run = Run(sys.argv[1])
-    circumstances = printed_by(lambda: print_circumstances(run))
-    above = circumstances + printed_by(lambda: print_targets(run))
+    above = printed_by(lambda: print_circumstances(run, run.methods), lambda: print_targets(run))
     tables = printed_by(lambda: print_tables(measurements(run), run.methods, run.titles))
     sys.stdout.write(above + tables)
     write_plots(run, sys.argv[2])
     write_figures(os.path.join(os.path.dirname(sys.argv[1]), "figures.md"), run, tables)
     if len(sys.argv) == 4:
-        write_page(sys.argv[3], circumstances + printed_by(lambda: print_missed_targets(run), lambda: print_main_figures(run)))
+        # The page has a table of its own for codes.
+        of_fingerprints = {record["method"] for record in run.records if record["data"] == "clustered"}
+        write_page(sys.argv[3], printed_by(lambda: print_circumstances(run, of_fingerprints), lambda: print_missed_targets(run),
+                                           lambda: print_main_figures(run)))
 
 
 main()
