@@ -32,11 +32,13 @@ class NearFilter {
     double take_near(const auto& give) {
         double given = 0, count = double(count_);
         find_near();
-        for (; count_ > 0; count_--)
+        for (; count_ > 0; count_--) {
+            CHECK_FOR_INTERRUPTS();
             if (const Pair& next = waiting_[count_ - 1]; mark_of(next.first)) {
                 give(next.first, RowNumber(next.second));
                 given++;
             }
+        }
         return given / count;
     }
 

@@ -33,7 +33,8 @@ void BlockSort::sort(const FingerprintArray& array, uint64_t block, Pause pause)
     }
     // An odd number of passes ends in the scratch.
     if (from != array.fingerprints)
-        std::copy_n(from, array.count, array.fingerprints);
+        one_by_one(
+            array.count, [&](size_t i) { array.fingerprints[i] = from[i]; }, pause);
 }
 
 // Sets counts_ to the place of the first entry of each digit.
