@@ -136,8 +136,8 @@ for my $statement ('CREATE INDEX cancelled ON random USING simhash (fp) WITH (ra
 is($node->safe_psql('postgres', "SELECT count(*) FROM pg_class WHERE relname = 'cancelled'"), 0, 'no index is left behind');
 sound('after a cancelled join', 'random');
 # Each is cancelled at several moments, given as the processor time, ms, that it has taken by then. What counts is the processor time from the
-# request to the statement's end: other work on the machine makes neither longer. The second statement of the victim's session says when
-# the first one has ended.
+# request to the statement's end: other work on the machine makes neither longer. The victim begins when the session that cancels it is
+# there, and its next statement says when it has ended.
 create_processor_clock($node);
 $node->safe_psql('postgres', q{
 	-- Of the session, and of the workers that are there.
@@ -158,7 +158,7 @@ $node->safe_psql('postgres', q{
 		WHILE victim IS NULL LOOP
 			PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
 			SELECT pid INTO victim FROM pg_stat_activity
-				WHERE application_name = 'victim' AND backend_type = 'client backend' AND state = 'active' AND query !~ '^SET \w+ = \w+$';
+				WHERE application_name = 'victim' AND backend_type = 'client backend' AND state = 'active' AND query !~ '^(SET \w+ = \w+$|DO )';
 		END LOOP;
 		begun := processor_ms(victim);
 		WHILE is_running(victim) AND all_processor_ms(victim) < begun + moment LOOP
@@ -183,13 +183,18 @@ sub cancel_times
 	my ($sql, @moments) = @_;
 	my $worst = 0;
 	my $cancelled = 0;
+	my $await = q{DO $$ BEGIN
+		WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE state = 'active' AND query ~ '^SELECT cancel_after') LOOP
+			PERFORM pg_sleep(0.001), pg_stat_clear_snapshot();
+		END LOOP;
+	END $$};
 	for my $moment (@moments)
 	{
 		my $errors = '';
-		my $run = IPC::Run::start([ 'psql', '-X', '-q', '-d', $node->connstr('postgres') . " application_name=victim", '-c', 'SET enable_seqscan = off', '-c', 'SET enable_bitmapscan = off', '-c', 'SET maintenance_work_mem = 16384', '-c', $sql, '-c', 'SELECT pg_sleep(3600)' ], '>', '/dev/null', '2>', \$errors);
+		my $run = IPC::Run::start([ 'psql', '-X', '-q', '-d', $node->connstr('postgres') . " application_name=victim", '-c', 'SET enable_seqscan = off', '-c', 'SET enable_bitmapscan = off', '-c', 'SET maintenance_work_mem = 16384', '-c', $await, '-c', $sql, '-c', 'SELECT pg_sleep(3600)' ], '>', '/dev/null', '2>', \$errors);
 		my $took = $node->safe_psql('postgres', "SET statement_timeout = '5min'; SELECT cancel_after($moment)");
 		IPC::Run::finish($run);
-		# What is terminated is the second statement, so the first one was cancelled.
+		# What is terminated is the next statement, so it was this one that was cancelled.
 		next unless $errors =~ /canceling statement due to user request/ && $errors =~ /terminating connection/;
 		$cancelled++;
 		$worst = $took if $took > $worst;
@@ -227,7 +232,7 @@ for my $memory ('64MB', '1MB')    # with all in memory, and by files
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, 'no temporary files are left behind');
 cancels('check', q{SELECT simhash_index_check('large_fp', true)}, 50, 200, 400, 800);
 $node->safe_psql('postgres', 'DELETE FROM large WHERE id % 2 = 0');
-cancels('vacuum', 'VACUUM large', 200, 400, 700, 1000, 1500);
+cancels('vacuum', 'VACUUM large', 100, 400, 700, 1000, 1500);
 $node->safe_psql('postgres', 'DELETE FROM large WHERE id % 3 = 0; ');
 $node->safe_psql('postgres', 'VACUUM (INDEX_CLEANUP ON) large');
 is($node->safe_psql('postgres', q{SELECT rows = (SELECT count(*) FROM large), orphans FROM simhash_index_check('large_fp', true)}), 't|0', 'check after cancelled vacuums');
