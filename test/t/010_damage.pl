@@ -12,10 +12,14 @@ my $seed = $ENV{SIMHASH_DAMAGE_SEED} // 20240601;
 srand($seed);
 
 my $library = testing_library();
-$ENV{LD_PRELOAD} = $ENV{SIMHASH_PRELOAD} if $ENV{SIMHASH_PRELOAD};
-$ENV{ASAN_OPTIONS} = 'detect_leaks=0:handle_segv=0:abort_on_error=1' if $ENV{SIMHASH_PRELOAD};
-my $node = start_node('damage', conf => "fsync = off\nrestart_after_crash = off\nstatement_timeout = 30s\nlog_statement = none\nlog_min_error_statement = panic\nlog_min_messages = fatal\nmax_stack_depth = 2MB\n",
-	no_extension => defined $ENV{SIMHASH_PRELOAD});
+my $node;
+{
+	# Only the server is under the sanitizer: psql's libraries may wait for a lock of their own at its exit.
+	my $preload = $ENV{SIMHASH_PRELOAD};
+	local %ENV = (%ENV, $preload ? (LD_PRELOAD => $preload, ASAN_OPTIONS => 'detect_leaks=0:handle_segv=0:abort_on_error=1') : ());
+	$node = start_node('damage', conf => "fsync = off\nrestart_after_crash = off\nstatement_timeout = 30s\nlog_statement = none\nlog_min_error_statement = panic\nlog_min_messages = fatal\nmax_stack_depth = 2MB\n",
+		no_extension => defined $preload);
+}
 use_library($node, $library);
 
 # Small indexes with pages of all types: two levels, one fingerprint on several leaves, nulls on several leaves, deleted pages; and one of
