@@ -14,9 +14,8 @@ namespace {
 constexpr size_t kLeastTexts = 1000;            // fewer are cut before a worker has started
 constexpr size_t kBatchBytes = size_t{1} << 16; // of texts
 constexpr int kMostBatches = 2;                 // of a worker: one to cut, one that waits
-// A batch may pass kBatchBytes by one text, so two of them take up to four times as much. The queue
-// of texts always has room for these: were the backend to wait for it while the worker waits to
-// write documents, neither would go on. What is known of short texts takes more than the texts.
+// A batch may pass kBatchBytes by one text, so two of them take up to four times as much. What is
+// known of short texts takes more than the texts.
 constexpr size_t kTextsQueue = 5 * kBatchBytes, kDocumentsQueue = 8 * kBatchBytes;
 
 // At the beginning of the shared memory; behind it are the two queues of each worker.
@@ -174,7 +173,15 @@ bool CuttingWorkers::add(RowNumber row, const text* document) {
 
 void CuttingWorkers::send_batch() {
     Worker& worker = workers_[filled_];
-    shm_mq_send(worker.texts, size_t(batch_.len), batch_.data, false, true);
+    // The queue frees what the worker has read some time later, so it may be full. The worker may
+    // wait to write documents meanwhile, so these are read.
+    while (shm_mq_send(worker.texts, size_t(batch_.len), batch_.data, true, true) ==
+           SHM_MQ_WOULD_BLOCK) {
+        collect();
+        WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, 0, PG_WAIT_EXTENSION);
+        ResetLatch(MyLatch);
+        CHECK_FOR_INTERRUPTS();
+    }
     worker.batches++;
     resetStringInfo(&batch_);
     filled_ = kNone;
@@ -220,10 +227,10 @@ void CuttingWorkers::finish() {
             TerminateBackgroundWorker(workers_[i].process);
             continue;
         }
-        // An empty batch ends the worker, which sends its table.
-        shm_mq_send(workers_[i].texts, 0, "", false, true);
         while (workers_[i].batches > 0)
             receive(i, true);
+        // An empty batch ends the worker, which sends its table.
+        shm_mq_send(workers_[i].texts, 0, "", false, true);
         receive(i, true);
     }
     if (segment_ != nullptr)

@@ -177,7 +177,9 @@ std::vector<Triple> tiles_by_definition(const Text& a, const Text& b, size_t lea
         std::fill_n(taken_b.begin() + best[1], best[2], true);
         result.push_back(best);
     }
-    std::sort(result.begin(), result.end());
+    // Not by the vectors: up to GCC 12 the library compares these wrongly on big-endian machines.
+    std::sort(result.begin(), result.end(),
+              [](const Triple& x, const Triple& y) { return x[0] < y[0]; });
     return result;
 }
 
