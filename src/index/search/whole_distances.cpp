@@ -50,7 +50,7 @@ void WholeDistances::find_extent() {
         blocks_ = std::min<uint64_t>(blocks_, RelationGetNumberOfBlocks(heap));
     size_t bytes_of_block = std::max<uint64_t>(offsets_, 1) * sizeof(*sums_);
     // One block is the least, however little memory there is.
-    uint64_t affordable = size_t(work_mem) * 1024 / bytes_of_block;
+    uint64_t affordable = get_hash_memory_limit() / bytes_of_block;
     part_blocks_ = std::clamp<uint64_t>(affordable, 1, std::max<uint64_t>(blocks_, 1));
     if (sums_ != nullptr)
         pfree(sums_);
@@ -99,24 +99,61 @@ void WholeDistances::visit_rows(const auto& visit) {
     }
 }
 
-// Gathers the rows at the next distances, so many of these that there are enough rows.
-void WholeDistances::gather() {
+void WholeDistances::add_gathered(int distance, uint64_t tid) {
+    make_room(lanes_[0].index.memory(), &gathered_, &gathered_capacity_, gathered_count_ + 1,
+              kFirstRows);
+    gathered_[gathered_count_++] = uint64_t(distance) << kTidBits | tid;
+}
+
+void WholeDistances::drop_gathered_beyond(int distance) {
+    uint64_t* end = std::remove_if(gathered_, gathered_ + gathered_count_,
+                                   [&](uint64_t row) { return int(row >> kTidBits) > distance; });
+    gathered_count_ = size_t(end - gathered_);
+}
+
+// Counts the rows at each distance, and gathers the nearest ones. Returns the last distance of
+// these.
+int WholeDistances::gather_first() {
+    int last = kMaxDistance;  // within which there are enough rows so far
+    size_t count = 0;         // of the rows up to there
+    size_t most = kFirstRows; // gathered before those beyond are dropped
+    visit_rows([&](int distance, uint64_t tid) {
+        rows_at_[distance]++;
+        if (distance > last)
+            return;
+        count++;
+        while (count - rows_at_[last] >= wanted_)
+            count -= rows_at_[last--];
+        add_gathered(distance, tid);
+        if (gathered_count_ < most)
+            return;
+        drop_gathered_beyond(last);
+        most = 2 * std::max(gathered_count_, kFirstRows);
+    });
+    drop_gathered_beyond(last);
+    return last;
+}
+
+// Gathers the rows at the next distances, so many of these that there are enough rows. Returns the
+// last one. The counts tell whether it is worth a pass.
+int WholeDistances::gather_next() {
     int last = done_;
     size_t expected = 0;
     // It stops between two distances: the rows at one distance come together.
     while (last < kMaxDistance && expected < wanted_)
         expected += rows_at_[++last];
-    gathered_count_ = taken_ = 0;
     if (expected > 0)
         visit_rows([&](int distance, uint64_t tid) {
-            if (distance <= done_ || distance > last)
-                return;
-            make_room(lanes_[0].index.memory(), &gathered_, &gathered_capacity_,
-                      gathered_count_ + 1, kFirstRows);
-            gathered_[gathered_count_++] = uint64_t(distance) << kTidBits | tid;
+            if (distance > done_ && distance <= last)
+                add_gathered(distance, tid);
         });
+    return last;
+}
+
+void WholeDistances::gather() {
+    gathered_count_ = taken_ = 0;
+    done_ = done_ == kNoRadius ? gather_first() : gather_next();
     sort_ascending(gathered_, gathered_ + gathered_count_);
-    done_ = last;
     size_t affordable = size_t(work_mem) * 1024 / sizeof(uint64_t);
     // Who asks for more will often ask for many more; each call is a pass.
     wanted_ = std::min(wanted_ * kGrowth, std::max(affordable, kFirstRows));
@@ -134,8 +171,6 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
         rows_at_ = static_cast<uint64_t*>(
             MemoryContextAlloc(lanes_[0].index.memory(), (kMaxDistance + 1) * sizeof(uint64_t)));
     std::fill_n(rows_at_, kMaxDistance + 1, 0);
-    // These counts tell later which distances are worth a pass.
-    visit_rows([&](int distance, uint64_t) { rows_at_[distance]++; });
 }
 
 std::span<const uint64_t> WholeDistances::next() {

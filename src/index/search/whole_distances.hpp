@@ -2,11 +2,12 @@
 // nearest rows are far: one pass over each lane's posting table.
 //
 // A row has one posting in each lane's table. So the sum of its lanes' distances is the distance of
-// its value. The sums stand in an array, in order of TID. Where work_mem does not hold all of them,
-// the table's blocks are taken in parts, each with a pass of its own over all lanes.
+// its value. The sums stand in an array, in order of TID. Where the memory of a hash table does not
+// hold all of them, the table's blocks are taken in parts, each with a pass of its own over all
+// lanes.
 //
-// The first passes count the rows at each distance. Then the nearest hundreds of rows are gathered
-// and given out, in order; then many more, up to what work_mem holds; and so on, until nobody asks
+// The first passes count the rows at each distance, and gather the nearest hundreds, which are
+// given out in order; then come many more, up to what work_mem holds; and so on, until nobody asks
 // for more. The rows at one distance are gathered together, however many they are.
 #pragma once
 
@@ -40,6 +41,10 @@ class WholeDistances {
     void find_extent();
     void add_up(uint64_t first_block, uint64_t end_block);
     void visit_rows(const auto& visit);
+    void add_gathered(int distance, uint64_t tid);
+    void drop_gathered_beyond(int distance);
+    int gather_first();
+    int gather_next();
     void gather();
 
     std::span<LaneScan> lanes_;
