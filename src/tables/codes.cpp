@@ -26,8 +26,10 @@ void check_length(int bits) {
 
 NearFilter::NearFilter(MemoryContext context, Models::List* first, int radius, size_t memory)
     : context_(context), radius_(radius), first_(array_of(first->size())),
-      most_((memory - first->size() * kBytesOfFirst) / kBytesOfWaiting), batch_(array_of(most_)),
-      waiting_(allocate<Pair>(context_, most_)), mark_bits_(int(std::bit_width(most_))),
+      most_(std::min((memory - first->size() * kBytesOfFirst) / kBytesOfWaiting,
+                     std::max(kLeastBatch, kBatchPerFirst * first->size()))),
+      batch_(array_of(most_)), waiting_(allocate<Pair>(context_, most_)),
+      mark_bits_(int(std::bit_width(most_))),
       marks_(allocate<bool>(context_, size_t{1} << mark_bits_)) {
     for (; first_.count < first->size(); first_.count++) {
         CHECK_FOR_INTERRUPTS();

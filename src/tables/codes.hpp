@@ -47,6 +47,8 @@ class NearFilter {
   private:
     static constexpr size_t kBytesOfFirst = 2 * sizeof(uint64_t);
     static constexpr size_t kBytesOfWaiting = 2 * sizeof(uint64_t) + sizeof(Pair) + 2;
+    // Larger batches save little, and all their marks are cleared, however few rows come.
+    static constexpr size_t kLeastBatch = size_t{1} << 16, kBatchPerFirst = 16;
 
     void find_near();
     bool& mark_of(uint64_t fingerprint) const {
