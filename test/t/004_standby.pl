@@ -22,6 +22,9 @@ $primary->safe_psql('postgres', 'CREATE TABLE fingerprints AS SELECT fp FROM doc
 $primary->backup('base');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'base', has_streaming => 1);
+# On a busy machine replay may be far behind.
+$primary->safe_psql('postgres', q{SELECT pg_create_physical_replication_slot('standby', true)});
+$standby->append_conf('postgresql.conf', "primary_slot_name = 'standby'\n");
 $standby->start;
 # What is built now the standby has from WAL: by one backend, with more tables than one record has pages, so that insertions take several
 # records; and by several.
