@@ -267,7 +267,7 @@ CREATE OPERATOR CLASS own_ops FOR TYPE bit USING simhash AS
     FUNCTION 2 (bit, bit) own_words (bit);
 CREATE TABLE own (code bit(64));
 INSERT INTO own SELECT i::bit(64) FROM generate_series(1, 100) i;
-CREATE INDEX ON own USING simhash (no_length(code) own_ops);
+CREATE INDEX own_no_length ON own USING simhash (no_length(code) own_ops);
 SET enable_seqscan = off;
 SELECT count(*) FROM own WHERE no_length(code) = 77::bit(64);
 -- Functions that tell something else than when the index was built.

@@ -148,7 +148,16 @@ WHERE code =~~ minhash_code((SELECT body FROM page WHERE id = 307));
 RESET ALL;
 -- The function alone has no length; a code that is stored has that of its column.
 SET search_path = pg_catalog; -- as the server does for this statement from PostgreSQL 17 on
-CREATE INDEX ON public.page USING simhash (public.minhash_code(body));
+DO $$
+DECLARE
+    hint text;
+BEGIN
+    CREATE INDEX ON public.page USING simhash (public.minhash_code(body));
+EXCEPTION
+    WHEN others THEN
+        GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+        RAISE INFO '%; %', SQLERRM, hint;
+END $$;
 RESET search_path;
 ALTER TABLE page ADD wrong bit(256) GENERATED ALWAYS AS (minhash_code(body)) STORED;
 DROP TABLE page;

@@ -65,7 +65,7 @@ is($printed[$_], $examples[$_]{output}, "docs/fingerprints.md:$examples[$_]{line
 # The index on a folded text serves the condition.
 my $plan = $node->safe_psql('postgres',
 	q{SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT id FROM notes WHERE fold_han(body) =~~ fold_han('漢語時間')});
-like($plan, qr/Index Scan using notes_fold_han_idx/, 'by the index on the folded text');
+like($plan, qr/Index Scan using notes_fold_han(_body)?_idx/, 'by the index on the folded text');
 # So does the index on an expression, of hashes.
 $plan = $node->safe_psql('postgres', q{SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT id FROM frame
 	WHERE simhash_from_hex(encode(dhash, 'hex')) <~> simhash_from_hex('d4c4b2a39b6a5950') <= 6});
