@@ -49,7 +49,11 @@ CutDocument TextCutter::cut(const text* document) {
     each_word(ServerText(document).source(), reader);
     reader.shingles.finish();
     CutDocument cut = set_.added().size() <= kFew ? document_of_few() : document_of(set_.finish());
-    Assert(words().size() <= UINT32_MAX); // of 1 GB of text
+    // A few letters decompose into many words.
+    if (words().size() > UINT32_MAX)
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("text has too many words to be compared"),
+                errdetail("They take %zu bytes, of at most %u.", words().size(), UINT32_MAX));
     cut.word_bytes = uint32_t(words().size());
     return cut;
 }

@@ -94,6 +94,25 @@ my ($output, $errors) = held_statement('SET client_min_messages = debug1',
 is($output, $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; SELECT count(*) FROM near_duplicate_join($query, $query)") . "\n",
 	'two queries');
 
+# ---- a worker that has more to write than its queue holds ----
+
+# A text of letters that decompose becomes a document that is larger than the queue, while batches of these sizes fill the queue of texts.
+# Were either to wait for room without reading, both would wait for ever.
+$node->safe_psql('postgres', q{
+	CREATE TABLE expanding AS
+	WITH letters AS (SELECT array_agg(chr(n)) AS list FROM generate_series(13056, 13143) n WHERE length(normalize(chr(n), NFKC)) >= 5),
+		large AS MATERIALIZED (
+			SELECT k, string_agg(list[1 + abs(hashint8extended(n, k) % cardinality(list))], '') AS body
+			FROM letters, generate_series(0, 9) k, generate_series(1, 21800) n GROUP BY k),
+		middling AS MATERIALIZED (SELECT k, string_agg(left(md5(k || ' ' || n), 4), ' ') AS body FROM generate_series(0, 99) k, generate_series(1, 8000) n GROUP BY k)
+	SELECT i AS id, CASE
+			WHEN i <= 1100 THEN 'short text number ' || i
+			WHEN i % 10 < 4 OR i <= 1200 THEN (SELECT body FROM middling WHERE k = i % 100)
+			ELSE (SELECT body FROM large WHERE k = i % 10) END AS body
+	FROM generate_series(1, 1700) i});
+my $of_expanding = "SET statement_timeout = '3min'; SET work_mem = '64kB'; SET max_parallel_workers_per_gather = %d; " . $digest->(q{'SELECT id, body FROM expanding ORDER BY id'});
+is($node->safe_psql('postgres', sprintf($of_expanding, 1)), $node->safe_psql('postgres', sprintf($of_expanding, 0)), 'large documents');
+
 # ---- what stops the statement ----
 
 (undef, $errors) = held_statement('SELECT 1', $digest->($query), sub {
