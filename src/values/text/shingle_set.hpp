@@ -30,12 +30,12 @@ struct ShingleSet {
     int32 varlena_header;
     uint16 features; // FeatureKind
     uint16 width;
-    uint64 hashes[FLEXIBLE_ARRAY_MEMBER]; // ascending, each once
+    uint64_t hashes[FLEXIBLE_ARRAY_MEMBER]; // ascending, each once
 
     // The datum's size tells the number of hashes; there is no field for it.
     FeatureHashes span() const {
         Assert(VARSIZE(this) >= offsetof(ShingleSet, hashes));
-        return {hashes, (VARSIZE(this) - offsetof(ShingleSet, hashes)) / sizeof(uint64)};
+        return {hashes, (VARSIZE(this) - offsetof(ShingleSet, hashes)) / sizeof(uint64_t)};
     }
     ShingleKind kind() const { return {FeatureKind(features), width}; }
 };
