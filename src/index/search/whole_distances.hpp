@@ -6,7 +6,7 @@
 // hold all of them, the table's blocks are taken in parts, each with a pass of its own over all
 // lanes.
 //
-// The first passes count the rows at each distance, and gather the nearest hundreds, which are
+// The first passes count the rows at each distance, and gather the nearest thousands, which are
 // given out in order; then come many more, up to what work_mem holds; and so on, until nobody asks
 // for more. The rows at one distance are gathered together, however many they are.
 #pragma once
@@ -33,9 +33,9 @@ class WholeDistances {
   private:
     static constexpr int kMaxDistance = kMaxLanes * kFingerprintBits;
     static_assert(kMaxDistance < UINT16_MAX, "sums_ has 16 bits for a distance plus 1");
-    static constexpr size_t kFirstRows = 256; // gathered at once, at least
-    static constexpr size_t kGrowth = 16;     // each time as many more
-    static constexpr size_t kMostRows = 4096; // that next() returns
+    static constexpr size_t kFirstRows = 4096; // gathered at once, at least
+    static constexpr size_t kGrowth = 16;      // each time as many more
+    static constexpr size_t kMostRows = 4096;  // that next() returns
 
     void visit_postings(size_t lane, const auto& visit);
     void find_extent();
