@@ -48,6 +48,7 @@ print "| form | answer | one node, ms | shards, ms |\n|---|---|---|---|\n";
 for my $form (grep { $_->{name} =~ ($names // '') } read_forms("$FindBin::RealBin/forms.sql"))
 {
 	my ($expected, $time)           = run_form($one,    $form);
+	die "$form->{name}: $expected" if $expected =~ /^ERROR:/m;
 	my ($answer,   $time_of_shards) = run_form($shards, $form);
 	my $result = $answer eq $expected ? 'equal' : $answer =~ /^ERROR:/m ? 'refused' : 'different';
 	++$count{$result};

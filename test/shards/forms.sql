@@ -71,12 +71,12 @@ SELECT count(*), min(id), max(id) FROM docs WHERE fp IS NULL;
 
 -- a text
 -- shipped: WHERE (public.hamming_within(fp,
-SELECT id FROM docs WHERE fp <~> simhash('report 3: the boat house of town 5 is closed until day 2 for repairs') <= 3 ORDER BY id;
+SELECT id FROM docs WHERE fp <~> simhash('report 3: the boat house of town 5 is closed until day 2 for repairs of the roof') <= 3 ORDER BY id;
 
 -- a text, prepared
 -- shipped: WHERE (public.hamming_within(fp, public.simhash($1::text,
 PREPARE near_text (text) AS SELECT id FROM docs WHERE fp <~> simhash($1) <= 3 ORDER BY id;
-EXECUTE near_text ('report 3: the boat house of town 5 is closed until day 2 for repairs');
+EXECUTE near_text ('report 3: the boat house of town 5 is closed until day 2 for repairs of the roof');
 
 -- a fingerprint and a radius, prepared
 -- shipped: WHERE (public.hamming_within(fp, $1::bigint, $2::integer))
@@ -91,8 +91,8 @@ EXECUTE near_limit (hashint8extended(130, 7), 4.5);
 -- a text, and the texts themselves
 -- shipped: public.shingle_similarity(body,
 SELECT id FROM docs
-WHERE fp <~> simhash('Report 3: the boat house of town 5 is closed until day 2 for repairs.') <= 10
-    AND shingle_similarity(body, 'Report 3: the boat house of town 5 is closed until day 2 for repairs.') >= 0.5
+WHERE fp <~> simhash('Report 3: the boat house of town 5 is closed until day 2 for repairs of the roof.') <= 10
+    AND shingle_similarity(body, 'Report 3: the boat house of town 5 is closed until day 2 for repairs of the roof.') >= 0.5
 ORDER BY id;
 
 -- within a tenant
@@ -204,6 +204,74 @@ SELECT count(*), sum(x.id * y.id) FROM near JOIN found x ON x.fp = near.a JOIN f
 SELECT count(*), sum(a::numeric), sum(b::numeric)
 FROM (SELECT block, bits, simhash_pairs_agg(docs.fp) AS pairs FROM docs, simhash_blocks(docs.fp) GROUP BY block, bits) g, unnest(g.pairs)
 WHERE block = (SELECT min(x.block) FROM simhash_blocks(a # b) x WHERE x.bits = 0);
+
+-- near-duplicate documents
+-- shipped: WHERE (public.documents_alike(body,
+SELECT count(*), sum(id) FROM docs WHERE body =~~ 'REPORT 3, the boat house of town 5 is closed until day 2, for repairs of the roof';
+
+-- near-duplicate documents, prepared
+-- shipped: WHERE (public.documents_alike(body, $1::text))
+PREPARE near_document (text) AS SELECT count(*), sum(id) FROM docs WHERE body =~~ $1;
+EXECUTE near_document ('REPORT 3, the boat house of town 5 is closed until day 2, for repairs of the roof');
+
+-- documents of another similarity
+-- shipped: WHERE (public.near_duplicate(body,
+SELECT count(*), sum(id) FROM docs WHERE near_duplicate(body, 'The boat house of town 5 is closed until day 2 for repairs of the roof', 0.5);
+
+-- one of several documents
+-- shipped: WHERE ((body OPERATOR(public.=~~) ANY (
+SELECT count(*), sum(id) FROM docs
+WHERE body =~~ ANY (ARRAY['Report 3: the boat house of town 5 is closed until day 2 for repairs of the roof',
+    'Report 4: the boat house of town 6 is closed until day 3 for repairs of the roof']);
+
+-- a join with documents
+SELECT n, count(*), sum(id) FROM queries q
+JOIN docs d ON d.body =~~ format('Report %s: the boat house of town %s is closed until day %s for repairs of the roof', n, n + 2, n - 1)
+WHERE n BETWEEN 2 AND 4 GROUP BY n ORDER BY n;
+
+-- a document from the table
+-- shipped: WHERE (public.documents_alike(body,
+SELECT count(*), sum(id) FROM docs WHERE body =~~ (SELECT body FROM docs WHERE id = 1130);
+
+-- a passage
+-- shipped: WHERE (public.passage_shared(body,
+SELECT count(*), sum(id) FROM docs WHERE body &~~ 'It says: the boat house of town 5 is closed until day 2 for repairs of the roof.';
+
+-- a longer passage, and how much of it
+-- shipped: WHERE (public.shares_passage(body,
+SELECT words, count(*), sum(id)
+FROM docs, LATERAL (SELECT sum(words) AS words FROM common_passages(body, 'Report 3: the boat house of town 5 is closed until day 2 for repairs of the roof')) p
+WHERE shares_passage(body, 'Report 3: the boat house of town 5 is closed until day 2 for repairs of the roof', 17) GROUP BY words;
+
+-- codes of documents
+-- shipped: OPERATOR(public.=~~)
+SELECT count(*), sum(id) FROM docs
+WHERE minhash_code(body)::bit(128) =~~ minhash_code('Report 3: the boat house of town 5 is closed until day 2 for repairs of the roof');
+
+-- groups of documents
+SELECT count(*), sum(id * original), sum(similarity::numeric) FROM near_duplicate_groups('SELECT id, body FROM docs ORDER BY id');
+
+-- pairs of documents
+SELECT count(*), sum(id * other), sum(similarity::numeric) FROM near_duplicate_pairs('SELECT id, body FROM docs WHERE id % 50 = 0 ORDER BY id', 0.6);
+
+-- new documents against old ones
+SELECT id, count(*), sum(other) FROM near_duplicate_join($$VALUES (1, 'Report 3: the boat house of town 5 is closed until day 2 for repairs of the roof'),
+    (2, 'Report 3: the boat house of town 7 is closed')$$, 'SELECT id, body FROM docs ORDER BY id') GROUP BY id ORDER BY id;
+
+-- pairs by passages
+SELECT count(*), sum(id * other), sum(words) FROM passage_pairs('SELECT id, body FROM docs WHERE id % 50 = 0 ORDER BY id');
+
+-- a join by ids
+SELECT count(*), sum(id * other), sum(distance) FROM simhash_join('SELECT n, fp FROM queries ORDER BY n', 'SELECT id, fp FROM docs ORDER BY id', 3);
+
+-- copies deleted
+BEGIN;
+DELETE FROM docs USING near_duplicate_groups('SELECT id, body FROM docs WHERE id < 500 ORDER BY id') g WHERE docs.id = g.id AND g.id <> g.original;
+SELECT count(*), sum(id) FROM docs;
+ROLLBACK;
+
+-- how good fingerprints are
+SELECT form, similar_pairs, similar_found FROM simhash_quality((SELECT array_agg(body ORDER BY id) FROM docs WHERE id < 1500 AND id % 300 < 10)) WHERE radius = 8;
 
 -- a fingerprint of rows
 SELECT simhash_agg(tenant::text || id) FROM docs;

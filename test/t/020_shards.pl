@@ -75,7 +75,8 @@ for my $database ('one', 'postgres')
 	$coordinator->command_ok([ 'psql', '-X', '-q', '-d', $coordinator->connstr($database),
 			'-v', "rows=$rows", '-f', "$top/test/shards/tables.sql" ], "the tables of $database");
 }
-$_->safe_psql('postgres', 'ANALYZE') for values %shards;
+$_->safe_psql('postgres', 'CREATE INDEX ON docs USING simhash (body); CREATE INDEX ON docs USING simhash (body passage_ops); ANALYZE')
+	for values %shards;
 $coordinator->safe_psql('postgres', 'ANALYZE');
 $coordinator->safe_psql('one', 'CREATE INDEX ON docs USING simhash (fp); ANALYZE');
 
@@ -88,7 +89,10 @@ sub explained
 }
 
 # What of a shard's SQL its index is for, and EXPLAIN of PostgreSQL 15 can show.
-my $for_the_index = qr/hamming_within\(fp, |OPERATOR\(public\.(?:~=|~\|+=|<@)\)|ORDER BY \(fp OPERATOR\(public\.<~>\)/;
+my $for_the_index = qr/
+	hamming_within\(fp,|(?:documents_alike|near_duplicate|passage_shared|shares_passage)\(body,
+	|OPERATOR\(public\.(?:~=|~\|+=|<@)\)|body\ OPERATOR\(public\.=~~\)
+	|ORDER\ BY\ \(fp\ OPERATOR\(public\.<~>\)/x;
 
 my $version = $coordinator->safe_psql('postgres', q{SELECT current_setting('server_version_num')::integer / 10000});
 my @forms = read_forms("$top/test/shards/forms.sql");
