@@ -1,4 +1,4 @@
-# The constraint. Django's ExclusionConstraint takes GiST and SP-GiST only, so it needs RunSQL. A file
+# The constraint. Django's ExclusionConstraint does not take this access method, so it needs RunSQL. A file
 # of pages/migrations, after 0001_initial.py, which makemigrations writes.
 from django.db.migrations import Migration, RunSQL
 

@@ -83,13 +83,13 @@ def targets(run):
     out = []
     for measure, words in zip(probes, ("1 000 queries", "10 000 queries")):
         out.append((f"probe inside the server, {words}", 8, run.median(measure, "simhash", rows, radius=3), "µs"))
-        out.append((f"… beside a primary-key lookup, {words}", 1.0, run.ratio(measure, "simhash", "pk", rows, radius=3), "×"))
-        out.append((f"… within a scope, beside an index without, {words}", 1.15,
+        out.append((f"probe beside a primary-key lookup, {words}", 1.0, run.ratio(measure, "simhash", "pk", rows, radius=3), "×"))
+        out.append((f"probe within a scope, beside an index without, {words}", 1.15,
                     run.ratio(measure, "scope", "simhash", rows, radius=3), "×"))
     out += [
         ("over the wire, one client, beside a primary-key lookup: mean latency", 1.15,
          run.ratio("wire: latency, mean", "simhash", "pk", rows, clients=1), "×"),
-        ("… median latency", 1.15, run.ratio("wire: latency, 50 %", "simhash", "pk", rows, clients=1), "×"),
+        ("over the wire, one client, beside a primary-key lookup: median latency", 1.15, run.ratio("wire: latency, 50 %", "simhash", "pk", rows, clients=1), "×"),
         ("index size, built", 28, run.median("size, built", "simhash", rows), "bytes/row"),
         ("index size, after random inserts", 36, run.median("size, random inserts", "simhash", rows), "bytes/row"),
         ("build, serial, beside a plain B-tree", 1.0, run.ratio("build, serial", "simhash", "btree", rows), "×"),
@@ -150,9 +150,9 @@ def targets_of_codes(run):
         above, below = (run.median(measure, key, rows, data) for key in ("codes", other))
         return None if None in (above, below) else above / below
     out += [("10 million rows: codes of 256 bits, within 31, beside the scan", 1e-4, beside("probe", "codes_scan"), "×"),
-            ("… beside faiss's MultiHash", 1 / 30, beside("probe", "faiss_multihash"), "×"),
-            ("… index size, built", 106, run.median("size, built", "codes", rows, data), "bytes/row"),
-            ("… build, beside that of an index on bigint", 4, beside("build, serial", "bigint"), "×")]
+            ("10 million rows: codes of 256 bits, within 31, beside faiss's MultiHash", 1 / 30, beside("probe", "faiss_multihash"), "×"),
+            ("10 million rows: codes of 256 bits, index size, built", 106, run.median("size, built", "codes", rows, data), "bytes/row"),
+            ("10 million rows: codes of 256 bits, build, beside that of an index on bigint", 4, beside("build, serial", "bigint"), "×")]
     return out
 
 
