@@ -90,7 +90,6 @@ class CuttingWorkers {
 
   private:
     struct Worker {
-        BackgroundWorkerHandle* process;
         shm_mq_handle* texts;
         shm_mq_handle* documents;
         int batches; // whose documents have not come

@@ -141,7 +141,7 @@ void CuttingWorkers::launch() {
         // max_parallel_workers or max_worker_processes may allow no more.
         if (!RegisterDynamicBackgroundWorker(&worker, &process))
             return;
-        workers_[count_++] = {process, shm_mq_attach(texts, segment_, process),
+        workers_[count_++] = {shm_mq_attach(texts, segment_, process),
                               shm_mq_attach(documents, segment_, process), 0};
     }
 }
@@ -223,10 +223,9 @@ void CuttingWorkers::finish() {
     if (filled_ != kNone)
         send_batch();
     for (int i = 0; i < count_; i++) {
-        if (!workers_[i].has_started()) {
-            TerminateBackgroundWorker(workers_[i].process);
+        // One that has not started finds the queues left when it does, and exits.
+        if (!workers_[i].has_started())
             continue;
-        }
         while (workers_[i].batches > 0)
             receive(i, true);
         // An empty batch ends the worker, which sends its table.

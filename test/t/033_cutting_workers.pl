@@ -113,6 +113,12 @@ $node->safe_psql('postgres', q{
 my $of_expanding = "SET statement_timeout = '3min'; SET work_mem = '64kB'; SET max_parallel_workers_per_gather = %d; " . $digest->(q{'SELECT id, body FROM expanding ORDER BY id'});
 is($node->safe_psql('postgres', sprintf($of_expanding, 1)), $node->safe_psql('postgres', sprintf($of_expanding, 0)), 'large documents');
 
+# ---- calls that end before their workers have started ----
+
+$node->safe_psql('postgres', "SELECT count(*) FROM near_duplicate_pairs('SELECT id, body FROM docs WHERE id <= 1100');\n" x 40);
+wait_for('no worker is left', sub { !workers() });
+is(scalar(grep { /simhash cutting worker/ } split(/\n/, slurp_file($node->logfile))), 0, 'the log has no word of them');
+
 # ---- what stops the statement ----
 
 (undef, $errors) = held_statement('SELECT 1', $digest->($query), sub {
