@@ -170,67 +170,27 @@ SELECT * FROM simhash_pairs(ARRAY[1, 3]::bigint[], 1);
 SELECT * FROM simhash_pairs('DELETE FROM docs RETURNING id, fp', 1);
 SELECT * FROM simhash_pairs('DROP TABLE docs', 1);
 SELECT count(*) FROM docs;
--- So do the functions that it calls, whatever they are declared to be.
-CREATE TABLE written (fp bigint);
-CREATE SEQUENCE numbers;
-CREATE FUNCTION writes(fp bigint) RETURNS bigint VOLATILE LANGUAGE plpgsql AS 'BEGIN INSERT INTO written VALUES (fp); RETURN fp; END';
-CREATE FUNCTION pretends(fp bigint) RETURNS bigint STABLE PARALLEL SAFE LANGUAGE plpgsql AS 'BEGIN RETURN writes(fp); END';
-CREATE FUNCTION turns_on(fp bigint) RETURNS bigint VOLATILE LANGUAGE plpgsql AS
-    'BEGIN SET LOCAL transaction_read_only = off; RETURN writes(fp); END';
-CREATE FUNCTION catches(fp bigint) RETURNS bigint VOLATILE LANGUAGE plpgsql AS
-    'BEGIN BEGIN RETURN writes(fp); EXCEPTION WHEN read_only_sql_transaction THEN RETURN writes(fp + 1); END; END';
 \set VERBOSITY terse
-SELECT * FROM simhash_pairs('SELECT id, writes(fp) FROM docs', 1);
-SELECT * FROM simhash_pairs('SELECT id, pretends(fp) FROM docs', 1);
-SELECT * FROM simhash_pairs('SELECT id, turns_on(fp) FROM docs', 1);
-SELECT * FROM simhash_pairs('SELECT id, catches(fp) FROM docs', 1);
-SELECT * FROM simhash_pairs('SELECT 1, nextval(''numbers'')', 1);
 SELECT * FROM simhash_pairs('WITH d AS (DELETE FROM docs RETURNING id, fp) SELECT id, fp FROM d', 1);
-SELECT * FROM simhash_join('SELECT 1, 1::bigint', 'SELECT id, writes(fp) FROM docs', 1);
--- In parallel workers, too: there the server has an error of its own.
-ALTER FUNCTION writes PARALLEL SAFE;
-SET parallel_setup_cost = 0;
-SET parallel_tuple_cost = 0;
-SET min_parallel_table_scan_size = 0;
-SET max_parallel_workers_per_gather = 2;
-SET parallel_leader_participation = off;
-DO $$ BEGIN
-    PERFORM simhash_pairs('SELECT id, writes(fp) FROM docs', 1);
-EXCEPTION WHEN read_only_sql_transaction OR invalid_transaction_state THEN RAISE INFO 'refused';
-END $$;
-RESET parallel_leader_participation;
-RESET max_parallel_workers_per_gather;
-RESET min_parallel_table_scan_size;
-RESET parallel_tuple_cost;
-RESET parallel_setup_cost;
 \set VERBOSITY default
-SELECT count(*) FROM written;
--- Volatile functions that only read may be called, and the transaction may write afterwards, also after an error.
-BEGIN;
-SELECT count(*) > 0 AS pairs FROM simhash_pairs('SELECT id, (random() * 0)::bigint FROM docs', 0);
-INSERT INTO written VALUES (1);
-SAVEPOINT before;
-\set VERBOSITY sqlstate
-SELECT * FROM simhash_pairs('SELECT id, writes(fp) FROM docs', 1);
-\set VERBOSITY default
-ROLLBACK TO before;
-INSERT INTO written VALUES (2);
-COMMIT;
+-- Functions that it calls may write. The query does not see that, and the transaction keeps it.
+CREATE TABLE written (fp bigint);
+CREATE FUNCTION writes(fp bigint) RETURNS bigint VOLATILE LANGUAGE plpgsql AS 'BEGIN INSERT INTO written VALUES (fp); RETURN fp; END';
+SELECT * FROM simhash_pairs('SELECT n, writes(n) FROM generate_series(1, 2) n UNION ALL SELECT 9, fp FROM written', 64);
+SELECT fp FROM written ORDER BY fp;
 BEGIN READ ONLY;
-SELECT count(*) FROM simhash_pairs('SELECT fp, fp FROM written', 64);
-\set VERBOSITY sqlstate
-INSERT INTO written VALUES (3);
+SELECT * FROM simhash_pairs('SELECT fp, fp FROM written', 64);
+\set VERBOSITY terse
+SELECT * FROM simhash_pairs('SELECT 1, writes(3)', 1);
 \set VERBOSITY default
 ROLLBACK;
-SELECT fp FROM written ORDER BY fp;
 -- It is the caller's: of what another role may read.
 CREATE ROLE regress_simhash_reader;
 SET ROLE regress_simhash_reader;
 SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 1);
 RESET ROLE;
 DROP ROLE regress_simhash_reader;
-DROP SEQUENCE numbers;
 DROP VIEW distances_between;
 DROP TABLE written, docs, arrivals, lengths, wide, radii, distances, many, many_pairs, many_joined;
 DROP DOMAIN fingerprint, picture_hash;
-DROP FUNCTION writes, pretends, turns_on, catches, pairs_by_brute_force, join_by_brute_force, compare, codes_of, temporary_files;
+DROP FUNCTION writes, pairs_by_brute_force, join_by_brute_force, compare, codes_of, temporary_files;

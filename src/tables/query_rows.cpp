@@ -83,13 +83,7 @@ void read_rows(const text* query, RowIds* ids, RowValues* values) {
     // The rows come one by one. Without a receiver SPI would collect all of them in memory.
     options.dest = &destination.server;
     SPI_connect();
-    // SPI refuses a statement that writes. A volatile function that the statement calls may run
-    // statements of its own, and to these the transaction is READ ONLY meanwhile. After an error,
-    // the end of the transaction or subtransaction restores the setting.
-    bool was_read_only = XactReadOnly;
-    XactReadOnly = true;
     SPI_execute_extended(statement_of(query, values->example), &options);
-    XactReadOnly = was_read_only;
     SPI_finish();
     MemoryContextDelete(row_context);
 }

@@ -59,8 +59,8 @@ class RowValues {
     [[noreturn]] void report_type(Form_pg_attribute column) const;
 };
 
-// Runs the query, with the functions that it calls, as in a READ ONLY transaction. Adds its rows to
-// the ids and to the values.
+// Runs the query, which may not write, though functions that it calls may. Adds its rows to the ids
+// and to the values.
 void read_rows(const text* query, RowIds* ids, RowValues* values);
 
 // The result of a function whose first arguments are queries, and of which `type` is that of the
