@@ -210,6 +210,20 @@ my $after = $node->safe_psql('postgres', q{
 	SELECT count(*) FROM anew a JOIN anew b ON a.fp <~> b.fp <= 3});
 is($after, "20000\n" . "\n" x ($after =~ tr/\n// - 1) . '1000', 'pages of zeros where leaves were are passed by');
 
+# A table that has lost its end. In one of another access method a TID need not lie within the file.
+$node->safe_psql('postgres', 'CREATE ACCESS METHOD other TYPE TABLE HANDLER heap_tableam_handler');
+for my $method ('heap', 'other')
+{
+	$node->safe_psql('postgres', $_) for ("CREATE TABLE short_$method (fp bigint) USING $method",
+		"INSERT INTO short_$method SELECT hashint8extended(i, 1) FROM generate_series(1, 1000) i",
+		"CREATE INDEX short_${method}_fp ON short_$method USING simhash (fp)", 'CHECKPOINT');
+	truncate($node->data_dir . '/' . $node->safe_psql('postgres', "SELECT pg_relation_filepath('short_$method')"), 8192) or die "truncate: $!";
+}
+my $check = q{SELECT rows FROM simhash_index_check('short_%s_fp')};
+my (undef, undef, $beyond) = $node->psql('postgres', sprintf($check, 'heap'));
+like($beyond, qr/A posting points to .*; the table has 1 blocks/, 'a TID beyond the end of the table is noticed');
+is($node->safe_psql('postgres', sprintf($check, 'other')), 1000, 'and is none in a table of another access method');
+
 note("measured: $trials trials (seed $seed), " . join(', ', map { "$damaged{$_} $_" } sort keys %damaged) . '; errors: ' . join(', ', map { "$_ $states{$_}" } sort keys %states));
 $node->stop;
 done_testing();

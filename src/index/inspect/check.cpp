@@ -33,7 +33,10 @@ struct Check {
     // This is a copy, because an invalidation may free the cache while the check runs.
     Layout layout = index_cache(index)->layout;
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
-    BlockNumber heap_blocks = RelationGetNumberOfBlocks(heap);
+    // TIDs of another table access method need not be blocks and offsets.
+    BlockNumber heap_blocks = heap->rd_rel->relam == HEAP_TABLE_AM_OID
+                                  ? RelationGetNumberOfBlocks(heap)
+                                  : InvalidBlockNumber;
     // [blocks / 8 + 1] one bit for each page that a link leads to
     uint8* reached = static_cast<uint8*>(palloc0(blocks / 8 + 1));
     Entry* entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry))); // of one leaf
