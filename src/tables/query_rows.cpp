@@ -76,7 +76,9 @@ void read_rows(const text* query, RowIds* ids, RowValues* values) {
                                row_context,
                                false};
     SPIExecuteOptions options = {};
-    // Without a new snapshot for the query: it sees what the calling statement sees.
+    // Without a new snapshot for the query: it sees what the calling statement sees. It may not
+    // write. Functions that it calls may: were the transaction READ ONLY meanwhile, postgres_fdw
+    // would carry that to other servers, where it lasts.
     options.read_only = true;
     // A statement that returns no rows, such as SET, is an error.
     options.must_return_tuples = true;
