@@ -22,10 +22,9 @@ log_file() { mktemp -p "${workspace:-${TMPDIR:-/tmp}}" log.XXXXXX; }
 extension_version() { sed -n "s/^default_version = '\(.*\)'/\1/p" "$root/simhash.control"; }
 release_version() { extension_version | sed 's/^[0-9]*\.[0-9]*$/&.0/'; }
 
-# The scripts that CREATE EXTENSION runs, in order: that of the first version, and those of the updates.
-sql_scripts() { # FOLDER
-    find "$1" -maxdepth 1 -name 'simhash--*.sql' -printf '%f\n' | awk -F-- '{ print NF, $0 }' | sort -k 1,1n -k 2V |
-        sed "s|^[0-9]* |$1/|"
+# What CREATE EXTENSION would run, for the library $1 without its ending.
+install_sql() { # LIBRARY
+    sed "s|MODULE_PATHNAME|$1|; /^\\\\echo/d" "$root/simhash--$(extension_version).sql"
 }
 
 # ---- packages ----

@@ -28,14 +28,14 @@ changelog_is_dated() {
 status_is_stable() {
     grep -q '"release_status": "stable"' META.json || { say "META.json: \"release_status\" is not \"stable\""; return 1; }
 }
-# There is an upgrade script from the last release, and the scripts that it contained are unchanged.
+# There is an upgrade script from the last release, and the upgrade scripts that it contained are unchanged.
 upgrade_is_there() {
     local last script
     [ -n "$last_tag" ] || { say "no release before this one"; return 0; }
     last=$(git show "$last_tag:simhash.control" | sed -n "s/^default_version = '\(.*\)'/\1/p")
     [ "$last" != "$version" ] || { say "$last_tag has released version $version"; return 1; }
     [ -e "simhash--$last--$version.sql" ] || { say "there is no simhash--$last--$version.sql"; return 1; }
-    for script in $(git ls-tree --name-only "$last_tag" | grep '^simhash--.*\.sql$'); do
+    for script in $(git ls-tree --name-only "$last_tag" | grep '^simhash--.*--.*\.sql$'); do
         git diff --quiet "$last_tag" HEAD -- "$script" || { say "$script is not what $last_tag released"; return 1; }
     done
 }

@@ -37,7 +37,7 @@
 #   make format-check      fails where clang-format would change a file
 #   make tidy              fails where clang-tidy finds what is not our dialect (.clang-tidy)
 #   make drawing           writes docs/block-tables.svg
-#   make dist              writes simhash-1.2.0.zip, of what is committed: the form in which PGXN takes it
+#   make dist              writes simhash-1.3.0.zip, of what is committed: the form in which PGXN takes it
 #   make release-check     what a release needs before it is tagged
 
 .PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak groups-check sqlsmith update-test kept-index \

@@ -13,7 +13,7 @@ start_bench_server() {
     cp -r "$root"/Makefile "$root"/simhash* "$root"/src "$root"/scripts "$root"/test "$work"
     make -C "$work" -s clean PG_CONFIG="$pg_config" >/dev/null
     make -C "$work" -s -j2 PG_CONFIG="$pg_config" CXX="${CXX:-g++}" >/dev/null 2>&1
-    sql_scripts "$work" | xargs sed "s|MODULE_PATHNAME|$work/simhash|; /^\\\\echo/d" >"$work/install.sql"
+    install_sql "$work/simhash" >"$work/install.sql"
     if [ "$(id -u)" = 0 ]; then chown -R postgres "$work"; fi
     as_server "$bin/initdb" -D "$work/data" -E UTF8 --locale=C.UTF-8 -A trust >/dev/null
     as_server "$bin/pg_ctl" -w -D "$work/data" -l "$work/log" -o "-k $work -c listen_addresses='' ${*/#/-c }" start >/dev/null

@@ -19,8 +19,7 @@ copy_sources "$workspace/source"
 quiet_make "$workspace/source" all || die "the build failed"
 "${CXX:-c++}" -std=c++20 -O2 -o "$workspace/fingerprints" "$root/test/bench/speed/fingerprints.cpp"
 "${CXX:-c++}" -std=c++20 -O3 -march=native -pthread -o "$workspace/codes" "$root/test/bench/speed/codes.cpp"
-# What CREATE EXTENSION would run.
-sql_scripts "$workspace/source" | xargs sed "s|MODULE_PATHNAME|$workspace/source/simhash|; /^\\\\echo/d" >"$workspace/simhash.sql"
+install_sql "$workspace/source/simhash" >"$workspace/simhash.sql"
 mkdir -p "$workspace/files" "$output" "$plots"
 chmod 755 "$workspace/files"
 
