@@ -28,7 +28,8 @@
 #   make quality-of        measures fingerprints on the text files in FOLDER=...
 #   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
 #   make document-search   one document among a million by an index on texts (ROWS=n; OTHERS="gin gist": beside pg_trgm)
-#   make document-groups   all near-duplicates among a million documents, without an index (ROWS=n; OTHERS=minhash: and outside the server)
+#   make document-groups   all near-duplicates among a million documents, without an index, and by MinHash outside the server (ROWS=n,
+#                          VOCABULARY=words, SIMILARITY=, ROUNDS=n; FOLDER=...: among the text files there)
 #   make passages-bench    passages among many documents by an index, beside GIN on the same hashes (ROWS=n; OTHERS=trgm: and pg_trgm)
 #   make insert-or-find    documents from 32 clients that are inserted, or found, beside upserts (ROWS=n calls; FSYNC=off)
 #   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
@@ -161,8 +162,13 @@ build/minhash_groups: test/bench/minhash_groups.cpp $(addprefix test/quality/,mi
 	@mkdir -p $(@D)
 	$(UNIT_CXX) -O3 -march=native -std=c++20 -ffp-contract=off $(WARNINGS) $(NO_HEADER_WARNINGS) -Isrc -Itest/quality -o $@ $^ -lpthread
 
-document-groups: $(OTHERS:minhash=build/minhash_groups)
-	CXX="$(CXX)" test/bench/document_groups.sh $(PG_CONFIG) $(or $(ROWS),1000000) $(OTHERS)
+build/natural_documents: test/bench/natural_documents.cpp
+	@mkdir -p $(@D)
+	$(UNIT_CXX) $(UNIT_CXXFLAGS) -std=c++20 $(WARNINGS) -o $@ $<
+
+document-groups: build/minhash_groups build/natural_documents
+	CXX="$(CXX)" test/bench/document_groups.sh $(PG_CONFIG) \
+		$(foreach setting,ROWS VOCABULARY FOLDER SIMILARITY ROUNDS,$(if $($(setting)),"$(setting)=$($(setting))"))
 
 passages-bench:
 	CXX="$(CXX)" test/bench/passages.sh $(PG_CONFIG) $(or $(ROWS),100000) $(OTHERS)

@@ -1,10 +1,11 @@
 // Groups of near-duplicates among the lines of a file, as tools outside the database find them
 // (text-dedup, datasketch, rensa), for document_groups.sh:
 //
-//   minhash_groups THREADS FILE
+//   minhash_groups THREADS SIMILARITY FILE
 //
-// MinHash of 16 bands of 8 of each line's shingles of 3 words; lines that agree in a band are
-// compared by their sets of shingles, and linked if the similarity is .8 or more (union-find).
+// MinHash in bands of each line's shingles of 3 words, 16 bands of 8 for a similarity of .8; lines
+// that agree in a band are compared by their sets of shingles, and linked if they are so similar
+// (union-find).
 // Prints the number of each line, from 1, that is not the first of its group, and the first one's.
 //
 // As those tools it holds the hash of each band of each line; no signature and no text, which it
@@ -14,7 +15,7 @@
 
 #include <fcntl.h>
 
-#include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,8 +33,8 @@ using namespace quality;
 
 namespace {
 
-constexpr double kThreshold = 0.8;
-constexpr Banding kBanding{16, 8};
+double similarity;
+Banding banding;
 constexpr size_t kBlock = size_t{1} << 22; // bytes that a thread takes at once
 
 struct Line {
@@ -41,18 +42,26 @@ struct Line {
     Line* lesser = nullptr; // one of its group that comes before it, or null: the first
     uint32_t bytes;
     uint32_t number = 0; // among all
-    std::array<uint64_t, kBanding.bands> bands;
 
-    explicit Line(std::string_view line) : text(line.data()), bytes(uint32_t(line.size())) {
-        const Signature minima = signature(line);
-        for (int band = 0; band < kBanding.bands; band++)
-            bands[band] = band_hash(minima, kBanding, band);
-    }
+    explicit Line(std::string_view line) : text(line.data()), bytes(uint32_t(line.size())) {}
     Shingles shingles() const { return word_shingles(std::string_view(text, bytes)); }
 };
 
-using Block = std::vector<Line>; // the lines that begin in it
+// The lines that begin in it, and the hashes of all bands of the first, of the second...
+struct Block {
+    std::vector<Line> lines;
+    std::vector<uint64_t> hashes;
+};
 using Candidates = std::vector<std::pair<Line*, Line*>>;
+
+// Bands as long as can be, of which .94 of the pairs at the similarity itself agree in one.
+Banding banding_at(double similarity) {
+    for (int rows = kPermutations;; rows--) {
+        const int bands = kPermutations / rows;
+        if (rows == 1 || std::pow(1 - std::pow(similarity, rows), bands) <= 0.06)
+            return {bands, rows};
+    }
+}
 
 std::string_view mapped(const char* path) {
     const int file = open(path, O_RDONLY);
@@ -76,17 +85,23 @@ size_t next_line(std::string_view file, size_t at) {
     return end == file.npos ? file.size() : end + 1;
 }
 
-void read_block(std::string_view file, size_t begin, Block& lines) {
+void read_block(std::string_view file, size_t begin, Block& block) {
     const size_t end = std::min(begin + kBlock, file.size());
     const auto* bytes = file.data();
     // The kernel reads the next block meanwhile.
     if (end < file.size())
         madvise(const_cast<char*>(bytes) + end, std::min(kBlock, file.size() - end), MADV_WILLNEED);
-    lines.reserve(size_t(std::count(bytes + begin, bytes + end, '\n')) + 1);
+    const size_t lines = size_t(std::count(bytes + begin, bytes + end, '\n')) + 1;
+    block.lines.reserve(lines);
+    block.hashes.reserve(lines * size_t(banding.bands));
     size_t at = begin == 0 ? 0 : next_line(file, begin - 1);
     for (size_t next; at < end; at = next) {
         next = next_line(file, at);
-        lines.emplace_back(file.substr(at, next - at - (file[next - 1] == '\n')));
+        const std::string_view line = file.substr(at, next - at - (file[next - 1] == '\n'));
+        block.lines.emplace_back(line);
+        const Signature minima = signature(line);
+        for (int band = 0; band < banding.bands; band++)
+            block.hashes.push_back(band_hash(minima, banding, band));
     }
 }
 
@@ -95,7 +110,7 @@ std::vector<Block> read_lines(std::string_view file) {
     in_parallel(blocks.size(), 1, [&](size_t i) { read_block(file, i * kBlock, blocks[i]); });
     uint32_t number = 0;
     for (Block& block : blocks)
-        for (Line& line : block)
+        for (Line& line : block.lines)
             line.number = ++number;
     return blocks;
 }
@@ -106,13 +121,14 @@ Candidates candidates(std::vector<Block>& blocks) {
     std::mutex adding;
     size_t lines = 0;
     for (const Block& block : blocks)
-        lines += block.size();
-    in_parallel(kBanding.bands, 1, [&](size_t band) {
+        lines += block.lines.size();
+    in_parallel(size_t(banding.bands), 1, [&](size_t band) {
         std::vector<simhash::Pair> order;
         order.reserve(lines);
         for (Block& block : blocks)
-            for (Line& line : block)
-                order.push_back({line.bands[band], reinterpret_cast<uintptr_t>(&line)});
+            for (size_t i = 0; i < block.lines.size(); i++)
+                order.push_back({block.hashes[i * size_t(banding.bands) + band],
+                                 reinterpret_cast<uintptr_t>(&block.lines[i])});
         const auto scratch = std::make_unique_for_overwrite<simhash::Pair[]>(order.size());
         simhash::sort_records(std::span(order), std::span(scratch.get(), order.size()), [] {});
         Candidates found;
@@ -146,7 +162,7 @@ void link_similar(const Candidates& pairs) {
     std::vector<char> similar(pairs.size());
     in_parallel(pairs.size(), 256, [&](size_t i) {
         const Shingles a = pairs[i].first->shingles(), b = pairs[i].second->shingles();
-        similar[i] = !a.empty() && simhash::is_set_similarity_at_least(a, b, kThreshold);
+        similar[i] = !a.empty() && simhash::is_set_similarity_at_least(a, b, similarity);
     });
     for (size_t i = 0; i < pairs.size(); i++)
         if (similar[i]) {
@@ -160,15 +176,17 @@ void link_similar(const Candidates& pairs) {
 } // namespace
 
 int main(int count, char** arguments) {
-    if (count != 3) {
-        fprintf(stderr, "usage: %s THREADS FILE\n", arguments[0]);
+    if (count != 4) {
+        fprintf(stderr, "usage: %s THREADS SIMILARITY FILE\n", arguments[0]);
         return 2;
     }
     threads = atoi(arguments[1]);
-    std::vector<Block> blocks = read_lines(mapped(arguments[2]));
+    similarity = atof(arguments[2]);
+    banding = banding_at(similarity);
+    std::vector<Block> blocks = read_lines(mapped(arguments[3]));
     link_similar(candidates(blocks));
     for (Block& block : blocks)
-        for (Line& line : block)
+        for (Line& line : block.lines)
             if (line.lesser != nullptr)
                 printf("%u\t%u\n", line.number, first_of_group(&line)->number);
 }
