@@ -22,7 +22,7 @@ PGFILEDESC = "simhash - near-duplicate search"
 SIMHASH_VERSION := $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(SOURCE_DIR)/simhash.control)
 
 CORE_SOURCES := $(call source_files,src/core/*/*.cpp)
-SERVER_SOURCES := $(call source_files,$(addsuffix /*.cpp,src src/server src/values src/values/* src/index src/index/* src/tables src/planner))
+SERVER_SOURCES := $(call source_files,$(addsuffix /*.cpp,src src/server src/values src/values/* src/index src/index/* src/whole_tables src/planner))
 OBJS = $(CORE_SOURCES:.cpp=.o) $(SERVER_SOURCES:.cpp=.o)
 
 REGRESS = $(patsubst sql/%.sql,%,$(call source_files,sql/*.sql))

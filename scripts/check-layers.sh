@@ -2,7 +2,7 @@
 # Fails when a file of src includes a file that its folder must not know. Dependencies run one way:
 #
 #   core/bits < core/layout, core/leaf, core/text, core/pairs     include no server header
-#   core < server < values < index, tables < planner              each includes those before it
+#   core < server < values < index, whole_tables < planner        each includes those before it
 #   values/fingerprint < values/code < values/text < values
 #   index < index/store < index/search < index/change             the access method's folders
 #           index/store < index/build, index/inspect
@@ -33,7 +33,7 @@ index/search       core/ server/ values/ SHARED index/store/ index/search/
 index/change       core/ server/ SHARED index/store/ index/search/ index/change/
 index/build        core/ server/ SHARED index/store/ index/build/
 index/inspect      core/ server/ SHARED index/store/ index/inspect/
-tables             core/ server/ values/ tables/
+whole_tables       core/ server/ values/ whole_tables/
 planner            core/ server/ values/ index/ planner/
 '
 # The headers of index itself, which is also where the names of its folders begin.

@@ -1,7 +1,8 @@
-// The library as the server loads it: its magic block, and the storage parameters, which are
-// registered then. The planner's hook is installed when a distance is first planned
+// The library as the server loads it: its magic block, and the storage parameters and settings,
+// which are registered then. The planner's hook is installed when a distance is first planned
 // (planner/README.md).
 #include "index/access_method.hpp"
+#include "server/progress.hpp"
 
 extern "C" {
 SIMHASH_MODULE_MAGIC("simhash", CppAsString2(SIMHASH_VERSION));
@@ -12,5 +13,6 @@ void _PG_init() {
     // The server calls this when it loads the library: for the handler at the latest, which comes
     // before the options of an index are read.
     simhash::define_options();
+    simhash::define_progress();
 }
 }

@@ -332,6 +332,24 @@ inline bool walk_children(Node* node, bool (*walker)(Node*, void*), void* contex
     return expression_tree_walker(node, tree_callback(walker), context);
 }
 
+// The plan of a query, which may run in parallel.
+inline PlannedStmt* plan_query(Query* query, const char* statement, ParamListInfo parameters) {
+#if PG_VERSION_NUM >= 190000
+    return pg_plan_query(query, statement, CURSOR_OPT_PARALLEL_OK, parameters, nullptr);
+#else
+    return pg_plan_query(query, statement, CURSOR_OPT_PARALLEL_OK, parameters);
+#endif
+}
+
+// Runs a plan to its end, once.
+inline void run_plan(QueryDesc* query) {
+#if PG_VERSION_NUM >= 180000
+    ExecutorRun(query, ForwardScanDirection, 0);
+#else
+    ExecutorRun(query, ForwardScanDirection, 0, true);
+#endif
+}
+
 // The hook that the planner calls when it opens a table (src/planner/README.md):
 //
 //   table_hook()        the server's variable

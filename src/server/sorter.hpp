@@ -360,11 +360,16 @@ class ExternalSorter {
         return true;
     }
 
-    void release() {
-        buffer_.release();
+    // Begins anew. Keeps the memory of entries that all fitted.
+    void clear() {
+        buffer_.clear();
         merge_.release();
         file_.close();
         batch_ = {};
+    }
+    void release() {
+        clear();
+        buffer_.release();
     }
 
   private:

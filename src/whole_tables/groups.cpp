@@ -1,5 +1,5 @@
 // Groups of rows. See the header.
-#include "tables/groups.hpp"
+#include "whole_tables/groups.hpp"
 
 #include <bit>
 

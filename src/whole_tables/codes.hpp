@@ -7,8 +7,8 @@
 #pragma once
 
 #include "core/pairs/sampled_distances.hpp"
-#include "tables/collector.hpp"
-#include "tables/models.hpp"
+#include "whole_tables/collector.hpp"
+#include "whole_tables/models.hpp"
 
 namespace simhash {
 
@@ -77,20 +77,21 @@ class Codes final : public SearchedValues {
                          "SELECT id, fp FROM docs"),
           radius_(radius), codes_(pool), part_bytes_(pool->memory_bytes() / 8) {}
 
-    void begin(Form_pg_attribute column) override;
+    void begin(Oid type) override;
     void add(RowNumber row, Datum value, bool is_null) override;
 
     int lanes() const override { return std::max(lane_count_of_bits(bits_), 1); }
     void begin_second(Models* a) override;
-    void begin_search(Models* a, Models* b) override;
-    int radius(int lane) const override { return radii_[size_t(lane)]; }
+    void end() override;
+    void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
+    bool find_candidates(int lane, Models* a, Models* b, size_t memory,
+                         const CandidateReceiver& receiver, Links* links) override;
     bool is_pair(int lane, RowNumber a, RowNumber b, double* distance) override;
-    bool wait() const override { return has_file(); }
+    bool wait(const Links*) const override { return has_file(); }
     bool has_file() const override { return codes_.has_file(); }
     uint64_t part_of(RowNumber row) override { return row * bytes() / part_bytes_; }
 
   protected:
-    void end() override;
     bool are_equal(RowNumber a, RowNumber b) override;
     void get_lanes(RowNumber row, uint64_t* lanes) override {
         codes_.read(row * bytes(), lanes, bytes());
@@ -99,6 +100,7 @@ class Codes final : public SearchedValues {
   private:
     void add_lane(uint64_t lane, RowNumber row);
     void add_near(bool is_last);
+    int radius(int lane) const { return radii_[size_t(lane)]; }
     size_t bytes() const { return size_t(lanes()) * sizeof(uint64_t); } // of a code
 
     int32 radius_;

@@ -3,7 +3,7 @@
 // that are within the radius agree in one block at least, so they meet in a bucket.
 #include "core/bits/fingerprint.hpp"
 #include "core/layout/layout.hpp"
-#include "tables/collector.hpp"
+#include "whole_tables/collector.hpp"
 
 using namespace simhash;
 

@@ -1,5 +1,5 @@
 // Finds the models of a query. See the header.
-#include "tables/models.hpp"
+#include "whole_tables/models.hpp"
 
 namespace simhash {
 
@@ -11,6 +11,13 @@ void SearchedValues::find_models(size_t rows, Copies* copies, std::optional<Mode
     hashes_->finish();
     if (lanes() == 1) {
         each_model(copies, [&](Pair model) { (*models)->list(0).add(model); });
+    } else if (lanes() == 0) {
+        ExternalSorter<uint64_t> by_row(sort_bytes_ / 2);
+        each_model(copies, [&](Pair model) { by_row.add(model.second); });
+        by_row.finish();
+        for (uint64_t row; by_row.next(&row);)
+            (*models)->rows().add(RowNumber(row));
+        by_row.release();
     } else {
         std::optional<ExternalSorter<Pair>> by_lane[kMaxCodeLanes]; // (lane, row)
         for (int lane = 0; lane < lanes(); lane++)

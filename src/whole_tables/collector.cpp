@@ -1,5 +1,5 @@
 // Collects fingerprints and searches them for near pairs. See the header.
-#include "tables/collector.hpp"
+#include "whole_tables/collector.hpp"
 
 #include "core/pairs/spilled_pairs.hpp"
 
@@ -73,26 +73,18 @@ void Collector::finish() {
 TemporaryFile Collector::distinct_file() {
     Storage storage;
     TemporaryFile distinct;
-    Merge<uint64_t> runs;
     uint64_t kept[kLeastSpilledMemory];
-    size_t count = 0, total = 0;
-    if (buffer_.count() > 0)
+    size_t count = 0;
+    if (!is_spilled() || buffer_.count() > 0)
         spill();
-    buffer_.release();
-    visit_sorted_runs<uint64_t>(runs_, [&](const SortedRun<uint64_t>& run) { runs.add(run); });
-    runs.begin(most_ * kBytesOfEach / 2);
-    for (auto batch = runs.next(); !batch.empty(); batch = runs.next())
-        for (uint64_t fingerprint : batch) {
-            if (total > 0 && fingerprint == kept[(total - 1) % kLeastSpilledMemory])
-                continue;
-            if (count == kLeastSpilledMemory)
-                storage.append(&distinct, kept, std::exchange(count, 0));
-            kept[count++] = fingerprint;
-            total++;
-        }
+    each([&](uint64_t fingerprint) {
+        if (count == kLeastSpilledMemory)
+            storage.append(&distinct, kept, std::exchange(count, 0));
+        kept[count++] = fingerprint;
+        return true;
+    });
     if (count > 0)
         storage.append(&distinct, kept, count);
-    runs.release();
     runs_.close();
     return distinct;
 }

@@ -1,4 +1,4 @@
-// Candidates: pairs of models of which a lane is within a radius. See search.hpp.
+// Candidates: pairs of models of which a lane is within a radius. See the header.
 //
 // The distinct lanes are searched for near pairs (core/pairs). A pair of lanes stands for all pairs
 // of models that have them. To look up the models of each pair as it comes would take two random
@@ -7,10 +7,10 @@
 //
 //     (lane of a, lane of b)  sorted by a, with the models of a  ->  (lane of b, row of a)
 //     (lane of b, row of a)   sorted by b, with the models of b  ->  (row of a, row of b)
-#include "tables/search.hpp"
+#include "whole_tables/near_lanes.hpp"
 
-#include "tables/collector.hpp"
-#include "tables/groups.hpp"
+#include "whole_tables/collector.hpp"
+#include "whole_tables/groups.hpp"
 
 namespace simhash {
 namespace {

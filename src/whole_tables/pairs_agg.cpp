@@ -5,7 +5,7 @@
 #include "core/bits/fingerprint.hpp"
 #include "server/arguments.hpp"
 #include "server/sorter.hpp"
-#include "tables/collector.hpp"
+#include "whole_tables/collector.hpp"
 
 using namespace simhash;
 

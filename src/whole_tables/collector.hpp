@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "core/pairs/near_pairs.hpp"
 #include "server/arguments.hpp"
@@ -47,6 +48,31 @@ class Collector {
 
     // The set in order, if it is not spilled.
     FingerprintArray array() { return {buffer_.data(), buffer_.scratch().data(), buffer_.count()}; }
+
+    // Calls take(fingerprint) for the finished set in order, until it returns false.
+    bool each(const auto& take) {
+        bool goes_on = true;
+        std::optional<uint64_t> last;
+        auto take_batch = [&](std::span<const uint64_t> batch) {
+            for (size_t i = 0; i < batch.size() && goes_on; i++) {
+                if (batch[i] != last)
+                    goes_on = take(batch[i]);
+                last = batch[i];
+            }
+        };
+        if (!is_spilled()) {
+            take_batch(buffer_.entries());
+            return goes_on;
+        }
+        buffer_.release();
+        Merge<uint64_t> runs;
+        visit_sorted_runs<uint64_t>(runs_, [&](const SortedRun<uint64_t>& run) { runs.add(run); });
+        runs.begin(most_ * sizeof(uint64_t));
+        for (auto batch = runs.next(); !batch.empty() && goes_on; batch = runs.next())
+            take_batch(batch);
+        runs.release();
+        return goes_on;
+    }
 
     // Moves all of the set to a file, and releases the memory. The caller closes the file.
     TemporaryFile distinct_file();

@@ -1,9 +1,9 @@
 // simhash_cluster: the groups by chains (groups.hpp) of the rows of a partition. They are found
 // when the first row is asked for. The limit of memory is that of a hash table, shared out as in
 // table_functions.cpp.
-#include "tables/codes.hpp"
-#include "tables/collector.hpp"
-#include "tables/groups.hpp"
+#include "whole_tables/codes.hpp"
+#include "whole_tables/collector.hpp"
+#include "whole_tables/groups.hpp"
 
 using namespace simhash;
 
@@ -26,7 +26,7 @@ class Clusters {
     void find() {
         std::optional<Models> models;
         values_.find_models(fingerprints_.size(), &copies_, &models);
-        values_.begin_search(&*models, nullptr);
+        values_.begin_search(&*models, nullptr, memory_ / 8 * 3, false);
         RowSearch search(&values_, memory_ / 8 * 3);
         links_.emplace(&pool_, &copies_);
         links_->find(&search, &*models);

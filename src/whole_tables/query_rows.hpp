@@ -1,6 +1,6 @@
-// The rows of a query that is given as a text, as it returns them: an id, and a value to search. A
-// row is known by its number: in the order in which the first query returns them, from 0, and then
-// those of the second. All is in paged arrays, so it may be more than memory holds.
+// The ids of the rows that queries return, and the rows that a function returns by them. A row is
+// known by its number: in the order in which the first query returns them, from 0, and then those
+// of the second. Ids are in paged arrays, so they may be more than memory holds.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class RowIds {
     RowIds(PagePool* pool, Oid type);
 
     // Raises an error where the column has ids of another type. An integer is also a bigint.
-    void begin_query(Form_pg_attribute column);
+    void begin_query(Oid type);
 
     // Raises an error where the id is null.
     void add(Datum id, bool is_null);
@@ -40,28 +40,6 @@ class RowIds {
     PagedArray<uint64_t> ids_; // an id that is passed by value, or else where it is in bytes_
     PagedBytes bytes_;         // for each such id its size in 4 bytes, and itself
 };
-
-// The values of the rows.
-class RowValues {
-  public:
-    // columns: in the message about other columns, "an id and a text". example: of a query
-    RowValues(const char* columns, const char* example) : columns(columns), example(example) {}
-
-    // Called once for a query, before its first row. Raises an error where the column is of another
-    // type.
-    virtual void begin(Form_pg_attribute) {}
-    // Called for each row, in a memory context of that row.
-    virtual void add(RowNumber, Datum, bool) {}
-
-    const char *const columns, *const example;
-
-  protected:
-    [[noreturn]] void report_type(Form_pg_attribute column) const;
-};
-
-// Runs the query, which may not write, though functions that it calls may. Adds its rows to the ids
-// and to the values.
-void read_rows(const text* query, RowIds* ids, RowValues* values);
 
 // The result of a function whose first arguments are queries, and of which `type` is that of the
 // ids: rows of two ids and a measure. All that the function leaves in memory goes with this object.

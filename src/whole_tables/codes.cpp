@@ -1,8 +1,9 @@
 // Reads and compares codes. See the header.
-#include "tables/codes.hpp"
+#include "whole_tables/codes.hpp"
 
 #include "core/text/feature_hash.hpp"
 #include "values/code/code.hpp"
+#include "whole_tables/near_lanes.hpp"
 
 namespace simhash {
 namespace {
@@ -49,11 +50,11 @@ void NearFilter::find_near() {
             .search({first_, batch_}, false);
 }
 
-void Codes::begin(Form_pg_attribute column) {
-    Oid type = getBaseType(column->atttypid);
+void Codes::begin(Oid column_type) {
+    Oid type = getBaseType(column_type);
     bool are_codes = type == BITOID || type == VARBITOID;
     if (type != INT8OID && !are_codes)
-        report_type(column);
+        report_type(column_type);
     if (is_type_known_ && are_codes != are_codes_)
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
                 errmsg("queries must both return fingerprints, or both codes"));
@@ -138,7 +139,7 @@ bool Codes::are_equal(RowNumber a, RowNumber b) {
     return std::equal(of_a, of_a + lanes(), of_b);
 }
 
-void Codes::begin_search(Models* a, Models* b) {
+void Codes::begin_search(Models* a, Models* b, size_t, bool) {
     radii_.fill(radius_);
     if (lanes() == 1 || a->size() == 0 || (b != nullptr && b->size() == 0))
         return;
@@ -156,6 +157,12 @@ void Codes::begin_search(Models* a, Models* b) {
         if (any_of(a, of_a) != any_of(b == nullptr ? a : b, of_b))
             distances.add(of_a, of_b);
     radii_ = distances.radii(radius_);
+}
+
+bool Codes::find_candidates(int lane, Models* a, Models* b, size_t memory,
+                            const CandidateReceiver& receiver, Links* links) {
+    return find_near_lanes(&a->list(lane), b == nullptr ? nullptr : &b->list(lane), radius(lane),
+                           memory, receiver, links, lanes() == 1);
 }
 
 // A pair is taken by the first lane that is near.

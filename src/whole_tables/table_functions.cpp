@@ -3,14 +3,15 @@
 // Neither an index nor a column of fingerprints is needed for documents.
 //
 // The limit of memory is that of a hash table in the same query: work_mem times
-// hash_mem_multiplier. Half of it is for what is kept of rows: most for pages, of which the rest is
-// in temporary files. The other half is for sorting, and then for the search.
+// hash_mem_multiplier. Some of it is for what is kept of rows, and the rest for sorting, and then
+// for the search. What does not fit is in temporary files.
 #include <bit>
 
+#include "server/progress.hpp"
 #include "core/text/document_lanes.hpp"
-#include "tables/codes.hpp"
-#include "tables/documents.hpp"
-#include "tables/groups.hpp"
+#include "whole_tables/codes.hpp"
+#include "whole_tables/documents.hpp"
+#include "whole_tables/groups.hpp"
 
 using namespace simhash;
 
@@ -19,11 +20,10 @@ namespace {
 // The parts of the memory.
 struct Shares {
     size_t memory = get_hash_memory_limit();
-    size_t words = std::min(memory / 8, WordTable::kMostBytes);
-    size_t pages = memory / 16 * 5 - words;
-    size_t sets = memory / 16 * 3; // of documents that are compared
-    size_t sort = memory / 2;      // the rows of a query by their values; ends before the search
-    size_t search = memory / 8 * 3;
+    size_t pages = memory / 8 * 3;
+    size_t kept = memory / 16;    // values of a query that runs once
+    size_t sort = memory / 8 * 3; // the rows of a query by their values; ends before the search
+    size_t search = memory / 4;
     size_t results = memory / 8;
 };
 
@@ -37,20 +37,31 @@ class Rows {
     Rows(Kind kind, double limit, Oid id_type)
         : pool(CurrentMemoryContext, shares.pages), ids(&pool, id_type), copies(&pool) {
         if (kind == Kind::kDocuments)
-            values_ = &documents_.emplace(&pool, limit, shares.sort, shares.sets, shares.words);
+            values_ = &documents_.emplace(&pool, limit, shares.sort, shares.results);
         else
             values_ = &codes_.emplace(&pool, shares.sort, int32(limit));
     }
 
-    // b: null if there is one query
-    void read(const text* a, const text* b) {
-        values_->read(a, &ids, &copies, &models_[0]);
-        if (b != nullptr) {
-            values_->begin_second(models(0));
-            values_->read(b, &ids, &copies, &models_[1]);
+    // Reads the rows of one query or two, and finds what is compared. caller: the function that was
+    // called. keep: each query is to run once. False if one that ran twice has given other values
+    // the second time.
+    bool read(std::span<text* const> queries, Oid caller, bool keep, bool all_pairs) {
+        std::optional<RowQuery> reading[2];
+        for (size_t i = 0; i < queries.size(); i++) {
+            if (i == 1)
+                values_->begin_second(models(0));
+            reading[i].emplace(queries[i], caller, keep, int(shares.kept / 1024));
+            reading[i]->read(&ids, values_);
+            values_->end();
+            values_->find_models(ids.count(), &copies, &models_[i]);
         }
-        values_->begin_search(models(0), models(1));
+        values_->begin_search(models(0), models(1), shares.search, all_pairs);
+        for (size_t i = 0; i < queries.size() && !values_->has_contents(); i++)
+            reading[i]->read_contents();
+        for (size_t i = 0; i < queries.size(); i++)
+            reading[i]->close();
         search.emplace(values_, shares.search);
+        return values_->has_contents();
     }
 
     Models* models(int query) { return models_[query] ? &*models_[query] : nullptr; }
@@ -149,40 +160,56 @@ void put_chains(Rows* rows, ResultRows* result) {
 
 // ---- arguments ----
 
+struct Result {
+    void (*put)(Rows* rows, ResultRows* result);
+    bool all_pairs; // whether it is one of each pair
+};
+constexpr Result kPairs = {put_pairs, true}, kGroups = {put_groups, false},
+                 kChains = {put_chains, false};
+
 // The result of a function whose first arguments are the queries, and the next the similarity or
 // the radius. It may have a last one, of which only the type counts: that of the ids. A query that
 // is NULL gives no rows.
-Datum table_result(FunctionCallInfo fcinfo, Kind kind, int queries,
-                   void (*put)(Rows* rows, ResultRows* result)) {
+Datum table_result(FunctionCallInfo fcinfo, Kind kind, int query_count, Result wanted) {
     bool are_documents = kind == Kind::kDocuments;
     InitMaterializedSRF(fcinfo, 0);
-    require_not_null(fcinfo, queries, are_documents ? "similarity" : "radius");
-    for (int i = 0; i < queries; i++)
+    require_not_null(fcinfo, query_count, are_documents ? "similarity" : "radius");
+    for (int i = 0; i < query_count; i++)
         if (PG_ARGISNULL(i))
             return Datum(0);
-    double limit =
-        are_documents ? share_argument(fcinfo, queries, "similarity") : PG_GETARG_INT32(queries);
-    text* a = PG_GETARG_TEXT_PP(0);
-    text* b = queries == 2 ? PG_GETARG_TEXT_PP(1) : nullptr;
-    ResultRows result(fcinfo);
-    Rows rows(kind, limit, result.id_type());
-    rows.read(a, b);
-    put(&rows, &result);
-    result.finish();
+    double limit = are_documents ? share_argument(fcinfo, query_count, "similarity")
+                                 : PG_GETARG_INT32(query_count);
+    text* queries[2];
+    for (int i = 0; i < query_count; i++)
+        queries[i] = PG_GETARG_TEXT_PP(i);
+    // A query may give other values the second time, as where it sums up rows in no certain order.
+    // Then all begins anew, and it runs once.
+    Progress progress(fcinfo->flinfo->fn_oid);
+    for (bool keep : {false, true}) {
+        ResultRows result(fcinfo);
+        Rows rows(kind, limit, result.id_type());
+        bool is_read = rows.read({queries, size_t(query_count)}, fcinfo->flinfo->fn_oid, keep,
+                                 wanted.all_pairs);
+        if (is_read)
+            wanted.put(&rows, &result);
+        result.finish();
+        if (is_read)
+            break;
+    }
     return Datum(0);
 }
 
 // The argument after the similarity or the radius says whether chains are one group.
 Datum groups(FunctionCallInfo fcinfo, Kind kind) {
     require_not_null(fcinfo, 2, "chains");
-    return table_result(fcinfo, kind, 1, PG_GETARG_BOOL(2) ? put_chains : put_groups);
+    return table_result(fcinfo, kind, 1, PG_GETARG_BOOL(2) ? kChains : kGroups);
 }
 
 } // namespace
 
 // (query text, similarity double precision [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_near_duplicate_pairs) {
-    return table_result(fcinfo, Kind::kDocuments, 1, put_pairs);
+    return table_result(fcinfo, Kind::kDocuments, 1, kPairs);
 }
 
 // (query text, similarity double precision, chains boolean [, id_type anyelement]).
@@ -190,14 +217,14 @@ SIMHASH_FUNCTION(simhash_near_duplicate_groups) { return groups(fcinfo, Kind::kD
 
 // (a_query text, b_query text, similarity double precision [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_near_duplicate_join) {
-    return table_result(fcinfo, Kind::kDocuments, 2, put_pairs);
+    return table_result(fcinfo, Kind::kDocuments, 2, kPairs);
 }
 
 // (query text, radius integer [, id_type anyelement]).
-SIMHASH_FUNCTION(simhash_pairs) { return table_result(fcinfo, Kind::kValues, 1, put_pairs); }
+SIMHASH_FUNCTION(simhash_pairs) { return table_result(fcinfo, Kind::kValues, 1, kPairs); }
 
 // (query text, radius integer, chains boolean [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_groups) { return groups(fcinfo, Kind::kValues); }
 
 // (a_query text, b_query text, radius integer [, id_type anyelement]).
-SIMHASH_FUNCTION(simhash_join) { return table_result(fcinfo, Kind::kValues, 2, put_pairs); }
+SIMHASH_FUNCTION(simhash_join) { return table_result(fcinfo, Kind::kValues, 2, kPairs); }

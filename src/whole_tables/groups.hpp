@@ -1,7 +1,7 @@
 // Groups of the rows of a query that are near to each other.
 #pragma once
 
-#include "tables/search.hpp"
+#include "whole_tables/search.hpp"
 
 namespace simhash {
 

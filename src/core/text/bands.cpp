@@ -1,0 +1,41 @@
+// Plans bands of minima, and computes their keys. See bands.hpp.
+#include "core/text/bands.hpp"
+
+#include "core/text/feature_hash.hpp"
+
+namespace simhash {
+namespace {
+
+// Repeated products give the same number on every machine, unlike a library's pow().
+double power(double base, int exponent) {
+    double result = 1;
+    for (int i = 0; i < exponent; i++)
+        result *= base;
+    return result;
+}
+
+} // namespace
+
+double BandPlan::missed(double similarity) const {
+    return power(1 - power(similarity, minima), bands);
+}
+
+void BandPlan::keys(const DocumentMinima::Values& minima, uint32_t* keys) const {
+    const uint32_t* at = minima.data();
+    for (int band = 0; band < bands; band++) {
+        uint64_t hash = 0;
+        for (int i = 0; i < this->minima; i++)
+            hash = mix(hash + *at++);
+        keys[band] = uint32_t(hash);
+    }
+}
+
+BandPlan band_plan(double similarity) {
+    for (int minima = kMinimaOfDocument; minima > 0; minima--)
+        if (BandPlan plan{minima, kMinimaOfDocument / minima};
+            plan.missed(similarity) <= kMostMissed)
+            return plan;
+    return {0, 1};
+}
+
+} // namespace simhash

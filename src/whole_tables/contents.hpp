@@ -1,0 +1,71 @@
+// The documents of a query in two passes: how the digest of each row begins, and the contents of
+// those that are candidates, which the second pass gives. All is in paged arrays, so it may be more
+// than memory holds.
+#pragma once
+
+#include "server/paged_array.hpp"
+#include "whole_tables/digests.hpp"
+#include "whole_tables/query_rows.hpp"
+
+namespace simhash {
+
+class Contents {
+  public:
+    using Buffer = GrowingArray<uint64_t>;
+
+    // limit: the similarity, or the least number of words
+    Contents(PagePool* pool, double limit);
+
+    // ---- the first pass ----
+
+    void add_row(const DigestHeader& header) {
+        headers_.add(header);
+        is_wanted_.add(false);
+    }
+    size_t rows() const { return headers_.size(); }
+    DigestHeader header(RowNumber row) { return headers_[row]; }
+
+    // ---- the second pass ----
+
+    // The content of the row's document is wanted.
+    void want(RowNumber row) { is_wanted_.set(row, true); }
+    // To be called when the last one is known.
+    void ask();
+    // Keeps what comes, if it is wanted.
+    void add(Datum content);
+    // Whether all that are wanted have come.
+    bool are_complete() const { return missing_ == 0; }
+    bool have_file() const { return hashes_.has_file(); }
+
+    // The second argument of the functions of the present pass.
+    bytea* pass_arguments() const { return arguments_.as_bytea(filter_); }
+
+    // ---- contents that have come ----
+
+    // In which part of the file it is. Two parts fit into memory.
+    uint64_t part_of(RowNumber row) { return position(row) / part_bytes_; }
+    // Reads it into the buffer.
+    std::span<const uint64_t> read(RowNumber row, Buffer* buffer);
+
+  private:
+    static constexpr uint64_t kNone = UINT64_MAX;
+
+    // Of a hash table with linear probing. An empty slot has the key 0.
+    struct Slot {
+        uint64_t key, position;
+    };
+
+    size_t slot_of(uint64_t key);
+    uint64_t position(RowNumber row) { return slots_[slot_of(header(row).content_key())].position; }
+
+    PassArguments arguments_;
+    uint64_t part_bytes_;
+    PagedArray<DigestHeader> headers_;
+    PagedArray<bool> is_wanted_;
+    std::span<const uint8_t> filter_; // of the texts that are wanted
+    PagedArray<Slot> slots_;          // of their contents
+    PagedBytes hashes_;               // of each content their number, and themselves
+    size_t missing_ = 0;              // contents that have not come
+};
+
+} // namespace simhash

@@ -1,0 +1,295 @@
+// The functions of the two passes over a query. See the header.
+#include "whole_tables/digests.hpp"
+
+#include <bit>
+
+#include "core/text/distinct_hashes.hpp"
+#include "core/text/passages.hpp"
+#include "server/arguments.hpp"
+#include "server/server_text.hpp"
+
+extern "C" {
+PGDLLEXPORT Datum simhash_document_digest_text(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_document_digest_shingle_set(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_document_content_text(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_document_content_shingle_set(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_passage_digest(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_passage_content(PG_FUNCTION_ARGS);
+}
+
+namespace simhash {
+
+const PassFunctions kDocumentPasses = {
+    {"document_digest", {"simhash_document_digest_text", simhash_document_digest_text}},
+    {"document_content", {"simhash_document_content_text", simhash_document_content_text}}};
+const PassFunctions kSetPasses = {
+    {"document_digest",
+     {"simhash_document_digest_shingle_set", simhash_document_digest_shingle_set}},
+    {"document_content",
+     {"simhash_document_content_shingle_set", simhash_document_content_shingle_set}}};
+const PassFunctions kPassagePasses = {
+    {"passage_digest", {"simhash_passage_digest", simhash_passage_digest}},
+    {"passage_content", {"simhash_passage_content", simhash_passage_content}}};
+
+// ---- arguments and results ----
+
+bytea* PassArguments::as_bytea(std::span<const uint8_t> filter) const {
+    size_t bytes = VARHDRSZ + sizeof(*this) + filter.size();
+    auto* argument = static_cast<bytea*>(palloc(bytes));
+    SET_VARSIZE(argument, bytes);
+    memcpy(VARDATA(argument), this, sizeof(*this));
+    std::copy(filter.begin(), filter.end(), VARDATA(argument) + sizeof(*this));
+    return argument;
+}
+
+WantedTexts::WantedTexts(size_t texts) {
+    constexpr size_t kLeastBytes = 64, kMostBytes = size_t{1} << 29; // a bytea has less than 1 GB
+    // A text has two hashes, and a hash 8 to 16 bits.
+    bytes_ = std::clamp(std::bit_ceil(2 * texts), kLeastBytes, kMostBytes);
+    filter_ = static_cast<uint8_t*>(palloc0(bytes_));
+}
+
+uint64_t WantedTexts::hash_of_size(size_t text_bytes) { return mix(text_bytes); }
+
+uint64_t DigestHeader::content_key() const {
+    uint64_t key = text_hash ^ mix(content_hash);
+    return key + (key == 0);
+}
+
+namespace {
+
+// What a user passes may be anything.
+[[noreturn]] void report_arguments() {
+    ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+            errmsg("invalid arguments of a pass over documents"),
+            errhint("The functions of whole tables, such as near_duplicate_pairs, call this."));
+}
+
+struct GivenArguments {
+    PassArguments pass;
+    WantedTexts wanted{nullptr, 0}; // in the second pass
+
+    // greatest: limit
+    GivenArguments(FunctionCallInfo fcinfo, bool is_second, double greatest) {
+        bytea* given = PG_GETARG_BYTEA_P(1);
+        size_t bytes = VARSIZE(given) - VARHDRSZ;
+        if (bytes < sizeof(pass) || (bytes > sizeof(pass)) != is_second)
+            report_arguments();
+        memcpy(&pass, VARDATA(given), sizeof(pass));
+        size_t filter_bytes = bytes - sizeof(pass);
+        if (!(pass.limit >= 0 && pass.limit <= greatest) ||
+            (is_second && !std::has_single_bit(filter_bytes)))
+            report_arguments();
+        wanted = {reinterpret_cast<uint8_t*>(VARDATA(given)) + sizeof(pass), filter_bytes};
+    }
+
+    uint64_t hash(const void* data, size_t bytes) const {
+        return XXH3_64bits_withSeed(data, bytes, pass.seed);
+    }
+};
+
+// A result that begins with a header: in the current memory context, with room for what follows.
+template <typename Header>
+struct NewResult {
+    bytea* result;
+    char* rest;
+
+    NewResult(const Header& header, size_t rest_bytes) {
+        size_t bytes = VARHDRSZ + sizeof(Header) + rest_bytes;
+        // As for any value, less than 1 GB.
+        if (!AllocSizeIsValid(bytes))
+            ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                    errmsg("text has too many words to be compared"));
+        result = static_cast<bytea*>(palloc(bytes));
+        SET_VARSIZE(result, bytes);
+        memcpy(VARDATA(result), &header, sizeof(Header));
+        rest = VARDATA(result) + sizeof(Header);
+    }
+    Datum datum() const { return PointerGetDatum(result); }
+};
+
+// What the calls of one plan keep from row to row.
+template <typename State>
+State* kept_state(FunctionCallInfo fcinfo) {
+    FmgrInfo* info = fcinfo->flinfo;
+    if (info->fn_extra == nullptr) {
+        MemoryContext caller = MemoryContextSwitchTo(info->fn_mcxt);
+        info->fn_extra = new (palloc(sizeof(State))) State(server_memory());
+        MemoryContextSwitchTo(caller);
+    }
+    return static_cast<State*>(info->fn_extra);
+}
+
+// False where the value is known not to be wanted before it is read from where it is stored.
+bool may_be_wanted(const GivenArguments& given, Datum value) {
+    return !VARATT_IS_EXTENDED(DatumGetPointer(value)) ||
+           given.wanted.may_have_size(toast_raw_datum_size(value) - VARHDRSZ);
+}
+
+// The result of the second pass: the content of a document.
+Datum content_of(const DigestHeader& header, std::span<const uint64_t> content) {
+    NewResult result(Content{header.content_key()}, content.size_bytes());
+    memcpy(result.rest, content.data(), content.size_bytes());
+    return result.datum();
+}
+
+// ---- near-duplicates ----
+
+// A value as both passes read it: its bytes, the kind of its shingles, and their hashes.
+struct TextValue {
+    const text* value;
+
+    explicit TextValue(Datum datum) : value(DatumGetTextPP(datum)) {}
+
+    static ShingleKind kind() { return {kShingles, kShingleWidth}; }
+    std::span<const char> bytes() const {
+        return {VARDATA_ANY(value), size_t(VARSIZE_ANY_EXHDR(value))};
+    }
+    void each_hash(const auto& take) const {
+        struct Consumer {
+            decltype(take) take_hash;
+            void feature(const uint8_t* text, size_t bytes) {
+                take_hash(hash_feature(HashKind::kXxh3, text, bytes));
+            }
+        } consumer{take};
+        each_feature(kShingles, kShingleWidth, ServerText(value).source(), consumer);
+    }
+};
+
+struct SetValue {
+    const ShingleSet* value;
+
+    explicit SetValue(Datum datum) : value(datum_get_shingle_set(datum)) {}
+
+    ShingleKind kind() const { return value->kind(); }
+    std::span<const char> bytes() const {
+        return {VARDATA(value), size_t(VARSIZE(value) - VARHDRSZ)};
+    }
+    void each_hash(const auto& take) const {
+        for (uint64_t hash : value->span())
+            take(hash);
+    }
+};
+
+DigestHeader header_of(uint64_t text_hash, std::span<const char> value, const DistinctHashes& set) {
+    return {text_hash, set.sum(), uint32_t(value.size()), uint32_t(set.size())};
+}
+
+struct DocumentState {
+    DistinctHashes set;
+    double similarity = 0;
+    BandPlan plan = band_plan(0); // for the similarity: to find it takes longer than to cut a text
+
+    explicit DocumentState(Memory memory) : set(memory) {}
+    const BandPlan& plan_for(double wanted) {
+        if (similarity != wanted)
+            plan = band_plan(similarity = wanted);
+        return plan;
+    }
+};
+
+// The hashes are kept mixed with the seed: nobody chose what they are then.
+template <typename Value>
+Datum document_digest(FunctionCallInfo fcinfo) {
+    GivenArguments given(fcinfo, false, 1);
+    Value value(PG_GETARG_DATUM(0));
+    auto* state = kept_state<DocumentState>(fcinfo);
+    const BandPlan& plan = state->plan_for(given.pass.limit);
+    DistinctHashes& set = state->set;
+    DocumentMinima minima;
+    set.clear();
+    value.each_hash([&](uint64_t hash) {
+        set.add(mix(hash ^ given.pass.seed));
+        minima.add(hash);
+    });
+    std::span<const char> bytes = value.bytes();
+    DocumentDigest digest = {
+        header_of(given.hash(bytes.data(), bytes.size()), bytes, set), {}, value.kind()};
+    size_t key_bytes = set.size() == 0 ? 0 : size_t(plan.bands) * sizeof(uint32_t);
+    uint32_t keys[kMinimaOfDocument];
+    if (key_bytes > 0) {
+        digest.lanes = minima.words();
+        plan.keys(minima.values(), keys);
+    }
+    NewResult result(digest, key_bytes);
+    memcpy(result.rest, keys, key_bytes);
+    return result.datum();
+}
+
+// NULL where the document is not wanted.
+template <typename Value>
+Datum document_content(FunctionCallInfo fcinfo) {
+    GivenArguments given(fcinfo, true, 1);
+    if (!may_be_wanted(given, PG_GETARG_DATUM(0)))
+        PG_RETURN_NULL();
+    Value value(PG_GETARG_DATUM(0));
+    std::span<const char> bytes = value.bytes();
+    uint64_t text_hash = given.hash(bytes.data(), bytes.size());
+    if (!given.wanted.may_have_text(text_hash))
+        PG_RETURN_NULL();
+    auto* set = kept_state<DistinctHashes>(fcinfo);
+    set->clear();
+    value.each_hash([&](uint64_t hash) { set->add(mix(hash ^ given.pass.seed)); });
+    return content_of(header_of(text_hash, bytes, *set), set->sorted());
+}
+
+// ---- passages ----
+
+struct PassageState {
+    WordHashes words;
+    FeatureSet winnowed;
+
+    explicit PassageState(Memory memory) : words(memory), winnowed(memory) {}
+};
+
+// The words of a text, and how its digest begins.
+DigestHeader read_words(const GivenArguments& given, Datum datum, WordHashes* words) {
+    const text* value = DatumGetTextPP(datum);
+    words->clear();
+    add_words(value, words);
+    Words all = words->all();
+    return {given.hash(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)),
+            given.hash(all.data(), all.size_bytes()), uint32_t(VARSIZE_ANY_EXHDR(value)),
+            uint32_t(all.size())};
+}
+
+} // namespace
+} // namespace simhash
+
+using namespace simhash;
+
+// (document text, arguments bytea) -> bytea
+SIMHASH_FUNCTION(simhash_document_digest_text) { return document_digest<TextValue>(fcinfo); }
+SIMHASH_FUNCTION(simhash_document_content_text) { return document_content<TextValue>(fcinfo); }
+
+// (document shingle_set, arguments bytea) -> bytea
+SIMHASH_FUNCTION(simhash_document_digest_shingle_set) { return document_digest<SetValue>(fcinfo); }
+SIMHASH_FUNCTION(simhash_document_content_shingle_set) {
+    return document_content<SetValue>(fcinfo);
+}
+
+// (document text, arguments bytea) -> bytea
+SIMHASH_FUNCTION(simhash_passage_digest) {
+    GivenArguments given(fcinfo, false, INT_MAX);
+    auto* state = kept_state<PassageState>(fcinfo);
+    DigestHeader header = read_words(given, PG_GETARG_DATUM(0), &state->words);
+    size_t least = size_t(std::max(given.pass.limit, 1.0));
+    state->winnowed.clear();
+    winnow(state->words.all(), WinnowedLengths::for_runs_of(least), &state->winnowed, kPause);
+    FeatureHashes hashes = state->winnowed.finish();
+    NewResult result(header, hashes.size_bytes());
+    memcpy(result.rest, hashes.data(), hashes.size_bytes());
+    return result.datum();
+}
+
+SIMHASH_FUNCTION(simhash_passage_content) {
+    GivenArguments given(fcinfo, true, INT_MAX);
+    auto* state = kept_state<PassageState>(fcinfo);
+    if (!may_be_wanted(given, PG_GETARG_DATUM(0)))
+        PG_RETURN_NULL();
+    const text* value = PG_GETARG_TEXT_PP(0);
+    if (!given.wanted.may_have_text(given.hash(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value))))
+        PG_RETURN_NULL();
+    DigestHeader header = read_words(given, PointerGetDatum(value), &state->words);
+    return content_of(header, state->words.all());
+}

@@ -1,0 +1,115 @@
+// What the two passes over a query give of each document, in place of its text. The server computes
+// both where its plan has the query's second column: below a sort, in parallel workers, in the
+// parts of a partitioned table, on another server. So no text reaches the backend that calls.
+//
+//     first pass    a digest: hashes of the text and of its content, and by what candidates are
+//                   found: lanes and the keys of bands (core/text/bands.hpp), or winnowed hashes
+//     second pass   of the candidates alone the content: the set of shingles, or the words
+//
+// The texts of the second pass are known again by their hashes. These, and the hashes of the
+// content, depend on a seed that is drawn for each call, so nobody can prepare texts whose hashes
+// are equal.
+#pragma once
+
+#include <span>
+
+#include "core/text/bands.hpp"
+#include "server/our_function.hpp"
+#include "values/text/shingle_set.hpp"
+
+namespace simhash {
+
+// The second argument of the functions of both passes, of the type bytea. In the second pass a
+// filter of the texts that are wanted follows.
+struct PassArguments {
+    uint64_t seed;
+    double limit; // the similarity, or the least number of words
+
+    // As that argument, with the filter.
+    bytea* as_bytea(std::span<const uint8_t> filter = {}) const;
+};
+
+// Which texts are wanted: a Bloom filter (CACM 1970) with two bits for each of some hashes. A text
+// that is not among them passes it with a probability of .014 at most.
+class WantedTexts {
+  public:
+    // In the current memory context, for this many texts.
+    explicit WantedTexts(size_t texts);
+    // bytes: a power of two
+    WantedTexts(uint8_t* filter, size_t bytes) : filter_(filter), bytes_(bytes) {}
+
+    // Before a text is read from where it is stored, its size is known.
+    void add(uint64_t text_hash, uint32_t text_bytes) {
+        add_hash(text_hash);
+        add_hash(hash_of_size(text_bytes));
+    }
+    bool may_have_text(uint64_t hash) const { return has(hash) && has(hash >> 32); }
+    bool may_have_size(size_t text_bytes) const { return may_have_text(hash_of_size(text_bytes)); }
+
+    std::span<const uint8_t> filter() const { return {filter_, bytes_}; }
+
+  private:
+    static uint64_t hash_of_size(size_t text_bytes);
+
+    void add_hash(uint64_t hash) {
+        for (uint64_t bit : {hash, hash >> 32})
+            filter_[bit / 8 & (bytes_ - 1)] |= uint8_t(1 << bit % 8);
+    }
+    bool has(uint64_t bit) const { return filter_[bit / 8 & (bytes_ - 1)] >> bit % 8 & 1; }
+
+    uint8_t* filter_; // [bytes_]
+    size_t bytes_;
+};
+
+// How each digest begins.
+struct DigestHeader {
+    uint64_t text_hash;
+    uint64_t content_hash; // equal sets of shingles have equal ones, and equal words
+    uint32_t bytes;        // of the text
+    uint32_t count;        // of the content: shingles, or words
+
+    // By which the content of the second pass is known; never 0.
+    uint64_t content_key() const;
+};
+
+// Of near-duplicates. The keys of the bands follow, unless the document has no shingle.
+struct DocumentDigest {
+    DigestHeader header;
+    DocumentLanes lanes;
+    ShingleKind kind;
+};
+
+// A result of the second pass. The content follows, of 8 bytes each: hashes of shingles, ascending,
+// or the words' in their order.
+struct Content {
+    uint64_t key;
+};
+
+// The result of a pass as its header and what follows it. The server's values are not aligned.
+template <typename Header>
+struct PassResult {
+    Header header;
+    const char* rest;
+    size_t rest_bytes;
+
+    explicit PassResult(Datum value) {
+        bytea* result = DatumGetByteaPP(value);
+        const char* bytes = VARDATA_ANY(result);
+        memcpy(&header, bytes, sizeof(Header));
+        rest = bytes + sizeof(Header);
+        rest_bytes = VARSIZE_ANY_EXHDR(result) - sizeof(Header);
+    }
+};
+
+// The functions of the two passes, (value, bytea) -> bytea, for values of a type: the name in SQL,
+// and the C function.
+struct PassFunction {
+    const char* name;
+    OurFunction ours;
+};
+struct PassFunctions {
+    PassFunction digest, content;
+};
+extern const PassFunctions kDocumentPasses, kSetPasses, kPassagePasses;
+
+} // namespace simhash

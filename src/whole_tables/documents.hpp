@@ -1,0 +1,91 @@
+// The documents that queries return, as texts or as sets of shingles: near-duplicates among them.
+//
+//     first pass     a digest of each document: its lanes and the keys of its bands
+//     candidates     documents with the key of one band in common (core/text/bands.hpp) and a lane
+//                    within the radius, as an index finds them
+//     second pass    the sets of those that are candidates
+//     pairs          by their sets
+//
+// One band is looked at after the other: its keys are sorted with the numbers of their rows, and
+// equal ones stand side by side. What is kept of a row is in paged arrays, one for each band.
+#pragma once
+
+#include <optional>
+
+#include "whole_tables/collector.hpp"
+#include "whole_tables/contents.hpp"
+#include "whole_tables/models.hpp"
+
+namespace simhash {
+
+class Documents final : public SearchedValues {
+  public:
+    // In the current memory context. similarity: 0 to 1. sort_bytes: memory to sort the documents
+    // of a query. candidate_bytes: memory for candidates
+    Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t candidate_bytes);
+
+    void begin(Oid type) override;
+    const PassFunctions* passes() const override { return passes_; }
+    bytea* pass_arguments() override { return contents_.pass_arguments(); }
+    void add(RowNumber row, Datum digest, bool is_null) override;
+    void add_content(Datum content) override { contents_.add(content); }
+    bool has_contents() const override { return contents_.are_complete(); }
+
+    int lanes() const override { return 0; }
+    int steps() const override { return 1; }
+    void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
+    bool find_candidates(int step, Models* a, Models* b, size_t memory,
+                         const CandidateReceiver& receiver, Links* links) override;
+    bool is_pair(int step, RowNumber a, RowNumber b, double* similarity) override;
+    // Those of many copies that differ are linked as they are found, which spares most comparisons.
+    bool wait(const Links* links) const override { return links == nullptr || candidates_; }
+    bool has_file() const override { return contents_.have_file(); }
+    uint64_t part_of(RowNumber row) override { return contents_.part_of(row); }
+
+  protected:
+    bool are_equal(RowNumber a, RowNumber b) override;
+
+  private:
+    // A model, among those with the same key of a band.
+    struct Member {
+        RowNumber row;
+        RowNumber original; // where links are asked for
+        DocumentLanes lanes;
+
+        bool operator<(const Member& other) const {
+            return original != other.original ? original < other.original : row < other.row;
+        }
+    };
+    // Models with the same key, in the order of their rows. Those of a second set come last.
+    struct Group {
+        int band;
+        std::span<Member> members;
+        std::span<const Member> seconds; // with which the others make pairs; empty: each with each
+        uint64_t pairs;
+    };
+
+    void check_kind(ShingleKind kind);
+    bool each_group(Models* a, Models* b, size_t memory, const auto& on_group);
+    bool each_near(const Group& group, const auto& on_pair) const;
+    bool met_before(int band, RowNumber a, RowNumber b);
+    bool link(const Group& group, Links* links, GrowingArray<uint32_t>* others,
+              const CandidateReceiver& receiver) const;
+
+    double similarity_;
+    int radius_;
+    BandPlan plan_;
+    size_t candidate_bytes_;
+    const PassFunctions* passes_ = nullptr;
+    std::optional<ShingleKind> kind_;
+    Contents contents_;
+    PagedArray<DocumentLanes> lanes_;
+    std::optional<PagedArray<uint32_t>> keys_[kMinimaOfDocument]; // of each band
+    // All candidates, the numbers of two rows each, unless they are very many.
+    std::optional<Collector> candidates_;
+    Models *first_ = nullptr, *second_ = nullptr; // of which these are
+    Contents::Buffer buffer_of_a_, buffer_of_b_;
+    std::span<const uint64_t> set_of_a_; // of this row:
+    RowNumber last_a_ = kNoRow;
+};
+
+} // namespace simhash

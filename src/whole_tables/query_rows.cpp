@@ -1,0 +1,102 @@
+// Ids and results. See the header.
+#include "whole_tables/query_rows.hpp"
+
+namespace simhash {
+// ---- ids ----
+
+RowIds::RowIds(PagePool* pool, Oid type) : type_(type), ids_(pool), bytes_(pool) {
+    get_typlenbyval(type, &length_, &by_value_);
+}
+
+void RowIds::begin_query(Oid type) {
+    Oid base_type = getBaseType(type);
+    conversion_ = Conversion::kNone;
+    if (IsBinaryCoercible(type, type_))
+        return;
+    // A function without an id_type returns ids as bigint, and takes all integers.
+    if (type_ == INT8OID && base_type == INT2OID)
+        conversion_ = Conversion::kFromSmallint;
+    else if (type_ == INT8OID && base_type == INT4OID)
+        conversion_ = Conversion::kFromInteger;
+    else
+        ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
+                errmsg("ids of the query are of type %s, not %s", format_type_be(type),
+                       format_type_be(type_)),
+                errhint("Give all arguments, and name the type of the ids by the last one: "
+                        "id_type => NULL::%s.",
+                        format_type_be(type)));
+}
+
+void RowIds::add(Datum id, bool is_null) {
+    if (is_null)
+        ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+                errmsg("query must not return an id that is null"),
+                errhint("Leave out such rows in the query."));
+    if (ids_.size() == kNoRow)
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("query returns too many rows"), errdetail("The limit is %u.", kNoRow));
+    ids_.add(keep(id));
+}
+
+uint64_t RowIds::keep(Datum id) {
+    // The sign is extended to 64 bits.
+    if (conversion_ == Conversion::kFromSmallint)
+        return uint64_t(DatumGetInt16(id));
+    if (conversion_ == Conversion::kFromInteger)
+        return uint64_t(DatumGetInt32(id));
+    if (by_value_)
+        return id;
+    if (length_ == -1) // from a toasted or an expanded form
+        id = PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
+    // Each id stands behind its size in bytes, so ids of any type can be read back.
+    uint64_t position = bytes_.size();
+    auto bytes = uint32(datumGetSize(id, false, length_));
+    bytes_.append(&bytes, sizeof(bytes));
+    bytes_.append(DatumGetPointer(id), bytes);
+    return position;
+}
+
+Datum RowIds::operator[](RowNumber row) {
+    uint64_t id = ids_[row];
+    if (by_value_)
+        return id;
+    uint32 bytes;
+    bytes_.read(id, &bytes, sizeof(bytes));
+    void* copy = MemoryContextAllocHuge(CurrentMemoryContext, bytes);
+    bytes_.read(id + sizeof(bytes), copy, bytes);
+    return PointerGetDatum(copy);
+}
+
+// ---- the result ----
+
+void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what) {
+    if (PG_ARGISNULL(argument))
+        ereport(ERROR, errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("%s must not be null", what),
+                errhint("The type of the ids is the last argument, after all others."));
+}
+
+ResultRows::ResultRows(FunctionCallInfo fcinfo)
+    : result_(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)) {
+    context_ = AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
+    row_context_ = AllocSetContextCreate(context_, "simhash ids", ALLOCSET_DEFAULT_SIZES);
+    caller_ = MemoryContextSwitchTo(context_);
+}
+
+void ResultRows::put(RowIds* ids, RowNumber id, RowNumber other, std::optional<Datum> measure) {
+    bool nulls[] = {false, false, !measure};
+    CHECK_FOR_INTERRUPTS();
+    // The ids of a row are copies, which go with the row.
+    MemoryContext caller = MemoryContextSwitchTo(row_context_);
+    Datum values[] = {(*ids)[id], (*ids)[other], measure.value_or(Datum(0))};
+    // The tuplestore spills to disk by itself where work_mem does not hold the rows.
+    tuplestore_putvalues(result_->setResult, result_->setDesc, values, nulls);
+    MemoryContextSwitchTo(caller);
+    MemoryContextReset(row_context_);
+}
+
+void ResultRows::finish() {
+    MemoryContextSwitchTo(caller_);
+    MemoryContextDelete(context_);
+}
+
+} // namespace simhash

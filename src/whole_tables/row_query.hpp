@@ -1,0 +1,101 @@
+// A query that is given as a text, and whose rows are read in one pass or in two: an id, and a
+// value to search.
+//
+// In two passes the server gives digests first, and of the candidates the content later
+// (digests.hpp). For that the value's expression is replaced in the parsed query, which runs twice
+// under one snapshot:
+//
+//     SELECT id, body FROM docs ORDER BY id
+//     SELECT id, document_digest(body, $1) FROM docs ORDER BY id       first pass
+//     SELECT id, document_content(body, $1) FROM docs                  second pass
+//
+// Where the value decides about rows, as by DISTINCT, the query becomes a subquery:
+//
+//     SELECT id, document_digest(body, $1) FROM (SELECT DISTINCT id, body FROM docs) query
+//
+// A query that may not run twice, as it calls volatile functions, or is no SELECT, runs once: its
+// values are kept in a tuplestore, which is read twice.
+#pragma once
+
+#include "whole_tables/digests.hpp"
+#include "whole_tables/query_rows.hpp"
+
+namespace simhash {
+
+// The values of the rows.
+class RowValues {
+  public:
+    // columns: in the message about other columns, "an id and a text". example: of a query
+    RowValues(const char* columns, const char* example) : columns(columns), example(example) {}
+
+    // Called for a query, before its first row. Raises an error where the column is of another
+    // type.
+    virtual void begin(Oid type) = 0;
+    // The functions of the two passes, for values of the type that begin() was called with; null:
+    // values come as they are.
+    virtual const PassFunctions* passes() const { return nullptr; }
+    // The second argument of the function of the present pass.
+    virtual bytea* pass_arguments() { return nullptr; }
+    // Called for each row, in a memory context of that row.
+    virtual void add(RowNumber row, Datum value_or_digest, bool is_null) = 0;
+    // Called in the second pass for each document that may be wanted, likewise.
+    virtual void add_content(Datum) {}
+    // Whether the second pass has given all that is wanted.
+    virtual bool has_contents() const { return true; }
+
+    const char *const columns, *const example;
+
+  protected:
+    [[noreturn]] void report_type(Oid type) const;
+};
+
+class RowQuery {
+  public:
+    // In the current memory context. caller: the function of ours that was called; those of the
+    // passes are in its schema. keep: the query is to run once. kilobytes: memory for its values
+    RowQuery(const text* query, Oid caller, bool keep, int kilobytes)
+        : statement_(text_to_cstring(query)), caller_(caller), keep_(keep), kilobytes_(kilobytes),
+          context_(CurrentMemoryContext) {}
+
+    // Runs the query, which may not write, though functions that it calls may. Adds its rows to the
+    // ids and to the values.
+    void read(RowIds* ids, RowValues* values);
+    // The second pass.
+    void read_contents();
+    // Gives up the values that were kept.
+    void close() {
+        if (kept_ != nullptr)
+            tuplestore_end(kept_);
+        kept_ = nullptr;
+    }
+
+  private:
+    struct Receiver;
+
+    void begin(int columns, Oid id_type, Oid value_type);
+    void take(Datum id, bool id_is_null, Datum value, bool is_null);
+    void run_once();
+    void run(Query* query);
+    Query* with(const PassFunction& function) const;
+    Oid find(const PassFunction& function) const;
+    Datum call(Datum value, bool* is_null);
+    static void begin_statement(DestReceiver* receiver, int operation, TupleDesc columns);
+    static bool take_slot(TupleTableSlot* slot, DestReceiver* receiver);
+
+    const char* statement_;
+    Oid caller_;
+    bool keep_;
+    int kilobytes_;
+    MemoryContext context_, row_context_ = nullptr;
+    Query* query_ = nullptr; // as it is written; null where it runs once
+    RowIds* ids_ = nullptr;
+    RowValues* values_ = nullptr;
+    bytea* arguments_ = nullptr; // of the present pass
+    bool is_second_pass_ = false;
+    Oid value_type_ = InvalidOid;     // text or shingle_set
+    FmgrInfo function_;               // of the present pass over values that are kept
+    Tuplestorestate* kept_ = nullptr; // the value of each row
+    TupleDesc kept_columns_ = nullptr;
+};
+
+} // namespace simhash
