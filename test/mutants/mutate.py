@@ -6,6 +6,7 @@
     mutate.py names machine SEED N     the names of N changes of an operator, drawn by the seed
     mutate.py hint NAME                the tests that are expected to notice it
     mutate.py reason NAME              why it changes nothing, where it is known to
+    mutate.py needs NAME               `assertions` where only a server with assertions can notice it
     mutate.py apply NAME FOLDER        puts the mistake into the copy of the source in FOLDER
     mutate.py report RESULTS           run.sh's results as tables for docs/reliability.md
 
@@ -22,7 +23,8 @@ The lines with - stand once in the file, with those of + in their place. There m
 pairs, and another `in FILE` between them. Comments do not count, nor does where lines break.
 `found by` names the tests that run first: it saves time and promises nothing. Where a mistake turns
 out to change nothing that anybody could notice, a line `changes nothing: WHY` says so, and it is
-not run. `unnoticed: WHY` says why no test is known that notices it.
+not run. `unnoticed: WHY` says why no test is known that notices it. `needs assertions`: it is run
+only where the server was configured with --enable-cassert.
 
 A machine-made name is FILE:LINE:COLUMN:OPERATOR.
 """
@@ -40,7 +42,8 @@ TOP = HERE.parent.parent
 class Planted:
     def __init__(self, name, theme):
         self.name, self.theme = name, theme
-        self.what, self.reason, self.unnoticed, self.hints, self.edits = [], "", "", [], []
+        self.what, self.reason, self.unnoticed, self.needs = [], "", "", ""
+        self.hints, self.edits = [], []
 
     def add_line(self, line):
         sign, text = line[:1], line[2:]
@@ -50,6 +53,8 @@ class Planted:
             self.hints += line[9:].replace(",", " ").split()
         elif line.startswith("changes nothing: "):
             self.reason = line[17:].strip()
+        elif line.startswith("needs "):
+            self.needs = line[6:].strip()
         elif line.startswith("unnoticed: "):
             self.unnoticed = line[11:].strip()
         elif sign == "-":
@@ -201,8 +206,8 @@ def report_themes(rows, mutants):
     """Counts by theme: results, and kinds of tests that noticed."""
     kinds = ["unit", "sql", "isolation", "tap"]
     cells("part of the source", "mistakes", "found", *("by " + kind for kind in kinds),
-          "not noticed", "change nothing")
-    print("|---" * (5 + len(kinds)) + "|")
+          "not noticed", "change nothing", "need assertions")
+    print("|---" * (6 + len(kinds)) + "|")
     for theme in list(dict.fromkeys(mutant.theme for mutant in mutants.values())) + ["all"]:
         chosen = [row for row in rows if theme in ("all", mutants[row[0]].theme)]
         if not chosen:
@@ -211,7 +216,8 @@ def report_themes(rows, mutants):
         by = [row[2].split("/")[0] for row in chosen if row[1] == "found"]
         cells(theme, len(chosen), result.count("found"), *(by.count(kind) for kind in kinds),
               result.count("survived"),
-              result.count("changes nothing") + result.count("same code"))
+              result.count("changes nothing") + result.count("same code"),
+              result.count("needs assertions"))
     print()
 
 
@@ -257,6 +263,8 @@ def main(arguments):
             print(hint)
     elif command == "reason":
         print(planted()[rest[0]].reason if ":" not in rest[0] else "")
+    elif command == "needs":
+        print(planted()[rest[0]].needs if ":" not in rest[0] else "")
     elif command == "apply":
         name, folder = rest[0], pathlib.Path(rest[1])
         wrong = (apply_machine(name, folder) if ":" in name else
