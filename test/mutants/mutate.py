@@ -6,6 +6,9 @@
     mutate.py names machine SEED N     the names of N changes of an operator, drawn by the seed
     mutate.py hint NAME                the tests that are expected to notice it
     mutate.py reason NAME              why it changes nothing, where it is known to
+    mutate.py tests [FILE...]          the tests that hold these files of the source: those that are expected to
+                                       notice mistakes in them, and those of test/holds.txt; without a file
+                                       the list of all, which fails where a file has none
     mutate.py needs NAME               `assertions` where only a server with assertions can notice it
     mutate.py apply NAME FOLDER        puts the mistake into the copy of the source in FOLDER
     mutate.py report RESULTS           run.sh's results as tables for docs/reliability.md
@@ -28,6 +31,7 @@ only where the server was configured with --enable-cassert.
 
 A machine-made name is FILE:LINE:COLUMN:OPERATOR.
 """
+import fnmatch
 import pathlib
 import random
 import re
@@ -132,6 +136,56 @@ def misfits():
         if not mutant.edits or not mutant.what:
             wrong.append((mutant.name, "it lacks a sentence or an edit"))
     return wrong
+
+
+# ---- which tests hold a file ----
+
+
+def held_by():
+    """Returns a function from a file of the source to its tests, those that are likeliest first."""
+    lines = [line.split() for line in (HERE.parent / "holds.txt").read_text().splitlines()
+             if line and not line.startswith("#")]
+    hints = {}
+    for mutant in planted().values():
+        for file, _, _ in mutant.edits:
+            if not mutant.reason:
+                hints.setdefault(file, []).extend(mutant.hints)
+
+    def tests_of(file):
+        # Headers are held by what holds the source file beside them.
+        beside = [file, str(pathlib.Path(file).with_suffix(".cpp"))]
+        found = sum((hints.get(name, []) for name in dict.fromkeys(beside)), [])
+        # The last line that matches is the most special one.
+        for pattern, *tests in reversed(lines):
+            if any(fnmatch.fnmatchcase(name, pattern) for name in beside):
+                found += tests
+        return list(dict.fromkeys(found))
+    return tests_of
+
+
+def print_tests(files):
+    tests_of = held_by()
+    if files:
+        print("\n".join(dict.fromkeys(test for file in files for test in tests_of(file))))
+        return
+    bare = 0
+    for path in sorted((TOP / "src").rglob("*.?pp")):
+        file = str(path.relative_to(TOP))
+        tests = tests_of(file)
+        bare += not tests
+        print(f"{file:<44} {' '.join(tests) or 'NONE'}")
+    sys.exit(1 if bare else 0)
+
+
+def missing_tests():
+    """Returns the tests that are named, in hints and in the list, and do not exist."""
+    named = {test for mutant in planted().values() for test in mutant.hints}
+    for line in (HERE.parent / "holds.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            named.update(line.split()[1:])
+    folders = {"sql": "sql/{}.sql", "isolation": "test/isolation/specs/{}.spec", "tap": "test/t/{}_*.pl"}
+    return sorted(test for test in named if test.split("/")[0] in folders and "/" in test and
+                  not list(TOP.glob(folders[test.split("/")[0]].format(test.split("/", 1)[1]))))
 
 
 # ---- machine-made ones ----
@@ -252,7 +306,12 @@ def main(arguments):
         wrong = misfits()
         for name, why in wrong:
             print(f"{name}: {why}")
+        for test in missing_tests():
+            wrong.append(test)
+            print(f"there is no test {test}")
         sys.exit(1 if wrong else 0)
+    elif command == "tests":
+        print_tests(rest)
     elif command == "names" and rest[0] == "planted":
         print("\n".join(planted()))
     elif command == "names":
