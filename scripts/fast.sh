@@ -38,6 +38,14 @@ say "Tests: ${tests[*]}"
 start_progress
 find_pg_config
 start_workspace fast
+# Objects that were built for another server have its headers' inlined code, and make does not see that.
+server=$("$PG_CONFIG" --version --configure --includedir-server)
+if [ "$(cat build/server 2>/dev/null)" != "$server" ]; then
+    find src build -name '*.o' -delete 2>/dev/null || true
+    rm -f simhash.so build/testing/*.so
+    mkdir -p build
+    printf '%s\n' "$server" >build/server
+fi
 compiler=()
 ! command -v ccache >/dev/null || compiler=('CXX=ccache g++')
 targets=(all)

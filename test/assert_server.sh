@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A server with assertions, which see mistakes that change no answer, such as a page that is changed under a shared lock. Builds it from
 # Debian's source package of the server that is used, once, and prints its pg_config as the last line.
-#   test/assert_server.sh [FOLDER]    the folder (build/assert) keeps the source and the server; ten minutes at the first time
+#   test/assert_server.sh [FOLDER]    the folder (/var/tmp/simhash-assert) keeps the source and the server; ten minutes at the first time
 # Needs root or sudo for packages, and the package archive's sources (deb-src); or PG_SOURCE=/path/to/postgresql-15.x, an unpacked source.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
@@ -9,7 +9,9 @@ set -euo pipefail
 
 choose_postgresql
 [ -n "${PG_MAJOR:-}" ] || find_pg_config
-folder=$(mkdir -p "${1:-$root/build/assert}" && cd "${1:-$root/build/assert}" && pwd)
+folder=${1:-/var/tmp/simhash-assert}
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
 # Debian's source installs into folders of its own unless the prefix contains "postgres".
 prefix=$folder/postgres-$PG_MAJOR
 if [ ! -x "$prefix/bin/pg_config" ]; then

@@ -12,7 +12,7 @@
 #   make groups-check      groups of 200 000 rows against an insert loop under the constraint (ROWS=n)
 #   make sqlsmith          random statements by SQLsmith for half an hour, then a check (SECONDS=n, SEED=n)
 #   make valgrind          the SQL tests on a server under memcheck: 1.5 hours (REGRESS="ball splits": these)
-#   make assert-tests      all tests on a server with assertions, which it builds once (ten minutes) into build/assert: a nightly run, as
+#   make assert-tests      all tests on a server with assertions, which it builds once (ten minutes) in /var/tmp: a nightly run, as
 #                          assertions make the tests take twice as long. ASSERT_PG_CONFIG= names a server that is there
 #   make assert-server     only builds that server; MUTANTS= that need assertions run with its PG_CONFIG
 #   make update-test       ALTER EXTENSION UPDATE to a version made for the test
