@@ -9,7 +9,11 @@ set -euo pipefail
 # shellcheck source=scripts/counting.sh
 . "$root/scripts/counting.sh"
 
+doing "looking for PostgreSQL"
+say "Checks of simhash's source"
+start_progress
 say_postgresql
+doing "installing packages"
 install_missing check
 find_pg_config
 start_workspace check
@@ -27,6 +31,7 @@ check "headers compile alone" scripts/check-headers.sh
 check "drawing is what its script writes" drawing_is_current
 check "Markdown ends at 100 columns" scripts/check-columns.sh
 check "planted mistakes fit the source" test/mutants/mutate.py check
+check "tests hold each file of the source" test/mutants/mutate.py tests
 if command -v shellcheck >/dev/null; then
     check "shell scripts (shellcheck)" shellcheck -x -S warning .ci/run scripts/*.sh
 else

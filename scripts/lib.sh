@@ -62,10 +62,13 @@ optional_packages() {
     test)
         # JIT is a package of its own from PostgreSQL 18 on.
         [ -n "${PG_CONFIG:-}" ] || printf '%s\n' "postgresql-$PG_MAJOR-pgvector" "postgresql-$PG_MAJOR-jit"
-        # Drivers of docs/programs.md. node-postgres comes from npm where Node.js is not Debian's own; a JDK is too large to bring.
-        printf '%s\n' python3-psycopg2 python3-asyncpg alembic python3-django
-        command -v npm >/dev/null || echo node-pg
-        ! command -v javac >/dev/null || echo libpostgresql-jdbc-java
+        # Drivers of docs/programs.md, which take minutes to install, for DRIVERS=1. node-postgres comes from npm where Node.js is not
+        # Debian's own; a JDK is too large to bring.
+        if [ -n "${DRIVERS:-}" ]; then
+            printf '%s\n' python3-psycopg2 python3-asyncpg alembic python3-django
+            command -v npm >/dev/null || echo node-pg
+            ! command -v javac >/dev/null || echo libpostgresql-jdbc-java
+        fi
         ;;
     check) printf '%s\n' "clang-format-$FORMAT_MAJOR" "clang-tidy-$FORMAT_MAJOR" \
         "clang-$FORMAT_MAJOR" "libclang-rt-$FORMAT_MAJOR-dev" ;;
@@ -278,7 +281,9 @@ stop_workspace() {
     # A second Ctrl-C must not leave the server running.
     trap '' INT TERM HUP
     trap - EXIT
-    stop_server
+    # Of scripts/counting.sh.
+    ! declare -F stop_progress >/dev/null || stop_progress
+    for data in "$workspace"/*; do stop_server; done
     cd /
     rm -rf "$workspace"
     exit "$status"
@@ -308,6 +313,16 @@ start_server() {
 stop_server() {
     [ -n "${data:-}" ] && [ -e "$data/data/postmaster.pid" ] || return 0
     (cd / && as_server_user "$bindir/pg_ctl" -D "$data/data" -m immediate -w -s stop) || true
+}
+
+# with_server NAME COMMAND...: runs a command, and a server for it alone. Transactions of another database of its server would change
+# which rows and pages VACUUM takes for dead, and which plans are made.
+with_server() {
+    local status=0
+    start_server "$1"
+    "${@:2}" || status=$?
+    stop_server
+    return "$status"
 }
 
 # ---- tests of the sources in $source, which are built there, with the extension that is installed ----

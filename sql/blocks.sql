@@ -15,7 +15,8 @@ RETURNS TABLE (block integer, bits bigint) LANGUAGE sql IMMUTABLE AS $$
     FROM blocks LEFT JOIN generate_series(0, 63) i ON i BETWEEN first AND first + length - 1
     GROUP BY b
 $$;
-SELECT count(DISTINCT radius) AS radii, count(*) AS rows, bool_and(d.bits = b.bits) AS equal
+SELECT count(DISTINCT radius) AS radii, count(*) AS rows,
+       min(format('%s, radius %s, block %s: %s instead of %s', fp, radius, block, b.bits, d.bits)) FILTER (WHERE b.bits IS DISTINCT FROM d.bits) AS wrong
 FROM generate_series(0, 64) radius, unnest(ARRAY[0, -1, hashint8extended(1, 1), hashint8extended(2, 1)]) fp,
      blocks_by_definition(fp, radius) d FULL JOIN LATERAL (SELECT * FROM simhash_blocks(fp, radius)) b USING (block);
 

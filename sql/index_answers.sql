@@ -159,3 +159,26 @@ ANALYZE few;
 EXPLAIN (COSTS OFF) SELECT * FROM few WHERE fp <~> 42 <= 3;
 DROP TABLE docs, grown, brief, spread, few;
 DROP FUNCTION compare;
+-- Integers of every width, of which a smaller one is extended by its sign, at both ends of their ranges: the rows that the index finds
+-- are the scan's.
+CREATE TABLE widths AS SELECT row_number() OVER () AS id, fp FROM (
+    SELECT value + step FROM unnest(ARRAY[-2147483648, -65536, -32768, -2, 0, 42, 32767, 65535, 2147483647, 4294967295]::bigint[]) value, generate_series(-1, 1) step
+    UNION SELECT unnest(ARRAY[-9223372036854775808, 9223372036854775807])) f (fp);
+CREATE INDEX widths_fp ON widths USING simhash (fp);
+CREATE FUNCTION by_width(by_index boolean) RETURNS TABLE (condition text, ids bigint[]) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('enable_seqscan', (NOT by_index)::text, true), set_config('enable_indexscan', by_index::text, true),
+        set_config('enable_bitmapscan', by_index::text, true);
+    FOR condition IN SELECT format(form, value || '::' || type)
+        FROM unnest(ARRAY['fp = %s', 'fp ~= %s', 'fp <~> %s <= 2', 'fp <@ hamming_ball(%s, 1)', 'fp <~> 7 <= %s']) form,
+            (VALUES ('smallint', '{-32768,-1,0,42,32767}'::bigint[]), ('integer', '{-2147483648,-32769,-1,0,42,65535,2147483647}'),
+                    ('bigint', '{-9223372036854775808,-2147483649,-1,0,42,4294967295,9223372036854775807}')) v (type, list), unnest(list) number,
+            LATERAL (SELECT quote_literal(number) AS value) q LOOP
+        EXECUTE 'SELECT array_agg(id ORDER BY id) FROM widths WHERE ' || condition INTO ids;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+SELECT count(*) AS conditions, count(s.ids) AS with_rows, min(format('%s: %s instead of %s', condition, i.ids, s.ids)) FILTER (WHERE i.ids IS DISTINCT FROM s.ids) AS wrong
+FROM by_width(true) i JOIN by_width(false) s USING (condition);
+DROP TABLE widths;
+DROP FUNCTION by_width;

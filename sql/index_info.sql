@@ -21,15 +21,15 @@ SELECT count(*) FROM simhash_index_info(NULL);
 CREATE TABLE parts (fp bigint) PARTITION BY RANGE (fp);
 CREATE INDEX parts_fp ON parts USING simhash (fp);
 SELECT * FROM simhash_index_info('parts_fp');
-CREATE ROLE regress_simhash_reader;
-GRANT SELECT ON docs TO regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+CREATE ROLE regress_index_info_reader;
+GRANT SELECT ON docs TO regress_index_info_reader;
+SET ROLE regress_index_info_reader;
 SELECT * FROM simhash_index_info('docs_fp');
 RESET ROLE;
 -- Members of pg_monitor may look at any index.
-GRANT pg_monitor TO regress_simhash_reader;
-REVOKE SELECT ON docs FROM regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+GRANT pg_monitor TO regress_index_info_reader;
+REVOKE SELECT ON docs FROM regress_index_info_reader;
+SET ROLE regress_index_info_reader;
 SELECT contents, radius, entries FROM simhash_index_info('docs_fp') WHERE contents = 'index';
 RESET ROLE;
 -- The radius is that of values: each lane of a document is a fingerprint by itself, and the distances of a code's lanes add up.
@@ -40,4 +40,4 @@ CREATE INDEX kinds_code ON kinds USING simhash (code);
 SELECT index, radius FROM unnest(ARRAY['kinds_body', 'kinds_near', 'kinds_code']::regclass[]) index, simhash_index_info(index)
 WHERE contents = 'index';
 DROP TABLE docs, parts, kinds;
-DROP ROLE regress_simhash_reader;
+DROP ROLE regress_index_info_reader;

@@ -273,12 +273,12 @@ SELECT plan('DELETE FROM crawl WHERE fp <~> word(9) <= 3');
 
 -- ==== Row-level security: leakproof conditions reach the index past the policies ====
 
-CREATE ROLE regress_simhash_reader;
+CREATE ROLE regress_index_plans_reader;
 ALTER TABLE documents ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_site ON documents FOR SELECT USING (site = current_setting('simhash_test.site')::int);
-GRANT SELECT ON documents, queries TO regress_simhash_reader;
+GRANT SELECT ON documents, queries TO regress_index_plans_reader;
 SET simhash_test.site = 1;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_index_plans_reader;
 SELECT shown(query)
 FROM unnest(ARRAY[
     'SELECT * FROM documents WHERE fp <~> word(-7) <= 3', 'SELECT * FROM documents WHERE fp ~= word(-7)',
@@ -287,15 +287,15 @@ FROM unnest(ARRAY[
 RESET ROLE;
 -- ... and a policy that is such a condition itself.
 CREATE POLICY own_neighbourhood ON documents AS RESTRICTIVE FOR SELECT USING (fp <~> word(-7) <= 3);
-SET ROLE regress_simhash_reader;
+SET ROLE regress_index_plans_reader;
 SELECT plan('SELECT * FROM documents');
 SELECT count(*) FROM documents;
 RESET ROLE;
 DROP POLICY own_site ON documents;
 DROP POLICY own_neighbourhood ON documents;
 ALTER TABLE documents DISABLE ROW LEVEL SECURITY;
-REVOKE ALL ON documents, queries FROM regress_simhash_reader;
-DROP ROLE regress_simhash_reader;
+REVOKE ALL ON documents, queries FROM regress_index_plans_reader;
+DROP ROLE regress_index_plans_reader;
 
 -- ==== Every radius and comparison, against distances computed apart from the condition ====
 

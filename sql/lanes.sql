@@ -68,11 +68,18 @@ SELECT radius, count(*) FILTER (WHERE method = 'scan') AS rows,
     count(*) - 4 * count(*) FILTER (WHERE method = 'scan') AS more_or_less,
     count(*) FILTER (WHERE method <> 'scan' AND NOT EXISTS (SELECT FROM answers s WHERE s.method = 'scan' AND (s.radius, s.n, s.id) = (a.radius, a.n, a.id))) AS wrong
 FROM answers a GROUP BY radius ORDER BY radius;
--- In order of distance within the radius, too.
-SELECT count(*) AS rows, bool_and(same) AS same FROM (
-    SELECT (SELECT array_agg(distance) FROM (SELECT c.code <~~> q.code AS distance FROM codes c WHERE c.code <~~> q.code <= 31 ORDER BY c.code <~~> q.code) d)
-        IS NOT DISTINCT FROM (SELECT array_agg(c.code <~~> q.code ORDER BY c.code <~~> q.code) FROM answers a JOIN codes c USING (id) WHERE a.n = q.n AND a.method = 'scan' AND a.radius = 31) AS same
-    FROM queries q) s;
+-- What is wrong first, if anything: the fewest rows tell most.
+SELECT method, radius, n, count(*) FILTER (WHERE method <> 'scan') AS rows, array_agg(id ORDER BY id) FILTER (WHERE is_missing) AS missing
+FROM (SELECT m.method, s.radius, s.n, s.id, true AS is_missing FROM answers s, (VALUES ('bitmap'), ('index'), ('little memory')) m (method)
+      WHERE s.method = 'scan' AND NOT EXISTS (SELECT FROM answers a WHERE (a.method, a.radius, a.n, a.id) = (m.method, s.radius, s.n, s.id))) d
+GROUP BY 1, 2, 3 ORDER BY count(*), 1, 2, 3 LIMIT 1;
+-- In order of distance within the radius, too: the first place at which a distance is another one.
+SELECT n, place, i.distance, s.distance AS expected
+FROM (SELECT n, c.distance, row_number() OVER (PARTITION BY n) AS place FROM queries q CROSS JOIN LATERAL
+          (SELECT codes.code <~~> q.code AS distance FROM codes WHERE codes.code <~~> q.code <= 31 ORDER BY codes.code <~~> q.code) c) i
+FULL JOIN (SELECT n, c.code <~~> q.code AS distance, row_number() OVER (PARTITION BY n ORDER BY c.code <~~> q.code) AS place
+           FROM answers a JOIN queries q USING (n) JOIN codes c USING (id) WHERE method = 'scan' AND radius = 31) s USING (n, place)
+WHERE i.distance IS DISTINCT FROM s.distance ORDER BY n, place LIMIT 1;
 
 -- A crowded lane is searched within fewer bits than its share, 7, so that most of the rows that are so near in it are not compared.
 CREATE FUNCTION compared(query text) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -81,12 +88,42 @@ BEGIN
     EXECUTE 'EXPLAIN (ANALYZE, TIMING off, FORMAT json) ' || query INTO plan;
     RETURN (plan -> 0 -> 'Plan' ->> 'Actual Rows')::numeric + coalesce((plan -> 0 -> 'Plan' ->> 'Rows Removed by Index Recheck')::bigint, 0);
 END $$;
-SELECT near > 2000 AS crowded, compared(format('SELECT FROM codes WHERE code <~~> %L::bit(256) <= 31', query)) < .75 * near AS few
+SELECT CASE WHEN near > 2000 THEN 'crowded' ELSE 'near: ' || near END AS lane, CASE WHEN compared < .75 * near THEN 'few' ELSE 'all: ' || compared END AS compared
 FROM (SELECT changed(random_code('center'), '{0,64,64,64}') AS query) q, LATERAL
-    (SELECT count(*) AS near FROM codes WHERE (bit_lanes(code))[1] <~> (bit_lanes(query))[1] <= 7) n;
+    (SELECT count(*) AS near FROM codes WHERE (bit_lanes(code))[1] <~> (bit_lanes(query))[1] <= 7) n,
+    LATERAL compared(format('SELECT FROM codes WHERE code <~~> %L::bit(256) <= 31', query)) compared;
 -- A scan that is ended early, and begun again with a radius that searches one lane.
 SELECT n, (SELECT count(*) FROM (SELECT FROM codes c WHERE c.code <~~> q.code <= CASE WHEN n % 2 = 1 THEN 31 ELSE 2 END LIMIT 3) l) AS found FROM queries q ORDER BY n LIMIT 6;
 RESET ALL;
 DROP TABLE codes, queries, answers;
 DROP PROCEDURE answer;
-DROP FUNCTION random_code, changed, compared;
+
+-- A crowded lane beside little memory: the search of the lane may be broken off because its matches are many, or because they outgrow
+-- work_mem, or both, after some of its rows were returned. Rows that are near in this lane alone are found all the same.
+CREATE TABLE crowd (id integer GENERATED ALWAYS AS IDENTITY, code bit(256));
+INSERT INTO crowd (code) SELECT random_code('r' || i) FROM generate_series(1, 40000) i;
+INSERT INTO crowd (code)
+SELECT ((random_code('center') # (random_code('d' || i) & random_code('e' || i) & random_code('f' || i))) & first_lane) | (random_code('k' || i) & ~first_lane)
+FROM generate_series(1, 10000) i, changed(repeat('0', 256)::bit(256), '{64,0,0,0}') first_lane;
+INSERT INTO crowd (code)
+SELECT changed(random_code('center'), ARRAY[near, near + 1 + i % 2, near + 1 + i % 3, near + 1], 7 * i) FROM generate_series(2, 9) near, generate_series(1, 128) i;
+CREATE INDEX crowd_code ON crowd USING simhash (code);
+VACUUM ANALYZE crowd;
+CREATE FUNCTION found(memory integer, radius integer) RETURNS integer[] LANGUAGE plpgsql AS $$
+DECLARE ids integer[];
+BEGIN
+    PERFORM set_config('work_mem', memory || 'kB', true);
+    EXECUTE format('SELECT array_agg(id ORDER BY id) FROM crowd WHERE code <~~> %L <= %s', random_code('center'), radius) INTO ids;
+    RETURN ids;
+END $$;
+SET enable_seqscan = off;
+CREATE TABLE distances AS SELECT id, hamming(code, random_code('center')) AS distance FROM crowd;
+SELECT memory, radius, cardinality(expected) AS rows, cardinality(found) AS found,
+    (SELECT array_agg(id) FROM (SELECT unnest(expected) EXCEPT SELECT unnest(found) ORDER BY 1 LIMIT 3) m (id)) AS first_missing
+FROM generate_series(28, 39) radius, LATERAL (SELECT array_agg(id ORDER BY id) AS expected FROM distances WHERE distance <= radius) e,
+    unnest(ARRAY[64, 80, 96, 112, 128, 160, 192, 256, 512]) memory, LATERAL (SELECT found(memory, radius)) f
+WHERE found IS DISTINCT FROM expected ORDER BY radius, memory LIMIT 5;
+SELECT radius, count(*) FROM distances, unnest(ARRAY[28, 31, 39]) radius WHERE distance <= radius GROUP BY radius ORDER BY radius;
+RESET enable_seqscan;
+DROP TABLE crowd, distances;
+DROP FUNCTION random_code, changed, compared, found;

@@ -259,8 +259,8 @@ SELECT * FROM near_duplicate_pairs('SELECT id, body FROM missing');
 SELECT * FROM near_duplicate_pairs('');
 SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''; SELECT 2, ''b''');
 SELECT * FROM near_duplicate_groups('DELETE FROM page RETURNING id, body');
-CREATE ROLE regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+CREATE ROLE regress_near_duplicate_tables_reader;
+SET ROLE regress_near_duplicate_tables_reader;
 SELECT * FROM near_duplicate_groups('SELECT id, body FROM page');
 RESET ROLE;
 
@@ -305,7 +305,7 @@ RESET work_mem;
 SELECT * FROM near_duplicate_pairs('page');
 SELECT count(*) > 0 AS some FROM near_duplicate_pairs('SELECT id, body FROM page');
 
-DROP ROLE regress_simhash_reader;
+DROP ROLE regress_near_duplicate_tables_reader;
 DROP TABLE page, made, pair, all_pairs, many, many_sets, alike, ids;
 DROP TYPE place_of_page;
 DROP DOMAIN number, document;

@@ -107,18 +107,18 @@ SELECT form, condition(form) FROM unnest(ARRAY[
     'WITH w AS MATERIALIZED (SELECT * FROM rewritten WHERE fp <~> 42 <= 3) SELECT * FROM w WHERE fp <~> 43 <= 3']) form;
 
 -- Row-level security; and a user who may not call what a condition would become.
-CREATE ROLE regress_simhash_reader;
-GRANT SELECT ON rewritten TO regress_simhash_reader;
+CREATE ROLE regress_rewriting_reader;
+GRANT SELECT ON rewritten TO regress_rewriting_reader;
 CREATE POLICY near ON rewritten USING (fp <~> 42 <= 3);
 ALTER TABLE rewritten ENABLE ROW LEVEL SECURITY;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_rewriting_reader;
 EXPLAIN (COSTS OFF) SELECT * FROM rewritten WHERE id = 1;
 RESET ROLE;
 ALTER TABLE rewritten DISABLE ROW LEVEL SECURITY;
 DROP POLICY near ON rewritten;
 CREATE INDEX rewritten_fp ON rewritten USING simhash (fp);
 REVOKE EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) FROM PUBLIC;
-SET ROLE regress_simhash_reader;
+SET ROLE regress_rewriting_reader;
 SET enable_seqscan = off; SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT fp FROM rewritten WHERE fp <~> 42 <= 3;
 SELECT fp FROM rewritten WHERE hamming_within(fp, 42, 3);
@@ -126,8 +126,8 @@ RESET enable_seqscan; RESET enable_bitmapscan;
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION hamming_within(bigint, bigint, bigint) TO PUBLIC;
 DROP INDEX rewritten_fp;
-REVOKE SELECT ON rewritten FROM regress_simhash_reader;
-DROP ROLE regress_simhash_reader;
+REVOKE SELECT ON rewritten FROM regress_rewriting_reader;
+DROP ROLE regress_rewriting_reader;
 
 -- A run of the planner inside another (a function evaluated while planning) does not disturb the outer one.
 CREATE FUNCTION planned_inside() RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$

@@ -83,6 +83,31 @@ FROM (SELECT answer(query, true) AS found, answer(query, false) AS expected
             FROM conditions, (VALUES (1), (20)) AS numbers (number),
                  LATERAL (VALUES (ARRAY['fp <~> 42']), (ARRAY['fp <~> 42', 'fp <~> 4711']), (ARRAY['tenant <~> 5', 'fp <~> 42']),
                                  (ARRAY['fp <~> 42', 'tenant <~> 5'])) AS orders (orders)) AS queries) AS answers;
+-- Each kind of condition on a column beside each kind on the other one, on tables with one index each, so that no other index answers:
+-- what a condition makes of a scope shows where the other column's value is given. The first query whose answer is not the scan's.
+CREATE TABLE one_scope AS SELECT * FROM docs WHERE id <= 2000;
+CREATE TABLE two_scopes AS TABLE one_scope;
+CREATE TABLE turned_scopes AS TABLE one_scope;
+CREATE INDEX ON one_scope USING simhash (fp, tenant);
+CREATE INDEX ON two_scopes USING simhash (fp, lang, tenant);
+CREATE INDEX ON turned_scopes USING simhash (fp, tenant, lang);
+VACUUM ANALYZE one_scope, two_scopes, turned_scopes;
+CREATE TABLE combined AS
+SELECT format('SELECT id FROM %s WHERE %s AND %s AND %s ORDER BY id', scoped, near, on_tenant, on_lang) AS query
+FROM (VALUES ('one_scope'), ('two_scopes'), ('turned_scopes')) scoped (scoped),
+    (VALUES ('true'), ('tenant = 1'), ('tenant = 8::smallint'), ('tenant = -1'), ('tenant IS NULL'), ('tenant IS NOT NULL'),
+            ('tenant = 1 AND tenant IS NOT NULL'), ('tenant = 1 AND tenant IS NULL'), ('tenant = NULL'), ('tenant = ANY (''{1,8,NULL}'')'),
+            ('tenant <@ hamming_ball(1, 1)'), ('tenant > 0')) t (on_tenant),
+    (VALUES ('true'), ('lang = ''de'''), ('lang = ''?'''), ('lang IS NULL'), ('lang IS NOT NULL'), ('lang = ''de'' AND lang IS NOT NULL'),
+            ('lang = NULL'), ('lang IN (''de'', ''en'')'), ('lang > ''d''')) l (on_lang),
+    (SELECT format('fp <~> %s <= %s', fp # 5, radius) FROM docs, (VALUES (3), (64)) r (radius) WHERE id = 3 OR id = 399 AND radius = 3
+     UNION ALL VALUES ('fp IS NULL')) n (near);
+CREATE TABLE combined_answers AS
+SELECT query, answer(query, false) AS expected, answer(query, true) AS found, answer(query, true, true) AS found_by_bitmap FROM combined;
+SELECT count(*) AS queries, count(*) FILTER (WHERE expected <> 'none') AS with_answers FROM combined_answers;
+SELECT query, left(expected, 60) AS expected, left(found, 60) AS found, left(found_by_bitmap, 60) AS found_by_bitmap FROM combined_answers
+WHERE found <> expected OR found_by_bitmap <> expected ORDER BY length(query), query LIMIT 3;
+DROP TABLE one_scope, two_scopes, turned_scopes, combined, combined_answers;
 -- Rows of all scopes that have no fingerprint are found together; and an array is a search for each of its elements. The planner
 -- knows how many rows are found.
 CREATE FUNCTION expected_rows(query text) RETURNS int LANGUAGE plpgsql AS $$

@@ -185,11 +185,11 @@ SELECT * FROM simhash_pairs('SELECT 1, writes(3)', 1);
 \set VERBOSITY default
 ROLLBACK;
 -- It is the caller's: of what another role may read.
-CREATE ROLE regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+CREATE ROLE regress_table_pairs_reader;
+SET ROLE regress_table_pairs_reader;
 SELECT * FROM simhash_pairs('SELECT id, fp FROM docs', 1);
 RESET ROLE;
-DROP ROLE regress_simhash_reader;
+DROP ROLE regress_table_pairs_reader;
 DROP VIEW distances_between;
 DROP TABLE written, docs, arrivals, lengths, wide, radii, distances, many, many_pairs, many_joined;
 DROP DOMAIN fingerprint, picture_hash;

@@ -60,9 +60,9 @@ CREATE INDEX letters_minhash ON letters USING simhash (minhash(body));
 CREATE INDEX letters_fp ON letters USING simhash (fp);
 ALTER TABLE letters ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own_site ON letters USING (site = 1);
-CREATE ROLE regress_simhash_reader;
-GRANT SELECT ON letters TO regress_simhash_reader;
-SET ROLE regress_simhash_reader;
+CREATE ROLE regress_text_conditions_reader;
+GRANT SELECT ON letters TO regress_text_conditions_reader;
+SET ROLE regress_text_conditions_reader;
 SET enable_seqscan = off;
 SELECT query, bool_or(line ~ 'letters_') AS by_index
 FROM unnest(ARRAY['body =~~ ''a letter''', 'near_duplicate(body, ''a letter'', 0.9)', 'minhash(body) <~> minhash(''a letter'') <= 9',
@@ -74,7 +74,7 @@ WHERE q.id = 99 AND l.fp <~> q.fp <= minhash_radius(0.8, 0.99) AND l.body =~~ q.
 RESET ROLE;
 RESET enable_seqscan;
 DROP TABLE letters;
-DROP ROLE regress_simhash_reader;
+DROP ROLE regress_text_conditions_reader;
 
 DROP TABLE documents, parts;
 DROP FUNCTION plan, expected;

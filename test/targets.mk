@@ -12,6 +12,9 @@
 #   make groups-check      groups of 200 000 rows against an insert loop under the constraint (ROWS=n)
 #   make sqlsmith          random statements by SQLsmith for half an hour, then a check (SECONDS=n, SEED=n)
 #   make valgrind          the SQL tests on a server under memcheck: 1.5 hours (REGRESS="ball splits": these)
+#   make assert-tests      all tests on a server with assertions, which it builds once (ten minutes) in /var/tmp: a nightly run, as
+#                          assertions make the tests take twice as long. ASSERT_PG_CONFIG= names a server that is there
+#   make assert-server     only builds that server; MUTANTS= that need assertions run with its PG_CONFIG
 #   make update-test       ALTER EXTENSION UPDATE to a version made for the test
 #   make old-snapshot      old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
 #   make kept-index        writes an index of the present format for tests of later versions (test/data/index_format_N)
@@ -42,7 +45,7 @@
 #   make release-check     what a release needs before it is tagged
 
 .PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak groups-check sqlsmith update-test kept-index \
-	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search document-groups \
+	old-snapshot valgrind mutants assert-tests assert-server fuzz arm64 s390x quality quality-of verified-pairs document-search document-groups \
 	passages-bench insert-or-find \
 	false-neighbours pictures bench plan-grid drawing format-check tidy dist release-check
 
@@ -117,6 +120,12 @@ old-snapshot:
 	PG_CONFIG=$(PG_CONFIG) test/old_snapshot.sh
 valgrind:
 	PG_CONFIG=$(PG_CONFIG) test/valgrind.sh
+# The script's own totals, and a failure wherever an assertion failed, also where the test went on.
+assert-tests:
+	PG_CONFIG=$$($(if $(ASSERT_PG_CONFIG),echo $(ASSERT_PG_CONFIG),test/assert_server.sh | tail -n 1)) && \
+		[ -x "$$PG_CONFIG" ] && export PG_CONFIG && scripts/test.sh
+assert-server:
+	test/assert_server.sh
 mutants:
 	PG_CONFIG=$(PG_CONFIG) test/mutants/run.sh $(MUTANTS)
 	$(if $(MACHINE),PG_CONFIG=$(PG_CONFIG) SEED=$(SEED) test/mutants/run.sh --machine $(MACHINE))

@@ -6,6 +6,10 @@
     mutate.py names machine SEED N     the names of N changes of an operator, drawn by the seed
     mutate.py hint NAME                the tests that are expected to notice it
     mutate.py reason NAME              why it changes nothing, where it is known to
+    mutate.py tests [FILE...]          the tests that hold these files of the source: those that are expected to
+                                       notice mistakes in them, and those of test/holds.txt; without a file
+                                       the list of all, which fails where a file has none
+    mutate.py needs NAME               `assertions` where only a server with assertions can notice it
     mutate.py apply NAME FOLDER        puts the mistake into the copy of the source in FOLDER
     mutate.py report RESULTS           run.sh's results as tables for docs/reliability.md
 
@@ -22,10 +26,12 @@ The lines with - stand once in the file, with those of + in their place. There m
 pairs, and another `in FILE` between them. Comments do not count, nor does where lines break.
 `found by` names the tests that run first: it saves time and promises nothing. Where a mistake turns
 out to change nothing that anybody could notice, a line `changes nothing: WHY` says so, and it is
-not run. `unnoticed: WHY` says why no test is known that notices it.
+not run. `unnoticed: WHY` says why no test is known that notices it. `needs assertions`: it is run
+only where the server was configured with --enable-cassert.
 
 A machine-made name is FILE:LINE:COLUMN:OPERATOR.
 """
+import fnmatch
 import pathlib
 import random
 import re
@@ -40,7 +46,8 @@ TOP = HERE.parent.parent
 class Planted:
     def __init__(self, name, theme):
         self.name, self.theme = name, theme
-        self.what, self.reason, self.unnoticed, self.hints, self.edits = [], "", "", [], []
+        self.what, self.reason, self.unnoticed, self.needs = [], "", "", ""
+        self.hints, self.edits = [], []
 
     def add_line(self, line):
         sign, text = line[:1], line[2:]
@@ -50,6 +57,8 @@ class Planted:
             self.hints += line[9:].replace(",", " ").split()
         elif line.startswith("changes nothing: "):
             self.reason = line[17:].strip()
+        elif line.startswith("needs "):
+            self.needs = line[6:].strip()
         elif line.startswith("unnoticed: "):
             self.unnoticed = line[11:].strip()
         elif sign == "-":
@@ -129,6 +138,56 @@ def misfits():
     return wrong
 
 
+# ---- which tests hold a file ----
+
+
+def held_by():
+    """Returns a function from a file of the source to its tests, those that are likeliest first."""
+    lines = [line.split() for line in (HERE.parent / "holds.txt").read_text().splitlines()
+             if line and not line.startswith("#")]
+    hints = {}
+    for mutant in planted().values():
+        for file, _, _ in mutant.edits:
+            if not mutant.reason:
+                hints.setdefault(file, []).extend(mutant.hints)
+
+    def tests_of(file):
+        # Headers are held by what holds the source file beside them.
+        beside = [file, str(pathlib.Path(file).with_suffix(".cpp"))]
+        found = sum((hints.get(name, []) for name in dict.fromkeys(beside)), [])
+        # The last line that matches is the most special one.
+        for pattern, *tests in reversed(lines):
+            if any(fnmatch.fnmatchcase(name, pattern) for name in beside):
+                found += tests
+        return list(dict.fromkeys(found))
+    return tests_of
+
+
+def print_tests(files):
+    tests_of = held_by()
+    if files:
+        print("\n".join(dict.fromkeys(test for file in files for test in tests_of(file))))
+        return
+    bare = 0
+    for path in sorted((TOP / "src").rglob("*.?pp")):
+        file = str(path.relative_to(TOP))
+        tests = tests_of(file)
+        bare += not tests
+        print(f"{file:<44} {' '.join(tests) or 'NONE'}")
+    sys.exit(1 if bare else 0)
+
+
+def missing_tests():
+    """Returns the tests that are named, in hints and in the list, and do not exist."""
+    named = {test for mutant in planted().values() for test in mutant.hints}
+    for line in (HERE.parent / "holds.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            named.update(line.split()[1:])
+    folders = {"sql": "sql/{}.sql", "isolation": "test/isolation/specs/{}.spec", "tap": "test/t/{}_*.pl"}
+    return sorted(test for test in named if test.split("/")[0] in folders and "/" in test and
+                  not list(TOP.glob(folders[test.split("/")[0]].format(test.split("/", 1)[1]))))
+
+
 # ---- machine-made ones ----
 
 MACHINE_FILES = ["src/index/**/*.?pp", "src/planner/*.?pp", "src/core/layout/*.?pp",
@@ -201,8 +260,8 @@ def report_themes(rows, mutants):
     """Counts by theme: results, and kinds of tests that noticed."""
     kinds = ["unit", "sql", "isolation", "tap"]
     cells("part of the source", "mistakes", "found", *("by " + kind for kind in kinds),
-          "not noticed", "change nothing")
-    print("|---" * (5 + len(kinds)) + "|")
+          "not noticed", "change nothing", "need assertions")
+    print("|---" * (6 + len(kinds)) + "|")
     for theme in list(dict.fromkeys(mutant.theme for mutant in mutants.values())) + ["all"]:
         chosen = [row for row in rows if theme in ("all", mutants[row[0]].theme)]
         if not chosen:
@@ -211,7 +270,8 @@ def report_themes(rows, mutants):
         by = [row[2].split("/")[0] for row in chosen if row[1] == "found"]
         cells(theme, len(chosen), result.count("found"), *(by.count(kind) for kind in kinds),
               result.count("survived"),
-              result.count("changes nothing") + result.count("same code"))
+              result.count("changes nothing") + result.count("same code"),
+              result.count("needs assertions"))
     print()
 
 
@@ -246,7 +306,12 @@ def main(arguments):
         wrong = misfits()
         for name, why in wrong:
             print(f"{name}: {why}")
+        for test in missing_tests():
+            wrong.append(test)
+            print(f"there is no test {test}")
         sys.exit(1 if wrong else 0)
+    elif command == "tests":
+        print_tests(rest)
     elif command == "names" and rest[0] == "planted":
         print("\n".join(planted()))
     elif command == "names":
@@ -257,6 +322,8 @@ def main(arguments):
             print(hint)
     elif command == "reason":
         print(planted()[rest[0]].reason if ":" not in rest[0] else "")
+    elif command == "needs":
+        print(planted()[rest[0]].needs if ":" not in rest[0] else "")
     elif command == "apply":
         name, folder = rest[0], pathlib.Path(rest[1])
         wrong = (apply_machine(name, folder) if ":" in name else

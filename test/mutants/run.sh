@@ -11,6 +11,8 @@
 # dearest: those that are named beside the mistake; unit, SQL, and isolation tests; TAP tests by the time that they took before. A
 # test that fails also on the code without a mistake ends the run.
 #
+# Mistakes that only a server with assertions sees are run where PG_CONFIG is one (make assert-server).
+#
 # Results go to build/mutants/results.tsv, one line for each mutant: name, result, test, seconds. A name that stands there is not
 # run again: remove the file for a run anew. mutate.py makes tables of it.
 set -euo pipefail
@@ -43,6 +45,8 @@ mkdir -p "$(dirname "$results")"
 touch "$results" "$times"
 
 find_pg_config
+has_assertions=false
+[[ $("$PG_CONFIG" --configure) != *--enable-cassert* ]] || has_assertions=true
 start_workspace mutants
 trap end_run EXIT
 source=$workspace/source
@@ -193,6 +197,7 @@ try_mutant() { # NAME
     log=$root/build/mutants/$(tr '/:' '__' <<<"$name" | tr -cd 'A-Za-z0-9_.-').log
     reason=$("$mutate" reason "$name")
     [ -z "$reason" ] || { record "$name" "changes nothing" "" 0; return; }
+    $has_assertions || [ "$("$mutate" needs "$name")" != assertions ] || { record "$name" "needs assertions" "" 0; return; }
     "$mutate" apply "$name" "$source" || die "$name cannot be applied"
     mapfile -t changed < <(changed_files)
     if ! build_library >"$log" 2>&1; then
