@@ -53,7 +53,7 @@ void Codes::begin(Form_pg_attribute column) {
     Oid type = getBaseType(column->atttypid);
     bool are_codes = type == BITOID || type == VARBITOID;
     if (type != INT8OID && !are_codes)
-        report_type(column);
+        report_type(column, Wanted::kValues);
     if (is_type_known_ && are_codes != are_codes_)
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
                 errmsg("queries must both return fingerprints, or both codes"));

@@ -21,7 +21,7 @@ void Documents::begin(Form_pg_attribute column) {
     if (is_text_)
         check_kind({kShingles, kShingleWidth});
     else if (!is_shingle_set(column->atttypid))
-        report_type(column);
+        report_type(column, Wanted::kDocuments);
     MemoryContext caller = MemoryContextSwitchTo(context_);
     workers_.emplace(word_bytes_, this);
     MemoryContextSwitchTo(caller);

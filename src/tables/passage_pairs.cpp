@@ -55,7 +55,7 @@ class PassagePairs final : public RowValues {
 
     void begin(Form_pg_attribute column) override {
         if (!IsBinaryCoercible(column->atttypid, TEXTOID))
-            report_type(column);
+            report_type(column, Wanted::kDocuments);
     }
 
     void add(RowNumber row, Datum document, bool is_null) override {

@@ -11,20 +11,15 @@ struct Destination {
     RowIds* ids;
     RowValues* values;
     MemoryContext row_context;
-    bool begun; // whether a statement has begun to send rows
 };
 
 Destination* of_server(DestReceiver* destination) {
     return reinterpret_cast<Destination*>(destination);
 }
 
-// The server calls this before the first row of each statement that returns rows.
+// The server calls this before the first row.
 void begin_rows(DestReceiver* destination, int, TupleDesc columns) {
     Destination* self = of_server(destination);
-    if (self->begun)
-        ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be one statement"),
-                errhint("Combine the statements with UNION ALL."));
-    self->begun = true;
     if (columns->natts != 2)
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
                 errmsg("query must return two columns, %s", self->values->columns),
@@ -53,6 +48,30 @@ bool receive_row(TupleTableSlot* row, DestReceiver* destination) {
 
 void do_nothing(DestReceiver*) {}
 
+// Raises an error unless the plan has one statement, which only reads. The server would say of
+// another that it "is not allowed in a non-volatile function", which ours are not.
+void check_statement(SPIPlanPtr plan, const char* example) {
+    List* statements = SPI_plan_get_plan_sources(plan);
+    if (list_length(statements) != 1)
+        ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be one statement"),
+                statements == NIL ? errhint("Write a query such as %s.", example)
+                                  : errhint("Combine the statements with UNION ALL."));
+    auto* statement = static_cast<CachedPlanSource*>(linitial(statements));
+    // Rules make none or several of a statement that writes.
+    bool is_one = list_length(statement->query_list) == 1;
+    auto* query = is_one ? linitial_node(Query, statement->query_list) : nullptr;
+    if (is_one && query->commandType == CMD_SELECT && !query->hasModifyingCTE &&
+        query->rowMarks == NIL)
+        return;
+    const char* name = is_one ? CreateCommandName(reinterpret_cast<Node*>(query))
+                              : GetCommandTagName(statement->commandTag);
+    ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+            errmsg("query must be a SELECT that changes and locks no rows"),
+            is_one && query->hasModifyingCTE ? errdetail("Its WITH clause changes rows.")
+                                             : errdetail("It is a statement %s.", name),
+            errhint("Write a query such as %s.", example));
+}
+
 // A single word may be a table's name, but is no query.
 const char* statement_of(const text* query, const char* example) {
     const char* statement = text_to_cstring(query);
@@ -65,6 +84,29 @@ const char* statement_of(const text* query, const char* example) {
     return statement;
 }
 
+// What to write in place of a second column %1$s of this type: a document, where there is one in
+// it, and a fingerprint or a code.
+constexpr struct {
+    Oid type;
+    const char *document, *value;
+} kInstead[] = {
+    {INT8OID, nullptr, "%1$s"},
+    {BITOID, nullptr, "%1$s"},
+    {VARBITOID, nullptr, "%1$s"},
+    {TEXTOID, "%1$s", "minhash(%1$s)"},
+    {VARCHAROID, "%1$s", "minhash(%1$s)"},
+    {BPCHAROID, "%1$s::text", "minhash(%1$s::text)"},
+    {NAMEOID, "%1$s::text", "minhash(%1$s::text)"},
+    {XMLOID, "%1$s::text", "minhash(%1$s::text)"},
+    {JSONOID, "%1$s->>'body'", "minhash(%1$s->>'body')"},
+    {JSONBOID, "%1$s->>'body'", "minhash(%1$s->>'body')"},
+    {TEXTARRAYOID, nullptr, "minhash_of(%1$s)"},
+    {INT8ARRAYOID, nullptr, "minhash_of(%1$s)"},
+    {TSVECTOROID, nullptr, "minhash(%1$s)"},
+    {NUMERICOID, nullptr, "simhash_from_unsigned(%1$s)"},
+    {BYTEAOID, nullptr, "code_from_hex(encode(%1$s, 'hex'))"},
+};
+
 } // namespace
 
 void read_rows(const text* query, RowIds* ids, RowValues* values) {
@@ -73,27 +115,47 @@ void read_rows(const text* query, RowIds* ids, RowValues* values) {
     Destination destination = {{receive_row, begin_rows, do_nothing, do_nothing, DestTuplestore},
                                ids,
                                values,
-                               row_context,
-                               false};
+                               row_context};
     SPIExecuteOptions options = {};
-    // Without a new snapshot for the query: it sees what the calling statement sees. It may not
-    // write. Functions that it calls may: were the transaction READ ONLY meanwhile, postgres_fdw
-    // would carry that to other servers, where it lasts.
+    // Without a new snapshot for the query: it sees what the calling statement sees. Functions that
+    // it calls may write: were the transaction READ ONLY meanwhile, postgres_fdw would carry that
+    // to other servers, where it lasts.
     options.read_only = true;
-    // A statement that returns no rows, such as SET, is an error.
-    options.must_return_tuples = true;
     // The rows come one by one. Without a receiver SPI would collect all of them in memory.
     options.dest = &destination.server;
     SPI_connect();
-    SPI_execute_extended(statement_of(query, values->example), &options);
+    SPIPlanPtr plan = SPI_prepare_cursor(statement_of(query, values->example), 0, nullptr,
+                                         CURSOR_OPT_PARALLEL_OK);
+    check_statement(plan, values->example);
+    SPI_execute_plan_extended(plan, &options);
     SPI_finish();
     MemoryContextDelete(row_context);
 }
 
-void RowValues::report_type(Form_pg_attribute column) const {
+void RowValues::report_type(Form_pg_attribute column, Wanted wanted) const {
+    // An expression has no name of its own.
+    const char* name = strcmp(NameStr(column->attname), "?column?") == 0
+                           ? "expression"
+                           : quote_identifier(NameStr(column->attname));
+    const char* hint = psprintf("Write a query such as %s.", example);
+    for (const auto& known : kInstead) {
+        if (known.type != getBaseType(column->atttypid))
+            continue;
+        if (wanted == Wanted::kValues)
+            hint = psprintf("Write %s in place of %s%s.", psprintf(known.value, name), name,
+                            known.document == nullptr
+                                ? ""
+                                : ", or compare documents by near_duplicate_pairs, "
+                                  "near_duplicate_groups or near_duplicate_join");
+        else if (known.document != nullptr)
+            hint = psprintf("Write %s in place of %s.", psprintf(known.document, name), name);
+        else
+            hint = psprintf("Compare %s by simhash_pairs, simhash_groups or simhash_join.",
+                            psprintf(known.value, name));
+    }
     ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("query must return %s", columns),
             errdetail("The second column is of type %s.", format_type_be(column->atttypid)),
-            errhint("Write a query such as %s.", example));
+            errhint("%s", hint));
 }
 
 // ---- ids ----
@@ -104,6 +166,7 @@ RowIds::RowIds(PagePool* pool, Oid type) : type_(type), ids_(pool), bytes_(pool)
 
 void RowIds::begin_query(Form_pg_attribute column) {
     Oid type = column->atttypid, base_type = getBaseType(type);
+    bool is_integer = base_type == INT2OID || base_type == INT4OID || base_type == INT8OID;
     conversion_ = Conversion::kNone;
     if (IsBinaryCoercible(type, type_))
         return;
@@ -116,9 +179,11 @@ void RowIds::begin_query(Form_pg_attribute column) {
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
                 errmsg("ids of the query are of type %s, not %s", format_type_be(type),
                        format_type_be(type_)),
-                errhint("Give all arguments, and name the type of the ids by the last one: "
-                        "id_type => NULL::%s.",
-                        format_type_be(type)));
+                is_integer
+                    ? errhint("Leave out the last argument, id_type: ids are integers without it.")
+                    : errhint("Give all arguments, and name the type of the ids by the last one: "
+                              "id_type => NULL::%s.",
+                              format_type_be(type)));
 }
 
 void RowIds::add(Datum id, bool is_null) {

@@ -56,11 +56,13 @@ class RowValues {
     const char *const columns, *const example;
 
   protected:
-    [[noreturn]] void report_type(Form_pg_attribute column) const;
+    enum class Wanted { kDocuments, kValues }; // fingerprints or codes
+    // Raises the error of a second column of another type, with what to write instead.
+    [[noreturn]] void report_type(Form_pg_attribute column, Wanted wanted) const;
 };
 
-// Runs the query, which may not write, though functions that it calls may. Adds its rows to the ids
-// and to the values.
+// Runs the query, which must be one SELECT that only reads, though functions that it calls may
+// write. Adds its rows to the ids and to the values.
 void read_rows(const text* query, RowIds* ids, RowValues* values);
 
 // The result of a function whose first arguments are queries, and of which `type` is that of the
