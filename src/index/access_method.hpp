@@ -96,12 +96,17 @@ enum Strategy : uint16 {
     kClose = 3,      // fp ~= bigint
     kDistance = 4,   // ORDER BY fp <~> bigint
     kAlike = 5,      // body =~~ text, code =~~ bit, body &~~ text
+    kDiffers = 6,    // author <> text: compared in rows, as kOverlaps is
+    kOverlaps = 7,   // sent && tsrange
     kNear = 100,     // + radius: fp ~|||= bigint
 };
 
 inline bool is_near_strategy(int strategy) {
     return kNear <= strategy && strategy <= kNear + kFingerprintBits;
 }
+
+// True for an operator of exclusion constraints that narrows no search: the server compares rows.
+inline bool compares_rows(int strategy) { return strategy == kDiffers || strategy == kOverlaps; }
 
 // Support functions of an operator class.
 enum SupportFunction : uint16 {

@@ -125,6 +125,15 @@ void check_lane_count(Relation index) {
                 errhint("Index a part of the values, such as their first 1024 bits."));
 }
 
+// True for a call of a function of this extension that makes a fingerprint.
+bool is_fingerprint(Relation index, const Node* expression) {
+    if (!IsA(expression, FuncExpr) || !values_are_lanes(exprType(expression)))
+        return false;
+    Oid function = reinterpret_cast<const FuncExpr*>(expression)->funcid;
+    Oid extension = getExtensionOfObject(AccessMethodRelationId, index->rd_rel->relam);
+    return getExtensionOfObject(ProcedureRelationId, function) == extension;
+}
+
 // True when the columns identify a row: the primary key has no others. Their numbers are as the
 // server writes them in such a set.
 bool identify_row(Relation heap, const Bitmapset* columns) {
@@ -172,9 +181,22 @@ void check_first_column(Relation index) {
 
 void warn_of_keys(Relation heap, Relation index, const IndexInfo* info) {
     Bitmapset *first = nullptr, *scope = nullptr;
+    ListCell* expression = list_head(info->ii_Expressions);
     for (int i = 0; i <= scope_columns(index); i++) {
         AttrNumber number = info->ii_IndexAttrNumbers[i];
-        // Of an expression we cannot tell.
+        if (number == 0) {
+            if (i > 0 && is_fingerprint(index, static_cast<Node*>(lfirst(expression))))
+                ereport(
+                    WARNING,
+                    errmsg("index \"%s\" searches within rows of equal %s",
+                           RelationGetRelationName(index), column_in_sql(index, i)),
+                    errdetail("The columns after the first are a scope."),
+                    errhint("Write an index for each fingerprint: USING simhash (%s), and USING "
+                            "simhash (%s).",
+                            column_in_sql(index, 0), column_in_sql(index, i)));
+            expression = lnext(info->ii_Expressions, expression);
+        }
+        // Of an expression, and of a system column, we cannot tell more.
         if (number <= 0)
             continue;
         Bitmapset** columns = i == 0 ? &first : &scope;
