@@ -1,6 +1,12 @@
 -- simhash 1.2 to 1.3. Each object here stands in simhash--1.3.sql, too; test/upgrade.sh compares the two ways.
 \echo Use "ALTER EXTENSION simhash UPDATE" to load this file. \quit
 
+CREATE FUNCTION code_from_hex(digits text, bits integer) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_code_from_hex'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION code_from_hex(text, integer) IS
+    'code of so many bits from as many hexadecimal digits as these fill';
+
 -- Operators of exclusion constraints that narrow no search (src/index/README.md, "Compared columns").
 ALTER OPERATOR FAMILY simhash_ops USING simhash ADD OPERATOR 6 <> (bigint, bigint);
 ALTER OPERATOR FAMILY text_ops USING simhash ADD OPERATOR 6 <> (text, text);

@@ -662,6 +662,12 @@ CREATE FUNCTION code_from_hex(digits text) RETURNS bit
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT simhash_text_support;
 COMMENT ON FUNCTION code_from_hex(text) IS 'code from hexadecimal digits, 4 bits of each';
 
+CREATE FUNCTION code_from_hex(digits text, bits integer) RETURNS bit
+    AS 'MODULE_PATHNAME', 'simhash_code_from_hex'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION code_from_hex(text, integer) IS
+    'code of so many bits from as many hexadecimal digits as these fill';
+
 CREATE FUNCTION simhash_to_unsigned(fp bigint) RETURNS numeric
     AS 'MODULE_PATHNAME', 'simhash_to_unsigned'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

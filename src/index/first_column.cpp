@@ -83,8 +83,8 @@ constexpr struct {
     {NUMERICOID, "For numbers from 0 to 2^64 - 1, write USING simhash "
                  "(simhash_from_unsigned(%1$s)), and simhash_from_unsigned(%1$s) in queries."},
     {BYTEAOID,
-     "For codes of n bits, write USING simhash ((code_from_hex(encode(%1$s, 'hex'))::bit(n))), and "
-     "code_from_hex(encode(%1$s, 'hex'))::bit(n) in queries."},
+     "For codes of n bits, write USING simhash ((code_from_hex(encode(%1$s, 'hex'), n)::bit(n))), "
+     "and code_from_hex(encode(%1$s, 'hex'), n)::bit(n) in queries."},
     {TSVECTOROID, "To index its words, write USING simhash (minhash(%1$s)), and minhash(%1$s) "
                   "in queries."},
     {XMLOID, "To index it as a document, write USING simhash ((%1$s::text)), and "
