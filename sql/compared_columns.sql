@@ -125,13 +125,13 @@ CREATE TABLE answers AS SELECT id, fp, usr, author, span FROM admitted('n.usr = 
 ALTER TABLE answers ADD CONSTRAINT answers_excl EXCLUDE USING simhash (fp WITH ~=, usr WITH =, author WITH <>);
 CREATE INDEX answers_fp ON answers USING simhash (fp);
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT id FROM answers WHERE fp <~> 42 <= 3 AND usr = 1 AND author <> 1;
+EXPLAIN (COSTS OFF) SELECT id FROM answers WHERE fp <~> 42 <= 3 AND usr = 1 AND author <> 1::bigint;
 DROP INDEX answers_fp;
 SET enable_sort = off;
-EXPLAIN (COSTS OFF) SELECT id FROM answers WHERE usr = 1 AND author <> -1 ORDER BY fp <~> 42 LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT id FROM answers WHERE usr = 1 AND -1::bigint <> author ORDER BY fp <~> 42 LIMIT 3;
 RESET enable_sort;
 -- A first column that is compared by <>, too.
-EXPLAIN (COSTS OFF) SELECT id FROM answers WHERE fp <> 42 AND usr = 1 AND author <> ALL ('{1,2}');
+EXPLAIN (COSTS OFF) SELECT id FROM answers WHERE fp <> 42::bigint AND usr = 1 AND author <> ANY ('{1,2}') AND 3::bigint <> author;
 RESET enable_seqscan;
 CREATE FUNCTION answer(query text, by_index boolean, bitmaps boolean DEFAULT false) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -146,9 +146,9 @@ SELECT count(*) AS queries, count(*) FILTER (WHERE expected <> 'none') AS with_a
 FROM (SELECT answer(query, true) AS found, answer(query, true, true) AS by_bitmap, answer(query, false) AS expected
       FROM (SELECT format('SELECT id FROM answers WHERE %s AND %s AND %s ORDER BY id', near, scope, compared) AS query
             FROM (SELECT fp FROM answers WHERE fp IS NOT NULL ORDER BY id LIMIT 8) asked,
-                 LATERAL (VALUES (format('fp <~> %s <= 3', fp # 5)), (format('fp <~> %s <= 12', fp)), ('fp IS NULL'), (format('fp <> %s', fp))) n (near),
+                 LATERAL (VALUES (format('fp <~> %s <= 3', fp # 5)), (format('fp <~> %s <= 12', fp)), ('fp IS NULL'), (format('fp <> %s::bigint', fp))) n (near),
                  (VALUES ('usr = 1'), ('usr = -2'), ('usr IS NULL'), ('usr <> 1'), ('true')) s (scope),
-                 (VALUES ('author = 1'), ('author <> 1'), ('author = -1::smallint'), ('author IS NULL'), ('author = NULL'), ('author <> NULL'), ('author <> ALL (''{0,1}'')'),
+                 (VALUES ('author = 1'), ('author <> 1'), ('author <> 1::bigint'), ('author = -1::smallint'), ('author IS NULL'), ('author = NULL'), ('author <> NULL'), ('author <> ALL (''{0,1}'')'),
                          ('author <> ANY (''{0,1}'')'), ('true')) c (compared)) queries) answers;
 SELECT count(*) FILTER (WHERE found <> expected) AS wrong_orders
 FROM (SELECT answer(query, true) AS found, answer(query, false) AS expected
