@@ -77,8 +77,9 @@ bool is_new_index(Relation index);
 void check_first_column(Relation index);
 
 // Warns of a new index that nobody searches: if its first column is the primary key, as in (id,
-// body), a bigint, whose type alone does not tell it from a fingerprint; and if its scope holds the
-// primary key, as in (body, id). `info` describes the index, which is being built.
+// body), a bigint, whose type alone does not tell it from a fingerprint; if its scope holds the
+// primary key, as in (body, id); and if its scope is a fingerprint, as in (minhash(body),
+// simhash(body)). `info` describes the index, which is being built.
 void warn_of_keys(Relation heap, Relation index, const IndexInfo* info);
 
 // ---- cost.cpp ----

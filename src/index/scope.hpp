@@ -53,8 +53,8 @@ KnownScope read_scope(Relation index, const Layout& layout, std::span<const Scan
 void check_scope(Relation index);
 
 // Warns where an exclusion constraint, which is being made, compares a column by an operator that
-// makes each insertion read the whole index, or that refuses only equal documents or codes. It is no
-// error, because a dump may restore one.
+// makes each insertion read the whole index, or that refuses only equal documents or codes. It is
+// no error, because a dump may restore one.
 void warn_of_exclusion(Relation index, const IndexInfo* info);
 
 } // namespace simhash
