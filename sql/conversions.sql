@@ -29,12 +29,26 @@ INSERT INTO photo VALUES (code_from_hex(repeat('0f', 33)));
 SELECT length(pdq), pdq <~~> code_from_hex(repeat('00', 32)) AS distance FROM photo;
 SELECT code_from_hex('');
 SELECT code_from_hex('0f0');
-SELECT code_from_hex('0x0f');
+SELECT code_from_hex('0X0f') AS after_prefix;
+SELECT code_from_hex('0x');
 SELECT code_from_hex('\x0f');
 SELECT code_from_hex('0f 1');
 SELECT code_from_hex('0é0');
 SELECT code_from_hex('é0');
 SELECT code_from_hex(repeat('0f', 100) || 'g0');
+-- As many bits as are given: a hash of 9 x 9 bits is printed as a number of 21 digits, whose first has one bit.
+SELECT bits, count(*) FILTER (WHERE code_from_hex(digits, bits) = code) AS same, count(DISTINCT code) AS different
+FROM (VALUES (1), (2), (3), (4), (5), (63), (64), (65), (81), (255), (256)) b (bits), generate_series(1, 40) i,
+     LATERAL (SELECT left((('x' || md5(i::text) || md5((-i)::text))::bit(256))::text, bits) AS ones) c,
+     LATERAL (SELECT ones::bit varying AS code, lpad(ones, (bits + 3) / 4 * 4, '0') AS padded) d,
+     LATERAL (SELECT string_agg(to_hex(substr(padded, n, 4)::bit(4)::integer), '' ORDER BY n) AS digits FROM generate_series(1, length(padded), 4) n) e
+GROUP BY bits ORDER BY bits;
+SELECT code_from_hex('1' || repeat('0', 20), 81) = '1' || repeat('0', 80)::bit(80) AS highest, code_from_hex('0f', NULL) IS NULL AS of_null;
+SELECT code_from_hex('2' || repeat('0', 20), 81);
+SELECT code_from_hex(repeat('0', 20), 81);
+SELECT code_from_hex(repeat('0', 22), 81);
+SELECT code_from_hex('0f', -1);
+SELECT code_from_hex('0f', 2147483647);
 \set VERBOSITY sqlstate
 SELECT code_from_hex('0g');
 \set VERBOSITY default

@@ -161,6 +161,12 @@ SELECT * FROM simhash_pairs('SELECT id, fp FROM missing', 1);
 SELECT * FROM simhash_pairs('', 1);
 SELECT * FROM simhash_pairs('SELECT 1, 1::bigint; SELECT 2, 2::bigint', 1);
 SELECT * FROM simhash_pairs('{1,3}', 1);
+-- What to write for a second column of another type.
+SELECT * FROM simhash_pairs('SELECT 1, ''a''::text AS body', 3);
+SELECT * FROM simhash_pairs('SELECT 1, ''{"body": "a"}''::jsonb AS j', 3);
+SELECT * FROM simhash_pairs('SELECT 1, ''{a,b}''::text[] AS words', 3);
+SELECT * FROM simhash_pairs('SELECT 1, 2 ^ 63::numeric', 3);
+SELECT * FROM simhash_pairs('SELECT 1, now()', 3);
 -- PostgreSQL 19 has other words for the rest.
 \set VERBOSITY terse
 SELECT * FROM simhash_pairs(ARRAY[1, 3]::bigint[], 1);

@@ -77,8 +77,9 @@ bool is_new_index(Relation index);
 void check_first_column(Relation index);
 
 // Warns of a new index that nobody searches: if its first column is the primary key, as in (id,
-// body), a bigint, whose type alone does not tell it from a fingerprint; and if its scope holds the
-// primary key, as in (body, id). `info` describes the index, which is being built.
+// body), a bigint, whose type alone does not tell it from a fingerprint; if its scope holds the
+// primary key, as in (body, id); and if its scope is a fingerprint, as in (minhash(body),
+// simhash(body)). `info` describes the index, which is being built.
 void warn_of_keys(Relation heap, Relation index, const IndexInfo* info);
 
 // ---- cost.cpp ----
@@ -96,12 +97,17 @@ enum Strategy : uint16 {
     kClose = 3,      // fp ~= bigint
     kDistance = 4,   // ORDER BY fp <~> bigint
     kAlike = 5,      // body =~~ text, code =~~ bit, body &~~ text
+    kDiffers = 6,    // author <> text: compared in rows, as kOverlaps is
+    kOverlaps = 7,   // sent && tsrange
     kNear = 100,     // + radius: fp ~|||= bigint
 };
 
 inline bool is_near_strategy(int strategy) {
     return kNear <= strategy && strategy <= kNear + kFingerprintBits;
 }
+
+// True for an operator of exclusion constraints that narrows no search: the server compares rows.
+inline bool compares_rows(int strategy) { return strategy == kDiffers || strategy == kOverlaps; }
 
 // Support functions of an operator class.
 enum SupportFunction : uint16 {

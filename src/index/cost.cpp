@@ -9,12 +9,14 @@
 #include "core/layout/lane_radii.hpp"
 #include "core/layout/probe_plan.hpp"
 #include "index/lanes.hpp"
+#include "index/scope.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/store/page.hpp"
 #include "server/expressions.hpp"
 #include "values/hamming_space.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace simhash {
@@ -51,7 +53,10 @@ struct Estimate {
     double pages;      // leaf pages that are read
 
     bool finds_all() const { return radius.bits >= lanes.bits; }
-    bool leaves_scope_open() const { return bms_num_members(scope_known) < index->nkeycolumns - 1; }
+    bool leaves_scope_open() const {
+        return bms_num_members(scope_known) + std::popcount(layout.compared_columns) <
+               index->nkeycolumns - 1;
+    }
     bool computes_lanes() const { return !values_are_lanes(index->opcintype[0]); }
 };
 
@@ -93,6 +98,12 @@ ValueRadius radius_of_operator(const Estimate& path, int strategy, Node* argumen
     return {LaneRule::kSum, radius_of_strategy(strategy)};
 }
 
+// Notes that the path gives a value of this column, if that is of the scope.
+void know_scope(Estimate* path, int column) {
+    if (!is_compared(path->layout, column))
+        path->scope_known = bms_add_member(path->scope_known, column);
+}
+
 // Adds an index condition: `column operator argument`, `column operator ANY (array)`, or IS NULL.
 void add_clause(Estimate* path, int column, RestrictInfo* info) {
     Node *clause = reinterpret_cast<Node*>(info->clause), *argument;
@@ -103,7 +114,7 @@ void add_clause(Estimate* path, int column, RestrictInfo* info) {
         if (column == 0)
             path->null_test = info;
         else
-            path->scope_known = bms_add_member(path->scope_known, column);
+            know_scope(path, column);
         return;
     }
     if (IsA(clause, OpExpr)) {
@@ -131,7 +142,7 @@ void add_clause(Estimate* path, int column, RestrictInfo* info) {
     } else if (strategy == kEqual &&
                OidIsValid(get_opfamily_proc(family, right, right, kHashScope))) {
         // read_scope() decides likewise when the scan begins.
-        path->scope_known = bms_add_member(path->scope_known, column);
+        know_scope(path, column);
     }
 }
 
@@ -167,6 +178,24 @@ bool asks_for_place(const RelOptInfo* table) {
                        table->relid, &columns);
     return bms_is_member(SelfItemPointerAttributeNumber - FirstLowInvalidHeapAttributeNumber,
                          columns);
+}
+
+// Takes conditions by <> and && out of the path. They are index conditions only because exclusion
+// constraints use these operators. They narrow no search, so they stay the server's filter.
+void leave_to_server(IndexPath* path) {
+    List* kept = NIL;
+    ListCell* cell;
+    foreach (cell, path->indexclauses) {
+        auto* clause = lfirst_node(IndexClause, cell);
+        auto* asked = linitial_node(RestrictInfo, clause->indexquals)->clause;
+        Oid op = IsA(asked, OpExpr)              ? reinterpret_cast<OpExpr*>(asked)->opno
+                 : IsA(asked, ScalarArrayOpExpr) ? reinterpret_cast<ScalarArrayOpExpr*>(asked)->opno
+                                                 : InvalidOid;
+        Oid family = path->indexinfo->opfamily[clause->indexcol];
+        if (!compares_rows(get_op_opfamily_strategy(op, family)))
+            kept = lappend(kept, clause);
+    }
+    path->indexclauses = kept;
 }
 
 void give_up_order(IndexPath* path) {
@@ -347,6 +376,7 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     estimate.leaf_pages = std::max(
         1.0, double(info->pages) / (estimate.layout.table_count * estimate.layout.lane_count));
     get_tablespace_page_costs(info->reltablespace, &estimate.random_page, nullptr);
+    leave_to_server(path);
     read_conditions(&estimate, path);
     give_up_other_order(path, estimate);
     estimate_rows(&estimate);

@@ -83,8 +83,8 @@ constexpr struct {
     {NUMERICOID, "For numbers from 0 to 2^64 - 1, write USING simhash "
                  "(simhash_from_unsigned(%1$s)), and simhash_from_unsigned(%1$s) in queries."},
     {BYTEAOID,
-     "For codes of n bits, write USING simhash ((code_from_hex(encode(%1$s, 'hex'))::bit(n))), and "
-     "code_from_hex(encode(%1$s, 'hex'))::bit(n) in queries."},
+     "For codes of n bits, write USING simhash ((code_from_hex(encode(%1$s, 'hex'), n)::bit(n))), "
+     "and code_from_hex(encode(%1$s, 'hex'), n)::bit(n) in queries."},
     {TSVECTOROID, "To index its words, write USING simhash (minhash(%1$s)), and minhash(%1$s) "
                   "in queries."},
     {XMLOID, "To index it as a document, write USING simhash ((%1$s::text)), and "
@@ -123,6 +123,15 @@ void check_lane_count(Relation index) {
                        kMaxLanes * kFingerprintBits),
                 errdetail("Column \"%s\" is of type %s.", NameStr(column->attname), type),
                 errhint("Index a part of the values, such as their first 1024 bits."));
+}
+
+// True for a call of a function of this extension that makes a fingerprint.
+bool is_fingerprint(Relation index, const Node* expression) {
+    if (!IsA(expression, FuncExpr) || !values_are_lanes(exprType(expression)))
+        return false;
+    Oid function = reinterpret_cast<const FuncExpr*>(expression)->funcid;
+    Oid extension = getExtensionOfObject(AccessMethodRelationId, index->rd_rel->relam);
+    return getExtensionOfObject(ProcedureRelationId, function) == extension;
 }
 
 // True when the columns identify a row: the primary key has no others. Their numbers are as the
@@ -172,9 +181,22 @@ void check_first_column(Relation index) {
 
 void warn_of_keys(Relation heap, Relation index, const IndexInfo* info) {
     Bitmapset *first = nullptr, *scope = nullptr;
+    ListCell* expression = list_head(info->ii_Expressions);
     for (int i = 0; i <= scope_columns(index); i++) {
         AttrNumber number = info->ii_IndexAttrNumbers[i];
-        // Of an expression we cannot tell.
+        if (number == 0) {
+            if (i > 0 && is_fingerprint(index, static_cast<Node*>(lfirst(expression))))
+                ereport(
+                    WARNING,
+                    errmsg("index \"%s\" searches within rows of equal %s",
+                           RelationGetRelationName(index), column_in_sql(index, i)),
+                    errdetail("The columns after the first are a scope."),
+                    errhint("Write an index for each fingerprint: USING simhash (%s), and USING "
+                            "simhash (%s).",
+                            column_in_sql(index, 0), column_in_sql(index, i)));
+            expression = lnext(info->ii_Expressions, expression);
+        }
+        // Of an expression, and of a system column, we cannot tell more.
         if (number <= 0)
             continue;
         Bitmapset** columns = i == 0 ? &first : &scope;

@@ -62,6 +62,9 @@ bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
         return is_first && !is_search && has_same_types;
     case kAlike:
         return kind == ClassKind::kLanes && is_search && has_same_types;
+    case kDiffers:
+    case kOverlaps:
+        return is_search && has_same_types;
     default:
         return false;
     }

@@ -55,8 +55,21 @@ FmgrInfo* hash_function(Relation index, int column, Oid type, FmgrInfo* other) {
 
 } // namespace
 
-bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull,
-                         LaneList* fingerprints) {
+uint32_t compared_columns(Relation index) {
+    uint32_t columns = 0;
+    if (!index->rd_index->indisexclusion)
+        return columns;
+    static_assert(INDEX_MAX_KEYS <= 32);
+    Oid *operators, *functions;
+    uint16* strategies;
+    RelationGetExclusionInfo(index, &operators, &functions, &strategies);
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+        columns |= uint32_t{compares_rows(strategies[i])} << i;
+    return columns;
+}
+
+bool stored_fingerprints(Relation index, const Layout& layout, const Datum* values,
+                         const bool* isnull, LaneList* fingerprints) {
     // NULL has no scope here: all such rows are in the null table.
     if (isnull[0])
         return false;
@@ -69,20 +82,24 @@ bool stored_fingerprints(Relation index, const Datum* values, const bool* isnull
     if (lanes_of_value(index, values[0], fingerprints) != ValueLanes::kFound)
         return false;
     uint64_t hash = 0;
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
+    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
+        if (is_compared(layout, i))
+            continue;
         hash = isnull[i] ? add_null(hash)
                          : add_value(hash, index_getprocinfo(index, AttrNumber(i + 1), kHashScope),
                                      index->rd_indcollation[i], values[i]);
+    }
     fingerprints->store(hash);
     return true;
 }
 
-KnownScope read_scope(Relation index, std::span<const ScanKeyData> keys) {
+KnownScope read_scope(Relation index, const Layout& layout, std::span<const ScanKeyData> keys) {
     // A hash function may copy a value that is passed by reference.
     CallMemory memory;
     KnownScope scope;
     for (int i = kFirstScopeColumn; i <= scope_columns(index); i++) {
-        bool known = false;
+        // A compared column is no part of the scope.
+        bool known = is_compared(layout, i);
         // The first condition that tells the value is enough. The server rechecks all of them.
         for (const ScanKeyData& key : keys) {
             if (known || key.sk_attno != i + 1)
@@ -136,16 +153,31 @@ void check_scope(Relation index) {
 void warn_of_exclusion(Relation index, const IndexInfo* info) {
     if (info->ii_ExclusionOps == nullptr)
         return;
-    for (int i = kFirstScopeColumn; i <= scope_columns(index); i++)
-        if (info->ii_ExclusionStrats[i] != kEqual)
+    auto column = [&](int i) {
+        return NameStr(TupleDescAttr(RelationGetDescr(index), i)->attname);
+    };
+    for (int i = 0; i <= scope_columns(index); i++) {
+        uint16 strategy = info->ii_ExclusionStrats[i];
+        bool narrows =
+            i == 0 ? !compares_rows(strategy) : strategy == kEqual || compares_rows(strategy);
+        if (!narrows)
             ereport(
                 WARNING,
                 errmsg("exclusion constraint \"%s\" reads the whole index at each insertion",
                        RelationGetRelationName(index)),
-                errdetail("Column \"%s\" is compared by %s.",
-                          NameStr(TupleDescAttr(RelationGetDescr(index), i)->attname),
+                errdetail("Column \"%s\" is compared by %s.", column(i),
                           format_operator(info->ii_ExclusionOps[i])),
                 errhint("Write the column that is searched first, and after it a scope WITH =."));
+    }
+    Oid type = index->rd_opcintype[0];
+    Oid alike = get_opfamily_member(index->rd_opfamily[0], type, type, kAlike);
+    if (info->ii_ExclusionStrats[0] == kEqual && OidIsValid(alike))
+        ereport(WARNING,
+                errmsg("exclusion constraint \"%s\" refuses equal values only",
+                       RelationGetRelationName(index)),
+                errdetail("Column \"%s\" is compared by %s.", column(0),
+                          format_operator(info->ii_ExclusionOps[0])),
+                errhint("To refuse near ones, too, write WITH %s.", get_opname(alike)));
 }
 
 } // namespace simhash

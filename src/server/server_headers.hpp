@@ -27,6 +27,7 @@ extern "C" {
 #include "access/xact.h"
 #include "access/xloginsert.h"
 #include "access/xlogrecovery.h"
+#include "catalog/dependency.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_am.h"

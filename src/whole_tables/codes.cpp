@@ -50,11 +50,11 @@ void NearFilter::find_near() {
             .search({first_, batch_}, false);
 }
 
-void Codes::begin(Oid column_type) {
-    Oid type = getBaseType(column_type);
+void Codes::begin(const Column& column) {
+    Oid type = getBaseType(column.type);
     bool are_codes = type == BITOID || type == VARBITOID;
     if (type != INT8OID && !are_codes)
-        report_type(column_type);
+        report_type(column, Wanted::kValues);
     if (is_type_known_ && are_codes != are_codes_)
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
                 errmsg("queries must both return fingerprints, or both codes"));

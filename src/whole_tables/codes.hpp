@@ -77,7 +77,7 @@ class Codes final : public SearchedValues {
                          "SELECT id, fp FROM docs"),
           radius_(radius), codes_(pool), part_bytes_(pool->memory_bytes() / 8) {}
 
-    void begin(Oid type) override;
+    void begin(const Column& column) override;
     void add(RowNumber row, Datum value, bool is_null) override;
 
     int lanes() const override { return std::max(lane_count_of_bits(bits_), 1); }

@@ -26,13 +26,13 @@ Documents::Documents(PagePool* pool, double similarity, size_t sort_bytes, size_
 
 // ---- the first pass ----
 
-void Documents::begin(Oid type) {
-    if (IsBinaryCoercible(type, TEXTOID))
+void Documents::begin(const Column& column) {
+    if (IsBinaryCoercible(column.type, TEXTOID))
         passes_ = &kDocumentPasses;
-    else if (is_shingle_set(type))
+    else if (is_shingle_set(column.type))
         passes_ = &kSetPasses;
     else
-        report_type(type);
+        report_type(column, Wanted::kDocuments);
 }
 
 // All documents have shingles of one kind.

@@ -24,7 +24,7 @@ class Documents final : public SearchedValues {
     // of a query. candidate_bytes: memory for candidates
     Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t candidate_bytes);
 
-    void begin(Oid type) override;
+    void begin(const Column& column) override;
     const PassFunctions* passes() const override { return passes_; }
     bytea* pass_arguments() override { return contents_.pass_arguments(); }
     void add(RowNumber row, Datum digest, bool is_null) override;

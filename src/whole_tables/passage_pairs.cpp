@@ -31,9 +31,9 @@ class PassagePairs final : public RowValues {
           candidates_(memory / 4), group_(most_documents * 2 * sizeof(uint64_t)),
           words_of_a_(server_memory()), words_of_b_(server_memory()) {}
 
-    void begin(Oid type) override {
-        if (!IsBinaryCoercible(type, TEXTOID))
-            report_type(type);
+    void begin(const Column& column) override {
+        if (!IsBinaryCoercible(column.type, TEXTOID))
+            report_type(column, Wanted::kDocuments);
     }
     const PassFunctions* passes() const override { return &kPassagePasses; }
     bytea* pass_arguments() override { return contents_.pass_arguments(); }

@@ -10,6 +10,7 @@ RowIds::RowIds(PagePool* pool, Oid type) : type_(type), ids_(pool), bytes_(pool)
 
 void RowIds::begin_query(Oid type) {
     Oid base_type = getBaseType(type);
+    bool is_integer = base_type == INT2OID || base_type == INT4OID || base_type == INT8OID;
     conversion_ = Conversion::kNone;
     if (IsBinaryCoercible(type, type_))
         return;
@@ -22,9 +23,11 @@ void RowIds::begin_query(Oid type) {
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
                 errmsg("ids of the query are of type %s, not %s", format_type_be(type),
                        format_type_be(type_)),
-                errhint("Give all arguments, and name the type of the ids by the last one: "
-                        "id_type => NULL::%s.",
-                        format_type_be(type)));
+                is_integer
+                    ? errhint("Leave out the last argument, id_type: ids are integers without it.")
+                    : errhint("Give all arguments, and name the type of the ids by the last one: "
+                              "id_type => NULL::%s.",
+                              format_type_be(type)));
 }
 
 void RowIds::add(Datum id, bool is_null) {

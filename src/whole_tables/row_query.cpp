@@ -6,97 +6,17 @@
 namespace simhash {
 namespace {
 
-// A single word may be a table's name, but is no query.
-void check_statement(const char* statement, const char* example) {
-    bool is_name = strpbrk(statement, " \t\r\n(") == nullptr &&
-                   (isalpha(uint8(*statement)) || *statement == '_' || *statement == '"');
-    if (is_name)
-        ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR),
-                errmsg("query must be a statement, not a name"),
-                errhint("Write a query such as %s.", example));
-}
-
-// The statement, parsed and rewritten, if it may run twice: one SELECT without a side effect. Null
-// else, and where it is wrong: whoever runs it raises the error.
-Query* repeatable_query(const char* statement) {
-    List* statements = pg_parse_query(statement);
-    if (list_length(statements) != 1)
-        return nullptr;
-    auto* parsed = linitial_node(RawStmt, statements);
-    if (!IsA(parsed->stmt, SelectStmt))
-        return nullptr;
-    List* queries = pg_analyze_and_rewrite_fixedparams(parsed, statement, nullptr, 0, nullptr);
-    auto* query = linitial_node(Query, queries);
-    // SELECT INTO has become a utility statement.
-    bool is_repeatable = query->commandType == CMD_SELECT && !query->hasModifyingCTE &&
-                         query->rowMarks == NIL &&
-                         !contain_volatile_functions(reinterpret_cast<Node*>(query));
-    return is_repeatable ? query : nullptr;
-}
-
-// The server's macro needs typeof.
-Query* copied(const Query* query) { return static_cast<Query*>(copyObjectImpl(query)); }
-
-// The entries of the target list that become columns.
-int column_count(const Query* query) {
-    int count = 0;
-    ListCell* cell;
-    foreach (cell, query->targetList)
-        count += !lfirst_node(TargetEntry, cell)->resjunk;
-    return count;
-}
-
-TargetEntry* column(const Query* query, int number) {
-    return static_cast<TargetEntry*>(list_nth(query->targetList, number));
-}
-
-// Whether the value decides about rows or their order: then it stays, and a subquery gives it.
-bool decides(const Query* query) {
-    return query->setOperations != nullptr || query->distinctClause != NIL ||
-           query->groupingSets != NIL || column(query, 1)->ressortgroupref != 0;
-}
-
-// SELECT id, value FROM (the query).
-Query* with_subquery(Query* query) {
-    auto* outer = makeNode(Query);
-    auto* entry = makeNode(RangeTblEntry);
-    auto* reference = makeNode(RangeTblRef);
-    entry->rtekind = RTE_SUBQUERY;
-    entry->subquery = query;
-    entry->eref = makeAlias("query", NIL);
-    entry->inFromCl = true;
-    for (AttrNumber i = 1; i <= 2; i++) {
-        const TargetEntry* inner = column(query, i - 1);
-        Node* expression = reinterpret_cast<Node*>(inner->expr);
-        char* name = inner->resname == nullptr ? pstrdup("?column?") : inner->resname;
-        Var* variable = makeVar(1, i, exprType(expression), exprTypmod(expression),
-                                exprCollation(expression), 0);
-        entry->eref->colnames = lappend(entry->eref->colnames, makeString(name));
-        outer->targetList = lappend(
-            outer->targetList, makeTargetEntry(reinterpret_cast<Expr*>(variable), i, name, false));
-    }
-    reference->rtindex = 1;
-    outer->commandType = CMD_SELECT;
-    outer->canSetTag = true;
-    outer->rtable = list_make1(entry);
-    outer->jointree = makeFromExpr(list_make1(reference), nullptr);
-    return outer;
-}
-
-Oid type_of(const TargetEntry* entry) {
-    return exprType(reinterpret_cast<const Node*>(entry->expr));
-}
-
 // While this lasts, errors say in which statement they came up, as SPI's do. An error goes past
 // this object: the server restores the callbacks then.
 class InErrors {
   public:
     explicit InErrors(const char* statement)
         : callback_{error_context_stack, add, const_cast<char*>(statement)} {
-        error_context_stack = &callback_;
+        begin();
     }
     InErrors(const InErrors&) = delete;
     ~InErrors() { end(); }
+    void begin() { error_context_stack = &callback_; }
     void end() { error_context_stack = callback_.previous; }
 
   private:
@@ -115,12 +35,148 @@ class InErrors {
     ErrorContextCallback callback_;
 };
 
+// The statement, parsed and rewritten. Raises an error where it is not one SELECT that only reads.
+Query* parsed_query(const char* statement, const char* example) {
+    // A single word may be a table's name, but is no query.
+    bool is_name = strpbrk(statement, " \t\r\n(") == nullptr &&
+                   (isalpha(uint8(*statement)) || *statement == '_' || *statement == '"');
+    if (is_name)
+        ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR),
+                errmsg("query must be a statement, not a name"),
+                errhint("Write a query such as %s.", example));
+    InErrors in_errors(statement);
+    List* statements = pg_parse_query(statement);
+    in_errors.end();
+    if (list_length(statements) != 1)
+        ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be one statement"),
+                statements == NIL ? errhint("Write a query such as %s.", example)
+                                  : errhint("Combine the statements with UNION ALL."));
+    auto* parsed = linitial_node(RawStmt, statements);
+    const char* command = CreateCommandName(parsed->stmt);
+    bool changes_in_with = false;
+    if (IsA(parsed->stmt, SelectStmt)) {
+        in_errors.begin();
+        List* queries = pg_analyze_and_rewrite_fixedparams(parsed, statement, nullptr, 0, nullptr);
+        in_errors.end();
+        // SELECT INTO is a utility statement now.
+        auto* query = linitial_node(Query, queries);
+        changes_in_with = query->hasModifyingCTE;
+        if (query->commandType == CMD_SELECT && !changes_in_with && query->rowMarks == NIL)
+            return query;
+        command = CreateCommandName(reinterpret_cast<Node*>(query));
+    }
+    ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+            errmsg("query must be a SELECT that changes and locks no rows"),
+            changes_in_with ? errdetail("Its WITH clause changes rows.")
+                            : errdetail("It is a statement %s.", command),
+            errhint("Write a query such as %s.", example));
+}
+
+// The server's macro needs typeof.
+Query* copied(const Query* query) { return static_cast<Query*>(copyObjectImpl(query)); }
+
+Oid type_of(const TargetEntry* entry) {
+    return exprType(reinterpret_cast<const Node*>(entry->expr));
+}
+
+const char* name_of(const TargetEntry* entry) {
+    return entry->resname == nullptr ? "?column?" : entry->resname;
+}
+
+// The entries of the target list that become columns.
+int column_count(const Query* query) {
+    int count = 0;
+    ListCell* cell;
+    foreach (cell, query->targetList)
+        count += !lfirst_node(TargetEntry, cell)->resjunk;
+    return count;
+}
+
+TargetEntry* entry(const Query* query, int number) {
+    return static_cast<TargetEntry*>(list_nth(query->targetList, number));
+}
+
+// What to write in place of a second column %1$s of this type: a document, where there is one in
+// it, and a fingerprint or a code.
+constexpr struct {
+    Oid type;
+    const char *document, *value;
+} kInstead[] = {
+    {INT8OID, nullptr, "%1$s"},
+    {BITOID, nullptr, "%1$s"},
+    {VARBITOID, nullptr, "%1$s"},
+    {TEXTOID, "%1$s", "minhash(%1$s)"},
+    {VARCHAROID, "%1$s", "minhash(%1$s)"},
+    {BPCHAROID, "%1$s::text", "minhash(%1$s::text)"},
+    {NAMEOID, "%1$s::text", "minhash(%1$s::text)"},
+    {XMLOID, "%1$s::text", "minhash(%1$s::text)"},
+    {JSONOID, "%1$s->>'body'", "minhash(%1$s->>'body')"},
+    {JSONBOID, "%1$s->>'body'", "minhash(%1$s->>'body')"},
+    {TEXTARRAYOID, nullptr, "minhash_of(%1$s)"},
+    {INT8ARRAYOID, nullptr, "minhash_of(%1$s)"},
+    {TSVECTOROID, nullptr, "minhash(%1$s)"},
+    {NUMERICOID, nullptr, "simhash_from_unsigned(%1$s)"},
+    {BYTEAOID, nullptr, "code_from_hex(encode(%1$s, 'hex'))"},
+};
+
+// Whether the value decides about rows or their order: then it stays, and a subquery gives it.
+bool decides(const Query* query) {
+    return query->setOperations != nullptr || query->distinctClause != NIL ||
+           query->groupingSets != NIL || entry(query, 1)->ressortgroupref != 0;
+}
+
+// SELECT id, value FROM (the query).
+Query* with_subquery(Query* query) {
+    auto* outer = makeNode(Query);
+    auto* table = makeNode(RangeTblEntry);
+    auto* reference = makeNode(RangeTblRef);
+    table->rtekind = RTE_SUBQUERY;
+    table->subquery = query;
+    table->eref = makeAlias("query", NIL);
+    table->inFromCl = true;
+    for (AttrNumber i = 1; i <= 2; i++) {
+        const TargetEntry* inner = entry(query, i - 1);
+        Node* expression = reinterpret_cast<Node*>(inner->expr);
+        char* name = pstrdup(name_of(inner));
+        Var* variable = makeVar(1, i, exprType(expression), exprTypmod(expression),
+                                exprCollation(expression), 0);
+        table->eref->colnames = lappend(table->eref->colnames, makeString(name));
+        outer->targetList = lappend(
+            outer->targetList, makeTargetEntry(reinterpret_cast<Expr*>(variable), i, name, false));
+    }
+    reference->rtindex = 1;
+    outer->commandType = CMD_SELECT;
+    outer->canSetTag = true;
+    outer->rtable = list_make1(table);
+    outer->jointree = makeFromExpr(list_make1(reference), nullptr);
+    return outer;
+}
+
 } // namespace
 
-void RowValues::report_type(Oid type) const {
+void RowValues::report_type(const Column& column, Wanted wanted) const {
+    // An expression has no name of its own.
+    const char* name =
+        strcmp(column.name, "?column?") == 0 ? "expression" : quote_identifier(column.name);
+    const char* hint = psprintf("Write a query such as %s.", example);
+    for (const auto& known : kInstead) {
+        if (known.type != getBaseType(column.type))
+            continue;
+        if (wanted == Wanted::kValues)
+            hint = psprintf("Write %s in place of %s%s.", psprintf(known.value, name), name,
+                            known.document == nullptr
+                                ? ""
+                                : ", or compare documents by near_duplicate_pairs, "
+                                  "near_duplicate_groups or near_duplicate_join");
+        else if (known.document != nullptr)
+            hint = psprintf("Write %s in place of %s.", psprintf(known.document, name), name);
+        else
+            hint = psprintf("Compare %s by simhash_pairs, simhash_groups or simhash_join.",
+                            psprintf(known.value, name));
+    }
     ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("query must return %s", columns),
-            errdetail("The second column is of type %s.", format_type_be(type)),
-            errhint("Write a query such as %s.", example));
+            errdetail("The second column is of type %s.", format_type_be(column.type)),
+            errhint("%s", hint));
 }
 
 // The receiver to which the server sends rows. The server knows a DestReceiver only, so that is the
@@ -128,12 +184,11 @@ void RowValues::report_type(Oid type) const {
 struct RowQuery::Receiver {
     DestReceiver server;
     RowQuery* query;
-    bool begun; // whether a statement has begun to send rows
 
     explicit Receiver(RowQuery* query)
-        : server{take_slot, begin_statement, [](DestReceiver*) {}, [](DestReceiver*) {},
-                 DestTuplestore},
-          query(query), begun(false) {}
+        : server{take_slot, [](DestReceiver*, int, TupleDesc) {}, [](DestReceiver*) {},
+                 [](DestReceiver*) {}, DestTuplestore},
+          query(query) {}
 };
 
 void RowQuery::read(RowIds* ids, RowValues* values) {
@@ -141,30 +196,28 @@ void RowQuery::read(RowIds* ids, RowValues* values) {
     values_ = values;
     arguments_ = values->pass_arguments();
     row_context_ = AllocSetContextCreate(context_, "simhash row", ALLOCSET_DEFAULT_SIZES);
-    check_statement(statement_, values->example);
-    if (keep_)
-        return run_once();
+    query_ = parsed_query(statement_, values->example);
     InErrors in_errors(statement_);
-    query_ = repeatable_query(statement_);
-    if (query_ == nullptr) {
-        in_errors.end();
-        return run_once();
-    }
-    int columns = column_count(query_);
-    begin(columns, columns > 0 ? type_of(column(query_, 0)) : InvalidOid,
-          columns > 1 ? type_of(column(query_, 1)) : InvalidOid);
-    run(values->passes() == nullptr ? query_ : with(values->passes()->digest));
+    begin();
+    const PassFunctions* passes = values->passes();
+    if (passes == nullptr)
+        return run(query_);
+    keep_ = keep_ || contain_volatile_functions(reinterpret_cast<Node*>(query_));
+    if (!keep_)
+        return run(with(passes->digest));
+    fmgr_info_cxt(find(passes->digest), &function_, context_);
+    kept_columns_ = CreateTemplateTupleDesc(1);
+    TupleDescInitEntry(kept_columns_, 1, "value", value_type_, -1, 0);
+    kept_ = tuplestore_begin_heap(false, false, kilobytes_);
+    run(query_);
 }
 
 void RowQuery::read_contents() {
     arguments_ = values_->pass_arguments();
     is_second_pass_ = true;
-    if (query_ != nullptr) {
-        InErrors in_errors(statement_);
+    InErrors in_errors(statement_);
+    if (!keep_)
         return run(with(values_->passes()->content));
-    }
-    if (kept_ == nullptr)
-        return; // there were no rows
     TupleTableSlot* slot = MakeSingleTupleTableSlot(kept_columns_, &TTSOpsMinimalTuple);
     fmgr_info_cxt(find(values_->passes()->content), &function_, context_);
     tuplestore_rescan(kept_);
@@ -178,59 +231,20 @@ void RowQuery::read_contents() {
     ExecDropSingleTupleTableSlot(slot);
 }
 
-void RowQuery::begin(int columns, Oid id_type, Oid value_type) {
+// Looks at the columns.
+void RowQuery::begin() {
+    int columns = column_count(query_);
     if (columns != 2)
         ereport(
             ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
             errmsg("query must return two columns, %s", values_->columns),
             errdetail_plural("It returns %d column.", "It returns %d columns.", columns, columns),
             errhint("Write a query such as %s.", values_->example));
-    values_->begin(value_type);
-    ids_->begin_query(id_type);
-    value_type_ = IsBinaryCoercible(value_type, TEXTOID) ? TEXTOID : getBaseType(value_type);
-}
-
-// ---- a query that runs once ----
-
-void RowQuery::run_once() {
-    Receiver receiver(this);
-    SPIExecuteOptions options = {};
-    // Without a new snapshot for the query: it sees what the calling statement sees. It may not
-    // write. Functions that it calls may: were the transaction READ ONLY meanwhile, postgres_fdw
-    // would carry that to other servers, where it lasts.
-    options.read_only = true;
-    // A statement that returns no rows, such as SET, is an error.
-    options.must_return_tuples = true;
-    // The rows come one by one. Without a receiver SPI would collect all of them in memory.
-    options.dest = &receiver.server;
-    Progress::begin("read", " rows", 0);
-    SPI_connect();
-    SPI_execute_extended(statement_, &options);
-    SPI_finish();
-}
-
-// The server calls this before the first row of each statement that returns rows.
-void RowQuery::begin_statement(DestReceiver* receiver, int, TupleDesc columns) {
-    auto* self = reinterpret_cast<Receiver*>(receiver);
-    RowQuery* query = self->query;
-    if (query->query_ != nullptr)
-        return;
-    if (self->begun)
-        ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR), errmsg("query must be one statement"),
-                errhint("Combine the statements with UNION ALL."));
-    self->begun = true;
-    MemoryContext caller = MemoryContextSwitchTo(query->context_);
-    auto type = [&](int i) {
-        return i < columns->natts ? TupleDescAttr(columns, i)->atttypid : InvalidOid;
-    };
-    query->begin(columns->natts, type(0), type(1));
-    if (const PassFunctions* passes = query->values_->passes()) {
-        fmgr_info_cxt(query->find(passes->digest), &query->function_, query->context_);
-        query->kept_columns_ = CreateTemplateTupleDesc(1);
-        TupleDescInitEntry(query->kept_columns_, 1, "value", query->value_type_, -1, 0);
-        query->kept_ = tuplestore_begin_heap(false, false, query->kilobytes_);
-    }
-    MemoryContextSwitchTo(caller);
+    const TargetEntry *id = entry(query_, 0), *value = entry(query_, 1);
+    values_->begin({type_of(value), name_of(value)});
+    ids_->begin_query(type_of(id));
+    Oid type = type_of(value);
+    value_type_ = IsBinaryCoercible(type, TEXTOID) ? TEXTOID : getBaseType(type);
 }
 
 // ---- rows ----
@@ -273,7 +287,7 @@ Datum RowQuery::call(Datum value, bool* is_null) {
     return result;
 }
 
-// ---- a query that may run twice ----
+// ---- the query ----
 
 // Under the active snapshot, which is that of the calling statement. So it sees the same rows each
 // time.
@@ -308,7 +322,7 @@ Query* RowQuery::with(const PassFunction& function) const {
         query->sortClause = NIL;
     if (decides(query))
         query = with_subquery(query);
-    TargetEntry* value = column(query, 1);
+    TargetEntry* value = entry(query, 1);
     Node* argument = reinterpret_cast<Node*>(value->expr);
     argument = coerce_type(nullptr, argument, exprType(argument), value_type_, -1,
                            COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);

@@ -13,14 +13,19 @@
 //
 //     SELECT id, document_digest(body, $1) FROM (SELECT DISTINCT id, body FROM docs) query
 //
-// A query that may not run twice, as it calls volatile functions, or is no SELECT, runs once: its
-// values are kept in a tuplestore, which is read twice.
+// A query that calls volatile functions runs once: its values are kept in a tuplestore, which is
+// read twice.
 #pragma once
 
 #include "whole_tables/digests.hpp"
 #include "whole_tables/query_rows.hpp"
 
 namespace simhash {
+
+struct Column {
+    Oid type = InvalidOid;
+    const char* name = "";
+};
 
 // The values of the rows.
 class RowValues {
@@ -30,7 +35,7 @@ class RowValues {
 
     // Called for a query, before its first row. Raises an error where the column is of another
     // type.
-    virtual void begin(Oid type) = 0;
+    virtual void begin(const Column& column) = 0;
     // The functions of the two passes, for values of the type that begin() was called with; null:
     // values come as they are.
     virtual const PassFunctions* passes() const { return nullptr; }
@@ -46,7 +51,9 @@ class RowValues {
     const char *const columns, *const example;
 
   protected:
-    [[noreturn]] void report_type(Oid type) const;
+    enum class Wanted { kDocuments, kValues }; // fingerprints or codes
+    // Raises the error of a second column of another type, with what to write instead.
+    [[noreturn]] void report_type(const Column& column, Wanted wanted) const;
 };
 
 class RowQuery {
@@ -57,8 +64,8 @@ class RowQuery {
         : statement_(text_to_cstring(query)), caller_(caller), keep_(keep), kilobytes_(kilobytes),
           context_(CurrentMemoryContext) {}
 
-    // Runs the query, which may not write, though functions that it calls may. Adds its rows to the
-    // ids and to the values.
+    // Runs the query, which must be one SELECT that only reads, though functions that it calls may
+    // write. Adds its rows to the ids and to the values.
     void read(RowIds* ids, RowValues* values);
     // The second pass.
     void read_contents();
@@ -72,14 +79,12 @@ class RowQuery {
   private:
     struct Receiver;
 
-    void begin(int columns, Oid id_type, Oid value_type);
+    void begin();
     void take(Datum id, bool id_is_null, Datum value, bool is_null);
-    void run_once();
     void run(Query* query);
     Query* with(const PassFunction& function) const;
     Oid find(const PassFunction& function) const;
     Datum call(Datum value, bool* is_null);
-    static void begin_statement(DestReceiver* receiver, int operation, TupleDesc columns);
     static bool take_slot(TupleTableSlot* slot, DestReceiver* receiver);
 
     const char* statement_;
@@ -87,7 +92,7 @@ class RowQuery {
     bool keep_;
     int kilobytes_;
     MemoryContext context_, row_context_ = nullptr;
-    Query* query_ = nullptr; // as it is written; null where it runs once
+    Query* query_ = nullptr; // as it is written
     RowIds* ids_ = nullptr;
     RowValues* values_ = nullptr;
     bytea* arguments_ = nullptr; // of the present pass

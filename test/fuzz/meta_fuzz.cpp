@@ -110,7 +110,8 @@ void check_layout(const Layout& layout) {
 
 bool is_same(const Layout& a, const Layout& b) {
     return a.radius == b.radius && a.table_count == b.table_count && a.lane_count == b.lane_count &&
-           a.lanes_vary == b.lanes_vary && a.lane_bits == b.lane_bits;
+           a.lanes_vary == b.lanes_vary && a.lane_bits == b.lane_bits &&
+           a.compared_columns == b.compared_columns;
 }
 
 void write_page(Relation index, const Layout& layout) {
@@ -129,6 +130,7 @@ void write_and_read(Relation index) {
     Layout layout = layout_of_options(index);
     check_layout(layout);
     check_plan(layout, described.radius_of_plan % (kFingerprintBits + 2) - 1);
+    layout.compared_columns = described.radius_of_plan * 0x01010101u;
     write_page(index, layout);
     require(is_same(read_layout(index), layout));
 }

@@ -64,6 +64,7 @@ struct Layout {
     int lane_count = 1;      // of a value: an index has these tables for each of its lanes
     bool lanes_vary = false; // a value has any number of lanes, all in the tables of one
     int lane_bits = kFingerprintBits; // that are cut into blocks, the leading ones of a lane
+    uint32_t compared_columns = 0;    // bit i: column i, from 0, is in no lane (index/scope.hpp)
 
     // The bits before a table's block; before the end for table_count.
     int bits_before(int table) const { return bits_before_block(lane_bits, table_count, table); }
@@ -76,7 +77,7 @@ struct Layout {
 // The layout of at most max_tables (1..64) tables for radius (0..63). Lanes have lane_bits (1..64)
 // bits, the leading ones: tests prove layouts of short lanes by brute force.
 constexpr Layout make_layout(int radius, int max_tables, int lane_bits = kFingerprintBits) {
-    return {radius, std::min({max_tables, radius + 1, lane_bits}), 1, false, lane_bits};
+    return {radius, std::min({max_tables, radius + 1, lane_bits}), 1, false, lane_bits, 0};
 }
 
 } // namespace simhash

@@ -31,6 +31,7 @@ namespace {
 
 struct CollectedRows {
     SortedRunCollector* runs;
+    const Layout* layout;
     LaneList fingerprints; // of the current row
 };
 
@@ -38,8 +39,8 @@ struct CollectedRows {
 // only older snapshots see needs an entry, too.
 void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
                     void* opaque) {
-    auto& [runs, fingerprints] = *static_cast<CollectedRows*>(opaque);
-    if (stored_fingerprints(index, values, isnull, &fingerprints))
+    auto& [runs, layout, fingerprints] = *static_cast<CollectedRows*>(opaque);
+    if (stored_fingerprints(index, *layout, values, isnull, &fingerprints))
         runs->add(fingerprints.all(), tid_to_integer(*tid));
     else
         runs->add_null(tid_to_integer(*tid));
@@ -56,7 +57,7 @@ BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, Tabl
     // A scan of our own begins at block 0 instead of joining another scan. So TIDs come in order,
     // and need no sorting. A parallel scan gives them out of order anyway.
     bool may_synchronise = scan != nullptr;
-    CollectedRows rows = {runs, LaneList(*build.layout)};
+    CollectedRows rows = {runs, build.layout, LaneList(*build.layout)};
     totals.heap_tuples = table_index_build_scan(
         build.heap, build.index, build.info, may_synchronise, reports, add_heap_tuple, &rows, scan);
     totals.index_tuples = double(runs->rows());
@@ -119,6 +120,12 @@ BuildTotals build_alone(const IndexBuild& build) {
     return totals;
 }
 
+Layout layout_of_build(Relation index) {
+    Layout layout = layout_of_options(index);
+    layout.compared_columns = compared_columns(index);
+    return layout;
+}
+
 // Writes the metapage and the empty roots into the first blocks of an empty fork. An index without
 // rows is complete with these; a build with rows overwrites the roots.
 void write_first_pages(Relation index, ForkNumber fork, const Layout& layout) {
@@ -172,7 +179,7 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
         warn_of_exclusion(index, info);
         warn_of_keys(heap, index, info);
     }
-    Layout layout = layout_of_options(index);
+    Layout layout = layout_of_build(index);
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};
     write_first_pages(index, MAIN_FORKNUM, layout);
 
@@ -189,7 +196,7 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
 
 void index_build_empty(Relation index) {
     // For an unlogged index: these pages are all that is left of it after a crash.
-    write_first_pages(index, INIT_FORKNUM, layout_of_options(index));
+    write_first_pages(index, INIT_FORKNUM, layout_of_build(index));
 }
 
 } // namespace simhash

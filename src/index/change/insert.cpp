@@ -214,7 +214,7 @@ bool index_insert(Relation index, Datum* values, bool* isnull, ItemPointer heap_
     uint64_t tid = tid_to_integer(*heap_tid);
     LaneList* fingerprints = insertion.fingerprints;
     // The entry of a row without one is in one tree alone, so no order has to be kept.
-    if (!stored_fingerprints(index, values, isnull, fingerprints)) {
+    if (!stored_fingerprints(index, layout, values, isnull, fingerprints)) {
         insert_entry(tree_context(index, heap, &layout, null_tree(layout)), nullptr, {0, tid});
         return false;
     }

@@ -383,6 +383,7 @@ void check_block_table(Check* check, int table) {
 // (0, TID) for rows without lanes.
 struct Rows {
     std::span<ExternalSorter<Entry>> sorters;
+    const Layout* layout;
     LaneList lanes; // of the current row
 };
 
@@ -390,7 +391,7 @@ void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
     // The server calls this for each row that the index must have, with the index's columns,
     // expressions computed, and the predicate tested.
     auto* rows = static_cast<Rows*>(opaque);
-    if (!stored_fingerprints(index, values, isnull, &rows->lanes)) {
+    if (!stored_fingerprints(index, *rows->layout, values, isnull, &rows->lanes)) {
         rows->sorters.back().add({0, tid_to_integer(*tid)});
         return;
     }
@@ -454,7 +455,7 @@ void check_rows(Check* check) {
     for (int lane = 0; lane <= lanes; lane++)
         new (&sorters[lane])
             ExternalSorter<Entry>(sort_memory() / size_t(lane < lanes ? lanes : 8));
-    Rows rows{{sorters, size_t(lanes + 1)}, LaneList(check->layout)};
+    Rows rows{{sorters, size_t(lanes + 1)}, &check->layout, LaneList(check->layout)};
     read_rows(check, &rows);
     // After the lanes' trees comes the null table.
     for (int lane = 0; lane <= lanes; lane++)

@@ -2,6 +2,7 @@
 #include "index/search/conditions.hpp"
 
 #include "index/access_method.hpp"
+#include "index/store/index_cache.hpp"
 #include "values/code/code.hpp"
 #include "values/fingerprint/fingerprint.hpp"
 
@@ -148,6 +149,12 @@ void Conditions::read_key(const ScanKeyData& key) {
         want_fingerprints_ = want_nulls_ = false;
         return;
     }
+    // Rows with a value are found, and the server compares them.
+    if (compares_rows(key.sk_strategy)) {
+        need_recheck_ = true;
+        want_nulls_ &= computes_lanes_;
+        return;
+    }
     if (key.sk_strategy == kWithinBall) {
         read_ball(key);
     } else if (computes_lanes_ && (key.sk_strategy == kEqual || key.sk_strategy == kAlike)) {
@@ -207,7 +214,8 @@ void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKey
             read_key(key);
     read_order(order_bys);
     // This comes after the others, because it moves all that was read into the scope.
-    apply(scope_columns(index_) > 0 ? read_scope(index_, keys) : KnownScope{});
+    apply(scope_columns(index_) > 0 ? read_scope(index_, index_cache(index_)->layout, keys)
+                                    : KnownScope{});
 }
 
 } // namespace simhash

@@ -22,6 +22,9 @@ uint32 meta_checksum(const MetaPage* meta) {
     pg_crc32c crc;
     INIT_CRC32C(crc);
     COMP_CRC32C(crc, meta, offsetof(MetaPage, removal_pending));
+    if (meta->version > kOldestFormat)
+        COMP_CRC32C(crc, &meta->compared_columns,
+                    sizeof(MetaPage) - offsetof(MetaPage, compared_columns));
     FIN_CRC32C(crc);
     return crc;
 }
@@ -56,6 +59,7 @@ void init_meta_page(Page page, const Layout& layout, int scope_columns) {
     meta->table_count = uint8(layout.table_count);
     meta->lane_count = uint8(layout.lanes_vary ? 0 : layout.lane_count);
     meta->scope_columns = uint8(scope_columns);
+    meta->compared_columns = layout.compared_columns;
     static_assert(kMaxTables <= UINT8_MAX && kMaxLanes <= UINT8_MAX && kMaxTrees <= UINT8_MAX &&
                   INDEX_MAX_KEYS <= UINT8_MAX);
     meta->checksum = meta_checksum(meta);
@@ -109,19 +113,24 @@ Buffer fetch_page_ahead(Relation relation, BlockNumber block) {
 
 namespace {
 
+size_t meta_size(uint16 version) {
+    return version == kOldestFormat ? offsetof(MetaPage, compared_columns) : sizeof(MetaPage);
+}
+
 void check_meta(Relation index, const MetaPage* meta, size_t size) {
     // Nothing below may read beyond the content.
     if (size < offsetof(MetaPage, radius) || meta->magic != kMetaMagic)
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
     // The version comes before size and checksum: another format may define both differently.
-    if (meta->version != kFormatVersion)
+    if (meta->version < kOldestFormat || meta->version > kFormatVersion)
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                 errmsg("index \"%s\" has storage format version %u", RelationGetRelationName(index),
                        meta->version),
-                errdetail("This version of simhash reads format version %u.", kFormatVersion),
+                errdetail("This version of simhash reads format versions %u to %u.", kOldestFormat,
+                          kFormatVersion),
                 errhint("Install a version of simhash that reads it, or REINDEX the index."));
-    if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
-        meta->table_count > kMaxTables || meta->lane_count > kMaxLanes ||
+    if (size != meta_size(meta->version) || meta->radius >= kFingerprintBits ||
+        meta->table_count < 1 || meta->table_count > kMaxTables || meta->lane_count > kMaxLanes ||
         meta->table_count * meta->lane_count >= kMaxTrees ||
         (meta->lane_count == 0 && meta->table_count > 1))
         report_corruption(index, kMetaBlock, "The metapage's layout is out of range.");
@@ -142,6 +151,8 @@ Layout read_layout(Relation index) {
     bool lanes_vary = meta->lane_count == 0;
     Layout layout = {meta->radius, meta->table_count, lanes_vary ? 1 : meta->lane_count,
                      lanes_vary};
+    if (meta->version > kOldestFormat)
+        layout.compared_columns = meta->compared_columns;
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.
     LaneLayout lanes = lane_layout(index);

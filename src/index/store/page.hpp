@@ -15,8 +15,9 @@ namespace simhash {
 constexpr BlockNumber kMetaBlock = 0;
 constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
 
-// The storage format, of which an index must be to be opened.
-constexpr uint16 kFormatVersion = 4;
+// The storage formats of which an index may be to be opened: the first that is read, and that which
+// is written.
+constexpr uint16 kOldestFormat = 4, kFormatVersion = 5;
 
 // The last two bytes of every page, by which pg_filedump and our checks know it.
 constexpr uint16 kPageId = 0xff96;
@@ -57,7 +58,7 @@ static_assert(sizeof(PageOpaque) == 48);
 // The content of block 0.
 struct MetaPage {
     uint32 magic;   // kMetaMagic
-    uint16 version; // kFormatVersion
+    uint16 version; // kOldestFormat .. kFormatVersion
 
     uint8 radius;
     uint8 table_count;
@@ -65,13 +66,17 @@ struct MetaPage {
 
     uint8 scope_columns; // number of columns after the fingerprint
 
-    // These change after the build; all before them is under the checksum.
+    // These change after the build; all but them is under the checksum.
     uint8 removal_pending; // a removal began and did not end: block tables may hold orphans
     uint8 free_pending;    // deleted pages wait to be put into the free space map
 
     uint32 checksum; // CRC-32C
+
+    // Format 4 ends here.
+    uint32 compared_columns; // Layout::compared_columns
+    uint32 unused;
 };
-static_assert(sizeof(MetaPage) == 16);
+static_assert(sizeof(MetaPage) == 24);
 
 // An entry of an internal page: `child` holds the keys from `key` up to the next pivot's.
 struct Pivot {
