@@ -83,6 +83,8 @@ SELECT site, shared_passages_agg(body, 2, NULL, 3 ORDER BY id) AS of_two, shared
 FROM pages GROUP BY site ORDER BY site;
 SELECT id, without_passages(body, (SELECT shared_passages_agg(body, 2, NULL, 3) FROM pages o WHERE o.site = p.site), 3) FROM pages p ORDER BY id;
 SELECT shared_passages_agg(body) AS by_default, shared_passages_agg(body, NULL, NULL, NULL) AS of_nulls, shared_passages_agg(body, 1, NULL, 20) AS too_long, shared_passages_agg(body, 3, 2, 1) AS most_below_least FROM pages;
+SELECT shared_passages_agg(body, 2, NULL, 2 ORDER BY body) AS of_two_documents, shared_passages_agg(body, 4, NULL, 1) AS not_by_repeats
+FROM (VALUES ('a b c a b c a. Q w'), ('b x y c, y z'), ('b x y! y z. q W')) t(body);
 SELECT shared_passages_agg(body) AS no_rows FROM pages WHERE false;
 SELECT shared_passages_agg(body, 0) FROM pages;
 SELECT shared_passages_agg(body, id) FROM pages;

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/text/passages.hpp"
-#include "core/text/unicode.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 #include "values/text/word_places.hpp"
@@ -112,28 +111,6 @@ void mark_passages(ArrayType* passages, size_t words, SharedWords* body) {
     }
 }
 
-// For each place whether, were it cut out, a word before it and one behind would become one: no
-// white space and no punctuation is on either side.
-bool* hold_words_apart(const text* given, Places places) {
-    auto* result = allocate_array<bool>(server_memory(), places.size());
-    std::fill_n(result, places.size(), false);
-    PlacedText source(given);
-    const uint8_t* at;
-    size_t bytes;
-    WordPlace place;
-    CharacterKind before = kSeparator; // the last character that is in no place
-    for (size_t next = 0; next < places.size() && source.next(&at, &bytes, &place);) {
-        if (place.end.byte <= places[next].begin.byte ||
-            place.begin.byte >= places[next].end.byte) {
-            CharacterKind kind = kind_of_class(character_class(decode_utf8(at, at + bytes)));
-            if (place.begin.byte >= places[next].end.byte)
-                result[next++] = before != kSeparator && kind != kSeparator;
-            before = kind;
-        }
-    }
-    return result;
-}
-
 // ---- passage_headline ----
 
 // In the manner of ts_headline().
@@ -227,15 +204,15 @@ SIMHASH_FUNCTION(simhash_without_passages) {
     CallMemory memory;
     SharedWords shared(body);
     mark_passages(passages, words, &shared);
-    Places cuts = shared.places();
-    bool* is_tight = hold_words_apart(body, cuts);
     TextBuilder left(body);
     size_t end = 0;
-    for (size_t i = 0; i < cuts.size(); i++) {
-        left.take(end, cuts[i].begin.byte);
-        if (is_tight[i])
+    for (const WordPlace& cut : shared.places()) {
+        left.take(end, cut.begin.byte);
+        // A word before the cut and one behind it do not become one.
+        if (kind_at(body, cut.end.byte) != kSeparator &&
+            kind_before(body, cut.begin.byte, end) != kSeparator)
             left.put(" ");
-        end = cuts[i].end.byte;
+        end = cut.end.byte;
     }
     left.take(end, VARSIZE_ANY_EXHDR(body));
     PG_RETURN_DATUM(memory.end(left.result()));
