@@ -18,6 +18,10 @@ SELECT without_passages('a', ARRAY[['a']]);
 SELECT without_passages('é Ölçü 東京都に x', ARRAY['OLCU', '京都に']), without_passages(U&'a Cafe\0301 \00e9t\00e9', ARRAY['cafe ete']) = 'a ' AS marks, without_passages(U&'a \FDFA b', ARRAY[U&'\FDFA']) = 'a  b' AS four_words,
        without_passages(U&'\+01f600 b\00ad c', ARRAY['b c']) = U&'\+01f600 ' AS soft_hyphen;
 
+-- Words beside a word that stays may touch each other, or be one character.
+SELECT passage_headline('甲乙丙丁', '甲乙 x 丙丁', 1), without_passages('x甲乙丙丁y', ARRAY['甲乙', '丙丁']) AS touching, without_passages(U&'a \FDFA b', ARRAY['صلى', 'عليه']) = 'a  b' AS two_of_four,
+       passage_headline(U&'a \FDFA b', 'صلى x عليه', 1, 'StartSel=[, StopSel=]') = U&'a [\FDFA] b' AS marked_once;
+
 -- Nothing is left of a passage, and all else of the text is left: against brute force, on texts of few words and many scripts.
 CREATE FUNCTION words_of(text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$SELECT coalesce(array_agg(w ORDER BY i), '{}') FROM unnest(regexp_split_to_array(translate(trim(both ' .,' from $1), 'ÄБCÉ', 'äбcé'), '[ .,]+')) WITH ORDINALITY u(w, i) WHERE w <> ''$$;
 CREATE FUNCTION cut_by_hand(body text[], passages text[], words int) RETURNS text[] LANGUAGE plpgsql IMMUTABLE AS $$

@@ -53,7 +53,7 @@ SELECT simhash_to_hex(simhash('データベースを作る人と猫')) = :'utf8_
        simhash(repeat('データベース', 100000)) IS NOT NULL AS long;
 SELECT *, substr('x データ、ベースを', a_start, a_length) = passage AS in_a, substr('(データ) y ベース', b_start, b_length) AS in_b
 FROM common_passages('x データ、ベースを', '(データ) y ベース', 2);
-SELECT without_passages('x データ、ベースを作る人', ARRAY['データベース']) AS cut, without_passages('大データ都aデータb', ARRAY['データ']) AS apart, passage_headline('猫データ、ベースを', '(データ) y ベース', 2) AS headline,
+SELECT without_passages('x データ、ベースを作る人', ARRAY['データベース']) AS cut, without_passages('大データ都aデータb', ARRAY['データ']) AS apart, without_passages('大。データ都', ARRAY['データ']) AS by_itself, passage_headline('猫データ、ベースを', '(データ) y ベース', 2) AS headline,
        shared_passages_agg(body, 2, NULL, 2) AS shared FROM (VALUES ('x データ、ベース'), ('データベース')) v(body);
 
 \c :utf8_database
