@@ -24,6 +24,8 @@ SELECT * FROM near_duplicate_pairs($$VALUES (1, 'Üben quält den größeren Zwe
 SELECT passage_hashes(repeat('Üben quält den größeren Zwerg ', 4)) = :'utf8_passages' AS passages;
 SELECT *, substr('Dort: üben quält Ærø', a_start, a_length) = passage AS in_a, substr('«Üben» quält!', b_start, b_length) AS in_b
 FROM common_passages('Dort: üben quält Ærø', '«Üben» quält!', 2);
+SELECT without_passages('Dort: üben quält Ærø «üben»', ARRAY['Üben', 'QUÄLT ÆRØ']) AS cut, passage_headline('«Ærø» üben & quält', 'Übe. Üben quält', 2, 'StartSel=«, StopSel=», EscapeHtml=1') AS headline,
+       shared_passages_agg(body, 2, NULL, 2 ORDER BY body DESC) AS shared FROM (VALUES ('Ö: üben quält Ærø'), ('Ä Üben quält')) v(body);
 -- More than one slice; features come back in the server's encoding.
 SELECT simhash(repeat('größeren Zwerg ', 100000)) IS NOT NULL AS long;
 SELECT * FROM simhash_features('Ünter ÄÖ');
@@ -51,6 +53,8 @@ SELECT simhash_to_hex(simhash('データベースを作る人と猫')) = :'utf8_
        simhash(repeat('データベース', 100000)) IS NOT NULL AS long;
 SELECT *, substr('x データ、ベースを', a_start, a_length) = passage AS in_a, substr('(データ) y ベース', b_start, b_length) AS in_b
 FROM common_passages('x データ、ベースを', '(データ) y ベース', 2);
+SELECT without_passages('x データ、ベースを作る人', ARRAY['データベース']) AS cut, without_passages('大データ都aデータb', ARRAY['データ']) AS apart, without_passages('大。データ都', ARRAY['データ']) AS by_itself, passage_headline('猫データ、ベースを', '(データ) y ベース', 2) AS headline,
+       shared_passages_agg(body, 2, NULL, 2) AS shared FROM (VALUES ('x データ、ベース'), ('データベース')) v(body);
 
 \c :utf8_database
 CREATE DATABASE simhash_euc_jis_2004 ENCODING 'EUC_JIS_2004' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
@@ -62,6 +66,8 @@ SET client_encoding = 'UTF8';
 SELECT char_length(word) AS characters, octet_length(convert(convert_to(word, 'EUC_JIS_2004'), 'EUC_JIS_2004', 'UTF8')) AS bytes_of_utf8,
        a_start, a_length, b_start, b_length, words, passage, substr('x ' || word || ' ab か ' || word, a_start, a_length) = passage AS in_a
 FROM (SELECT convert_from('\xe3818be3829a', 'UTF8') AS word) w, common_passages('x ' || word || ' ab c ' || word, 'ab c ' || word || '!', 2);
+SELECT without_passages('x ' || word || ' ab c' || word || 'd', ARRAY['ab', word]) AS cut, passage_headline('x ' || word || ' ab', word || ' ab', 2) AS headline
+FROM (SELECT convert_from('\xe3818be3829a', 'UTF8') AS word) w;
 
 \c :utf8_database
 CREATE DATABASE simhash_sql_ascii ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;
@@ -75,6 +81,8 @@ SELECT simhash(convert_from('\x414243c3', 'SQL_ASCII')) IS NOT NULL AS truncated
 -- Here substr() counts bytes.
 SELECT *, substr(E'\xff Üben quält', a_start, a_length) = passage AS in_a, substr('Üben quält', b_start, b_length) AS in_b
 FROM common_passages(E'\xff Üben quält', 'Üben quält', 2);
+SELECT without_passages(E'\xff Üben quält \xfeü', ARRAY['Üben quält']) = E'\xff  \xfeü' AS cut, passage_headline(E'\xff Üben quält \xfeü', 'Üben quält', 2) = E'\xff <b>Üben quält</b> \xfeü' AS headline,
+       without_passages('ü東京ü', ARRAY['東京']) = 'ü ü' AS apart;
 
 \c :utf8_database
 DROP DATABASE simhash_latin1;

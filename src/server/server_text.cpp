@@ -117,6 +117,32 @@ bool PlacedText::next(const uint8_t** at, size_t* bytes, WordPlace* place) {
     return true;
 }
 
+CharacterKind kind_at(const text* value, size_t byte) {
+    size_t bytes = VARSIZE_ANY_EXHDR(value);
+    if (byte == bytes)
+        return kSeparator;
+    const char *at = VARDATA_ANY(value) + byte, *end = VARDATA_ANY(value) + bytes;
+    // In a SQL_ASCII database a character is a byte, and what is read may be four.
+    TextPart part;
+    part.take(at, needs_conversion() ? at + pg_encoding_mblen(GetDatabaseEncoding(), at) : end);
+    CharacterKind kind = kind_of_class(character_class(decode_utf8(part.at, part.end)));
+    part.release();
+    return kind;
+}
+
+CharacterKind kind_before(const text* value, size_t byte, size_t begin) {
+    if (byte == begin)
+        return kSeparator;
+    const char* text_begin = VARDATA_ANY(value);
+    size_t at = byte - 1;
+    if (needs_conversion())
+        at = begin + size_t(pg_mbcliplen(text_begin + begin, int(byte - begin), int(at - begin)));
+    else
+        while (at > begin && byte - at < 4 && (uint8_t(text_begin[at]) & 0xC0) == 0x80)
+            at--;
+    return kind_at(value, at);
+}
+
 uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
     TextPart part;
     part.take(bytes, bytes + length);

@@ -65,6 +65,11 @@ class PlacedText {
     bool is_one_character_ = false; // the part is, whatever the number of its code points
 };
 
+// The kinds of the characters that begin and end at a byte of the text: separators beyond its ends.
+// begin: where some character before begins, or the same byte
+CharacterKind kind_at(const text* value, size_t byte);
+CharacterKind kind_before(const text* value, size_t byte, size_t begin);
+
 // Adds the words of the text, for a search for passages. Raises an error where they are too many.
 void add_words(const text* value, WordHashes* words);
 

@@ -128,6 +128,9 @@ std::vector<uint64_t> winnowed(Words words) {
 void check_passages(Words a, Words b, size_t least) {
     Arena arena;
     Memory memory = arena.memory();
+    bool* is_shared = allocate_array<bool>(memory, a.size());
+    std::fill_n(is_shared, a.size(), false);
+    mark_shared_runs(a, b, least, is_shared, memory, kNoPause);
     std::vector<bool> is_taken(b.size());
     size_t end = 0, longest = 0;
     for (const Passage& passage : common_passages(a, b, least, memory, kNoPause)) {
@@ -135,12 +138,22 @@ void check_passages(Words a, Words b, size_t least) {
                 passage.a + passage.words <= a.size() && passage.b + passage.words <= b.size());
         for (size_t i = 0; i < passage.words; i++) {
             require(a[passage.a + i] == b[passage.b + i] && !is_taken[passage.b + i]);
+            require(is_shared[passage.a + i]);
             is_taken[passage.b + i] = true;
         }
         end = passage.a + passage.words;
         longest = std::max<size_t>(longest, passage.words);
     }
     require(longest == longest_common_run(a, b, least, memory, kNoPause));
+    require(std::count(is_shared, is_shared + a.size(), true) >= ptrdiff_t(longest));
+    size_t last = 0;
+    for (const Passage& passage : repeated_passages(a, least, memory, kNoPause)) {
+        require(passage.words >= least && passage.a >= last && passage.b < passage.a &&
+                passage.a + passage.words <= a.size());
+        require(std::equal(a.begin() + passage.a, a.begin() + passage.a + passage.words,
+                           a.begin() + passage.b));
+        last = passage.a + passage.words;
+    }
     if (least <= std::min(a.size(), b.size()))
         require(RunFinder(a, least, memory, kNoPause).has_run_of(b, memory, kNoPause) ==
                 (longest > 0));

@@ -9,9 +9,12 @@ The copyright files of this machine's packages name the licences whose texts the
 Expat licence, one of each source, are compared with each other, and as a control with files that name none of
 their licences, but some whose text is another: Expat's goes by many names.
 
+Of pairs of which one text has .8 of the other's shingles it counts those that also have a run of words in common.
+
 build/compare_texts compares texts by the library's own code: similarity and containment of shingles of three
 words, longest common run.
 """
+import collections
 import glob
 import gzip
 import os
@@ -85,6 +88,40 @@ def licence_pairs():
     return [(a[0], b[0]) for a, b in zip(named, named[1:] + named[:1])], controls[::max(1, len(controls) // len(named))]
 
 
+def licence_texts():
+    """The texts and headers of licences in the copyright files of this machine, and these files."""
+    files = sorted({corpora.read(path) for path in glob.glob("/usr/share/doc/*/copyright")})
+    paragraph = re.compile(r"^License: .*\n((?:[ \t].*\n)+)", re.M)
+    return sorted({text for file in files for text in paragraph.findall(file)}), files
+
+
+def mostly_in(texts, others):
+    """Pairs of a text and one of the others that has most of its rare shingles, by Python's words."""
+    def shingles(text):
+        words = re.findall(r"[^\W_]+", text.lower())
+        return set(zip(words, words[1:], words[2:])) if len(words) >= LEAST_WORDS else set()
+    having = collections.defaultdict(list)
+    for i, other in enumerate(others):
+        for shingle in shingles(other):
+            having[shingle].append(i)
+    for text in texts:
+        # A third of a text's shingles cannot be without one of .8 of them: the rarest are enough.
+        rarest = sorted(shingles(text), key=lambda shingle: len(having[shingle]))
+        rarest = rarest[:len(rarest) // 3 + 1]
+        for i in {i for shingle in rarest for i in having[shingle]}:
+            if others[i] != text:
+                yield text, others[i]
+
+
+def report_contained(what, pairs):
+    """Of the pairs with a containment of .8, how many the condition on passages finds."""
+    runs = [run for _, containment, run in compared(pairs) if containment >= .8]
+    print(f"{len(runs)} {what}, of which are found by\n")
+    for words in (8, 12, 16, 32):
+        print(f"- a run of {words} words: {sum(run >= words for run in runs) / len(runs):.3f}")
+    print()
+
+
 def report(what, pairs, controls):
     of_pairs, of_controls = compared(pairs), compared(controls)
     print(f"{len(pairs)} {what}, and {len(controls)} controls:\n")
@@ -99,7 +136,7 @@ def report(what, pairs, controls):
 
 
 def main():
-    [folder] = sys.argv[1:]
+    folder = os.path.abspath(sys.argv[1])  # apt-get runs in a folder of its own
     targets = {package: corpora.unpacked(folder, package, "bookworm") for package in FILES}
     os.makedirs(os.path.join(folder, "x"), exist_ok=True)
     corpora.Apt(folder).unpack("bookworm", targets)
@@ -110,6 +147,12 @@ def main():
     report("entries of FOLDOC with the entry of the Jargon File that they name", pairs,
            [(entry, sources[(i + away) % len(pairs)]) for i, (entry, _) in enumerate(pairs)])
     report("copyright files with another that names the same licence", *licence_pairs())
+    foldoc, jargon = (list(entries(folder, package).values()) for package in FILES)
+    report_contained("pairs of an entry of the Jargon File and one of FOLDOC that has .8 of its shingles",
+                     list(mostly_in(jargon, foldoc)))
+    texts, files = licence_texts()
+    report_contained("pairs of a licence's text or header and a copyright file that has .8 of its shingles",
+                     list(mostly_in(texts[::10], files)))
 
 
 main()

@@ -72,6 +72,10 @@ my @errors = map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 22023 SELECT near_duplicate('a', 'a', 2)
 22023 SELECT shares_passage('a', 'a', 0)
 22023 SELECT * FROM common_passages('a', 'a', 0)
+22023 SELECT * FROM repeated_passages('a', 0)
+22023 SELECT without_passages('a', ARRAY[['a']])
+22023 SELECT passage_headline('a', 'a', 1, 'MaxWords=1')
+22023 SELECT shared_passages_agg('a', 0)
 22023 SELECT shingle_containment('a', 'b', width => 0)
 22P02 SELECT 'a'::shingle_set
 22P02 SELECT '(1;2)'::hamming_ball

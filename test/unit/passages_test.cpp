@@ -274,6 +274,104 @@ TEST(Passages, OfLongTexts) {
     EXPECT_FALSE(shares(one_word, other_words, 1));
 }
 
+// ---- words in common runs, and repeats ----
+
+std::vector<bool> shared_by_definition(const Text& a, const Text& b, size_t length) {
+    std::vector<bool> result(a.size());
+    for (size_t i = 0; i + length <= a.size(); i++)
+        for (size_t j = 0; j + length <= b.size(); j++)
+            if (std::equal(a.begin() + i, a.begin() + i + length, b.begin() + j))
+                std::fill_n(result.begin() + i, length, true);
+    return result;
+}
+
+std::vector<bool> shared(const Text& a, const Text& b, size_t length) {
+    Arena arena;
+    auto marks = std::make_unique<bool[]>(a.size());
+    mark_shared_runs(a, b, length, marks.get(), arena.memory(), kNoPause);
+    return std::vector<bool>(marks.get(), marks.get() + a.size());
+}
+
+std::vector<Triple> repeats_by_definition(const Text& text, size_t least) {
+    auto is_equal = [&](size_t i, size_t j, size_t length) {
+        return std::max(i, j) + length <= text.size() &&
+               std::equal(text.begin() + i, text.begin() + i + length, text.begin() + j);
+    };
+    std::vector<Triple> result;
+    for (size_t i = 0; i < text.size();) {
+        size_t model = 0, length = least;
+        while (model < i && !is_equal(i, model, least))
+            model++;
+        if (model == i) {
+            i++;
+            continue;
+        }
+        while (is_equal(i, model, length + 1))
+            length++;
+        result.push_back({uint32_t(i), uint32_t(model), uint32_t(length)});
+        i += length;
+    }
+    return result;
+}
+
+std::vector<Triple> repeats(const Text& text, size_t least) {
+    Arena arena;
+    std::vector<Triple> result;
+    for (const Passage& passage : repeated_passages(text, least, arena.memory(), kNoPause))
+        result.push_back({passage.a, passage.b, passage.words});
+    return result;
+}
+
+TEST(SharedRuns, AreThoseOfBruteForce) {
+    Random random(10);
+    size_t found = 0;
+    for (int turn = 0; turn < 10000; turn++) {
+        uint64_t alphabet = 1 + random.below(turn % 2 == 0 ? 3 : 30);
+        Text a = random_text(random, 40, alphabet);
+        Text b = turn % 3 == 0 ? random_text(random, 40, alphabet)
+                               : rearranged(random, a, random.below(4), alphabet);
+        for (size_t length = 1; length <= 8; length++) {
+            std::vector<bool> expected = shared_by_definition(a, b, length);
+            ASSERT_EQ(shared(a, b, length), expected) << turn;
+            found += size_t(std::count(expected.begin(), expected.end(), true));
+        }
+    }
+    EXPECT_GT(found, 100000u);
+}
+
+TEST(Repeats, AreThoseOfBruteForce) {
+    Random random(11);
+    size_t found = 0;
+    for (int turn = 0; turn < 10000; turn++) {
+        uint64_t alphabet = 1 + random.below(turn % 2 == 0 ? 3 : 30);
+        Text part = random_text(random, 30, alphabet);
+        Text text = rearranged(random, part, random.below(5), alphabet);
+        for (size_t least = 1; least <= 8; least++) {
+            std::vector<Triple> expected = repeats_by_definition(text, least);
+            ASSERT_EQ(repeats(text, least), expected) << turn;
+            found += expected.size();
+        }
+    }
+    EXPECT_GT(found, 50000u);
+}
+
+// Each of these would take hours if runs were compared word by word, or all pairs of places.
+TEST(Repeats, AndSharedRunsOfLongTexts) {
+    constexpr size_t kWords = 100000;
+    Text one_word(kWords, 0), others(kWords), twice;
+    Random random(12);
+    for (uint64_t& word : others)
+        word = random.next();
+    for (int i = 0; i < 2; i++)
+        twice.insert(twice.end(), others.begin(), others.end());
+    EXPECT_EQ(repeats(one_word, 50000), (std::vector<Triple>{{1, 0, kWords - 1}}));
+    EXPECT_EQ(repeats(others, 1).size(), 0u);
+    EXPECT_EQ(repeats(twice, 16), (std::vector<Triple>{{kWords, 0, kWords}}));
+    EXPECT_EQ(shared(one_word, one_word, 50000), std::vector<bool>(kWords, true));
+    EXPECT_EQ(shared(twice, others, 90000), std::vector<bool>(2 * kWords, true));
+    EXPECT_EQ(shared(others, one_word, 1), std::vector<bool>(kWords, false));
+}
+
 // Where hashes of runs are equal and the runs are not. The polynomial modulo 2^64 of a Thue-Morse
 // row equals that of its complement, from a length of 2^11 on, whatever the factor.
 TEST(Passages, OfRunsWithEqualHashes) {
@@ -289,6 +387,8 @@ TEST(Passages, OfRunsWithEqualHashes) {
     Text both = complement;
     both.insert(both.end(), thue_morse.begin(), thue_morse.end());
     EXPECT_TRUE(shares(both, thue_morse, 2048));
+    EXPECT_EQ(shared(thue_morse, complement, 2048), std::vector<bool>(2048, false));
+    EXPECT_EQ(repeats(both, 2048), repeats_by_definition(both, 2048));
 }
 
 // ---- places ----

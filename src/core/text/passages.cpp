@@ -79,13 +79,24 @@ class Row {
         bool* kept_b = words_in_runs(b, least, memory, pause,
                                      [&](uint64_t hash) { return *in_a.find(hash) == 1; });
         in_a.release();
-        HashNumbers names(size_t(std::count(kept_a, kept_a + a.size(), true)), memory);
-        append(a, kept_a, &names);
-        of_a_ = size();
-        append(b, kept_b, &names);
-        names.release();
-        pause();
-        sort_suffixes(memory, pause);
+        fill(a, kept_a, b, kept_b, memory, pause);
+    }
+
+    // Takes the words of one text that are in a run of `least` words which, by its hash, comes
+    // again.
+    Row(Words text, size_t least, Memory memory, Pause pause) : symbols_(memory), words_(memory) {
+        HashNumbers again(0, memory); // for each run whether it does, 0 or 1
+        each_run(text, least, pause, [&](uint64_t hash, size_t) {
+            if (uint32_t* found = again.find(hash))
+                *found = 1;
+            else
+                again.add(hash, 0);
+            return true;
+        });
+        bool* kept = words_in_runs(text, least, memory, pause,
+                                   [&](uint64_t hash) { return *again.find(hash) == 1; });
+        again.release();
+        fill(text, kept, {}, nullptr, memory, pause);
     }
 
     uint32_t size() const { return uint32_t(symbols_.size()); }
@@ -108,6 +119,17 @@ class Row {
     uint32_t shared(uint32_t rank) const { return shared_[rank]; } // of the first it is 0
 
   private:
+    void fill(Words a, const bool* kept_a, Words b, const bool* kept_b, Memory memory,
+              Pause pause) {
+        HashNumbers names(size_t(std::count(kept_a, kept_a + a.size(), true)), memory);
+        append(a, kept_a, &names);
+        of_a_ = size();
+        append(b, kept_b, &names);
+        names.release();
+        pause();
+        sort_suffixes(memory, pause);
+    }
+
     void append(Words words, const bool* is_kept, HashNumbers* names) {
         for (size_t i = 0; i < words.size(); i++) {
             if (!is_kept[i])
@@ -365,6 +387,32 @@ class Tiling {
     size_t work_ = 0; // since the last pause
 };
 
+// ---- classes of runs of one length ----
+
+// Of suffixes that begin with the same `length` symbols: gives each what `least` of them there is,
+// by rank. value(rank) is what a suffix brings.
+uint32_t* least_of_classes(const Row& row, size_t length, Memory memory, const Pause& pause,
+                           const auto& value) {
+    uint32_t size = row.size();
+    auto* least = allocate_array<uint32_t>(memory, size);
+    auto is_like_last = [&](size_t rank) {
+        return rank > 0 && row.shared(uint32_t(rank)) >= length;
+    };
+    auto take = [&](size_t rank) {
+        least[rank] = value(uint32_t(rank));
+        if (is_like_last(rank))
+            least[rank] = std::min(least[rank], least[rank - 1]);
+    };
+    one_by_one(size, take, pause);
+    // The last one of a class has it; from there it goes back to the others.
+    auto hand_back = [&](size_t i) {
+        if (size_t rank = size - 1 - i; is_like_last(rank))
+            least[rank - 1] = least[rank];
+    };
+    one_by_one(size, hand_back, pause);
+    return least;
+}
+
 } // namespace
 
 std::span<const Passage> common_passages(Words a, Words b, size_t least, Memory memory,
@@ -381,6 +429,52 @@ size_t longest_common_run(Words a, Words b, size_t least, Memory memory, Pause p
         if (row.is_of_a(row.order(rank)) != row.is_of_a(row.order(rank - 1)))
             longest = std::max(longest, row.shared(rank));
     return longest >= least ? longest : 0;
+}
+
+void mark_shared_runs(Words a, Words b, size_t length, bool* is_shared, Memory memory,
+                      Pause pause) {
+    Row row(a, b, length, memory, pause);
+    // 0 where a suffix of b begins with the same words.
+    uint32_t* not_in_b = least_of_classes(
+        row, length, memory, pause, [&](uint32_t rank) { return row.is_of_a(row.order(rank)); });
+    size_t end = 0; // of the runs so far, in words of a
+    auto mark = [&](size_t place) {
+        uint32_t word = row.word(uint32_t(place));
+        if (!row.is_of_a(uint32_t(place)) || word == kNone)
+            return;
+        if (not_in_b[row.rank(uint32_t(place))] == 0)
+            end = word + length;
+        is_shared[word] |= word < end;
+    };
+    one_by_one(row.size(), mark, pause);
+}
+
+std::span<const Passage> repeated_passages(Words text, size_t least, Memory memory, Pause pause) {
+    Row row(text, least, memory, pause);
+    uint32_t* first =
+        least_of_classes(row, least, memory, pause, [&](uint32_t rank) { return row.order(rank); });
+    GrowingArray<Passage> passages(memory);
+    size_t end = 0; // of the last one
+    auto look_at = [&](size_t place) {
+        uint32_t model = first[row.rank(uint32_t(place))];
+        uint32_t a = row.word(uint32_t(place)), b = row.word(model);
+        if (model == place || a < end)
+            return;
+        uint32_t words = 0;
+        while (a + words < text.size() && text[a + words] == text[b + words])
+            words++;
+        passages.add({a, b, words});
+        end = a + words;
+    };
+    one_by_one(row.size(), look_at, pause);
+    return passages.all();
+}
+
+void hash_runs(Words words, size_t length, GrowingArray<uint64_t>* hashes, Pause pause) {
+    each_run(words, length, pause, [hashes](uint64_t hash, size_t) {
+        hashes->add(hash);
+        return true;
+    });
 }
 
 void winnow(Words words, WinnowedLengths lengths, FeatureSet* set, Pause pause) {

@@ -54,6 +54,19 @@ std::span<const Passage> common_passages(Words a, Words b, size_t least, Memory 
 // more. Time and memory are as above.
 size_t longest_common_run(Words a, Words b, size_t least, Memory memory, Pause pause);
 
+// Sets is_shared[i] for the words of `a` that are in a run of `length` words, 1 or more, which `b`
+// has, too. Other elements stay. Time and memory are as above.
+void mark_shared_runs(Words a, Words b, size_t length, bool* is_shared, Memory memory, Pause pause);
+
+// The passages of at least `least` words, 1 or more, that stand in the text before: Passage::a is
+// the first word of the repeat, Passage::b of where its first `least` words stand first. It goes on
+// as long as both do, so it may overlap its model ("ha ha ha"), but no other repeat. They are in
+// their order in the text. Time and memory are as above.
+std::span<const Passage> repeated_passages(Words text, size_t least, Memory memory, Pause pause);
+
+// The hashes of all runs of `length` words, 1 or more, in the order of the text.
+void hash_runs(Words words, size_t length, GrowingArray<uint64_t>* hashes, Pause pause);
+
 // The runs of a certain length of one text, to be looked for in others.
 class RunFinder {
   public:

@@ -1,16 +1,15 @@
-// Passages, runs of words that two texts have in common: shares_passage(), its operator &~~,
-// common_passages() and passage_hashes(). core/text/passages.hpp says which passages there are.
-#include <algorithm>
-#include <numeric>
+// Passages, runs of words that two texts have in common, or that one repeats: shares_passage(), its
+// operator &~~, common_passages(), repeated_passages() and passage_hashes().
+// core/text/passages.hpp says which passages there are.
 #include <optional>
 
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document.hpp"
 #include "core/text/passages.hpp"
-#include "core/text/placed_words.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 #include "values/text/kept_text.hpp"
+#include "values/text/word_places.hpp"
 
 namespace simhash {
 
@@ -79,39 +78,6 @@ bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
 
 // ---- where the passages are ----
 
-// The places of passages in one text, of which Passage::*first has the numbers of words.
-WordPlace* places_of(const text* given, std::span<const Passage> passages,
-                     uint32_t Passage::*first) {
-    auto* places = allocate_array<WordPlace>(server_memory(), passages.size());
-    auto* order = allocate_array<uint32_t>(server_memory(), passages.size());
-    const uint32_t *next = order, *end = order + passages.size();
-    std::iota(order, order + passages.size(), 0);
-    std::sort(order, order + passages.size(),
-              [&](uint32_t a, uint32_t b) { return passages[a].*first < passages[b].*first; });
-    uint64_t words = 0; // so far
-    auto take_word = [&](const WordPlace& place) {
-        uint64_t number = words++;
-        if (next == end)
-            return;
-        uint64_t begin = passages[*next].*first;
-        if (number == begin)
-            places[*next].begin = place.begin;
-        if (number + 1 == begin + passages[*next].words)
-            places[*next++].end = place.end;
-    };
-    PlacedWords placed(take_word);
-    PlacedText source(given);
-    const uint8_t* at;
-    size_t bytes;
-    WordPlace place;
-    // What is behind the last passage need not be read.
-    while (next < end && source.next(&at, &bytes, &place))
-        placed.code_point(at, bytes, place);
-    placed.finish();
-    Assert(next == end);
-    return places;
-}
-
 void return_passages(ReturnSetInfo* result, text* a, text* b, std::span<const Passage> passages) {
     if (passages.empty())
         return;
@@ -140,6 +106,21 @@ void return_passages(ReturnSetInfo* result, text* a, text* b, std::span<const Pa
     }
 }
 
+// Returns find(words of a, words of b) as rows.
+Datum passages_of(FunctionCallInfo fcinfo, text* a, text* b, const auto& find) {
+    InitMaterializedSRF(fcinfo, 0);
+    // The core leaves the release of its memory to us.
+    MemoryContext work =
+        AllocSetContextCreate(CurrentMemoryContext, "simhash passages", ALLOCSET_DEFAULT_SIZES);
+    MemoryContext caller = MemoryContextSwitchTo(work);
+    WordsOfText words_a(a), words_b(b);
+    return_passages(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), a, b,
+                    find(words_a.words(), words_b.words()));
+    MemoryContextSwitchTo(caller);
+    MemoryContextDelete(work);
+    return Datum(0);
+}
+
 } // namespace
 } // namespace simhash
 
@@ -158,21 +139,20 @@ SIMHASH_FUNCTION(simhash_passage_shared) {
 // common_passages(a text, b text, words integer) -> setof (a_start integer, a_length integer,
 // b_start integer, b_length integer, words integer, passage text)
 SIMHASH_FUNCTION(simhash_common_passages) {
-    InitMaterializedSRF(fcinfo, 0);
     size_t least = positive_argument(fcinfo, 2, "words");
-    text* a = PG_GETARG_TEXT_PP(0);
-    text* b = PG_GETARG_TEXT_PP(1);
-    // The core leaves the release of its memory to us.
-    MemoryContext work =
-        AllocSetContextCreate(CurrentMemoryContext, "simhash passages", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext caller = MemoryContextSwitchTo(work);
-    WordsOfText words_a(a), words_b(b);
-    std::span<const Passage> passages =
-        common_passages(words_a.words(), words_b.words(), least, server_memory(), kPause);
-    return_passages(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), a, b, passages);
-    MemoryContextSwitchTo(caller);
-    MemoryContextDelete(work);
-    return Datum(0);
+    return passages_of(fcinfo, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1), [&](Words a, Words b) {
+        return common_passages(a, b, least, server_memory(), kPause);
+    });
+}
+
+// repeated_passages(body text, words integer) -> setof (start integer, length integer,
+// first_start integer, first_length integer, words integer, passage text)
+SIMHASH_FUNCTION(simhash_repeated_passages) {
+    size_t least = positive_argument(fcinfo, 1, "words");
+    text* body = PG_GETARG_TEXT_PP(0);
+    return passages_of(fcinfo, body, body, [&](Words words, Words) {
+        return repeated_passages(words, least, server_memory(), kPause);
+    });
 }
 
 // passage_hashes(document text) -> bigint[]
