@@ -14,6 +14,7 @@ extern "C" {
 
 extern "C" {
 #include "access/amapi.h"
+#include "access/amvalidate.h"
 #include "access/genam.h"
 #include "access/generic_xlog.h"
 #include "access/parallel.h"
