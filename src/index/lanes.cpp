@@ -141,7 +141,7 @@ std::span<uint64_t> LaneList::resize(size_t count) {
 
 void LaneList::store(uint64_t scope_hash) {
     for (uint64_t& lane : all())
-        lane ^= scope_hash;
+        lane = (lane ^ scope_hash) & stored_bits_;
     // Lanes of a fixed number keep their places: each has trees of its own.
     if (!have_any_number())
         return;

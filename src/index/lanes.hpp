@@ -63,7 +63,9 @@ class LaneList {
     explicit LaneList(int count) : memory_(CurrentMemoryContext), fixed_(count) {}
     explicit LaneList(const LaneLayout& layout)
         : LaneList(layout.rule == LaneRule::kCommon ? 0 : layout.count) {}
-    explicit LaneList(const Layout& layout) : LaneList(layout.lanes_vary ? 0 : layout.lane_count) {}
+    explicit LaneList(const Layout& layout) : LaneList(layout.lanes_vary ? 0 : layout.lane_count) {
+        stored_bits_ = UINT64_MAX >> (kFingerprintBits - layout.key_bits);
+    }
 
     bool have_any_number() const { return fixed_ == 0; }
     // How many each value must have, where the number does not vary.
@@ -72,14 +74,15 @@ class LaneList {
     std::span<const uint64_t> all() const { return {lanes_, count_}; }
 
     std::span<uint64_t> resize(size_t count);
-    // XORs each lane with the hash of a scope. Where their number varies, sorts them and drops
-    // repetitions: then each is an entry of a tree.
+    // XORs each lane with the hash of a scope. Where their number varies, drops the bits that are
+    // not stored, sorts them and drops repetitions: then each is an entry of a tree.
     void store(uint64_t scope_hash);
 
   private:
     MemoryContext memory_;
     int fixed_;
-    uint64_t* lanes_ = nullptr; // [capacity_]
+    uint64_t stored_bits_ = UINT64_MAX; // mask
+    uint64_t* lanes_ = nullptr;         // [capacity_]
     size_t count_ = 0, capacity_ = 0;
 };
 

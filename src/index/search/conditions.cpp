@@ -2,6 +2,7 @@
 #include "index/search/conditions.hpp"
 
 #include "index/access_method.hpp"
+#include "index/store/index_cache.hpp"
 #include "values/code/code.hpp"
 #include "values/fingerprint/fingerprint.hpp"
 
@@ -18,7 +19,7 @@ std::span<uint64_t> allocate_lanes(int count) {
 
 Conditions::Conditions(Relation index)
     : index_(index), computes_lanes_(computes_lanes(index)), lanes_(lane_layout(index)),
-      value_(lanes_), center_(allocate_lanes(lanes_.count)), common_(lanes_),
+      value_(lanes_), center_(allocate_lanes(lanes_.count)), common_(index_cache(index)->layout),
       target_(allocate_lanes(lanes_.count)) {}
 
 void Conditions::clear() {

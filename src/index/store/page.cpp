@@ -114,11 +114,12 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
     if (size < offsetof(MetaPage, radius) || meta->magic != kMetaMagic)
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
     // The version comes before size and checksum: another format may define both differently.
-    if (meta->version != kFormatVersion)
+    if (meta->version < kOldestFormat || meta->version > kFormatVersion)
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                 errmsg("index \"%s\" has storage format version %u", RelationGetRelationName(index),
                        meta->version),
-                errdetail("This version of simhash reads format version %u.", kFormatVersion),
+                errdetail("This version of simhash reads format versions %u to %u.", kOldestFormat,
+                          kFormatVersion),
                 errhint("Install a version of simhash that reads it, or REINDEX the index."));
     if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
         meta->table_count > kMaxTables || meta->lane_count > kMaxLanes ||
@@ -142,6 +143,8 @@ Layout read_layout(Relation index) {
     bool lanes_vary = meta->lane_count == 0;
     Layout layout = {meta->radius, meta->table_count, lanes_vary ? 1 : meta->lane_count,
                      lanes_vary};
+    if (lanes_vary && meta->version > kOldestFormat)
+        layout.key_bits = kBitsOfHash;
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.
     LaneLayout lanes = lane_layout(index);
