@@ -33,7 +33,8 @@
 #   make document-search   one document among a million by an index on texts (ROWS=n; OTHERS="gin gist": beside pg_trgm)
 #   make document-groups   all near-duplicates among a million documents, without an index, and by MinHash outside the server (ROWS=n,
 #                          VOCABULARY=words, SIMILARITY=, ROUNDS=n; FOLDER=...: among the text files there)
-#   make passages-bench    passages among many documents by an index, beside GIN on the same hashes (ROWS=n; OTHERS=trgm: and pg_trgm)
+#   make passages-bench    passages among many documents by an index, beside GIN on the same hashes (ROWS=n; OTHERS=trgm: and pg_trgm;
+#                          OTHERS=lengths: for 8 to 32 words)
 #   make insert-or-find    documents from 32 clients that are inserted, or found, beside upserts (ROWS=n calls; FSYNC=off)
 #   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
 #   make pictures          measures perceptual hashes of pictures and of their copies (5 minutes; fetches packages)

@@ -73,8 +73,9 @@ int fillfactor_of_options(Relation index);
 bool is_new_index(Relation index);
 
 // Raises an error unless the index's first column is of type bigint, or its operator class computes
-// lanes, as many of each value as an index can keep.
-void check_first_column(Relation index);
+// lanes, as many of each value as an index can keep, by which an exclusion constraint finds its
+// rows. `info` describes the index, which is being built.
+void check_first_column(Relation index, const IndexInfo* info);
 
 // Warns of a new index that nobody searches: if its first column is the primary key, as in (id,
 // body), a bigint, whose type alone does not tell it from a fingerprint; if its scope holds the
@@ -96,7 +97,7 @@ enum Strategy : uint16 {
     kEqual = 2,      // fp = bigint, integer, smallint
     kClose = 3,      // fp ~= bigint
     kDistance = 4,   // ORDER BY fp <~> bigint
-    kAlike = 5,      // body =~~ text, code =~~ bit, body &~~ text
+    kAlike = 5,      // body =~~ text, code =~~ bit, body &~~ text, body &~~ passage_query
     kDiffers = 6,    // author <> text: compared in rows, as kOverlaps is
     kOverlaps = 7,   // sent && tsrange
     kNear = 100,     // + radius: fp ~|||= bigint
@@ -115,6 +116,7 @@ enum SupportFunction : uint16 {
     kValueLanes =
         2, // (type [, type modifier integer]) -> bigint[]: the lanes of a value (lanes.hpp)
     kLaneLayout = 3, // (type modifier integer) -> integer[]: a LaneLayout
+    kOptions = 4,    // (internal) -> void: the options of the class, which 2 and 3 may ask for
 };
 
 // Returns the radius that a strategy stands for, or kNoRadius if its argument gives the radius or

@@ -67,7 +67,8 @@ LaneLayout lanes_of(const IndexOptInfo* index) {
     auto* column = reinterpret_cast<Node*>(linitial_node(TargetEntry, index->indextlist)->expr);
     int32 typmod = exprTypmod(column);
     Oid type = index->opcintype[0], base = getBaseTypeAndTypmod(exprType(column), &typmod);
-    LaneLayout lanes = lane_layout(index->opfamily[0], type, base == type ? typmod : -1);
+    LaneLayout lanes =
+        lane_layout(index->opfamily[0], type, class_options(index), base == type ? typmod : -1);
     // An index that only an advisor imagines may be on values of no known length.
     return lanes.count > 0 ? lanes : LaneLayout{1, kAlikeRadius, LaneRule::kSum, kFingerprintBits};
 }
@@ -83,14 +84,17 @@ Layout layout_of(const IndexOptInfo* info, const LaneLayout& lanes) {
     return layout;
 }
 
-// The radius that an operator of the index searches, with this argument.
-ValueRadius radius_of_operator(const Estimate& path, int strategy, Node* argument) {
+// The radius that an operator of the index searches, with this argument of a type.
+ValueRadius radius_of_operator(const Estimate& path, int strategy, Oid type, Node* argument) {
     const LaneLayout& lanes = path.lanes;
     if (strategy == kWithinBall)
         return {lanes.rule,
                 examine_ball(path.root, argument, lanes.bits, lanes.near_radius).radius};
-    if (strategy == kAlike)
-        return {lanes.rule, lanes.near_radius};
+    if (strategy == kAlike) {
+        // A query of another type is taken to be one that the lanes serve.
+        bool is_common = lanes.rule == LaneRule::kCommon && type != path.index->opcintype[0];
+        return {lanes.rule, is_common ? 0 : lanes.near_radius};
+    }
     // Of values that are equal by such a collation the scan looks at every row.
     Oid collation = path.index->indexcollations[0];
     if (strategy == kEqual && OidIsValid(collation) && !get_collation_isdeterministic(collation))
@@ -132,7 +136,7 @@ void add_clause(Estimate* path, int column, RestrictInfo* info) {
     int strategy;
     get_op_opfamily_properties(op, family, false, &strategy, &left, &right);
     if (column == 0) {
-        ValueRadius radius = radius_of_operator(*path, strategy, argument);
+        ValueRadius radius = radius_of_operator(*path, strategy, right, argument);
         if (radius.bits >= path->radius.bits)
             return;
         path->radius = radius;

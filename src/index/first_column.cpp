@@ -134,6 +134,22 @@ bool is_fingerprint(Relation index, const Node* expression) {
     return getExtensionOfObject(ProcedureRelationId, function) == extension;
 }
 
+// Raises an error if an exclusion constraint would read the whole index at each insertion, because
+// lanes do not tell which values are near.
+void check_exclusion(Relation index, const IndexInfo* info) {
+    if (info->ii_ExclusionOps == nullptr || info->ii_ExclusionStrats[0] != kAlike)
+        return;
+    LaneLayout lanes = lane_layout(index);
+    if (lanes.rule == LaneRule::kCommon && lanes.near_radius > 0)
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("index \"%s\" does not find all rows that its exclusion constraint refuses",
+                       RelationGetRelationName(index)),
+                errdetail("With these options its operator class finds fewer rows than operator %s "
+                          "accepts.",
+                          format_operator(info->ii_ExclusionOps[0])),
+                errhint("For operator &~~ write at most passage_ops (words = 16)."));
+}
+
 // True when the columns identify a row: the primary key has no others. Their numbers are as the
 // server writes them in such a set.
 bool identify_row(Relation heap, const Bitmapset* columns) {
@@ -154,7 +170,7 @@ bool is_new_index(Relation index) {
     return !index->rd_index->indisvalid;
 }
 
-void check_first_column(Relation index) {
+void check_first_column(Relation index, const IndexInfo* info) {
     bool computes = OidIsValid(index_getprocid(index, 1, kValueLanes));
     if (!computes_lanes(index)) {
         if (computes)
@@ -168,6 +184,7 @@ void check_first_column(Relation index) {
     }
     if (computes) {
         check_lane_count(index);
+        check_exclusion(index, info);
         return;
     }
     const FormData_pg_attribute* column = TupleDescAttr(RelationGetDescr(index), 0);

@@ -61,7 +61,10 @@ bool operator_is_known(Form_pg_amop amop, ClassKind kind) {
     case kDistance:
         return is_first && !is_search && has_same_types;
     case kAlike:
-        return kind == ClassKind::kLanes && is_search && has_same_types;
+        // A query of another type has lanes, too.
+        return kind == ClassKind::kLanes && is_search &&
+               OidIsValid(get_opfamily_proc(amop->amopfamily, amop->amoplefttype,
+                                            amop->amoprighttype, kValueLanes));
     case kDiffers:
     case kOverlaps:
         return is_search && has_same_types;
@@ -93,6 +96,8 @@ bool has_signature_of(const FormData_pg_amproc& amproc) {
                (count == 1 || (count == 2 && arguments[1] == INT4OID));
     case kLaneLayout: // (type modifier integer) -> integer[]
         return result == INT4ARRAYOID && count == 1 && arguments[0] == INT4OID && has_lanes;
+    case kOptions:
+        return check_amoptsproc_signature(amproc.amproc);
     default:
         return false;
     }
@@ -156,7 +161,7 @@ constexpr IndexAmRoutine access_method() {
     // Most numbers below kNear are not used, and index_validate() refuses them.
     am.amstrategies = kNear + kFingerprintBits;
     // The number of support functions that a class may have (SupportFunction).
-    am.amsupport = kLaneLayout;
+    am.amsupport = am.amoptsprocnum = kOptions;
     am.amcanmulticol = true; // the fingerprint, then the columns of its scope
     // The index serves ORDER BY fp <~> query, in the first column only (index_property()).
     am.amcanorderbyop = true;

@@ -23,6 +23,40 @@ std::span<const Element> elements(ArrayType* array, Oid type, int function) {
     return {reinterpret_cast<const Element*>(ARR_DATA_PTR(array)), size_t(count)};
 }
 
+// The options of the first column's operator class. They are the index's.
+bytea* class_options(Relation index) { return RelationGetIndexAttOptions(index, false)[0]; }
+
+ValueLanes call_value_lanes(Relation index, FmgrInfo* function, Datum value, LaneList* lanes) {
+    // Not FunctionCall1Coll(), for which NULL is an error.
+    LOCAL_FCINFO(call, 2);
+    InitFunctionCallInfoData(*call, function, function->fn_nargs, index->rd_indcollation[0],
+                             nullptr, nullptr);
+    call->args[0].value = value;
+    call->args[0].isnull = call->args[1].isnull = false;
+    // To look up the modifier below a domain takes time at each row, so only who asks gets it.
+    if (function->fn_nargs > 1)
+        call->args[1].value = Int32GetDatum(value_typmod(index));
+    Datum result = FunctionCallInvoke(call);
+    if (call->isnull)
+        return ValueLanes::kUnknown;
+    auto found = elements<uint64_t>(DatumGetArrayTypeP(result), INT8OID, kValueLanes);
+    if (found.empty())
+        return ValueLanes::kNone;
+    // The trees of a missing lane would lack the row.
+    if (!lanes->have_any_number() && found.size() != lanes->fixed_count())
+        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                errmsg("a value has another number of lanes than index \"%s\" keeps",
+                       RelationGetRelationName(index)),
+                errdetail("The operator class computes %zu; the index keeps %zu.", found.size(),
+                          lanes->fixed_count()),
+                errhint("Support function %d of the operator class must tell how many "
+                        "lanes its support function %d computes.",
+                        kLaneLayout, kValueLanes));
+    // The array may stand at an address that is no multiple of 8.
+    memcpy(lanes->resize(found.size()).data(), found.data(), found.size_bytes());
+    return ValueLanes::kFound;
+}
+
 } // namespace
 
 bool is_integer(Oid type) { return type == INT8OID || type == INT4OID || type == INT2OID; }
@@ -43,7 +77,7 @@ int LaneLayout::bits_of_lane(int lane) const {
     return rule == LaneRule::kSum ? simhash::bits_of_lane(bits, count, lane) : kFingerprintBits;
 }
 
-LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
+LaneLayout lane_layout(Oid opfamily, Oid type, bytea* options, int32 typmod) {
     if (values_are_lanes(type))
         return {1, kCloseRadius, LaneRule::kSum, kFingerprintBits};
     Oid function = get_opfamily_proc(opfamily, type, type, kLaneLayout);
@@ -52,6 +86,7 @@ LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     // Not OidFunctionCall1(), for which NULL is an error: here it says that there is no length.
     FmgrInfo found;
     fmgr_info(function, &found);
+    set_fn_opclass_options(&found, options);
     LOCAL_FCINFO(call, 1);
     InitFunctionCallInfoData(*call, &found, 1, InvalidOid, nullptr, nullptr);
     // No collation: a layout depends on the type alone.
@@ -79,7 +114,7 @@ LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     // Anybody may write an operator class, so what its function returns is checked.
     if (given < 2 || given > 4 || numbers[0] < 1 || numbers[1] < 0 || numbers[1] > bits ||
         bits > most_bits || number >= lengthof(kRules) ||
-        (rule == LaneRule::kCommon && (numbers[0] != 1 || numbers[1] != 0)))
+        (rule == LaneRule::kCommon && (numbers[0] != 1 || (numbers[1] != 0 && numbers[1] != bits))))
         elog(ERROR, "support function %d of a simhash operator class returned no layout of lanes",
              kLaneLayout);
     // More lanes than an index can keep are refused later, by their number.
@@ -94,7 +129,8 @@ int32 value_typmod(Relation index) {
 }
 
 LaneLayout lane_layout(Relation index) {
-    return lane_layout(index->rd_opfamily[0], index->rd_opcintype[0], value_typmod(index));
+    return lane_layout(index->rd_opfamily[0], index->rd_opcintype[0], class_options(index),
+                       value_typmod(index));
 }
 
 std::span<uint64_t> LaneList::resize(size_t count) {
@@ -105,7 +141,7 @@ std::span<uint64_t> LaneList::resize(size_t count) {
 
 void LaneList::store(uint64_t scope_hash) {
     for (uint64_t& lane : all())
-        lane ^= scope_hash;
+        lane = (lane ^ scope_hash) & stored_bits_;
     // Lanes of a fixed number keep their places: each has trees of its own.
     if (!have_any_number())
         return;
@@ -120,35 +156,18 @@ ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes) {
         lanes->resize(1)[0] = uint64_t(DatumGetInt64(value));
         return ValueLanes::kFound;
     }
-    // Not FunctionCall1Coll(), for which NULL is an error.
-    LOCAL_FCINFO(call, 2);
-    FmgrInfo* function = index_getprocinfo(index, 1, kValueLanes);
-    InitFunctionCallInfoData(*call, function, function->fn_nargs, index->rd_indcollation[0],
-                             nullptr, nullptr);
-    call->args[0].value = value;
-    call->args[0].isnull = call->args[1].isnull = false;
-    // To look up the modifier below a domain takes time at each row, so only who asks gets it.
-    if (function->fn_nargs > 1)
-        call->args[1].value = Int32GetDatum(value_typmod(index));
-    Datum result = FunctionCallInvoke(call);
-    if (call->isnull)
+    return call_value_lanes(index, index_getprocinfo(index, 1, kValueLanes), value, lanes);
+}
+
+ValueLanes lanes_of_query(Relation index, Datum query, Oid type, LaneList* lanes) {
+    Oid function =
+        get_opfamily_proc(index->rd_opfamily[0], index->rd_opcintype[0], type, kValueLanes);
+    if (!OidIsValid(function))
         return ValueLanes::kUnknown;
-    auto found = elements<uint64_t>(DatumGetArrayTypeP(result), INT8OID, kValueLanes);
-    if (found.empty())
-        return ValueLanes::kNone;
-    // The trees of a missing lane would lack the row.
-    if (!lanes->have_any_number() && found.size() != lanes->fixed_count())
-        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                errmsg("a value has another number of lanes than index \"%s\" keeps",
-                       RelationGetRelationName(index)),
-                errdetail("The operator class computes %zu; the index keeps %zu.", found.size(),
-                          lanes->fixed_count()),
-                errhint("Support function %d of the operator class must tell how many "
-                        "lanes its support function %d computes.",
-                        kLaneLayout, kValueLanes));
-    // The array may stand at an address that is no multiple of 8.
-    memcpy(lanes->resize(found.size()).data(), found.data(), found.size_bytes());
-    return ValueLanes::kFound;
+    FmgrInfo found;
+    fmgr_info(function, &found);
+    set_fn_opclass_options(&found, class_options(index));
+    return call_value_lanes(index, &found, query, lanes);
 }
 
 } // namespace simhash

@@ -31,18 +31,25 @@ uint64_t lane_of_integer(Datum value, Oid type);
 
 // What an operator class says of the lanes of a column's values.
 struct LaneLayout {
-    int count;       // of each value, 1 .. kMaxLanes; 0: the type's modifier gives no length
-    int near_radius; // of =~~; of ~= where values are lanes
-    LaneRule rule;   // of what a radius is
-    int bits;        // the greatest distance of two values
+    int count; // of each value, 1 .. kMaxLanes; 0: the type's modifier gives no length
+    // Of =~~; of ~= where values are lanes. By the common rule 0, or all bits where lanes do not
+    // tell which values are near.
+    int near_radius;
+    LaneRule rule; // of what a radius is
+    int bits;      // the greatest distance of two values
 
     // The bits of a lane by which the lanes of two values can differ.
     int bits_of_lane(int lane) const;
 };
-// Asks the operator class of type `type` in a family about values with a type modifier.
-LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod);
+// Asks the operator class of type `type` in a family about values with a type modifier. Its options
+// are those of the index's first column, null where it has none.
+LaneLayout lane_layout(Oid opfamily, Oid type, bytea* options, int32 typmod);
 // The same for the first column of an index.
 LaneLayout lane_layout(Relation index);
+// Those options as the planner has them. An index that only an advisor imagines may have none.
+inline bytea* class_options(const IndexOptInfo* index) {
+    return index->opclassoptions != nullptr ? index->opclassoptions[0] : nullptr;
+}
 
 // Returns the type modifier of the first column's values, below a domain; -1 if the column is of
 // another type than its operator class.
@@ -56,7 +63,9 @@ class LaneList {
     explicit LaneList(int count) : memory_(CurrentMemoryContext), fixed_(count) {}
     explicit LaneList(const LaneLayout& layout)
         : LaneList(layout.rule == LaneRule::kCommon ? 0 : layout.count) {}
-    explicit LaneList(const Layout& layout) : LaneList(layout.lanes_vary ? 0 : layout.lane_count) {}
+    explicit LaneList(const Layout& layout) : LaneList(layout.lanes_vary ? 0 : layout.lane_count) {
+        stored_bits_ = UINT64_MAX >> (kFingerprintBits - layout.key_bits);
+    }
 
     bool have_any_number() const { return fixed_ == 0; }
     // How many each value must have, where the number does not vary.
@@ -65,14 +74,15 @@ class LaneList {
     std::span<const uint64_t> all() const { return {lanes_, count_}; }
 
     std::span<uint64_t> resize(size_t count);
-    // XORs each lane with the hash of a scope. Where their number varies, sorts them and drops
-    // repetitions: then each is an entry of a tree.
+    // XORs each lane with the hash of a scope. Where their number varies, drops the bits that are
+    // not stored, sorts them and drops repetitions: then each is an entry of a tree.
     void store(uint64_t scope_hash);
 
   private:
     MemoryContext memory_;
     int fixed_;
-    uint64_t* lanes_ = nullptr; // [capacity_]
+    uint64_t stored_bits_ = UINT64_MAX; // mask
+    uint64_t* lanes_ = nullptr;         // [capacity_]
     size_t count_ = 0, capacity_ = 0;
 };
 
@@ -85,6 +95,9 @@ enum class ValueLanes {
 // if it has another number of them than it must have. The support function may leave memory behind:
 // call it in a CallMemory.
 ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes);
+// The same for a value of another type with which the operator class compares the column's. Where
+// it computes no lanes of that type they are unknown.
+ValueLanes lanes_of_query(Relation index, Datum query, Oid type, LaneList* lanes);
 
 // A memory context for the call of support functions, which may leave memory behind, such as a copy
 // of a numeric with a short header, or a text that was stored compressed. The context is deleted

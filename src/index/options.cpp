@@ -1,6 +1,7 @@
 // Storage parameters: radius, tables, fillfactor. ALTER INDEX takes effect with REINDEX.
 #include "index/access_method.hpp"
 #include "index/lanes.hpp"
+#include "index/store/page.hpp"
 
 #include <algorithm>
 
@@ -57,6 +58,7 @@ Layout layout_of_lanes(const LaneLayout& lanes, const Options* options) {
         // A lane is looked up as it is: the one table is that of the postings.
         Layout layout = make_layout(0, 1);
         layout.lanes_vary = true;
+        layout.key_bits = kBitsOfHash;
         return layout;
     }
     int radius = options != nullptr ? options->radius : kRadiusByValues;

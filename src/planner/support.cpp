@@ -6,18 +6,23 @@
 //   hamming_within(code, $1, 31)     by  code <@ bit_ball($1, 31)
 //   near_duplicate(body, $1)         by  body =~~ $1
 //   near_duplicate(body, $1, .9)     by  body <@~~ bit_ball(minhash_code($1), minhash_radius(.9))
-//   shares_passage(body, $1, 20)     by  body &~~ $1
+//   shares_passage(body, $1)         by  body &~~ $1
+//   shares_passage(body, $1, 20)     by  body &~~ passage_query($1, 20)
 //
 // The ball around a text finds more than the near-duplicates, so the server calls the function on
-// the rows found. &~~ says 16 words, and so do the hashes of the index: it serves 16 or more.
+// the rows found. An index on passages is made for some number of words, and serves as many or
+// more. Of several that serve, the one for the most words has the fewest hashes, and costs least.
 #include "planner/planner.hpp"
 
 #include "core/text/document_lanes.hpp"
-#include "core/text/passages.hpp"
-#include "index/access_method.hpp"
+#include "index/lanes.hpp"
+#include "server/arguments.hpp"
+#include "server/server_text.hpp"
 #include "values/hamming_space.hpp"
 #include "values/objects.hpp"
+#include "values/text/passages.hpp"
 
+#include <algorithm>
 #include <utility>
 
 using namespace simhash;
@@ -161,24 +166,50 @@ Node* ball_around(PlannerInfo* root, Oid beside, Node* query, Node* similarity) 
     return call_sibling(root, beside, kCodes.ball_sql, kCodes.ball_make, list_make2(center, bits));
 }
 
+// The words for which an index on passages is made; of an index by other hashes, more than a query
+// has.
+int words_of_index(const SupportRequestIndexCondition* request) {
+    Oid type = request->index->opcintype[0];
+    Oid options = get_opfamily_proc(request->opfamily, type, type, kOptions);
+    // A database that has not updated the extension has no function for options.
+    if (!OidIsValid(options))
+        return kPassageWords;
+    return is_our_function(options, kPassageOptions)
+               ? words_of_options(class_options(request->index))
+               : INT_MAX;
+}
+
+List* passage_condition(SupportRequestIndexCondition* request) {
+    IndexedCondition condition;
+    if (!take_apart(request, &condition))
+        return NIL;
+    // &~~ has no number of words. One that is not known may be any.
+    int words = kPassageWords;
+    if (condition.third != nullptr) {
+        const Const* known = constant_of_type(condition.third, INT4OID);
+        words = known != nullptr ? DatumGetInt32(known->constvalue) : 0;
+    }
+    // Fewer words may be in common without a hash.
+    if (words < words_of_index(request))
+        return NIL;
+    if (words == kPassageWords)
+        return make_condition(request, kAlike, kPassageShared, condition.column, condition.query,
+                              false);
+    Node* query = call_sibling(request->root, request->funcid, "passage_query", kPassageQuery,
+                               list_make2(condition.query, condition.third));
+    if (query == nullptr)
+        return NIL;
+    return make_condition(request, kAlike, kPassageQueryShared, condition.column, query, false);
+}
+
 List* document_condition(SupportRequestIndexCondition* request) {
+    if (is_our_function(request->funcid, kPassageShared) ||
+        is_our_function(request->funcid, kSharesPassage))
+        return passage_condition(request);
     IndexedCondition condition;
     if (!take_apart(request, &condition))
         return NIL;
     Node *column = condition.column, *query = condition.query, *third = condition.third;
-    if (is_our_function(request->funcid, kPassageShared) ||
-        is_our_function(request->funcid, kSharesPassage)) {
-        // &~~ has no number of words. One that is not known may be any.
-        const Const* known = third != nullptr ? constant_of_type(third, INT4OID) : nullptr;
-        int words = known != nullptr ? DatumGetInt32(known->constvalue) : 0;
-        if (third == nullptr)
-            words = kPassageWords;
-        // Fewer words may be in common without a hash.
-        if (words < kPassageWords)
-            return NIL;
-        return make_condition(request, kAlike, kPassageShared, column, query,
-                              words > kPassageWords);
-    }
     // =~~ has no similarity. Where this one is that of =~~, the operator of the index says all.
     const Const* known = third != nullptr ? similarity_constant(third) : nullptr;
     if (third == nullptr ||
@@ -300,6 +331,49 @@ Node* estimate_document(SupportRequestSelectivity* request) {
     return reinterpret_cast<Node*>(request);
 }
 
+// ---- queries that find nothing ----
+
+// Says so where the query is known to have fewer words than the passage that it is to share.
+void notice_of_short_query(const FuncExpr* call) {
+    int least = kPassageWords;
+    if (is_our_function(call->funcid, kSharesPassage)) {
+        const Const* known = constant_of_type(node_at(call->args, 2), INT4OID);
+        least = known != nullptr ? DatumGetInt32(known->constvalue) : 0;
+    } else if (!is_our_function(call->funcid, kPassageShared)) {
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
+        const Const* query = constant_of_type(node_at(call->args, i), TEXTOID);
+        if (query == nullptr)
+            continue;
+        text* given = DatumGetTextPP(query->constvalue);
+        // To count the words of a long text would take time. Words are cut at 255 letters.
+        constexpr int kMostBytesOfWord = 1024;
+        if (int(VARSIZE_ANY_EXHDR(given)) > kMostBytesOfWord * std::min(least, kMostWinnowedRun))
+            continue;
+        WordHashes words(server_memory());
+        add_words(given, &words);
+        size_t count = words.size();
+        words.release();
+        if (double(count) < least)
+            ereport(NOTICE,
+                    errmsg_plural("a query of %zu word shares no passage of %d words",
+                                  "a query of %zu words shares no passage of %d words", count,
+                                  count, least),
+                    errhint("shares_passage(a, b, words) takes fewer words. For a phrase, use "
+                            "to_tsvector(body) @@ phraseto_tsquery(query)."));
+    }
+}
+
+// The planner asks this once for each condition as it was written: a part of a plan for which it
+// asks again has no collation any more.
+Node* simplify_document(const FuncExpr* call) {
+    Node* simplified = without_collation(call);
+    if (simplified != nullptr)
+        notice_of_short_query(call);
+    return simplified;
+}
+
 // ---- which function answers which question ----
 
 // hamming(a, b) becomes a <~> b: ORDER BY hamming(fp, $1) then matches the ordering operator.
@@ -337,7 +411,7 @@ SIMHASH_FUNCTION(simhash_hamming_within_support) {
 }
 
 SIMHASH_FUNCTION(simhash_near_duplicate_support) {
-    return answer_planner(fcinfo, without_collation, document_condition, estimate_document);
+    return answer_planner(fcinfo, simplify_document, document_condition, estimate_document);
 }
 
 SIMHASH_FUNCTION(simhash_text_support) {

@@ -90,8 +90,7 @@ double share_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
     return share;
 }
 
-size_t positive_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
-    int value = PG_GETARG_INT32(argument);
+size_t positive_number(int value, const char* what) {
     if (value < 1)
         ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                 errmsg("invalid value for parameter \"%s\": %d", what, value),

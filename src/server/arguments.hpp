@@ -31,7 +31,10 @@ __int128 weight_argument(double weight);
 double share_argument(FunctionCallInfo fcinfo, int argument, const char* what);
 
 // An integer of 1 or more. Raises an error where it is less.
-size_t positive_argument(FunctionCallInfo fcinfo, int argument, const char* what);
+size_t positive_number(int value, const char* what);
+inline size_t positive_argument(FunctionCallInfo fcinfo, int argument, const char* what) {
+    return positive_number(PG_GETARG_INT32(argument), what);
+}
 
 // The elements of an array of one dimension; `what` names it in the error about another.
 struct Elements {

@@ -15,6 +15,7 @@ extern "C" {
 extern "C" {
 #include "access/amapi.h"
 #include "access/detoast.h"
+#include "access/amvalidate.h"
 #include "access/genam.h"
 #include "access/generic_xlog.h"
 #include "access/parallel.h"

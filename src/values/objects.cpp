@@ -14,7 +14,8 @@ PGDLLEXPORT Function simhash_hamming_bigint, simhash_hamming_within_bigint, simh
     simhash_hamming_within_bit, simhash_bit_ball_in, simhash_bit_ball, simhash_bit_ball_contained,
     simhash_hamming_radius, simhash_hamming_radius_below, simhash_documents_alike,
     simhash_document_in_ball, simhash_minhash_code_text, simhash_minhash_radius,
-    simhash_passage_shared, simhash_shares_passage, simhash_hamming_near;
+    simhash_passage_shared, simhash_passage_query_shared, simhash_passage_query,
+    simhash_passage_options, simhash_shares_passage, simhash_hamming_near;
 #define SIMHASH_DECLARE_NEAR(radius) PGDLLEXPORT Function simhash_hamming_near_##radius;
 SIMHASH_FOR_EACH_RADIUS(SIMHASH_DECLARE_NEAR)
 }
@@ -52,6 +53,9 @@ const OurFunction kMinhashCodeText = SIMHASH_OURS(simhash_minhash_code_text);
 const OurFunction kMinhashRadius = SIMHASH_OURS(simhash_minhash_radius);
 const OurFunction kPassageShared = SIMHASH_OURS(simhash_passage_shared);
 const OurFunction kSharesPassage = SIMHASH_OURS(simhash_shares_passage);
+const OurFunction kPassageQuery = SIMHASH_OURS(simhash_passage_query);
+const OurFunction kPassageQueryShared = SIMHASH_OURS(simhash_passage_query_shared);
+const OurFunction kPassageOptions = SIMHASH_OURS(simhash_passage_options);
 
 namespace {
 
@@ -65,6 +69,7 @@ constexpr struct {
 } kNearFunctions[] = {{SIMHASH_OURS(simhash_hamming_near), kCloseRadius},
                       {SIMHASH_OURS(simhash_documents_alike), kAlikeRadius},
                       {SIMHASH_OURS(simhash_passage_shared), kAlikeRadius},
+                      {SIMHASH_OURS(simhash_passage_query_shared), kAlikeRadius},
 #define SIMHASH_NEAR_FUNCTION(radius) {SIMHASH_OURS(simhash_hamming_near_##radius), radius},
                       SIMHASH_FOR_EACH_RADIUS(SIMHASH_NEAR_FUNCTION)};
 

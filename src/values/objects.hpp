@@ -25,7 +25,8 @@ struct DistanceFamily {
 extern const DistanceFamily kFingerprints, kCodes;
 
 extern const OurFunction kHammingRadius, kHammingRadiusBelow, kDocumentsAlike, kDocumentInBall,
-    kMinhashCodeText, kMinhashRadius, kPassageShared, kSharesPassage;
+    kMinhashCodeText, kMinhashRadius, kPassageShared, kSharesPassage, kPassageQuery,
+    kPassageQueryShared, kPassageOptions;
 
 // The family that has the function in this role (&DistanceFamily::hamming), or null.
 const DistanceFamily* family_of(Oid function, OurFunction DistanceFamily::*role);

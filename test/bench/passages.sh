@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Passages among many documents by an index with passage_ops, beside GIN on the same hashes and pg_trgm's <%, which asks something else:
 #
-#   test/bench/passages.sh PG_CONFIG DOCUMENTS [trgm]
+#   test/bench/passages.sh PG_CONFIG DOCUMENTS [trgm | lengths]
 #
 # Builds simhash for that server, without installing it, and measures in a throwaway cluster on a socket of its own: one session, no
 # parallel workers, each query planned and timed by itself. Queries are runs of 30 words of a document, and texts of 5 kB, of five
 # documents; for each the rows found are counted and the median time is given. Then 1 000 documents of 5 kB are inserted one by one,
-# after a checkpoint. pg_trgm's index, which takes long, is made where it is named. Called as root it drops to the user postgres.
+# after a checkpoint. pg_trgm's index, which takes long, is made where it is named; with lengths, instead of the others, indexes for
+# passages of 8 to 32 words, searched by runs of 40. Called as root it drops to the user postgres.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/../../scripts/lib.sh"
@@ -41,47 +42,55 @@ BEGIN
     END LOOP;
     RETURN (SELECT format('%s ms | %s', round((percentile_cont(.5) WITHIN GROUP (ORDER BY t))::numeric, 2), rows) FROM unnest(times) t);
 END \$\$;
--- Milliseconds and kilobytes of WAL for a row of 5 kB.
+-- Processor time of this session so far, in seconds: the clock also counts what else the machine does.
+CREATE FUNCTION processor_time() RETURNS numeric LANGUAGE sql VOLATILE AS \$\$
+    SELECT (spent[14]::numeric + spent[15]::numeric) / 100 FROM string_to_array(pg_read_file('/proc/self/stat'), ' ') spent
+\$\$;
+-- Milliseconds of the processor and kilobytes of WAL for a row of 5 kB.
 CREATE FUNCTION insert_rows(cleanup text) RETURNS text LANGUAGE plpgsql AS \$\$
 DECLARE
-    begun timestamptz; wal pg_lsn; n integer := 0; body text;
+    begun numeric := processor_time(); wal pg_lsn; n integer := 0; body text;
 BEGIN
-    begun := clock_timestamp();
     wal := pg_current_wal_insert_lsn();
     FOR body IN SELECT l.body FROM long l LIMIT 1000 LOOP
         INSERT INTO document (body) VALUES (body);
         n := n + 1;
     END LOOP;
     EXECUTE cleanup;
-    RETURN format('%s ms | %s kB', round(1000 * extract(epoch FROM clock_timestamp() - begun) / n, 2), round((pg_current_wal_insert_lsn() - wal) / n / 1000, 1));
+    RETURN format('%s ms | %s kB', round(1000 * (processor_time() - begun) / n, 2), round((pg_current_wal_insert_lsn() - wal) / n / 1000, 1));
 END \$\$;
-CREATE PROCEDURE method(name text, condition text, index text, queries integer, cleanup text) LANGUAGE plpgsql AS \$\$
+CREATE PROCEDURE method(name text, condition text, index text, queries integer, words integer) LANGUAGE plpgsql AS \$\$
 DECLARE
-    begun timestamptz := clock_timestamp(); built interval; searched text;
+    begun numeric := processor_time(); built numeric; searched text;
 BEGIN
     SET max_parallel_maintenance_workers = 0;
     SET max_parallel_workers_per_gather = 0;
     SET enable_seqscan = off;
     SET jit = off;
     EXECUTE 'CREATE INDEX measured ON document USING ' || index;
-    built := clock_timestamp() - begun;
+    built := processor_time() - begun;
     ANALYZE document;
-    searched := measure(condition, 30, 1, queries) || ' | ' || measure(condition, 1000, 5, queries);
-    RAISE INFO '| % | % s | % MB | % | ', name, round(extract(epoch FROM built), 2), round(pg_relation_size('measured') / 1e6, 1), searched;
+    searched := measure(condition, words, 1, queries) || ' | ' || measure(condition, 1000, 5, queries);
+    RAISE INFO '| % | % s | % MB | % | ', name, round(built, 2), round(pg_relation_size('measured') / 1e6, 1), searched;
 END \$\$;
 SQL
 text=$(psql -c "SELECT sum(octet_length(body)) / 1000000 FROM document")
 echo "$documents documents, $text MB of text:"
-printf '\n| index | build | size | 30 words, median | rows | 5 kB, median | rows | insert 5 kB | WAL |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\n'
+words=$([ "${1:-}" = lengths ] && echo 40 || echo 30)
+printf "\\n| index | build | size | $words words, median | rows | 5 kB, median | rows | insert 5 kB | WAL |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|\\n"
 method() { # NAME CONDITION INDEX QUERIES CLEANUP
     local row
-    row=$(psql -c "CALL method(\$m\$$1\$m\$, \$m\$$2\$m\$, \$m\$$3\$m\$, $4, \$m\$$5\$m\$)" 2>&1 | sed -n 's/^INFO:  //p')
+    row=$(psql -c "CALL method(\$m\$$1\$m\$, \$m\$$2\$m\$, \$m\$$3\$m\$, $4, $words)" 2>&1 | sed -n 's/^INFO:  //p')
     psql -c CHECKPOINT
     echo "$row$(psql -c "SELECT insert_rows(\$m\$$5\$m\$)") |"
     psql -c "DROP INDEX measured" -c "DELETE FROM document WHERE id > $documents" -c "VACUUM document"
 }
-# shellcheck disable=SC2016 # $1 is the query's parameter
-{
+# shellcheck disable=SC2016,SC2059 # $1 is the query's parameter
+if [ "${1:-}" = lengths ]; then
+    for length in 8 10 13 16 32; do
+        method "\`passage_ops (words = $length)\`" "shares_passage(body, \$1, $length)" "simhash (body passage_ops (words = $length))" 500 'SELECT'
+    done
+else
     method '`simhash (body passage_ops)`, `body &~~ $1`' 'body &~~ $1' 'simhash (body passage_ops)' 500 'SELECT'
     method '`gin (passage_hashes(body))`, `&&` and `&~~`' 'passage_hashes(body) && passage_hashes($1) AND body &~~ $1' \
         'gin (passage_hashes(body))' 500 "SELECT gin_clean_pending_list('measured')"
@@ -90,4 +99,4 @@ method() { # NAME CONDITION INDEX QUERIES CLEANUP
     fi
     echo
     echo "Without an index: $(psql -c "SET enable_indexscan = off; SET max_parallel_workers_per_gather = 0" -c "SELECT measure('body &~~ \$1', 30, 1, 3)") rows"
-}
+fi

@@ -116,9 +116,9 @@ struct Arena {
 
 constexpr Pause kNoPause = {[](void*) {}, nullptr};
 
-std::vector<uint64_t> winnowed(Words words) {
+std::vector<uint64_t> winnowed(Words words, size_t run) {
     FeatureSet set(kMemory);
-    winnow(words, {}, &set, kNoPause);
+    winnow(words, WinnowedLengths::for_runs_of(run), &set, kNoPause);
     FeatureHashes hashes = set.finish();
     std::vector<uint64_t> result(hashes.begin(), hashes.end());
     set.release();
@@ -157,8 +157,8 @@ void check_passages(Words a, Words b, size_t least) {
     if (least <= std::min(a.size(), b.size()))
         require(RunFinder(a, least, memory, kNoPause).has_run_of(b, memory, kNoPause) ==
                 (longest > 0));
-    std::vector<uint64_t> of_a = winnowed(a), of_b = winnowed(b);
-    if (longest >= kWinnowedRun)
+    std::vector<uint64_t> of_a = winnowed(a, least), of_b = winnowed(b, least);
+    if (longest > 0)
         require(std::find_first_of(of_a.begin(), of_a.end(), of_b.begin(), of_b.end()) !=
                 of_a.end());
 }

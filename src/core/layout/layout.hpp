@@ -65,6 +65,7 @@ struct Layout {
     bool lanes_vary = false; // a value has any number of lanes, all in the tables of one
     int lane_bits = kFingerprintBits; // that are cut into blocks, the leading ones of a lane
     uint32_t compared_columns = 0;    // bit i: column i, from 0, is in no lane (index/scope.hpp)
+    int key_bits = kFingerprintBits;  // of a lane that are stored, the last ones
 
     // The bits before a table's block; before the end for table_count.
     int bits_before(int table) const { return bits_before_block(lane_bits, table_count, table); }

@@ -11,6 +11,7 @@
 #include "core/text/passages.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <numeric>
 
@@ -478,8 +479,9 @@ void hash_runs(Words words, size_t length, GrowingArray<uint64_t>* hashes, Pause
 }
 
 void winnow(Words words, WinnowedLengths lengths, FeatureSet* set, Pause pause) {
-    constexpr size_t kRing = 16; // a power of two: the places in a ring are cut out
-    static_assert(kWinnowedWindow <= kRing);
+    // A power of two, as long as the longest window: the places in a ring are cut out.
+    constexpr size_t kRing = kMostWinnowedRun;
+    static_assert(std::has_single_bit(kRing));
     uint64_t ring[kRing];         // the last hashes
     uint64_t least = 0, kept = 0; // place of the least hash of the window; that of the one before
     auto at = [&ring](uint64_t place) -> uint64_t& { return ring[place % kRing]; };

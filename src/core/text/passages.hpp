@@ -14,6 +14,7 @@
 // Two words are the same if their hashes are.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "core/bits/memory.hpp"
@@ -91,8 +92,8 @@ class RunFinder {
 // The winnowed hashes of a text are few of its shingles' hashes, chosen so that two texts with a
 // long run of words in common have one in common (Schleimer, Wilkerson and Aiken, SIGMOD 2003).
 //
-// Every shingle of kWinnowedShingle words has a hash. Of every kWinnowedWindow adjacent hashes the
-// least is kept. With shingles of 2 words and windows of 3:
+// Every shingle, a run of a few words, has a hash. Of adjacent hashes, a window, the least is kept.
+// With shingles of 2 words and windows of 3:
 //
 //     words      the  boat  house  is  closed  in  march
 //     hashes       71    23     58   40      65   19
@@ -101,25 +102,26 @@ class RunFinder {
 //                             [58   40      65]           keeps 40
 //                                  [40      65   19]      keeps 19
 //
-// A run of kWinnowedShingle + kWinnowedWindow - 1 words has the hashes of one whole window. What a
-// window keeps depends on nothing outside of it, so both texts keep the same hash. Of equal hashes
-// it does not matter which is kept: the hashes are a set, without places.
+// A run of shingle + window - 1 words has the hashes of one whole window. What a window keeps
+// depends on nothing outside of it, so both texts keep the same hash. Of equal hashes it does not
+// matter which is kept: the hashes are a set, without places.
 //
-// A shorter text has no window, and no hash. The hashes are stored in indexes.
-constexpr int kWinnowedShingle = 8; // words
-constexpr int kWinnowedWindow = 9;  // hashes of shingles
-// Every common run of this many words shows in the hashes.
-constexpr int kWinnowedRun = kWinnowedShingle + kWinnowedWindow - 1;
+// A shorter text has no window, and no hash. The hashes are stored in indexes, for runs of the
+// length that the index is made for.
+constexpr int kLeastWinnowedRun = 6, kMostWinnowedRun = 64;
 
-// Words of a shingle, and shingles of a window: those of indexes, unless told otherwise.
 struct WinnowedLengths {
-    size_t shingle = kWinnowedShingle, window = kWinnowedWindow;
+    size_t shingle, window; // in words; in hashes of shingles
 
-    // Those by which every common run of `words` words, 1 or more, shows in the hashes. Fewer than
-    // kWinnowedRun give more hashes.
-    static WinnowedLengths for_runs_of(size_t words) {
-        size_t shingle = std::min<size_t>(words, kWinnowedShingle);
-        return {shingle, std::min<size_t>(words - shingle + 1, kWinnowedWindow)};
+    // Those by which every common run of `words` words, 1 or more, shows in the hashes. A long
+    // window keeps few of them, 2 of window + 1. A long shingle is in few other texts: an entry of
+    // a dictionary shares one of 6 words with 1.4 times as many others as one of 8, of 4 words with
+    // six times as many.
+    static constexpr WinnowedLengths for_runs_of(size_t words) {
+        // A longer run has one of that length.
+        words = std::min<size_t>(words, kMostWinnowedRun);
+        size_t shingle = std::min(words, std::clamp<size_t>((words + 1) / 2, 6, 8));
+        return {shingle, words - shingle + 1};
     }
 };
 

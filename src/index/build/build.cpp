@@ -172,7 +172,7 @@ char* index_build_phase_name(int64 phase) {
 IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     if (RelationGetNumberOfBlocks(index) != 0)
         elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
-    check_first_column(index);
+    check_first_column(index, info);
     check_scope(index);
     // There is no warning at a REINDEX, whose user did not just write the constraint.
     if (is_new_index(index)) {

@@ -19,7 +19,7 @@ std::span<uint64_t> allocate_lanes(int count) {
 
 Conditions::Conditions(Relation index)
     : index_(index), computes_lanes_(computes_lanes(index)), lanes_(lane_layout(index)),
-      value_(lanes_), center_(allocate_lanes(lanes_.count)), common_(lanes_),
+      value_(lanes_), center_(allocate_lanes(lanes_.count)), common_(index_cache(index)->layout),
       target_(allocate_lanes(lanes_.count)) {}
 
 void Conditions::clear() {
@@ -59,9 +59,9 @@ void Conditions::add_common(std::span<const uint64_t> lanes) {
         std::copy(lanes.begin(), lanes.end(), common_.resize(lanes.size()).begin());
 }
 
-// Adds the condition that rows lie within `radius` of a value.
-void Conditions::add_value(Datum value, int radius, bool is_equality) {
-    switch (lanes_of_value(index_, value, &value_)) {
+// Adds the condition that rows lie within `radius` of the value with the lanes value_.
+void Conditions::add_value(ValueLanes lanes, int radius, bool is_equality) {
+    switch (lanes) {
     case ValueLanes::kFound:
         // Equal values have all lanes in common, so one is enough to find them. The sum of the
         // distances of their lanes is 0.
@@ -114,7 +114,8 @@ void Conditions::read_ball(const ScanKeyData& key) {
     BitBall* ball = datum_get_bit_ball(key.sk_argument);
     uint64_t lanes[kMaxLanes];
     if (family.type == index_->rd_opcintype[0])
-        add_value(VarBitPGetDatum(simhash::center(ball)), ball->radius, false);
+        add_value(lanes_of_value(index_, VarBitPGetDatum(simhash::center(ball)), &value_),
+                  ball->radius, false);
     // Another number of lanes: every row is looked at, and the operator raises its error.
     else if (read_lanes(*ball, {lanes, size_t(lanes_.count)}))
         add_center(lanes, {lanes_.rule, ball->radius});
@@ -124,14 +125,18 @@ void Conditions::read_ball(const ScanKeyData& key) {
 void Conditions::read_value(const ScanKeyData& key) {
     CallMemory memory;
     bool is_equality = key.sk_strategy == kEqual;
-    // Values that such a collation calls equal may have different lanes, and of a value of another
-    // type, which somebody has added to the family, we know none: every row is looked at.
-    if (is_equality && OidIsValid(key.sk_collation) &&
-        !get_collation_isdeterministic(key.sk_collation))
+    Oid type = key.sk_subtype;
+    bool is_of_column = !OidIsValid(type) || type == index_->rd_opcintype[0];
+    // Values that such a collation calls equal may have different lanes, and so may values that are
+    // near: every row is looked at. So it is for a value of another type that somebody has added to
+    // the family.
+    if (is_equality ? !is_of_column || (OidIsValid(key.sk_collation) &&
+                                        !get_collation_isdeterministic(key.sk_collation))
+                    : is_of_column && lanes_vary() && lanes_.near_radius > 0)
         return;
-    if (OidIsValid(key.sk_subtype) && key.sk_subtype != index_->rd_opcintype[0])
-        return;
-    add_value(key.sk_argument, is_equality ? 0 : lanes_.near_radius, is_equality);
+    add_value(is_of_column ? lanes_of_value(index_, key.sk_argument, &value_)
+                           : lanes_of_query(index_, key.sk_argument, type, &value_),
+              is_equality ? 0 : lanes_.near_radius, is_equality);
 }
 
 void Conditions::read_key(const ScanKeyData& key) {

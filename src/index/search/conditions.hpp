@@ -43,7 +43,7 @@ class Conditions {
     void read_key(const ScanKeyData& key);
     void read_ball(const ScanKeyData& key);
     void read_value(const ScanKeyData& key);
-    void add_value(Datum value, int radius, bool is_equality);
+    void add_value(ValueLanes lanes, int radius, bool is_equality);
     void add_center(const uint64_t* lanes, const ValueRadius& radius);
     void add_lane(uint64_t lane, int radius);
     void add_common(std::span<const uint64_t> lanes);

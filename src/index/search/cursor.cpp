@@ -33,10 +33,10 @@ void LeafCursor::find_ahead() {
 void LeafCursor::prefetch_leaf() {
     LeafNotes::prefetch_tail(hint_);
     if (!slices_.cut_range())
-        LeafNotes::prefetch_keys(hint_, position_.key, last_);
+        tree_->notes.prefetch_keys(hint_, position_.key, last_);
     else
         for (int i = 0; i < slices_.count(); i++)
-            LeafNotes::prefetch_keys(hint_, slices_.first(i), slices_.last(i));
+            tree_->notes.prefetch_keys(hint_, slices_.first(i), slices_.last(i));
 }
 
 void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {

@@ -37,13 +37,12 @@ constexpr int kMaxSlotsNoted = 256; // by one put()
 // the time, notes about evicted leaves would otherwise keep us from fetching these from disk.
 constexpr int kDistrust = 256;
 
-uint32 leading_bits(uint64_t key) { return uint32(key >> 32); }
-
 } // namespace
 
 int LeafNotes::distrust_ = 0;
 
-LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks) : index_(tree.index) {
+LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks)
+    : index_(tree.index), zero_bits_(kFingerprintBits - tree.layout->key_bits) {
     int table_count = null_tree(*tree.layout); // of all lanes
     uint32 index_hash = RelationGetRelid(tree.index) * 40503u;
     owner_ = index_hash + uint32(tree.number);
@@ -105,7 +104,7 @@ void LeafNotes::prefetch_tail(const LeafHint& hint) {
         hint.note->shape.prefetch_tail(page_body(BufferGetPage(hint.buffer)));
 }
 
-void LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) {
+void LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) const {
     if (hint.note == nullptr)
         return;
     const LeafNote& note = *hint.note;

@@ -34,7 +34,7 @@ class LeafNotes {
     void prefetch_note(uint64_t key);
     // Prefetches the bytes of the packed part that a search from `first` to `last` will read, of
     // the leaf that the hint's note describes, if there is one.
-    static void prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last);
+    void prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) const;
 
     static void prefetch_tail(const LeafHint& hint);
 
@@ -52,13 +52,16 @@ class LeafNotes {
   private:
     LeafNote* note_of_slot(uint64_t slot);
     LeafNote* find(uint64_t key);
-    uint64_t slot_of(uint64_t key) const { return key >> (kFingerprintBits - slot_bits_); }
+    // Of the bits that a key has.
+    uint32 leading_bits(uint64_t key) const { return uint32(key << zero_bits_ >> 32); }
+    uint64_t slot_of(uint64_t key) const { return leading_bits(key) >> (32 - slot_bits_); }
 
     static int distrust_; // how many more times spend_distrust() returns false
 
     Relation index_;
     uint32 owner_;  // index and tree, as notes name them
     uint32 base_;   // place of the tree's first slot
+    int zero_bits_; // before a key's leading bits
     int slot_bits_; // leading bits of a key that are its slot
     bool kept_;     // false: this tree has no notes
 };

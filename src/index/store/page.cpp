@@ -153,6 +153,8 @@ Layout read_layout(Relation index) {
                      lanes_vary};
     if (meta->version > kOldestFormat)
         layout.compared_columns = meta->compared_columns;
+    if (lanes_vary && meta->version > kOldestFormat)
+        layout.key_bits = kBitsOfHash;
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.
     LaneLayout lanes = lane_layout(index);

@@ -15,9 +15,13 @@ namespace simhash {
 constexpr BlockNumber kMetaBlock = 0;
 constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
 
-// The storage formats of which an index may be to be opened: the first that is read, and that which
-// is written.
-constexpr uint16 kOldestFormat = 4, kFormatVersion = 5;
+// The storage format: what is built, and the oldest that can be opened.
+constexpr uint16 kFormatVersion = 5;
+constexpr uint16 kOldestFormat = 4; // all bits of each of many hashes; no compared columns
+
+// Of each of many hashes of a row so many bits are stored. Among a thousand million others a query
+// of a thousand hashes meets a wrong one in about one of 280.
+constexpr int kBitsOfHash = 48;
 
 // The last two bytes of every page, by which pg_filedump and our checks know it.
 constexpr uint16 kPageId = 0xff96;

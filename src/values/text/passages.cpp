@@ -1,8 +1,11 @@
 // Passages, runs of words that two texts have in common, or that one repeats: shares_passage(), its
-// operator &~~, common_passages(), repeated_passages() and passage_hashes().
-// core/text/passages.hpp says which passages there are.
+// operator &~~, common_passages(), repeated_passages(), and passage_hashes() with all that an index
+// by these asks its operator class. core/text/passages.hpp says which passages there are.
+#include "values/text/passages.hpp"
+
 #include <optional>
 
+#include "core/bits/fingerprint.hpp"
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document.hpp"
 #include "core/text/passages.hpp"
@@ -12,9 +15,6 @@
 #include "values/text/word_places.hpp"
 
 namespace simhash {
-
-// So that an index by the hashes finds every pair of texts for which &~~ is true.
-static_assert(kPassageWords >= kWinnowedRun);
 
 namespace {
 
@@ -57,23 +57,60 @@ class WordsOfText {
 };
 
 // The text that is the same as in the last call is the one by whose runs the other is searched.
-bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
+bool share_run(FunctionCallInfo fcinfo, text* given_a, text* given_b, size_t length) {
     if (auto* kept = kept_texts<WordsOfText>(fcinfo, 2)) {
-        WordsOfText* a = kept[0].of(fcinfo, 0);
-        WordsOfText* b = kept[1].of(fcinfo, 1);
+        WordsOfText* a = kept[0].of(given_a);
+        WordsOfText* b = kept[1].of(given_b);
         return kept[0].is_same() && !kept[1].is_same() ? a->shares_with(*b, length)
                                                        : b->shares_with(*a, length);
     }
-    text* given_a = PG_GETARG_TEXT_PP(0);
-    text* given_b = PG_GETARG_TEXT_PP(1);
     WordsOfText a(given_a), b(given_b);
     // The shorter one takes less memory.
     bool result = a.size() < b.size() ? a.shares_with(b, length) : b.shares_with(a, length);
     a.release();
     b.release();
-    PG_FREE_IF_COPY(given_a, 0);
-    PG_FREE_IF_COPY(given_b, 1);
     return result;
+}
+
+bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
+    text* a = PG_GETARG_TEXT_PP(0);
+    text* b = PG_GETARG_TEXT_PP(1);
+    bool result = share_run(fcinfo, a, b, length);
+    PG_FREE_IF_COPY(a, 0);
+    PG_FREE_IF_COPY(b, 1);
+    return result;
+}
+
+// ---- what an index by the hashes asks ----
+
+// A passage_query, of which a field may be NULL.
+struct PassageQuery {
+    Datum document, words;
+    bool has_all;
+
+    explicit PassageQuery(HeapTupleHeader row) {
+        bool is_null[2];
+        document = GetAttributeByNum(row, 1, &is_null[0]);
+        words = GetAttributeByNum(row, 2, &is_null[1]);
+        has_all = !is_null[0] && !is_null[1];
+    }
+};
+
+// The number of words of the index that calls this function; that of &~~ for any other caller.
+int words_of_index(FunctionCallInfo fcinfo) {
+    return words_of_options(PG_HAS_OPCLASS_OPTIONS() ? PG_GET_OPCLASS_OPTIONS() : nullptr);
+}
+
+Datum winnowed_hashes(text* document, size_t run) {
+    WordHashes words(server_memory());
+    FeatureSet winnowed(server_memory());
+    each_word(ServerText(document).source(), words);
+    winnow(words.all(), WinnowedLengths::for_runs_of(run), &winnowed, kPause);
+    FeatureHashes hashes = winnowed.finish();
+    Datum array = bigint_array(hashes.data(), hashes.size());
+    words.release();
+    winnowed.release();
+    return array;
 }
 
 // ---- where the passages are ----
@@ -155,23 +192,62 @@ SIMHASH_FUNCTION(simhash_repeated_passages) {
     });
 }
 
-// passage_hashes(document text) -> bigint[]
+// passage_hashes(document text [, words integer]) -> bigint[]: support function 2 of passage_ops
 SIMHASH_FUNCTION(simhash_passage_hashes) {
+    size_t words = PG_NARGS() > 1 ? positive_argument(fcinfo, 1, "words") : words_of_index(fcinfo);
     text* document = PG_GETARG_TEXT_PP(0);
-    WordHashes words(server_memory());
-    FeatureSet winnowed(server_memory());
-    each_word(ServerText(document).source(), words);
-    winnow(words.all(), {}, &winnowed, kPause);
-    FeatureHashes hashes = winnowed.finish();
-    Datum array = bigint_array(hashes.data(), hashes.size());
-    words.release();
-    winnowed.release();
+    Datum hashes = winnowed_hashes(document, words);
     PG_FREE_IF_COPY(document, 0);
-    return array;
+    return hashes;
+}
+
+// passage_query(document text, words integer) -> passage_query: the right side of &~~
+SIMHASH_FUNCTION(simhash_passage_query) {
+    positive_argument(fcinfo, 1, "words");
+    TupleDesc fields;
+    if (get_call_result_type(fcinfo, nullptr, &fields) != TYPEFUNC_COMPOSITE)
+        elog(ERROR, "return type must be a row type");
+    Datum values[] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
+    bool nulls[2] = {};
+    return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(fields), values, nulls));
+}
+
+// passage_query_shared(document text, query passage_query) -> boolean, the operator &~~ with a
+// number of words
+SIMHASH_FUNCTION(simhash_passage_query_shared) {
+    PassageQuery query(PG_GETARG_HEAPTUPLEHEADER(1));
+    if (!query.has_all)
+        PG_RETURN_NULL();
+    text* a = PG_GETARG_TEXT_PP(0);
+    bool result = share_run(fcinfo, a, DatumGetTextPP(query.document),
+                            positive_number(DatumGetInt32(query.words), "words"));
+    PG_FREE_IF_COPY(a, 0);
+    PG_RETURN_BOOL(result);
+}
+
+// passage_query_hashes(query passage_query) -> bigint[]: support function 2 of passage_ops for a
+// query that has a number of words; null where that is less than the hashes of the index show
+SIMHASH_FUNCTION(simhash_passage_query_hashes) {
+    PassageQuery query(PG_GETARG_HEAPTUPLEHEADER(0));
+    int words = words_of_index(fcinfo);
+    if (!query.has_all || DatumGetInt32(query.words) < words)
+        PG_RETURN_NULL();
+    return winnowed_hashes(DatumGetTextPP(query.document), words);
 }
 
 // passage_lane_layout(type modifier integer) -> integer[]: that a text has any number of lanes, and
-// that one in common is enough
+// that one in common is enough for &~~, unless the index is for longer runs
 SIMHASH_FUNCTION(simhash_passage_lane_layout) {
-    return lane_layout({1, 0, int(LaneRule::kCommon)});
+    int radius = words_of_index(fcinfo) <= kPassageWords ? 0 : kFingerprintBits;
+    return lane_layout({1, radius, int(LaneRule::kCommon)});
+}
+
+// passage_options(internal) -> void: support function 4 of passage_ops
+SIMHASH_FUNCTION(simhash_passage_options) {
+    auto* options = reinterpret_cast<local_relopts*>(PG_GETARG_POINTER(0));
+    init_local_reloptions(options, sizeof(PassageOptions));
+    add_local_int_reloption(
+        options, "words", "Words in a row in common by which the index finds a text", kPassageWords,
+        kLeastWinnowedRun, kMostWinnowedRun, offsetof(PassageOptions, words));
+    PG_RETURN_VOID();
 }
