@@ -39,7 +39,7 @@ CREATE FUNCTION defined_pairs(wanted double precision)
 RETURNS TABLE (id bigint, other bigint, similarity double precision) LANGUAGE sql AS $$
     SELECT x.id, y.id, pair.similarity
     FROM pair JOIN made x ON x.place = a JOIN made y ON y.place = b
-    WHERE distance <= minhash_radius(wanted) AND pair.similarity >= wanted ORDER BY a, b
+    WHERE distance <= minhash_radius(wanted, 0.96) AND pair.similarity >= wanted ORDER BY a, b
 $$;
 -- In order each joins the first original that it is near to, or becomes one.
 CREATE FUNCTION defined_groups(wanted double precision) RETURNS TABLE (id bigint, original bigint, similarity double precision) LANGUAGE plpgsql AS $$
@@ -50,14 +50,14 @@ DECLARE
 BEGIN
     FOR one IN SELECT made.id, place FROM made ORDER BY place LOOP
         SELECT a, pair.similarity INTO found FROM pair
-        WHERE b = one.place AND distance <= minhash_radius(wanted) AND pair.similarity >= wanted AND a = ANY (originals) ORDER BY a LIMIT 1;
+        WHERE b = one.place AND distance <= minhash_radius(wanted, 0.96) AND pair.similarity >= wanted AND a = ANY (originals) ORDER BY a LIMIT 1;
         IF found IS NULL THEN originals := originals || one.place; END IF;
         RETURN QUERY SELECT one.id::bigint, made.id::bigint, found.similarity FROM made WHERE place = coalesce(found.a, one.place);
     END LOOP;
 END $$;
 CREATE FUNCTION defined_chains(wanted double precision) RETURNS TABLE (id bigint, original bigint, similarity double precision) LANGUAGE sql AS $$
     WITH RECURSIVE edge AS MATERIALIZED (
-        SELECT a, b FROM pair WHERE distance <= minhash_radius(wanted) AND similarity >= wanted
+        SELECT a, b FROM pair WHERE distance <= minhash_radius(wanted, 0.96) AND similarity >= wanted
     ), both_ways AS MATERIALIZED (TABLE edge UNION ALL SELECT b, a FROM edge), reached AS (
         SELECT place, place AS other FROM made UNION SELECT place, b FROM reached JOIN both_ways ON other = a
     ), first AS (SELECT place, min(other) AS other FROM reached GROUP BY place)
@@ -89,7 +89,7 @@ CREATE FUNCTION wrong_joins(wanted double precision, OUT pairs bigint, OUT wrong
         SELECT row_number() OVER (ORDER BY x.place, y.place) AS n, x.id::bigint, y.id::bigint AS other, p.similarity
         FROM pair p JOIN made of_a ON of_a.place = a JOIN made of_b ON of_b.place = b AND (of_a.id % 3 = 0) <> (of_b.id % 3 = 0)
             JOIN made x ON x.place = CASE WHEN of_a.id % 3 = 0 THEN a ELSE b END JOIN made y ON y.place = a + b - x.place
-        WHERE distance <= minhash_radius(wanted) AND p.similarity >= wanted)
+        WHERE distance <= minhash_radius(wanted, 0.96) AND p.similarity >= wanted)
     SELECT count(j.id), count(*) FILTER (WHERE j IS DISTINCT FROM e) FROM joined j FULL JOIN expected e USING (n)
 $$;
 SELECT similarity, w.* FROM unnest('{0.5,0.8,0.99,1}'::double precision[]) similarity, wrong_joins(similarity) w;
@@ -122,7 +122,7 @@ FROM near_duplicate_groups('SELECT id, body FROM page ORDER BY place') WITH ORDI
     FULL JOIN near_duplicate_groups('SELECT id, shingles FROM made ORDER BY place') WITH ORDINALITY s USING (ordinality);
 -- Those of another kind: the definition, with their fingerprints and similarities.
 SELECT count(*) FILTER (WHERE p.id IS NOT NULL) AS pairs, count(*) FILTER (WHERE (p.id IS NOT NULL) <> (
-           nearest_lane(minhash_code(x.body, 128, 'chars', 8), minhash_code(y.body, 128, 'chars', 8)) <= minhash_radius(0.8) AND
+           nearest_lane(minhash_code(x.body, 128, 'chars', 8), minhash_code(y.body, 128, 'chars', 8)) <= minhash_radius(0.8, 0.96) AND
            shingle_similarity(x.body, y.body, 'chars', 8) >= 0.8)) AS wrong
 FROM page x JOIN page y ON x.id < y.id
     LEFT JOIN near_duplicate_pairs($$SELECT id, simhash_shingles(body, 'chars', 8) FROM page WHERE id % 7 = 0 ORDER BY id$$) p
@@ -163,8 +163,8 @@ ALTER TABLE many_sets ADD PRIMARY KEY (id);
 ANALYZE many_sets;
 SELECT count(*) AS pairs, sum(similarity)::numeric(9, 3) AS similarity, md5(string_agg(a || '-' || b, ' ' ORDER BY a, b)) AS ids
 FROM (SELECT p.id AS a, p.other AS b, shingle_similarity(x.shingles, y.shingles) AS similarity
-      FROM (SELECT id, other FROM simhash_pairs('SELECT id, fp FROM many_sets ORDER BY id', minhash_radius(0.8))
-            UNION SELECT id, other FROM simhash_pairs('SELECT id, other_fp FROM many_sets ORDER BY id', minhash_radius(0.8))) p
+      FROM (SELECT id, other FROM simhash_pairs('SELECT id, fp FROM many_sets ORDER BY id', minhash_radius(0.8, 0.96))
+            UNION SELECT id, other FROM simhash_pairs('SELECT id, other_fp FROM many_sets ORDER BY id', minhash_radius(0.8, 0.96))) p
       JOIN many_sets x ON x.id = p.id JOIN many_sets y ON y.id = p.other) c
 WHERE similarity >= 0.8;
 -- Two hundred documents with one fingerprint and three hundred copies of one: groups compare each a few times, not with each other.

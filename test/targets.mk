@@ -28,7 +28,8 @@
 #                          PARTS= or METHODS= write build/bench
 #   make plan-grid         the planner's choices against the best plans: tens of minutes (ROWS="n n", KINDS=, FORMS=, THRESHOLD=)
 #   make quality           measures fingerprints on real documents (10 minutes, and as long to fetch packages); writes build/quality/figures
-#   make quality-of        measures fingerprints on the text files in FOLDER=...
+#   make quality-of        counts, by an exact join, what near_duplicate() finds among the text files in FOLDER=...; measures
+#                          fingerprints on 4 000 of them
 #   make verified-pairs    after that: time of all pairs of these documents by fingerprints and by MinHash, on two cores
 #   make document-search   one document among a million by an index on texts (ROWS=n; OTHERS="gin gist": beside pg_trgm)
 #   make document-groups   all near-duplicates among a million documents, without an index, and by MinHash outside the server (ROWS=n,
@@ -144,7 +145,7 @@ quality: build/measure build/compare_texts
 	python3 test/quality/report.py build/quality/results.tsv build/quality/figures >build/quality/figures.md
 	python3 test/quality/passages.py build/quality >build/quality/passages.md
 
-# The same of the text files in a folder, FOLDER: a table, and build/quality-of/folder.svg.
+# Of the text files in a folder, FOLDER: two tables, and build/quality-of/folder.svg.
 quality-of: build/measure
 	python3 test/quality/folder.py "$(FOLDER)" build/quality-of
 

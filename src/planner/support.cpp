@@ -5,7 +5,7 @@
 //   hamming_within(fp, $1, 3)        by  fp <@ hamming_ball($1, 3)
 //   hamming_within(code, $1, 31)     by  code <@ bit_ball($1, 31)
 //   near_duplicate(body, $1)         by  body =~~ $1
-//   near_duplicate(body, $1, .9)     by  body <@~~ bit_ball(minhash_code($1), minhash_radius(.9))
+//   near_duplicate(body, $1, .9)     by  body <@~~ bit_ball(minhash_code($1), 7)
 //   shares_passage(body, $1)         by  body &~~ $1
 //   shares_passage(body, $1, 20)     by  body &~~ passage_query($1, 20)
 //

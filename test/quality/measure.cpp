@@ -2,6 +2,7 @@
 // real documents.
 //
 //   measure CORPUS...      each a file of documents that end in a NUL byte
+//   measure --found CORPUS what near_duplicate() and MinHash find of one of any size (print_found())
 //
 // Truth 1: pairs of documents by exact similarity (truth.hpp): J >= 0.8 is a near-duplicate
 // ("near"), J < 0.5 is not ("others"); what lies between counts for neither ("between").
@@ -329,6 +330,10 @@ void measure(const std::string& path, Strangers& strangers) {
 } // namespace
 
 int main(int arguments, char** paths) {
+    if (arguments == 3 && std::string_view(paths[1]) == "--found") {
+        print_found(paths[2]);
+        return 0;
+    }
     Strangers strangers;
     for (int i = 1; i < arguments; i++)
         measure(paths[i], strangers);

@@ -2,9 +2,12 @@
 #include "recall.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
+#include "core/bits/simd.hpp"
 #include "core/text/document_lanes.hpp"
 #include "distances.hpp"
 #include "edits.hpp"
@@ -158,7 +161,70 @@ void print_short_texts(const Corpus& corpus) {
     }
 }
 
+// ---- many documents ----
+
+constexpr int kLeastAsked = 50, kMostAsked = 90; // per cent, by tens
+constexpr double kAtSimilarity = 0.025;          // pairs up to this much above are counted apart
+
+// How many pairs of documents have which distance of their nearest lanes.
+std::array<long, kFingerprintBits + 1> count_distances(const std::vector<DocumentLanes>& lanes) {
+    std::array<long, kFingerprintBits + 1> pairs{};
+    std::vector<uint8_t> row(lanes.size());
+    for (size_t a = 0; a < lanes.size(); a++) {
+        at_best_level(
+            kHighestSimdLevel, [&]<SimdLevel>() __attribute__((always_inline)) {
+                for (size_t b = 0; b < a; b++)
+                    row[b] = uint8_t(nearest_lane(lanes[a], lanes[b]));
+            });
+        for (size_t b = 0; b < a; b++)
+            pairs[row[b]]++;
+    }
+    return pairs;
+}
+
+template <typename IsFound>
+void print_found_at(int asked, const char* method, const std::vector<SimilarPair>& similar,
+                    long compared, IsFound is_found) {
+    long pairs = 0, found = 0, pairs_at = 0, found_at = 0;
+    for (const auto& [a, b, similarity] : similar) {
+        if (similarity < asked / 100.0 - 1e-9)
+            continue;
+        const bool hit = is_found(a, b), at = similarity <= asked / 100.0 + kAtSimilarity + 1e-9;
+        pairs++;
+        found += hit;
+        pairs_at += at;
+        found_at += hit && at;
+    }
+    printf("found\t%d\t%s\t%ld\t%ld\t%ld\t%ld\t%ld\n", asked, method, pairs, found, pairs_at,
+           found_at, compared);
+}
+
 } // namespace
+
+void print_found(const std::string& path) {
+    std::vector<Shingles> sets;
+    std::vector<DocumentLanes> lanes;
+    std::vector<Signature> signatures;
+    for (const std::string& document : read_corpus(path).documents) {
+        Shingles set = word_shingles(document);
+        if (set.empty()) // resembles nothing
+            continue;
+        lanes.push_back(lanes_of(document));
+        signatures.push_back(signature(set));
+        sets.push_back(std::move(set));
+    }
+    const std::vector<SimilarPair> similar = similar_pairs(sets, kLeastAsked / 100.0);
+    const auto distances = count_distances(lanes);
+    const long in_bands = long(candidates(signatures, kPeer).size());
+    for (int asked = kLeastAsked; asked <= kMostAsked; asked += 10) {
+        const int radius = near_radius(asked / 100.0);
+        const long near = std::accumulate(distances.begin(), distances.begin() + radius + 1, 0L);
+        print_found_at(asked, "near_duplicate", similar, near,
+                       [&](int a, int b) { return nearest_lane(lanes[a], lanes[b]) <= radius; });
+        print_found_at(asked, "MinHash, 16 bands of 8", similar, in_bands,
+                       [&](int a, int b) { return share_a_band(signatures[a], signatures[b]); });
+    }
+}
 
 void print_recall(const Corpus& corpus) {
     const bool dressed = !corpus.before.empty();

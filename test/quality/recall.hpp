@@ -17,4 +17,9 @@ namespace quality {
 //   edited   CORPUS  WORDS    texts of so many words, each with a near-duplicate  found  by MinHash
 void print_recall(const Corpus& corpus);
 
+// Prints, of a corpus of any size, for each similarity that may be asked for and each method:
+//   found    PERCENT  METHOD  pairs of that similarity or more  found of these  pairs of it and up to
+//                             .025 more  found of these  pairs compared
+void print_found(const std::string& path);
+
 } // namespace quality

@@ -187,7 +187,7 @@ is($node->safe_psql('postgres', 'SELECT count(*) FROM text_answer'), 1200, 'text
 is($node->safe_psql('postgres', q{
 		WITH fingerprint AS MATERIALIZED (SELECT id, body, minhash_code(body) AS code FROM notices)
 		SELECT count(*) FROM fingerprint a JOIN fingerprint b ON a.id < b.id
-			AND least(bit_count(substring(a.code # b.code, 1, 64)), bit_count(substring(a.code # b.code, 65))) <= 9
+			AND least(bit_count(substring(a.code # b.code, 1, 64)), bit_count(substring(a.code # b.code, 65))) <= 11
 		WHERE shingle_similarity(a.body, b.body) >= 0.8}),
 	0, 'texts: no two rows are near-duplicates');
 is($node->safe_psql('postgres', q{

@@ -57,10 +57,10 @@ sub compare
 	like($output, qr/Index Scan using docs_body on docs a\n\s+Index Cond: \(body =~~ b\.body\)/, "$what: by the index");
 	my $brute = $on->safe_psql('postgres', qq{
 		$lanes
-		$pairs FROM fingerprint a JOIN fingerprint b ON $near <= 9
+		$pairs FROM fingerprint a JOIN fingerprint b ON $near <= 11
 		WHERE b.id % 7 = 3 AND shingle_similarity(a.body, b.body) >= .8;
 		$lanes
-		$pairs FROM fingerprint a JOIN fingerprint b ON $near <= minhash_radius(.5)
+		$pairs FROM fingerprint a JOIN fingerprint b ON $near <= minhash_radius(.5, .96)
 		WHERE b.id % 50 = 3 AND shingle_similarity(a.body, b.body) >= .5;
 		-- The planner does not know that this is 16.
 		$pairs FROM docs a, docs b WHERE b.id % 100 = 3 AND shares_passage(b.body, a.body, 16 + b.id % 2 - 1);
@@ -221,7 +221,7 @@ IPC::Run::run([ 'pgbench', '-n', '-c', 8, '-j', 2, '-t', 200, '--random-seed=31'
 like($output, qr/processed: 1600\/1600/, 'eight writers: no call failed') or diag($output);
 is($node->safe_psql('postgres', qq{
 	@{[ lanes_of('place', '(SELECT ctid AS place, body FROM kept) k') ]}
-	SELECT count(*) FROM fingerprint a JOIN fingerprint b ON a.place < b.place AND $near <= 9
+	SELECT count(*) FROM fingerprint a JOIN fingerprint b ON a.place < b.place AND $near <= 11
 	WHERE shingle_similarity(a.body, b.body) >= .8}), 0, 'eight writers: no near-duplicates are left');
 cmp_ok($node->safe_psql('postgres', q{SELECT count(DISTINCT g) FROM generate_series(1, 300) g JOIN kept ON body =~~ document(100000 + g, 0)}), '>', 250,
 	'eight writers: of each group there is one');
