@@ -68,7 +68,7 @@ LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     if (call->isnull)
         return {0, kNoRadius, LaneRule::kSum, 0};
     auto numbers = elements<int32>(DatumGetArrayTypeP(result), INT4OID, kLaneLayout);
-    // The third and the fourth number may be left out.
+    // All but the first two numbers may be left out.
     size_t given = numbers.size();
     constexpr LaneRule kRules[] = {LaneRule::kSum, LaneRule::kAny, LaneRule::kCommon};
     uint32 number = given > 2 ? uint32(numbers[2]) : 0;
@@ -76,14 +76,15 @@ LaneLayout lane_layout(Oid opfamily, Oid type, int32 typmod) {
     int64 most_bits =
         given < 2 ? 0 : (rule == LaneRule::kSum ? int64{numbers[0]} : 1) * kFingerprintBits;
     int64 bits = given > 3 ? numbers[3] : most_bits;
+    int32 definition = given > 4 ? numbers[4] : 0;
     // Anybody may write an operator class, so what its function returns is checked.
-    if (given < 2 || given > 4 || numbers[0] < 1 || numbers[1] < 0 || numbers[1] > bits ||
+    if (given < 2 || given > 5 || definition < 0 || definition > UINT8_MAX || numbers[0] < 1 || numbers[1] < 0 || numbers[1] > bits ||
         bits > most_bits || number >= lengthof(kRules) ||
         (rule == LaneRule::kCommon && (numbers[0] != 1 || numbers[1] != 0)))
         elog(ERROR, "support function %d of a simhash operator class returned no layout of lanes",
              kLaneLayout);
     // More lanes than an index can keep are refused later, by their number.
-    return {numbers[0], numbers[1], rule, int(std::min<int64>(bits, INT_MAX))};
+    return {numbers[0], numbers[1], rule, int(std::min<int64>(bits, INT_MAX)), definition};
 }
 
 int32 value_typmod(Relation index) {

@@ -31,10 +31,11 @@ uint64_t lane_of_integer(Datum value, Oid type);
 
 // What an operator class says of the lanes of a column's values.
 struct LaneLayout {
-    int count;       // of each value, 1 .. kMaxLanes; 0: the type's modifier gives no length
-    int near_radius; // of =~~; of ~= where values are lanes
-    LaneRule rule;   // of what a radius is
-    int bits;        // the greatest distance of two values
+    int count;          // of each value, 1 .. kMaxLanes; 0: the type's modifier gives no length
+    int near_radius;    // of =~~; of ~= where values are lanes
+    LaneRule rule;      // of what a radius is
+    int bits;           // the greatest distance of two values
+    int definition = 0; // the number of the present one
 
     // The bits of a lane by which the lanes of two values can differ.
     int bits_of_lane(int lane) const;

@@ -57,6 +57,7 @@ Layout layout_of_lanes(const LaneLayout& lanes, const Options* options) {
         // A lane is looked up as it is: the one table is that of the postings.
         Layout layout = make_layout(0, 1);
         layout.lanes_vary = true;
+        layout.definition = lanes.definition;
         return layout;
     }
     int radius = options != nullptr ? options->radius : kRadiusByValues;
@@ -71,6 +72,7 @@ Layout layout_of_lanes(const LaneLayout& lanes, const Options* options) {
     static_assert(kMaxLanes < kMaxTrees);
     Layout layout = make_layout(radius, std::min(tables, (kMaxTrees - 1) / lanes.count));
     layout.lane_count = lanes.count;
+    layout.definition = lanes.definition;
     return layout;
 }
 

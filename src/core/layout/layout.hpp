@@ -64,6 +64,7 @@ struct Layout {
     int lane_count = 1;      // of a value: an index has these tables for each of its lanes
     bool lanes_vary = false; // a value has any number of lanes, all in the tables of one
     int lane_bits = kFingerprintBits; // that are cut into blocks, the leading ones of a lane
+    int definition = 0;               // by which the index's lanes were computed
 
     // The bits before a table's block; before the end for table_count.
     int bits_before(int table) const { return bits_before_block(lane_bits, table_count, table); }

@@ -1,6 +1,7 @@
 // From bytes to normalised characters: the first half of the way from a document to features.
 //
 //   "Cafe\u0301 \u304B\u3099 \u2460"  ->  reader  ->  C a f e · が · 1      (· is a separator)
+//   "soft\u00AD \r\n  ware"              ->  reader  ->  s o f t w a r e
 //
 // The text comes in pieces of any size, cut between characters. So a document of a gigabyte needs
 // no second copy, and reading it can be interrupted.
@@ -56,7 +57,12 @@ class TextReader {
     void feed(auto& sink, const uint8_t* at, size_t bytes) {
         const uint8_t* end = at + bytes;
         while (at < end) {
+            if (hyphen_ != 0) [[unlikely]] {
+                at = pass_line_end(sink, at, end);
+                continue;
+            }
             if (*at < 0x80) {
+                non_joiner_ = false;
                 hand_on(sink);
                 // A mark may follow the last one, perhaps in the next piece.
                 const uint8_t* last = end_of_ascii(at, end) - 1;
@@ -71,6 +77,13 @@ class TextReader {
             // It is left out before normalisation, so that it does not keep a mark from its base.
             if (kind_of_class(character) == kIgnored)
                 continue;
+            if (kind_of_class(character) == kHint) [[unlikely]] {
+                take_hint(sink, code_point);
+                continue;
+            }
+            if (non_joiner_ && is_arabic(code_point)) [[unlikely]]
+                separate(sink);
+            non_joiner_ = false;
             if (!(character & kJoinsPrevious) || length_ == kMaxSegment)
                 hand_on(sink);
             keep(code_point, character);
@@ -79,7 +92,47 @@ class TextReader {
 
     void finish(auto& sink) { hand_on(sink); }
 
+    // Whether what was read last awaits what follows it, and belongs to no character.
+    bool is_waiting() const { return hyphen_ != 0 || non_joiner_; }
+
   private:
+    // At a line's end a soft hyphen, or U+00AC, as which some programs write it, joins the halves of
+    // a word. U+200C parts two words of Arabic script, as a blank does; elsewhere it is a joiner.
+    void take_hint(auto& sink, uint32_t code_point) {
+        if (code_point != kNonJoiner) {
+            hyphen_ = code_point;
+            any_blank_ = any_line_break_ = false;
+        } else if (length_ > 0 && is_arabic(segment_[length_ - 1])) {
+            separate(sink);
+        } else {
+            non_joiner_ = true;
+        }
+    }
+
+    // Reads white space behind hyphen_, which is left out if a line ends there; otherwise it
+    // separates. Returns what is not read.
+    template <typename Sink>
+    __attribute__((noinline)) const uint8_t* pass_line_end(Sink& sink, const uint8_t* at,
+                                                           const uint8_t* end) {
+        for (const uint8_t* next = at; at < end; at = next) {
+            uint32_t code_point = decode_utf8(next, end);
+            any_blank_ |= is_blank(code_point);
+            any_line_break_ |= is_line_break(code_point);
+            if (is_blank(code_point) || kind_of_class(character_class(code_point)) == kIgnored)
+                continue;
+            if (!any_line_break_ && (any_blank_ || hyphen_ == kNotSign))
+                separate(sink);
+            hyphen_ = 0;
+            break;
+        }
+        return at;
+    }
+
+    void separate(auto& sink) {
+        hand_on(sink);
+        keep(' ', kSeparator);
+    }
+
     void keep(uint32_t code_point, CharacterClass character) {
         if (length_ == 0)
             first_class_ = character;
@@ -116,6 +169,9 @@ class TextReader {
     uint32_t segment_[kMaxSegment]; // code points
     int length_ = 0;
     CharacterClass first_class_ = 0; // of segment[0]
+    uint32_t hyphen_ = 0;            // a soft hyphen or U+00AC, with the white space behind it
+    bool any_blank_ = false, any_line_break_ = false; // behind hyphen_
+    bool non_joiner_ = false;                         // U+200C, behind no letter of Arabic
 };
 
 } // namespace simhash

@@ -51,7 +51,7 @@ void init_meta_page(Page page, const Layout& layout, int scope_columns) {
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     *meta = {};
     meta->magic = kMetaMagic;
-    meta->version = kFormatVersion;
+    meta->version = uint16(layout.definition << 8 | kFormatVersion);
     meta->radius = uint8(layout.radius);
     meta->table_count = uint8(layout.table_count);
     meta->lane_count = uint8(layout.lanes_vary ? 0 : layout.lane_count);
@@ -114,10 +114,11 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
     if (size < offsetof(MetaPage, radius) || meta->magic != kMetaMagic)
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
     // The version comes before size and checksum: another format may define both differently.
-    if (meta->version != kFormatVersion)
+    uint8 version = uint8(meta->version);
+    if (version != kFormatVersion)
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                 errmsg("index \"%s\" has storage format version %u", RelationGetRelationName(index),
-                       meta->version),
+                       version),
                 errdetail("This version of simhash reads format version %u.", kFormatVersion),
                 errhint("Install a version of simhash that reads it, or REINDEX the index."));
     if (size != sizeof(MetaPage) || meta->radius >= kFingerprintBits || meta->table_count < 1 ||
@@ -142,6 +143,7 @@ Layout read_layout(Relation index) {
     bool lanes_vary = meta->lane_count == 0;
     Layout layout = {meta->radius, meta->table_count, lanes_vary ? 1 : meta->lane_count,
                      lanes_vary};
+    layout.definition = meta->version >> 8;
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.
     LaneLayout lanes = lane_layout(index);

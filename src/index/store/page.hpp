@@ -16,7 +16,7 @@ constexpr BlockNumber kMetaBlock = 0;
 constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
 
 // The storage format, of which an index must be to be opened.
-constexpr uint16 kFormatVersion = 4;
+constexpr uint8 kFormatVersion = 4;
 
 // The last two bytes of every page, by which pg_filedump and our checks know it.
 constexpr uint16 kPageId = 0xff96;
@@ -56,8 +56,10 @@ static_assert(sizeof(PageOpaque) == 48);
 
 // The content of block 0.
 struct MetaPage {
-    uint32 magic;   // kMetaMagic
-    uint16 version; // kFormatVersion
+    uint32 magic; // kMetaMagic
+    // kFormatVersion, and in the high byte Layout::definition: a library that knows of none, 1.2,
+    // takes another one than 0 for a format that it cannot read.
+    uint16 version;
 
     uint8 radius;
     uint8 table_count;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/bits/fingerprint.hpp"
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document.hpp"
 #include "core/text/passages.hpp"
@@ -193,5 +194,5 @@ SIMHASH_FUNCTION(simhash_passage_hashes) {
 // passage_lane_layout(type modifier integer) -> integer[]: that a text has any number of lanes, and
 // that one in common is enough
 SIMHASH_FUNCTION(simhash_passage_lane_layout) {
-    return lane_layout({1, 0, int(LaneRule::kCommon)});
+    return lane_layout({1, 0, int(LaneRule::kCommon), kFingerprintBits, kWordsDefinition});
 }
