@@ -44,6 +44,13 @@ CREATE FUNCTION drop_line_numbers(body text) RETURNS text IMMUTABLE STRICT PARAL
 CREATE FUNCTION drop_tags(body text) RETURNS text IMMUTABLE STRICT PARALLEL SAFE
     RETURN regexp_replace(body, '<[!?/]?[[:alpha:]-][^<>]*>|&#?\w+;', ' ', 'g');
 
+-- Features of program code, for simhash_shingles_of(text[]): three tokens in a row, symbols among them.
+CREATE FUNCTION code_shingles(body text) RETURNS text[] IMMUTABLE STRICT PARALLEL SAFE RETURN (
+    SELECT array_agg(concat_ws(' ', token, second, third)) FROM (
+        SELECT t[1] AS token, lead(t[1]) OVER (ORDER BY n) AS second, lead(t[1], 2) OVER (ORDER BY n) AS third, n
+        FROM regexp_matches(body, '\w+|[^\w\s]', 'g') WITH ORDINALITY m (t, n)) s
+    WHERE third IS NOT NULL OR n = 1);
+
 -- A value of an enum type as a hash for simhash_of(bigint[], float8[]): its place among the type's values, in as few bits as the last
 -- place needs, repeated over all 64 bits. So two values differ in every group of bits in which their places do.
 CREATE FUNCTION enum_hash(value anyenum) RETURNS bigint LANGUAGE sql STABLE STRICT PARALLEL SAFE AS $$

@@ -16,7 +16,7 @@ namespace simhash {
 // the default, so these functions are not strict. An unknown value raises an error that names the
 // accepted ones.
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument); // "words", "chars"
-// Returns the name by which SQL knows the kind, "words" or "chars".
+// Returns the name by which SQL knows the kind, "words", "chars" or "own".
 const char* name_of(FeatureKind features);
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument);
 HashKind hash_argument(FunctionCallInfo fcinfo, int argument);

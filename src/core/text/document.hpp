@@ -15,6 +15,7 @@ constexpr int kWordsDefinition = 1;
 enum class FeatureKind : uint8_t {
     kWords,
     kCharacters,
+    kOwn, // what a caller found: no text is cut into these
 };
 
 constexpr int default_width(FeatureKind features) {
