@@ -59,7 +59,7 @@ mkdir -p "$logs"
 jobs=(suites)
 $quick || jobs+=(001_exactness 007_operations 023_jit 020_shards 021_parallel_build 026_documents 010_damage 018_scopes 031_random_sessions)
 jobs+=(unit known_answers)
-$quick || jobs+=(update)
+$quick || jobs+=(upgrade)
 $quick || mapfile -t -O ${#jobs[@]} jobs < <(
     cd test/t && printf '%s\n' *.pl | sed 's/\.pl$//' | grep -vxF "$(printf '%s\n' "${jobs[@]}")")
 
@@ -82,7 +82,7 @@ run_job() { # NAME
     case "$1" in
     unit) logged unit run_unit_tests ;;
     known_answers) logged known_answers test/known_answers.py ;;
-    update) logged update test/update.sh ;;
+    upgrade) logged upgrade test/upgrade.sh ;;
     suites)
         logged regress run_suite regress
         logged isolation run_suite isolation
@@ -150,7 +150,7 @@ count "$ok" "$bad" "SQL tests (pg_regress)"
 count_suite isolation
 count "$ok" "$bad" "isolation tests"
 if [ "$quick" = false ]; then
-    count_one update
+    count_one upgrade
     count "$ok" "$bad" "ALTER EXTENSION UPDATE"
     all_ok=0
     all_bad=0
