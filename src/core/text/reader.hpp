@@ -96,8 +96,8 @@ class TextReader {
     bool is_waiting() const { return hyphen_ != 0 || non_joiner_; }
 
   private:
-    // At a line's end a soft hyphen, or U+00AC, as which some programs write it, joins the halves of
-    // a word. U+200C parts two words of Arabic script, as a blank does; elsewhere it is a joiner.
+    // At a line's end a soft hyphen, or U+00AC, as which some programs write it, joins the halves
+    // of a word. U+200C parts words of Arabic script, as a blank does; elsewhere it is a joiner.
     void take_hint(auto& sink, uint32_t code_point) {
         if (code_point != kNonJoiner) {
             hyphen_ = code_point;

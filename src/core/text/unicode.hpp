@@ -71,9 +71,10 @@ int encode_utf8(uint32_t code_point, uint8_t* out);
 
 // The normalised form of characters, by tables of Unicode 15.0 that are part of the source
 // (normal_form.inc): Unicode's NFKC_Casefold without what may be left out in writing, such as
-// accents, and with one form of what has several. test/known_answers.py has the definition. No library is used, because fingerprints are
-// stored data and must not change when the system gets a newer Unicode. For the same reason code
-// points that Unicode 15.0 does not assign stay as they are, and no mark composes with them.
+// accents, and with one form of what has several. test/known_answers.py has the definition. No
+// library is used, because fingerprints are stored data and must not change when the system gets a
+// newer Unicode. For the same reason code points that Unicode 15.0 does not assign stay as they
+// are, and no mark composes with them.
 
 // A segment is a code point and those after it that join it. Longer ones are cut (as Unicode's
 // Stream-Safe Text Format does), so that the work for each code point is bounded.

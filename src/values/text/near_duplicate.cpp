@@ -124,8 +124,8 @@ SIMHASH_FUNCTION(simhash_document_lanes) {
     return bigint_array(of.lanes.data(), of.has_features ? kLanesOfDocument : 0);
 }
 
-// document_lane_layout(type modifier integer) -> integer[]: how many lanes a text has, the radius of
-// =~~, and that one lane within a radius is enough
+// document_lane_layout(type modifier integer) -> integer[]: how many lanes a text has, the radius
+// of =~~, and that one lane within a radius is enough
 SIMHASH_FUNCTION(simhash_document_lane_layout) {
     return lane_layout(
         {kLanesOfDocument, kAlikeRadius, int(LaneRule::kAny), kFingerprintBits, kWordsDefinition});
