@@ -343,7 +343,11 @@ def normalised_segment(segment):
     # Malayalam vowel sign au is its second part.
     composed = re.sub(r"(.)\1+", lambda run: run[1] if unicodedata.combining(run[1]) == VIRAMA else run[0],
                       composed, flags=re.DOTALL)
-    return re.sub("\u0931\u093C*", "\u0930", composed).replace("\u0D4C", "\u0D57")
+    head, *tails = composed.split("\u0931")
+    for tail in tails:
+        base = next((i for i, mark in enumerate(tail) if unicodedata.combining(mark) == 0), len(tail))
+        head += "\u0930" + tail[:base].replace("\u093C", "") + tail[base:]
+    return head.replace("\u0D4C", "\u0D57")
 
 
 def normalised(text):
