@@ -95,8 +95,8 @@ namespace {
 constexpr int kVirama = 9; // combining class of the signs that take a letter's vowel away
 
 // Composes a character with those after it. A code point between the two with the same or a higher
-// combining class prevents that. Of equal viramas side by side only the first is kept: a letter that
-// has one in its form may stand before another. Returns the number of code points written.
+// combining class prevents that. Of equal viramas side by side only the first is kept: a letter
+// that has one in its form may stand before another. Returns the number of code points written.
 int compose(const Part* begin, const Part* end, uint32_t* out) {
     int length = 0, first = -1; // first: place in `out` of the one that later ones may compose with
     int highest = -1;           // highest combining class since then
