@@ -205,3 +205,16 @@ COMMENT ON OPERATOR CLASS passage_ops USING simhash IS
     'passages of documents: 16 words in a row or more, or another number (words)';
 COMMENT ON OPERATOR FAMILY passage_ops USING simhash IS
     'passages of documents: 16 words in a row or more, or another number (words)';
+
+-- ==== Similarity ====
+
+CREATE FUNCTION simhash_shingles_of(features text[]) RETURNS shingle_set
+    AS 'MODULE_PATHNAME', 'simhash_shingles_of_text_array'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_shingles_of(text[]) IS 'the set of features of your own';
+
+CREATE FUNCTION simhash_shingles_of(hashes bigint[]) RETURNS shingle_set
+    AS 'MODULE_PATHNAME', 'simhash_shingles_of_bigint_array'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_shingles_of(bigint[]) IS
+    'the set of features of your own, of which these are the hashes';

@@ -592,6 +592,17 @@ CREATE FUNCTION simhash_shingles(document text, features text DEFAULT 'words',
     LANGUAGE C IMMUTABLE PARALLEL SAFE COST 5000 SUPPORT simhash_text_support;
 COMMENT ON FUNCTION simhash_shingles(text, text, integer) IS 'the set of a document''s shingles';
 
+CREATE FUNCTION simhash_shingles_of(features text[]) RETURNS shingle_set
+    AS 'MODULE_PATHNAME', 'simhash_shingles_of_text_array'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_shingles_of(text[]) IS 'the set of features of your own';
+
+CREATE FUNCTION simhash_shingles_of(hashes bigint[]) RETURNS shingle_set
+    AS 'MODULE_PATHNAME', 'simhash_shingles_of_bigint_array'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION simhash_shingles_of(bigint[]) IS
+    'the set of features of your own, of which these are the hashes';
+
 CREATE FUNCTION shingle_similarity(a shingle_set, b shingle_set) RETURNS double precision
     AS 'MODULE_PATHNAME', 'simhash_shingle_similarity_shingle_set'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;

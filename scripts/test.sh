@@ -67,7 +67,7 @@ mkdir -p "$logs"
 jobs=(sql_1 sql_2 isolation)
 $quick || jobs+=(001_exactness 007_operations 023_jit 020_shards 021_parallel_build 026_documents 010_damage 018_scopes 031_random_sessions)
 jobs+=(unit known_answers)
-$quick || jobs+=(update)
+$quick || jobs+=(upgrade)
 $quick || mapfile -t -O ${#jobs[@]} jobs < <(
     cd test/t && printf '%s\n' *.pl | sed 's/\.pl$//' | grep -vxF "$(printf '%s\n' "${jobs[@]}")")
 
@@ -98,7 +98,7 @@ run_job() { # NAME
     case "$1" in
     unit) logged unit run_unit_tests ;;
     known_answers) logged known_answers test/known_answers.py ;;
-    update) logged update test/update.sh ;;
+    upgrade) logged upgrade test/upgrade.sh ;;
     sql_*) logged "$1" run_sql "${1#sql_}" ;;
     isolation) logged isolation with_server isolation run_suite isolation ;;
     *) logged "$1" run_tap_file "test/t/$1.pl" ;;
@@ -196,7 +196,7 @@ count "$sql_ok" "$sql_bad" "SQL tests (pg_regress)"
 count_suite isolation
 count "$ok" "$bad" "isolation tests"
 if [ "$quick" = false ]; then
-    count_one update
+    count_one upgrade
     count "$ok" "$bad" "ALTER EXTENSION UPDATE"
     all_ok=0
     all_bad=0

@@ -4,8 +4,9 @@
 //   /tmp/tables classes >src/core/text/unicode_classes.inc
 //   /tmp/tables normal-form >src/core/text/normal_form.inc
 //
-// They are committed and never made again: fingerprints are stored data, and what a newer Unicode
-// adds must not change them. test/known_answers.py has the definition.
+// They are committed, and made again only where words are to change on purpose (CONTRIBUTING.md):
+// fingerprints are stored data, and what a newer Unicode adds must not change them.
+// test/known_answers.py has the definition.
 #include "../src/core/text/unicode.hpp"
 #include <cstdio>
 #include <cstdlib>
@@ -192,9 +193,46 @@ CodePoints plain_letter(int c) {
         {0x06CC, {0x064A}},   // Farsi yeh
         {0x06D2, {0x064A}},   // yeh barree
         {0x06A9, {0x0643}},   // keheh
+        // Letters without a vowel. A letter, its virama and a joiner is the same, and joiners do not
+        // count. Unicode's list of them is DoNotEmit.txt, but for those whose names tell it: the
+        // pollu, the dot reph and the last four chillus.
+        {0x09CE, {0x09A4, 0x09CD}}, // Bengali khanda ta
+        {0x0C5D, {0x0C28, 0x0C4D}}, // Telugu and Kannada nakaara pollu
+        {0x0CDD, {0x0CA8, 0x0CCD}},
+        {0x0D4E, {0x0D30, 0x0D4D}}, // Malayalam dot reph
+        {0x0D7A, {0x0D23, 0x0D4D}}, // Malayalam chillus: NN, N, RR, L, LL, K, M, Y, LLL
+        {0x0D7B, {0x0D28, 0x0D4D}},
+        {0x0D7C, {0x0D30, 0x0D4D}},
+        {0x0D7D, {0x0D32, 0x0D4D}},
+        {0x0D7E, {0x0D33, 0x0D4D}},
+        {0x0D7F, {0x0D15, 0x0D4D}},
+        {0x0D54, {0x0D2E, 0x0D4D}},
+        {0x0D55, {0x0D2F, 0x0D4D}},
+        {0x0D56, {0x0D34, 0x0D4D}},
     };
     const auto found = plain.find(c);
     return found != plain.end() ? found->second : CodePoints{without_stroke(c)};
+}
+
+// What a composition becomes. Marathi's eyelash ra is ra with a virama and a joiner, or U+0931 with a
+// virama; the Malayalam vowel sign au is one of two parts, or its second part alone.
+int plain_composite(int c) {
+    switch (c) {
+    case 0x0931:
+        return 0x0930;
+    case 0x0D4C:
+        return 0x0D57;
+    default:
+        return c;
+    }
+}
+
+// A form, composed.
+CodePoints compose(const CodePoints& form) {
+    CodePoints composed = normalise(unorm2_getNFCInstance, form);
+    for (int& c : composed)
+        c = plain_composite(c);
+    return composed;
 }
 
 // What a code point becomes, decomposed; nothing if it is ignored.
@@ -202,6 +240,9 @@ CodePoints form_of(int c) {
     CodePoints form = {c};
     if (!assigned(c) || within(c, kSignsOfRights))
         return form;
+    // Of a wide U+00AC the reader would have to ask what follows.
+    if (c == 0xFFE2)
+        return {' '};
     // A plain letter may be one that folds or decomposes itself, as in ҋ, й, и.
     for (CodePoints before; form != before;) {
         before = form;
@@ -269,11 +310,13 @@ std::vector<bool> second_halves() {
 }
 
 int class_of(int c, const CodePoints& form, const std::vector<bool>& second) {
+    if (c == simhash::kNotSign || c == simhash::kSoftHyphen || c == simhash::kNonJoiner)
+        return simhash::kHint;
     if (form.empty())
         return simhash::kIgnored | (u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT)
                                         ? 0
                                         : simhash::kJoinsPrevious);
-    const CodePoints composed = normalise(unorm2_getNFCInstance, form);
+    const CodePoints composed = compose(form);
     // The reader looks at the kind of one that becomes a single code point, and not at any other's.
     const int kind = composed.size() == 1 ? kind_of(composed[0]) : int(simhash::kSeparator);
     const bool joins = u_getCombiningClass(form[0]) != 0 || second[form[0]];
@@ -333,7 +376,7 @@ CodePoints compositions(int first, const CodePoints& seconds) {
     CodePoints found;
     for (const int second : seconds)
         if (const int composed = unorm2_composePair(nfc, first, second); composed >= 0)
-            found.insert(found.end(), {second, composed});
+            found.insert(found.end(), {second, plain_composite(composed)});
     return found;
 }
 
@@ -344,7 +387,7 @@ void print_normal_form(const std::vector<CodePoints>& forms) {
     const std::vector<bool> second = second_halves();
     CodePoints kept, seconds; // those that are left in normalised texts
     for (int c = 0; c < kCodePoints; c++)
-        if (assigned(c) && normalise(unorm2_getNFCInstance, forms[c]) == CodePoints{c}) {
+        if (assigned(c) && compose(forms[c]) == CodePoints{c}) {
             kept.push_back(c);
             if (second[c] && !jamo(c))
                 seconds.push_back(c);

@@ -261,6 +261,28 @@ CREATE FUNCTION wrong_layout(int) RETURNS int[] LANGUAGE sql IMMUTABLE AS $$ SEL
 CREATE OPERATOR CLASS wrong_ops FOR TYPE text USING simhash AS OPERATOR 2 =, OPERATOR 5 ~&&,
     FUNCTION 1 hashtextextended(text, bigint), FUNCTION 2 initials(text), FUNCTION 3 wrong_layout(integer);
 CREATE INDEX ON names USING simhash (name wrong_ops);
+CREATE OR REPLACE FUNCTION wrong_layout(int) RETURNS int[] LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[1, 0, 2, 64, 256] $$;
+CREATE INDEX ON names USING simhash (name wrong_ops);
+-- The class has another definition of lanes than when the index was built: nothing is compared until a REINDEX.
+CREATE OR REPLACE FUNCTION wrong_layout(int) RETURNS int[] LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[1, 0, 2, 64, 255] $$;
+DROP INDEX names_initials;
+CREATE INDEX names_wrong ON names USING simhash (name wrong_ops);
+SELECT count(*) FROM names WHERE name = 'Alice';
+CREATE OR REPLACE FUNCTION wrong_layout(int) RETURNS int[] LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[1, 0, 2, 64, 0] $$;
+-- A backend asks once.
+\c -
+SET enable_seqscan = off;
+SELECT count(*) FROM names WHERE name = 'Alice';
+SELECT count(*) FROM names WHERE name IS NULL;
+INSERT INTO names VALUES ('new');
+SELECT simhash_index_check('names_wrong', false);
+DELETE FROM names WHERE name LIKE 'Z%';
+VACUUM (INDEX_CLEANUP ON) names;
+SELECT sum(entries) > 0 AS shown FROM simhash_index_info('names_wrong');
+REINDEX INDEX names_wrong;
+INSERT INTO names VALUES ('Alice');
+SELECT count(*) FROM names WHERE name = 'Alice';
+SELECT rows FROM simhash_index_check('names_wrong', true);
 RESET enable_seqscan;
 DROP TABLE pages, queries, by_definition, by_index, by_bitmap, by_scan, names;
 DROP OPERATOR CLASS initial_ops USING simhash; DROP OPERATOR CLASS wrong_ops USING simhash;

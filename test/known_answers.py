@@ -247,7 +247,18 @@ SIGNS_OF_RIGHTS = ranges("00A9 00AE 2120 2122")
 PLAIN_LETTERS = {
     "\u00E6": "ae", "\u0153": "oe", "\u0131": "i", "\u0237": "j", "\u0671": "\u0627",
     "\u0629": "\u0647", "\u06BE": "\u0647", "\u06C1": "\u0647", "\u06C3": "\u0647", "\u06D5": "\u0647",
-    "\u0649": "\u064A", "\u06CC": "\u064A", "\u06D2": "\u064A", "\u06A9": "\u0643"}
+    "\u0649": "\u064A", "\u06CC": "\u064A", "\u06D2": "\u064A", "\u06A9": "\u0643",
+    # Letters without a vowel become the letter and its virama. Bengali khanda ta, Telugu and Kannada nakaara
+    # pollu, Malayalam dot reph, and the chillus of Malayalam.
+    "\u09CE": "\u09A4\u09CD", "\u0C5D": "\u0C28\u0C4D", "\u0CDD": "\u0CA8\u0CCD",
+    "\u0D4E": "\u0D30\u0D4D", "\u0D54": "\u0D2E\u0D4D", "\u0D55": "\u0D2F\u0D4D",
+    "\u0D56": "\u0D34\u0D4D", "\u0D7A": "\u0D23\u0D4D", "\u0D7B": "\u0D28\u0D4D",
+    "\u0D7C": "\u0D30\u0D4D", "\u0D7D": "\u0D32\u0D4D", "\u0D7E": "\u0D33\u0D4D",
+    "\u0D7F": "\u0D15\u0D4D"}
+VIRAMA = 9  # combining class
+BREAKS = "\n\v\f\r\u0085\u2028\u2029"
+BLANKS = "\t \u00A0\u1680\u2000-\u200A\u202F\u205F\u3000" + BREAKS  # White_Space
+ARABIC = "\u0600-\u06FF\u0750-\u077F\u0870-\u08FF\uFB50-\uFDFF\uFE70-\uFEFC"
 MOST_IN_SEGMENT = 32  # code points
 
 
@@ -302,13 +313,20 @@ def joins(character):
     return unicodedata.combining(first) != 0 or first in later_parts()
 
 
+def without_hints(text):
+    """What is left out for good, and what its neighbours decide on: a soft hyphen (U+00AD) or U+00AC is left
+    out with the white space behind it, if a line ends there. Any other soft hyphen is left out. U+200C is a
+    blank beside a character of Arabic script, and otherwise left out."""
+    text = "".join(character for character in text if character in "\u00AD\u200C" or form(character))
+    text = re.sub(f"[\u00AC\u00AD](?=[{BLANKS}]*[{BREAKS}])[{BLANKS}]*", "", text).replace("\u00AD", "")
+    return re.sub(f"(?<=[{ARABIC}])\u200C|\u200C(?=[{ARABIC}])", " ", text).replace("\u200C", "")
+
+
 def segments(text):
     """A segment has at most MOST_IN_SEGMENT code points, before they are replaced by their forms. One for
     which there is no room begins a segment, and those that join go on with that one."""
     found = []
-    for character in text:
-        if form(character) == "":
-            continue
+    for character in without_hints(text):
         if found and joins(character) and len(found[-1]) < MOST_IN_SEGMENT:
             found[-1] += character
         else:
@@ -320,7 +338,16 @@ def normalised_segment(segment):
     # One that is not assigned stays as it is, and what follows has nothing to compose with.
     if segment and category(segment[0]) == "Cn":
         return segment[0] + normalised_segment(segment[1:])
-    return unicodedata.normalize("NFC", "".join(map(form, segment)))
+    composed = unicodedata.normalize("NFC", "".join(map(form, segment)))
+    # Equal viramas side by side are one. Marathi's ra before a virama may have a nukta, so ra has none. The
+    # Malayalam vowel sign au is its second part.
+    composed = re.sub(r"(.)\1+", lambda run: run[1] if unicodedata.combining(run[1]) == VIRAMA else run[0],
+                      composed, flags=re.DOTALL)
+    head, *tails = composed.split("\u0931")
+    for tail in tails:
+        base = next((i for i, mark in enumerate(tail) if unicodedata.combining(mark) == 0), len(tail))
+        head += "\u0930" + tail[:base].replace("\u093C", "") + tail[base:]
+    return head.replace("\u0D4C", "\u0D57")
 
 
 def normalised(text):

@@ -15,7 +15,7 @@
 #   make assert-tests      all tests on a server with assertions, which it builds once (ten minutes) in /var/tmp: a nightly run, as
 #                          assertions make the tests take twice as long. ASSERT_PG_CONFIG= names a server that is there
 #   make assert-server     only builds that server; MUTANTS= that need assertions run with its PG_CONFIG
-#   make update-test       ALTER EXTENSION UPDATE to a version made for the test
+#   make upgrade-test      ALTER EXTENSION UPDATE from the release before, whose script and data are kept (OLD_LIBRARY=: and that library)
 #   make old-snapshot      old_snapshot_threshold (PostgreSQL 15, 16): an error, not fewer rows
 #   make kept-index        writes an index of the present format for tests of later versions (test/data/index_format_N)
 #   make mutants           one mistake at a time into a copy of the source: do the tests notice? Installs them into the server of
@@ -46,8 +46,9 @@
 #   make dist              writes simhash-1.3.0.zip, of what is committed: the form in which PGXN takes it
 #   make release-check     what a release needs before it is tagged
 
-.PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak groups-check sqlsmith update-test kept-index \
 	old-snapshot valgrind mutants assert-tests assert-server fuzz arm64 s390x quality quality-of verified-pairs document-search document-groups \
+.PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak groups-check sqlsmith upgrade-test kept-index \
+	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search document-groups \
 	passages-bench insert-or-find \
 	false-neighbours pictures bench plan-grid drawing format-check tidy dist release-check
 
@@ -114,8 +115,8 @@ groups-check:
 sqlsmith: SECONDS = 1800
 sqlsmith:
 	PG_CONFIG=$(PG_CONFIG) test/sqlsmith.sh $(SECONDS) $(SEED)
-update-test:
-	PG_CONFIG=$(PG_CONFIG) test/update.sh
+upgrade-test:
+	PG_CONFIG=$(PG_CONFIG) test/upgrade.sh
 kept-index:
 	PG_CONFIG=$(PG_CONFIG) test/kept_index.sh
 old-snapshot:

@@ -111,14 +111,15 @@ LaneLayout lane_layout(Oid opfamily, Oid type, bytea* options, int32 typmod) {
     int64 most_bits =
         given < 2 ? 0 : (rule == LaneRule::kSum ? int64{numbers[0]} : 1) * kFingerprintBits;
     int64 bits = given > 3 ? numbers[3] : most_bits;
+    int32 definition = given > 4 ? numbers[4] : 0;
     // Anybody may write an operator class, so what its function returns is checked.
-    if (given < 2 || given > 4 || numbers[0] < 1 || numbers[1] < 0 || numbers[1] > bits ||
-        bits > most_bits || number >= lengthof(kRules) ||
+    if (given < 2 || given > 5 || definition < 0 || definition > UINT8_MAX || numbers[0] < 1 ||
+        numbers[1] < 0 || numbers[1] > bits || bits > most_bits || number >= lengthof(kRules) ||
         (rule == LaneRule::kCommon && (numbers[0] != 1 || (numbers[1] != 0 && numbers[1] != bits))))
         elog(ERROR, "support function %d of a simhash operator class returned no layout of lanes",
              kLaneLayout);
     // More lanes than an index can keep are refused later, by their number.
-    return {numbers[0], numbers[1], rule, int(std::min<int64>(bits, INT_MAX))};
+    return {numbers[0], numbers[1], rule, int(std::min<int64>(bits, INT_MAX)), definition};
 }
 
 int32 value_typmod(Relation index) {

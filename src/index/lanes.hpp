@@ -35,8 +35,9 @@ struct LaneLayout {
     // Of =~~; of ~= where values are lanes. By the common rule 0, or all bits where lanes do not
     // tell which values are near.
     int near_radius;
-    LaneRule rule; // of what a radius is
-    int bits;      // the greatest distance of two values
+    LaneRule rule;      // of what a radius is
+    int bits;           // the greatest distance of two values
+    int definition = 0; // the number of the present one
 
     // The bits of a lane by which the lanes of two values can differ.
     int bits_of_lane(int lane) const;

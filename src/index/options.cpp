@@ -59,6 +59,7 @@ Layout layout_of_lanes(const LaneLayout& lanes, const Options* options) {
         Layout layout = make_layout(0, 1);
         layout.lanes_vary = true;
         layout.key_bits = kBitsOfHash;
+        layout.definition = lanes.definition;
         return layout;
     }
     int radius = options != nullptr ? options->radius : kRadiusByValues;
@@ -73,6 +74,7 @@ Layout layout_of_lanes(const LaneLayout& lanes, const Options* options) {
     static_assert(kMaxLanes < kMaxTrees);
     Layout layout = make_layout(radius, std::min(tables, (kMaxTrees - 1) / lanes.count));
     layout.lane_count = lanes.count;
+    layout.definition = lanes.definition;
     return layout;
 }
 

@@ -45,7 +45,9 @@ FeatureKind features_argument(FunctionCallInfo fcinfo, int argument) {
     return named_value(fcinfo, argument, "features", kFeatureNames);
 }
 
-const char* name_of(FeatureKind features) { return kFeatureNames[size_t(features)].name; }
+const char* name_of(FeatureKind features) {
+    return features == FeatureKind::kOwn ? "own" : kFeatureNames[size_t(features)].name;
+}
 
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument) {
     static constexpr Name<Weighting> kNames[] = {{"balanced", Weighting::kBalanced},

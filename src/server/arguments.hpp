@@ -16,7 +16,7 @@ namespace simhash {
 // the default, so these functions are not strict. An unknown value raises an error that names the
 // accepted ones.
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument); // "words", "chars"
-// Returns the name by which SQL knows the kind, "words" or "chars".
+// Returns the name by which SQL knows the kind, "words", "chars" or "own".
 const char* name_of(FeatureKind features);
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument);
 HashKind hash_argument(FunctionCallInfo fcinfo, int argument);
@@ -107,9 +107,10 @@ inline Datum bigint_array(const uint64_t* numbers, size_t count) {
                                            FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-// The number of lanes, the radius of near values, the LaneRule, and of codes the number of bits.
+// The number of lanes, the radius of near values, the LaneRule, the greatest distance, and the
+// number of the lanes' definition.
 inline Datum lane_layout(std::initializer_list<int32> numbers) {
-    Datum values[4];
+    Datum values[5];
     int count = 0;
     for (int32 number : numbers)
         values[count++] = Int32GetDatum(number);

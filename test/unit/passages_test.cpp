@@ -428,6 +428,10 @@ TEST(PlacedWords, StandWhereTheTextHasThem) {
     EXPECT_EQ(placed("東京都 x 年"), (Strings{"東京", "京都", "x", "年"}));
     EXPECT_EQ(placed("Cafe\u0301, na\u00efve"), (Strings{"Cafe\u0301", "na\u00efve"}));
     EXPECT_EQ(placed("so\u00adft \u00ad hyphen\u00ad"), (Strings{"so\u00adft", "hyphen"}));
+    EXPECT_EQ(placed("so\u00ad\r\n ft so\u00acft so\u00ad ft"),
+              (Strings{"so\u00ad\r\n ft", "so", "ft", "so", "ft"}));
+    EXPECT_EQ(placed("\u0645\u200c\u0645 x\u200c\u0645 x\u200cy\u200c"),
+              (Strings{"\u0645", "\u0645", "x", "\u0645", "x\u200cy"}));
     EXPECT_EQ(placed("a\U0001F600\U0001F3FDb"), (Strings{"a", "\U0001F600\U0001F3FD", "b"}));
     EXPECT_EQ(placed("\u6771.\n\u4EAC"), (Strings{"\u6771.\n\u4EAC"}));
     EXPECT_EQ(placed("\ufdfa"), (Strings{"\ufdfa", "\ufdfa", "\ufdfa", "\ufdfa"}));
@@ -438,10 +442,10 @@ TEST(PlacedWords, StandWhereTheTextHasThem) {
 
 // They are the words of the cutter, and each place, read by itself, gives its word.
 TEST(PlacedWords, AreTheWordsOfTheCutter) {
-    const char* const pieces[] = {"a",      "B",      "9",          " ",      ".",      "\u0301",
-                                  "\u00e9", "東",     "京",         "ก",      "\u0e33", "\u30ab",
-                                  "\u3099", "\u00ad", "\U0001F600", "\u3000", "\ufdfa", "\u00bd",
-                                  "가",     "\u0915", "\u094d",     "word"};
+    const char* const pieces[] = {
+        "a",  "B",      "9",      " ",      ".",      "\u0301",     "\u00e9", "東",     "京",
+        "ก",  "\u0e33", "\u30ab", "\u3099", "\u00ad", "\U0001F600", "\u3000", "\ufdfa", "\u00bd",
+        "가", "\u0915", "\u094d", "word",   "\n",     "\u00ac",     "\u200c", "\u0645", "\u0d7b"};
     Random random(9);
     for (int turn = 0; turn < 20000; turn++) {
         std::string text;

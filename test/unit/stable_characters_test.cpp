@@ -1,7 +1,7 @@
-// What the reader makes of a text never changes: fingerprints are stored data. Every code point is
-// read alone, in many contexts, and in random company; checksums of what comes out are compared
-// with those of the first release. Normalisation by ICU 72, from which the tables are made, gave the
-// same characters.
+// What the reader makes of a text does not change unawares: fingerprints are stored data. Every code
+// point is read alone, in many contexts, and in random company; checksums of what comes out are
+// compared with those of 1.3. In 1.2, of which normalisation by ICU 72 gave the same characters, none
+// is different but those that docs/fingerprints.md names.
 #include <cstdio>
 #include <gtest/gtest.h>
 #include <random>
@@ -93,35 +93,35 @@ struct Context {
 // The marks' combining classes: U+0301 230, U+0323 220, U+031B 216, U+0334 1, U+093C 7, U+3099 8,
 // U+094D 9, U+0345 240, U+0307 230. U+10D50 was not assigned in Unicode 15.0 and is a letter today.
 constexpr Context kContexts[] = {
-    {U"*", 0xEA2A1A41B525A7C6},
+    {U"*", 0x28B6AD38C50BEACA},
     // Beside letters and marks, of which accents make no difference.
-    {U"a*", 0x8D4D03DF32FC0092},
-    {U"*\u0301", 0xEA2A1A41B525A7C6},
-    {U"a*\u0301", 0x8D4D03DF32FC0092},
-    {U"*\u0323\u0301", 0xEA2A1A41B525A7C6},
-    {U"o\u031B*\u0309\u0323", 0xB35D753B09118C92},
-    {U"*\u0334", 0xEA2A1A41B525A7C6},
-    {U"*\u093C\u094D", 0xA5E0C55206DCB316},
-    {U"\u0915*\u094D\u093C", 0x8D6783CB897ACBAE},
-    {U"*\u3099", 0xB917720C8BA7143A},
-    {U"\u304B*\u3099", 0xD5F5A5E40048DD28},
+    {U"a*", 0xF95D961CA3551B84},
+    {U"*\u0301", 0x28B6AD38C50BEACA},
+    {U"a*\u0301", 0xF95D961CA3551B84},
+    {U"*\u0323\u0301", 0x28B6AD38C50BEACA},
+    {U"o\u031B*\u0309\u0323", 0x0DDE1F68B4951F84},
+    {U"*\u0334", 0x28B6AD38C50BEACA},
+    {U"*\u093C\u094D", 0xC8D0BAC813812890},
+    {U"\u0915*\u094D\u093C", 0xE1ECA1AC0DA2170A},
+    {U"*\u3099", 0x8F220E8B103D026E},
+    {U"\u304B*\u3099", 0x9FEC175FCB628296},
     // U+0345 folds to a letter.
-    {U"*\u0345", 0x74F11F2B489FFD68},
-    {U"*\u0345\u0301", 0x74F11F2B489FFD68},
-    {U"\u03B1*\u0301\u0345", 0xE8DD71C3E7AE677C},
-    {U"\u03B1\u0345*\u0301", 0xDFB7584AE9D45AA6},
+    {U"*\u0345", 0x0F8356918CEEFF14},
+    {U"*\u0345\u0301", 0x0F8356918CEEFF14},
+    {U"\u03B1*\u0301\u0345", 0xB050AD49DF60E4EA},
+    {U"\u03B1\u0345*\u0301", 0x0EEF5BB198093532},
     // Hangul.
-    {U"\u1100*\u11A8", 0x391BCD3A440E269C},
-    {U"\u1100\u1161*", 0x2F24379B7A2B5BBD},
-    {U"\uAC00*\u0301", 0x2F24379B7A2B5BBD},
-    {U"*\u1161\u11A8", 0xCDBE5C0E15E352C4},
-    {U"*\u11A8", 0xECE222AD72973F7E},
+    {U"\u1100*\u11A8", 0x943F2206DA73D37A},
+    {U"\u1100\u1161*", 0xFE076E9442799AA3},
+    {U"\uAC00*\u0301", 0xFE076E9442799AA3},
+    {U"*\u1161\u11A8", 0xF7CE4B7CB9DE4F78},
+    {U"*\u11A8", 0x3CEEE44328D6270A},
     // In pairs.
-    {U"**\u0301", 0xA402B6C8D7164B4D},
-    {U"*\u0301+\u0323", 0xC0ED9A7ED10570EB},
-    {U"*\U00010D50\u0301", 0x4FE4A7D0526B0968},
-    {U"\U00010D50*\u0301", 0xBBA11C6BAA2FF492},
-    {U"\U00010D50\u0301*\u0345", 0x6FDC3DCDE5D3077C},
+    {U"**\u0301", 0xE0C5EB80A127A19D},
+    {U"*\u0301+\u0323", 0x1587A6DECEC8C4BF},
+    {U"*\U00010D50\u0301", 0xD94434D78856E114},
+    {U"\U00010D50*\u0301", 0xF873941DEEF82184},
+    {U"\U00010D50\u0301*\u0345", 0x61B9FFD595C6D6EA},
 };
 
 std::string printable(std::u32string_view context) {
@@ -158,7 +158,7 @@ TEST(StableCharacters, EveryCompositionOfPlanes0And1) {
                 text.add(second);
                 text.add('\n');
             }
-    EXPECT_EQ(text.checksum(), 0x38AFC12D859B3DD3u);
+    EXPECT_EQ(text.checksum(), 0x1BFD6103D44793AFu);
 }
 
 TEST(StableCharacters, RandomText) {
@@ -199,7 +199,7 @@ TEST(StableCharacters, RandomText) {
         }
         text.add('\n');
     }
-    EXPECT_EQ(text.checksum(), 0xC157073C1B685F9Du);
+    EXPECT_EQ(text.checksum(), 0x53CE80C185D0166Cu);
 }
 
 } // namespace simhash::test

@@ -171,6 +171,96 @@ TEST(Words, AreTheSameHoweverTheyAreWritten) {
                 EXPECT_EQ(features(spelling, kind), features(spellings[0], kind)) << spelling;
 }
 
+// Letters that Unicode has once as one letter, and once as a sequence with a joiner.
+TEST(Words, JoinersDoNotTellALetterFromASequence) {
+    const std::string zwj = "\u200D", zwnj = "\u200C";
+    const std::vector<std::vector<std::string>> lines = {
+        // Malayalam: each chillu, and what ISCII wrote in its place.
+        {"\u0D7A\u0D7B\u0D7C", "\u0D23\u0D4D" + zwj + "\u0D28\u0D4D" + zwj + "\u0D30\u0D4D" + zwj},
+        {"\u0D7D\u0D7E\u0D7F", "\u0D32\u0D4D" + zwj + "\u0D33\u0D4D" + zwj + "\u0D15\u0D4D" + zwj},
+        {"\u0D54\u0D55\u0D56", "\u0D2E\u0D4D" + zwj + "\u0D2F\u0D4D" + zwj + "\u0D34\u0D4D" + zwj},
+        // Chillu RR before a consonant, or a dot above that.
+        {"\u0D38\u0D7C\u0D15\u0D4D\u0D15\u0D3E\u0D7C",
+         "\u0D38\u0D4E\u0D15\u0D4D\u0D15\u0D3E\u0D30\u0D4D"},
+        // "My": chillu N, virama, rra; na, virama, rra; chillu N, rra.
+        {"\u0D0E\u0D7B\u0D4D\u0D31\u0D46", "\u0D0E\u0D28\u0D4D\u0D31\u0D46",
+         "\u0D0E\u0D7B\u0D31\u0D46", "\u0D0E\u0D28\u0D4D" + zwj + "\u0D31\u0D46",
+         "\u0D0E\u0D28\u0D4D" + zwnj + "\u0D31\u0D46"},
+        // The vowel sign au: of two parts, as one sign, and its second part alone.
+        {"\u0D15\u0D4C", "\u0D15\u0D46\u0D57", "\u0D15\u0D57"},
+        // Bengali khanda ta, Telugu and Kannada nakaara pollu.
+        {"\u0989\u09CE\u09B8", "\u0989\u09A4\u09CD" + zwj + "\u09B8"},
+        {"\u0C35\u0C5D", "\u0C35\u0C28\u0C4D" + zwj}, // before its consonant, or at the end
+        {"\u0C85\u0CB5\u0CDD", "\u0C85\u0CB5\u0CA8\u0CCD" + zwj},
+        // Eyelash ra: with a joiner, U+0931, and that decomposed; and as Nepali writes it.
+        {"\u0926\u0930\u094D" + zwj + "\u092F\u093E", "\u0926\u0931\u094D\u092F\u093E",
+         "\u0926\u0930\u093C\u094D\u092F\u093E", "\u0926\u0930\u094D\u200D\u200B\u092F\u093E"},
+        // Two viramas are how ISCII wrote a virama and U+200C.
+        {"\u0915\u094D" + zwnj + "\u0937", "\u0915\u094D\u094D\u0937"},
+        // Joiners within other scripts: a ligature of Latin, Sinhala, Khmer.
+        {"Auflage", "Auf" + zwnj + "lage", "Auf" + zwj + "lage"},
+        {"\u0DC1\u0DCA" + zwj + "\u0DBB\u0DD3", "\u0DC1\u0DCA\u0DBB\u0DD3"},
+    };
+    for (const std::vector<std::string>& spellings : lines)
+        for (const std::string& spelling : spellings)
+            for (const FeatureKind kind : {FeatureKind::kWords, FeatureKind::kCharacters})
+                EXPECT_EQ(features("x " + spelling + " y", kind, 3),
+                          features("x " + spellings[0] + " y", kind, 3))
+                    << spelling;
+    // Without its virama a letter is another one, and viramas that differ are two.
+    EXPECT_NE(features("\u0D7B"), features("\u0D28"));
+    EXPECT_NE(features("\u09CE"), features("\u09A4"));
+    EXPECT_NE(features("\u1004\u103A\u1039\u1000"), features("\u1004\u103A\u1000"));
+    EXPECT_NE(features("\u0921\u093C"), features("\u0921")); // another letter's nukta counts
+}
+
+// In Arabic script U+200C separates words, as a blank does.
+TEST(Words, ANonJoinerOfArabicScriptIsABlank) {
+    for (const std::string& zwnj :
+         Strings{"\u200C", "\u200C\u200C", "\u064E\u200C", "\u00AD\u200C", "\u200C\u200D"}) {
+        EXPECT_EQ(features("\u0645\u06CC" + zwnj + "\u062E\u0648\u0627\u0647\u0645"),
+                  features("\u0645\u06CC \u062E\u0648\u0627\u0647\u0645"));
+        // Beside digits, Latin letters, presentation forms, and both halves of a supplement.
+        EXPECT_EQ(features("PDF" + zwnj + "\u0647\u0627"), features("PDF \u0647\u0627"));
+        EXPECT_EQ(features("\u06F5" + zwnj + "7"), features("\u06F5 7"));
+        EXPECT_EQ(features("\uFEFB" + zwnj + "x"), features("\uFEFB x"));
+        EXPECT_EQ(features("\u0750" + zwnj + "\u08A0"), features("\u0750 \u08A0"));
+    }
+    // Elsewhere it is nothing, whatever comes later.
+    EXPECT_EQ(features("x\u200Cy\u0645"), features("xy\u0645"));
+    EXPECT_EQ(features("\u0915\u094D\u200C\u0937"), features("\u0915\u094D\u0937"));
+    EXPECT_EQ(features("\u200C\u0645"), features("\u0645"));
+    EXPECT_EQ(features("\u0645\u200C"), features("\u0645"));
+    EXPECT_EQ(features("\u0645\u200Cx", FeatureKind::kCharacters, 3), (Strings{"\u0645 x"}));
+}
+
+// A hyphen that is there for the line's end goes with it.
+TEST(Words, ASoftHyphenBeforeALineBreakJoinsTheHalves) {
+    for (const std::string hyphen :
+         {"\u00AD", "\u00AC", "\u00AD\u200B", "\u00AD\uFE0F", "\u00AD\u00AD"})
+        for (const std::string end : {"\n", "\r\n", "\r", " \n", " \r\n\t ", "\u0085", "\u2028",
+                                      "\f", "\n\n", "\u00A0\n\u3000", "\n\uFEFF"}) {
+            EXPECT_EQ(features("soft" + hyphen + end + "ware"), (Strings{"software"})) << end;
+            EXPECT_EQ(features("caf\u00e9" + hyphen + end + "\u00e9"), (Strings{"cafee"}));
+            EXPECT_EQ(features("soft" + hyphen + end + "ware", FeatureKind::kCharacters, 8),
+                      (Strings{"software"}));
+        }
+    // The halves may be of any script, and a mark of the second may stand on the first.
+    EXPECT_EQ(features("\u0915\u00AD\n\u093F"), features("\u0915\u093F"));
+    EXPECT_EQ(features("\u1100\u00AD\n\u1161"), features("\uAC00"));
+    // Inside a line a soft hyphen is nothing, and U+00AC a sign.
+    EXPECT_EQ(features("soft\u00ADware"), (Strings{"software"}));
+    EXPECT_EQ(features("soft\u00AD ware"), (Strings{"soft", "ware"}));
+    EXPECT_EQ(features("soft\u00AD \u00ADware"), (Strings{"soft", "ware"}));
+    EXPECT_EQ(features("p\u00ACq \u00AC r \uFFE2\ns"), (Strings{"p", "q", "r", "s"}));
+    EXPECT_EQ(features("\u00AC\u00AC\nq\u00AC"), (Strings{"q"}));
+    EXPECT_EQ(features("p \u00AC\nq"), (Strings{"p", "q"}));
+    EXPECT_EQ(features("soft\u00AD"), (Strings{"soft"}));
+    // Any other hyphen separates: "price-" and "determining" may be two words.
+    for (const std::string hyphen : {"-", "\u2010", "\u2027", "\u058A"})
+        EXPECT_EQ(features("price" + hyphen + "\ndetermining"), (Strings{"price", "determining"}));
+}
+
 TEST(Words, MarksOfOtherScriptsCount) {
     // Vowel signs of Devanagari and Thai, voicing marks of Kana.
     EXPECT_NE(features("\u0915\u093F"), features("\u0915"));

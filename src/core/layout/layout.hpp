@@ -66,6 +66,7 @@ struct Layout {
     int lane_bits = kFingerprintBits; // that are cut into blocks, the leading ones of a lane
     uint32_t compared_columns = 0;    // bit i: column i, from 0, is in no lane (index/scope.hpp)
     int key_bits = kFingerprintBits;  // of a lane that are stored, the last ones
+    int definition = 0;               // by which the index's lanes were computed
 
     // The bits before a table's block; before the end for table_count.
     int bits_before(int table) const { return bits_before_block(lane_bits, table_count, table); }

@@ -92,13 +92,18 @@ uint32_t composite(uint32_t first, uint32_t second) {
 
 namespace {
 
+constexpr int kVirama = 9; // combining class of the signs that take a letter's vowel away
+
 // Composes a character with those after it. A code point between the two with the same or a higher
-// combining class prevents that. Returns the number of code points written.
+// combining class prevents that. Of equal viramas side by side only the first is kept: a letter
+// that has one in its form may stand before another. Returns the number of code points written.
 int compose(const Part* begin, const Part* end, uint32_t* out) {
     int length = 0, first = -1; // first: place in `out` of the one that later ones may compose with
     int highest = -1;           // highest combining class since then
     for (const Part* at = begin; at < end; at++) {
         int combining_class = int(at->combining_class);
+        if (combining_class == kVirama && length > 0 && out[length - 1] == at->code_point)
+            continue;
         if (first >= 0 && combining_class > highest)
             if (uint32_t composed = composite(out[first], at->code_point); composed != 0) {
                 out[first] = composed;

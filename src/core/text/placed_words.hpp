@@ -41,6 +41,8 @@ class PlacedWords {
         }
         is_handed_on_ = false;
         reader_.feed(*this, at, bytes);
+        if (reader_.is_waiting())
+            return;
         // The reader holds a character back until the next one does not join it.
         if (is_handed_on_ || is_first_)
             held_.begin = place.begin;

@@ -1,6 +1,7 @@
 // From bytes to normalised characters: the first half of the way from a document to features.
 //
 //   "Cafe\u0301 \u304B\u3099 \u2460"  ->  reader  ->  C a f e · が · 1      (· is a separator)
+//   "soft\u00AD \r\n  ware"              ->  reader  ->  s o f t w a r e
 //
 // The text comes in pieces of any size, cut between characters. So a document of a gigabyte needs
 // no second copy, and reading it can be interrupted.
@@ -56,6 +57,11 @@ class TextReader {
     void feed(auto& sink, const uint8_t* at, size_t bytes) {
         const uint8_t* end = at + bytes;
         while (at < end) {
+            if (is_waiting_) [[unlikely]] {
+                at = resolve_hints(sink, at, end);
+                if (at == end)
+                    break;
+            }
             if (*at < 0x80) {
                 hand_on(sink);
                 // A mark may follow the last one, perhaps in the next piece.
@@ -69,8 +75,11 @@ class TextReader {
             uint32_t code_point = decode_utf8(at, end);
             CharacterClass character = character_class(code_point);
             // It is left out before normalisation, so that it does not keep a mark from its base.
-            if (kind_of_class(character) == kIgnored)
+            if (kind_of_class(character) >= kIgnored) {
+                if (kind_of_class(character) == kHint)
+                    take_hint(sink, code_point);
                 continue;
+            }
             if (!(character & kJoinsPrevious) || length_ == kMaxSegment)
                 hand_on(sink);
             keep(code_point, character);
@@ -79,7 +88,57 @@ class TextReader {
 
     void finish(auto& sink) { hand_on(sink); }
 
+    // Whether what was read last awaits what follows it, and belongs to no character.
+    bool is_waiting() const { return is_waiting_; }
+
   private:
+    // At a line's end a soft hyphen, or U+00AC, as which some programs write it, joins the halves
+    // of a word. U+200C parts words of Arabic script, as a blank does; elsewhere it is a joiner.
+    void take_hint(auto& sink, uint32_t code_point) {
+        if (code_point != kNonJoiner) {
+            hyphen_ = code_point;
+            any_blank_ = any_line_break_ = false;
+        } else if (length_ > 0 && is_arabic(segment_[length_ - 1])) {
+            separate(sink);
+        } else {
+            non_joiner_ = true;
+        }
+        is_waiting_ = hyphen_ != 0 || non_joiner_;
+    }
+
+    // Reads on behind hints, up to what decides on them. White space behind hyphen_ is left out if
+    // a line ends there; otherwise it separates. Returns what is not read.
+    template <typename Sink>
+    __attribute__((noinline)) const uint8_t* resolve_hints(Sink& sink, const uint8_t* at,
+                                                           const uint8_t* end) {
+        for (const uint8_t* next = at; is_waiting_ && at < end; at = next) {
+            uint32_t code_point = decode_utf8(next, end);
+            CharacterKind kind = kind_of_class(character_class(code_point));
+            bool passes = hyphen_ != 0 && is_blank(code_point);
+            any_blank_ |= passes;
+            any_line_break_ |= passes && is_line_break(code_point);
+            if (passes || kind == kIgnored)
+                continue;
+            if (hyphen_ != 0 && !any_line_break_ && (any_blank_ || hyphen_ == kNotSign))
+                separate(sink);
+            hyphen_ = 0;
+            if (kind == kHint) {
+                take_hint(sink, code_point);
+                continue;
+            }
+            if (non_joiner_ && is_arabic(code_point))
+                separate(sink);
+            non_joiner_ = is_waiting_ = false;
+            break;
+        }
+        return at;
+    }
+
+    void separate(auto& sink) {
+        hand_on(sink);
+        keep(' ', kSeparator);
+    }
+
     void keep(uint32_t code_point, CharacterClass character) {
         if (length_ == 0)
             first_class_ = character;
@@ -116,6 +175,10 @@ class TextReader {
     uint32_t segment_[kMaxSegment]; // code points
     int length_ = 0;
     CharacterClass first_class_ = 0; // of segment[0]
+    bool is_waiting_ = false;        // hints were read, and not what decides on them
+    uint32_t hyphen_ = 0;            // a soft hyphen or U+00AC, with the white space behind it
+    bool any_blank_ = false, any_line_break_ = false; // behind hyphen_
+    bool non_joiner_ = false;                         // U+200C, behind no letter of Arabic
 };
 
 } // namespace simhash

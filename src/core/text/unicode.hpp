@@ -16,6 +16,7 @@ enum CharacterKind : uint8_t {
     kSpaceless,  // letter of a script that does not separate words: Han, Kana, Thai, ...
     kPictograph, // emoji and the like: a word of its own
     kIgnored,    // invisible, or left out in much writing: joiners, accents, vowel signs of Arabic
+    kHint,       // soft hyphen, U+00AC, U+200C: its neighbours say what it is (TextReader)
 };
 
 // The other bits of the class say what normalisation must do.
@@ -35,7 +36,28 @@ constexpr CharacterKind kind_of_class(CharacterClass character) {
     return CharacterKind(character & kKindMask);
 }
 
-constexpr uint32_t kInvalidCharacter = 0xFFFD; // a separator
+constexpr uint32_t kInvalidCharacter = 0xFFFD;                                   // a separator
+constexpr uint32_t kNotSign = 0x00AC, kSoftHyphen = 0x00AD, kNonJoiner = 0x200C; // kHint
+
+constexpr bool is_line_break(uint32_t code_point) {
+    return (code_point >= '\n' && code_point <= '\r') || code_point == 0x85 ||
+           code_point == 0x2028 || code_point == 0x2029;
+}
+// Unicode's White_Space.
+constexpr bool is_blank(uint32_t code_point) {
+    return is_line_break(code_point) || code_point == ' ' || code_point == '\t' ||
+           code_point == 0xA0 || code_point == 0x1680 ||
+           (code_point >= 0x2000 && code_point <= 0x200A) || code_point == 0x202F ||
+           code_point == 0x205F || code_point == 0x3000;
+}
+// By its block: letters, and the signs and digits among them.
+constexpr bool is_arabic(uint32_t code_point) {
+    return (code_point >= 0x0600 && code_point <= 0x06FF) ||
+           (code_point >= 0x0750 && code_point <= 0x077F) ||
+           (code_point >= 0x0870 && code_point <= 0x08FF) ||
+           (code_point >= 0xFB50 && code_point <= 0xFDFF) ||
+           (code_point >= 0xFE70 && code_point <= 0xFEFC);
+}
 
 // Decodes the code point at `at` and moves `at` past it, never beyond `end`. Bytes that are not
 // UTF-8 (truncated, overlong, surrogates, beyond U+10FFFF) each become kInvalidCharacter. Expects
@@ -49,9 +71,10 @@ int encode_utf8(uint32_t code_point, uint8_t* out);
 
 // The normalised form of characters, by tables of Unicode 15.0 that are part of the source
 // (normal_form.inc): Unicode's NFKC_Casefold without what may be left out in writing, such as
-// accents. test/known_answers.py has the definition. No library is used, because fingerprints are
-// stored data and must not change when the system gets a newer Unicode. For the same reason code
-// points that Unicode 15.0 does not assign stay as they are, and no mark composes with them.
+// accents, and with one form of what has several. test/known_answers.py has the definition. No
+// library is used, because fingerprints are stored data and must not change when the system gets a
+// newer Unicode. For the same reason code points that Unicode 15.0 does not assign stay as they
+// are, and no mark composes with them.
 
 // A segment is a code point and those after it that join it. Longer ones are cut (as Unicode's
 // Stream-Safe Text Format does), so that the work for each code point is bounded.
@@ -64,7 +87,7 @@ uint32_t form_of_one(uint32_t code_point);
 // The code point that two compose to; 0 if they do not compose.
 uint32_t composite(uint32_t first, uint32_t second);
 
-// Normalises a segment of 1..kMaxSegment code points, none of them kIgnored; `out` has
+// Normalises a segment of 1..kMaxSegment code points, none of them kIgnored or kHint; `out` has
 // room for kMaxNormalisedSegment code points. Returns the number written.
 int normalise_segment(const uint32_t* segment, int length, uint32_t* out);
 

@@ -100,7 +100,7 @@ Insertion* insertion_of(Relation index, Relation heap, IndexInfo* info) {
         auto alloc = [info](Size size) { return MemoryContextAlloc(info->ii_Context, size); };
         insertion = static_cast<Insertion*>(alloc(sizeof(Insertion)));
         // A copy, as an invalidation of the relation frees the cached one.
-        insertion->layout = index_cache(index)->layout;
+        insertion->layout = comparable_layout(index);
         insertion->trees =
             static_cast<SearchedTree*>(alloc(null_tree(insertion->layout) * sizeof(SearchedTree)));
         MemoryContext caller = MemoryContextSwitchTo(info->ii_Context);

@@ -31,7 +31,7 @@ struct Check {
     // Both are locked in the mode of check_lock() until the end. So no writer lets a file grow.
     Relation heap, index;
     // This is a copy, because an invalidation may free the cache while the check runs.
-    Layout layout = index_cache(index)->layout;
+    Layout layout = comparable_layout(index);
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
     // TIDs of another table access method need not be blocks and offsets.
     BlockNumber heap_blocks = heap->rd_rel->relam == HEAP_TABLE_AM_OID

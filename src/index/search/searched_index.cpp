@@ -31,7 +31,7 @@ LeafYield SearchedIndex::backend_yield_;
 
 SearchedIndex::SearchedIndex(Relation index)
     : relation_(index), memory_(CurrentMemoryContext),
-      layout_(new (palloc(sizeof(Layout))) Layout(index_cache(index)->layout)),
+      layout_(new (palloc(sizeof(Layout))) Layout(comparable_layout(index))),
       plans_(static_cast<ProbePlan**>(palloc0((kFingerprintBits + 1) * sizeof(ProbePlan*)))) {
     // A scan asks once: a nested loop rescans without asking again.
     BlockNumber blocks = RelationGetNumberOfBlocks(index);

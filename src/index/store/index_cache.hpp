@@ -14,6 +14,7 @@ struct CachedPlan {
 
 struct IndexCache {
     Layout layout;
+    int definition; // of lanes as the operator class computes them now
 
     // Plans of the last queries. The lanes of a value are first searched within two radii at most,
     // and may be within three more (Search::share_again()).
@@ -25,6 +26,11 @@ struct IndexCache {
 // leaves none. The result is valid until the server processes an invalidation of the relation, and
 // it may do that when it opens any relation. So whoever needs the layout for longer copies it.
 IndexCache* index_cache(Relation index);
+
+// The layout, for whoever compares lanes of the index with lanes of today: raises an error if the
+// operator class has another definition of them since the index was built. VACUUM, which compares
+// none, goes on, and so do the planner's estimates.
+const Layout& comparable_layout(Relation index);
 
 // Estimates how many distinct fingerprints an index of `blocks` blocks holds.
 double estimated_entries(const Layout& layout, BlockNumber blocks);

@@ -22,7 +22,7 @@ uint32 meta_checksum(const MetaPage* meta) {
     pg_crc32c crc;
     INIT_CRC32C(crc);
     COMP_CRC32C(crc, meta, offsetof(MetaPage, removal_pending));
-    if (meta->version > kOldestFormat)
+    if (meta->format() > kOldestFormat)
         COMP_CRC32C(crc, &meta->compared_columns,
                     sizeof(MetaPage) - offsetof(MetaPage, compared_columns));
     FIN_CRC32C(crc);
@@ -54,7 +54,7 @@ void init_meta_page(Page page, const Layout& layout, int scope_columns) {
     auto* meta = reinterpret_cast<MetaPage*>(page_body(page));
     *meta = {};
     meta->magic = kMetaMagic;
-    meta->version = kFormatVersion;
+    meta->version = uint16(layout.definition << 8 | kFormatVersion);
     meta->radius = uint8(layout.radius);
     meta->table_count = uint8(layout.table_count);
     meta->lane_count = uint8(layout.lanes_vary ? 0 : layout.lane_count);
@@ -113,7 +113,7 @@ Buffer fetch_page_ahead(Relation relation, BlockNumber block) {
 
 namespace {
 
-size_t meta_size(uint16 version) {
+size_t meta_size(uint8 version) {
     return version == kOldestFormat ? offsetof(MetaPage, compared_columns) : sizeof(MetaPage);
 }
 
@@ -122,14 +122,14 @@ void check_meta(Relation index, const MetaPage* meta, size_t size) {
     if (size < offsetof(MetaPage, radius) || meta->magic != kMetaMagic)
         report_corruption(index, kMetaBlock, "The metapage's magic number is wrong.");
     // The version comes before size and checksum: another format may define both differently.
-    if (meta->version < kOldestFormat || meta->version > kFormatVersion)
+    if (meta->format() < kOldestFormat || meta->format() > kFormatVersion)
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                 errmsg("index \"%s\" has storage format version %u", RelationGetRelationName(index),
-                       meta->version),
+                       meta->format()),
                 errdetail("This version of simhash reads format versions %u to %u.", kOldestFormat,
                           kFormatVersion),
                 errhint("Install a version of simhash that reads it, or REINDEX the index."));
-    if (size != meta_size(meta->version) || meta->radius >= kFingerprintBits ||
+    if (size != meta_size(meta->format()) || meta->radius >= kFingerprintBits ||
         meta->table_count < 1 || meta->table_count > kMaxTables || meta->lane_count > kMaxLanes ||
         meta->table_count * meta->lane_count >= kMaxTrees ||
         (meta->lane_count == 0 && meta->table_count > 1))
@@ -151,10 +151,11 @@ Layout read_layout(Relation index) {
     bool lanes_vary = meta->lane_count == 0;
     Layout layout = {meta->radius, meta->table_count, lanes_vary ? 1 : meta->lane_count,
                      lanes_vary};
-    if (meta->version > kOldestFormat)
+    if (meta->format() > kOldestFormat)
         layout.compared_columns = meta->compared_columns;
-    if (lanes_vary && meta->version > kOldestFormat)
+    if (lanes_vary && meta->format() > kOldestFormat)
         layout.key_bits = kBitsOfHash;
+    layout.definition = meta->definition();
     UnlockReleaseBuffer(buffer);
     // The operator class is asked without the lock, as it may do anything.
     LaneLayout lanes = lane_layout(index);

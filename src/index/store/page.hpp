@@ -16,8 +16,8 @@ constexpr BlockNumber kMetaBlock = 0;
 constexpr uint32 kMetaMagic = 0x53494d48; // "SIMH"
 
 // The storage format: what is built, and the oldest that can be opened.
-constexpr uint16 kFormatVersion = 5;
-constexpr uint16 kOldestFormat = 4; // all bits of each of many hashes; no compared columns
+constexpr uint8 kFormatVersion = 5;
+constexpr uint8 kOldestFormat = 4; // all bits of each of many hashes; no compared columns
 
 // Of each of many hashes of a row so many bits are stored. Among a thousand million others a query
 // of a thousand hashes meets a wrong one in about one of 280.
@@ -61,8 +61,10 @@ static_assert(sizeof(PageOpaque) == 48);
 
 // The content of block 0.
 struct MetaPage {
-    uint32 magic;   // kMetaMagic
-    uint16 version; // kOldestFormat .. kFormatVersion
+    uint32 magic; // kMetaMagic
+    // The format, and in the high byte Layout::definition: a library that knows of none, 1.2, takes
+    // another one than 0 for a format that it cannot read.
+    uint16 version;
 
     uint8 radius;
     uint8 table_count;
@@ -79,6 +81,9 @@ struct MetaPage {
     // Format 4 ends here.
     uint32 compared_columns; // Layout::compared_columns
     uint32 unused;
+
+    uint8 format() const { return uint8(version); }
+    int definition() const { return version >> 8; }
 };
 static_assert(sizeof(MetaPage) == 24);
 

@@ -125,10 +125,10 @@ SIMHASH_FUNCTION(simhash_document_lanes) {
 }
 
 // document_lane_layout(type modifier integer) -> integer[]: how many lanes a text has, the radius
-// of
-// =~~, and that one lane within a radius is enough
+// of =~~, and that one lane within a radius is enough
 SIMHASH_FUNCTION(simhash_document_lane_layout) {
-    return lane_layout({kLanesOfDocument, kAlikeRadius, int(LaneRule::kAny)});
+    return lane_layout(
+        {kLanesOfDocument, kAlikeRadius, int(LaneRule::kAny), kFingerprintBits, kWordsDefinition});
 }
 
 // document_in_ball(document text, ball bit_ball) -> boolean, the operator <@~~. The center is a

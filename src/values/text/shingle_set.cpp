@@ -25,7 +25,7 @@ constexpr const char* kTypeName = "shingle_set";
 // A value has less than 1 GB.
 constexpr size_t kMostHashes = (MaxAllocSize - offsetof(ShingleSet, hashes)) / sizeof(uint64);
 
-ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
+ShingleSet* make_shingle_set(ShingleKind kind, size_t count) {
     if (count > kMostHashes)
         ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                 errmsg("a document has too many different shingles for a %s", kTypeName),
@@ -33,9 +33,27 @@ ShingleSet* make_shingle_set(FeatureKind features, int width, size_t count) {
     size_t bytes = offsetof(ShingleSet, hashes) + count * sizeof(uint64);
     auto* set = static_cast<ShingleSet*>(palloc(bytes));
     SET_VARSIZE(set, bytes);
-    set->features = uint16(features);
-    set->width = uint16(width);
+    set->features = uint16(kind.features);
+    set->width = uint16(kind.width);
     return set;
+}
+
+// The value of a set that was collected, which is released.
+Datum store(FeatureSet& collected, ShingleKind kind) {
+    FeatureHashes hashes = collected.finish();
+    ShingleSet* set = make_shingle_set(kind, hashes.size());
+    std::copy(hashes.begin(), hashes.end(), set->hashes);
+    collected.release();
+    PG_RETURN_POINTER(set);
+}
+
+// The set of the elements of argument 0, which are hashed as minhash_of() does it. NULL is none.
+Datum set_of_elements(FunctionCallInfo fcinfo, const char* what, const auto& hash_of) {
+    FeatureSet collected(server_memory());
+    array_elements(PG_GETARG_ARRAYTYPE_P(0), what).each([&](int, Datum element) {
+        collected.add(hash_of(element));
+    });
+    return store(collected, {FeatureKind::kOwn, 1});
 }
 
 // Two texts by `compare`, set_similarity() or set_containment(): whether there is a result.
@@ -60,18 +78,24 @@ Datum compare_texts(FunctionCallInfo fcinfo,
     PG_RETURN_FLOAT8(result);
 }
 
+const char* description(ShingleKind kind) {
+    return kind.features == FeatureKind::kOwn
+               ? "features of your own"
+               : psprintf("%s in width %d", name_of(kind.features), kind.width);
+}
+
 // ---- text form and binary form ----
 
 // A set that was not made here may be in disorder, and comparisons merge sorted sets.
-bool are_possible(int width, FeatureHashes hashes) {
-    return width >= 1 && width <= kMaxWidth &&
+bool are_possible(ShingleKind kind, FeatureHashes hashes) {
+    return kind.width >= 1 && kind.width <= (kind.features == FeatureKind::kOwn ? 1 : kMaxWidth) &&
            std::adjacent_find(hashes.begin(), hashes.end(), std::greater_equal()) == hashes.end();
 }
 
 // Sets *features to the kind whose name the text begins with, and returns the text after that name;
 // null where it begins with none.
 const char* skip_name(const char* text, FeatureKind* features) {
-    for (FeatureKind kind : {FeatureKind::kWords, FeatureKind::kCharacters}) {
+    for (FeatureKind kind : {FeatureKind::kWords, FeatureKind::kCharacters, FeatureKind::kOwn}) {
         size_t length = strlen(name_of(kind));
         *features = kind;
         if (strncmp(text, name_of(kind), length) == 0)
@@ -96,13 +120,13 @@ ShingleSet* parse_shingle_set(const char* text) {
     if (*at++ != ':' || (end - at) % kHashDigits != 0)
         return nullptr;
     size_t count = size_t(end - at) / kHashDigits;
-    ShingleSet* set = make_shingle_set(features, width, count);
+    ShingleSet* set = make_shingle_set({features, width}, count);
     for (size_t i = 0; i < count; i++, at += kHashDigits)
         // All 16 characters must be digits; from_chars() stops at the first other one.
         if (std::from_chars(at, at + kHashDigits, set->hashes[i], 16).ptr != at + kHashDigits)
             return nullptr;
     // Hashes out of order would compare as if some were missing.
-    return are_possible(width, set->span()) ? set : nullptr;
+    return are_possible({features, width}, set->span()) ? set : nullptr;
 }
 
 char* print_shingle_set(const ShingleSet* set) {
@@ -135,8 +159,7 @@ void check_comparable(ShingleKind a, ShingleKind b) {
     if (a != b)
         ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                 errmsg("cannot compare sets of different kinds of shingles"),
-                errdetail("One is of %s in width %d, the other of %s in width %d.",
-                          name_of(a.features), a.width, name_of(b.features), b.width),
+                errdetail("One is of %s, the other of %s.", description(a), description(b)),
                 errhint("Make both with the same features and width."));
 }
 
@@ -168,13 +191,13 @@ SIMHASH_FUNCTION(simhash_shingle_set_recv) {
     // All that is left of the message is hashes, so their number is not sent.
     int bytes = message->len - message->cursor;
     size_t count = size_t(bytes) / sizeof(uint64);
-    ShingleSet* set = make_shingle_set(FeatureKind(features), width, count);
+    ShingleSet* set = make_shingle_set({FeatureKind(features), width}, count);
     for (size_t i = 0; i < count; i++)
         set->hashes[i] = uint64(pq_getmsgint64(message));
     // The checks come after the reading: what was read is in memory of its own size, whatever it
     // is.
-    if (features > unsigned(FeatureKind::kCharacters) || bytes % int(sizeof(uint64)) != 0 ||
-        !are_possible(width, set->span()))
+    if (features > unsigned(FeatureKind::kOwn) || bytes % int(sizeof(uint64)) != 0 ||
+        !are_possible({FeatureKind(features), width}, set->span()))
         ereport(ERROR, errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
                 errmsg("invalid binary representation of a %s", kTypeName));
     PG_RETURN_POINTER(set);
@@ -198,11 +221,20 @@ SIMHASH_FUNCTION(simhash_shingles) {
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
     FeatureSet collected = features_of(PG_GETARG_TEXT_PP(0), features, width);
-    FeatureHashes hashes = collected.finish();
-    ShingleSet* set = make_shingle_set(features, width, hashes.size());
-    std::copy(hashes.begin(), hashes.end(), set->hashes);
-    collected.release();
-    PG_RETURN_POINTER(set);
+    return store(collected, {features, width});
+}
+
+// simhash_shingles_of(features text[]) -> shingle_set
+SIMHASH_FUNCTION(simhash_shingles_of_text_array) {
+    return set_of_elements(fcinfo, "features", [](Datum feature) {
+        return hash_server_text(HashKind::kXxh3, feature);
+    });
+}
+
+// simhash_shingles_of(hashes bigint[]) -> shingle_set
+SIMHASH_FUNCTION(simhash_shingles_of_bigint_array) {
+    return set_of_elements(fcinfo, "hashes",
+                           [](Datum hash) { return uint64_t(DatumGetInt64(hash)); });
 }
 
 // shingle_similarity(a shingle_set, b shingle_set) -> double precision

@@ -1,5 +1,5 @@
-// The shingles by which near-duplicates are told, a document's set of them, and its stored form,
-// the type shingle_set.
+// The shingles by which near-duplicates are told, a document's set of them, or of features that its
+// user found, and its stored form, the type shingle_set.
 #pragma once
 
 #include "server/pg.hpp"
@@ -19,7 +19,7 @@ FeatureSet features_of(text* document, FeatureKind features, int width);
 // shingle in common but by chance, so a similarity of theirs would mean nothing.
 struct ShingleKind {
     FeatureKind features;
-    int width;
+    int width; // 1 of a user's own features
 
     bool operator==(const ShingleKind&) const = default;
 };
