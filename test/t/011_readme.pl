@@ -86,9 +86,29 @@ is(scalar(grep { /^\d\|[A-Z]/ } @$lines), 2, 'both documents in order of distanc
 like($lines->[-2], qr/\|The boat house/, '... the nearer one first');
 is($node->safe_psql('readme', 'SELECT count(*) FROM pg_index WHERE indrelid = \'archive\'::regclass'), 4, 'the constraint and the index with options were made');
 
+# ---- what Troubleshooting says of an extension that is in another schema, or in none ----
+
+$node->safe_psql('postgres', 'CREATE DATABASE elsewhere');
+my $fails = sub {
+	my ($statement, $error) = @_;
+	my (undef, undef, $message) = $node->psql('elsewhere', $statement);
+	like($message, qr/ERROR:  \Q$error\E/, $statement);
+	like($readme =~ s/\s+/ /gr, qr/\Q${\ ($error =~ s!\(.*\)!(…)!r)}\E/, '... is in README');
+};
+$node->safe_psql('elsewhere', 'CREATE TABLE texts (body text)');
+$fails->('CREATE INDEX ON texts USING simhash (body)', 'access method "simhash" does not exist');
+$node->safe_psql('elsewhere', 'CREATE SCHEMA ext; CREATE EXTENSION simhash SCHEMA ext');
+$fails->(q{SELECT FROM texts WHERE body =~~ 'a'}, 'operator does not exist: text =~~ unknown');
+$fails->('CREATE INDEX ON texts USING simhash (body passage_ops)', 'operator class "passage_ops" does not exist');
+like(($node->psql('elsewhere', q{SELECT near_duplicate('a', 'a')}))[2], qr/function near_duplicate\(.*\) does not exist/, 'a function');
+is($node->psql('elsewhere', q{CREATE INDEX ON texts USING simhash (body ext.passage_ops); SELECT ext.near_duplicate(body, 'a') FROM texts WHERE body OPERATOR(ext.=~~) 'a'}),
+	0, 'with the schema');
+$node->safe_psql('postgres', 'ALTER DATABASE elsewhere SET search_path = "$user", public, ext');
+is($node->psql('elsewhere', q{CREATE INDEX ON texts USING simhash (body passage_ops); SELECT FROM texts WHERE body =~~ 'a'}), 0, 'with the search_path');
+
 # ---- docs' pages, each in one session, where the reader has a table of each name that the page creates ----
 
-for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints', 'reference')
+for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints', 'administration', 'reference')
 {
 	my @examples = read_examples(slurp_file("$top/docs/$page.md"));
 	cmp_ok(scalar(@examples), '>=', 1, "docs/$page.md has SQL");
@@ -107,7 +127,7 @@ for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints',
 		my ($first) = $examples[$i]->{sql} =~ /\A(.*)/;
 		my $printed = plain($printed[$i] // '');
 		# Pages that are not about results leave out some.
-		if ($page eq 'fingerprints' && $examples[$i]->{output} eq '') { unlike($printed, qr/ERROR/, "docs/$page.md runs: $first"); }
+		if ($page =~ /fingerprints|administration/ && $examples[$i]->{output} eq '') { unlike($printed, qr/ERROR/, "docs/$page.md runs: $first"); }
 		else { is($printed, plain($examples[$i]->{output}), "docs/$page.md: $first"); }
 	}
 }
