@@ -132,7 +132,40 @@ for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints',
 	}
 }
 
-$node->safe_psql('postgres', 'CREATE EXTENSION simhash');
+# ---- files in, groups out ----
+
+{
+	my $dir = PostgreSQL::Test::Utils::tempdir;
+	write_file("$dir/pages.jsonl", join('', map { qq({"url": "line $_", "text": "The \\"boat, house\\" is\\nclosed \\\\ for repairs"}\n) } 1, 2));
+	write_file("$dir/pages.csv", qq{name,body\n"of, CSV","the boat ""house"" is closed: for repairs!"\n});
+	my $names = sub { return $_[0] =~ s/'(?=(?:pages|groups)\.)/'$dir\//gr };
+	my @examples = map { { %$_, sql => $names->($_->{sql}) } } read_examples(slurp_file("$top/docs/programs.md"));
+	database_with_tables('programs', 'pages', 'groups');
+	$node->safe_psql('programs', 'CREATE EXTENSION simhash');
+	my $rows = rows_of('programs', 'pages', 'groups');
+	is(join('', run_examples($node, 'programs', '', @examples)), '', 'docs/programs.md: files are loaded');
+	is(rows_of('programs', 'pages', 'groups'), $rows, '... and no row of the reader changes');
+	is(slurp_file("$dir/groups.csv"), qq{name,original,similarity\nline 2,line 1,1\n"of, CSV",line 1,1\n}, '... their groups written');
+}
+
+# ---- recipes of Troubleshooting ----
+
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION simhash;
+	CREATE TABLE mails (body text, sent timestamptz, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+	INSERT INTO mails SELECT CASE WHEN i % 4 = 0 THEN 'the boat house is closed ' || i % 200 ELSE md5(i::text) END, timestamptz '2026-01-01' + i * interval '1 min'
+		FROM generate_series(1, 20000) i;
+	CREATE INDEX ON mails USING simhash (body); CREATE INDEX mails_fp ON mails USING simhash (fp); CREATE INDEX ON mails (sent); ANALYZE mails;
+	ALTER TABLE mails ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY own ON mails USING (sent > '2026-01-05'); CREATE ROLE reader; GRANT SELECT ON mails TO reader});
+my ($outer) = $readme =~ /^ {4}(SELECT \* FROM \(SELECT \* FROM mails.*)$/m or die 'README has the recipe';
+my $planned = $node->safe_psql('postgres', 'SET enable_seqscan = off; EXPLAIN (COSTS OFF) ' . $outer =~ s/\$1/'the boat house is closed 4'/r);
+like($planned, qr/Sort.*Index Cond: \(body =~~/s, 'OFFSET 0: the search comes first');
+my ($secured) = $readme =~ /(fp <~> \(SELECT.*?body\s=~~\s\$1)/s or die 'README has the condition';
+$planned = $node->safe_psql('postgres', 'SET ROLE reader; SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT FROM mails WHERE '
+	. $secured =~ s/\$1/'the boat house is closed 4'/gr);
+like($planned, qr/Filter: \(\(sent >.*mails_fp\n\s+Index Cond: \(fp <@/s, 'row-level security: fingerprints by the index');
+
 my $database = 'photos';
 
 # ---- hashes of 256 bits: the page's statement finds what the sequential scan finds, by the index ----
