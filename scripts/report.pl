@@ -48,6 +48,9 @@ sub escaped
 sub digits { my ($n) = @_; return reverse(reverse($n) =~ s/(\d{3})(?=\d)/$1\x{202f}/gr) . ''; }
 sub counted { my ($n, $one, $many) = @_; return digits($n) . ' ' . ($n == 1 ? $one : $many); }
 
+# 12k: what fits above a column.
+sub rounded { my ($n) = @_; return $n < 1000 ? $n : sprintf($n < 9950 ? '%.1fk' : '%.0fk', $n / 1000); }
+
 # Down, as 0.9996 is not 1.
 sub similarity { my ($s) = @_; return $s == 1 ? '1' : sprintf('%.3f', int($s * 1000 + 1e-6) / 1000); }
 
@@ -65,7 +68,7 @@ sub plot
         my $middle = ($i + .5) * $step;
         $svg .= sprintf(qq{<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s: %s</title></rect>\n},
             $i * $step + $step * .1, $height - $bar, $step * .8, $bar, escaped($label), digits($value));
-        $svg .= sprintf(qq{<text x="%.1f" y="%.1f">%s</text>\n}, $middle, $height - $bar - 5, digits($value)) if $value > 0;
+        $svg .= sprintf(qq{<text x="%.1f" y="%.1f">%s</text>\n}, $middle, $height - $bar - 5, rounded($value)) if $value > 0;
         # Labels of many columns would touch.
         $svg .= sprintf(qq{<text x="%.1f" y="%d">%s</text>\n}, $middle, $height + 16, escaped($label)) if @columns < 12 || $i % 5 == 0;
     }
@@ -74,7 +77,7 @@ sub plot
         escaped($title), $width, $height + 40, escaped($title), $svg, $width / 2, $height + 36, escaped($axis));
 }
 
-# 2, 3, 4, 5-8, 9-16, ...: as many columns as the largest group needs.
+# 2, 3, 4, up to 8, up to 16, ...: as many columns as the largest group needs.
 sub size_columns
 {
     my (@columns, $from);
@@ -84,7 +87,7 @@ sub size_columns
         my $to = $from < 5 ? $from : 2 * ($from - 1);
         my $sum = 0;
         $sum += $_->[1] for grep { $_->[0] >= $from && $_->[0] <= $to } @sizes;
-        push @columns, [ $from == $to ? $from : digits($from) . '–' . digits($to), $sum ];
+        push @columns, [ $from == $to ? $from : '≤ ' . digits($to), $sum ];
         $from = $to + 1;
     }
     return @columns;

@@ -63,6 +63,14 @@ says('similarity 0.', 'a pair side by side');
 my ($left, $right) = map { my $side = $_; [ $page =~ /<a class="c\d" id="$side\d+-(\d+)"/g ] } 'a', 'b';
 cmp_ok(scalar(@$left), '>=', 2, 'marked passages');
 is(join(' ', sort @$left), join(' ', sort @$right), '... as many in both texts');
+# The same words, by number; where a text was cut, none are compared.
+my %words;
+while ($page =~ /<a class="c\d" id="([ab])(\d+-\d+)"[^>]*>(.*?)<\/a>/sg)
+{
+	my ($side, $number, $words) = ($1, $2, $3);
+	$words{$number}{$side} = lc($words) =~ s/&[a-z#0-9]+;|\W/ /gr =~ s/\A\s+|\s+\z//gr =~ s/\s+/ /gr;
+}
+is($words{$_}{b}, $words{$_}{a}, "... passage $_ of both texts: $words{$_}{a}") for sort keys %words;
 like($page, qr/<a class="c\d" id="a\d+-\d+" href="#b\d+-\d+">[^<]*the boat\b/, '... the words that both have');
 is(slurp_file("$dir/|pairs.csv"), $node->safe_psql('uncomfortable', q{SET search_path = ext, public;
 	COPY (SELECT a.name, b.name AS other, similarity FROM
