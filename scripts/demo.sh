@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
 # Finds the near-duplicates among the text files of a folder, in a throwaway PostgreSQL server: by an index on the texts, as
-# groups, and by a constraint that refuses a copy.
+# groups, and by a constraint that refuses a copy. Writes a page about them (report.sh) and the list of all pairs.
 #
 #   scripts/demo.sh            the licence texts in /usr/share/doc
 #   scripts/demo.sh FOLDER     every text file below FOLDER
 #
-# Installs missing packages and the extension, which stay installed. Everything else is removed at the end.
+# Installs missing packages and the extension, which stay installed, as do page and list. Everything else is removed at the end;
+# with --keep as the first argument the server goes on with its database.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 usage() {
-    say "usage: $0 [FOLDER]"
+    say "usage: $0 [--keep] [FOLDER]"
     exit 2
 }
+keep=
+[ "${1:-}" != --keep ] || { keep=yes && shift; }
 [ $# -le 1 ] || usage
 case "${1:-}" in -*) usage ;; esac
 
@@ -51,12 +54,14 @@ some_file || { say "\"$folder\" has no file."; exit 0; }
 
 install_missing
 find_pg_config
-say "Building"
+say "Building, one to three minutes"
 copy_sources "$workspace/source"
-quiet_make "$workspace/source" all || die "the build failed"
+with_dots quiet_make "$workspace/source" all || die "the build failed"
 install_extension "$workspace/source"
 start_server demo
 
+run_psql -c "CREATE DATABASE demo"
+export PGDATABASE=demo
 run_psql -c "CREATE EXTENSION simhash" \
     -c "CREATE TABLE docs (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL, body text NOT NULL)"
 say "Loading"
@@ -129,29 +134,51 @@ run_psql -At -c "SET max_parallel_workers_per_gather = 0; SET jit = off" -c "
     -c "SELECT 'By the index: ' || time_of('SELECT count(*) FROM docs WHERE body =~~ (SELECT body FROM docs WHERE id = $id)', 'index')
             || '. By a scan of the table: ' || time_of('SELECT count(*) FROM docs WHERE body =~~ (SELECT body FROM docs WHERE id = $id)', 'scan')"
 
+heading "A page to look at, and all pairs"
+reports=$(mktemp -d "${TMPDIR:-/tmp}/simhash-report.XXXXXX")
+"$root/scripts/report.sh" --csv "$reports/pairs.csv" demo 'SELECT id, body, name FROM docs ORDER BY id' >"$reports/report.html"
+printf '%s\n' "$reports/report.html" "$reports/pairs.csv"
+
 heading "A constraint: the copies go, and no new one comes in"
 run_psql -At -c "DROP INDEX docs_body" \
     -c "DELETE FROM docs USING groups g WHERE docs.id = g.id AND g.id <> g.original" \
     -c "ALTER TABLE docs ADD CONSTRAINT no_copies EXCLUDE USING simhash (body WITH =~~)"
 insert="INSERT INTO docs (name, body) SELECT 'a copy in capitals', upper(body) FROM docs WHERE id = $id"
+printf '%s\n' "This statement is refused, as it should be:"
 printf '%s\n' "$insert"
 run_psql -v VERBOSITY=terse -c "$insert" 2>&1 || true
 
 heading "Fingerprints: 64 bits of each document, and the nearest ones however far"
 run_psql -c "ALTER TABLE docs ADD fp bigint GENERATED ALWAYS AS (minhash(body)) STORED" \
     -c "CREATE INDEX docs_fp ON docs USING simhash (fp)" \
-    -c "SELECT fp <~> (SELECT fp FROM docs WHERE id = $id) AS distance, name
-        FROM docs ORDER BY fp <~> (SELECT fp FROM docs WHERE id = $id) LIMIT 4"
+    -c "SELECT distance, CASE WHEN distance = 0 THEN 'equal' WHEN distance <= 8 THEN 'near'
+            WHEN distance <= 16 THEN 'some in common' ELSE 'a stranger' END AS what, name
+        FROM docs, LATERAL (SELECT fp <~> (SELECT fp FROM docs WHERE id = $id) AS distance) d ORDER BY fp <~> (SELECT fp FROM docs WHERE id = $id) LIMIT 4"
 
-heading "By hand"
+heading "By hand, on a server of yours that has the extension, in $root"
 cat <<STATEMENTS
-find ${folder:-/usr/share/doc} -type f -print0 | scripts/documents.pl | psql -c 'CREATE EXTENSION simhash' \\
+createdb demo
+$(if [ -n "$folder" ]; then
+    printf 'find -L %q -type f -print0' "$folder"
+else
+    printf 'find -L /usr/share/doc -mindepth 2 -maxdepth 2 -name copyright -type f -print0'
+fi) | LC_ALL=C sort -z | scripts/documents.pl | psql demo -c 'CREATE EXTENSION simhash' \\
     -c 'CREATE TABLE docs (id bigserial PRIMARY KEY, name text, body text)' -c 'COPY docs (name, body) FROM STDIN'
-psql
+psql demo <<'SQL'
 CREATE INDEX docs_body ON docs USING simhash (body);
-SELECT name FROM docs WHERE body =~~ (SELECT body FROM docs WHERE id = $id);
+SELECT name FROM docs WHERE body =~~ (SELECT body FROM docs WHERE name = $(run_psql -At -c "SELECT quote_literal(name) FROM docs WHERE id = $id"));
 SELECT * FROM near_duplicate_groups('SELECT id, body FROM docs ORDER BY id') WHERE id <> original;
 DROP INDEX docs_body;
 DELETE FROM docs USING near_duplicate_groups('SELECT id, body FROM docs ORDER BY id') g WHERE docs.id = g.id AND g.id <> g.original;
 ALTER TABLE docs ADD CONSTRAINT no_copies EXCLUDE USING simhash (body WITH =~~);
+SQL
 STATEMENTS
+
+if [ -n "$keep" ]; then
+    heading "The server goes on"
+    kept=yes
+    rm -rf "$workspace/source"
+    stop=("$bindir/pg_ctl" -D "$data/data" stop)
+    [ "$(id -u)" != 0 ] || stop=(su "$server_user" -c "'${stop[*]}'")
+    printf '%s\n' "psql -h $PGHOST -U postgres demo" "${stop[*]} && rm -rf $workspace    # when you have done"
+fi

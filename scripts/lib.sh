@@ -13,6 +13,19 @@ die() {
     exit 1
 }
 
+# Runs the command, and meanwhile prints a dot every five seconds.
+with_dots() {
+    local dots status=0
+    # It ends by itself if this script is killed, and holds no file open for whoever reads the output.
+    (while sleep 5 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do printf . >&2; done) &
+    dots=$!
+    "$@" || status=$?
+    kill "$dots" 2>/dev/null || true
+    wait "$dots" 2>/dev/null || true
+    say ""
+    return "$status"
+}
+
 # Creates a file for a command's output, in the workspace if there is one, and prints its name.
 log_file() { mktemp -p "${workspace:-${TMPDIR:-/tmp}}" log.XXXXXX; }
 
@@ -198,8 +211,8 @@ install_missing() { # [test|check|bench|sqlsmith|cross|release]
     can_be_root || die "packages are missing; run as root: $command"
     refresh_package_lists
     read -r -a missing <<<"$(missing_packages "$@") $(missing_optional_packages "$@")"
-    say "Installing: ${missing[*]}"
-    as_root bash -c "$installation" installation "${missing[@]}" || die "could not install packages; run as root: $command"
+    say "Installing, some minutes: ${missing[*]}"
+    with_dots as_root bash -c "$installation" installation "${missing[@]}" || die "could not install packages; run as root: $command"
 }
 
 # Sets PG_CONFIG, unless it is set, and bindir and PG_MAJOR to those of that server.
@@ -267,7 +280,7 @@ else
     as_server_user() { "$@"; }
 fi
 
-# Makes a folder under /tmp. At exit the server in it is stopped and the folder removed.
+# Makes a folder under /tmp. At exit the server in it is stopped and the folder removed, unless `kept` is set.
 start_workspace() {
     workspace=$(mktemp -d "/tmp/simhash-$1.XXXXXX")
     chmod 755 "$workspace"
@@ -278,6 +291,7 @@ start_workspace() {
 
 stop_workspace() {
     local status=$?
+    [ -z "${kept:-}" ] || exit "$status"
     # A second Ctrl-C must not leave the server running.
     trap '' INT TERM HUP
     trap - EXIT

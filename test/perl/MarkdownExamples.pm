@@ -44,16 +44,16 @@ sub write_file
 	return;
 }
 
-# What psql prints for each example, errors in their place. $settings are psql's commands that come
-# before them. Blanks at the end of a line, with which psql pads headings, do not count.
+# What psql prints for each example in this database, errors in their place. $settings are psql's commands that
+# come before them. Blanks at the end of a line, with which psql pads headings, do not count.
 sub run_examples
 {
-	my ($node, $settings, @examples) = @_;
+	my ($node, $database, $settings, @examples) = @_;
 	my $mark = '---- next example ----';
 	my $script = "$PostgreSQL::Test::Utils::tmp_check/examples.sql";
 	write_file($script, join('', $settings, map { "\\echo $mark\n$_->{sql}" } @examples));
 	my $output = '';
-	my @psql = ('psql', '-X', '-q', '-d', $node->connstr('postgres'));
+	my @psql = ('psql', '-X', '-q', '-d', $node->connstr($database));
 	IPC::Run::run(\@psql, '<', $script, '>', \$output, '2>&1');
 	$output =~ s/[ \t]+$//mg;
 	my (undef, @printed) = split /^\Q$mark\E\n/m, $output, -1;

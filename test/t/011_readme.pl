@@ -1,98 +1,177 @@
-# The SQL of README.md and of four pages of docs runs as printed, in its order, in a database of its own, and finds what the text around it says.
+# The SQL of README.md and of each page of docs runs as printed, in its order, beside tables of the reader's that it leaves as
+# they are, and finds what the text around it says.
 use strict;
 use warnings;
 
 use FindBin;
 use lib "$FindBin::RealBin/../perl";
 use PostgreSQL::Test::Utils;
+use MarkdownExamples;
 use SimhashTest;
 use Test::More;
 
 my $top = "$FindBin::RealBin/../..";
 my $node = start_node('readme', no_extension => 1);
 
-# The page's blocks of SQL: [SQL, what it prints, where the page has a plain block right after it].
-sub blocks_of
-{
-	my ($page) = @_;
-	my @blocks;
-	my $text = slurp_file("$top/$page");
-	push @blocks, [ $1, $2 ] while $text =~ /^```sql\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?/msg;
-	return @blocks;
-}
-
 # Without what differs between psql in a terminal and here: blanks at the ends of lines, empty lines, places of errors.
 sub plain
 {
 	my ($text) = @_;
-	$text =~ s/^psql:<stdin>:\d+: //mg;
 	$text =~ s/^LINE \d+: .*\n.*\n//mg;
 	$text =~ s/[ \t]+$//mg;
 	$text =~ s/\n+/\n/g;
 	return $text =~ s/\A\n|\n\z//gr;
 }
 
-# ---- README.md ----
+# ---- the reader's tables ----
 
-my @blocks = blocks_of('README.md');
-cmp_ok(scalar(@blocks), '>=', 4, 'README has SQL');
-
-# What the statements of a block print.
-my %printed;
-for my $block (map { $_->[0] } @blocks)
+# A database where the reader has tables of the names that the page uses, with copies among their rows.
+sub database_with_tables
 {
-	my ($first) = $block =~ /\A(.*)/;
-	my ($code, $output, $errors) = $node->psql('postgres', $block);
-	is("$code $errors", '0 ', "runs: $first");
-	$printed{$first} = $output;
+	my ($database, @names) = @_;
+	$node->safe_psql('postgres', qq(CREATE DATABASE "$database"));
+	$node->safe_psql($database, join('', map { qq{
+		CREATE TABLE $_ (id bigserial PRIMARY KEY, name text, body text);
+		INSERT INTO $_ (name, body) SELECT i, 'The ferry does not run on Sunday, says text number ' || i / 3 FROM generate_series(1, 30) i;} } @names));
+	return;
 }
+
+sub rows_of
+{
+	my ($database, @names) = @_;
+	return $node->safe_psql($database, join('', map { "SELECT '$_', count(*), sum(hashtextextended(t::text, 0)) FROM public.$_ t;" } @names));
+}
+
+sub is_created
+{
+	my ($text) = @_;
+	my %names = map { $_ => 1 } $text =~ /^\s*CREATE TABLE (\w+)/mg;
+	return sort keys %names;
+}
+
+# ---- README.md, in one session, where the reader has loaded a folder as README says ----
+
+my $readme = slurp_file("$top/README.md");
+my @blocks = read_examples($readme);
+cmp_ok(scalar(@blocks), '>=', 4, 'README has SQL');
+my ($loaded) = $readme =~ /-c '(CREATE TABLE \w+ \(.*?\))'/ or die 'README loads a folder';
+my ($own) = is_created($loaded);
+unlike(join(' ', map { $_->{sql} } @blocks), qr/\b$own\b/, "no statement names the reader's table, $own");
+database_with_tables('readme', 'docs');
+$node->safe_psql('readme', "$loaded; INSERT INTO $own (name, body) SELECT i, repeat('The boat house is closed for repairs of the roof. ', i % 4 + 1)
+	FROM generate_series(1, 300) i");
+my $before = rows_of('readme', $own, 'docs');
+my @outputs = run_examples($node, 'readme', "\\pset format unaligned\n\\pset tuples_only on\n", @blocks);
+unlike(join('', @outputs), qr/ERROR|WARNING|NOTICE/, 'every statement runs');
+is(rows_of('readme', $own, 'docs'), $before, "the reader's rows stay as they are");
 
 sub printed_by
 {
 	my ($beginning) = @_;
-	my ($block) = grep { /^\Q$beginning\E/ } keys %printed;
-	return [split /\n/, $printed{ $block // die "README has no block that begins with $beginning" }];
+	my ($i) = grep { $blocks[$_]->{sql} =~ /^\Q$beginning\E/ } 0 .. $#blocks;
+	return [split /\n/, $outputs[ $i // die "README has no block that begins with $beginning" ]];
 }
 
-my $lines = printed_by('CREATE TABLE pages');
+my $lines = printed_by('CREATE TABLE leaflets');
 is_deeply([sort @$lines[0, 1]], [1, 2], 'two near-duplicates');
 is_deeply([@$lines[2 .. $#$lines]], ['1|2|1'], '... which are the only pair');
-is($node->safe_psql('postgres', 'SELECT string_agg(id::text, \' \' ORDER BY id) FROM pages'), '1 3', 'the first of the two stays, and a copy is not inserted');
-like(slurp_file("$top/README.md"), qr/with\s+April\s+in\s+place\s+of\s+March\s+the\s+first\s+page\s+keeps\s+\.68\s+of\s+its\s+shingles/, 'a miss is named');
-is($node->safe_psql('postgres', q{SELECT round(shingle_similarity(body, replace(body, 'March', 'April'))::numeric, 2) FROM pages WHERE id = 1}), '0.68', '... as it is');
-like($node->safe_psql('postgres', 'SET enable_seqscan = off; EXPLAIN SELECT id FROM pages WHERE near_duplicate(body, \'a\', 0.6)'), qr/no_copies/,
+is($node->safe_psql('readme', 'SELECT string_agg(id::text, \' \' ORDER BY id) FROM leaflets'), '1 3', 'the first of the two stays, and a copy is not inserted');
+like($readme, qr/with\s+April\s+in\s+place\s+of\s+March\s+the\s+first\s+leaflet\s+keeps\s+\.68\s+of\s+its\s+shingles/, 'a miss is named');
+is($node->safe_psql('readme', q{SELECT round(shingle_similarity(body, replace(body, 'March', 'April'))::numeric, 2) FROM leaflets WHERE id = 1}), '0.68', '... as it is');
+like($node->safe_psql('readme', 'SET enable_seqscan = off; EXPLAIN SELECT id FROM leaflets WHERE near_duplicate(body, \'a\', 0.6)'), qr/no_copies/,
 	'near_duplicate() uses the same index');
-is_deeply(printed_by('CREATE INDEX pages_passages'), [1], 'the page of which the text has a part');
-$lines = printed_by('CREATE TABLE docs');
+is_deeply(printed_by('CREATE INDEX leaflets_passages'), [1], 'the leaflet of which the text has a part');
+$lines = printed_by('CREATE TABLE archive');
 is(scalar(grep { /^\d\|[A-Z]/ } @$lines), 2, 'both documents in order of distance');
 like($lines->[-2], qr/\|The boat house/, '... the nearer one first');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_index WHERE indrelid = \'docs\'::regclass'), 4, 'the constraint and the index with options were made');
+is($node->safe_psql('readme', 'SELECT count(*) FROM pg_index WHERE indrelid = \'archive\'::regclass'), 4, 'the constraint and the index with options were made');
 
-# ---- pages that print what their statements print ----
+# ---- what Troubleshooting says of an extension that is in another schema, or in none ----
 
-for my $page ('docs/constraints.md', 'docs/clusters.md', 'docs/choosing.md', 'docs/passages.md')
+$node->safe_psql('postgres', 'CREATE DATABASE elsewhere');
+my $fails = sub {
+	my ($statement, $error) = @_;
+	my (undef, undef, $message) = $node->psql('elsewhere', $statement);
+	like($message, qr/ERROR:  \Q$error\E/, $statement);
+	like($readme =~ s/\s+/ /gr, qr/\Q${\ ($error =~ s!\(.*\)!(…)!r)}\E/, '... is in README');
+};
+$node->safe_psql('elsewhere', 'CREATE TABLE texts (body text)');
+$fails->('CREATE INDEX ON texts USING simhash (body)', 'access method "simhash" does not exist');
+$node->safe_psql('elsewhere', 'CREATE SCHEMA ext; CREATE EXTENSION simhash SCHEMA ext');
+$fails->(q{SELECT FROM texts WHERE body =~~ 'a'}, 'operator does not exist: text =~~ unknown');
+$fails->('CREATE INDEX ON texts USING simhash (body passage_ops)', 'operator class "passage_ops" does not exist');
+like(($node->psql('elsewhere', q{SELECT near_duplicate('a', 'a')}))[2], qr/function near_duplicate\(.*\) does not exist/, 'a function');
+is($node->psql('elsewhere', q{CREATE INDEX ON texts USING simhash (body ext.passage_ops); SELECT ext.near_duplicate(body, 'a') FROM texts WHERE body OPERATOR(ext.=~~) 'a'}),
+	0, 'with the schema');
+$node->safe_psql('postgres', 'ALTER DATABASE elsewhere SET search_path = "$user", public, ext');
+is($node->psql('elsewhere', q{CREATE INDEX ON texts USING simhash (body passage_ops); SELECT FROM texts WHERE body =~~ 'a'}), 0, 'with the search_path');
+
+# ---- docs' pages, each in one session, where the reader has a table of each name that the page creates ----
+
+for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints', 'administration', 'reference')
 {
-	my ($database) = $page =~ m!/(.*)\.md!;
-	$node->safe_psql('postgres', qq(CREATE DATABASE "$database"));
-	$node->safe_psql($database, 'CREATE EXTENSION simhash');
-	@blocks = blocks_of($page);
-	cmp_ok(scalar(@blocks), '>=', 1, "$page has SQL");
-	for my $block (@blocks)
+	my @examples = read_examples(slurp_file("$top/docs/$page.md"));
+	cmp_ok(scalar(@examples), '>=', 1, "docs/$page.md has SQL");
+	my $scripts = join('', map { $_->{sql} =~ /^\\i (\S+)/m ? slurp_file("$top/$1") : '' } @examples);
+	my @names = is_created(join('', $scripts, map { $_->{sql} } @examples));
+	database_with_tables($page, @names);
+	# The first example of the reference does so.
+	$node->safe_psql($page, 'CREATE EXTENSION simhash') if $page ne 'reference';
+	my $rows = rows_of($page, @names);
+	my @printed = run_examples($node, $page, $page eq 'fingerprints' ? "\\pset footer off\n" : '', @examples);
+	is(rows_of($page, @names), $rows, "docs/$page.md: the reader's " . join(', ', @names) . ' stay as they are');
+	# The outputs of the reference are compared by 014_reference.
+	next if $page eq 'reference';
+	for my $i (0 .. $#examples)
 	{
-		my ($sql, $expected) = @$block;
-		my ($first) = $sql =~ /\A(.*)/;
-		my ($code, $output, $errors) = $node->psql($database, $sql,
-			on_error_stop => 0, extra_params => [ '-P', 'format=aligned', '-P', 'tuples_only=off' ]);
-		is(plain("$output\n$errors"), plain($expected // ''), "$page: $first");
+		my ($first) = $examples[$i]->{sql} =~ /\A(.*)/;
+		my $printed = plain($printed[$i] // '');
+		# Pages that are not about results leave out some.
+		if ($page =~ /fingerprints|administration/ && $examples[$i]->{output} eq '') { unlike($printed, qr/ERROR/, "docs/$page.md runs: $first"); }
+		else { is($printed, plain($examples[$i]->{output}), "docs/$page.md: $first"); }
 	}
 }
+
+# ---- files in, groups out ----
+
+{
+	my $dir = PostgreSQL::Test::Utils::tempdir;
+	write_file("$dir/pages.jsonl", join('', map { qq({"url": "line $_", "text": "The \\"boat, house\\" is\\nclosed \\\\ for repairs"}\n) } 1, 2));
+	write_file("$dir/pages.csv", qq{name,body\n"of, CSV","the boat ""house"" is closed: for repairs!"\n});
+	my $names = sub { return $_[0] =~ s/'(?=(?:pages|groups)\.)/'$dir\//gr };
+	my @examples = map { { %$_, sql => $names->($_->{sql}) } } read_examples(slurp_file("$top/docs/programs.md"));
+	database_with_tables('programs', 'pages', 'groups');
+	$node->safe_psql('programs', 'CREATE EXTENSION simhash');
+	my $rows = rows_of('programs', 'pages', 'groups');
+	is(join('', run_examples($node, 'programs', '', @examples)), '', 'docs/programs.md: files are loaded');
+	is(rows_of('programs', 'pages', 'groups'), $rows, '... and no row of the reader changes');
+	is(slurp_file("$dir/groups.csv"), qq{name,original,similarity\nline 2,line 1,1\n"of, CSV",line 1,1\n}, '... their groups written');
+}
+
+# ---- recipes of Troubleshooting ----
+
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION simhash;
+	CREATE TABLE mails (body text, sent timestamptz, fp bigint GENERATED ALWAYS AS (minhash(body)) STORED);
+	INSERT INTO mails SELECT CASE WHEN i % 4 = 0 THEN 'the boat house is closed ' || i % 200 ELSE md5(i::text) END, timestamptz '2026-01-01' + i * interval '1 min'
+		FROM generate_series(1, 20000) i;
+	CREATE INDEX ON mails USING simhash (body); CREATE INDEX mails_fp ON mails USING simhash (fp); CREATE INDEX ON mails (sent); ANALYZE mails;
+	ALTER TABLE mails ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY own ON mails USING (sent > '2026-01-05'); CREATE ROLE reader; GRANT SELECT ON mails TO reader});
+my ($outer) = $readme =~ /^ {4}(SELECT \* FROM \(SELECT \* FROM mails.*)$/m or die 'README has the recipe';
+my $planned = $node->safe_psql('postgres', 'SET enable_seqscan = off; EXPLAIN (COSTS OFF) ' . $outer =~ s/\$1/'the boat house is closed 4'/r);
+like($planned, qr/Sort.*Index Cond: \(body =~~/s, 'OFFSET 0: the search comes first');
+my ($secured) = $readme =~ /(fp <~> \(SELECT.*?body\s=~~\s\$1)/s or die 'README has the condition';
+$planned = $node->safe_psql('postgres', 'SET ROLE reader; SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT FROM mails WHERE '
+	. $secured =~ s/\$1/'the boat house is closed 4'/gr);
+like($planned, qr/Filter: \(\(sent >.*mails_fp\n\s+Index Cond: \(fp <@/s, 'row-level security: fingerprints by the index');
 
 my $database = 'photos';
 
 # ---- hashes of 256 bits: the page's statement finds what the sequential scan finds, by the index ----
 
 {
-	my ($photos) = grep { /PREPARE photos_near/ } map { $_->[0] } blocks_of('docs/fingerprints.md');
+	my ($photos) = grep { /PREPARE photos_near/ } map { $_->{sql} } read_examples(slurp_file("$top/docs/fingerprints.md"));
 	my ($table, $statement) = $photos =~ /\A(CREATE TABLE.*?)^(PREPARE photos_near.*?;\n)/ms;
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
 	$node->safe_psql($database, "CREATE EXTENSION simhash; $table");

@@ -18,7 +18,7 @@ my $node = start_node('reference', no_extension => 1);
 
 my @examples = read_examples($page);
 cmp_ok(scalar(@examples), '>=', 30, 'the page has examples');
-my @printed = run_examples($node, "\\pset footer off\n\\pset null NULL\n", @examples);
+my @printed = run_examples($node, 'postgres', "\\pset footer off\n\\pset null NULL\n", @examples);
 is(scalar(@printed), scalar(@examples), 'all of them ran');
 for my $i (0 .. $#examples)
 {
@@ -30,6 +30,8 @@ for my $i (0 .. $#examples)
 write_file("$PostgreSQL::Test::Utils::tmp_check/reference.md", with_outputs($page, @printed));
 
 # ---- errors: each SQLSTATE and a statement that raises it ----
+
+$node->safe_psql('postgres', 'ALTER DATABASE postgres SET search_path = reference, public; GRANT USAGE ON SCHEMA reference TO pg_monitor');
 
 my @errors = map { /^(\w+) (.+)/ ? ($2, $1) : () } split /\n/, <<'END';
 22023 SELECT simhash(NULL::text, 'lines')

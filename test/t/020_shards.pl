@@ -17,14 +17,15 @@ my $rows   = 4000;
 my %shards = map { ("shard$_" => start_node("shard$_", no_extension => 1)) } 1 .. 3;
 my $coordinator = start_node('coordinator', no_extension => 1);
 $coordinator->safe_psql('postgres', 'CREATE DATABASE one');
+$_->safe_psql('postgres', 'CREATE DATABASE sharded') for $coordinator, values %shards;
 
 # ---- docs/scaling.md ----
 
 # A block begins with a comment that says where it runs.
 my %places = (
 	'on one node'        => [ [ $coordinator, 'one' ] ],
-	'on each shard'      => [ map { [ $shards{$_}, 'postgres' ] } sort keys %shards ],
-	'on the coordinator' => [ [ $coordinator, 'postgres' ] ],
+	'on each shard'      => [ map { [ $shards{$_}, 'sharded' ] } sort keys %shards ],
+	'on the coordinator' => [ [ $coordinator, 'sharded' ] ],
 	'with Citus'         => []); # tried by hand
 
 # The page names a shard by its host alone.
@@ -69,15 +70,15 @@ for my $example (@examples)
 
 $coordinator->safe_psql('one', 'CREATE EXTENSION IF NOT EXISTS simhash; DROP TABLE IF EXISTS docs;
 	CREATE TABLE docs (id bigint, tenant integer, body text, fp bigint); CREATE TABLE queries (n integer, fp bigint)');
-$coordinator->safe_psql('postgres', 'TRUNCATE docs; CREATE TABLE queries (n integer, fp bigint)');
-for my $database ('one', 'postgres')
+$coordinator->safe_psql('sharded', 'TRUNCATE docs; CREATE TABLE queries (n integer, fp bigint)');
+for my $database ('one', 'sharded')
 {
 	$coordinator->command_ok([ 'psql', '-X', '-q', '-d', $coordinator->connstr($database),
 			'-v', "rows=$rows", '-f', "$top/test/shards/tables.sql" ], "the tables of $database");
 }
-$_->safe_psql('postgres', 'CREATE INDEX ON docs USING simhash (body); CREATE INDEX ON docs USING simhash (body passage_ops); ANALYZE')
+$_->safe_psql('sharded', 'CREATE INDEX ON docs USING simhash (body); CREATE INDEX ON docs USING simhash (body passage_ops); ANALYZE')
 	for values %shards;
-$coordinator->safe_psql('postgres', 'ANALYZE');
+$coordinator->safe_psql('sharded', 'ANALYZE');
 $coordinator->safe_psql('one', 'CREATE INDEX ON docs USING simhash (fp); ANALYZE');
 
 # The plans of a form's statements. Parameters stay parameters.
@@ -85,7 +86,7 @@ sub explained
 {
 	my ($form) = @_;
 	my $sql = $form->{sql} =~ s/(?:\A|;\n)\K(?=SELECT|WITH|EXECUTE|UPDATE|DELETE)/EXPLAIN (VERBOSE, COSTS OFF) /gr;
-	return $coordinator->safe_psql('postgres', "SET plan_cache_mode = force_generic_plan; $sql");
+	return $coordinator->safe_psql('sharded', "SET plan_cache_mode = force_generic_plan; $sql");
 }
 
 # What of a shard's SQL its index is for, and EXPLAIN of PostgreSQL 15 can show.
@@ -94,12 +95,12 @@ my $for_the_index = qr/
 	|OPERATOR\(public\.(?:~=|~\|+=|<@)\)|body\ OPERATOR\(public\.=~~\)
 	|ORDER\ BY\ \(fp\ OPERATOR\(public\.<~>\)/x;
 
-my $version = $coordinator->safe_psql('postgres', q{SELECT current_setting('server_version_num')::integer / 10000});
+my $version = $coordinator->safe_psql('sharded', q{SELECT current_setting('server_version_num')::integer / 10000});
 my @forms = read_forms("$top/test/shards/forms.sql");
 cmp_ok(scalar(@forms), '>=', 36, 'forms of query');
 for my $form (@forms)
 {
-	my ($one, $answer) = map { $coordinator->safe_psql($_, $form->{sql}) } 'one', 'postgres';
+	my ($one, $answer) = map { $coordinator->safe_psql($_, $form->{sql}) } 'one', 'sharded';
 	is($answer, $one, "$form->{name}: the answer of one node");
 	my @remote = explained($form) =~ /Remote SQL: (.*)/g;
 	if (!$form->{shipped} || $version < $form->{since})
@@ -110,7 +111,7 @@ for my $form (@forms)
 	cmp_ok(scalar(grep { index($_, $form->{shipped}) >= 0 } @remote), '>=', 3, "$form->{name}: is shipped to each shard")
 		or diag(join("\n", @remote));
 	next if $remote[0] !~ $for_the_index || $remote[0] =~ /\$\d|\AUPDATE|\ADELETE/;
-	like($shards{shard1}->safe_psql('postgres', "SET enable_seqscan = off; SET enable_sort = off; EXPLAIN (COSTS OFF) $remote[0]"),
+	like($shards{shard1}->safe_psql('sharded', "SET enable_seqscan = off; SET enable_sort = off; EXPLAIN (COSTS OFF) $remote[0]"),
 		qr/Index (?:Only )?Scan/, "$form->{name}: a shard can use its index");
 }
 
