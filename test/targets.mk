@@ -46,9 +46,8 @@
 #   make dist              writes simhash-1.3.0.zip, of what is committed: the form in which PGXN takes it
 #   make release-check     what a release needs before it is tagged
 
-	old-snapshot valgrind mutants assert-tests assert-server fuzz arm64 s390x quality quality-of verified-pairs document-search document-groups \
 .PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak groups-check sqlsmith upgrade-test kept-index \
-	old-snapshot valgrind mutants fuzz arm64 s390x quality quality-of verified-pairs document-search document-groups \
+	old-snapshot valgrind mutants assert-tests assert-server fuzz arm64 s390x quality quality-of verified-pairs document-search document-groups \
 	passages-bench insert-or-find \
 	false-neighbours pictures bench plan-grid drawing format-check tidy dist release-check
 
