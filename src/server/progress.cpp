@@ -63,11 +63,15 @@ void Progress::tell() {
 }
 
 void define_progress() {
-    DefineCustomIntVariable("simhash.progress",
+    // A second copy of the library in this process leaves the setting to the first.
+    constexpr const char* kName = "simhash.progress";
+    int flags = GetConfigOptionFlags(kName, true);
+    if (flags != 0 && (flags & GUC_CUSTOM_PLACEHOLDER) == 0)
+        return;
+    DefineCustomIntVariable(kName,
                             "Time between two messages about the progress of whole-table calls.",
                             "0 sends none.", &interval, 0, 0, INT_MAX, PGC_USERSET, GUC_UNIT_MS,
                             nullptr, nullptr, nullptr);
-    MarkGUCPrefixReserved("simhash");
 }
 
 } // namespace simhash

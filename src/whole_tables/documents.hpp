@@ -36,9 +36,12 @@ class Documents final : public SearchedValues {
     void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
     bool find_candidates(int step, Models* a, Models* b, size_t memory,
                          const CandidateReceiver& receiver, Links* links) override;
+    bool has_all_candidates() const override { return candidates_.has_value(); }
     bool is_pair(int step, RowNumber a, RowNumber b, double* similarity) override;
     // Those of many copies that differ are linked as they are found, which spares most comparisons.
-    bool wait(const Links* links) const override { return links == nullptr || candidates_; }
+    bool wait(const Links* links) const override {
+        return links == nullptr || has_all_candidates();
+    }
     bool has_file() const override { return contents_.have_file(); }
     uint64_t part_of(RowNumber row) override { return contents_.part_of(row); }
 

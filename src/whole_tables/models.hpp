@@ -131,6 +131,8 @@ class SearchedValues : public RowValues {
     virtual int steps() const { return lanes(); }
     virtual bool find_candidates(int step, Models* a, Models* b, size_t memory,
                                  const CandidateReceiver& receiver, Links* links) = 0;
+    // Whether begin_search() has found them all, and they are not too many.
+    virtual bool has_all_candidates() const { return false; }
     // Whether a candidate of this step is a pair that no earlier step had, and its measure: before,
     // that is the distance of their lanes.
     virtual bool is_pair(int step, RowNumber a, RowNumber b, double* measure) = 0;

@@ -58,6 +58,9 @@ class RowSearch {
         }
     }
 
+    // Whether all candidates are known, and are not too many.
+    bool has_all_candidates() const { return values_.has_all_candidates(); }
+
     // Where values are in a file, whether two are a pair is asked in the order of the file.
     bool has_file() const { return values_.has_file(); }
     bool is_pair(RowNumber a, RowNumber b, double* measure) {

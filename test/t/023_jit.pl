@@ -24,7 +24,8 @@ $node->safe_psql('postgres', q{
 		to_tsvector('simple', body) AS lexemes, simhash_shingles(body) AS shingles,
 		(ARRAY['red', 'green', 'blue'])[1 + i % 3]::color AS color, 'words'::text AS words,
 		minhash_code(body) AS code, minhash_code(body || ' again') AS other_code, bit_ball(minhash_code(body), 9) AS code_ball,
-		bit_ball(minhash_code(body), 9)::text AS code_ball_text
+		bit_ball(minhash_code(body), 9)::text AS code_ball_text,
+		'\x0100000000000000000000000000e03f'::bytea AS pass
 	FROM (SELECT i, hashint8extended(i / 2, 42) # (i % 2) AS fp, 'one two three four ' || i AS body FROM generate_series(1, 600) i) d;
 	CREATE INDEX docs_fp ON docs USING simhash (fp);
 	CREATE INDEX docs_scope ON docs USING simhash (other, color);
@@ -140,6 +141,19 @@ my %calls = (
 	'bit_lane_layout(integer)'                      => 'bit_lane_layout(1 + radius)',
 	'document_lane_layout(integer)'                 => 'document_lane_layout(radius)',
 	'passage_lane_layout(integer)'                  => 'passage_lane_layout(radius)',
+	'code_from_hex(text,integer)'                   => "code_from_hex('0f0', 12)",
+	'simhash_shingles_of(text[])'                   => 'simhash_shingles_of(features)',
+	'simhash_shingles_of(bigint[])'                 => 'simhash_shingles_of(hashes)',
+	'passage_hashes(text,integer)'                  => 'passage_hashes(body, 6 + radius)',
+	'passage_query(text,integer)'                   => 'passage_query(copy, 3 + radius)',
+	'passage_query_shared(text,passage_query)'      => 'body &~~ passage_query(copy, 3)',
+	'passage_query_hashes(passage_query)'           => 'passage_query_hashes(passage_query(body, 16))',
+	'document_digest(text,bytea)'                   => 'length(document_digest(body, pass))',
+	'document_digest(shingle_set,bytea)'            => 'length(document_digest(shingles, pass))',
+	'document_content(text,bytea)'                  => q{document_content(body, pass || decode(repeat('ff', 64), 'hex'))},
+	'document_content(shingle_set,bytea)'           => q{document_content(shingles, pass || decode(repeat('ff', 64), 'hex'))},
+	'passage_digest(text,bytea)'                    => 'passage_digest(body, pass)',
+	'passage_content(text,bytea)'                   => q{passage_content(body, pass || decode(repeat('ff', 64), 'hex'))},
 );
 $calls{"hamming_near_$_(bigint,bigint)"} = 'fp ~' . '|' x $_ . '= other' for 1 .. 8;
 # Called by the planner, or by the aggregates above.

@@ -59,7 +59,7 @@ ok($agrees, 'the implementation in Python agrees') or diag $stdout, $stderr;
 
 my @examples = grep { $_->{output} } read_examples(slurp_file("$top/docs/fingerprints.md"));
 cmp_ok(scalar(@examples), '>=', 1, 'docs/fingerprints.md has examples with an output');
-my @printed = run_examples($node, "\\pset footer off\n", @examples);
+my @printed = run_examples($node, 'postgres', "\\pset footer off\n", @examples);
 is($printed[$_], $examples[$_]{output}, "docs/fingerprints.md:$examples[$_]{line}") for 0 .. $#examples;
 
 # The index on a folded text serves the condition.
