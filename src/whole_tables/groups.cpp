@@ -58,8 +58,7 @@ void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
 
 // False if there are too many candidates; then nothing has changed.
 bool Originals::find_at_once(Models* models) {
-    constexpr size_t kFew = 8192, kFewOfModel = 8; // candidates
-    size_t most = std::max(kFew, kFewOfModel * models->size()), count = 0;
+    size_t most = few_candidates(models->size()), count = 0;
     ExternalSorter<Pair> candidates(memory_);
     search_.find_candidates(models, nullptr, [&](RowNumber a, RowNumber b, double measure) {
         candidates.add({uint64_t(b) << 32 | a, std::bit_cast<uint64_t>(measure)});

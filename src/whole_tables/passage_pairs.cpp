@@ -43,7 +43,7 @@ class PassagePairs final : public RowValues {
     void add(RowNumber row, Datum digest, bool is_null) override {
         if (is_null)
             return contents_.add_row({});
-        PassResult<DigestHeader> result(digest);
+        PassResult<DigestHeader, uint64_t> result(digest);
         contents_.add_row(result.header);
         for (size_t at = 0; at < result.rest_bytes; at += sizeof(uint64_t)) {
             uint64_t hash;
