@@ -120,6 +120,11 @@ RESET min_parallel_table_scan_size;
 SELECT count(*) FILTER (WHERE (t.id, t.original, t.similarity) IS DISTINCT FROM (s.id, s.original, s.similarity)) AS groups_are_different
 FROM near_duplicate_groups('SELECT id, body FROM page ORDER BY place') WITH ORDINALITY t
     FULL JOIN near_duplicate_groups('SELECT id, shingles FROM made ORDER BY place') WITH ORDINALITY s USING (ordinality);
+-- Texts beside sets, either first.
+SELECT count(*) AS pairs, count(DISTINCT (p.id, p.other, similarity)) AS of_texts, sum(copy) AS of_one_form
+FROM (SELECT 1 AS copy, * FROM near_duplicate_join('SELECT id, body FROM page', 'SELECT id, body FROM page')
+      UNION ALL SELECT 0, * FROM near_duplicate_join('SELECT id, body FROM page', 'SELECT id, shingles FROM made')
+      UNION ALL SELECT 0, * FROM near_duplicate_join('SELECT id, shingles FROM made', 'SELECT id, body FROM page')) p;
 -- Those of another kind: the definition, with their fingerprints and similarities.
 SELECT count(*) FILTER (WHERE p.id IS NOT NULL) AS pairs, count(*) FILTER (WHERE (p.id IS NOT NULL) <> (
            nearest_lane(minhash_code(x.body, 128, 'chars', 8), minhash_code(y.body, 128, 'chars', 8)) <= minhash_radius(0.8, 0.96) AND
@@ -182,6 +187,29 @@ SELECT * FROM near_duplicate_pairs($$VALUES (1, 'a b c d a b c d a'), (2, 'a b c
 SELECT chains, original, count(*) FROM unnest('{f,t}'::boolean[]) chains, near_duplicate_groups($$
     SELECT i, made_text(11, 0, 150) || ' ' || word(i) || ' ' || word(7 * i) || ' ' || word(13 * i) || ' ' || word(17 * i) || ' ' || made_text(12, 0, 100)
     FROM generate_series(1, 800) i$$, 0.8, chains) GROUP BY chains, original ORDER BY chains;
+-- Some hundreds of one template among others, in which other words differ: more candidates than are compared all, but of which many
+-- meet in few bands. Each joins the first original of a loop.
+CREATE TABLE varied AS
+SELECT i AS id, CASE WHEN i % 4 > 0 THEN 'unlike ' || md5(i::text) ELSE (
+           SELECT string_agg(word(CASE WHEN hashint4(w * 7919 + i * 104729) % 100 BETWEEN 0 AND 3 THEN i * 1000 + w ELSE -w END), ' ' ORDER BY w)
+           FROM generate_series(1, 100) w) END AS body
+FROM generate_series(1, 1200) i;
+CREATE FUNCTION wrong_originals(wanted double precision, OUT groups bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    one record;
+    of_one integer;
+    originals integer[] := '{}';
+    found jsonb := '{}';
+BEGIN
+    FOR one IN SELECT id, body FROM varied WHERE id % 4 = 0 ORDER BY id LOOP
+        SELECT min(id) INTO of_one FROM varied WHERE id = ANY (originals) AND near_duplicate(body, one.body, wanted);
+        IF of_one IS NULL THEN originals := originals || one.id; END IF;
+        found := found || jsonb_build_object(one.id, coalesce(of_one, one.id));
+    END LOOP;
+    SELECT count(DISTINCT original), count(*) FILTER (WHERE original <> coalesce((found->>id::text)::integer, id)) INTO groups, wrong
+    FROM near_duplicate_groups('SELECT id, body FROM varied ORDER BY id', wanted);
+END $$;
+SELECT similarity, w.* FROM unnest('{0.3,0.5,0.7,0.8,0.9}'::double precision[]) similarity, wrong_originals(similarity) w;
 
 -- Ids of other types, short and long.
 CREATE TABLE ids AS
@@ -268,6 +296,7 @@ SELECT * FROM near_duplicate_pairs('SELECT 1, ''a''; SELECT 2, ''b''');
 SELECT * FROM near_duplicate_groups('DELETE FROM page RETURNING id, body');
 SELECT * FROM near_duplicate_groups('WITH d AS (DELETE FROM page RETURNING id, body) SELECT id, body FROM d');
 SELECT * FROM near_duplicate_groups('SELECT id, body FROM page FOR UPDATE');
+SELECT * FROM near_duplicate_groups('WITH p AS (SELECT id, body FROM page FOR SHARE) SELECT id, body FROM p');
 SELECT * FROM near_duplicate_groups('SELECT id, body INTO other FROM page');
 SELECT * FROM near_duplicate_groups('SHOW work_mem');
 -- Rules make none or two statements of one.

@@ -14,15 +14,29 @@ Progress* current = nullptr;
 uint64 Progress::done_ = 0;
 
 Progress::Progress(Oid function)
-    : outer_(current), function_(get_func_name(function)), begun_(GetCurrentTimestamp()),
-      told_(begun_), shown_(begun_) {
+    : outer_(current), done_by_outer_(done_), function_(get_func_name(function)),
+      begun_(GetCurrentTimestamp()), told_(begun_), shown_(begun_) {
     title_ = pstrdup(get_ps_display(&title_bytes_));
-    current = this;
 }
 
-Progress::~Progress() {
-    set_ps_display(title_);
+// An error would go past a destructor, and leave `current` where this object was.
+void Progress::call(void (*run)(const void*), const void* argument) {
+    current = this;
+    PG_TRY();
+    { run(argument); }
+    PG_CATCH();
+    {
+        end();
+        PG_RE_THROW();
+    }
+    PG_END_TRY();
+    end();
+}
+
+void Progress::end() {
     current = outer_;
+    done_ = done_by_outer_;
+    set_ps_display(title_);
 }
 
 void Progress::begin(const char* what, const char* unit, double total, bool is_estimate) {

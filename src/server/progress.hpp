@@ -12,14 +12,15 @@
 
 namespace simhash {
 
-// A call whose progress is told, while this lasts. One within another one's query takes its place
-// meanwhile. After an error the next call begins anew.
 class Progress {
   public:
+    // Calls run(), and tells its progress meanwhile. A call within another one's query takes its
+    // place while it lasts, also where it ends with an error that a function in the query catches.
     // function: the one that was called
-    explicit Progress(Oid function);
-    Progress(const Progress&) = delete;
-    ~Progress();
+    template <typename Run>
+    static void tell_of(Oid function, const Run& run) {
+        Progress(function).call([](const void* run) { (*static_cast<const Run*>(run))(); }, &run);
+    }
 
     // Begins a phase: "read" of "rows". total: 0 where it is not known
     static void begin(const char* what, const char* unit, double total, bool is_estimate = false);
@@ -35,6 +36,9 @@ class Progress {
     }
 
   private:
+    explicit Progress(Oid function);
+    void call(void (*run)(const void*), const void* argument);
+    void end();
     static void tell();
 
     static constexpr uint64 steps_ = 256; // between two looks at the clock
@@ -43,6 +47,7 @@ class Progress {
     const char* title_;
     int title_bytes_;
     Progress* outer_;
+    uint64 done_by_outer_;
     const char *function_, *what_ = "", *unit_ = "";
     double total_ = 0;
     bool is_estimate_ = false;

@@ -300,7 +300,8 @@ class SortBuffer {
         for (AnyEntry* memory : {entries_, scratch_})
             if (memory != nullptr)
                 pfree(memory);
-        *this = SortBuffer(0);
+        entries_ = scratch_ = nullptr;
+        capacity_ = count_ = scratch_capacity_ = 0;
     }
 
   private:

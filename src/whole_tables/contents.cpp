@@ -45,7 +45,7 @@ size_t Contents::slot_of(uint64_t key) {
 }
 
 void Contents::add(Datum content) {
-    PassResult<Content> result(content);
+    PassResult<Content, uint64_t> result(content);
     size_t slot = slot_of(result.header.key);
     // It may have passed the filter by chance, or have come with another row of the same text.
     if (Slot wanted = slots_[slot]; wanted.key == 0 || wanted.position != kNone)

@@ -56,6 +56,13 @@ uint64_t DigestHeader::content_key() const {
     return key + (key == 0);
 }
 
+void report_result() {
+    ereport(ERROR, errcode(ERRCODE_DATA_EXCEPTION),
+            errmsg("invalid result of a pass over documents"),
+            errhint("Servers that run a part of the query need the same version of extension "
+                    "simhash."));
+}
+
 namespace {
 
 // What a user passes may be anything.

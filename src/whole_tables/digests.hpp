@@ -85,19 +85,25 @@ struct Content {
     uint64_t key;
 };
 
-// The result of a pass as its header and what follows it. The server's values are not aligned.
-template <typename Header>
+[[noreturn]] void report_result();
+
+// The result of a pass as its header and the items that follow it. The server's values are not
+// aligned. Another server may have made it, as that of a foreign table, so its size is checked.
+template <typename Header, typename Item>
 struct PassResult {
     Header header;
     const char* rest;
     size_t rest_bytes;
 
-    explicit PassResult(Datum value) {
+    explicit PassResult(Datum value, size_t most_items = SIZE_MAX) {
         bytea* result = DatumGetByteaPP(value);
-        const char* bytes = VARDATA_ANY(result);
-        memcpy(&header, bytes, sizeof(Header));
-        rest = bytes + sizeof(Header);
-        rest_bytes = VARSIZE_ANY_EXHDR(result) - sizeof(Header);
+        size_t bytes = VARSIZE_ANY_EXHDR(result);
+        rest = VARDATA_ANY(result) + sizeof(Header);
+        rest_bytes = bytes - sizeof(Header);
+        if (bytes < sizeof(Header) || rest_bytes % sizeof(Item) != 0 ||
+            rest_bytes / sizeof(Item) > most_items)
+            report_result();
+        memcpy(&header, VARDATA_ANY(result), sizeof(Header));
     }
 };
 

@@ -9,9 +9,9 @@
 namespace simhash {
 namespace {
 
-// Where there are more candidates for a document, or more documents were looked at for it, the
-// candidates are not kept, and found again in smaller parts, in which most are left out.
-constexpr uint64_t kFewCandidates = 8192, kCandidatesOfModel = 8, kLooksOfModel = 4096;
+// Where more documents were looked at for one, or candidates meet more often than few would,
+// the candidates are not kept, and found again in smaller parts, in which most are left out.
+constexpr uint64_t kLooksOfModel = 4096;
 
 } // namespace
 
@@ -37,6 +37,8 @@ void Documents::begin(const Column& column) {
 
 // All documents have shingles of one kind.
 void Documents::check_kind(ShingleKind kind) {
+    if (kind.features > FeatureKind::kCharacters)
+        report_result();
     if (!kind_)
         kind_ = kind;
     check_comparable(*kind_, kind);
@@ -46,7 +48,7 @@ void Documents::add(RowNumber row, Datum value, bool is_null) {
     DocumentDigest digest = {};
     uint32_t keys[kMinimaOfDocument] = {};
     if (!is_null) {
-        PassResult<DocumentDigest> result(value);
+        PassResult<DocumentDigest, uint32_t> result(value, size_t(plan_.bands));
         digest = result.header;
         check_kind(digest.kind);
         memcpy(keys, result.rest, result.rest_bytes);
@@ -146,8 +148,7 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
     uint64_t looks_left = all_pairs ? UINT64_MAX : kLooksOfModel * models;
     // Similar documents meet in many bands.
     uint64_t meetings_left =
-        all_pairs ? UINT64_MAX
-                  : std::max(kFewCandidates, kCandidatesOfModel * models) * uint64_t(plan_.bands);
+        all_pairs ? UINT64_MAX : few_candidates(models) * uint64_t(plan_.bands);
     first_ = a;
     second_ = b;
     candidates_.emplace(candidate_bytes_);
@@ -190,6 +191,7 @@ bool Documents::find_candidates(int, Models* a, Models* b, size_t memory,
         return candidates_->each([&](uint64_t candidate) {
             return receiver(RowNumber(candidate >> 32), RowNumber(candidate), 0);
         });
+    Assert(!candidates_); // few are searched as a whole, and the bands are closed
     GrowingArray<uint32_t> others(server_memory());
     bool goes_on = each_group(a, b, memory, [&](const Group& group) {
         if (links != nullptr)

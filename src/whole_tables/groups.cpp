@@ -58,9 +58,8 @@ void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
 
 // False if there are too many candidates; then nothing has changed.
 bool Originals::find_at_once(Models* models) {
-    constexpr size_t kFew = 8192, kFewOfModel = 8; // candidates
-    size_t most = search_.has_all_candidates() ? SIZE_MAX
-                                               : std::max(kFew, kFewOfModel * models->size()),
+    // A list of all is compared as it is: a row that has joined an original is passed over.
+    size_t most = search_.has_all_candidates() ? SIZE_MAX : few_candidates(models->size()),
            count = 0;
     ExternalSorter<Pair> candidates(memory_);
     search_.find_candidates(models, nullptr, [&](RowNumber a, RowNumber b, double measure) {

@@ -5,6 +5,10 @@
 
 namespace simhash {
 
+// Up to this many candidates among models are compared all. Where there are more, groups are found
+// in parts.
+inline uint64_t few_candidates(size_t models) { return std::max<uint64_t>(8192, 8 * models); }
+
 // ---- groups by originals ----
 
 // Groups that are safe to delete by. In the order of rows, each joins the first original that it is

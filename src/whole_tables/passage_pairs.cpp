@@ -43,7 +43,7 @@ class PassagePairs final : public RowValues {
     void add(RowNumber row, Datum digest, bool is_null) override {
         if (is_null)
             return contents_.add_row({});
-        PassResult<DigestHeader> result(digest);
+        PassResult<DigestHeader, uint64_t> result(digest);
         contents_.add_row(result.header);
         for (size_t at = 0; at < result.rest_bytes; at += sizeof(uint64_t)) {
             uint64_t hash;
@@ -142,9 +142,8 @@ SIMHASH_FUNCTION(simhash_passage_pairs) {
     text* query = PG_GETARG_TEXT_PP(0);
     size_t memory = get_hash_memory_limit();
     int64 widespread = 0;
-    Progress progress(fcinfo->flinfo->fn_oid);
     // As in table_functions.cpp.
-    for (bool keep : {false, true}) {
+    auto read = [&](bool keep) {
         ResultRows result(fcinfo);
         PagePool pool(CurrentMemoryContext, memory / 16 * 7);
         RowIds ids(&pool, result.id_type());
@@ -162,9 +161,12 @@ SIMHASH_FUNCTION(simhash_passage_pairs) {
             });
         widespread = pairs.widespread();
         result.finish();
-        if (is_read)
-            break;
-    }
+        return is_read;
+    };
+    Progress::tell_of(fcinfo->flinfo->fn_oid, [&] {
+        if (!read(false))
+            read(true);
+    });
     if (widespread > 0)
         ereport(NOTICE,
                 errmsg_plural("%lld hash is of more documents than %zu, and pairs none of them",

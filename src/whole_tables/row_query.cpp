@@ -35,6 +35,12 @@ class InErrors {
     ErrorContextCallback callback_;
 };
 
+[[noreturn]] void report_changes(const char* detail, const char* example) {
+    ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+            errmsg("query must be a SELECT that changes and locks no rows"),
+            errdetail("%s", detail), errhint("Write a query such as %s.", example));
+}
+
 // The statement, parsed and rewritten. Raises an error where it is not one SELECT that only reads.
 Query* parsed_query(const char* statement, const char* example) {
     // A single word may be a table's name, but is no query.
@@ -65,11 +71,9 @@ Query* parsed_query(const char* statement, const char* example) {
             return query;
         command = CreateCommandName(reinterpret_cast<Node*>(query));
     }
-    ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-            errmsg("query must be a SELECT that changes and locks no rows"),
-            changes_in_with ? errdetail("Its WITH clause changes rows.")
-                            : errdetail("It is a statement %s.", command),
-            errhint("Write a query such as %s.", example));
+    report_changes(changes_in_with ? "Its WITH clause changes rows."
+                                   : psprintf("It is a statement %s.", command),
+                   example);
 }
 
 // The server's macro needs typeof.
@@ -199,13 +203,12 @@ void RowQuery::read(RowIds* ids, RowValues* values) {
     query_ = parsed_query(statement_, values->example);
     InErrors in_errors(statement_);
     begin();
-    const PassFunctions* passes = values->passes();
-    if (passes == nullptr)
+    if (passes_ == nullptr)
         return run(query_);
     keep_ = keep_ || contain_volatile_functions(reinterpret_cast<Node*>(query_));
     if (!keep_)
-        return run(with(passes->digest));
-    fmgr_info_cxt(find(passes->digest), &function_, context_);
+        return run(with(passes_->digest));
+    fmgr_info_cxt(find(passes_->digest), &function_, context_);
     kept_columns_ = CreateTemplateTupleDesc(1);
     TupleDescInitEntry(kept_columns_, 1, "value", value_type_, -1, 0);
     kept_ = tuplestore_begin_heap(false, false, kilobytes_);
@@ -217,9 +220,9 @@ void RowQuery::read_contents() {
     is_second_pass_ = true;
     InErrors in_errors(statement_);
     if (!keep_)
-        return run(with(values_->passes()->content));
+        return run(with(passes_->content));
     TupleTableSlot* slot = MakeSingleTupleTableSlot(kept_columns_, &TTSOpsMinimalTuple);
-    fmgr_info_cxt(find(values_->passes()->content), &function_, context_);
+    fmgr_info_cxt(find(passes_->content), &function_, context_);
     tuplestore_rescan(kept_);
     Progress::begin("read again", " rows", double(ids_->count()));
     while (tuplestore_gettupleslot(kept_, true, false, slot)) {
@@ -242,6 +245,7 @@ void RowQuery::begin() {
             errhint("Write a query such as %s.", values_->example));
     const TargetEntry *id = entry(query_, 0), *value = entry(query_, 1);
     values_->begin({type_of(value), name_of(value)});
+    passes_ = values_->passes();
     ids_->begin_query(type_of(id));
     Oid type = type_of(value);
     value_type_ = IsBinaryCoercible(type, TEXTOID) ? TEXTOID : getBaseType(type);
@@ -300,6 +304,8 @@ void RowQuery::run(Query* query) {
     parameters->params[0] = {PointerGetDatum(arguments_), false, 0, BYTEAOID};
     // The planner changes the query that it is given.
     PlannedStmt* plan = plan_query(copied(query), statement_, parameters);
+    if (plan->rowMarks != NIL)
+        report_changes("A query within it locks rows.", values_->example);
     Progress::begin(is_second_pass_ ? "read again" : "read", " rows", plan->planTree->plan_rows,
                     true);
     QueryDesc* execution = CreateQueryDesc(plan, statement_, GetActiveSnapshot(), InvalidSnapshot,

@@ -95,7 +95,8 @@ class RowQuery {
     Query* query_ = nullptr; // as it is written
     RowIds* ids_ = nullptr;
     RowValues* values_ = nullptr;
-    bytea* arguments_ = nullptr; // of the present pass
+    const PassFunctions* passes_ = nullptr; // of values of this query's type
+    bytea* arguments_ = nullptr;            // of the present pass
     bool is_second_pass_ = false;
     Oid value_type_ = InvalidOid;     // text or shingle_set
     FmgrInfo function_;               // of the present pass over values that are kept

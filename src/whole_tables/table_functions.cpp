@@ -184,8 +184,7 @@ Datum table_result(FunctionCallInfo fcinfo, Kind kind, int query_count, Result w
         queries[i] = PG_GETARG_TEXT_PP(i);
     // A query may give other values the second time, as where it sums up rows in no certain order.
     // Then all begins anew, and it runs once.
-    Progress progress(fcinfo->flinfo->fn_oid);
-    for (bool keep : {false, true}) {
+    auto read = [&](bool keep) {
         ResultRows result(fcinfo);
         Rows rows(kind, limit, result.id_type());
         bool is_read = rows.read({queries, size_t(query_count)}, fcinfo->flinfo->fn_oid, keep,
@@ -193,9 +192,12 @@ Datum table_result(FunctionCallInfo fcinfo, Kind kind, int query_count, Result w
         if (is_read)
             wanted.put(&rows, &result);
         result.finish();
-        if (is_read)
-            break;
-    }
+        return is_read;
+    };
+    Progress::tell_of(fcinfo->flinfo->fn_oid, [&] {
+        if (!read(false))
+            read(true);
+    });
     return Datum(0);
 }
 

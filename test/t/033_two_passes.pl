@@ -147,6 +147,49 @@ like($errors, qr/INFO:  near_duplicate_groups: read \d+ of about \d+ rows, \d+ s
 is($errors, '', '... where it is asked for');
 (undef, undef, $errors) = $node->psql('postgres', "SELECT count(*) FROM near_duplicate_groups('SELECT 1, ''a''::text'); SET simhash.progress = -1");
 like($errors, qr/-1 ms? ?is outside the valid range/, '... from 0 on');
+# A call within the query takes its place, also one whose error a function catches.
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION failing() RETURNS text STABLE LANGUAGE plpgsql AS $$
+	BEGIN
+		PERFORM near_duplicate_pairs('SELECT id, body || 1 / (id - 1500) FROM docs');
+	EXCEPTION WHEN division_by_zero THEN RETURN 'caught';
+	END $$;
+	-- More stack than the call had takes its place.
+	CREATE FUNCTION deep(n integer) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN CASE WHEN n > 0 THEN deep(n - 1) ELSE 0 END; END $$});
+my $output;
+(undef, $output, $errors) = $node->psql('postgres', q{SET simhash.progress = '1ms';
+	SELECT count(*) FROM near_duplicate_groups('SELECT id, CASE WHEN id = 300 THEN failing() || deep(50) ELSE body END FROM docs, pg_sleep(0.01)')});
+is($output, 4000, 'an error within a query, which is caught');
+like($errors, qr/groups: read 256 of .*pairs: read \d+ of .*groups: read 512 of /s, '... and the outer call goes on to tell its progress');
+is( $node->safe_psql('postgres', q{SET simhash.progress = '1ms'; DO $$ BEGIN PERFORM failing(), deep(50); END $$;
+		SELECT count(DISTINCT cluster) FROM (SELECT simhash_cluster(i::bigint << 20, 0) OVER () AS cluster FROM generate_series(1, 1000) i) c}),
+	1000, 'no progress is told for a call that has ended by an error');
+
+# ---- what another server computes ----
+
+my ($host, $port) = ($node->host, $node->port);
+$node->safe_psql('postgres', 'CREATE DATABASE far');
+$node->safe_psql('far', q{
+	CREATE TABLE docs AS SELECT i AS id, 'a b c d e f g h ' || i % 3 AS body FROM generate_series(1, 30) i;
+	-- As many bytes as the session's setting says.
+	CREATE FUNCTION bytes() RETURNS bytea IMMUTABLE LANGUAGE sql AS $$ SELECT decode(repeat('ff', current_setting('far.bytes')::integer), 'hex') $$;
+	CREATE FUNCTION document_digest(text, bytea) RETURNS bytea IMMUTABLE LANGUAGE sql AS $$ SELECT public.bytes() $$;
+	CREATE FUNCTION passage_digest(text, bytea) RETURNS bytea IMMUTABLE LANGUAGE sql AS $$ SELECT public.bytes() $$});
+$node->safe_psql('postgres', qq{
+	CREATE EXTENSION postgres_fdw;
+	CREATE SERVER far FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'far', extensions 'simhash', options '-c far.bytes=0');
+	CREATE USER MAPPING FOR CURRENT_USER SERVER far;
+	CREATE FOREIGN TABLE far_docs (id integer, body text) SERVER far OPTIONS (table_name 'docs')});
+for my $bytes (0, 3, 27, 47, 48, 50, 176, 180, 5000)
+{
+	$node->safe_psql('postgres', "ALTER SERVER far OPTIONS (SET options '-c far.bytes=$bytes')");
+	for my $function ('near_duplicate_groups', 'passage_pairs')
+	{
+		next if $function eq 'passage_pairs' && $bytes % 8 == 0 && $bytes >= 24;
+		(undef, undef, $errors) = $node->psql('postgres', "SELECT $function('SELECT id, max(body) FROM far_docs GROUP BY id')");
+		like($errors, qr/invalid result of a pass over documents.*need the same version/s, "$function: a result of $bytes bytes");
+	}
+}
 
 # ---- objects of another version ----
 

@@ -66,7 +66,7 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION looped_docs(wanted integer) RETURNS TABLE (id integer, body text) LANGUAGE plpgsql AS $$
 	BEGIN
 		FOR id, body IN SELECT doc.id, doc.body FROM doc WHERE kind < wanted ORDER BY doc.id LOOP RETURN NEXT; END LOOP;
-		RETURN QUERY SELECT doc.id + 1000, upper(doc.body) FROM doc WHERE kind = 0;
+		RETURN QUERY SELECT doc.id + 1000, upper(doc.body) FROM doc WHERE kind = 0 ORDER BY doc.id;
 	END $$;
 	CREATE FUNCTION doc_records() RETURNS SETOF record LANGUAGE sql AS $$ SELECT id, body FROM doc $$;
 	CREATE FUNCTION stable_body(wanted integer) RETURNS text LANGUAGE sql STABLE STRICT PARALLEL SAFE AS
@@ -346,22 +346,23 @@ $node->safe_psql('postgres', q{
 		GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
 		RETURN concat_ws(' ', SQLSTATE, SQLERRM, nullif(detail, ''));
 	END $$});
-my $not_allowed = 'is not allowed in a non-volatile function';
+my $only = '0A000 query must be a SELECT that changes and locks no rows';
 my @refused = (
-	[ 'SELECT id, body FROM doc FOR UPDATE', "0A000 SELECT FOR UPDATE $not_allowed" ],
-	[ 'SELECT id, body FROM doc FOR KEY SHARE', "0A000 SELECT FOR KEY SHARE $not_allowed" ],
-	[ 'WITH d AS (DELETE FROM doc RETURNING id, body) SELECT * FROM d', "0A000 SELECT $not_allowed" ],
-	[ 'UPDATE doc SET body = body RETURNING id, body', "0A000 UPDATE $not_allowed" ],
-	[ q{WITH d AS (SELECT 1) INSERT INTO just_two VALUES (1, 'a') RETURNING id, body}, "0A000 INSERT $not_allowed" ],
-	[ 'CREATE TABLE y AS SELECT id, body FROM doc', '42601 CREATE TABLE AS query does not return tuples' ],
-	[ 'SELECT id, body INTO z FROM doc', '42601 SELECT INTO query does not return tuples' ],
-	[ 'EXPLAIN SELECT id, body FROM doc', "0A000 EXPLAIN $not_allowed" ],
-	[ 'SHOW work_mem', "0A000 SHOW $not_allowed" ],
-	[ 'SET work_mem = 64', '42601 SET query does not return tuples' ],
-	[ 'DO $x$ BEGIN END $x$', '42601 DO query does not return tuples' ],
-	[ 'EXECUTE prepared', "0A000 EXECUTE $not_allowed" ],
+	[ 'SELECT id, body FROM doc FOR UPDATE', "$only It is a statement SELECT FOR UPDATE." ],
+	[ 'SELECT id, body FROM doc FOR KEY SHARE', "$only It is a statement SELECT FOR KEY SHARE." ],
+	[ 'SELECT * FROM (SELECT id, body FROM doc FOR SHARE) d', "$only A query within it locks rows." ],
+	[ 'WITH d AS (DELETE FROM doc RETURNING id, body) SELECT * FROM d', "$only Its WITH clause changes rows." ],
+	[ 'UPDATE doc SET body = body RETURNING id, body', "$only It is a statement UPDATE." ],
+	[ q{WITH d AS (SELECT 1) INSERT INTO just_two VALUES (1, 'a') RETURNING id, body}, "$only It is a statement INSERT." ],
+	[ 'CREATE TABLE y AS SELECT id, body FROM doc', "$only It is a statement CREATE TABLE AS." ],
+	[ 'SELECT id, body INTO z FROM doc', "$only It is a statement SELECT INTO." ],
+	[ 'EXPLAIN SELECT id, body FROM doc', "$only It is a statement EXPLAIN." ],
+	[ 'SHOW work_mem', "$only It is a statement SHOW." ],
+	[ 'SET work_mem = 64', "$only It is a statement SET." ],
+	[ 'DO $x$ BEGIN END $x$', "$only It is a statement DO." ],
+	[ 'EXECUTE prepared', "$only It is a statement EXECUTE." ],
 	[ 'doc', '42601 query must be a statement, not a name' ],
-	[ '-- nothing', '42601 empty query does not return tuples' ],
+	[ '-- nothing', '42601 query must be one statement' ],
 	[ 'SELECT id, body FROM', '42601 syntax error at end of input' ],
 	[ 'SELECT id, nobody FROM doc', '42703 column "nobody" does not exist' ],
 	[ 'SELECT id, body FROM doc WHERE id = $1', '42P02 there is no parameter $1' ],
