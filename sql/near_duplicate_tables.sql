@@ -188,28 +188,48 @@ SELECT chains, original, count(*) FROM unnest('{f,t}'::boolean[]) chains, near_d
     SELECT i, made_text(11, 0, 150) || ' ' || word(i) || ' ' || word(7 * i) || ' ' || word(13 * i) || ' ' || word(17 * i) || ' ' || made_text(12, 0, 100)
     FROM generate_series(1, 800) i$$, 0.8, chains) GROUP BY chains, original ORDER BY chains;
 -- Some hundreds of one template among others, in which other words differ: more candidates than are compared all, but of which many
--- meet in few bands. Each joins the first original of a loop.
+-- meet in few bands. Each joins the first original of a loop, or is in the chain of the least row that is reached.
 CREATE TABLE varied AS
 SELECT i AS id, CASE WHEN i % 4 > 0 THEN 'unlike ' || md5(i::text) ELSE (
            SELECT string_agg(word(CASE WHEN hashint4(w * 7919 + i * 104729) % 100 BETWEEN 0 AND 3 THEN i * 1000 + w ELSE -w END), ' ' ORDER BY w)
            FROM generate_series(1, 100) w) END AS body
 FROM generate_series(1, 1200) i;
-CREATE FUNCTION wrong_originals(wanted double precision, OUT groups bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION wrong_originals(wanted double precision, OUT groups bigint, OUT wrong bigint, OUT chains bigint, OUT wrong_chains bigint) LANGUAGE plpgsql AS $$
 DECLARE
     one record;
     of_one integer;
     originals integer[] := '{}';
-    found jsonb := '{}';
+    of_rows jsonb := '{}';
 BEGIN
     FOR one IN SELECT id, body FROM varied WHERE id % 4 = 0 ORDER BY id LOOP
         SELECT min(id) INTO of_one FROM varied WHERE id = ANY (originals) AND near_duplicate(body, one.body, wanted);
         IF of_one IS NULL THEN originals := originals || one.id; END IF;
-        found := found || jsonb_build_object(one.id, coalesce(of_one, one.id));
+        of_rows := of_rows || jsonb_build_object(one.id, coalesce(of_one, one.id));
     END LOOP;
-    SELECT count(DISTINCT original), count(*) FILTER (WHERE original <> coalesce((found->>id::text)::integer, id)) INTO groups, wrong
+    SELECT count(DISTINCT original), count(*) FILTER (WHERE original <> coalesce((of_rows->>id::text)::integer, id)) INTO groups, wrong
     FROM near_duplicate_groups('SELECT id, body FROM varied ORDER BY id', wanted);
+    CREATE TEMP TABLE reached ON COMMIT DROP AS SELECT id, id AS original FROM varied;
+    CREATE TEMP TABLE edge ON COMMIT DROP AS
+    SELECT v.* FROM near_duplicate_pairs('SELECT id, body FROM varied', wanted) p, LATERAL (VALUES (p.id, p.other), (p.other, p.id)) v (a, b);
+    LOOP
+        UPDATE reached SET original = least FROM (SELECT a, min(original) AS least FROM edge JOIN reached ON id = b GROUP BY a) n WHERE id = a AND least < original;
+        EXIT WHEN NOT FOUND;
+    END LOOP;
+    SELECT count(DISTINCT c.original), count(*) FILTER (WHERE c.original <> r.original) INTO chains, wrong_chains
+    FROM near_duplicate_groups('SELECT id, body FROM varied ORDER BY id', wanted, true) c JOIN reached r USING (id);
+    DROP TABLE reached, edge;
 END $$;
 SELECT similarity, w.* FROM unnest('{0.3,0.5,0.7,0.8,0.9}'::double precision[]) similarity, wrong_originals(similarity) w;
+-- Pairs that are as similar as asked for, with nothing else near. Beside so many texts of one template that their number ends the look
+-- at each pair, bands that are the first to bring the two of a pair together come later.
+CREATE TABLE pairs_beside AS
+SELECT i AS id, made_text(13, 0, 100) || ' ' || word(i) AS body FROM generate_series(1, 1200) i
+UNION ALL SELECT 2000 + i, made_text(100 + i / 2, 0, 40) || ' ' || made_text(1000 + i, 0, 14) FROM generate_series(0, 199) i;
+SELECT chains, count(DISTINCT original) AS groups,
+       count(*) FILTER (WHERE g.id >= 2000 AND original <> CASE WHEN near_duplicate(p.body, first.body, 0.5) THEN first.id ELSE g.id END) AS wrong
+FROM unnest('{f,t}'::boolean[]) chains, near_duplicate_groups('SELECT id, body FROM pairs_beside ORDER BY id', 0.5, chains) g
+    JOIN pairs_beside p USING (id) JOIN pairs_beside first ON first.id = CASE WHEN g.id < 2000 THEN 1 ELSE g.id / 2 * 2 END
+GROUP BY chains ORDER BY chains;
 
 -- Ids of other types, short and long.
 CREATE TABLE ids AS
