@@ -78,13 +78,77 @@ COMMENT ON FUNCTION document_content(shingle_set, bytea) IS
 CREATE FUNCTION passage_digest(document text, arguments bytea) RETURNS bytea
     AS 'MODULE_PATHNAME', 'simhash_passage_digest'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION passage_digest(text, bytea) IS 'what passage_pairs reads of each document';
+COMMENT ON FUNCTION passage_digest(text, bytea) IS
+    'what passage_pairs and its like read of each document';
 
 CREATE FUNCTION passage_content(document text, arguments bytea) RETURNS bytea
     AS 'MODULE_PATHNAME', 'simhash_passage_content'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION passage_content(text, bytea) IS
-    'what passage_pairs reads of the documents that it compares';
+    'what passage_pairs and its like read of the documents that they compare';
+
+CREATE FUNCTION containment_digest(document text, arguments bytea) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'simhash_containment_digest'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION containment_digest(text, bytea) IS
+    'what containment_pairs reads of each document';
+
+CREATE FUNCTION passage_join(a_query text, b_query text, words integer DEFAULT 16,
+        most_documents integer DEFAULT 1000)
+    RETURNS TABLE (id bigint, other bigint, words integer)
+    AS 'MODULE_PATHNAME', 'simhash_passage_join'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION passage_join(text, text, integer, integer) IS
+    'every pair of documents with so many words in a row in common of which the one query '
+    'returns one, as (id, text), and the other query the other, with the length of the longest '
+    'run; what more documents have pairs none';
+
+CREATE FUNCTION passage_join(a_query text, b_query text, words integer, most_documents integer,
+        id_type anyelement)
+    RETURNS TABLE (id anyelement, other anyelement, words integer)
+    AS 'MODULE_PATHNAME', 'simhash_passage_join'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION passage_join(text, text, integer, integer, anyelement) IS
+    'every pair of documents with so many words in a row in common of which the one query '
+    'returns one, and the other query the other, with ids of any type';
+
+CREATE FUNCTION passage_groups(query text, words integer DEFAULT 16,
+        most_documents integer DEFAULT 1000, chains boolean DEFAULT false)
+    RETURNS TABLE (id bigint, original bigint, words integer)
+    AS 'MODULE_PATHNAME', 'simhash_passage_groups'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION passage_groups(text, integer, integer, boolean) IS
+    'for every document that the query returns as (id, text), the first original with so many '
+    'words in a row in common, with the length of the longest run, or itself; what more '
+    'documents have groups none';
+
+CREATE FUNCTION passage_groups(query text, words integer, most_documents integer, chains boolean,
+        id_type anyelement)
+    RETURNS TABLE (id anyelement, original anyelement, words integer)
+    AS 'MODULE_PATHNAME', 'simhash_passage_groups'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION passage_groups(text, integer, integer, boolean, anyelement) IS
+    'for every document that the query returns as (id, text), its original, with ids of any '
+    'type';
+
+CREATE FUNCTION containment_pairs(query text, containment double precision DEFAULT 0.8,
+        most_documents integer DEFAULT 1000)
+    RETURNS TABLE (id bigint, other bigint, containment double precision)
+    AS 'MODULE_PATHNAME', 'simhash_containment_pairs'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION containment_pairs(text, double precision, integer) IS
+    'pairs of documents that the query returns as (id, text) of which the other has so much of '
+    'the shingles of the first; finds nearly all';
+
+CREATE FUNCTION containment_pairs(query text, containment double precision, most_documents integer,
+        id_type anyelement)
+    RETURNS TABLE (id anyelement, other anyelement, containment double precision)
+    AS 'MODULE_PATHNAME', 'simhash_containment_pairs'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 100000 ROWS 100000;
+COMMENT ON FUNCTION containment_pairs(text, double precision, integer, anyelement) IS
+    'pairs of documents that the query returns as (id, text) of which the other has so much of '
+    'the shingles of the first, with ids of any type';
+
 CREATE FUNCTION repeated_passages(body text, words integer DEFAULT 16)
     RETURNS TABLE (start integer, length integer, first_start integer, first_length integer,
                    words integer, passage text)

@@ -15,6 +15,7 @@ PGDLLEXPORT Datum simhash_document_content_text(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_document_content_shingle_set(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_passage_digest(PG_FUNCTION_ARGS);
 PGDLLEXPORT Datum simhash_passage_content(PG_FUNCTION_ARGS);
+PGDLLEXPORT Datum simhash_containment_digest(PG_FUNCTION_ARGS);
 }
 
 namespace simhash {
@@ -30,6 +31,9 @@ const PassFunctions kSetPasses = {
 const PassFunctions kPassagePasses = {
     {"passage_digest", {"simhash_passage_digest", simhash_passage_digest}},
     {"passage_content", {"simhash_passage_content", simhash_passage_content}}};
+const PassFunctions kContainmentPasses = {
+    {"containment_digest", {"simhash_containment_digest", simhash_containment_digest}},
+    kDocumentPasses.content};
 
 // ---- arguments and results ----
 
@@ -42,12 +46,12 @@ bytea* PassArguments::as_bytea(std::span<const uint8_t> filter) const {
     return argument;
 }
 
-WantedTexts::WantedTexts(size_t texts) {
-    constexpr size_t kLeastBytes = 64, kMostBytes = size_t{1} << 29; // a bytea has less than 1 GB
-    // A text has two hashes, and a hash 8 to 16 bits.
-    bytes_ = std::clamp(std::bit_ceil(2 * texts), kLeastBytes, kMostBytes);
-    filter_ = static_cast<uint8_t*>(palloc0(bytes_));
-}
+HashFilter::HashFilter(size_t bytes)
+    : filter_(static_cast<uint8_t*>(palloc0(bytes))), bytes_(bytes) {}
+
+WantedTexts::WantedTexts(size_t texts)
+    // A text has two hashes, and a hash 8 to 16 bits. A bytea has less than 1 GB.
+    : HashFilter(std::clamp(std::bit_ceil(2 * texts), size_t{64}, size_t{1} << 29)) {}
 
 uint64_t WantedTexts::hash_of_size(size_t text_bytes) { return mix(text_bytes); }
 
@@ -245,8 +249,9 @@ Datum document_content(FunctionCallInfo fcinfo) {
 struct PassageState {
     WordHashes words;
     FeatureSet winnowed;
+    DistinctHashes shingles; // where containment is asked for
 
-    explicit PassageState(Memory memory) : words(memory), winnowed(memory) {}
+    explicit PassageState(Memory memory) : words(memory), winnowed(memory), shingles(memory) {}
 };
 
 // The words of a text, and how its digest begins.
@@ -258,6 +263,16 @@ DigestHeader read_words(const GivenArguments& given, Datum datum, WordHashes* wo
     return {given.hash(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value)),
             given.hash(all.data(), all.size_bytes()), uint32_t(VARSIZE_ANY_EXHDR(value)),
             uint32_t(all.size())};
+}
+
+// The digest of a text whose words were read: its winnowed hashes for runs of that length.
+Datum passage_digest(const DigestHeader& header, size_t length, PassageState* state) {
+    state->winnowed.clear();
+    winnow(state->words.all(), WinnowedLengths::for_runs_of(length), &state->winnowed, kPause);
+    FeatureHashes hashes = state->winnowed.finish();
+    NewResult result(header, hashes.size_bytes());
+    memcpy(result.rest, hashes.data(), hashes.size_bytes());
+    return result.datum();
 }
 
 } // namespace
@@ -280,13 +295,22 @@ SIMHASH_FUNCTION(simhash_passage_digest) {
     GivenArguments given(fcinfo, false, INT_MAX);
     auto* state = kept_state<PassageState>(fcinfo);
     DigestHeader header = read_words(given, PG_GETARG_DATUM(0), &state->words);
-    size_t least = size_t(std::max(given.pass.limit, 1.0));
-    state->winnowed.clear();
-    winnow(state->words.all(), WinnowedLengths::for_runs_of(least), &state->winnowed, kPause);
-    FeatureHashes hashes = state->winnowed.finish();
-    NewResult result(header, hashes.size_bytes());
-    memcpy(result.rest, hashes.data(), hashes.size_bytes());
-    return result.datum();
+    return passage_digest(header, size_t(std::max(given.pass.limit, 1.0)), state);
+}
+
+// Of two texts of which one has most shingles of the other, nearly all have a run of 12 words in
+// common. Their sets of shingles are the content.
+SIMHASH_FUNCTION(simhash_containment_digest) {
+    constexpr size_t kRun = 12;
+    GivenArguments given(fcinfo, false, 1);
+    auto* state = kept_state<PassageState>(fcinfo);
+    TextValue value(PG_GETARG_DATUM(0));
+    std::span<const char> bytes = value.bytes();
+    read_words(given, PointerGetDatum(value.value), &state->words);
+    state->shingles.clear();
+    value.each_hash([&](uint64_t hash) { state->shingles.add(mix(hash ^ given.pass.seed)); });
+    return passage_digest(header_of(given.hash(bytes.data(), bytes.size()), bytes, state->shingles),
+                          kRun, state);
 }
 
 SIMHASH_FUNCTION(simhash_passage_content) {

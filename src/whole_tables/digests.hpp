@@ -29,36 +29,45 @@ struct PassArguments {
     bytea* as_bytea(std::span<const uint8_t> filter = {}) const;
 };
 
-// Which texts are wanted: a Bloom filter (CACM 1970) with two bits for each of some hashes. A text
-// that is not among them passes it with a probability of .014 at most.
-class WantedTexts {
+// A Bloom filter (CACM 1970) with two bits for each of some hashes.
+class HashFilter {
   public:
-    // In the current memory context, for this many texts.
-    explicit WantedTexts(size_t texts);
-    // bytes: a power of two
-    WantedTexts(uint8_t* filter, size_t bytes) : filter_(filter), bytes_(bytes) {}
+    // bytes: a power of two. In the current memory context, or in memory that is given
+    explicit HashFilter(size_t bytes);
+    HashFilter(uint8_t* filter, size_t bytes) : filter_(filter), bytes_(bytes) {}
 
-    // Before a text is read from where it is stored, its size is known.
-    void add(uint64_t text_hash, uint32_t text_bytes) {
-        add_hash(text_hash);
-        add_hash(hash_of_size(text_bytes));
+    void add(uint64_t hash) {
+        for (uint64_t bit : {hash, hash >> 32})
+            filter_[bit / 8 & (bytes_ - 1)] |= uint8_t(1 << bit % 8);
     }
-    bool may_have_text(uint64_t hash) const { return has(hash) && has(hash >> 32); }
-    bool may_have_size(size_t text_bytes) const { return may_have_text(hash_of_size(text_bytes)); }
+    bool may_have(uint64_t hash) const { return has(hash) && has(hash >> 32); }
 
     std::span<const uint8_t> filter() const { return {filter_, bytes_}; }
 
   private:
-    static uint64_t hash_of_size(size_t text_bytes);
-
-    void add_hash(uint64_t hash) {
-        for (uint64_t bit : {hash, hash >> 32})
-            filter_[bit / 8 & (bytes_ - 1)] |= uint8_t(1 << bit % 8);
-    }
     bool has(uint64_t bit) const { return filter_[bit / 8 & (bytes_ - 1)] >> bit % 8 & 1; }
 
     uint8_t* filter_; // [bytes_]
     size_t bytes_;
+};
+
+// Which texts are wanted. A text that is not passes with a probability of .014 at most.
+class WantedTexts : public HashFilter {
+  public:
+    using HashFilter::HashFilter;
+    // In the current memory context, for this many texts.
+    explicit WantedTexts(size_t texts);
+
+    // Before a text is read from where it is stored, its size is known.
+    void add(uint64_t text_hash, uint32_t text_bytes) {
+        HashFilter::add(text_hash);
+        HashFilter::add(hash_of_size(text_bytes));
+    }
+    bool may_have_text(uint64_t hash) const { return may_have(hash); }
+    bool may_have_size(size_t text_bytes) const { return may_have(hash_of_size(text_bytes)); }
+
+  private:
+    static uint64_t hash_of_size(size_t text_bytes);
 };
 
 // How each digest begins.
@@ -116,6 +125,6 @@ struct PassFunction {
 struct PassFunctions {
     PassFunction digest, content;
 };
-extern const PassFunctions kDocumentPasses, kSetPasses, kPassagePasses;
+extern const PassFunctions kDocumentPasses, kSetPasses, kPassagePasses, kContainmentPasses;
 
 } // namespace simhash

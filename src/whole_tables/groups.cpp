@@ -121,19 +121,19 @@ void Originals::join_earlier(Models* originals, Models* others) {
 
 // ---- groups by chains ----
 
-Links::Links(PagePool* pool, Copies* copies) : earlier_(pool) {
-    for (size_t row = 0; row < copies->rows(); row++) {
+Links::Links(PagePool* pool, size_t rows) : earlier_(pool) {
+    for (size_t row = 0; row < rows; row++) {
         CHECK_FOR_INTERRUPTS();
         earlier_.add(RowNumber(row));
     }
+}
+
+void Links::find(RowSearch* search, Models* models, Copies* copies) {
     for (size_t row = 0; row < copies->rows(); row++) {
         CHECK_FOR_INTERRUPTS();
         if (RowNumber copy = copies->after(RowNumber(row)); copy != kNoRow)
             link(RowNumber(row), copy);
     }
-}
-
-void Links::find(RowSearch* search, Models* models) {
     search->find_pairs(
         models, nullptr, [&](RowNumber a, RowNumber b) { return original_of(a) != original_of(b); },
         [&](RowNumber a, RowNumber b, double) { link(a, b); }, this);

@@ -63,18 +63,25 @@ class Originals {
 // group is its original.
 class Links {
   public:
-    // Each row is linked with its copies.
-    Links(PagePool* pool, Copies* copies);
+    Links(PagePool* pool, size_t rows);
 
-    void find(RowSearch* search, Models* models);
+    // Also links each row with its copies.
+    void find(RowSearch* search, Models* models, Copies* copies);
 
     // Halves the path to the original on its way. Each link leads to an earlier row, so the path
     // ends, at the first one of the group.
     RowNumber original_of(RowNumber row);
 
-  private:
     void link(RowNumber a, RowNumber b);
 
+    // Calls give(row, original, no measure) for all rows in their order: of two rows of a chain
+    // nobody knows how near they are.
+    void give(const auto& give) {
+        for (size_t row = 0; row < earlier_.size(); row++)
+            give(RowNumber(row), original_of(RowNumber(row)), std::optional<double>());
+    }
+
+  private:
     PagedArray<RowNumber> earlier_; // one of the same group; an original has itself
 };
 

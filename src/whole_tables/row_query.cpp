@@ -1,8 +1,6 @@
 // Runs a query for its rows. See the header.
 #include "whole_tables/row_query.hpp"
 
-#include "server/progress.hpp"
-
 namespace simhash {
 namespace {
 
@@ -194,6 +192,12 @@ struct RowQuery::Receiver {
                  [](DestReceiver*) {}, DestTuplestore},
           query(query) {}
 };
+
+double RowQuery::expected_rows(const RowValues& values) const {
+    Query* query = parsed_query(statement_, values.example);
+    InErrors in_errors(statement_);
+    return plan_query(query, statement_, nullptr)->planTree->plan_rows;
+}
 
 void RowQuery::read(RowIds* ids, RowValues* values) {
     ids_ = ids;

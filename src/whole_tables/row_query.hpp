@@ -17,6 +17,7 @@
 // read twice.
 #pragma once
 
+#include "server/progress.hpp"
 #include "whole_tables/digests.hpp"
 #include "whole_tables/query_rows.hpp"
 
@@ -64,6 +65,8 @@ class RowQuery {
         : statement_(text_to_cstring(query)), caller_(caller), keep_(keep), kilobytes_(kilobytes),
           context_(CurrentMemoryContext) {}
 
+    // As the planner expects.
+    double expected_rows(const RowValues& values) const;
     // Runs the query, which must be one SELECT that only reads, though functions that it calls may
     // write. Adds its rows to the ids and to the values.
     void read(RowIds* ids, RowValues* values);
@@ -103,5 +106,21 @@ class RowQuery {
     Tuplestorestate* kept_ = nullptr; // the value of each row
     TupleDesc kept_columns_ = nullptr;
 };
+
+// Calls attempt(&result, keep), which reads the queries of a function and puts its result. If it
+// returns false, a query has given other values the second time, as where it sums up rows in no
+// certain order. Then all begins anew, and each query runs once.
+void give_result(FunctionCallInfo fcinfo, const auto& attempt) {
+    auto read = [&](bool keep) {
+        ResultRows result(fcinfo);
+        bool is_read = attempt(&result, keep);
+        result.finish();
+        return is_read;
+    };
+    Progress::tell_of(fcinfo->flinfo->fn_oid, [&] {
+        if (!read(false))
+            read(true);
+    });
+}
 
 } // namespace simhash

@@ -139,23 +139,24 @@ void put_pairs(Rows* rows, ResultRows* result) {
     pairs.give(rows, result);
 }
 
+auto group_receiver(Rows* rows, ResultRows* result) {
+    return [=](RowNumber row, RowNumber original, std::optional<double> measure) {
+        result->put(&rows->ids, row, original,
+                    measure ? std::optional(rows->datum(*measure)) : std::nullopt);
+    };
+}
+
 // Each row of the query has a row, also one that is alone: it is its own original.
 void put_groups(Rows* rows, ResultRows* result) {
     Originals originals(&rows->pool, &*rows->search, rows->ids.count(), rows->shares.results);
     originals.find(rows->models(0));
-    originals.give(&rows->copies, rows->measure_of_equal(),
-                   [&](RowNumber row, RowNumber original, std::optional<double> measure) {
-                       result->put(&rows->ids, row, original,
-                                   measure ? std::optional(rows->datum(*measure)) : std::nullopt);
-                   });
+    originals.give(&rows->copies, rows->measure_of_equal(), group_receiver(rows, result));
 }
 
 void put_chains(Rows* rows, ResultRows* result) {
-    Links links(&rows->pool, &rows->copies);
-    links.find(&*rows->search, rows->models(0));
-    // Of two rows of a chain nobody knows how near they are.
-    for (size_t row = 0; row < rows->ids.count(); row++)
-        result->put(&rows->ids, RowNumber(row), links.original_of(RowNumber(row)), {});
+    Links links(&rows->pool, rows->ids.count());
+    links.find(&*rows->search, rows->models(0), &rows->copies);
+    links.give(group_receiver(rows, result));
 }
 
 // ---- arguments ----
@@ -182,21 +183,13 @@ Datum table_result(FunctionCallInfo fcinfo, Kind kind, int query_count, Result w
     text* queries[2];
     for (int i = 0; i < query_count; i++)
         queries[i] = PG_GETARG_TEXT_PP(i);
-    // A query may give other values the second time, as where it sums up rows in no certain order.
-    // Then all begins anew, and it runs once.
-    auto read = [&](bool keep) {
-        ResultRows result(fcinfo);
-        Rows rows(kind, limit, result.id_type());
+    give_result(fcinfo, [&](ResultRows* result, bool keep) {
+        Rows rows(kind, limit, result->id_type());
         bool is_read = rows.read({queries, size_t(query_count)}, fcinfo->flinfo->fn_oid, keep,
                                  wanted.all_pairs);
         if (is_read)
-            wanted.put(&rows, &result);
-        result.finish();
+            wanted.put(&rows, result);
         return is_read;
-    };
-    Progress::tell_of(fcinfo->flinfo->fn_oid, [&] {
-        if (!read(false))
-            read(true);
     });
     return Datum(0);
 }

@@ -122,6 +122,16 @@ my %calls = (
 	'passage_pairs(text,integer,integer)'           => q{passage_pairs(format('VALUES (1, %L), (2, %L)', body, copy), 2)},
 	'passage_pairs(text,integer,integer,anyelement)' =>
 		q{passage_pairs(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), 2, 1000, hex)},
+	'passage_join(text,text,integer,integer)'       =>
+		q{passage_join(format('SELECT 1, %L', body), format('SELECT 2, %L', copy), 2)},
+	'passage_join(text,text,integer,integer,anyelement)' =>
+		q{passage_join(format('SELECT %L, %L', hex, body), format('SELECT %L, %L', hex, copy), 2, 1000, hex)},
+	'passage_groups(text,integer,integer,boolean)'  => q{passage_groups(format('VALUES (1, %L), (2, %L)', body, copy), 2)},
+	'passage_groups(text,integer,integer,boolean,anyelement)' =>
+		q{passage_groups(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), 2, 1000, true, hex)},
+	'containment_pairs(text,double precision,integer)'      => q{containment_pairs(format('VALUES (1, %L), (2, %L)', body, copy), .1)},
+	'containment_pairs(text,double precision,integer,anyelement)' =>
+		q{containment_pairs(format('VALUES (%L, %L), (''2'', %L)', hex, body, copy), .1, 1000, hex)},
 	'minhash_code(text,integer,text,integer)'       => 'minhash_code(body, 128, words, 1 + radius)',
 	'code_from_hex(text)'                           => q{code_from_hex(hex || hex)},
 	'minhash_code_of(text[],integer)'               => 'minhash_code_of(features)',
@@ -216,7 +226,7 @@ same_by_jit('SELECT ' . join(",\n", @scalar) . ' FROM docs WHERE id <= 40');
 for (@others)
 {
 	my ($function, $call) = @$_;
-	my $few = $function =~ /index_|_of\(|quality|near_duplicate_|passage_pairs/ ? 'WHERE id <= 3' : '';
+	my $few = $function =~ /index_|_of\(|quality|near_duplicate_|passage_(?:pairs|join|groups)|containment_pairs/ ? 'WHERE id <= 3' : '';
 	my $groups = $function =~ /_agg\(/ ? 'GROUP BY radius' : '';
 	same_by_jit(qq{SELECT md5(string_agg(r::text, ' ' ORDER BY r::text)) AS "$function" FROM (SELECT $call AS r FROM docs $few $groups) d});
 }
