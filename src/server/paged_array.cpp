@@ -1,6 +1,8 @@
 // Brings pages into frames. See the header.
 #include "server/paged_array.hpp"
 
+#include <utility>
+
 #include "server/growing.hpp"
 
 namespace simhash {
@@ -8,6 +10,8 @@ namespace simhash {
 // ---- the pool ----
 
 uint32 PagePool::free_frame() {
+    if (unused_ != kNoFrame)
+        return uint32(std::exchange(unused_, frames_[unused_].page));
     if (count_ < most_) {
         // Only the table of frames moves, not the frames' bytes: callers have pointers to them.
         make_room(context_, &frames_, &capacity_, count_ + 1);
@@ -19,15 +23,12 @@ uint32 PagePool::free_frame() {
     // chance. The second round finds a frame at the latest, because the first clears all flags.
     for (;; hand_ = (hand_ + 1) % count_) {
         Frame& frame = frames_[hand_];
-        if (frame.owner != nullptr && frame.used) {
+        if (frame.used) {
             frame.used = false;
             continue;
         }
-        if (frame.owner != nullptr)
-            // The owner is forgotten only after the write. If that fails, for lack of space, the
-            // pool is still as it was.
-            frame.owner->write(frame);
-        frame.owner = nullptr;
+        // If this fails, for lack of space, the pool is still as it was.
+        frame.owner->write(frame);
         uint32 found = uint32(hand_);
         // The hand goes on behind the frame, so the new page is the last that it comes to again.
         hand_ = (hand_ + 1) % count_;
@@ -69,11 +70,14 @@ void PagedFile::write(const PagePool::Frame& frame) {
 }
 
 // The pages in memory need not be written: nobody reads them any more. Their frames become unused,
-// and the clock takes them at once.
+// and are taken before that of any other page.
 void PagedFile::close() {
     for (size_t page = 0; page < count_; page++)
-        if (frames_[page] != kOut)
-            pool_->frames_[frames_[page]].owner = nullptr;
+        if (frames_[page] != kOut) {
+            PagePool::Frame& frame = pool_->frames_[frames_[page]];
+            frame.owner = nullptr;
+            frame.page = std::exchange(pool_->unused_, frames_[page]);
+        }
     if (frames_ != nullptr)
         pfree(frames_);
     frames_ = nullptr;

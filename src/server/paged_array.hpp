@@ -34,11 +34,12 @@ class PagePool {
 
     static constexpr size_t kLeastFrames = 16;
     static constexpr size_t kGreatestFrames = UINT32_MAX; // their numbers are less than kOut
+    static constexpr size_t kNoFrame = SIZE_MAX;
 
     struct Frame {
         char* bytes;      // [kPageBytes]
         PagedFile* owner; // null if the frame is unused
-        size_t page;      // of the owner
+        size_t page;      // of the owner; of an unused frame the next one, or kNoFrame
         bool used;        // since the hand of the clock came by
         bool changed;     // and not yet written
     };
@@ -52,7 +53,8 @@ class PagePool {
     size_t most_;          // frames
     size_t count_ = 0, capacity_ = 0;
     size_t hand_ = 0;
-    Frame* frames_ = nullptr; // [capacity_], of which count_ have memory
+    size_t unused_ = kNoFrame; // the first frame of a list
+    Frame* frames_ = nullptr;  // [capacity_], of which count_ have memory
 };
 
 // The pages of one array. Pages are added in their order.

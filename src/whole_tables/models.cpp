@@ -12,12 +12,14 @@ void SearchedValues::find_models(size_t rows, Copies* copies, std::optional<Mode
     if (lanes() == 1) {
         each_model(copies, [&](Pair model) { (*models)->list(0).add(model); });
     } else if (lanes() == 0) {
-        ExternalSorter<uint64_t> by_row(sort_bytes_ / 2);
-        each_model(copies, [&](Pair model) { by_row.add(model.second); });
-        by_row.finish();
-        for (uint64_t row; by_row.next(&row);)
-            (*models)->rows().add(RowNumber(row));
-        by_row.release();
+        PagedArray<bool> is_model(pool_);
+        for (size_t row = 0; row < rows; row++)
+            is_model.add(false);
+        each_model(copies, [&](Pair model) { is_model.set(model.second, true); });
+        for (size_t row = 0; row < rows; row++)
+            if (is_model[row])
+                (*models)->rows().add(RowNumber(row));
+        is_model.close();
     } else {
         std::optional<ExternalSorter<Pair>> by_lane[kMaxCodeLanes]; // (lane, row)
         for (int lane = 0; lane < lanes(); lane++)

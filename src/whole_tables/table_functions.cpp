@@ -17,25 +17,31 @@ using namespace simhash;
 
 namespace {
 
-// The parts of the memory.
-struct Shares {
-    size_t memory = get_hash_memory_limit();
-    size_t pages = memory / 8 * 3;
-    size_t kept = memory / 16;    // values of a query that runs once
-    size_t sort = memory / 8 * 3; // the rows of a query by their values; ends before the search
-    size_t search = memory / 4;
-    size_t results = memory / 8;
-};
-
 // Documents, whose similarity is asked for, or fingerprints and codes, whose distance is.
 enum class Kind { kDocuments, kValues };
+
+// The parts of the memory. Documents are many bytes in pages, and codes are in those of the search.
+struct Shares {
+    size_t memory = get_hash_memory_limit();
+    size_t pages;
+    size_t kept = memory / 16; // values of a query that runs once
+    size_t sort;               // the rows of a query by their values; ends before the search
+    size_t search;
+    size_t results = memory / 8;
+
+    explicit Shares(Kind kind)
+        : pages(kind == Kind::kDocuments ? memory / 8 * 3 : memory / 16 * 5),
+          sort(kind == Kind::kDocuments ? memory / 4 : memory / 2),
+          search(kind == Kind::kDocuments ? memory / 4 : memory / 8 * 3) {}
+};
 
 // The rows that are searched: of one query or two.
 class Rows {
   public:
     // In the current memory context. limit: the similarity or the radius
     Rows(Kind kind, double limit, Oid id_type)
-        : pool(CurrentMemoryContext, shares.pages), ids(&pool, id_type), copies(&pool) {
+        : shares(kind), pool(CurrentMemoryContext, shares.pages), ids(&pool, id_type),
+          copies(&pool) {
         if (kind == Kind::kDocuments)
             values_ = &documents_.emplace(&pool, limit, shares.sort, shares.results);
         else
