@@ -16,7 +16,7 @@ my $node = start_node('two_passes', conf => "log_statement = none\nsession_prelo
 # Families of texts, some equal, some empty or NULL, some stored out of line.
 $node->safe_psql('postgres', q{
 	CREATE TABLE docs AS
-	SELECT i AS id, CASE WHEN i % 40 = 0 THEN '...' WHEN i % 41 = 0 THEN NULL WHEN i % 500 = 7 THEN (SELECT string_agg(body || ' ' || j, ' ') FROM generate_series(1, 60) j) ELSE body END AS body
+	SELECT i AS id, CASE WHEN i % 40 = 0 THEN '...' WHEN i % 41 = 0 THEN NULL WHEN i / 4 % 100 = 1 THEN (SELECT string_agg(body || ' ' || j, ' ') FROM generate_series(1, 60) j) ELSE body END AS body
 	FROM generate_series(1, 4000) i,
 		LATERAL (SELECT string_agg(left(md5(i / 4 || ' ' || w || CASE WHEN w <= i % 3 THEN ' ' || i ELSE '' END), 6), ' ' ORDER BY w) AS body
 			FROM generate_series(1, 40) w) b;
