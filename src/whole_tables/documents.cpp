@@ -245,6 +245,7 @@ bool Documents::is_pair(int, RowNumber a, RowNumber b, double* similarity) {
     // The similarity is at most the size of the smaller set divided by that of the larger one.
     if (std::min(size_a, size_b) / std::max(size_a, size_b) < similarity_)
         return false;
+    CHECK_FOR_INTERRUPTS();
     // Of many candidates one is compared with the others one after the other.
     if (a != last_a_) {
         set_of_a_ = contents_.read(a, &buffer_of_a_);
