@@ -111,13 +111,12 @@ class RowQuery {
 // certain order. Then all begins anew, and each query runs once.
 void give_result(FunctionCallInfo fcinfo, const auto& attempt) {
     Progress progress(fcinfo->flinfo->fn_oid);
-    bool is_read = false;
     for (bool keep : {false, true}) {
+        ResultRows result(fcinfo);
+        bool is_read = attempt(&result, keep);
+        result.finish();
         if (is_read)
             break;
-        ResultRows result(fcinfo);
-        is_read = attempt(&result, keep);
-        result.finish();
     }
 }
 
