@@ -11,7 +11,11 @@ INSERT INTO docs SELECT i, 'doc ' || i, concat_ws(' ', words('own' || i, 1, i % 
 FROM generate_series(1, 160) i;
 INSERT INTO docs SELECT 200 + i, 'chain ' || i, words('link' || i, 1, 20) || ' ' || words('link' || i + 1, 1, 20) FROM generate_series(1, 9) i;
 INSERT INTO docs VALUES (301, 'empty', ''), (302, 'null', NULL), (303, 'equal', words('x', 1, 30)), (304, 'equal too', words('x', 1, 30)), (305, 'short', words('x', 1, 15)),
-    (306, 'short too', words('x', 1, 15)), (307, 'one word', repeat('ho ', 40)), (308, 'one word', repeat('ho ', 30)), (309, 'in other letters', upper(words('x', 1, 30)));
+    (306, 'short too', words('x', 1, 15)), (307, 'one word', repeat('ho ', 40)), (308, 'one word', repeat('ho ', 30)), (309, 'in other letters', upper(words('x', 1, 30))),
+    (310, 'equal', words('y', 1, 66)), (311, 'equal', words('y', 1, 66));
+-- Of three documents the third has most of both others, which have 10 words in common.
+INSERT INTO docs SELECT 400 + 3 * i + k, 'three ' || i, concat_ws(' ', CASE WHEN k <> 1 THEN words('first' || i, 1, 12) END, words('between' || i, 1, 10), CASE WHEN k <> 0 THEN words('last' || i, 1, 12) END)
+FROM generate_series(1, 20) i, generate_series(0, 2) k;
 CREATE TABLE truth AS
 SELECT a.id AS a, b.id AS b, (SELECT max(c.words) FROM common_passages(a.body, b.body, 1) c) AS words FROM docs a JOIN docs b ON a.id <> b.id;
 -- The pairs, in both directions, of documents that have a hash in common which at most so many of them have.
@@ -44,7 +48,7 @@ BEGIN
         RETURN NEXT;
     END LOOP;
 END $$;
-SELECT n, d.* FROM unnest('{6, 10, 16, 25}'::int[]) n, join_differs(n, 1000) d ORDER BY n, a_filter;
+SELECT n, d.* FROM unnest('{6, 10, 16, 25, 70}'::int[]) n, join_differs(n, 1000) d ORDER BY n, a_filter;
 -- Documents of both queries count.
 SELECT most, d.a_filter, d.pairs, d.missed, d.wrong FROM unnest('{1, 2, 3, 40, 41}'::int[]) most, join_differs(16, most) d WHERE d.a_filter ~ 'id % 3' ORDER BY most, a_filter;
 -- In order of the first query's rows, then of the second's, whichever is read first.
@@ -84,12 +88,12 @@ CREATE FUNCTION groups_differ(n int, most int) RETURNS TABLE (groups bigint, wro
         (SELECT count(DISTINCT original) FROM chained(n, most)),
         (SELECT count(*) FROM (SELECT * FROM passage_groups('SELECT id, body FROM docs ORDER BY id', n, most, true) EXCEPT ALL SELECT * FROM chained(n, most)) d)
 $$;
-SELECT n, d.* FROM unnest('{6, 10, 16, 25}'::int[]) n, groups_differ(n, 1000) d ORDER BY n;
+SELECT n, d.* FROM unnest('{6, 10, 16, 25, 70}'::int[]) n, groups_differ(n, 1000) d ORDER BY n;
 SELECT most, d.* FROM unnest('{1, 2, 3, 40, 41}'::int[]) most, groups_differ(16, most) d ORDER BY most;
 -- Each document has a row, in the order of the query, and that decides which the originals are.
-SELECT string_agg(id || '>' || original || coalesce(':' || words, ''), ' ') FROM passage_groups('SELECT id, body FROM docs WHERE id > 200 ORDER BY id');
-SELECT string_agg(id || '>' || original || coalesce(':' || words, ''), ' ') FROM passage_groups('SELECT id, body FROM docs WHERE id > 200 ORDER BY id DESC');
-SELECT string_agg(id || '>' || original || coalesce(':' || words, ''), ' ') FROM passage_groups('SELECT id, body FROM docs WHERE id > 200 ORDER BY id', chains => true);
+SELECT string_agg(id || '>' || original || coalesce(':' || words, ''), ' ') FROM passage_groups('SELECT id, body FROM docs WHERE id BETWEEN 201 AND 400 ORDER BY id');
+SELECT string_agg(id || '>' || original || coalesce(':' || words, ''), ' ') FROM passage_groups('SELECT id, body FROM docs WHERE id BETWEEN 201 AND 400 ORDER BY id DESC');
+SELECT string_agg(id || '>' || original || coalesce(':' || words, ''), ' ') FROM passage_groups('SELECT id, body FROM docs WHERE id BETWEEN 201 AND 400 ORDER BY id', chains => true);
 SELECT * FROM passage_groups('SELECT name, body FROM docs WHERE id BETWEEN 303 AND 306 ORDER BY id', 15, 1000, false, NULL::text);
 SELECT * FROM passage_groups(NULL);
 SELECT * FROM passage_groups('SELECT id, body FROM docs WHERE false');

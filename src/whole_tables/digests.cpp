@@ -47,11 +47,14 @@ bytea* PassArguments::as_bytea(std::span<const uint8_t> filter) const {
 }
 
 HashFilter::HashFilter(size_t bytes)
-    : filter_(static_cast<uint8_t*>(palloc0(bytes))), bytes_(bytes) {}
+    // A bytea has less than 1 GB.
+    : bytes_(std::clamp(std::bit_floor(bytes), size_t{64}, size_t{1} << 29)) {
+    filter_ = static_cast<uint8_t*>(palloc0(bytes_));
+}
 
 WantedTexts::WantedTexts(size_t texts)
-    // A text has two hashes, and a hash 8 to 16 bits. A bytea has less than 1 GB.
-    : HashFilter(std::clamp(std::bit_ceil(2 * texts), size_t{64}, size_t{1} << 29)) {}
+    // A text has two hashes, and a hash 8 to 16 bits.
+    : HashFilter(std::bit_ceil(2 * texts)) {}
 
 uint64_t WantedTexts::hash_of_size(size_t text_bytes) { return mix(text_bytes); }
 

@@ -32,8 +32,9 @@ struct PassArguments {
 // A Bloom filter (CACM 1970) with two bits for each of some hashes.
 class HashFilter {
   public:
-    // bytes: a power of two. In the current memory context, or in memory that is given
+    // In the current memory context, in about so many bytes.
     explicit HashFilter(size_t bytes);
+    // bytes: a power of two
     HashFilter(uint8_t* filter, size_t bytes) : filter_(filter), bytes_(bytes) {}
 
     void add(uint64_t hash) {

@@ -12,7 +12,6 @@
 // few of them.
 //
 // The memory is shared out as in table_functions.cpp; what it does not hold is in temporary files.
-#include <bit>
 
 #include "core/text/passages.hpp"
 #include "server/arguments.hpp"
@@ -33,13 +32,13 @@ class Passages final : public RowValues {
     Passages(PagePool* pool, size_t memory, Kind kind, double limit, size_t most_documents)
         : RowValues("an id and a text", "SELECT id, body FROM docs"), pool_(pool), kind_(kind),
           limit_(limit), most_(most_documents), contents_(pool, limit), hashes_(memory / 4),
-          candidates_(memory / 4), members_(memory / 4),
+          candidates_(memory / 4), by_first_row_(memory / 4), members_(memory / 4),
           rows_(most_documents * 2 * sizeof(uint64_t)), buffer_of_a_(server_memory()),
           buffer_of_b_(server_memory()),
           runs_context_(
               AllocSetContextCreate(CurrentMemoryContext, "simhash runs", ALLOCSET_DEFAULT_SIZES)) {
         if (kind == Kind::kJoin)
-            of_first_.emplace(std::bit_floor(memory / 16));
+            of_first_.emplace(memory / 16);
     }
 
     void begin(const Column& column) override {
@@ -80,7 +79,7 @@ class Passages final : public RowValues {
         hashes_.finish();
         Pair entry{};
         bool more = hashes_.next(&entry);
-        while (more) {
+        for (uint32_t group = 0; more; group++) {
             uint64_t hash = entry.first, documents = 0, firsts = 0;
             rows_.clear();
             for (; more && entry.first == hash; more = hashes_.next(&entry)) {
@@ -94,13 +93,24 @@ class Passages final : public RowValues {
             if (documents > most_)
                 widespread_++;
             else if (kind_ == Kind::kGroups || kind_ == Kind::kChains)
-                add_members();
+                for (uint64_t row : rows_.entries())
+                    by_first_row_.add({rows_.entries()[0] << 32 | group, row});
             else
                 add_candidates(firsts);
         }
         hashes_.release();
+        // In the order of the rows, in which what is kept of them is read faster.
         candidates_.finish();
-        members_.finish();
+        candidates_.each([&](uint64_t pair) {
+            auto a = RowNumber(pair >> 32), b = RowNumber(pair);
+            CHECK_FOR_INTERRUPTS();
+            if (are_equal(a, b))
+                return true;
+            contents_.want(a);
+            contents_.want(b);
+            return true;
+        });
+        number_hashes();
         contents_.ask();
     }
 
@@ -172,6 +182,7 @@ class Passages final : public RowValues {
         bool more = members_.next(&member);
         while (more) {
             uint64_t hash = member.first;
+            CHECK_FOR_INTERRUPTS();
             rows.clear();
             for (; more && member.first == hash; more = members_.next(&member))
                 rows.add({links->original_of(RowNumber(member.second)), member.second});
@@ -215,27 +226,33 @@ class Passages final : public RowValues {
                     candidates_.add(uint64_t{a} << 32 | b);
                 if (is_second_first_ || kind_ == Kind::kContainment)
                     candidates_.add(uint64_t{b} << 32 | a);
-                if (are_equal(a, b))
-                    continue;
-                contents_.want(a);
-                contents_.want(b);
             }
     }
 
-    // For groups in order of the rows, for chains in that of the hashes.
-    void add_members() {
-        bool differ = false;
-        for (uint64_t row : rows_.entries()) {
-            Pair member = {row, shared_hashes_};
-            if (kind_ == Kind::kChains)
-                std::swap(member.first, member.second);
-            members_.add(member);
-            differ = differ || !are_equal(RowNumber(row), RowNumber(rows_.entries()[0]));
+    // Numbers the shared hashes in the order of the rows that have them first, so what is kept of
+    // the hashes of a row, and of its copies, stands side by side.
+    void number_hashes() {
+        by_first_row_.finish();
+        Pair member{};
+        bool more = by_first_row_.next(&member);
+        for (; more; shared_hashes_++) {
+            uint64_t hash = member.first;
+            bool differ = false;
+            rows_.clear();
+            for (; more && member.first == hash; more = by_first_row_.next(&member)) {
+                uint64_t row = member.second;
+                CHECK_FOR_INTERRUPTS();
+                rows_.add(row);
+                differ = differ || !are_equal(RowNumber(row), RowNumber(hash >> 32));
+                members_.add(kind_ == Kind::kChains ? Pair{shared_hashes_, row}
+                                                    : Pair{row, shared_hashes_});
+            }
+            for (uint64_t row : rows_.entries())
+                if (differ)
+                    contents_.want(RowNumber(row));
         }
-        for (uint64_t row : rows_.entries())
-            if (differ)
-                contents_.want(RowNumber(row));
-        shared_hashes_++;
+        by_first_row_.release();
+        members_.finish();
     }
 
     // The length of the longest common run, or how much of a is in b. Nothing if they are no pair.
@@ -273,9 +290,10 @@ class Passages final : public RowValues {
     std::optional<HashFilter> of_first_; // the hashes of the first of two queries
     ExternalSorter<Pair> hashes_;        // (hash, row)
     Collector candidates_;               // both rows
-    ExternalSorter<Pair> members_;       // the row, and a number of a hash that it shares
-    uint64_t shared_hashes_ = 0;         // their number
-    SortBuffer<uint64_t> rows_;          // those that have one hash, ascending
+    ExternalSorter<Pair> by_first_row_;  // (the first row with a hash, and which of them; row)
+    ExternalSorter<Pair> members_;       // (row, number of a shared hash), for chains the reverse
+    uint64_t shared_hashes_ = 0;
+    SortBuffer<uint64_t> rows_; // those that have one hash, ascending
     Contents::Buffer buffer_of_a_, buffer_of_b_;
     std::span<const uint64_t> content_of_a_; // of this row:
     RowNumber last_a_ = kNoRow;
