@@ -212,7 +212,7 @@ like($errors, $refusal, '... also where somebody has made a function of that nam
 # What a user passes to the functions may be anything.
 for my $arguments ('', '\x00', '\x' . '00' x 15, '\x' . 'ff' x 16, '\x' . '00' x 8 . '000000000000f07f', '\x' . '00' x 19)
 {
-	for my $function ('taken_away', 'document_content', 'passage_digest', 'passage_content')
+	for my $function ('taken_away', 'document_content', 'passage_digest', 'passage_content', 'containment_digest')
 	{
 		(undef, undef, $errors) = $node->psql('postgres', "SELECT count($function(body, '$arguments')) FROM docs");
 		like($errors, qr/invalid arguments of a pass over documents/, "$function with $arguments");
