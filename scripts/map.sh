@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Prints the files of src, or of the folders of src that are named, each with the first sentence of the comment that it begins with.
 #
-#   scripts/map.sh [FOLDER...]     such as core/text tables
+#   scripts/map.sh [FOLDER...]     such as core/text whole_tables
 set -euo pipefail
 cd "$(dirname "$0")/../src"
 [ $# -gt 0 ] || set -- core/bits core/layout core/leaf core/text core/pairs server values/fingerprint values/code values/text values \
-    index index/store index/search index/change index/build index/inspect tables planner .
+    index index/store index/search index/change index/build index/inspect whole_tables planner .
 for folder in "$@"; do
     echo "$folder"
     # A header and its source file are one entry, of the header.

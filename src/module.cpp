@@ -5,6 +5,10 @@
 #include "server/progress.hpp"
 
 extern "C" {
+// In the place of a pure virtual function, which nobody calls: the C++ runtime would bring one.
+[[noreturn, gnu::visibility("hidden")]] void __cxa_pure_virtual();
+void __cxa_pure_virtual() { elog(ERROR, "a pure virtual function was called"); }
+
 SIMHASH_MODULE_MAGIC("simhash", CppAsString2(SIMHASH_VERSION));
 
 PGDLLEXPORT void _PG_init();

@@ -26,7 +26,7 @@ class Progress {
     static void begin(const char* what, const char* unit, double total, bool is_estimate = false);
     // Has done one more. To be called often.
     static void step() {
-        if ((++done_ & (steps_ - 1)) == 0)
+        if ((++done_ & (kSteps - 1)) == 0)
             tell();
     }
     // The same, where each step takes long.
@@ -41,7 +41,7 @@ class Progress {
     void end();
     static void tell();
 
-    static constexpr uint64 steps_ = 256; // between two looks at the clock
+    static constexpr uint64 kSteps = 256; // between two looks at the clock
 
     static uint64 done_;
     const char* title_;

@@ -191,6 +191,14 @@ Oid get_opfamily_proc(Oid, Oid, Oid, int16) {
 
 Oid getBaseTypeAndTypmod(Oid type, int32*) { return type; }
 
+// The class has no options.
+bytea** RelationGetIndexAttOptions(Relation, bool) {
+    static bytea* none[1];
+    return none;
+}
+
+void set_fn_opclass_options(FmgrInfo*, bytea*) {}
+
 void fmgr_info(Oid, FmgrInfo* found) {
     *found = {};
     found->fn_addr = answer;
