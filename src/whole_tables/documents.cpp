@@ -37,7 +37,7 @@ void Documents::begin(const Column& column) {
 
 // All documents have shingles of one kind.
 void Documents::check_kind(ShingleKind kind) {
-    if (kind.features > FeatureKind::kCharacters)
+    if (kind.features > FeatureKind::kOwn)
         report_result();
     if (!kind_)
         kind_ = kind;

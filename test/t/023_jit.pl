@@ -162,6 +162,7 @@ my %calls = (
 	'document_digest(shingle_set,bytea)'            => 'length(document_digest(shingles, pass))',
 	'document_content(text,bytea)'                  => q{document_content(body, pass || decode(repeat('ff', 64), 'hex'))},
 	'document_content(shingle_set,bytea)'           => q{document_content(shingles, pass || decode(repeat('ff', 64), 'hex'))},
+	'containment_digest(text,bytea)'                => 'length(containment_digest(body, pass))',
 	'passage_digest(text,bytea)'                    => 'passage_digest(body, pass)',
 	'passage_content(text,bytea)'                   => q{passage_content(body, pass || decode(repeat('ff', 64), 'hex'))},
 );
