@@ -160,13 +160,54 @@ unlike($errors, qr/server closed|terminat|no connection/, 'the server lives');
 is($states{57014} // 0, 0, 'nothing hung');
 is($states{53200} // 0, 0, 'memory was not exhausted');
 cmp_ok($states{XX002} // 0, '>=', $trials / 4, 'damage was noticed');
-# A posting that leads beyond the table's end is noticed by the server alone; a link beyond the index's own must be by us.
-my $files = join('|', map { quotemeta($node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')")) } sort keys %tables);
-my @below = $errors =~ /ERROR:  \w{5}: could not [^\n]*"(?:$files)[".][^\n]*/g;
-is(scalar(@below), 0, 'no link was followed beyond the end of the index') or diag($below[0]);
+# Neither the index nor the table is asked for a block beyond its end.
+my $files = join('|', map { quotemeta($node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')")) } sort map { ($_, $tables{$_}) } keys %tables);
+my @below = $errors =~ /ERROR:  \w{5}: (?:could not [^\n]*"(?:$files)[".]|tuple offset out of range)[^\n]*/g;
+is(scalar(@below), 0, 'no link was followed beyond the end of the index, no posting beyond that of the table') or diag($below[0]);
 my @sound = $output =~ /^sound\|(-?\d+)/mg;
 is(scalar(grep { $_ != 0 } @sound), 0, 'the restored index is sound');
 cmp_ok(scalar(@sound), '>=', $trials / 10, 'and was looked at');
+
+# Postings with an offset that no page has, or a block beyond the table's end: noticed before the server looks there, one by one and in a
+# bitmap, and by a cursor that has read others. The posting inserted last ends where the page's content does, with the TID.
+$node->safe_psql('postgres', $_) for (
+	q{CREATE TABLE places (id integer, fp bigint)},
+	q{CREATE INDEX places_fp ON places USING simhash (fp) WITH (radius = 0)},
+	q{INSERT INTO places SELECT i, CASE WHEN i <= 10 THEN 77 END FROM generate_series(1, 20) i},
+	q{CREATE TABLE places_pages AS SELECT block, page, get_byte(page, 12) + 256 * get_byte(page, 13) - 6 AS place, get_byte(page, 8186) = 1 AS is_null
+		FROM generate_series(1, pg_relation_size('places_fp')::integer / 8192 - 1) block, read_page('places_fp', block) page});
+my @places = (
+	[ '000000000100', undef ], # sound, of another row
+	[ '000000002401', 'points to offset 292; a page has at most 291 rows' ],
+	[ '00000000ffff', 'points to offset 65535;' ],
+	[ '000001000100', 'points to block 1; the table has 1 blocks' ],
+	[ '030000000100', 'points to block 196608;' ], # in another file of the table, which PostgreSQL would open
+	[ 'fffffeff0100', 'points to block 4294967294;' ]);
+my @wrong;
+for my $place (@places)
+{
+	$node->safe_psql('postgres', "SELECT write_page('places_fp', block, overlay(page placing '\\x$place->[0]'::bytea from place + 1)) FROM places_pages");
+	for my $condition ('fp = 77', 'fp IS NULL')
+	{
+		for my $way ('bitmapscan', 'indexscan')
+		{
+			my (undef, undef, $said) = $node->psql('postgres', "\\set VERBOSITY verbose\nSET enable_seqscan = off; SET enable_" . ($way eq 'indexscan' ? 'bitmapscan' : 'indexscan') . " = off;\n"
+					. "SELECT count(id) FROM places WHERE $condition", on_error_stop => 0);
+			my $is_right = $place->[1] ? $said =~ /XX002: .*\nDETAIL:  A posting $place->[1].*\nHINT:  Please REINDEX it/ : $said eq '';
+			push @wrong, "$place->[0] $condition $way: $said" if !$is_right;
+		}
+	}
+}
+is(join("\n", @wrong), '', 'a posting of a place that the table does not have is noticed');
+$node->safe_psql('postgres', q{SELECT write_page('places_fp', block, page) FROM places_pages});
+# The table grows while a scan that knows its size goes on: the second lookup of the join is of a row on a block that was added meanwhile.
+is($node->safe_psql('postgres', q{
+	SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_material = off; SET default_transaction_isolation = 'read committed';
+	CREATE FUNCTION grow(i integer) RETURNS bigint VOLATILE LANGUAGE plpgsql AS $$ BEGIN
+		INSERT INTO places SELECT 100, 78 FROM generate_series(1, 1000);
+		RETURN 76 + i; END $$;
+	SELECT count(*) FROM (SELECT grow(i) AS fp FROM generate_series(1, 3) i OFFSET 0) a, LATERAL (SELECT count(*) FROM places p WHERE p.fp = a.fp OFFSET 0) d}), 3,
+	'and a table that has grown since the scan began has more');
 
 # A link from the second of three levels back to the root, found by the inner scan of a join.
 $node->safe_psql('postgres', $_) for (

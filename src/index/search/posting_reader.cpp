@@ -68,6 +68,7 @@ bool PostingReader::next_leaf() {
         begun_ = true;
         LeafReader reader = cursor_.lock(index_->snapshot);
         int count = read_postings(cursor_, reader, filter_, index_->yield());
+        BlockNumber leaf = BufferGetBlockNumber(cursor_.buffer());
         // The position moves while the leaf is locked: fence, link and entries are of one moment.
         cursor_.go_on();
         // With the pin VACUUM gets no cleanup lock on this leaf, so it cannot end, and the TIDs
@@ -84,6 +85,7 @@ bool PostingReader::next_leaf() {
             // No leaf is locked by now, so this may allocate.
             resize(size_t(count));
             std::copy_n(index_->yield()->postings, count, postings_);
+            index_->check_places(postings(), leaf);
             return true;
         }
     }

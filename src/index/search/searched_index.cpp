@@ -54,4 +54,30 @@ const ProbePlan* SearchedIndex::plan_for(int radius) {
     return plan;
 }
 
+void SearchedIndex::check_places(std::span<const Entry> postings, BlockNumber leaf) {
+    uint64_t block = 0, offset = 0; // the greatest ones
+    for (const Entry& posting : postings) {
+        block = std::max(block, posting.tid >> 16);
+        offset = std::max(offset, posting.tid & 0xffff);
+    }
+    if (block < heap_blocks_ && offset <= heap_offsets_)
+        return;
+    // The scan of a bitmap is not told the table. The executor keeps it locked, so it does not
+    // shrink, and a row is in the table before its postings are in the index.
+    Relation heap = RelationIdGetRelation(relation_->rd_index->indrelid);
+    // TIDs of another table access method need not be blocks and offsets.
+    bool is_heap = heap->rd_rel->relam == HEAP_TABLE_AM_OID;
+    heap_blocks_ = is_heap ? RelationGetNumberOfBlocks(heap) : InvalidBlockNumber;
+    heap_offsets_ = is_heap ? MaxHeapTuplesPerPage : PG_UINT16_MAX;
+    RelationClose(heap);
+    if (block >= heap_blocks_)
+        report_corruption(relation_, leaf,
+                          psprintf("A posting points to block %u; the table has %u blocks.",
+                                   unsigned(block), heap_blocks_));
+    if (offset > heap_offsets_)
+        report_corruption(relation_, leaf,
+                          psprintf("A posting points to offset %u; a page has at most %u rows.",
+                                   unsigned(offset), unsigned(heap_offsets_)));
+}
+
 } // namespace simhash

@@ -46,6 +46,9 @@ class SearchedIndex {
     double entries() const { return entries_; }
     const ProbePlan* plan_for(int radius);
     LeafYield* yield() const { return &backend_yield_; }
+    // Raises an error if the table can have no row at the place of one of a leaf's postings. They
+    // were read before, and no leaf is locked any more.
+    void check_places(std::span<const Entry> postings, BlockNumber leaf);
 
     Snapshot snapshot = nullptr; // of the rows to be returned
     Relation heap = nullptr;     // the table, if TIDs are its blocks and offsets
@@ -58,6 +61,9 @@ class SearchedIndex {
     SearchedTree* null_table_;
     double entries_;
     ProbePlan** plans_; // [kFingerprintBits + 1] by radius, each made when first needed
+    // The places that the table has, as far as it was asked: it may have grown since.
+    BlockNumber heap_blocks_ = 0;
+    OffsetNumber heap_offsets_ = MaxHeapTuplesPerPage;
     static LeafYield backend_yield_;
 };
 
