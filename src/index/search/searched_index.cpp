@@ -64,16 +64,18 @@ void SearchedIndex::check_places(std::span<const Entry> postings, BlockNumber le
         return;
     // The scan of a bitmap is not told the table. The executor keeps it locked, so it does not
     // shrink, and a row is in the table before its postings are in the index.
-    Relation heap = RelationIdGetRelation(relation_->rd_index->indrelid);
+    Relation table = heap != nullptr ? heap : RelationIdGetRelation(relation_->rd_index->indrelid);
     // TIDs of another table access method need not be blocks and offsets.
-    bool is_heap = heap->rd_rel->relam == HEAP_TABLE_AM_OID;
-    heap_blocks_ = is_heap ? RelationGetNumberOfBlocks(heap) : InvalidBlockNumber;
+    bool is_heap = table->rd_rel->relam == HEAP_TABLE_AM_OID;
     heap_offsets_ = is_heap ? MaxHeapTuplesPerPage : PG_UINT16_MAX;
-    RelationClose(heap);
-    if (block >= heap_blocks_)
-        report_corruption(relation_, leaf,
-                          psprintf("A posting points to block %u; the table has %u blocks.",
-                                   unsigned(block), heap_blocks_));
+    bool has_block = !is_heap || block_exists(table, BlockNumber(block));
+    heap_blocks_ = is_heap ? BlockNumber(block) + 1 : InvalidBlockNumber;
+    if (table != heap)
+        RelationClose(table);
+    if (!has_block)
+        report_corruption(
+            relation_, leaf,
+            psprintf("A posting points to block %u, which the table lacks.", unsigned(block)));
     if (offset > heap_offsets_)
         report_corruption(relation_, leaf,
                           psprintf("A posting points to offset %u; a page has at most %u rows.",
