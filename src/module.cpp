@@ -6,7 +6,9 @@
 
 extern "C" {
 // In the place of a pure virtual function, which nobody calls: the C++ runtime would bring one.
+// NOLINTNEXTLINE(readability-identifier-naming): the runtime's name
 [[noreturn, gnu::visibility("hidden")]] void __cxa_pure_virtual();
+// NOLINTNEXTLINE(readability-identifier-naming)
 void __cxa_pure_virtual() { elog(ERROR, "a pure virtual function was called"); }
 
 SIMHASH_MODULE_MAGIC("simhash", CppAsString2(SIMHASH_VERSION));

@@ -109,7 +109,7 @@ $node->safe_psql('postgres', q{
 		pairs text[]; given text[]; groups text[]; originals text[] := '{}'; found text; wrong text[] := '{}';
 		begin_anew text := 'SELECT setseed(0.25), setval(''numbers'', 1000)';
 		arguments text := format('%L, %s', query, similarity);
-		radius integer := minhash_radius(similarity);
+		radius integer := minhash_radius(similarity, 0.96);
 	BEGIN
 		IF current_user = 'reader' OR current_setting('transaction_read_only') = 'on' THEN begin_anew := 'SELECT setseed(0.25)'; END IF;
 		EXECUTE begin_anew;
