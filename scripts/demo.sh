@@ -176,7 +176,7 @@ STATEMENTS
 
 if [ -n "$keep" ]; then
     heading "The server goes on"
-    kept=yes
+    workspace_is_kept=yes
     rm -rf "$workspace/source"
     stop=("$bindir/pg_ctl" -D "$data/data" stop)
     [ "$(id -u)" != 0 ] || stop=(su "$server_user" -c "'${stop[*]}'")

@@ -280,7 +280,7 @@ else
     as_server_user() { "$@"; }
 fi
 
-# Makes a folder under /tmp. At exit the server in it is stopped and the folder removed, unless `kept` is set.
+# Makes a folder under /tmp. At exit the server in it is stopped and the folder removed, unless `workspace_is_kept` is set.
 start_workspace() {
     workspace=$(mktemp -d "/tmp/simhash-$1.XXXXXX")
     chmod 755 "$workspace"
@@ -291,7 +291,7 @@ start_workspace() {
 
 stop_workspace() {
     local status=$?
-    [ -z "${kept:-}" ] || exit "$status"
+    [ -z "${workspace_is_kept:-}" ] || exit "$status"
     # A second Ctrl-C must not leave the server running.
     trap '' INT TERM HUP
     trap - EXIT
