@@ -10,7 +10,7 @@ use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-our @EXPORT = qw(read_examples run_examples with_outputs read_commands write_file);
+our @EXPORT = qw(read_examples run_examples with_outputs write_file);
 
 my $example = qr/^```sql\n(?<sql>.*?)^```\n(?:\n*^```\n(?<output>.*?)^```\n)?/ms;
 
@@ -25,14 +25,6 @@ sub read_examples
 		push @examples, { line => $line, sql => $+{sql}, output => $+{output} // '' };
 	}
 	return @examples;
-}
-
-# The commands of a page's section, whose heading is ## or ###: its blocks ```sh.
-sub read_commands
-{
-	my ($page, $section) = @_;
-	my ($text) = $page =~ /^##+ \Q$section\E\n(.*?)(?:^##|\z)/ms;
-	return ($text // '') =~ /^```sh\n(.*?)^```\n/mgs;
 }
 
 sub write_file

@@ -1,4 +1,4 @@
-# The programs of docs/programs print the output.txt beside them, after the commands of docs/programs.md, and their searches use the
+# The programs of docs/programs print the output.txt beside them, after the migrations of their folder, and their searches use the
 # indexes.
 use strict;
 use warnings;
@@ -25,7 +25,7 @@ sub has_modules
 	return "$python -c 'import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, sys.argv[1:])))' @_";
 }
 
-# [Section of the page, folder, the command that tells whether its program can run.]
+# [Name, folder, the command that tells whether its program can run, whether migrate.sh makes its tables.]
 my @programs = (
 	[ 'psycopg 3',     'psycopg3',      has_modules('psycopg') ],
 	[ 'psycopg2',      'psycopg2',      has_modules('psycopg2') ],
@@ -33,8 +33,8 @@ my @programs = (
 	[ 'node-postgres', 'node-postgres', q{node -e 'require("pg")'} ],
 	[ 'JDBC',          'jdbc',          "command -v javac && test -e $jdbc" ],
 	[ 'SQLAlchemy',    'sqlalchemy',    has_modules('psycopg2', 'sqlalchemy') ],
-	[ 'Alembic',       'sqlalchemy',    has_modules('psycopg2', 'sqlalchemy', 'alembic') . ' && command -v alembic' ],
-	[ 'Django',        'django',        has_modules('psycopg2', 'django') ]);
+	[ 'Alembic',       'sqlalchemy',    has_modules('psycopg2', 'sqlalchemy', 'alembic') . ' && command -v alembic', 1 ],
+	[ 'Django',        'django',        has_modules('psycopg2', 'django'), 1 ]);
 my %interpreter = (py => ['python3'], js => ['node'], java => [ 'java', '-cp', $jdbc ]);
 
 my $folder = PostgreSQL::Test::Utils::tempdir;
@@ -91,33 +91,33 @@ is_deeply([ sort map { basename($_) } glob("\Q$top\E/*") ], [ sort keys %is_trie
 
 for my $program (@programs)
 {
-	my ($section, $name, $is_installed) = @$program;
+	my ($driver, $name, $is_installed, $migrates) = @$program;
 SKIP:
 	{
-		skip "$section is not installed", 1 unless system("($is_installed) >/dev/null 2>&1") == 0;
-		create_database($section);
-		local %ENV = (%ENV, PGHOST => $section eq 'JDBC' ? '127.0.0.1' : $node->host, PGDATABASE => $section);
+		skip "$driver is not installed", 1 unless system("($is_installed) >/dev/null 2>&1") == 0;
+		create_database($driver);
+		local %ENV = (%ENV, PGHOST => $driver eq 'JDBC' ? '127.0.0.1' : $node->host, PGDATABASE => $driver);
 		my $log_begins = -s $node->logfile;
-		my $where = "$folder/$section";
+		my $where = "$folder/$driver";
 		system_or_bail('cp', '-r', "$top/$name", $where);
-		for my $commands (read_commands($page, $section))
+		if ($migrates)
 		{
-			my ($status, undef, $errors) = run_in($where, 'bash', '-e', '-c', $commands);
-			is($status, 0, "$section: commands") or diag($errors);
+			my ($status, undef, $errors) = run_in($where, qw(bash -e migrate.sh));
+			is($status, 0, "$driver: migrate.sh") or diag($errors);
 		}
 		my ($file) = map { basename($_) } glob("\Q$where\E/[sS]earch.*");
 		my ($status, $output, $errors) = run_in($where, @{ $interpreter{ ($file =~ /(\w+)$/)[0] } }, $file);
-		is("$status\n$output", "0\n" . slurp_file("$where/output.txt"), "$section: $file") or diag($errors);
+		is("$status\n$output", "0\n" . slurp_file("$where/output.txt"), "$driver: $file") or diag($errors);
 
 		# What the page says of migrations.
-		if ($section eq 'Alembic')
+		if ($driver eq 'Alembic')
 		{
 			my ($status, undef, $errors) = run_in($where, qw(alembic revision --autogenerate -m difference));
 			my @changes = grep { /^\s+op\./ } map { split /\n/, slurp_file($_) } glob("\Q$where\E/migrations/versions/*difference.py");
 			is_deeply([ $status, @changes ], [0], 'Alembic: no difference between models and database') or diag($errors);
 			is((run_in($where, qw(alembic downgrade base)))[0], 0, 'Alembic: and back');
 		}
-		elsif ($section eq 'Django')
+		elsif ($driver eq 'Django')
 		{
 			my @django = qw(python3 -m django);
 			my ($status, $output) = run_in($where, @django, qw(makemigrations --check --settings settings));
@@ -127,9 +127,9 @@ SKIP:
 
 		skip 'auto_explain is not installed', 1 unless $plans_are_logged;
 		my $log = slurp_file($node->logfile, $log_begins);
-		is_deeply([ $log =~ /Seq Scan on (?:pages|pictures).*/g ], [], "$section: no search reads a table from end to end");
+		is_deeply([ $log =~ /Seq Scan on (?:pages|pictures).*/g ], [], "$driver: no search reads a table from end to end");
 		my %used = map { $_ => 1 } $log =~ /(?:Index Scan using|Bitmap Index Scan on) (\w+)/g;
-		is(join(' ', grep { /no_copies|pictures_\w+/ } sort keys %used), 'no_copies pictures_pdq pictures_phash', "$section: each index serves a search");
+		is(join(' ', grep { /no_copies|pictures_\w+/ } sort keys %used), 'no_copies pictures_pdq pictures_phash', "$driver: each index serves a search");
 	}
 }
 $node->stop;
