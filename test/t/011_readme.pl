@@ -118,7 +118,7 @@ for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints',
 	# The first example of the reference does so.
 	$node->safe_psql($page, 'CREATE EXTENSION simhash') if $page ne 'reference';
 	my $rows = rows_of($page, @names);
-	my @printed = run_examples($node, $page, $page eq 'fingerprints' ? "\\pset footer off\n" : '', @examples);
+	my @printed = run_examples($node, $page, "\\pset footer off\n", @examples);
 	is(rows_of($page, @names), $rows, "docs/$page.md: the reader's " . join(', ', @names) . ' stay as they are');
 	# The outputs of the reference are compared by 014_reference.
 	next if $page eq 'reference';
