@@ -1,5 +1,5 @@
 -- Banks of picture hashes: the tables of Hasher-Matcher-Actioner (ThreatExchange), as far as needed, and what an index on them takes
--- (docs/constraints.md). On a database that has its tables, run what follows the three CREATE TABLE.
+-- (docs/pictures.md). On a database that has its tables, run what follows the three CREATE TABLE.
 CREATE TABLE bank (id integer PRIMARY KEY, name text);
 CREATE TABLE bank_content (id integer PRIMARY KEY, bank_id integer REFERENCES bank);
 CREATE TABLE content_signal (

@@ -11,7 +11,7 @@
                                        the list of all, which fails where a file has none
     mutate.py needs NAME               `assertions` where only a server with assertions can notice it
     mutate.py apply NAME FOLDER        puts the mistake into the copy of the source in FOLDER
-    mutate.py report RESULTS           run.sh's results as tables for docs/reliability.md
+    mutate.py report RESULTS           run.sh's results as tables
 
 The planted mistakes are in planted/*.txt. One of them:
 
@@ -276,7 +276,7 @@ def report_themes(rows, mutants):
 
 
 def report(path):
-    """Prints the tables of docs/reliability.md."""
+    """Prints run.sh's results as tables."""
     last = {}
     for line in pathlib.Path(path).read_text().splitlines():
         last[line.split("\t")[0]] = line.split("\t")

@@ -6,7 +6,7 @@ a folder, hashes each and copies of it, and writes the share of copies within ea
 many of a million pairs of different pictures are, as tables in Markdown. Needs python3-numpy and
 python3-pil.
 
-The hashes are those of docs/fingerprints.md, written from their descriptions: of 64 bits, average
+The hashes are those of docs/pictures.md, written from their descriptions: of 64 bits, average
 hash and difference hash (Krawetz), and the signs of a cosine transform about their median; of 256
 bits, PDQ (pdq.py).
 

@@ -108,7 +108,7 @@ is($node->psql('elsewhere', q{CREATE INDEX ON texts USING simhash (body passage_
 
 # ---- docs' pages, each in one session, where the reader has a table of each name that the page creates ----
 
-for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints', 'administration', 'reference')
+for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints', 'pictures', 'administration', 'reference')
 {
 	my @examples = read_examples(slurp_file("$top/docs/$page.md"));
 	cmp_ok(scalar(@examples), '>=', 1, "docs/$page.md has SQL");
@@ -118,7 +118,7 @@ for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints',
 	# The first example of the reference does so.
 	$node->safe_psql($page, 'CREATE EXTENSION simhash') if $page ne 'reference';
 	my $rows = rows_of($page, @names);
-	my @printed = run_examples($node, $page, $page eq 'fingerprints' ? "\\pset footer off\n" : '', @examples);
+	my @printed = run_examples($node, $page, "\\pset footer off\n", @examples);
 	is(rows_of($page, @names), $rows, "docs/$page.md: the reader's " . join(', ', @names) . ' stay as they are');
 	# The outputs of the reference are compared by 014_reference.
 	next if $page eq 'reference';
@@ -171,7 +171,7 @@ my $database = 'photos';
 # ---- hashes of 256 bits: the page's statement finds what the sequential scan finds, by the index ----
 
 {
-	my ($photos) = grep { /PREPARE photos_near/ } map { $_->{sql} } read_examples(slurp_file("$top/docs/fingerprints.md"));
+	my ($photos) = grep { /PREPARE photos_near/ } map { $_->{sql} } read_examples(slurp_file("$top/docs/pictures.md"));
 	my ($table, $statement) = $photos =~ /\A(CREATE TABLE.*?)^(PREPARE photos_near.*?;\n)/ms;
 	$node->safe_psql('postgres', "CREATE DATABASE $database");
 	$node->safe_psql($database, "CREATE EXTENSION simhash; $table");
@@ -203,6 +203,11 @@ my $database = 'photos';
 	my $plan = $node->safe_psql($database, "SET enable_seqscan = off; $statement EXPLAIN (COSTS OFF) EXECUTE photos_near(b'$first')");
 	like($plan, qr/Scan (using|on) photo_pdq\b.*Index Cond: \(pdq <\@/s, 'by the index');
 }
+
+# ---- so does the index on an expression of hashes ----
+
+like($node->safe_psql('pictures', q{SET search_path = pictures, public; SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT id FROM frame
+	WHERE simhash_from_hex(encode(dhash, 'hex')) <~> simhash_from_hex('d4c4b2a39b6a5950') <= 6}), qr/Scan (using|on) frame_dhash/, 'by the index on the expression');
 
 # ---- beside another operator <~> a pair of literals needs a type ----
 

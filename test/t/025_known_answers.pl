@@ -66,10 +66,6 @@ is($printed[$_], $examples[$_]{output}, "docs/fingerprints.md:$examples[$_]{line
 my $plan = $node->safe_psql('postgres',
 	q{SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT id FROM notes WHERE fold_han(body) =~~ fold_han('漢語時間')});
 like($plan, qr/Index Scan using notes_fold_han(_body)?_idx/, 'by the index on the folded text');
-# So does the index on an expression, of hashes.
-$plan = $node->safe_psql('postgres', q{SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT id FROM frame
-	WHERE simhash_from_hex(encode(dhash, 'hex')) <~> simhash_from_hex('d4c4b2a39b6a5950') <= 6});
-like($plan, qr/Scan (using|on) frame_dhash/, 'by the index on the expression');
 
 $node->stop;
 done_testing();

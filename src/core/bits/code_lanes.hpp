@@ -10,7 +10,12 @@
 //   256 bits, step 107     places 0, 1, 2, ... have the bits 0, 67, 134, ...; lane 0 has 64 places
 //   100 bits, step 43      lanes of 50 bits, at positions 0, 1, 2, 3, 5, ... from the top
 //
-// docs/fingerprints.md has the measurement. This is a format: what an index holds depends on it.
+// Within 31 of 256 bits a search reads the rows with a lane within 7 of the query's, and looks at
+// those that agree in a block of 16 bits but for one. Of a million pairs of strangers (`make
+// pictures`) 16 have such a lane and 278 such a block by PDQ, 1 049 and 1 606 by a difference hash,
+// 2 775 and 3 280 by an average hash; 259 have such a block by chance.
+//
+// This is a format: what an index holds depends on it.
 #pragma once
 
 #include <algorithm>
