@@ -72,6 +72,13 @@ SELECT plan('body &~~ document(3)') AS by_operator, plan('document(3) &~~ body')
        plan('body &~~ ANY (ARRAY[document(3), document(5)])') AS any_of, plan('shares_passage(body, document(3), NULL)') AS null_words;
 EXPLAIN (COSTS OFF) SELECT * FROM texts WHERE shares_passage(body, 'one two three four five six seven eight', 8);
 EXPLAIN (COSTS OFF) SELECT * FROM texts t, queries q WHERE shares_passage(t.body, q.piece, 40) AND q.id = 7;
+-- Without the new query, as where the extension was not updated.
+BEGIN;
+ALTER FUNCTION passage_query(text, integer) RENAME TO other_query;
+SELECT words, plan(format('shares_passage(body, document(3), %s)', words)) FROM unnest('{13, 16, 17, 500}'::int[]) words;
+SELECT count(*), (SELECT count(*) FROM truth WHERE longest >= 20) AS by_runs, (SELECT count(*) FROM truth WHERE longest >= 16) AS by_16 FROM queries q JOIN texts t ON shares_passage(t.body, q.piece, 20);
+EXPLAIN (COSTS OFF) SELECT * FROM queries q JOIN texts t ON shares_passage(t.body, q.piece, 20);
+ROLLBACK;
 DROP INDEX texts_8, texts_16;
 -- Of more words than &~~ has: it finds all the same.
 SELECT count(*), (SELECT count(*) FROM texts WHERE shares_passage(body, document(11), 16)) AS by_scan, plan('body &~~ ANY (ARRAY[document(11)])')

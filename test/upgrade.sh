@@ -109,6 +109,7 @@ if [ "$(run_psql -At -c 'SELECT database_block_size, max_data_alignment FROM pg_
             fails_with "$when, hint" 'REINDEX the index.' "SELECT simhash_index_check('$index', true)"
             fails_with "$when, insertion" "$refused" "BEGIN; DROP INDEX $other; INSERT INTO kept VALUES (0, 'one more')"
         done
+        fails_with "$when, a search of more words" 'index "kept_passages" was built by another definition' "SET enable_seqscan = off; SELECT count(*) FROM kept WHERE shares_passage(body, (SELECT body FROM page WHERE id = 1), 20)"
         expect "$when, a sequential scan" 2 'SET enable_indexscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM kept WHERE body =~~ (SELECT body FROM page WHERE id = 1)'
         # Nobody is kept from removing rows, and VACUUM from removing their postings.
         expect "$when, VACUUM" '' "DELETE FROM kept WHERE id = 3; VACUUM (INDEX_CLEANUP ON) kept"

@@ -197,9 +197,13 @@ List* passage_condition(SupportRequestIndexCondition* request) {
                               false);
     Node* query = call_sibling(request->root, request->funcid, "passage_query", kPassageQuery,
                                list_make2(condition.query, condition.third));
-    if (query == nullptr)
+    if (query != nullptr)
+        return make_condition(request, kAlike, kPassageQueryShared, condition.column, query, false);
+    // A database that has not updated the extension has no such query. Texts that share more words
+    // than &~~ asks for meet &~~, too.
+    if (words < kPassageWords)
         return NIL;
-    return make_condition(request, kAlike, kPassageQueryShared, condition.column, query, false);
+    return make_condition(request, kAlike, kPassageShared, condition.column, condition.query, true);
 }
 
 List* document_condition(SupportRequestIndexCondition* request) {

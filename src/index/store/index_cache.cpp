@@ -15,25 +15,26 @@ IndexCache* index_cache(Relation index) {
     // We read the metapage before we allocate: reading may raise an error, and rd_indexcxt lives as
     // long as the relcache entry, so memory from before the error would leak.
     Layout layout = read_layout(index);
-    int definition = lane_layout(index).definition;
     auto* cache =
         static_cast<IndexCache*>(MemoryContextAllocZero(index->rd_indexcxt, sizeof(IndexCache)));
     cache->layout = layout;
-    cache->definition = definition;
     index->rd_amcache = cache;
     return cache;
 }
 
 const Layout& comparable_layout(Relation index) {
-    const IndexCache* cache = index_cache(index);
-    if (cache->layout.definition != cache->definition)
+    // Asked each time: when somebody replaces the support function, no backend is told to drop its
+    // cache. And before the layout, as that function may do anything, and end the cached one.
+    int definition = lane_layout(index).definition;
+    const Layout& layout = index_cache(index)->layout;
+    if (layout.definition != definition)
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                 errmsg("index \"%s\" was built by another definition of its values' lanes",
                        RelationGetRelationName(index)),
                 errdetail("The index has definition %d, and its operator class definition %d.",
-                          cache->layout.definition, cache->definition),
+                          layout.definition, definition),
                 errhint("REINDEX the index."));
-    return cache->layout;
+    return layout;
 }
 
 double estimated_entries(const Layout& layout, BlockNumber blocks) {

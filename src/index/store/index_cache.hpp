@@ -14,7 +14,6 @@ struct CachedPlan {
 
 struct IndexCache {
     Layout layout;
-    int definition; // of lanes as the operator class computes them now
 
     // Plans of the last queries. The lanes of a value are first searched within two radii at most,
     // and may be within three more (Search::share_again()).
