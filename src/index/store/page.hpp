@@ -363,16 +363,4 @@ Layout read_layout(Relation index);
 bool meta_flag(Relation index, uint8 MetaPage::*flag);
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
 
-// ---- Appends to the tails of leaves (wal.cpp) ----
-
-struct LeafAppend {
-    Buffer buffer; // exclusively locked, with room for the entry
-    LeafKind kind;
-    Entry entry;
-};
-constexpr int kMaxAppends = MAX_GENERIC_XLOG_PAGES; // generic_redo() takes no more pages a record
-// Appends the entries to the tails of their leaves, as one atomic WAL record. The caller has locked
-// the leaves in the order of rule 3, and releases them.
-void append_to_tails(Relation index, const LeafAppend* appends, int count);
-
 } // namespace simhash

@@ -3,8 +3,8 @@
 // safe beside readers and inserters.
 #include "core/bits/sort.hpp"
 #include "index/access_method.hpp"
-#include "index/change/answers.hpp"
-#include "index/change/change.hpp"
+#include "index/vacuum/answers.hpp"
+#include "index/vacuum/unlink.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/testing.hpp"
 #include "server/growing.hpp"

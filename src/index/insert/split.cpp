@@ -1,8 +1,8 @@
 // Adds entries to leaves, and makes room for them by splits and downlinks. The index's README.md
 // states the protocol; here "rule n" is a rule of its section on locks.
-#include "index/change/change.hpp"
+#include "index/insert/split.hpp"
 
-#include "index/store/page.hpp"
+#include "index/insert/append.hpp"
 #include "index/testing.hpp"
 
 #include "core/bits/sort.hpp"

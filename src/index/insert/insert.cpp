@@ -2,7 +2,8 @@
 // fingerprint to every block table of the lane that lacks it. README.md, "Insertion", states the
 // protocol.
 #include "index/access_method.hpp"
-#include "index/change/change.hpp"
+#include "index/insert/append.hpp"
+#include "index/insert/split.hpp"
 #include "index/scope.hpp"
 #include "index/search/cursor.hpp"
 #include "index/store/index_cache.hpp"

@@ -2,7 +2,7 @@
 // and its parent, and flags it deleted. A later vacuum records the page as free, when no scan can
 // be under way to it any more (vacuum.cpp). The index's README.md states the protocol ("Unlinking a
 // leaf").
-#include "index/change/change.hpp"
+#include "index/vacuum/unlink.hpp"
 
 #include "index/testing.hpp"
 
