@@ -1,4 +1,4 @@
-// Adds an entry to a leaf, and makes room for it by a merge or a split where the leaf is full.
+// Merges and splits: how a full leaf takes one more entry.
 #pragma once
 
 #include "index/store/tree.hpp"
@@ -9,11 +9,10 @@ namespace simhash {
 // is incomplete, completes it first. The caller may hold page locks that rule 3 places before the
 // leaf.
 Buffer descend_for_write(const TreeContext& tree, Entry key);
-// True when the tail of a leaf takes one more entry. Expects the leaf locked.
-bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader);
-// Adds one entry to its leaf, locked exclusively and completely split; to a block table only if the
-// key is absent. Returns false if the caller must find it again and retry. Leaves it locked.
-bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
-                      Entry entry);
+// Adds an entry to a leaf that has no room for an append, locked exclusively and completely split.
+// Leaves it locked. Returns false if it pushed the root down: the caller must descend again and
+// retry.
+bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
+                           Entry entry);
 
 } // namespace simhash
