@@ -349,8 +349,6 @@ inline void prefetch_page(Buffer buffer) {
     prefetch(buffer_descriptor(buffer));
     prefetch(BufferGetPage(buffer));
 }
-// Fetches the last bytes of the buffer's page, where the special space is.
-inline void prefetch_page_end(Buffer buffer) { prefetch(BufferGetPage(buffer) + BLCKSZ - 1); }
 
 // ---- The metapage ----
 
