@@ -4,8 +4,8 @@
 #   core/bits < core/layout, core/leaf, core/text, core/pairs     include no server header
 #   core < server < values < index, whole_tables < planner        each includes those before it
 #   values/fingerprint < values/code < values/text < values
-#   index < index/store < index/search < index/change             the access method's folders
-#           index/store < index/build, index/inspect
+#   index < index/store < index/search < index/insert             the access method's folders
+#           index/store < index/vacuum, index/build, index/inspect
 #   src itself (module)                                           includes anything
 #
 # Only server/pg.hpp includes server_headers.hpp.
@@ -30,7 +30,8 @@ values/text        core/ server/ values/fingerprint/ values/code/ values/text/
 index              core/ server/ values/ SHARED index/store/
 index/store        core/ server/ SHARED index/store/
 index/search       core/ server/ values/ SHARED index/store/ index/search/
-index/change       core/ server/ SHARED index/store/ index/search/ index/change/
+index/insert       core/ server/ SHARED index/store/ index/search/ index/insert/
+index/vacuum       core/ server/ SHARED index/store/ index/vacuum/
 index/build        core/ server/ SHARED index/store/ index/build/
 index/inspect      core/ server/ SHARED index/store/ index/inspect/
 whole_tables       core/ server/ values/ whole_tables/

@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../src"
 [ $# -gt 0 ] || set -- core/bits core/layout core/leaf core/text core/pairs server values/fingerprint values/code values/text values \
-    index index/store index/search index/change index/build index/inspect whole_tables planner .
+    index index/store index/search index/insert index/vacuum index/build index/inspect whole_tables planner .
 for folder in "$@"; do
     echo "$folder"
     # A header and its source file are one entry, of the header.

@@ -109,7 +109,7 @@ inline Datum bigint_array(const uint64_t* numbers, size_t count) {
 
 // The number of lanes, the radius of near values, the LaneRule, the greatest distance, and the
 // number of the lanes' definition.
-inline Datum lane_layout(std::initializer_list<int32> numbers) {
+inline Datum lane_layout_array(std::initializer_list<int32> numbers) {
     Datum values[5];
     int count = 0;
     for (int32 number : numbers)

@@ -17,7 +17,7 @@ The planted mistakes are in planted/*.txt. One of them:
 
     == push-down-without-flags
     The page below a root that was pushed down is not flagged as a leaf.
-    in src/index/change/split.cpp
+    in src/index/insert/split.cpp
     found by sql/splits
     - init_page(child_page, tree.number, level, page_opaque(root_page)->flags);
     + init_page(child_page, tree.number, level, 0);

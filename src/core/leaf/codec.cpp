@@ -136,7 +136,7 @@ bool keys_ascend(const Entry* entries, int count) {
 
 } // namespace
 
-void LeafShape::prefetch_packed(const uint8_t* body, size_t size, double from, double to) const {
+void LeafShape::prefetch(const uint8_t* body, size_t size, double from, double to) const {
     // Some words before and after as well, because keys are not spread quite evenly.
     // `first_word` counts from the end of the header. The fractions say which part of these words.
     auto fetch = [&](int first_word, int words, int before, int after) {
@@ -150,12 +150,6 @@ void LeafShape::prefetch_packed(const uint8_t* body, size_t size, double from, d
     fetch(low_words, unary_words, 8, 4);
     if (tid_words > 0)
         fetch(low_words + unary_words, tid_words, 4, 4);
-}
-
-void LeafShape::prefetch_tail(const uint8_t* body) const {
-    const uint8_t* tail = body + sizeof(PackedHeader) + 8 * (low_words + unary_words + tid_words);
-    for (int line = 0; line < tail_lines; line++)
-        simhash::prefetch(tail + 64 * line);
 }
 
 bool LeafReader::open(const uint8_t* body, size_t size, LeafKind kind) {

@@ -163,16 +163,14 @@ inline uint32_t read_suffix(const uint8_t* words, size_t at) {
 
 } // namespace leaf_detail
 
-// The sizes of a leaf's low words, unary words, TID words and tail: they tell what a search reads.
+// The sizes of a packed part's low words, unary words and TID words: they tell what a search reads.
 struct LeafShape {
     uint16_t low_words = 0, unary_words = 0, tid_words = 0;
-    uint16_t tail_lines = 0; // of 64 bytes, the last one perhaps not full
 
     // Asks the processor to fetch the memory that a search reads in a leaf of this shape, for keys
     // between two fractions, 0 to 1, of the leaf's range. Reads nothing itself, so the leaf at
     // `body` may have changed.
-    void prefetch_packed(const uint8_t* body, size_t size, double from, double to) const;
-    void prefetch_tail(const uint8_t* body) const;
+    void prefetch(const uint8_t* body, size_t size, double from, double to) const;
 
     friend bool operator==(const LeafShape&, const LeafShape&) = default;
 };
@@ -190,8 +188,7 @@ class LeafReader {
     int count() const { return header_.count + tail_count_; }
     const PackedHeader& header() const { return header_; }
     LeafShape shape() const {
-        return {uint16_t((unary_ - low_) / 8), header_.unary_words, uint16_t((tail_ - tids_) / 8),
-                uint16_t((size_t(tail_count_) * tail_entry_bytes(kind_) + 63) / 64)};
+        return {uint16_t(header_.low_words()), header_.unary_words, uint16_t(header_.tid_words())};
     }
 
     // TID of packed entry i, 0 <= i < packed_count().

@@ -23,15 +23,12 @@ void LeafCursor::find_ahead() {
         if (hint_.block != InvalidBlockNumber && tree_->fetches_pages)
             hint_.buffer = fetch_page_ahead(tree_->context.index, hint_.block);
     }
-    if (hint_.buffer != InvalidBuffer) {
+    if (hint_.buffer != InvalidBuffer)
         prefetch_page(hint_.buffer);
-        prefetch_page_end(hint_.buffer);
-    }
 }
 
-// Fetches the parts of the found leaf that the search will read.
-void LeafCursor::prefetch_leaf() {
-    LeafNotes::prefetch_tail(hint_);
+// Fetches the part of the found leaf's keys that the search will compare.
+void LeafCursor::prefetch_keys() {
     if (!slices_.cut_range())
         tree_->notes.prefetch_keys(hint_, position_.key, last_);
     else
@@ -40,14 +37,10 @@ void LeafCursor::prefetch_leaf() {
 }
 
 void LeafCursor::fetch_ahead(LeafCursor* cursors, int count) {
-    // Each step reads memory that the step before has prefetched. It has arrived by then, because
-    // all other cursors had their turn in between.
-    for (int i = 0; i < count; i++)
-        cursors[i].tree_->notes.prefetch_note(cursors[i].position_.key);
     for (int i = 0; i < count; i++)
         cursors[i].find_ahead();
     for (int i = 0; i < count; i++)
-        cursors[i].prefetch_leaf();
+        cursors[i].prefetch_keys();
 }
 
 // Returns the leaf of the position, pinned and locked shared.

@@ -77,7 +77,7 @@ class LeafCursor {
 
   private:
     void find_ahead();
-    void prefetch_leaf();
+    void prefetch_keys();
     void pass_to_slice();
     Buffer lock_leaf();
 

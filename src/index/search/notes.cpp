@@ -78,12 +78,6 @@ LeafNote* LeafNotes::find(uint64_t key) {
     return nullptr;
 }
 
-void LeafNotes::prefetch_note(uint64_t key) {
-    const LeafNote* note = note_of_slot(slot_of(key));
-    prefetch(note);
-    prefetch(note + 1); // find() may look at the next slot, too
-}
-
 LeafHint LeafNotes::look_up(uint64_t key) {
     LeafNote* note = kept_ ? find(key) : nullptr;
     if (note == nullptr)
@@ -97,13 +91,8 @@ LeafHint LeafNotes::look_up(uint64_t key) {
     return {note->block, note->buffer, note};
 }
 
-// Like all prefetches of a noted page, this computes addresses from the note and reads nothing: we
-// have no pin, and the buffer may hold another page by now.
-void LeafNotes::prefetch_tail(const LeafHint& hint) {
-    if (hint.note != nullptr)
-        hint.note->shape.prefetch_tail(page_body(BufferGetPage(hint.buffer)));
-}
-
+// This computes addresses from the note and reads nothing: we have no pin, and the buffer may hold
+// another page by now.
 void LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) const {
     if (hint.note == nullptr)
         return;
@@ -113,8 +102,8 @@ void LeafNotes::prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t las
         return std::clamp((double(leading_bits(key)) - note.low) * share, 0.0, 1.0);
     };
     if (leading_bits(first) <= note.high && leading_bits(last) >= note.low)
-        note.shape.prefetch_packed(page_body(BufferGetPage(hint.buffer)), kBodyCapacity,
-                                   fraction(first), fraction(last));
+        note.shape.prefetch(page_body(BufferGetPage(hint.buffer)), kBodyCapacity, fraction(first),
+                            fraction(last));
 }
 
 void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const LeafReader& reader) {

@@ -30,13 +30,9 @@ class LeafNotes {
     // `index_blocks` is the number of pages of the whole index.
     LeafNotes(const TreeContext& tree, BlockNumber index_blocks);
 
-    // Prefetches the note on a key's leaf into the processor's cache.
-    void prefetch_note(uint64_t key);
     // Prefetches the bytes of the packed part that a search from `first` to `last` will read, of
     // the leaf that the hint's note describes, if there is one.
     void prefetch_keys(const LeafHint& hint, uint64_t first, uint64_t last) const;
-
-    static void prefetch_tail(const LeafHint& hint);
 
     // Returns the note on the leaf of a key as a hint, empty if there is none. Expects no lock.
     LeafHint look_up(uint64_t key);

@@ -349,8 +349,6 @@ inline void prefetch_page(Buffer buffer) {
     prefetch(buffer_descriptor(buffer));
     prefetch(BufferGetPage(buffer));
 }
-// Fetches the last bytes of the buffer's page, where the special space is.
-inline void prefetch_page_end(Buffer buffer) { prefetch(BufferGetPage(buffer) + BLCKSZ - 1); }
 
 // ---- The metapage ----
 
@@ -362,17 +360,5 @@ Layout read_layout(Relation index);
 // metapage, which comes last in the order of locks (rule 3), so the caller may hold a leaf's lock.
 bool meta_flag(Relation index, uint8 MetaPage::*flag);
 void set_meta_flag(Relation index, uint8 MetaPage::*flag, bool value);
-
-// ---- Appends to the tails of leaves (wal.cpp) ----
-
-struct LeafAppend {
-    Buffer buffer; // exclusively locked, with room for the entry
-    LeafKind kind;
-    Entry entry;
-};
-constexpr int kMaxAppends = MAX_GENERIC_XLOG_PAGES; // generic_redo() takes no more pages a record
-// Appends the entries to the tails of their leaves, as one atomic WAL record. The caller has locked
-// the leaves in the order of rule 3, and releases them.
-void append_to_tails(Relation index, const LeafAppend* appends, int count);
 
 } // namespace simhash

@@ -1,5 +1,6 @@
 // The B-link trees: the ranges of their keys, and the ways to a page. The code that changes a tree
-// is in index/change. In comments, "rule n" is a rule of the index's README.md, section "Locks".
+// is in index/insert and index/vacuum. In comments, "rule n" is a rule of the index's README.md,
+// section "Locks".
 #pragma once
 
 #include "index/store/page.hpp"

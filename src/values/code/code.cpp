@@ -117,6 +117,6 @@ SIMHASH_FUNCTION(simhash_bit_lane_layout) {
         PG_RETURN_NULL();
     require_indexable(bit_count);
     // The lanes have fewer than 64 bits each, where these do not fill them.
-    return lane_layout({lane_count_of_bits(bit_count), near_radius_of_bits(bit_count),
-                        int(LaneRule::kSum), bit_count});
+    return lane_layout_array({lane_count_of_bits(bit_count), near_radius_of_bits(bit_count),
+                              int(LaneRule::kSum), bit_count});
 }

@@ -127,7 +127,7 @@ SIMHASH_FUNCTION(simhash_document_lanes) {
 // document_lane_layout(type modifier integer) -> integer[]: how many lanes a text has, the radius
 // of =~~, and that one lane within a radius is enough
 SIMHASH_FUNCTION(simhash_document_lane_layout) {
-    return lane_layout(
+    return lane_layout_array(
         {kLanesOfDocument, kAlikeRadius, int(LaneRule::kAny), kFingerprintBits, kWordsDefinition});
 }
 

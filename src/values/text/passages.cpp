@@ -239,7 +239,8 @@ SIMHASH_FUNCTION(simhash_passage_query_hashes) {
 // that one in common is enough for &~~, unless the index is for longer runs
 SIMHASH_FUNCTION(simhash_passage_lane_layout) {
     int radius = words_of_index(fcinfo) <= kPassageWords ? 0 : kFingerprintBits;
-    return lane_layout({1, radius, int(LaneRule::kCommon), kFingerprintBits, kWordsDefinition});
+    return lane_layout_array(
+        {1, radius, int(LaneRule::kCommon), kFingerprintBits, kWordsDefinition});
 }
 
 // passage_options(internal) -> void: support function 4 of passage_ops

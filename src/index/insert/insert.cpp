@@ -2,7 +2,8 @@
 // fingerprint to every block table of the lane that lacks it. README.md, "Insertion", states the
 // protocol.
 #include "index/access_method.hpp"
-#include "index/change/change.hpp"
+#include "index/insert/append.hpp"
+#include "index/insert/split.hpp"
 #include "index/scope.hpp"
 #include "index/search/cursor.hpp"
 #include "index/store/index_cache.hpp"
@@ -56,12 +57,27 @@ LockedLeaf lock_leaf(const TreeContext& tree, LeafNotes* notes, Entry entry) {
     return {buffer, reader};
 }
 
+// True when the leaf's tail takes one more entry.
+bool has_room(const TreeContext& tree, const LockedLeaf& leaf) {
+    return leaf.reader.tail_count() < kMaxTailEntries && leaf.reader.count() < kMaxLeafEntries &&
+           page_free_bytes(BufferGetPage(leaf.buffer)) >= tail_entry_bytes(tree.kind);
+}
+
 // Adds one entry to a tree, and notes its leaf if `notes` is not null. Expects no page lock, leaves
 // none.
 void insert_entry(const TreeContext& tree, LeafNotes* notes, Entry entry) {
     for (bool done = false; !done;) {
         LockedLeaf leaf = lock_leaf(tree, notes, entry);
-        done = insert_into_leaf(tree, leaf.buffer, leaf.reader, entry);
+        // A block table has each fingerprint once: with a second entry a scan would return its rows
+        // twice. The exclusive lock keeps others from adding it between this look and the append.
+        done = tree.kind == LeafKind::kBlock && leaf.reader.contains_key(entry.key);
+        if (!done && has_room(tree, leaf)) {
+            LeafAppend append{leaf.buffer, tree.kind, entry};
+            append_to_tails(tree.index, &append, 1);
+            done = true;
+        } else if (!done) {
+            done = insert_into_full_leaf(tree, leaf.buffer, leaf.reader, entry);
+        }
         UnlockReleaseBuffer(leaf.buffer);
     }
 }
@@ -155,14 +171,14 @@ bool append_everywhere(Relation index, const LaneTrees& lane, Entry posting) {
         Entry entry = lane.entry(table, posting);
         if (i == table_count)
             pause_for_test("insert-before-last-leaf");
-        auto [buffer, reader] = lock_leaf(tree, &lane.trees[table].notes, entry);
-        locked[locked_count++] = buffer;
+        LockedLeaf leaf = lock_leaf(tree, &lane.trees[table].notes, entry);
+        locked[locked_count++] = leaf.buffer;
         // The fingerprint is there already. We keep the leaf locked until the posting is in place:
         // otherwise VACUUM could find no posting and remove the entry that we rely on.
-        if (table != 0 && reader.contains_key(entry.key))
+        if (table != 0 && leaf.reader.contains_key(entry.key))
             continue;
-        room = leaf_has_room(tree, BufferGetPage(buffer), reader);
-        appends[append_count++] = LeafAppend{buffer, tree.kind, entry};
+        room = has_room(tree, leaf);
+        appends[append_count++] = LeafAppend{leaf.buffer, tree.kind, entry};
     }
     // No page has changed yet, so if a leaf is full we can simply unlock all and go table by table.
     if (room)

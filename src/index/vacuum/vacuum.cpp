@@ -3,8 +3,8 @@
 // safe beside readers and inserters.
 #include "core/bits/sort.hpp"
 #include "index/access_method.hpp"
-#include "index/change/answers.hpp"
-#include "index/change/change.hpp"
+#include "index/vacuum/answers.hpp"
+#include "index/vacuum/unlink.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/testing.hpp"
 #include "server/growing.hpp"
@@ -43,6 +43,22 @@ TreeContext vacuum_tree(const Vacuum* vacuum, int tree) {
 // A tree of the lane that is being worked on.
 TreeContext vacuum_table(const Vacuum* vacuum, int table) {
     return vacuum_tree(vacuum, tree_of_table(vacuum->layout, vacuum->lane, table));
+}
+
+// Replaces a leaf's content by parts of its packed part and tail, in one WAL record. Expects the
+// leaf locked exclusively; leaves it locked.
+void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> packed,
+                  std::span<const Entry> tail) {
+    // All is written to generic WAL's copy of the page: an error below leaves the page as it is.
+    GenericXLogState* state = GenericXLogStart(tree.index);
+    Page page = GenericXLogRegisterBuffer(state, buffer, 0);
+    size_t bytes = encode_body(tree.kind, packed, tail, page_body(page), kBodyCapacity);
+    // A part of a leaf never encodes larger than the leaf: it fits unless it is out of order.
+    if (bytes == 0)
+        report_corruption(tree.index, BufferGetBlockNumber(buffer),
+                          "Entries of a leaf are out of order.");
+    page_set_body_size(page, bytes);
+    GenericXLogFinish(state);
 }
 
 // ---- Block tables ----
@@ -171,21 +187,19 @@ void remove_from_tables(Vacuum* vacuum) {
     pfree(keys);
 }
 
-// Makes room to remember as many fingerprints as one leaf may have. Takes more memory up to the
-// limit; beyond that deals with the remembered ones now. Expects no lock: it allocates and
-// descends.
-void make_room(Vacuum* vacuum) {
+// Makes room to remember as many fingerprints as one leaf may have. Returns false if the limit of
+// memory allows no more: then those remembered must be removed first. Expects no lock: it allocates.
+bool make_room(Vacuum* vacuum) {
     if (vacuum->removed_count + kMaxLeafEntries <= vacuum->removed_room)
-        return;
+        return true;
     // The limit may be nearer than one leaf has entries: then to grow up to it would not do.
-    if (vacuum->removed_count + kMaxLeafEntries > vacuum->removed_limit) {
-        remove_from_tables(vacuum);
-        return;
-    }
+    if (vacuum->removed_count + kMaxLeafEntries > vacuum->removed_limit)
+        return false;
     constexpr size_t kLeast = 2 * kMaxLeafEntries;
     vacuum->removed_room =
         std::min(std::max(2 * vacuum->removed_room, kLeast), vacuum->removed_limit);
     vacuum->removed = resized(CurrentMemoryContext, vacuum->removed, vacuum->removed_room);
+    return true;
 }
 
 // Removes every entry without a posting from the lane's block tables, after a VACUUM that did not
@@ -291,7 +305,7 @@ Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {
 // Walks the leaves of a posting table or the null table and removes dead entries.
 void vacuum_postings(Vacuum* vacuum, int number) {
     TreeContext tree = vacuum_tree(vacuum, number);
-    make_room(vacuum);
+    make_room(vacuum); // nothing is remembered yet, so there is some
     // The root gets a cleanup lock even if it is no leaf any more: a scan may have pinned it as a
     // leaf before it was pushed down, and may still return TIDs from then.
     Buffer buffer = lock_for_cleanup(vacuum, root_block(number));
@@ -326,7 +340,8 @@ void vacuum_postings(Vacuum* vacuum, int number) {
             vacuum->result->pages_newly_deleted++;
         if (next == InvalidBlockNumber)
             return;
-        make_room(vacuum);
+        if (!make_room(vacuum))
+            remove_from_tables(vacuum); // forgets what it removes
         pause_for_test("vacuum-between-leaves");
         vacuum_delay();
         buffer = lock_for_cleanup(vacuum, next);

@@ -1,8 +1,8 @@
-// Adds entries to leaves, and makes room for them by splits and downlinks. The index's README.md
-// states the protocol; here "rule n" is a rule of its section on locks.
-#include "index/change/change.hpp"
+// Adds entries to full leaves: merges packed part and tail, or splits the leaf and adds a downlink
+// for its right half. The index's README.md states the protocol ("Splits"); here "rule n" is a rule
+// of its section on locks.
+#include "index/insert/split.hpp"
 
-#include "index/store/page.hpp"
 #include "index/testing.hpp"
 
 #include "core/bits/sort.hpp"
@@ -332,8 +332,8 @@ void split_leaf(const TreeContext& tree, Buffer left, const LeafContent& content
     UnlockReleaseBuffer(right);
 }
 
-// Adds an entry to a leaf that has no room for an append. Expects the leaf locked exclusively.
-// Returns false if it pushed the root down: the caller must descend again and retry.
+} // namespace
+
 bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
                            Entry entry) {
     LeafContent content = gather(tree, buffer, reader, entry);
@@ -350,26 +350,6 @@ bool insert_into_full_leaf(const TreeContext& tree, Buffer buffer, const LeafRea
     // inserter that comes to the page adds the downlink.
     fail_for_test("split-before-downlink");
     finish_split(tree, buffer);
-    return true;
-}
-
-} // namespace
-
-bool leaf_has_room(const TreeContext& tree, Page page, const LeafReader& reader) {
-    return reader.tail_count() < kMaxTailEntries && reader.count() < kMaxLeafEntries &&
-           page_free_bytes(page) >= tail_entry_bytes(tree.kind);
-}
-
-bool insert_into_leaf(const TreeContext& tree, Buffer buffer, const LeafReader& reader,
-                      Entry entry) {
-    // A block table has each fingerprint once: with a second entry a scan would return its rows
-    // twice. The exclusive lock keeps others from adding it between this look and the append.
-    if (tree.kind == LeafKind::kBlock && reader.contains_key(entry.key))
-        return true;
-    if (!leaf_has_room(tree, BufferGetPage(buffer), reader))
-        return insert_into_full_leaf(tree, buffer, reader, entry);
-    LeafAppend append{buffer, tree.kind, entry};
-    append_to_tails(tree.index, &append, 1);
     return true;
 }
 

@@ -1,28 +1,11 @@
-// Takes entries out of leaves, and unlinks empty leaves: one record takes the leaf out of its level
-// and its parent, and flags it deleted. A later vacuum records the page as free, when no scan can
-// be under way to it any more (vacuum.cpp). The index's README.md states the protocol ("Unlinking a
-// leaf").
-#include "index/change/change.hpp"
+// Unlinks an empty leaf: one record takes it out of its level and its parent, and flags it deleted.
+// A later vacuum records the page as free, when no scan can be under way to it any more
+// (vacuum.cpp). The index's README.md states the protocol ("Unlinking a leaf").
+#include "index/vacuum/unlink.hpp"
 
 #include "index/testing.hpp"
 
 namespace simhash {
-
-void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> packed,
-                  std::span<const Entry> tail) {
-    // All is written to generic WAL's copy of the page: an error below leaves the page as it is.
-    GenericXLogState* state = GenericXLogStart(tree.index);
-    Page page = GenericXLogRegisterBuffer(state, buffer, 0);
-    size_t bytes = encode_body(tree.kind, packed, tail, page_body(page), kBodyCapacity);
-    // A part of a leaf never encodes larger than the leaf: it fits unless it is out of order.
-    if (bytes == 0)
-        report_corruption(tree.index, BufferGetBlockNumber(buffer),
-                          "Entries of a leaf are out of order.");
-    page_set_body_size(page, bytes);
-    GenericXLogFinish(state);
-}
-
-// ---- Unlinking ----
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The posting table's answers to VACUUM. See the header.
-#include "index/change/answers.hpp"
+#include "index/vacuum/answers.hpp"
 
 #include "index/store/page.hpp"
 

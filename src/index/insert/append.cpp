@@ -5,7 +5,7 @@
 // the form that the generic resource manager replays (access/transam/generic_xlog.c): for each page
 // a list of fragments (uint16 offset, uint16 length, bytes). test/t replays such records under
 // wal_consistency_checking for each PostgreSQL version.
-#include "index/store/page.hpp"
+#include "index/insert/append.hpp"
 
 namespace simhash {
 namespace {
