@@ -219,8 +219,12 @@ void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKey
             read_key(key);
     read_order(order_bys);
     // This comes after the others, because it moves all that was read into the scope.
-    apply(scope_columns(index_) > 0 ? read_scope(index_, index_cache(index_)->layout, keys)
-                                    : KnownScope{});
+    if (scope_columns(index_) == 0)
+        return apply(KnownScope{});
+    // A copy: a hash function may make the server look up a type or open a relation, and so process
+    // an invalidation, which ends the cache.
+    Layout layout = index_cache(index_)->layout;
+    apply(read_scope(index_, layout, keys));
 }
 
 } // namespace simhash
