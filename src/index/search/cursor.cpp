@@ -14,12 +14,9 @@ void LeafCursor::find_ahead() {
     // (rule 1).
     Assert(InterruptHoldoffCount == 0);
     hint_ = tree_->notes.look_up(position_.key);
-    // If there is no note, or if notes were wrong lately, the leaf may be on disk.
-    if (hint_.note == nullptr || !LeafNotes::spend_distrust()) {
-        hint_.note = nullptr;
-        hint_.buffer = InvalidBuffer;
-        if (hint_.block == InvalidBlockNumber)
-            hint_.block = expected_leaf(tree_->context, position_);
+    // If there is no note, the leaf may be on disk.
+    if (hint_.note == nullptr) {
+        hint_.block = expected_leaf(tree_->context, position_);
         if (hint_.block != InvalidBlockNumber && tree_->fetches_pages)
             hint_.buffer = fetch_page_ahead(tree_->context.index, hint_.block);
     }

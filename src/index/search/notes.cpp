@@ -33,13 +33,7 @@ constinit LeafNote notes[1 << kNoteBits] = {};
 constexpr int kMinSlotBits = 11;    // leaves beside many rows of one fingerprint are narrow
 constexpr int kMaxSlotsNoted = 256; // by one put()
 
-// After a wrong note spend_distrust() returns false this many times. If the server evicts pages all
-// the time, notes about evicted leaves would otherwise keep us from fetching these from disk.
-constexpr int kDistrust = 256;
-
 } // namespace
-
-int LeafNotes::distrust_ = 0;
 
 LeafNotes::LeafNotes(const TreeContext& tree, BlockNumber index_blocks)
     : index_(tree.index), zero_bits_(kFingerprintBits - tree.layout->key_bits) {
@@ -120,10 +114,6 @@ void LeafNotes::put(uint64_t key, const LeafHint& hint, Buffer buffer, const Lea
     if (LeafNote* note = find(key)) {
         if (*note == found)
             return;
-        // The same block is in another buffer now: the server is evicting pages, so other notes
-        // will name buffers that have lost their page.
-        if (note->block == found.block && note->buffer != found.buffer)
-            distrust_ = kDistrust;
         // If the note is on this leaf, it is out of date; we write it again below. If it is on
         // another leaf, it led us astray, and we drop it. We keep it if that leaf begins with the
         // key's leading bits: keys with these bits may be on both leaves, and for the other keys of

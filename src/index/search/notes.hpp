@@ -2,8 +2,18 @@
 //
 // In an index that is far larger than the processor's caches, a probe spends most of its time
 // waiting for memory: for the pages above a leaf, the server's buffer table, the buffer's
-// descriptor, the page's two ends, and the keys that it compares. A note of the leaf and its buffer
-// saves the first two, and allows us to prefetch the others.
+// descriptor, the page, and the keys that it compares. A note of the leaf and its buffer saves the
+// first two, and allows us to prefetch the others.
+//
+// What that gains, in microseconds of processor time, all in shared buffers:
+//
+//     million rows                           3: probe  insert   100: probe  insert
+//     as it is                                  4.5     3.9         8.0     6.6
+//     notes, and nothing fetched ahead          7.9     6.1        12.4     9.3
+//     neither                                   9.3     9.4        20.6    12.6
+//
+// Where shared buffers hold a part of the index only, notes gain nothing and cost nothing, and from
+// disk fetching ahead takes .8 of the time (1000 probes or insertions after a restart).
 //
 // A note may be out of date. That is as harmless as a link that was read before a split: the server
 // checks whether the buffer still holds the page, and the fences of the leaf say whether it holds
@@ -36,10 +46,6 @@ class LeafNotes {
 
     // Returns the note on the leaf of a key as a hint, empty if there is none. Expects no lock.
     LeafHint look_up(uint64_t key);
-    // Counts distrust down, and returns whether notes are trusted: not the next kDistrust times
-    // after a note named a buffer that another page had taken. The caller then asks the server for
-    // the page, as for one that may be on disk.
-    static bool spend_distrust() { return distrust_ == 0 || distrust_-- == 0; }
 
     // Notes the block and buffer of the leaf of `key`, and how its keys are laid out. `hint` is the
     // hint that was used to find the leaf, or an empty one. Expects the leaf locked.
@@ -51,8 +57,6 @@ class LeafNotes {
     // Of the bits that a key has.
     uint32 leading_bits(uint64_t key) const { return uint32(key << zero_bits_ >> 32); }
     uint64_t slot_of(uint64_t key) const { return leading_bits(key) >> (32 - slot_bits_); }
-
-    static int distrust_; // how many more times spend_distrust() returns false
 
     Relation index_;
     uint32 owner_;  // index and tree, as notes name them
