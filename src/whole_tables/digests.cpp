@@ -3,7 +3,6 @@
 
 #include <bit>
 
-#include "core/text/distinct_hashes.hpp"
 #include "core/text/passages.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
@@ -185,16 +184,28 @@ struct SetValue {
     }
 };
 
-DigestHeader header_of(uint64_t text_hash, std::span<const char> value, const DistinctHashes& set) {
-    return {text_hash, set.sum(), uint32_t(value.size()), uint32_t(set.size())};
-}
+// Shingles as both passes know them: mixed with the seed, so that nobody chose what they are.
+struct MixedHashes {
+    uint64_t seed;
+    uint64_t sum = 0;
+    uint32_t count = 0;
+
+    uint64_t add(uint64_t hash) {
+        uint64_t mixed = mix(hash ^ seed);
+        sum += mixed;
+        count++;
+        return mixed;
+    }
+    DigestHeader header(uint64_t text_hash, std::span<const char> value) const {
+        return {text_hash, sum, uint32_t(value.size()), count};
+    }
+};
 
 struct DocumentState {
-    DistinctHashes set;
     double similarity = 0;
     BandPlan plan = band_plan(0); // for the similarity: to find it takes longer than to cut a text
 
-    explicit DocumentState(Memory memory) : set(memory) {}
+    explicit DocumentState(Memory) {}
     const BandPlan& plan_for(double wanted) {
         if (similarity != wanted)
             plan = band_plan(similarity = wanted);
@@ -202,24 +213,21 @@ struct DocumentState {
     }
 };
 
-// The hashes are kept mixed with the seed: nobody chose what they are then.
 template <typename Value>
 Datum document_digest(FunctionCallInfo fcinfo) {
     GivenArguments given(fcinfo, false, 1);
     Value value(PG_GETARG_DATUM(0));
-    auto* state = kept_state<DocumentState>(fcinfo);
-    const BandPlan& plan = state->plan_for(given.pass.limit);
-    DistinctHashes& set = state->set;
+    const BandPlan& plan = kept_state<DocumentState>(fcinfo)->plan_for(given.pass.limit);
+    MixedHashes hashes{given.pass.seed};
     DocumentMinima minima;
-    set.clear();
     value.each_hash([&](uint64_t hash) {
-        set.add(mix(hash ^ given.pass.seed));
+        hashes.add(hash);
         minima.add(hash);
     });
     std::span<const char> bytes = value.bytes();
     DocumentDigest digest = {
-        header_of(given.hash(bytes.data(), bytes.size()), bytes, set), {}, value.kind()};
-    size_t key_bytes = set.size() == 0 ? 0 : size_t(plan.bands) * sizeof(uint32_t);
+        hashes.header(given.hash(bytes.data(), bytes.size()), bytes), {}, value.kind()};
+    size_t key_bytes = hashes.count == 0 ? 0 : size_t(plan.bands) * sizeof(uint32_t);
     uint32_t keys[kMinimaOfDocument];
     if (key_bytes > 0) {
         digest.lanes = minima.words();
@@ -241,10 +249,11 @@ Datum document_content(FunctionCallInfo fcinfo) {
     uint64_t text_hash = given.hash(bytes.data(), bytes.size());
     if (!given.wanted.may_have_text(text_hash))
         PG_RETURN_NULL();
-    auto* set = kept_state<DistinctHashes>(fcinfo);
+    auto* set = kept_state<FeatureSet>(fcinfo);
     set->clear();
-    value.each_hash([&](uint64_t hash) { set->add(mix(hash ^ given.pass.seed)); });
-    return content_of(header_of(text_hash, bytes, *set), set->sorted());
+    MixedHashes hashes{given.pass.seed};
+    value.each_hash([&](uint64_t hash) { set->add(hashes.add(hash)); });
+    return content_of(hashes.header(text_hash, bytes), set->finish());
 }
 
 // ---- passages ----
@@ -252,9 +261,8 @@ Datum document_content(FunctionCallInfo fcinfo) {
 struct PassageState {
     WordHashes words;
     FeatureSet winnowed;
-    DistinctHashes shingles; // where containment is asked for
 
-    explicit PassageState(Memory memory) : words(memory), winnowed(memory), shingles(memory) {}
+    explicit PassageState(Memory memory) : words(memory), winnowed(memory) {}
 };
 
 // The words of a text, and how its digest begins.
@@ -310,10 +318,10 @@ SIMHASH_FUNCTION(simhash_containment_digest) {
     TextValue value(PG_GETARG_DATUM(0));
     std::span<const char> bytes = value.bytes();
     read_words(given, PointerGetDatum(value.value), &state->words);
-    state->shingles.clear();
-    value.each_hash([&](uint64_t hash) { state->shingles.add(mix(hash ^ given.pass.seed)); });
-    return passage_digest(header_of(given.hash(bytes.data(), bytes.size()), bytes, state->shingles),
-                          kRun, state);
+    MixedHashes hashes{given.pass.seed};
+    value.each_hash([&](uint64_t hash) { hashes.add(hash); });
+    return passage_digest(hashes.header(given.hash(bytes.data(), bytes.size()), bytes), kRun,
+                          state);
 }
 
 SIMHASH_FUNCTION(simhash_passage_content) {

@@ -74,9 +74,9 @@ class WantedTexts : public HashFilter {
 // How each digest begins.
 struct DigestHeader {
     uint64_t text_hash;
-    uint64_t content_hash; // equal sets of shingles have equal ones, and equal words
+    uint64_t content_hash; // equal words have equal ones, and shingles that occur equally often
     uint32_t bytes;        // of the text
-    uint32_t count;        // of the content: shingles, or words
+    uint32_t count;        // words, or shingles, each as often as it occurs
 
     // By which the content of the second pass is known; never 0.
     uint64_t content_key() const;

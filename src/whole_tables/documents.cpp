@@ -62,8 +62,7 @@ void Documents::add(RowNumber row, Datum value, bool is_null) {
         add_hash(digest.header.content_hash, row);
 }
 
-// Hashes of sets that differ are equal with a probability of 2^-64, and then their lanes as good as
-// never.
+// Sums of hashes that differ are equal with a probability of 2^-64, and then lanes as good as never.
 bool Documents::are_equal(RowNumber a, RowNumber b) {
     return contents_.header(a).count == contents_.header(b).count && lanes_[a] == lanes_[b];
 }
@@ -241,10 +240,6 @@ bool Documents::link(const Group& group, Links* links, GrowingArray<uint32_t>* o
 // ---- pairs ----
 
 bool Documents::is_pair(int, RowNumber a, RowNumber b, double* similarity) {
-    double size_a = contents_.header(a).count, size_b = contents_.header(b).count;
-    // The similarity is at most the size of the smaller set divided by that of the larger one.
-    if (std::min(size_a, size_b) / std::max(size_a, size_b) < similarity_)
-        return false;
     CHECK_FOR_INTERRUPTS();
     // Of many candidates one is compared with the others one after the other.
     if (a != last_a_) {
