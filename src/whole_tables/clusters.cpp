@@ -27,9 +27,8 @@ class Clusters {
         std::optional<Models> models;
         values_.find_models(fingerprints_.size(), &copies_, &models);
         values_.begin_search(&*models, nullptr, memory_ / 8 * 3, false);
-        RowSearch search(&values_, memory_ / 8 * 3);
         links_.emplace(&pool_, copies_.rows());
-        links_->find(&search, &*models, &copies_);
+        links_->find(&values_, &*models, &copies_);
         models->release();
         // The least one of a cluster comes to its first row.
         for (size_t row = 0; row < fingerprints_.size(); row++) {

@@ -2,6 +2,7 @@
 #include "whole_tables/codes.hpp"
 
 #include "core/text/feature_hash.hpp"
+#include "server/progress.hpp"
 #include "values/code/code.hpp"
 #include "whole_tables/near_lanes.hpp"
 
@@ -39,15 +40,12 @@ NearFilter::NearFilter(MemoryContext context, Models::List* first, int radius, s
 }
 
 void NearFilter::find_near() {
-    auto mark = [](void* filter, uint64_t, uint64_t of_second) {
-        return static_cast<NearFilter*>(filter)->mark_of(of_second) = true;
-    };
+    auto mark = [&](uint64_t, uint64_t of_second) { return mark_of(of_second) = true; };
     std::fill_n(marks_, size_t{1} << mark_bits_, false);
     for (batch_.count = 0; batch_.count < count_; batch_.count++)
         batch_.fingerprints[batch_.count] = waiting_[batch_.count].first;
     if (first_.count > 0 && count_ > 0)
-        NearPairsSearch(true, radius_, {mark, nullptr, this}, kPause)
-            .search({first_, batch_}, false);
+        NearPairsSearch(true, radius_, {mark}, kPause).search({first_, batch_}, false);
 }
 
 void Codes::begin(const Column& column) {
@@ -60,6 +58,9 @@ void Codes::begin(const Column& column) {
                 errmsg("queries must both return fingerprints, or both codes"));
     is_type_known_ = true;
     are_codes_ = are_codes;
+    // The lanes of codes are sorted beside their hashes.
+    if (are_codes)
+        hashes_ = ExternalSorter<Pair>(sort_bytes_ / 2);
     check_radius(radius_, are_codes ? kMaxCodeBits : kFingerprintBits);
 }
 
@@ -103,6 +104,7 @@ void Codes::begin_second(Models* a) {
     first_ = &a->list(0);
     unfiltered_ = a->size();
     sort_bytes_ -= half;
+    hashes_ = ExternalSorter<Pair>(sort_bytes_);
 }
 
 void Codes::add_lane(uint64_t lane, RowNumber row) {
@@ -115,7 +117,7 @@ void Codes::add_lane(uint64_t lane, RowNumber row) {
         add_near(false);
 }
 
-void Codes::end() {
+void Codes::end_second() {
     if (filter_)
         add_near(true);
 }
@@ -130,16 +132,45 @@ void Codes::add_near(bool is_last) {
     first_ = nullptr;
 }
 
-bool Codes::are_equal(RowNumber a, RowNumber b) {
-    uint64_t of_a[kMaxCodeLanes], of_b[kMaxCodeLanes];
+// ---- models ----
+
+void Codes::find_models(size_t rows, Copies* copies, std::optional<Models>* models) {
+    copies->add_rows(rows);
+    models->emplace(pool_, lanes());
+    // The hash of a value of one lane is that lane.
     if (lanes() == 1)
-        return true;
-    get_lanes(a, of_a);
-    get_lanes(b, of_b);
-    return std::equal(of_a, of_a + lanes(), of_b);
+        return each_model(
+            copies, [](RowNumber, RowNumber) { return true; },
+            [&](Pair model) { (*models)->list(0).add(model); });
+    std::optional<ExternalSorter<Pair>> by_lane[kMaxCodeLanes]; // (lane, row)
+    uint64_t of_a[kMaxCodeLanes], of_b[kMaxCodeLanes];
+    for (int lane = 0; lane < lanes(); lane++)
+        by_lane[lane].emplace(sort_bytes_ / 2 / size_t(lanes()));
+    auto are_equal = [&](RowNumber a, RowNumber b) {
+        get_lanes(a, of_a);
+        get_lanes(b, of_b);
+        return std::equal(of_a, of_a + lanes(), of_b);
+    };
+    each_model(copies, are_equal, [&](Pair model) {
+        get_lanes(RowNumber(model.second), of_a);
+        for (int lane = 0; lane < lanes(); lane++)
+            by_lane[lane]->add({of_a[lane], model.second});
+    });
+    for (int lane = 0; lane < lanes(); lane++) {
+        by_lane[lane]->finish();
+        for (Pair model{}; by_lane[lane]->next(&model);) {
+            CHECK_FOR_INTERRUPTS();
+            (*models)->list(lane).add(model);
+        }
+        by_lane[lane]->release();
+    }
 }
 
-void Codes::begin_search(Models* a, Models* b, size_t, bool) {
+// ---- pairs ----
+
+void Codes::begin_search(Models* a, Models* b, size_t memory, bool) {
+    search_bytes_ = lanes() == 1 ? memory : memory / 3 * 2;
+    waiting_.emplace(memory / 3);
     radii_.fill(radius_);
     if (lanes() == 1 || a->size() == 0 || (b != nullptr && b->size() == 0))
         return;
@@ -159,30 +190,64 @@ void Codes::begin_search(Models* a, Models* b, size_t, bool) {
     radii_ = distances.radii(radius_);
 }
 
-bool Codes::find_candidates(int lane, Models* a, Models* b, size_t memory,
-                            const CandidateReceiver& receiver, Links* links) {
-    return find_near_lanes(&a->list(lane), b == nullptr ? nullptr : &b->list(lane), radius(lane),
-                           memory, receiver, links, lanes() == 1);
+bool Codes::find(Models* a, Models* b, FoundReceiver* receiver) {
+    bool goes_on = true;
+    for (int lane = 0; lane < lanes() && goes_on; lane++) {
+        auto receive = [&](RowNumber of_a, RowNumber of_b, int distance) {
+            if (!codes_.has_file())
+                return compare(lane, {of_a, of_b, double(distance)}, receiver);
+            bool goes_on = !waiting_->is_full() || compare_waiting(lane, receiver);
+            if (receiver->wants(of_a, of_b))
+                waiting_->add({part_of(of_a) << 32 | part_of(of_b), uint64_t{of_a} << 32 | of_b});
+            return goes_on;
+        };
+        goes_on =
+            find_near_lanes(&a->list(lane), b == nullptr ? nullptr : &b->list(lane), radius(lane),
+                            search_bytes_, receive, receiver->links(), lanes() == 1) &&
+            compare_waiting(lane, receiver);
+    }
+    waiting_->release();
+    return goes_on;
 }
 
-// A pair is taken by the first lane that is near.
-bool Codes::is_pair(int lane, RowNumber a, RowNumber b, double* distance) {
+bool Codes::compare_waiting(int lane, FoundReceiver* receiver) {
+    bool goes_on = true;
+    waiting_->sort();
+    Progress::begin("compared", " candidates", double(waiting_->count()));
+    for (const Pair& candidate : waiting_->entries()) {
+        CHECK_FOR_INTERRUPTS();
+        Progress::step();
+        goes_on = compare(lane, {RowNumber(candidate.second >> 32), RowNumber(candidate.second), 0},
+                          receiver);
+        if (!goes_on)
+            break;
+    }
+    waiting_->clear();
+    return goes_on;
+}
+
+// Tells the receiver of a candidate if it is a pair, and no earlier lane was near: so a pair is
+// taken by the first one that is. Between values of one lane the distance is known. False: the
+// receiver has ended the search.
+bool Codes::compare(int lane, Found candidate, FoundReceiver* receiver) {
     uint64_t of_b[kMaxCodeLanes];
     int bits = 0;
-    if (lanes() == 1)
+    if (!receiver->wants(candidate.a, candidate.b))
         return true;
+    if (lanes() == 1)
+        return receiver->take(candidate);
     // Of many that have a lane, one is compared with the others one after the other.
-    if (a != last_row_)
-        get_lanes(last_row_ = a, of_last_row_);
-    get_lanes(b, of_b);
+    if (candidate.a != last_row_)
+        get_lanes(last_row_ = candidate.a, of_last_row_);
+    get_lanes(candidate.b, of_b);
     for (int i = 0; i < lanes(); i++) {
         int of_lane = hamming_distance(of_last_row_[i], of_b[i]);
         bits += of_lane;
         if (bits > radius_ || (i < lane && of_lane <= radius(i)))
-            return false;
+            return true;
     }
-    *distance = bits;
-    return true;
+    candidate.measure = bits;
+    return receiver->take(candidate);
 }
 
 } // namespace simhash

@@ -75,41 +75,44 @@ class Codes final : public SearchedValues {
     Codes(PagePool* pool, size_t sort_bytes, int32 radius)
         : SearchedValues(pool, sort_bytes, "an id and a fingerprint or a code",
                          "SELECT id, fp FROM docs"),
-          radius_(radius), codes_(pool), part_bytes_(pool->memory_bytes() / 8) {}
+          context_(CurrentMemoryContext), radius_(radius), codes_(pool),
+          part_bytes_(pool->memory_bytes() / 8) {}
+
+    // Called before a second query is read, and after its last row.
+    void begin_second(Models* a);
+    void end_second();
 
     void begin(const Column& column) override;
     void add(RowNumber row, Datum value, bool is_null) override;
 
-    int lanes() const override { return std::max(lane_count_of_bits(bits_), 1); }
-    void begin_second(Models* a) override;
-    void end() override;
+    void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;
     void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
-    bool find_candidates(int lane, Models* a, Models* b, size_t memory,
-                         const CandidateReceiver& receiver, Links* links) override;
-    bool is_pair(int lane, RowNumber a, RowNumber b, double* distance) override;
-    bool wait(const Links*) const override { return has_file(); }
-    bool has_file() const override { return codes_.has_file(); }
-    uint64_t part_of(RowNumber row) override { return row * bytes() / part_bytes_; }
-
-  protected:
-    bool are_equal(RowNumber a, RowNumber b) override;
-    void get_lanes(RowNumber row, uint64_t* lanes) override {
-        codes_.read(row * bytes(), lanes, bytes());
-    }
+    bool find(Models* a, Models* b, FoundReceiver* receiver) override;
 
   private:
+    int lanes() const { return std::max(lane_count_of_bits(bits_), 1); }
+    void get_lanes(RowNumber row, uint64_t* lanes) { codes_.read(row * bytes(), lanes, bytes()); }
+    bool compare(int lane, Found candidate, FoundReceiver* receiver);
+    bool compare_waiting(int lane, FoundReceiver* receiver);
+    // The part of the file in which the code is. Two parts fit into memory.
+    uint64_t part_of(RowNumber row) const { return row * bytes() / part_bytes_; }
     void add_lane(uint64_t lane, RowNumber row);
     void add_near(bool is_last);
     int radius(int lane) const { return radii_[size_t(lane)]; }
     size_t bytes() const { return size_t(lanes()) * sizeof(uint64_t); } // of a code
 
+    MemoryContext context_;
     int32 radius_;
     LaneRadii radii_;
     bool are_codes_ = false, is_type_known_ = false;
-    int bits_ = 0;                // of codes; 0 while none has come
-    PagedBytes codes_;            // the lanes of each row, if they are several; those of NULL are 0
-    uint64_t part_bytes_;         // several parts are in memory together
-    RowNumber last_row_ = kNoRow; // that was compared
+    int bits_ = 0;     // of codes; 0 while none has come
+    PagedBytes codes_; // the lanes of each row, if they are several; those of NULL are 0
+    uint64_t part_bytes_;
+    size_t search_bytes_ = 0;
+    // Where codes are in a file, candidates wait to be compared in an order in which it is read
+    // nearly in sequence: while the candidates of two parts are compared, both are in memory.
+    std::optional<SortBuffer<Pair>> waiting_; // (parts of a and b, a and b)
+    RowNumber last_row_ = kNoRow;             // that was compared
     uint64_t of_last_row_[kMaxCodeLanes];
     Models::List* first_ = nullptr; // to which the second query's rows are to be near, or null
     size_t unfiltered_ = 0;         // rows of the second query before the filter begins

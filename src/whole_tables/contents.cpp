@@ -6,8 +6,7 @@
 namespace simhash {
 
 Contents::Contents(PagePool* pool, double limit)
-    : part_bytes_(pool->memory_bytes() / 8 + 1), headers_(pool), is_wanted_(pool), slots_(pool),
-      hashes_(pool) {
+    : headers_(pool), is_wanted_(pool), slots_(pool), hashes_(pool) {
     arguments_.limit = limit;
     if (!pg_strong_random(&arguments_.seed, sizeof(arguments_.seed)))
         ereport(ERROR, errcode(ERRCODE_INTERNAL_ERROR),
@@ -58,12 +57,15 @@ void Contents::add(Datum content) {
 }
 
 std::span<const uint64_t> Contents::read(RowNumber row, Buffer* buffer) {
-    uint64_t at = position(row), count;
-    hashes_.read(at, &count, sizeof(count));
-    buffer->clear();
-    uint64_t* hashes = buffer->add_room(count);
-    hashes_.read(at + sizeof(count), hashes, count * sizeof(uint64_t));
-    return {hashes, size_t(count)};
+    if (buffer->row != row) {
+        uint64_t at = position(row), count;
+        hashes_.read(at, &count, sizeof(count));
+        buffer->row = row;
+        buffer->hashes.clear();
+        hashes_.read(at + sizeof(count), buffer->hashes.add_room(count), count * sizeof(uint64_t));
+        buffer->hashes.added(count);
+    }
+    return buffer->hashes.all();
 }
 
 } // namespace simhash

@@ -3,6 +3,7 @@
 // than memory holds.
 #pragma once
 
+#include "server/arguments.hpp"
 #include "server/paged_array.hpp"
 #include "whole_tables/digests.hpp"
 #include "whole_tables/query_rows.hpp"
@@ -11,7 +12,11 @@ namespace simhash {
 
 class Contents {
   public:
-    using Buffer = GrowingArray<uint64_t>;
+    // The content that was read last.
+    struct Buffer {
+        RowNumber row = kNoRow;
+        GrowingArray<uint64_t> hashes{server_memory()};
+    };
 
     // limit: the similarity, or the least number of words
     Contents(PagePool* pool, double limit);
@@ -35,16 +40,13 @@ class Contents {
     void add(Datum content);
     // Whether all that are wanted have come.
     bool are_complete() const { return missing_ == 0; }
-    bool have_file() const { return hashes_.has_file(); }
 
     // The second argument of the functions of the present pass.
     bytea* pass_arguments() const { return arguments_.as_bytea(filter_); }
 
     // ---- contents that have come ----
 
-    // In which part of the file it is. Two parts fit into memory.
-    uint64_t part_of(RowNumber row) { return position(row) / part_bytes_; }
-    // Reads it into the buffer.
+    // Reads it, unless the buffer has it: one is compared with several others in succession.
     std::span<const uint64_t> read(RowNumber row, Buffer* buffer);
 
   private:
@@ -59,7 +61,6 @@ class Contents {
     uint64_t position(RowNumber row) { return slots_[slot_of(header(row).content_key())].position; }
 
     PassArguments arguments_;
-    uint64_t part_bytes_;
     PagedArray<DigestHeader> headers_;
     PagedArray<bool> is_wanted_;
     std::span<const uint8_t> filter_; // of the texts that are wanted

@@ -18,8 +18,7 @@ constexpr uint64_t kLooksOfModel = 4096;
 Documents::Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t candidate_bytes)
     : SearchedValues(pool, sort_bytes, "an id and a text", "SELECT id, body FROM pages"),
       similarity_(similarity), radius_(near_radius(similarity)), plan_(band_plan(similarity)),
-      candidate_bytes_(candidate_bytes), contents_(pool, similarity), lanes_(pool),
-      buffer_of_a_(server_memory()), buffer_of_b_(server_memory()) {
+      candidate_bytes_(candidate_bytes), contents_(pool, similarity), lanes_(pool) {
     for (int band = 0; band < plan_.bands; band++)
         keys_[band].emplace(pool);
 }
@@ -62,16 +61,29 @@ void Documents::add(RowNumber row, Datum value, bool is_null) {
         add_hash(digest.header.content_hash, row);
 }
 
-// Sums of hashes that differ are equal with a probability of 2^-64, and then lanes as good as never.
-bool Documents::are_equal(RowNumber a, RowNumber b) {
-    return contents_.header(a).count == contents_.header(b).count && lanes_[a] == lanes_[b];
+void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* models) {
+    PagedArray<bool> is_model(pool_);
+    copies->add_rows(rows);
+    models->emplace(pool_, 0);
+    for (size_t row = 0; row < rows; row++)
+        is_model.add(false);
+    // Sums of hashes that differ are equal with a probability of 2^-64, and then lanes as good as
+    // never.
+    auto are_equal = [&](RowNumber a, RowNumber b) {
+        return contents_.header(a).count == contents_.header(b).count && lanes_[a] == lanes_[b];
+    };
+    each_model(copies, are_equal, [&](Pair model) { is_model.set(model.second, true); });
+    for (size_t row = 0; row < rows; row++)
+        if (is_model[row])
+            (*models)->rows().add(RowNumber(row));
+    is_model.close();
 }
 
 // ---- candidates ----
 
 // Calls on_group for the models that have a key in common, band after band, until it returns false.
-bool Documents::each_group(Models* a, Models* b, size_t memory, const auto& on_group) {
-    ExternalSorter<uint64_t> by_key(memory, 32); // (key, row)
+bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
+    ExternalSorter<uint64_t> by_key(search_bytes_, 32); // (key, row)
     GrowingArray<Member> members(server_memory());
     // The rows of the second set are behind those of the first.
     RowNumber first_of_b = b == nullptr || b->size() == 0 ? kNoRow : b->rows()[0];
@@ -148,10 +160,9 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
     // Similar documents meet in many bands.
     uint64_t meetings_left =
         all_pairs ? UINT64_MAX : few_candidates(models) * uint64_t(plan_.bands);
-    first_ = a;
-    second_ = b;
+    search_bytes_ = memory;
     candidates_.emplace(candidate_bytes_);
-    each_group(a, b, memory, [&](const Group& group) {
+    each_group(a, b, [&](const Group& group) {
         if (group.pairs > looks_left) {
             // Without a look at each pair, all of a large group count as candidates.
             looks_left = meetings_left = 0;
@@ -166,7 +177,7 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
             contents_.want(of_a);
             contents_.want(of_b);
             if (meetings_left > 0) {
-                candidates_->add(uint64_t{of_a} << 32 | of_b);
+                candidates_->add(uint64_t{of_b} << 32 | of_a);
                 meetings_left--;
             }
             return true;
@@ -184,30 +195,36 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
     contents_.ask();
 }
 
-bool Documents::find_candidates(int, Models* a, Models* b, size_t memory,
-                                const CandidateReceiver& receiver, Links* links) {
-    if (candidates_ && a == first_ && b == second_)
-        return candidates_->each([&](uint64_t candidate) {
-            return receiver(RowNumber(candidate >> 32), RowNumber(candidate), 0);
+// A list of candidates is of all models, so nobody asks for the pairs of some.
+bool Documents::find(Models* a, Models* b, FoundReceiver* receiver) {
+    auto on_pair = [&](RowNumber of_a, RowNumber of_b) { return compare(of_a, of_b, receiver); };
+    if (candidates_) {
+        Progress::begin("compared", " candidates", 0);
+        bool goes_on = candidates_->each([&](uint64_t candidate) {
+            Progress::step();
+            return on_pair(RowNumber(candidate), RowNumber(candidate >> 32));
         });
-    Assert(!candidates_); // few are searched as a whole, and the bands are closed
+        candidates_->release();
+        return goes_on;
+    }
     GrowingArray<uint32_t> others(server_memory());
-    bool goes_on = each_group(a, b, memory, [&](const Group& group) {
-        if (links != nullptr)
-            return link(group, links, &others, receiver);
+    bool goes_on = each_group(a, b, [&](const Group& group) {
+        if (Links* links = receiver->links())
+            return each_unlinked(group, links, &others, on_pair);
         return each_near(group, [&](RowNumber of_a, RowNumber of_b) {
-            return met_before(group.band, of_a, of_b) || receiver(of_a, of_b, 0);
+            return met_before(group.band, of_a, of_b) || on_pair(of_a, of_b);
         });
     });
     others.release();
     return goes_on;
 }
 
-// Gives the candidates of a group that are not linked, while the receiver links some. In the order
-// of what they are linked with, one list of the members that are not linked with the present one
-// serves for all of a kind: most groups are of copies, which are all linked after the first.
-bool Documents::link(const Group& group, Links* links, GrowingArray<uint32_t>* others,
-                     const CandidateReceiver& receiver) const {
+// Calls on_pair(a, b) for those of which a lane is near, and which are not linked, while it links
+// some. In the order of what they are linked with, one list of the members that are not linked with
+// the present one serves for all of a kind: most groups are of copies, which are all linked after
+// the first.
+bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uint32_t>* others,
+                              const auto& on_pair) const {
     std::span<Member> members = group.members;
     for (Member& member : members)
         member.original = links->original_of(member.row);
@@ -228,7 +245,7 @@ bool Documents::link(const Group& group, Links* links, GrowingArray<uint32_t>* o
                 continue;
             (*others)[left++] = j;
             if (nearest_lane(member.lanes, other.lanes) <= radius_ &&
-                !receiver(std::min(member.row, other.row), std::max(member.row, other.row), 0))
+                !on_pair(std::min(member.row, other.row), std::max(member.row, other.row)))
                 return false;
         }
         others->clear();
@@ -239,17 +256,16 @@ bool Documents::link(const Group& group, Links* links, GrowingArray<uint32_t>* o
 
 // ---- pairs ----
 
-bool Documents::is_pair(int, RowNumber a, RowNumber b, double* similarity) {
+// Tells the receiver if the two are a pair. False: it has ended the search.
+bool Documents::compare(RowNumber a, RowNumber b, FoundReceiver* receiver) {
     CHECK_FOR_INTERRUPTS();
-    // Of many candidates one is compared with the others one after the other.
-    if (a != last_a_) {
-        set_of_a_ = contents_.read(a, &buffer_of_a_);
-        last_a_ = a;
-    }
-    std::span<const uint64_t> set_of_b = contents_.read(b, &buffer_of_b_);
+    if (!receiver->wants(a, b))
+        return true;
+    double similarity;
+    auto of_a = contents_.read(a, &buffer_of_a_), of_b = contents_.read(b, &buffer_of_b_);
     // This stops as soon as the answer is sure, so the number is computed only for pairs.
-    return is_set_similarity_at_least(set_of_a_, set_of_b, similarity_) &&
-           set_similarity(set_of_a_, set_of_b, similarity);
+    return !is_set_similarity_at_least(of_a, of_b, similarity_) ||
+           !set_similarity(of_a, of_b, &similarity) || receiver->take({a, b, similarity});
 }
 
 } // namespace simhash

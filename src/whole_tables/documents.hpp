@@ -31,22 +31,10 @@ class Documents final : public SearchedValues {
     void add_content(Datum content) override { contents_.add(content); }
     bool has_contents() const override { return contents_.are_complete(); }
 
-    int lanes() const override { return 0; }
-    int steps() const override { return 1; }
+    void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;
     void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
-    bool find_candidates(int step, Models* a, Models* b, size_t memory,
-                         const CandidateReceiver& receiver, Links* links) override;
-    bool has_all_candidates() const override { return candidates_.has_value(); }
-    bool is_pair(int step, RowNumber a, RowNumber b, double* similarity) override;
-    // Those of many copies that differ are linked as they are found, which spares most comparisons.
-    bool wait(const Links* links) const override {
-        return links == nullptr || has_all_candidates();
-    }
-    bool has_file() const override { return contents_.have_file(); }
-    uint64_t part_of(RowNumber row) override { return contents_.part_of(row); }
-
-  protected:
-    bool are_equal(RowNumber a, RowNumber b) override;
+    bool find(Models* a, Models* b, FoundReceiver* receiver) override;
+    bool finds_in_order() const override { return candidates_.has_value(); }
 
   private:
     // A model, among those with the same key of a band.
@@ -68,27 +56,25 @@ class Documents final : public SearchedValues {
     };
 
     void check_kind(ShingleKind kind);
-    bool each_group(Models* a, Models* b, size_t memory, const auto& on_group);
+    bool each_group(Models* a, Models* b, const auto& on_group);
     bool each_near(const Group& group, const auto& on_pair) const;
     bool met_before(int band, RowNumber a, RowNumber b);
-    bool link(const Group& group, Links* links, GrowingArray<uint32_t>* others,
-              const CandidateReceiver& receiver) const;
+    bool each_unlinked(const Group& group, Links* links, GrowingArray<uint32_t>* others,
+                       const auto& on_pair) const;
+    bool compare(RowNumber a, RowNumber b, FoundReceiver* receiver);
 
     double similarity_;
     int radius_;
     BandPlan plan_;
-    size_t candidate_bytes_;
+    size_t candidate_bytes_, search_bytes_ = 0;
     const PassFunctions* passes_ = nullptr;
     std::optional<ShingleKind> kind_;
     Contents contents_;
     PagedArray<DocumentLanes> lanes_;
     std::optional<PagedArray<uint32_t>> keys_[kMinimaOfDocument]; // of each band
-    // All candidates, the numbers of two rows each, unless they are very many.
+    // All candidates, unless they are very many: (later row, earlier row).
     std::optional<Collector> candidates_;
-    Models *first_ = nullptr, *second_ = nullptr; // of which these are
     Contents::Buffer buffer_of_a_, buffer_of_b_;
-    std::span<const uint64_t> set_of_a_; // of this row:
-    RowNumber last_a_ = kNoRow;
 };
 
 } // namespace simhash

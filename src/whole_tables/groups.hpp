@@ -1,7 +1,7 @@
 // Groups of the rows of a query that are near to each other.
 #pragma once
 
-#include "whole_tables/search.hpp"
+#include "whole_tables/models.hpp"
 
 namespace simhash {
 
@@ -14,12 +14,12 @@ inline uint64_t few_candidates(size_t models) { return std::max<uint64_t>(8192, 
 // Groups that are safe to delete by. In the order of rows, each joins the first original that it is
 // near to, or becomes an original itself: an exclusion constraint would have let in the originals
 // in that order, and refused the others. groups.cpp explains how they are found.
-class Originals {
+class Originals final : public FoundReceiver {
   public:
-    // memory: for candidates, in bytes
-    Originals(PagePool* pool, RowSearch* search, size_t rows, size_t memory);
+    // memory: for pairs, in bytes
+    Originals(PagePool* pool, SearchedValues* values, size_t rows, size_t memory);
 
-    void find(Models* models) { find_within(models, 0, originals_.size()); }
+    void find(Models* models);
 
     // Calls give(row, original, measure) for all rows in their order; an original has no measure.
     // measure_of_equal: that of a row with its copy
@@ -37,12 +37,18 @@ class Originals {
         }
     }
 
+    // A row joins the first original that it is near to.
+    bool wants(RowNumber earlier, RowNumber later) override {
+        return is_original(earlier) && earlier < originals_[later];
+    }
+    bool take(const Found& found) override {
+        join(found.b, found.a, found.measure);
+        return true;
+    }
+
   private:
     void find_within(Models* models, uint64_t begin, uint64_t end);
     bool find_at_once(Models* models);
-    void decide(ExternalSorter<Pair>* candidates);
-    void decide_waiting();
-    void join_earlier(Models* originals, Models* others);
 
     bool is_original(RowNumber row) { return originals_[row] == row; }
     void join(RowNumber row, RowNumber original, double measure) {
@@ -50,29 +56,35 @@ class Originals {
         measures_.set(row, measure);
     }
 
-    RowSearch& search_;
+    SearchedValues& values_;
     size_t memory_;
     PagedArray<RowNumber> originals_; // of each row: itself while it has joined none
     PagedArray<double> measures_;     // of those that have joined one, with it
-    SortBuffer<Pair> verified_;       // (later and earlier row, measure)
 };
 
 // ---- groups by chains ----
 
 // The groups that pairs of rows link, directly or through others (union-find). The first row of a
 // group is its original.
-class Links {
+class Links final : public FoundReceiver {
   public:
     Links(PagePool* pool, size_t rows);
 
     // Also links each row with its copies.
-    void find(RowSearch* search, Models* models, Copies* copies);
+    void find(SearchedValues* values, Models* models, Copies* copies);
 
     // Halves the path to the original on its way. Each link leads to an earlier row, so the path
     // ends, at the first one of the group.
     RowNumber original_of(RowNumber row);
 
     void link(RowNumber a, RowNumber b);
+
+    bool wants(RowNumber a, RowNumber b) override { return original_of(a) != original_of(b); }
+    bool take(const Found& found) override {
+        link(found.a, found.b);
+        return true;
+    }
+    Links* links() override { return this; }
 
     // Calls give(row, original, no measure) for all rows in their order: of two rows of a chain
     // nobody knows how near they are.

@@ -84,86 +84,85 @@ class Models {
 
 class Links;
 
-// Receives candidates, or pairs of rows: of one query a < b, of two a is of the first.
-class CandidateReceiver {
+// What is found: two rows, and their measure: the similarity of two documents, or else the distance
+// of two values. Of one query a < b; of two a is of the first, whose rows have the lesser numbers.
+struct Found {
+    RowNumber a, b;
+    double measure;
+};
+
+// Receives what a search finds.
+class FoundReceiver {
   public:
-    // receive(a, b, distance of the lanes): false ends the search. It must outlive this object.
-    template <typename Receive>
-    explicit CandidateReceiver(const Receive& receive)
-        : call_([](const void* receive, RowNumber a, RowNumber b, int distance) -> bool {
-              return (*static_cast<const Receive*>(receive))(a, b, distance);
-          }),
-          receive_(&receive) {}
-
-    bool operator()(RowNumber a, RowNumber b, int distance) const {
-        return call_(receive_, a, b, distance);
-    }
-
-  private:
-    bool (*call_)(const void* receive, RowNumber a, RowNumber b, int distance);
-    const void* receive_;
+    // Asked before two rows are compared: whether it matters that they are a pair. Once it does
+    // not, it does not later.
+    virtual bool wants(RowNumber a, RowNumber b) = 0;
+    // False ends the search.
+    virtual bool take(const Found& found) = 0;
+    // Which rows are linked already: a search may leave out pairs of these. Null: it must not.
+    virtual Links* links() { return nullptr; }
 };
 
 // The values of queries, of which near pairs are searched: documents, or fingerprints and codes.
+//
+//     rows --> models --> candidates --whole values--> pairs
 class SearchedValues : public RowValues {
   public:
     // In the current memory context. sort_bytes: memory to sort the values of a query
     SearchedValues(PagePool* pool, size_t sort_bytes, const char* columns, const char* example)
-        : RowValues(columns, example), pool_(pool), context_(CurrentMemoryContext),
-          sort_bytes_(sort_bytes) {}
+        : RowValues(columns, example), pool_(pool), sort_bytes_(sort_bytes), hashes_(sort_bytes) {}
 
     // To be called after the last value of a query, or of a partition. rows: of all queries so far
-    void find_models(size_t rows, Copies* copies, std::optional<Models>* models);
-
-    // Of each value, when the first has come.
-    virtual int lanes() const = 0;
-    // Called after the last row of a query.
-    virtual void end() {}
-    // Called before a second query is read.
-    virtual void begin_second(Models*) {}
-    // Called before the search, of one query or two, in `memory` bytes. all_pairs: each pair will
-    // be asked for, however many there are
+    virtual void find_models(size_t rows, Copies* copies, std::optional<Models>* models) = 0;
+    // Called before the search, of one query or two, in about `memory` bytes. all_pairs: each pair
+    // will be asked for, however many there are
     virtual void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) = 0;
-
-    // The candidates are found in steps. Finds those of one set of models, or between two if b is
-    // not null, in about this memory, in bytes. False if the receiver has ended the search. links:
-    // what is linked already may be left out
-    virtual int steps() const { return lanes(); }
-    virtual bool find_candidates(int step, Models* a, Models* b, size_t memory,
-                                 const CandidateReceiver& receiver, Links* links) = 0;
-    // Whether begin_search() has found them all, and they are not too many.
-    virtual bool has_all_candidates() const { return false; }
-    // Whether a candidate of this step is a pair that no earlier step had, and its measure: before,
-    // that is the distance of their lanes.
-    virtual bool is_pair(int step, RowNumber a, RowNumber b, double* measure) = 0;
-    // True: candidates had better wait, and be compared in the order of the parts of a file.
-    virtual bool wait(const Links* links) const = 0;
-    virtual bool has_file() const = 0;
-    // The part of the file in which the value is. Two parts fit into memory.
-    virtual uint64_t part_of(RowNumber row) = 0;
+    // Finds the pairs of one set of models, or between two if b is not null: in no particular
+    // order, and perhaps repeatedly. False if the receiver has ended the search.
+    virtual bool find(Models* a, Models* b, FoundReceiver* receiver) = 0;
+    // Whether find() goes through the rows b in their order, and for each through the rows a.
+    virtual bool finds_in_order() const { return false; }
 
   protected:
-    // The rows may be models and copies, as their hashes are equal.
-    virtual bool are_equal(RowNumber a, RowNumber b) = 0;
-    virtual void get_lanes(RowNumber, uint64_t*) {}
-
     // To be called for each row that has a value. Equal values have equal hashes. Of a value with
     // one lane this is the lane.
-    void add_hash(uint64_t hash, RowNumber row) {
-        if (!hashes_)
-            begin_hashes();
-        hashes_->add({hash, row});
-    }
+    void add_hash(uint64_t hash, RowNumber row) { hashes_.add({hash, row}); }
+    // Calls give((hash, row)) for each model, in order of the hashes. are_equal(a, b): whether rows
+    // with the same hash have the same value
+    void each_model(Copies* copies, const auto& are_equal, const auto& give);
 
     PagePool* pool_;
-    MemoryContext context_;
     size_t sort_bytes_;
-
-  private:
-    void begin_hashes();
-    void each_model(Copies* copies, const auto& give);
-
-    std::optional<ExternalSorter<Pair>> hashes_; // (hash, row)
+    ExternalSorter<Pair> hashes_; // (hash, row)
 };
+
+void SearchedValues::each_model(Copies* copies, const auto& are_equal, const auto& give) {
+    struct Model {
+        RowNumber row, last_copy;
+    };
+    GrowingArray<Model> models(server_memory()); // those of one hash, as good as always one
+    uint64_t hash = 0;
+    hashes_.finish();
+    for (Pair entry{}; hashes_.next(&entry); hash = entry.first) {
+        CHECK_FOR_INTERRUPTS();
+        auto row = RowNumber(entry.second);
+        // Equal hashes come one after another, in order of their rows. So the first row with a
+        // value is met first, and becomes the model.
+        if (entry.first != hash)
+            models.clear();
+        Model* end = models.data() + models.size();
+        Model* model = std::find_if(models.data(), end,
+                                    [&](const Model& model) { return are_equal(model.row, row); });
+        if (model == end) {
+            models.add({row, row});
+            give(entry);
+        } else {
+            copies->append(model->last_copy, row);
+            model->last_copy = row;
+        }
+    }
+    models.release();
+    hashes_.release();
+}
 
 } // namespace simhash

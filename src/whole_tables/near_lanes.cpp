@@ -25,7 +25,7 @@ class NearLanes {
   public:
     // The parts of the memory: two thirds for the search of the lanes, a sixth for each sort of
     // pairs.
-    NearLanes(Models::List* a, Models::List* b, size_t memory, const CandidateReceiver& receiver,
+    NearLanes(Models::List* a, Models::List* b, size_t memory, const NearLanesReceiver& receiver,
               Links* links, bool are_values)
         : between_(b != nullptr), are_values_(are_values), memory_(memory), receiver_(receiver),
           links_(links), sets_{{a, {}}, {b, {}}}, pairs_(memory / 6), half_done_(memory / 6) {}
@@ -40,9 +40,7 @@ class NearLanes {
         if (links_ != nullptr)
             make_notes();
         if (!is_ended_)
-            find_pairs(
-                &*sets_[0].lanes, between_ ? &*sets_[1].lanes : nullptr, radius,
-                {receive_lanes, links_ != nullptr && are_values_ ? receive_all : nullptr, this});
+            find_near(radius);
         if (!is_ended_)
             look_up_first();
         release();
@@ -116,20 +114,24 @@ class NearLanes {
         }
     }
 
-    static bool receive_lanes(void* search, uint64_t a, uint64_t b) {
-        auto* self = static_cast<NearLanes*>(search);
-        if (self->are_noted_as_linked(a, b))
-            return true;
-        if (self->pairs_.is_full())
-            self->look_up_first();
-        self->pairs_.add({a, b});
-        return !self->is_ended_;
-    }
-
-    // Lanes whose pairs are all near: to link each with the first one is enough.
-    static void receive_all(void* search, const uint64_t* lanes, size_t count) {
-        for (size_t i = 1; i < count && !static_cast<NearLanes*>(search)->is_ended_; i++)
-            receive_lanes(search, lanes[0], lanes[i]);
+    void find_near(int radius) {
+        auto receive = [&](uint64_t a, uint64_t b) {
+            if (are_noted_as_linked(a, b))
+                return true;
+            if (pairs_.is_full())
+                look_up_first();
+            pairs_.add({a, b});
+            return !is_ended_;
+        };
+        // Lanes whose pairs are all near: to link each with the first one is enough.
+        auto receive_all = [&](const uint64_t* lanes, size_t count) {
+            for (size_t i = 1; i < count && receive(lanes[0], lanes[i]); i++)
+                continue;
+        };
+        PairReceiver receiver = {receive};
+        if (links_ != nullptr && are_values_)
+            receiver.all_pairs = receive_all;
+        find_pairs(&*sets_[0].lanes, between_ ? &*sets_[1].lanes : nullptr, radius, receiver);
     }
 
     void look_up_first() {
@@ -216,7 +218,7 @@ class NearLanes {
 
     bool between_, are_values_;
     size_t memory_;
-    CandidateReceiver receiver_;
+    NearLanesReceiver receiver_;
     Links* links_;
     Set sets_[2];
     SortBuffer<Pair> pairs_;     // (lane of a, lane of b)
@@ -229,7 +231,7 @@ class NearLanes {
 } // namespace
 
 bool find_near_lanes(Models::List* a, Models::List* b, int radius, size_t memory,
-                     const CandidateReceiver& receiver, Links* links, bool are_values) {
+                     const NearLanesReceiver& receiver, Links* links, bool are_values) {
     if (radius < 0 || a->size() == 0 || (b != nullptr && b->size() == 0))
         return true;
     return NearLanes(a, b, memory, receiver, links, are_values).run(radius);

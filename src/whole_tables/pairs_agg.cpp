@@ -53,16 +53,14 @@ struct GroupPairs {
     static constexpr size_t kRowBytes = MAXALIGN(SizeofHeapTupleHeader) + 3 * sizeof(int64);
     static constexpr size_t kMost = (MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / kRowBytes;
 
-    static bool add(void* pairs, uint64_t a, uint64_t b) {
-        auto* self = static_cast<GroupPairs*>(pairs);
-        if (++self->count > kMost)
+    void add(uint64_t a, uint64_t b) {
+        if (++count > kMost)
             ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                     errmsg("too many pairs for an array"),
                     errdetail("There are more than %zu pairs.", kMost),
                     errhint("Use a smaller radius or smaller groups, or simhash_pairs('SELECT "
                             "id, fp FROM ...', radius), which has no such limit."));
-        self->sorter.add({a, b});
-        return true;
+        sorter.add({a, b});
     }
 
     ExternalSorter<Pair> sorter{get_hash_memory_limit() / 2};
@@ -78,7 +76,8 @@ Datum pair_array(PairsState* state, Oid row_type) {
     Collector& fingerprints = state->fingerprints;
     fingerprints.finish();
     GroupPairs pairs;
-    find_pairs(&fingerprints, nullptr, *state->radius, {GroupPairs::add, nullptr, &pairs});
+    auto add = [&](uint64_t a, uint64_t b) { return pairs.add(a, b), true; };
+    find_pairs(&fingerprints, nullptr, *state->radius, {add});
     pairs.sorter.finish();
     // The type counts this reference until ReleaseTupleDesc(); after an error the server does that.
     TupleDesc description = lookup_rowtype_tupdesc(row_type, -1);

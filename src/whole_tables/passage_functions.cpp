@@ -33,8 +33,7 @@ class Passages final : public RowValues {
         : RowValues("an id and a text", "SELECT id, body FROM docs"), pool_(pool), kind_(kind),
           limit_(limit), most_(most_documents), contents_(pool, limit), hashes_(memory / 4),
           candidates_(memory / 4), by_first_row_(memory / 4), members_(memory / 4),
-          rows_(most_documents * 2 * sizeof(uint64_t)), buffer_of_a_(server_memory()),
-          buffer_of_b_(server_memory()),
+          rows_(most_documents * 2 * sizeof(uint64_t)),
           runs_context_(
               AllocSetContextCreate(CurrentMemoryContext, "simhash runs", ALLOCSET_DEFAULT_SIZES)) {
         if (kind == Kind::kJoin)
@@ -260,13 +259,11 @@ class Passages final : public RowValues {
         bool is_containment = kind_ == Kind::kContainment;
         double measure = is_containment ? 1 : contents_.header(a).count;
         if (!are_equal(a, b)) {
-            if (a != last_a_)
-                content_of_a_ = contents_.read(last_a_ = a, &buffer_of_a_);
-            std::span<const uint64_t> content_of_b = contents_.read(b, &buffer_of_b_);
+            auto of_a = contents_.read(a, &buffer_of_a_), of_b = contents_.read(b, &buffer_of_b_);
             if (is_containment)
-                set_containment(content_of_a_, content_of_b, &measure);
+                set_containment(of_a, of_b, &measure);
             else
-                measure = double(longest_run(content_of_a_, content_of_b));
+                measure = double(longest_run(of_a, of_b));
         }
         return measure >= limit_ ? std::optional(measure) : std::nullopt;
     }
@@ -295,8 +292,6 @@ class Passages final : public RowValues {
     uint64_t shared_hashes_ = 0;
     SortBuffer<uint64_t> rows_; // those that have one hash, ascending
     Contents::Buffer buffer_of_a_, buffer_of_b_;
-    std::span<const uint64_t> content_of_a_; // of this row:
-    RowNumber last_a_ = kNoRow;
     MemoryContext runs_context_;
 };
 

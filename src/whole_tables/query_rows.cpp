@@ -82,7 +82,14 @@ ResultRows::ResultRows(FunctionCallInfo fcinfo)
     : result_(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)) {
     context_ = AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
     row_context_ = AllocSetContextCreate(context_, "simhash ids", ALLOCSET_DEFAULT_SIZES);
-    caller_ = MemoryContextSwitchTo(context_);
+    // The tuplestore that the server's code has made would take as much memory again as all else
+    // of the call. It is filled while pages of our arrays are still read.
+    caller_ = MemoryContextSwitchTo(result_->econtext->ecxt_per_query_memory);
+    tuplestore_end(result_->setResult);
+    result_->setResult =
+        tuplestore_begin_heap((result_->allowedModes & SFRM_Materialize_Random) != 0, false,
+                              int(std::min<size_t>(get_hash_memory_limit() / 4 / 1024, INT_MAX)));
+    MemoryContextSwitchTo(context_);
 }
 
 void ResultRows::put(RowIds* ids, RowNumber id, RowNumber other, std::optional<Datum> measure) {
@@ -91,7 +98,6 @@ void ResultRows::put(RowIds* ids, RowNumber id, RowNumber other, std::optional<D
     // The ids of a row are copies, which go with the row.
     MemoryContext caller = MemoryContextSwitchTo(row_context_);
     Datum values[] = {(*ids)[id], (*ids)[other], measure.value_or(Datum(0))};
-    // The tuplestore spills to disk by itself where work_mem does not hold the rows.
     tuplestore_putvalues(result_->setResult, result_->setDesc, values, nulls);
     MemoryContextSwitchTo(caller);
     MemoryContextReset(row_context_);

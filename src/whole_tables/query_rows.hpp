@@ -42,7 +42,8 @@ class RowIds {
 };
 
 // The result of a function whose first arguments are queries, and of which `type` is that of the
-// ids: rows of two ids and a measure. All that the function leaves in memory goes with this object.
+// ids: rows of two ids and a measure, in a quarter of the call's memory and then in a file. All
+// that the function leaves in memory goes with this object.
 class ResultRows {
   public:
     explicit ResultRows(FunctionCallInfo fcinfo);

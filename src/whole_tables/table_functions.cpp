@@ -7,7 +7,6 @@
 // for the search. What does not fit is in temporary files.
 #include <bit>
 
-#include "server/progress.hpp"
 #include "core/text/document_lanes.hpp"
 #include "whole_tables/codes.hpp"
 #include "whole_tables/documents.hpp"
@@ -43,9 +42,9 @@ class Rows {
         : shares(kind), pool(CurrentMemoryContext, shares.pages), ids(&pool, id_type),
           copies(&pool) {
         if (kind == Kind::kDocuments)
-            values_ = &documents_.emplace(&pool, limit, shares.sort, shares.results);
+            values = &documents_.emplace(&pool, limit, shares.sort, shares.results);
         else
-            values_ = &codes_.emplace(&pool, shares.sort, int32(limit));
+            values = &codes_.emplace(&pool, shares.sort, int32(limit));
     }
 
     // Reads the rows of one query or two, and finds what is compared. caller: the function that was
@@ -54,20 +53,20 @@ class Rows {
     bool read(std::span<text* const> queries, Oid caller, bool keep, bool all_pairs) {
         std::optional<RowQuery> reading[2];
         for (size_t i = 0; i < queries.size(); i++) {
-            if (i == 1)
-                values_->begin_second(models(0));
+            if (i == 1 && codes_)
+                codes_->begin_second(models(0));
             reading[i].emplace(queries[i], caller, keep, int(shares.kept / 1024));
-            reading[i]->read(&ids, values_);
-            values_->end();
-            values_->find_models(ids.count(), &copies, &models_[i]);
+            reading[i]->read(&ids, values);
+            if (i == 1 && codes_)
+                codes_->end_second();
+            values->find_models(ids.count(), &copies, &models_[i]);
         }
-        values_->begin_search(models(0), models(1), shares.search, all_pairs);
-        for (size_t i = 0; i < queries.size() && !values_->has_contents(); i++)
+        values->begin_search(models(0), models(1), shares.search, all_pairs);
+        for (size_t i = 0; i < queries.size() && !values->has_contents(); i++)
             reading[i]->read_contents();
         for (size_t i = 0; i < queries.size(); i++)
             reading[i]->close();
-        search.emplace(values_, shares.search);
-        return values_->has_contents();
+        return values->has_contents();
     }
 
     Models* models(int query) { return models_[query] ? &*models_[query] : nullptr; }
@@ -82,25 +81,26 @@ class Rows {
     PagePool pool;
     RowIds ids;
     Copies copies;
-    std::optional<RowSearch> search;
+    SearchedValues* values;
 
   private:
     std::optional<Documents> documents_;
     std::optional<Codes> codes_;
-    SearchedValues* values_;
     std::optional<Models> models_[2];
 };
 
 // The pairs that were found, until they are given in order of the first row, then of the other.
-class PairsInOrder {
+class PairsInOrder final : public FoundReceiver {
   public:
     PairsInOrder(Copies* copies, size_t memory) : copies_(*copies), sorter_(memory) {}
 
+    bool wants(RowNumber, RowNumber) override { return true; }
     // Each row that has the value of the one is as near to each that has that of the other.
-    void add_with_copies(RowNumber a, RowNumber b, double measure) {
-        for (RowNumber i = a; i != kNoRow; i = copies_.after(i))
-            for (RowNumber j = b; j != kNoRow; j = copies_.after(j))
-                add(i, j, measure);
+    bool take(const Found& found) override {
+        for (RowNumber i = found.a; i != kNoRow; i = copies_.after(i))
+            for (RowNumber j = found.b; j != kNoRow; j = copies_.after(j))
+                add(i, j, found.measure);
+        return true;
     }
 
     void add_copies(double measure) {
@@ -137,9 +137,7 @@ class PairsInOrder {
 // Of one query or of two: the rows of the second have the greater numbers.
 void put_pairs(Rows* rows, ResultRows* result) {
     PairsInOrder pairs(&rows->copies, rows->shares.results);
-    rows->search->find_pairs(
-        rows->models(0), rows->models(1), [](RowNumber, RowNumber) { return true; },
-        [&](RowNumber a, RowNumber b, double measure) { pairs.add_with_copies(a, b, measure); });
+    rows->values->find(rows->models(0), rows->models(1), &pairs);
     if (rows->models(1) == nullptr)
         pairs.add_copies(rows->measure_of_equal());
     pairs.give(rows, result);
@@ -154,14 +152,14 @@ auto group_receiver(Rows* rows, ResultRows* result) {
 
 // Each row of the query has a row, also one that is alone: it is its own original.
 void put_groups(Rows* rows, ResultRows* result) {
-    Originals originals(&rows->pool, &*rows->search, rows->ids.count(), rows->shares.results);
+    Originals originals(&rows->pool, rows->values, rows->ids.count(), rows->shares.results);
     originals.find(rows->models(0));
     originals.give(&rows->copies, rows->measure_of_equal(), group_receiver(rows, result));
 }
 
 void put_chains(Rows* rows, ResultRows* result) {
     Links links(&rows->pool, rows->ids.count());
-    links.find(&*rows->search, rows->models(0), &rows->copies);
+    links.find(rows->values, rows->models(0), &rows->copies);
     links.give(group_receiver(rows, result));
 }
 

@@ -122,31 +122,24 @@ Pairs near_documents(const Fingerprints& of_documents, int radius) {
         }
         having.back().push_back(document);
     }
-    struct Found {
-        const std::vector<uint64_t>& distinct;
-        const std::vector<std::vector<int>>& having;
-        Pairs pairs;
-
-        const std::vector<int>& documents(uint64_t print) const {
-            return having[std::lower_bound(distinct.begin(), distinct.end(), print) -
-                          distinct.begin()];
-        }
-    } found{distinct, having, {}};
+    const auto documents = [&](uint64_t print) -> const std::vector<int>& {
+        return having[std::lower_bound(distinct.begin(), distinct.end(), print) - distinct.begin()];
+    };
+    Pairs found;
     for (const std::vector<int>& equal : having)
         for (size_t i = 0; i < equal.size(); i++)
             for (size_t j = 0; j < i; j++)
-                found.pairs.push_back(std::minmax(equal[i], equal[j]));
+                found.push_back(std::minmax(equal[i], equal[j]));
     std::vector<uint64_t> searched = distinct, scratch(distinct.size());
-    const auto pair = [](void* context, uint64_t a, uint64_t b) {
-        auto* into = static_cast<Found*>(context);
-        for (const int i : into->documents(a))
-            for (const int j : into->documents(b))
-                into->pairs.push_back(std::minmax(i, j));
+    const auto pair = [&](uint64_t a, uint64_t b) {
+        for (const int i : documents(a))
+            for (const int j : documents(b))
+                found.push_back(std::minmax(i, j));
         return true;
     };
-    find_near_pairs({searched.data(), scratch.data(), searched.size()}, radius,
-                    {pair, nullptr, &found}, {[](void*) {}, nullptr});
-    return found.pairs;
+    find_near_pairs({searched.data(), scratch.data(), searched.size()}, radius, {pair},
+                    {[](void*) {}, nullptr});
+    return found;
 }
 
 struct Times {

@@ -11,16 +11,14 @@ namespace simhash::test {
 
 class Links {
   public:
-    PairReceiver receiver() {
-        return {[](void* links, uint64_t a, uint64_t b) {
-                    static_cast<Links*>(links)->link(a, b);
-                    return true;
-                },
-                [](void* links, const uint64_t* all, size_t count) {
-                    for (size_t i = 1; i < count; i++)
-                        static_cast<Links*>(links)->link(all[0], all[i]);
-                },
-                this};
+    PairReceiver receiver() const { return {*this, *this}; }
+    bool operator()(uint64_t a, uint64_t b) const {
+        link(a, b);
+        return true;
+    }
+    void operator()(const uint64_t* all, size_t count) const {
+        for (size_t i = 1; i < count; i++)
+            link(all[0], all[i]);
     }
 
     // The least fingerprint that is linked with each, directly or through others.
@@ -31,17 +29,17 @@ class Links {
     }
 
   private:
-    uint64_t root(uint64_t fingerprint) {
+    uint64_t root(uint64_t fingerprint) const {
         auto lesser = lesser_.find(fingerprint);
         return lesser == lesser_.end() ? fingerprint : lesser->second = root(lesser->second);
     }
-    void link(uint64_t a, uint64_t b) {
+    void link(uint64_t a, uint64_t b) const {
         a = root(a), b = root(b);
         if (a != b)
             lesser_[std::max(a, b)] = std::min(a, b);
     }
 
-    std::map<uint64_t, uint64_t> lesser_;
+    mutable std::map<uint64_t, uint64_t> lesser_; // a search takes const functions
 };
 
 } // namespace simhash::test

@@ -20,9 +20,12 @@ constexpr Pause kNoPause = {[](void*) {}, nullptr};
 using Pair = std::pair<uint64_t, uint64_t>;
 using Fingerprints = std::vector<uint64_t>;
 
-bool add_pair(void* pairs, uint64_t a, uint64_t b) {
-    static_cast<std::vector<Pair>*>(pairs)->emplace_back(a, b);
-    return true;
+// Adds pairs as they are found.
+auto adding_to(std::vector<Pair>* pairs) {
+    return [pairs](uint64_t a, uint64_t b) {
+        pairs->emplace_back(a, b);
+        return true;
+    };
 }
 
 // What a search works in: a copy, and scratch filled with rubbish.
@@ -37,15 +40,14 @@ struct Copy {
 
 std::vector<Pair> near_pairs(const Fingerprints& distinct, int radius) {
     std::vector<Pair> pairs;
-    find_near_pairs(Copy(distinct).array(), radius, {add_pair, nullptr, &pairs}, kNoPause);
+    find_near_pairs(Copy(distinct).array(), radius, {adding_to(&pairs)}, kNoPause);
     std::sort(pairs.begin(), pairs.end());
     return pairs;
 }
 
 std::vector<Pair> pairs_between(const Fingerprints& a, const Fingerprints& b, int radius) {
     std::vector<Pair> pairs;
-    find_pairs_between(Copy(a).array(), Copy(b).array(), radius, {add_pair, nullptr, &pairs},
-                       kNoPause);
+    find_pairs_between(Copy(a).array(), Copy(b).array(), radius, {adding_to(&pairs)}, kNoPause);
     std::sort(pairs.begin(), pairs.end());
     return pairs;
 }
@@ -227,8 +229,8 @@ TEST(NearPairs, PausesWhileItWorks) {
     make_distinct(fingerprints);
     int pauses = 0;
     Pause count = {[](void* pauses) { ++*static_cast<int*>(pauses); }, &pauses};
-    PairReceiver nobody = {[](void*, uint64_t, uint64_t) { return true; }, nullptr, nullptr};
-    find_near_pairs(Copy(fingerprints).array(), 3, nobody, count);
+    auto ignore = [](uint64_t, uint64_t) { return true; };
+    find_near_pairs(Copy(fingerprints).array(), 3, {ignore}, count);
     EXPECT_GE(pauses, 3);
 }
 

@@ -76,9 +76,12 @@ struct Storage {
     }
 };
 
-bool add_pair(void* pairs, uint64_t a, uint64_t b) {
-    static_cast<std::vector<Pair>*>(pairs)->emplace_back(a, b);
-    return true;
+// Adds pairs as they are found.
+auto adding_to(std::vector<Pair>* pairs) {
+    return [pairs](uint64_t a, uint64_t b) {
+        pairs->emplace_back(a, b);
+        return true;
+    };
 }
 
 void make_distinct(Fingerprints& fingerprints) {
@@ -114,14 +117,15 @@ void find_spilled(Fingerprints a, const Fingerprints* b, size_t memory, int radi
 std::vector<Pair> spilled_pairs(const Fingerprints& a, const Fingerprints* b, size_t memory,
                                 int radius) {
     std::vector<Pair> pairs;
-    find_spilled(a, b, memory, radius, {add_pair, nullptr, &pairs});
+    find_spilled(a, b, memory, radius, {adding_to(&pairs)});
     std::sort(pairs.begin(), pairs.end());
     return pairs;
 }
 
 std::vector<Pair> pairs_in_memory(Fingerprints a, Fingerprints* b, int radius) {
     std::vector<Pair> pairs;
-    PairReceiver receiver = {add_pair, nullptr, &pairs};
+    auto add = adding_to(&pairs);
+    PairReceiver receiver = {add};
     make_distinct(a);
     Fingerprints a_scratch(a.size());
     FingerprintArray of_a = {a.data(), a_scratch.data(), a.size()};
@@ -247,11 +251,11 @@ TEST(SpilledPairs, EndWhereTheReceiverSaysSo) {
     for (int radius : {3, 26})
         for (size_t memory : {kLeastSpilledMemory, size_t{5000}, size_t{40000}}) {
             int left = 10;
-            PairReceiver ten = {[](void* left, uint64_t, uint64_t) {
-                                    EXPECT_GT(*static_cast<int*>(left), 0);
-                                    return --*static_cast<int*>(left) > 0;
-                                },
-                                nullptr, &left};
+            auto count = [&](uint64_t, uint64_t) {
+                EXPECT_GT(left, 0);
+                return --left > 0;
+            };
+            PairReceiver ten = {count};
             find_spilled(fingerprints, nullptr, memory, radius, ten);
             EXPECT_EQ(left, 0);
             left = 10;

@@ -87,7 +87,7 @@ void NearPairsSearch::search(const PairSets& sets, bool sorted) {
     // 2^20 fingerprints that differ in 20 bits only have 5 * 10^11 pairs within radius 20. Clusters
     // need only know that all of them belong together.
     if (all_are_pairs(varying)) {
-        receiver_.all_pairs(receiver_.context, sets.a.fingerprints, sets.a.count);
+        receiver_.all_pairs(sets.a.fingerprints, sets.a.count);
         return;
     }
     // Bits that do not vary divide nothing, so only the others are cut into blocks.
@@ -113,7 +113,7 @@ uint64_t NearPairsSearch::varying_bits(const PairSets& sets) {
 }
 
 bool NearPairsSearch::all_are_pairs(uint64_t varying) const {
-    return receiver_.all_pairs != nullptr && std::popcount(varying) <= radius_;
+    return receiver_.all_pairs && std::popcount(varying) <= radius_;
 }
 
 // ---- dividing ----
@@ -285,7 +285,7 @@ void NearPairsSearch::report(uint64_t a, uint64_t b) {
             return;
     if (!between_ && a > b)
         std::swap(a, b);
-    is_ended_ = is_ended_ || !receiver_.pair(receiver_.context, a, b);
+    is_ended_ = is_ended_ || !receiver_.pair(a, b);
 }
 
 } // namespace simhash

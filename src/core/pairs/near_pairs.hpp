@@ -9,6 +9,7 @@
 #include <compare>
 
 #include "core/bits/fingerprint.hpp"
+#include "core/bits/function_ref.hpp"
 #include "core/bits/pause.hpp"
 #include "core/bits/simd.hpp"
 #include "core/pairs/fingerprint_array.hpp"
@@ -42,15 +43,14 @@ Matcher best_matcher(SimdLevel highest = kHighestSimdLevel);
 
 // ---- the search ----
 
-// Receives the pairs.
+// What receives the pairs. Both functions must outlive the search.
 struct PairReceiver {
     // Called for every pair once, in no particular order. Within one set a < b; between two sets a
     // is of the first. False ends the search.
-    bool (*pair)(void* context, uint64_t a, uint64_t b);
+    FunctionRef<bool(uint64_t a, uint64_t b)> pair;
     // Called if all pairs of these fingerprints of one set are within the radius; a pair may then
-    // be reported more than once. If null, these pairs are reported one by one.
-    void (*all_pairs)(void* context, const uint64_t* fingerprints, size_t count);
-    void* context;
+    // be reported more than once. Without it these pairs are reported one by one.
+    FunctionRef<void(const uint64_t* fingerprints, size_t count)> all_pairs = {};
 };
 
 // The sets to search. b is empty if there is only one. No set has a fingerprint twice.

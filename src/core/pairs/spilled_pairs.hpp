@@ -193,7 +193,7 @@ class SpilledPairsSearch {
     void tell_all(const File& file) {
         storage_.read(file, 0, memory_.fingerprints, 1);
         in_pieces_of(file, memory_.part(1, memory_.count), [&](const FingerprintArray& piece) {
-            receiver_.all_pairs(receiver_.context, memory_.fingerprints, piece.count + 1);
+            receiver_.all_pairs(memory_.fingerprints, piece.count + 1);
         });
     }
 
