@@ -84,7 +84,7 @@ is_deeply(printed_by('CREATE INDEX leaflets_passages'), [1], 'the leaflet of whi
 $lines = printed_by('CREATE TABLE archive');
 is(scalar(grep { /^\d\|[A-Z]/ } @$lines), 2, 'both documents in order of distance');
 like($lines->[-2], qr/\|The boat house/, '... the nearer one first');
-is($node->safe_psql('readme', 'SELECT count(*) FROM pg_index WHERE indrelid = \'archive\'::regclass'), 4, 'the constraint and the index with options were made');
+is($node->safe_psql('readme', 'SELECT count(*) FROM pg_index WHERE indrelid = \'archive\'::regclass'), 3, 'the constraint was made');
 
 # ---- what Troubleshooting says of an extension that is in another schema, or in none ----
 
