@@ -219,17 +219,5 @@ like($ambiguous, qr/ERROR:  operator is not unique: unknown <~> unknown/, 'liter
 is($node->safe_psql($database, q{SELECT '1'::bigint <~> '2', '1' <~> 2::bigint}), '2|2', 'one side has a type');
 is($node->safe_psql('postgres', q{SELECT '1' <~> '2'}), 2, 'no type is needed where there is one such operator');
 
-# Rows of a table: what is an error, its message, what is none.
-my $page = slurp_file("$top/docs/fingerprints.md");
-my @mistakes = $page =~ /^\| `([^`]+)` \| ([^|`]+) \| `([^`]+)` \|$/mg;
-cmp_ok(scalar(@mistakes) / 3, '>=', 6, 'types that do not fit');
-while (my ($wrong, $message, $right) = splice(@mistakes, 0, 3))
-{
-	my ($code, $output, $errors) = $node->psql('postgres', "SELECT $wrong");
-	like($errors, qr/ERROR:  \Q$message\E$/m, "refused: $wrong");
-	($code, $output, $errors) = $node->psql('postgres', "SELECT $right");
-	is("$code $errors", '0 ', "runs: $right");
-}
-
 $node->stop;
 done_testing();
