@@ -62,6 +62,27 @@ cmp_ok(scalar(@examples), '>=', 1, 'docs/fingerprints.md has examples with an ou
 my @printed = run_examples($node, 'postgres', "\\pset footer off\n", @examples);
 is($printed[$_], $examples[$_]{output}, "docs/fingerprints.md:$examples[$_]{line}") for 0 .. $#examples;
 
+$node->safe_psql('postgres', q{CREATE TYPE colour AS ENUM ('red', 'green', 'blue')});
+# The other functions of scripts/folding.sql, which the page loads.
+for (
+	[ q{fold_kana('カタカナでもひらがなでもおなじ') =~~ 'かたかなでもひらがなでもおなじ'}, 't' ],
+	[ q{fold_korean('나는 밥을 먹고 학교에 간다') =~~ fold_korean('나는 밥을먹고 학교에간다')}, 't' ],
+	[ q{mask_numbers('order 4711 of 3 May was sent to room 12') =~~ mask_numbers('order 4712 of 4 May was sent to room 7')}, 't' ],
+	[ q{fold_digits('رقم الهاتف ١٢٣ في المكتب') =~~ 'رقم الهاتف 123 في المكتب'}, 't' ],
+	[ q{fold_kurdish(U&'\0628\0647\200C\0695\06CE\0648\0647\200C') =~~ U&'\0628\06D5\0695\06CE\0648\06D5'}, 't' ],
+	[ q{join_hyphens(E'The soft-\r\n  ware of Baden-\nBaden, a price-\ndetermining factor, 3-\n4')},
+		"The software of Baden-\nBaden, a pricedetermining factor, 3-\n4" ],
+	[ q{drop_notes('as shown [12], and again [3, 5–7], elsewhere.¹² In word¹ and m², a[i] and 2³')},
+		'as shown  , and again  , elsewhere.  In word  and m , a[i] and 2³' ],
+	[ q{drop_line_numbers(E'  1 BEGIN\n 20 of 30 lines\n1984\n1.5 m')}, "  BEGIN\n of 30 lines\n1984\n1.5 m" ],
+	[ q{drop_tags('<!DOCTYPE html><p class="a">one<br/>two&nbsp;three</p> 1 < 2 > 0 <!-- no -->')}, ' one two three  1 < 2 > 0 ' ],
+	[ q{(SELECT string_agg(simhash_to_hex(enum_hash(colour)), ' ') FROM unnest(enum_range(NULL::colour)) colour)},
+		'0000000000000000 ffffffffffffffff aaaaaaaaaaaaaaaa' ])
+{
+	my ($expression, $expected) = @$_;
+	is($node->safe_psql('postgres', "SELECT $expression"), $expected, $expression);
+}
+
 # The index on a folded text serves the condition.
 my $plan = $node->safe_psql('postgres',
 	q{SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT id FROM notes WHERE fold_han(body) =~~ fold_han('漢語時間')});

@@ -167,16 +167,6 @@ def print_targets(run):
     print()
 
 
-def print_missed_targets(run):
-    """For the page, which shows what is met among the main figures."""
-    print(f"Targets that were missed, at {count_words(max(run.run['rows']))} rows where not said, radius 3, warm:\n")
-    print("| | target | measured |\n|---|---|---|")
-    for what, limit, value, unit in targets(run):
-        if value is not None and value > limit:
-            print(f"| {what} | <= {limit:.4g} {unit} | {number(value)} {unit} |")
-    print()
-
-
 # ---- the main figures ----
 
 # The measurements that the page shows, of the clustered rows.
@@ -433,8 +423,7 @@ def main():
     if len(sys.argv) == 4:
         # The page has a table of its own for codes.
         of_fingerprints = {record["method"] for record in run.records if record["data"] == "clustered"}
-        write_page(sys.argv[3], printed_by(lambda: print_circumstances(run, of_fingerprints), lambda: print_missed_targets(run),
-                                           lambda: print_main_figures(run)))
+        write_page(sys.argv[3], printed_by(lambda: print_circumstances(run, of_fingerprints), lambda: print_main_figures(run)))
 
 
 main()
