@@ -99,7 +99,7 @@ LeafWriter::LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange&
                        NewPages* pages)
     : tree_(tree), range_(range), leaves_(tree, 0, range, pages),
       target_(kBodyCapacity * fillfactor / 100),
-      // README.md states both bounds ("Leaves end where ranges end").
+      // To end between two ranges a leaf may be so much smaller or, if the page has room, larger.
       slack_(std::min(target_ * 9 / 100, kBodyCapacity - target_)),
       window_(static_cast<Entry*>(palloc(kWindow * sizeof(Entry)))) {}
 

@@ -188,7 +188,7 @@ void remove_from_tables(Vacuum* vacuum) {
 }
 
 // Makes room to remember as many fingerprints as one leaf may have. Returns false if the limit of
-// memory allows no more: then those remembered must be removed first. Expects no lock: it allocates.
+// memory allows no more: then those remembered must go first. Expects no lock: it allocates.
 bool make_room(Vacuum* vacuum) {
     if (vacuum->removed_count + kMaxLeafEntries <= vacuum->removed_room)
         return true;
