@@ -25,9 +25,17 @@ files=()
 tests=()
 for name in "$@"; do
     case "$name" in
-    unit/* | sql/* | isolation/* | tap/*) tests+=("$name") ;;
-    *) files+=("${name#"$root"/}") ;;
+    sql/*) test_file=$name.sql ;;
+    isolation/*) test_file=test/isolation/specs/${name#*/}.spec ;;
+    tap/*) test_file=$(compgen -G "test/t/${name#*/}_*.pl") || test_file=test/t/${name#*/} ;;
+    unit/*) test_file=test/unit ;;
+    *)
+        files+=("${name#"$root"/}")
+        continue
+        ;;
     esac
+    [ -e "$test_file" ] || die "there is no test $name"
+    tests+=("$name")
 done
 [ $# -gt 0 ] || mapfile -t files < <(git diff --name-only HEAD -- src && git ls-files --others --exclude-standard -- src)
 [ ${#files[@]} = 0 ] || mapfile -t -O ${#tests[@]} tests < <("$mutate" tests "${files[@]}" | if [ $# -gt 0 ] && [ ${#tests[@]} -gt 0 ]; then cat; else grep -v '^tap/' || true; fi)
