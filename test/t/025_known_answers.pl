@@ -74,10 +74,10 @@ for (
 		"The software of Baden-\nBaden, a pricedetermining factor, 3-\n4" ],
 	[ q{drop_notes('as shown [12], and again [3, 5–7], elsewhere.¹² In word¹ and m², a[i] and 2³')},
 		'as shown  , and again  , elsewhere.  In word  and m , a[i] and 2³' ],
-	[ q{drop_line_numbers(E'  1 BEGIN\n 20 of 30 lines\n1984\n1.5 m')}, "  BEGIN\n of 30 lines\n1984\n1.5 m" ],
-	[ q{drop_tags('<!DOCTYPE html><p class="a">one<br/>two&nbsp;three</p> 1 < 2 > 0 <!-- no -->')}, ' one two three  1 < 2 > 0 ' ],
+	[ q{drop_line_numbers(E'  1 BEGIN\n 20 of 30 lines\n1984\n1.5 m')}, " BEGIN\n of 30 lines\n1984\n1.5 m" ],
+	[ q{drop_tags('<!DOCTYPE html><p class="a">one<br/>two&nbsp;three</p> 1 < 2 > 0 <!-- no -->')}, '  one two three  1 < 2 > 0  ' ],
 	[ q{(SELECT string_agg(simhash_to_hex(enum_hash(colour)), ' ') FROM unnest(enum_range(NULL::colour)) colour)},
-		'0000000000000000 ffffffffffffffff aaaaaaaaaaaaaaaa' ])
+		'0000000000000000 5555555555555555 aaaaaaaaaaaaaaaa' ])
 {
 	my ($expression, $expected) = @$_;
 	is($node->safe_psql('postgres', "SELECT $expression"), $expected, $expression);
