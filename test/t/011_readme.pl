@@ -204,10 +204,14 @@ my $database = 'photos';
 	like($plan, qr/Scan (using|on) photo_pdq\b.*Index Cond: \(pdq <\@/s, 'by the index');
 }
 
-# ---- so does the index on an expression of hashes ----
+# ---- the expressions of an index on bytes, and of codes in digits and bytes ----
 
-like($node->safe_psql('pictures', q{SET search_path = pictures, public; SET enable_seqscan = off; EXPLAIN (COSTS OFF) SELECT id FROM frame
-	WHERE simhash_from_hex(encode(dhash, 'hex')) <~> simhash_from_hex('d4c4b2a39b6a5950') <= 6}), qr/Scan (using|on) frame_dhash/, 'by the index on the expression');
+like($node->safe_psql('pictures', q{SET search_path = pictures, public; SET enable_seqscan = off;
+	CREATE TABLE frame (dhash bytea); CREATE INDEX frame_dhash ON frame USING simhash (simhash_from_hex(encode(dhash, 'hex')));
+	EXPLAIN (COSTS OFF) SELECT FROM frame WHERE simhash_from_hex(encode(dhash, 'hex')) <~> simhash_from_hex('d4c4b2a39b6a5950') <= 6}),
+	qr/Scan (using|on) frame_dhash/, 'by the index on the expression');
+is($node->safe_psql('pictures', q{SELECT encode(substring(bit_send(code) FROM 5), 'hex') = '00d4c4b2a39b6a59503b', substring(bit_send(code) FROM 5) = bytes
+	FROM (VALUES ('\x00d4c4b2a39b6a59503b'::bytea)) v (bytes), code_from_hex(encode(bytes, 'hex')) code}), 't|t', 'codes in digits and bytes, and back');
 
 # ---- beside another operator <~> a pair of literals needs a type ----
 
