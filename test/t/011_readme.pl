@@ -204,7 +204,7 @@ my $database = 'photos';
 	like($plan, qr/Scan (using|on) photo_pdq\b.*Index Cond: \(pdq <\@/s, 'by the index');
 }
 
-# ---- the expressions of an index on bytes, and of codes in digits and bytes ----
+# ---- the expressions of an index on bytes, and those that programs send and read ----
 
 like($node->safe_psql('pictures', q{SET search_path = pictures, public; SET enable_seqscan = off;
 	CREATE TABLE frame (dhash bytea); CREATE INDEX frame_dhash ON frame USING simhash (simhash_from_hex(encode(dhash, 'hex')));
@@ -212,6 +212,8 @@ like($node->safe_psql('pictures', q{SET search_path = pictures, public; SET enab
 	qr/Scan (using|on) frame_dhash/, 'by the index on the expression');
 is($node->safe_psql('pictures', q{SELECT encode(substring(bit_send(code) FROM 5), 'hex') = '00d4c4b2a39b6a59503b', substring(bit_send(code) FROM 5) = bytes
 	FROM (VALUES ('\x00d4c4b2a39b6a59503b'::bytea)) v (bytes), code_from_hex(encode(bytes, 'hex')) code}), 't|t', 'codes in digits and bytes, and back');
+is($node->safe_psql('pictures', q{SELECT simhash_from_hex(encode(decode(simhash_to_hex(fp), 'hex'), 'hex')) = fp, fp::bit(64)::bigint = fp,
+	simhash_from_unsigned(simhash_to_unsigned(fp)) = fp FROM (VALUES (-1089357896855742841)) v (fp)}), 't|t|t', 'fingerprints in bytes, bits and as unsigned numbers');
 
 # ---- beside another operator <~> a pair of literals needs a type ----
 
