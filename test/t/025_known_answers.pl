@@ -1,7 +1,8 @@
 # The fingerprints in test/data/known_answers.tsv, which programs elsewhere are compared with, are those of
 # this server; and a second implementation, in Python, has the same. What the server computes is left in
 # tmp_check/known_answers.tsv, to be taken over where texts or forms are added. And docs/fingerprints.md, from
-# which that implementation is written: its examples with an output print it.
+# which that implementation is written: its examples with an output print it, and the functions of
+# scripts/folding.sql return what they should.
 use strict;
 use warnings;
 
