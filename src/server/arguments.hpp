@@ -1,11 +1,10 @@
-// Helpers that SQL functions share: options by name, arrays, memory, the states of aggregates, and
-// the arrays that support functions of operator classes return.
+// Helpers that SQL functions share: options by name, arrays, memory, and the arrays that support
+// functions of operator classes return.
 #pragma once
 
 #include "server/pg.hpp"
 
 #include <initializer_list>
-#include <new>
 
 #include "core/bits/pause.hpp"
 #include "core/text/document.hpp"
@@ -58,44 +57,6 @@ Memory server_memory();
 
 // Raises the error of a cancelled query.
 inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr};
-
-// ---- states of aggregates ----
-
-// The memory context of the group's state. Raises an error outside of an aggregate.
-inline MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
-    MemoryContext context;
-    // SQL may call a transition function that is not strict with NULL for the state. Then there is
-    // no group, and no context that could keep one.
-    if (AggCheckCallContext(fcinfo, &context) == 0)
-        ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-                errmsg("aggregate function called in non-aggregate context"));
-    return context;
-}
-
-template <typename State>
-State* new_state(MemoryContext context) {
-    return new (MemoryContextAlloc(context, sizeof(State))) State{};
-}
-
-template <typename State>
-State* state_argument(FunctionCallInfo fcinfo, int argument) {
-    return reinterpret_cast<State*>(PG_GETARG_POINTER(argument));
-}
-
-// The state to which a transition or combine function adds. It lives from row to row.
-template <typename State>
-State* group_state(FunctionCallInfo fcinfo) {
-    MemoryContext context = aggregate_context(fcinfo);
-    return PG_ARGISNULL(0) ? new_state<State>(context) : state_argument<State>(fcinfo, 0);
-}
-
-// The state as a worker sends it to its leader on the same machine.
-inline Datum bytea_of(const void* state, size_t bytes) {
-    auto* sent = static_cast<bytea*>(palloc(VARHDRSZ + bytes));
-    SET_VARSIZE(sent, VARHDRSZ + bytes);
-    memcpy(VARDATA(sent), state, bytes);
-    PG_RETURN_BYTEA_P(sent);
-}
 
 // ---- results ----
 

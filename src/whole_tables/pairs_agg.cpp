@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "core/bits/fingerprint.hpp"
-#include "server/arguments.hpp"
+#include "server/aggregates.hpp"
 #include "server/sorter.hpp"
 #include "whole_tables/collector.hpp"
 

@@ -222,31 +222,22 @@ class WithinRadius {
         : reader_(reader), low_(low), high_(high), target_(target), radius_(radius), hits_(hits) {}
 
     [[gnu::always_inline]] int find(const Slices& slices) {
-        if (reader_.packed_count() > 0 && high_ >= reader_.header_.first_key) {
-            // Two copies of the code: a narrow radius does not pay for what a wide one gains by.
-            if (radius_ < kWideRadius)
-                find_in_packed<false>(slices);
-            else
-                find_in_packed<true>(slices);
-        }
+        if (reader_.packed_count() > 0 && high_ >= reader_.header_.first_key)
+            find_in_packed(slices);
         if (reader_.tail_count() > 0)
             find_in_tail(slices);
         return found_;
     }
 
   private:
-    // From this radius on, taking the prefix's differences into account saves time.
-    static constexpr int kWideRadius = 6;
     // 30 % of random suffixes are within 14 bits; beyond that, decoding all keys is no slower.
     static constexpr int kMaxSuffixRadius = 14;
 
-    template <bool is_wide>
     [[gnu::always_inline]] void find_in_packed(const Slices& slices) {
         // Wider radii, or fewer low bits, would let too many keys pass.
-        if (reader_.has_suffixes()
-                ? radius_left<is_wide>(low_, high_, kSuffixBits) <= kMaxSuffixRadius
-                : reader_.header_.low_bits >= 4 * radius_ + 8)
-            find_in_slices<is_wide>(slices);
+        if (reader_.has_suffixes() ? radius_left(low_, high_, kSuffixBits) <= kMaxSuffixRadius
+                                   : reader_.header_.low_bits >= 4 * radius_ + 8)
+            find_in_slices(slices);
         else
             reader_.visit_packed(
                 low_, high_, [&](uint64_t key, int place) __attribute__((always_inline)) {
@@ -257,10 +248,7 @@ class WithinRadius {
 
     // How many of its lowest `bits` bits may differ from the target in a key from low to high.
     // Below 0 if the prefix alone is too far off.
-    template <bool is_wide>
     [[gnu::always_inline]] int radius_left(uint64_t low, uint64_t high, unsigned bits) const {
-        if constexpr (!is_wide)
-            return radius_;
         // These are the bits in which keys from low to high may differ, and at least those that are
         // asked for. Above these all keys agree with `low`.
         unsigned open = std::max(unsigned(std::bit_width(low ^ high)), bits);
@@ -303,7 +291,6 @@ class WithinRadius {
     }
 
     // A range that is not cut is one slice.
-    template <bool is_wide>
     [[gnu::always_inline]] void find_in_slices(const Slices& slices) {
         for (int i = 0; i < slices.count(); i++) {
             uint64_t low = low_, high = high_;
@@ -313,13 +300,12 @@ class WithinRadius {
                 if (low > high || high < reader_.header_.first_key)
                     continue;
             }
-            find_by_low_bits<is_wide>(low, high);
+            find_by_low_bits(low, high);
             found_ = std::min(found_, int(reader_.header_.count)); // on a damaged page
         }
     }
 
     // From low to high, which is no less than the packed part's first key.
-    template <bool is_wide>
     [[gnu::always_inline]] void find_by_low_bits(uint64_t low, uint64_t high) {
         const PackedHeader& header = reader_.header_;
         unsigned low_bits = header.low_bits;
@@ -331,20 +317,19 @@ class WithinRadius {
         int near =
             reader_.has_suffixes()
                 ? Loops::near_places({reader_.low_, header.count, low_bits, uint32_t(target_),
-                                      radius_left<is_wide>(low, high, kSuffixBits)},
+                                      radius_left(low, high, kSuffixBits)},
                                      start.entries, stop.entries, hits)
                 : near_low_parts(start.entries, stop.entries, hits);
 
         uint64_t low_mask = (uint64_t{1} << low_bits) - 1;
-        int low_radius = radius_left<is_wide>(low, high, low_bits);
+        int low_radius = radius_left(low, high, low_bits);
         // `entries` is the number of entries before `word`.
         // The places ascend, so the unary words are walked once for all of them.
         int word = start.at.word, entries = int(uint64_t(word) * 64 - start.at.clear_before);
         for (int i = 0; i < near; i++) {
             int place = hits[i].place;
             uint64_t low_part = reader_.low_part(size_t(place));
-            if (is_wide &&
-                std::popcount(((header.first_key + low_part) ^ target_) & low_mask) > low_radius)
+            if (std::popcount(((header.first_key + low_part) ^ target_) & low_mask) > low_radius)
                 continue;
             uint64_t ones = 0;
             for (; word < header.unary_words; word++) {

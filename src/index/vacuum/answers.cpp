@@ -19,16 +19,13 @@ void Answers::begin(size_t count) {
     for (Answer** answers : {&answers_, &earlier_})
         *answers = static_cast<Answer*>(
             MemoryContextAllocHuge(CurrentMemoryContext, limit_ * sizeof(Answer)));
-    before_slot_ = static_cast<uint32*>(palloc0((kSlots + 1) * sizeof(uint32)));
 }
 
 void Answers::free() {
-    for (void* memory : {static_cast<void*>(answers_), static_cast<void*>(earlier_),
-                         static_cast<void*>(before_slot_)})
-        if (memory != nullptr)
-            pfree(memory);
+    for (Answer** answers : {&answers_, &earlier_})
+        if (*answers != nullptr)
+            pfree(*answers);
     answers_ = earlier_ = nullptr;
-    before_slot_ = nullptr;
     limit_ = 0;
 }
 
@@ -105,34 +102,14 @@ size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
                 fingerprints[kept++] = spread;
         }
     }
-    count_slots();
     return kept;
 }
 
-// Fills before_slot_ for the answers of this call.
-void Answers::count_slots() {
-    for (size_t slot = 0, before = 0; slot <= kSlots; slot++) {
-        while (before < count_ && slot_of(answers_[before].first) < int(slot))
-            before++;
-        before_slot_[slot] = uint32(before);
-    }
-}
-
-const Answer* Answers::look_up(uint64_t fingerprint) const {
-    if (count_ == 0)
-        return nullptr;
-    const uint32* before = &before_slot_[slot_of(fingerprint)];
+bool Answers::still_absent(uint64_t fingerprint) {
     const Answer* after = std::upper_bound(
-        answers_ + before[0], answers_ + before[1], fingerprint,
+        answers_, answers_ + count_, fingerprint,
         [](uint64_t wanted, const Answer& answer) { return wanted < answer.first; });
-    if (after == answers_ || after[-1].last < fingerprint)
-        return nullptr;
-    prefetch_page(after[-1].buffer);
-    return after - 1;
-}
-
-bool Answers::still_absent(uint64_t fingerprint, const Answer* answer) {
-    if (answer != nullptr && holds(*answer))
+    if (after != answers_ && after[-1].last >= fingerprint && holds(after[-1]))
         return true;
     // The leaf has changed, or there is no answer. A change need not concern this fingerprint, so
     // we ask again.

@@ -47,12 +47,10 @@ class Answers {
     void forget() { count_ = 0; }
     bool is_empty() const { return count_ == 0; }
 
-    // Returns the answer about a fingerprint that keep_absent() kept, or nullptr. Prefetches the
-    // page of the answer's leaf.
-    const Answer* look_up(uint64_t fingerprint) const;
-    // True when the fingerprint still has no posting. The caller may hold the lock of a leaf of a
-    // block table: the posting table comes later in the order of locks (rule 3).
-    bool still_absent(uint64_t fingerprint, const Answer* answer);
+    // True when a fingerprint, mostly one that keep_absent() kept, has no posting now. The caller
+    // may hold the lock of a leaf of a block table: the posting table comes later in the order of
+    // locks (rule 3).
+    bool still_absent(uint64_t fingerprint);
     // Counts how often still_absent() had to descend, or found the leaf in another buffer.
     size_t searches() const { return searches_; }
 
@@ -60,20 +58,11 @@ class Answers {
     void put(const Answer& answer);
     bool holds(const Answer& answer);
     size_t ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* kept, size_t* kept_count);
-    void count_slots();
 
     TreeContext postings_;
     Answer* answers_ = nullptr; // [limit_] ascending; of the last call of keep_absent()
     Answer* earlier_ = nullptr; // [limit_] of the call before
     size_t count_ = 0, limit_ = 0, most_ = 0;
-    // The leading bits of a fingerprint are its slot. before_slot_ counts the answers that begin
-    // before each slot, so that a look-up searches the few answers of one slot.
-    static constexpr int kSlotBits = 14;
-    static constexpr int kSlots = 1 << kSlotBits;
-    static int slot_of(uint64_t fingerprint) {
-        return int(fingerprint >> (kFingerprintBits - kSlotBits));
-    }
-    uint32* before_slot_ = nullptr; // [kSlots + 1]
     size_t searches_ = 0;
 };
 

@@ -16,7 +16,6 @@ namespace simhash {
 namespace {
 
 constexpr size_t kSearchesUnderLock = 128; // searches while one block-table leaf is locked, at most
-constexpr size_t kAnswersAhead = 16;       // answers that are looked up ahead of their use
 
 struct Vacuum {
     IndexVacuumInfo* info;
@@ -82,18 +81,9 @@ Entry* without(Entry* packed, const Entry* packed_end, const uint64_t* keys,
 size_t find_gone(Vacuum* vacuum, Permutation permutation, std::span<uint64_t> keys, size_t* gone) {
     Answers& answers = vacuum->answers;
     size_t most_searches = answers.searches() + kSearchesUnderLock, done = 0;
-    auto look_up = [&](size_t i) { return answers.look_up(permutation.invert(keys[i])); };
-    // We look answers up some keys ahead: look_up() prefetches the leaf that still_absent() locks.
-    const Answer* ahead[kAnswersAhead];
-    for (size_t i = 0; i < std::min(keys.size(), kAnswersAhead); i++)
-        ahead[i] = look_up(i);
-    for (*gone = 0; done < keys.size() && answers.searches() < most_searches; done++) {
-        const Answer*& answer = ahead[done % kAnswersAhead];
-        if (answers.still_absent(permutation.invert(keys[done]), answer))
+    for (*gone = 0; done < keys.size() && answers.searches() < most_searches; done++)
+        if (answers.still_absent(permutation.invert(keys[done])))
             keys[(*gone)++] = keys[done];
-        if (done + kAnswersAhead < keys.size())
-            answer = look_up(done + kAnswersAhead);
-    }
     return done;
 }
 

@@ -4,6 +4,7 @@
 // group. minhash_radius() and minhash_similarity() tell how distance and similarity relate.
 #include "core/bits/fingerprint.hpp"
 #include "core/text/minhash.hpp"
+#include "server/aggregates.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 

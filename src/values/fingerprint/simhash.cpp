@@ -6,6 +6,7 @@
 
 #include "core/text/document.hpp"
 #include "core/text/hash_numbers.hpp"
+#include "server/aggregates.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 

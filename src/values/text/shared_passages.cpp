@@ -8,6 +8,7 @@
 // only. The documents, and what is sorted, go to temporary files beyond the memory of a hash table.
 #include "core/bits/entry.hpp"
 #include "core/text/passages.hpp"
+#include "server/aggregates.hpp"
 #include "server/arguments.hpp"
 #include "server/paged_array.hpp"
 #include "server/server_text.hpp"
