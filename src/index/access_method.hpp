@@ -42,10 +42,6 @@ IndexBulkDeleteResult* index_bulk_delete(IndexVacuumInfo* info, IndexBulkDeleteR
                                          IndexBulkDeleteCallback callback, void* state);
 IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDeleteResult* result);
 
-// A stage of a scan in order of distance may be a pass over the posting table. Its radius is the
-// least at which this many matches are expected, enough for most limits.
-constexpr double kPassMatches = 256;
-
 // ---- options.cpp ----
 
 // The storage parameters, as the server keeps them.

@@ -22,8 +22,7 @@
 namespace simhash {
 namespace {
 
-// The planner charges a row cpu_tuple_cost, 0.01, for about 0.1 µs of work.
-constexpr double kCandidateCost = kTypicalProbeCosts.candidate / 10;
+constexpr double kCandidateCost = kTypicalProbeCosts.candidate * kPlannerCostOfMicrosecond;
 
 struct Estimate {
     PlannerInfo* root;
@@ -346,10 +345,8 @@ bool is_better_sorted(const Estimate& path) {
 }
 
 void add_order(const Estimate& path, Cost* startup, Cost* total) {
-    // The first neighbours cost a few stages.
-    constexpr double kStages = 3;
     int trees = path.layout.table_count * path.layout.lane_count;
-    *startup += trees * path.random_page * kStages;
+    *startup += trees * path.random_page * kFirstStages;
     // The server expects no startup cost above the total.
     *total = std::max(*total, *startup);
     // Rows of other scopes come between those of the scope. They cost a pass and the look-ups of

@@ -130,6 +130,33 @@ bool is_text(Oid type) {
     return base == TEXTOID || base == VARCHAROID;
 }
 
+// Estimates how many entries of a posting table have keys from `first` to `last`: counts those of
+// the leaf where they begin, and takes each further leaf, known from the page above, for as full.
+double postings_between(const TreeContext& postings, uint64_t first, uint64_t last) {
+    // Beyond some millions of entries it does not matter how many there are.
+    constexpr int kMostPages = 32;
+    Entry position{first, 0}, end{last, kMaxTid};
+    Buffer buffer = descend(postings, position, 0, BUFFER_LOCK_SHARE);
+    LeafReader reader = open_leaf(postings.index, buffer, postings.kind);
+    double found = 0;
+    reader.visit_packed(first, last, [&](uint64_t, int) { found++; });
+    for (int i = 0; i < reader.tail_count(); i++)
+        found += first <= reader.tail_key(i) && reader.tail_key(i) <= last;
+    int of_leaf = reader.count();
+    bool more = go_right(postings.index, buffer, &position) && position <= end;
+    UnlockReleaseBuffer(buffer);
+    for (int pages = 0; more && pages < kMostPages; pages++) {
+        buffer = descend(postings, position, 1, BUFFER_LOCK_SHARE);
+        Page page = BufferGetPage(buffer);
+        check_internal(postings.index, buffer, postings.kind);
+        found += double(of_leaf) * (1 + find_pivot(postings.kind, page, end) -
+                                    find_pivot(postings.kind, page, position));
+        more = page_precedes(page, end) && go_right(postings.index, buffer, &position);
+        UnlockReleaseBuffer(buffer);
+    }
+    return found;
+}
+
 // The number of rows in an index on texts that are like this one: those whose first lane begins
 // with as many bits as there are fingerprints in the table, in binary digits. By chance that is
 // about one.

@@ -65,7 +65,6 @@ void Codes::begin(const Column& column) {
 }
 
 void Codes::add(RowNumber row, Datum value, bool is_null) {
-    constexpr size_t kBytesOfLane = sizeof(uint64_t);
     if (is_null)
         return;
     if (!are_codes_)
@@ -76,15 +75,8 @@ void Codes::add(RowNumber row, Datum value, bool is_null) {
         check_length(bits_ = code.bit_count);
     else if (code.bit_count != bits_)
         report_lengths(bits_, code.bit_count);
-    // The lanes begin as zeros, because the last one may get fewer bytes than it has.
-    uint64_t lanes[kMaxCodeLanes] = {};
-    size_t count = code.byte_count();
-    for (size_t at = 0; at < count; at += kBytesOfLane) {
-        uint64 lane = 0;
-        memcpy(&lane, code.bytes + at, std::min(kBytesOfLane, count - at));
-        // The first byte becomes the lane's highest.
-        lanes[at / kBytesOfLane] = pg_ntoh64(lane);
-    }
+    uint64_t lanes[kMaxCodeLanes];
+    lanes_of_code(code, lanes);
     if (bits_ <= kFingerprintBits)
         return add_lane(lanes[0], row);
     constexpr uint64_t kNull[kMaxCodeLanes] = {};
@@ -168,26 +160,9 @@ void Codes::find_models(size_t rows, Copies* copies, std::optional<Models>* mode
 
 // ---- pairs ----
 
-void Codes::begin_search(Models* a, Models* b, size_t memory, bool) {
+void Codes::begin_search(Models*, Models*, size_t memory, bool) {
     search_bytes_ = lanes() == 1 ? memory : memory / 3 * 2;
     waiting_.emplace(memory / 3);
-    radii_.fill(radius_);
-    if (lanes() == 1 || a->size() == 0 || (b != nullptr && b->size() == 0))
-        return;
-    // The same pairs are drawn each time, so a search of the same codes does the same again.
-    constexpr int kPairs = 1 << 14;
-    uint64_t state = 0, of_a[kMaxCodeLanes], of_b[kMaxCodeLanes];
-    SampledDistances distances(lanes());
-    auto any_of = [&](Models* models, uint64_t* lanes) {
-        state = state * 6364136223846793005 + 1442695040888963407; // Knuth's MMIX
-        auto row = RowNumber(models->list(0)[size_t((state >> 32) * models->size() >> 32)].second);
-        get_lanes(row, lanes);
-        return row;
-    };
-    for (int i = 0; i < kPairs; i++)
-        if (any_of(a, of_a) != any_of(b == nullptr ? a : b, of_b))
-            distances.add(of_a, of_b);
-    radii_ = distances.radii(radius_);
 }
 
 bool Codes::find(Models* a, Models* b, FoundReceiver* receiver) {

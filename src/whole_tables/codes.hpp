@@ -1,12 +1,9 @@
-// The codes that queries return; a fingerprint is a code of one lane.
-//
-// The lanes of a code are 64 adjacent bits each here; bits that the last one lacks are 0. An index
-// scatters the bits (core/bits/code_lanes.hpp), as it shares a radius out evenly. A search of pairs
-// shares it out by a sample (core/pairs/sampled_distances.hpp), and gives little to a lane that
-// many codes have.
+// The codes that queries return; a fingerprint is a code of one lane. A code's lanes are those that
+// an index keeps of it (core/bits/code_lanes.hpp), and each is searched within an equal share of the
+// radius (core/layout/lane_radii.hpp).
 #pragma once
 
-#include "core/pairs/sampled_distances.hpp"
+#include "core/layout/lane_radii.hpp"
 #include "whole_tables/collector.hpp"
 #include "whole_tables/models.hpp"
 
@@ -98,12 +95,14 @@ class Codes final : public SearchedValues {
     uint64_t part_of(RowNumber row) const { return row * bytes() / part_bytes_; }
     void add_lane(uint64_t lane, RowNumber row);
     void add_near(bool is_last);
-    int radius(int lane) const { return radii_[size_t(lane)]; }
+    // Within which a lane is searched.
+    int radius(int lane) const {
+        return saturate_radius(lane_radius({LaneRule::kSum, radius_}, lanes(), lane));
+    }
     size_t bytes() const { return size_t(lanes()) * sizeof(uint64_t); } // of a code
 
     MemoryContext context_;
     int32 radius_;
-    LaneRadii radii_;
     bool are_codes_ = false, is_type_known_ = false;
     int bits_ = 0;     // of codes; 0 while none has come
     PagedBytes codes_; // the lanes of each row, if they are several; those of NULL are 0

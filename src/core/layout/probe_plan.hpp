@@ -6,6 +6,7 @@
 
 #include "core/bits/ball_size.hpp"
 #include "core/layout/layout.hpp"
+#include "core/layout/prices.hpp"
 
 namespace simhash {
 
@@ -38,18 +39,6 @@ struct ProbePlan {
     Probe probes[kMaxTables]; // [probe_count], in order of table
 };
 
-// Any unit, the same for all three.
-struct ProbeCosts {
-    double visit;              // find a range
-    double candidate;          // decode and check a fingerprint in it
-    double read_all_per_entry; // the same if table 0 is read from end to end
-};
-
-// Finding a slice takes as long as checking this many candidates.
-constexpr double kCandidatesOfSlice = 100;
-
-constexpr ProbeCosts kTypicalProbeCosts = {1.0, 0.003, 0.003}; // microseconds, pages in memory
-
 // The cheapest plan found that finds every fingerprint within radius (any integer) in a table of
 // `entries` distinct fingerprints.
 ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
@@ -62,7 +51,6 @@ ProbePlan make_probe_plan(const Layout& layout, int radius, double entries,
 inline bool one_pass_is_cheaper(const ProbePlan& plan, int radius, int lane_count) {
     if (!plan.read_all)
         return false;
-    constexpr double kComparison = 0.3; // microseconds, of a row in memory
     constexpr double kPass = kTypicalProbeCosts.read_all_per_entry;
     double one_pass = kPass + kComparison * ball_share(radius);
     double passes = lane_count * (kPass + kComparison * ball_share(plan.radius));
@@ -72,7 +60,6 @@ inline bool one_pass_is_cheaper(const ProbePlan& plan, int radius, int lane_coun
 // Whether it costs less to add up the distances of all rows, by two passes over each lane, than to
 // search each lane by this plan, the first lane's, and to look up what a lane finds by chance.
 inline bool sums_are_cheaper(const ProbePlan& plan) {
-    constexpr double kLookup = 1; // microseconds, in no order of the table
     return plan.read_all &&
            kLookup * ball_share(plan.radius) > kTypicalProbeCosts.read_all_per_entry;
 }

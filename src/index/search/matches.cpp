@@ -158,33 +158,29 @@ void Matches::collect_leaf() {
     Origin origin = origins_[next_range_];
     Permutation permutation = index_->permutation(table_of(origin));
     LeafYield* yield = index_->yield();
-    LeafReader reader = range.lock(index_->snapshot);
+    size_t count = 0;
     // A permutation of bits keeps distances, so we compare permuted keys with the permuted center
     // and permute only the matches back.
-    KeyRange keys = range.rest();
-    int hit_count = reader.keys_within(keys.first, keys.last, origin.target, filter_.ball.radius,
-                                       yield->hits, range.slices());
-    size_t count = 0;
-    for (int i = 0; i < hit_count; i++) {
-        uint64_t fingerprint = permutation.invert(yield->hits[i].key);
+    Ball ball = {origin.target, filter_.ball.radius};
+    auto hits = index_->read_leaf(&range, ball, [&](const auto&, const LeafReader::Hit& hit) {
+        uint64_t fingerprint = permutation.invert(hit.key);
         // Another posting of the same fingerprint.
         if (count > 0 && yield->fingerprints[count - 1] == fingerprint)
-            continue;
+            return;
         // A fingerprint that several probes see is reported by the first of them only. That needs
         // no memory of earlier matches: probe and difference of bits decide it.
         if (filter_.takes(fingerprint) &&
             !reported_earlier(*plan_, origin.probe, fingerprint ^ filter_.ball.center))
             yield->fingerprints[count++] = fingerprint;
-    }
+    });
     // They are added below, after the lock is released: add() may allocate memory.
-    range.go_on();
     range.release();
     // The next leaf begins with postings of the fingerprint with which this one ends. If that one
     // has many rows, its postings fill many leaves. They tell us nothing new, unless the
     // fingerprint matches and this leaf, which ends just before its first posting, did not show it.
     if (range.is_among_postings()) {
         uint64_t key = range.position().key;
-        bool was_hit = std::any_of(yield->hits, yield->hits + hit_count,
+        bool was_hit = std::any_of(hits.begin(), hits.end(),
                                    [key](const LeafReader::Hit& hit) { return hit.key == key; });
         if (was_hit || !filter_.ball.contains(permutation.invert(key)))
             range.pass_key();

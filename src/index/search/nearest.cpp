@@ -2,30 +2,10 @@
 #include "index/search/nearest.hpp"
 
 #include "core/bits/ball_size.hpp"
-#include "index/access_method.hpp"
 
 #include <algorithm>
 
 namespace simhash {
-namespace {
-
-constexpr int kRadiusStep = 2;
-
-// The share of all fingerprints up to which matches are looked up one by one. For more matches, a
-// pass over the posting table for each distance takes less time.
-constexpr double kFewMatches = 1.0 / 32;
-// As each pass costs the same, the next stage grows to so many times kPassMatches.
-constexpr double kPassGrowth = 16;
-// Stages beyond this radius look ahead. That makes each of them dearer, and the nearer stages cost
-// too little to be worth saving.
-constexpr int kNearRadius = 8;
-// The far radius is the least at which this many matches are expected: enough for most limits.
-constexpr double kFarMatches = 64;
-// Among the lanes of a value, a stage that costs more than this part of a pass counts as one: it
-// raises the bound by few bits, and several more may follow.
-constexpr double kStagesOfPass = 4;
-
-} // namespace
 
 // Returns how many fingerprints are expected within a radius of the target by chance.
 double NearestScan::expected_matches(int radius) const {
@@ -45,7 +25,7 @@ bool NearestScan::collect_by_pass() {
     // Held-back matches go, too: the pass meets them again.
     matches_->clear();
     searched_ = nullptr;
-    postings_->start(index_->all_postings(), filter(radius_));
+    postings_->start_pass(filter(radius_));
     while (!are_too_many() && postings_->next_leaf())
         for (const Entry& posting : postings_->postings())
             // In the packed part the postings of a fingerprint are neighbours, and add() skips all
@@ -100,6 +80,7 @@ bool NearestScan::begin_stage_elsewhere() {
 
 // Returns the radius of the next stage.
 int NearestScan::next_radius() const {
+    constexpr int kRadiusStep = 2;
     // A stage within the searched radius repeats no range, so small steps are cheap there. The
     // stage takes one distance if the next two are expected to have a match.
     bool is_short =
@@ -158,7 +139,7 @@ bool NearestScan::begin_last_stage() {
     // Without the first pass, a pass for a distance at which there is no row would be wasted.
     std::fill(std::begin(distance_occurs_), std::end(distance_occurs_), false);
     matches_->clear();
-    postings_->start(index_->all_postings(), filter(greatest_radius_));
+    postings_->start_pass(filter(greatest_radius_));
     while (postings_->next_leaf())
         for (const Entry& posting : postings_->postings())
             distance_occurs_[hamming_distance(posting.key, target_)] = true;
@@ -175,7 +156,7 @@ bool NearestScan::begin_pass(int distance) {
     // Earlier stages and passes returned all nearer rows, so this pass takes one distance.
     done_radius_ = distance - 1;
     radius_ = distance;
-    postings_->start(index_->all_postings(), filter(radius_));
+    postings_->start_pass(filter(radius_));
     step_ = Step::kPass;
     return true;
 }

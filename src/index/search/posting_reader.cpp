@@ -4,33 +4,6 @@
 #include "index/testing.hpp"
 
 namespace simhash {
-namespace {
-
-// Copies the postings that the filter takes from a leaf to `yield`, and returns their number.
-// Expects the leaf locked.
-int read_postings(const LeafCursor& cursor, const LeafReader& reader, const Filter& filter,
-                  LeafYield* yield) {
-    KeyRange range = cursor.rest();
-    // The ball is tested here, many keys at once, and takes() tests what is left of the filter.
-    int hit_count = reader.keys_within(range.first, range.last, filter.ball.center,
-                                       filter.ball.radius, yield->hits, cursor.slices());
-    int count = 0;
-    for (int i = 0; i < hit_count; i++) {
-        uint64_t key = yield->hits[i].key, tid = reader.tid_at(yield->hits[i].place);
-        // An entry before the position is done. The leaf may have taken over the range of an
-        // unlinked leaf, so its `low` may lie before the position.
-        if (Entry{key, tid} < cursor.position() || !filter.takes(key))
-            continue;
-        // The server would look for the row at a place that no table has.
-        if (!tid_is_possible(tid))
-            report_corruption(cursor.tree().index, BufferGetBlockNumber(cursor.buffer()),
-                              "A posting has no valid TID.");
-        yield->postings[count++] = {key, tid};
-    }
-    return count;
-}
-
-} // namespace
 
 void PostingReader::release() {
     if (pinned_ != InvalidBuffer)
@@ -44,6 +17,10 @@ void PostingReader::start(const LeafCursor& cursor, const Filter& filter) {
     cursor_ = cursor;
     filter_ = filter;
     begun_ = false;
+}
+
+void PostingReader::start_pass(const Filter& filter) {
+    start({index_->posting_table(), kAllKeys}, filter);
 }
 
 void PostingReader::stop() {
@@ -66,11 +43,22 @@ bool PostingReader::next_leaf() {
         if (begun_)
             pause_for_test("scan-between-leaves");
         begun_ = true;
-        LeafReader reader = cursor_.lock(index_->snapshot);
-        int count = read_postings(cursor_, reader, filter_, index_->yield());
+        Entry* found = index_->yield()->postings;
+        size_t count = 0;
+        // The ball is tested here, many keys at once, and takes() tests what is left of the filter.
+        index_->read_leaf(&cursor_, filter_.ball, [&](const auto& reader, const auto& hit) {
+            Entry posting{hit.key, reader.tid_at(hit.place)};
+            // An entry before the position is done. The leaf may have taken over the range of an
+            // unlinked leaf, so its `low` may lie before the position.
+            if (posting < cursor_.position() || !filter_.takes(posting.key))
+                return;
+            // The server would look for the row at a place that no table has.
+            if (!tid_is_possible(posting.tid))
+                report_corruption(cursor_.tree().index, BufferGetBlockNumber(cursor_.buffer()),
+                                  "A posting has no valid TID.");
+            found[count++] = posting;
+        });
         BlockNumber leaf = BufferGetBlockNumber(cursor_.buffer());
-        // The position moves while the leaf is locked: fence, link and entries are of one moment.
-        cursor_.go_on();
         // With the pin VACUUM gets no cleanup lock on this leaf, so it cannot end, and the TIDs
         // that we return are not recycled (rule 4).
         if (count > 0 && keeps_pin)
@@ -83,8 +71,8 @@ bool PostingReader::next_leaf() {
             cursor_.pass_key();
         if (count > 0) {
             // No leaf is locked by now, so this may allocate.
-            resize(size_t(count));
-            std::copy_n(index_->yield()->postings, count, postings_);
+            resize(count);
+            std::copy_n(found, count, postings_);
             index_->check_places(postings(), leaf);
             return true;
         }

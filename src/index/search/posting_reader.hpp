@@ -18,6 +18,8 @@ class PostingReader {
 
     // Begins to read a range. next_leaf() loads the postings that the filter takes.
     void start(const LeafCursor& cursor, const Filter& filter);
+    // Begins a pass: reads the posting table from end to end.
+    void start_pass(const Filter& filter);
     // Ends the range: drops the loaded postings and the pin.
     void stop();
     // Loads the postings of the next leaf that has any. Returns false at the range's end. Expects

@@ -8,11 +8,6 @@
 namespace simhash {
 namespace {
 
-// A lane with more matches than this holds them back. So many cost about as much as a search of one
-// lane within one more bit.
-constexpr size_t kFewOfLane = 32;
-// What a match costs, in the unit of a plan's cost: it is looked up, and its row compared.
-constexpr double kMatchCost = 3;
 // Within one more bit a lane is expected to have so many times the matches.
 constexpr double kMatchGrowth = 4;
 // The greatest number of bits by which a lane's radius grows: each takes more ranges than the last.
@@ -35,26 +30,32 @@ bool Search::may_share_again() const {
 
 // Begins to search the lane whose turn it is.
 void Search::start_lane() {
-    size_t few = may_share_again() && !is_shared_again_ ? kFewOfLane : SIZE_MAX;
+    size_t few = step_ == Step::kLanes && may_share_again() ? kFewOfLane : SIZE_MAX;
     lanes_[lane_].within.start({centers_[lane_], radii_[lane_]}, few);
 }
 
-// Goes on with the next lane. Returns false if there is none.
+// Goes on with the next lane, each within its first share. After the last one, goes over to those
+// that hold matches back. Returns false if there is none.
 bool Search::next_lane() {
-    if (!is_shared_again_) {
-        // Where distances add up, and radius + 1 is less than the number of lanes, the last lanes
-        // are not searched.
-        if (++lane_ < lanes_.size() && radii_[lane_] >= 0) {
-            start_lane();
-            return true;
-        }
-        lane_ = 0;
-        if (!share_again())
-            return false;
-    } else {
-        lane_++;
+    // Where distances add up, and radius + 1 is less than the number of lanes, the last lanes are
+    // not searched.
+    if (++lane_ < lanes_.size() && radii_[lane_] >= 0) {
+        start_lane();
+        return true;
     }
-    for (; lane_ < lanes_.size(); lane_++) {
+    lane_ = 0;
+    if (std::none_of(lanes_.begin(), lanes_.end(),
+                     [](const LaneScan& lane) { return lane.within.is_holding(); }))
+        return false;
+    step_ = Step::kLanesAgain;
+    share_again();
+    return next_lane_again(0);
+}
+
+// Goes on with the first lane, of those from `from` on, whose radius has grown or that holds
+// matches back. Returns false if there is none.
+bool Search::next_lane_again(size_t from) {
+    for (lane_ = from; lane_ < lanes_.size(); lane_++) {
         WithinScan& within = lanes_[lane_].within;
         if (radii_[lane_] > share(lane_)) {
             start_lane();
@@ -69,13 +70,8 @@ bool Search::next_lane() {
     return false;
 }
 
-// Shares the radius out again, now that the lanes' matches are known, if some are held back.
-// Returns false if none is.
-bool Search::share_again() {
-    if (std::none_of(lanes_.begin(), lanes_.end(),
-                     [](const LaneScan& lane) { return lane.within.is_holding(); }))
-        return false;
-    is_shared_again_ = true;
+// Shares the radius out again into radii_, now that the lanes' matches are known.
+void Search::share_again() {
     Thresholds<kMaxLanes, kMaxLanes * kFingerprintBits> thresholds(radius().bits + 1);
     for (size_t i = 0; i < lanes_.size(); i++) {
         LaneScan& lane = lanes_[i];
@@ -96,13 +92,11 @@ bool Search::share_again() {
     }
     for (size_t i = lanes_.size(); i-- > 0;)
         radii_[i] = thresholds.take_last();
-    return true;
 }
 
 // Begins to search one lane after the other.
 void Search::begin_lanes() {
     step_ = Step::kLanes;
-    is_shared_again_ = false;
     for (size_t i = 0; i < lanes_.size(); i++)
         radii_[i] = share(i);
     lane_ = 0;
@@ -117,8 +111,7 @@ void Search::begin_everything() {
     // Where distances add up, a row within the radius differs in its first lane by no more than
     // that. Where any lane decides, the first one tells nothing.
     Ball ball = {centers_[0], saturate_radius(radius().bits)};
-    postings()->start(lanes_[0].index.all_postings(),
-                      radius().rule == LaneRule::kSum ? Filter{ball} : kEverything);
+    postings()->start_pass(radius().rule == LaneRule::kSum ? Filter{ball} : kEverything);
 }
 
 void Search::begin_within() {
@@ -158,7 +151,7 @@ bool Search::next_of_lanes() {
         if (lanes_[lane_].within.next_leaf()) {
             if (drop_seen())
                 return true;
-        } else if (!next_lane()) {
+        } else if (!(step_ == Step::kLanes ? next_lane() : next_lane_again(lane_ + 1))) {
             return false;
         }
     }
@@ -289,6 +282,7 @@ void Search::begin_nulls() {
 bool Search::next_fingerprints() {
     switch (step_) {
     case Step::kLanes:
+    case Step::kLanesAgain:
         return next_of_lanes();
     case Step::kEverything:
         return next_of_everything();

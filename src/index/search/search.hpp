@@ -56,7 +56,8 @@ class Search {
 
   private:
     enum class Step {
-        kLanes,      // searches one lane after the other within its radius
+        kLanes,      // searches one lane after the other within its first share of the radius
+        kLanesAgain, // goes on with those whose share has grown, or whose matches were held back
         kEverything, // reads the first lane's posting table
         kNearest,    // goes on with the lane that has come least far
         kDistances,  // returns rows by their added-up distances
@@ -71,7 +72,8 @@ class Search {
     bool may_share_again() const;
     void start_lane();
     bool next_lane();
-    bool share_again();
+    bool next_lane_again(size_t from);
+    void share_again();
     void begin_lanes();
     void begin_everything();
     void begin_within();
@@ -90,9 +92,8 @@ class Search {
     std::span<LaneScan> lanes_;
     std::span<const uint64_t> centers_; // or the targets of an order
     Step step_ = Step::kDone;
-    size_t lane_ = 0;              // whose turn it is
-    int radii_[kMaxLanes];         // [lanes_.size()] within which the lanes are searched
-    bool is_shared_again_ = false; // into radii_, by share_again()
+    size_t lane_ = 0;      // whose turn it is
+    int radii_[kMaxLanes]; // [lanes_.size()] within which the lanes are searched
     int bound_ = 0;
     bool remembers_ = false; // what was loaded, in seen_
     WholeDistances distances_;

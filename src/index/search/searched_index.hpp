@@ -40,12 +40,27 @@ class SearchedIndex {
     SearchedTree* table(int number) { return &tables_[number]; }
     SearchedTree* posting_table() { return &tables_[0]; }
     SearchedTree* null_table() { return null_table_; }
-    LeafCursor all_postings() { return {posting_table(), kAllKeys}; }
     Permutation permutation(int table) const { return layout_->permutation(table); }
     // The estimated number of distinct fingerprints of a lane.
     double entries() const { return entries_; }
     const ProbePlan* plan_for(int radius);
     LeafYield* yield() const { return &backend_yield_; }
+    // Reads the leaf of the cursor's position: calls take(reader, hit) for each entry of the range
+    // whose key lies in `ball`, and moves the cursor on. Returns the hits. Leaves the leaf locked,
+    // and the caller releases it: take() must not allocate.
+    std::span<const LeafReader::Hit> read_leaf(LeafCursor* cursor, const Ball& ball,
+                                               const auto& take) const {
+        LeafReader reader = cursor->lock(snapshot);
+        KeyRange keys = cursor->rest();
+        int count = reader.keys_within(keys.first, keys.last, ball.center, ball.radius,
+                                       yield()->hits, cursor->slices());
+        std::span<const LeafReader::Hit> hits(yield()->hits, size_t(count));
+        for (const LeafReader::Hit& hit : hits)
+            take(reader, hit);
+        // The position moves while the leaf is locked: fence, link and entries are of one moment.
+        cursor->go_on();
+        return hits;
+    }
     // Raises an error if the table can have no row at the place of one of a leaf's postings. They
     // were read before, and no leaf is locked any more.
     void check_places(std::span<const Entry> postings, BlockNumber leaf);

@@ -20,7 +20,7 @@ static_assert(kMaxTid >> kTidBits == 0);
 void WholeDistances::visit_postings(size_t lane, const auto& visit) {
     SearchedIndex& index = lanes_[lane].index;
     Entry* postings = index.yield()->postings;
-    for (LeafCursor cursor = index.all_postings(); !cursor.at_end();) {
+    for (LeafCursor cursor(index.posting_table(), kAllKeys); !cursor.at_end();) {
         CHECK_FOR_INTERRUPTS();
         Entry position = cursor.position();
         LeafReader reader = cursor.lock(index.snapshot);

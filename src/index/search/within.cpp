@@ -14,7 +14,7 @@ void WithinScan::start(Ball ball, size_t few) {
     matches_->start(plan_, filter_);
     // A plan that reads everything has no probes: this range is the only one.
     if (plan_->read_all)
-        postings_->start(index_->all_postings(), filter_);
+        postings_->start_pass(filter_);
     else
         postings_->stop();
 }
@@ -24,7 +24,7 @@ void WithinScan::start(std::span<const uint64_t> fingerprints) {
     matches_->clear();
     matches_->append(fingerprints);
     if (fingerprints.empty())
-        postings_->start(index_->all_postings(), kEverything);
+        postings_->start_pass(kEverything);
     else
         postings_->stop();
 }
@@ -37,7 +37,7 @@ void WithinScan::begin_rest() {
     if (loaded_ <= few_ && plan_->probe_count > 0 && plan_->probes[0].table == 0)
         filter_.done_probe = &plan_->probes[0];
     step_ = Step::kReadRest;
-    postings_->start(index_->all_postings(), filter_);
+    postings_->start_pass(filter_);
 }
 
 // Begins the next range of postings. Returns false if there is none.

@@ -41,8 +41,4 @@ BlockNumber expected_leaf(const TreeContext& tree, Entry key);
 // (rule 3).
 bool has_posting(const TreeContext& postings, uint64_t fingerprint);
 
-// Estimates how many entries of a posting table have keys from `first` to `last`: counts those of
-// the leaf where they begin, and takes each further leaf, known from the page above, for as full.
-double postings_between(const TreeContext& postings, uint64_t first, uint64_t last);
-
 } // namespace simhash

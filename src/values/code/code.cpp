@@ -69,7 +69,9 @@ void require_indexable(int bit_count) {
 constinit LaneTable lane_table;
 constinit int last_bit_count = 0;
 
-void compute_lanes(const Code& code, uint64_t* lanes) {
+} // namespace
+
+void lanes_of_code(const Code& code, uint64_t* lanes) {
     // The second code in a row of a length that the table does not serve.
     if (code.bit_count == last_bit_count && code.bit_count != lane_table.bit_count())
         lane_table.fill(code.bit_count);
@@ -80,7 +82,6 @@ void compute_lanes(const Code& code, uint64_t* lanes) {
         lanes_of_bits(code.bytes, code.bit_count, lanes);
 }
 
-} // namespace
 } // namespace simhash
 
 using namespace simhash;
@@ -105,7 +106,7 @@ SIMHASH_FUNCTION(simhash_bit_lanes) {
         PG_RETURN_NULL();
     require_indexable(code.bit_count);
     uint64_t lanes[kMaxCodeLanes];
-    compute_lanes(code, lanes);
+    lanes_of_code(code, lanes);
     return bigint_array(lanes, size_t(lane_count_of_bits(code.bit_count)));
 }
 

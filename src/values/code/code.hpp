@@ -23,6 +23,11 @@ Code datum_get_code(Datum datum);
 
 [[noreturn]] void report_different_lengths(int bit_count, int other_bit_count);
 
+// Writes the lanes of a code of at most kMaxCodeBits (lanes_of_bits()) into
+// lanes[lane_count_of_bits(bit_count)]. Of codes of one length that come one after another it
+// computes them faster.
+void lanes_of_code(const Code& code, uint64_t* lanes);
+
 // Raises an error unless both have the same length.
 int code_distance(const Code& a, const Code& b);
 
