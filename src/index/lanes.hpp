@@ -14,6 +14,7 @@
 
 #include "core/layout/lane_radii.hpp"
 #include "index/access_method.hpp"
+#include "server/call_memory.hpp"
 
 #include <span>
 
@@ -99,25 +100,5 @@ ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes);
 // The same for a value of another type with which the operator class compares the column's. Where
 // it computes no lanes of that type they are unknown.
 ValueLanes lanes_of_query(Relation index, Datum query, Oid type, LaneList* lanes);
-
-// A memory context for the call of support functions, which may leave memory behind, such as a copy
-// of a numeric with a short header, or a text that was stored compressed. The context is deleted
-// after each row, as one statement may insert millions. An error deletes it with its parent.
-class CallMemory {
-  public:
-    CallMemory()
-        : memory_(AllocSetContextCreate(CurrentMemoryContext, "simhash support functions",
-                                        ALLOCSET_SMALL_SIZES)),
-          caller_(MemoryContextSwitchTo(memory_)) {}
-    ~CallMemory() {
-        MemoryContextSwitchTo(caller_);
-        MemoryContextDelete(memory_);
-    }
-    CallMemory(const CallMemory&) = delete;
-    CallMemory& operator=(const CallMemory&) = delete;
-
-  private:
-    MemoryContext memory_, caller_;
-};
 
 } // namespace simhash

@@ -117,11 +117,11 @@ Elements array_elements(ArrayType* array, const char* what) {
     return elements;
 }
 
-Memory server_memory() {
-    return {CurrentMemoryContext,
-            [](void* context, size_t bytes) {
+Memory server_memory(MemoryContext context) {
+    return {context,
+            [](void* memory, size_t bytes) {
                 // Huge: a document's features may take more than the 1 GB that palloc gives.
-                return MemoryContextAllocHuge(static_cast<MemoryContext>(context), bytes);
+                return MemoryContextAllocHuge(static_cast<MemoryContext>(memory), bytes);
             },
             [](void*, void* memory) { pfree(memory); }};
 }

@@ -52,8 +52,8 @@ struct Elements {
 };
 Elements array_elements(ArrayType* array, const char* what);
 
-// palloc in the current memory context, of any size.
-Memory server_memory();
+// palloc in a memory context, of any size.
+Memory server_memory(MemoryContext context = CurrentMemoryContext);
 
 // Raises the error of a cancelled query.
 inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr};

@@ -52,18 +52,19 @@ TEST(RadixSort, KeepsTheOrderOfRecordsWithEqualKeys) {
 
 TEST(RadixSort, SortsByTheBitsThatAreAskedFor) {
     Random random(3);
-    for (unsigned low_bit : {0, 5, 40, 47, 48, 63, 64}) {
-        std::vector<uint64_t> keys(5000), scratch(keys.size());
-        for (uint64_t& key : keys)
-            key = random.next();
-        std::vector<uint64_t> expected = keys;
-        std::stable_sort(expected.begin(), expected.end(), [=](uint64_t a, uint64_t b) {
-            return low_bit < 64 && a >> low_bit < b >> low_bit;
-        });
-        radix_sort<uint64_t>(
-            keys, scratch, [] {}, low_bit);
-        ASSERT_EQ(keys, expected) << low_bit;
-    }
+    for (size_t size : {5000, 70000}) // few have longer digits
+        for (unsigned low_bit : {0, 5, 40, 47, 48, 63, 64}) {
+            std::vector<uint64_t> keys(size), scratch(size);
+            for (uint64_t& key : keys)
+                key = random.next();
+            std::vector<uint64_t> expected = keys;
+            std::stable_sort(expected.begin(), expected.end(), [=](uint64_t a, uint64_t b) {
+                return low_bit < 64 && a >> low_bit < b >> low_bit;
+            });
+            radix_sort<uint64_t>(
+                keys, scratch, [] {}, low_bit);
+            ASSERT_EQ(keys, expected) << low_bit;
+        }
 }
 
 TEST(RadixSort, SortsRecordsByKeyAndValue) {

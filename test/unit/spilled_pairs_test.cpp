@@ -285,6 +285,7 @@ TEST(SpilledPairs, BlocksComeFirst) {
         ASSERT_EQ(order.invert(order.apply(a)), a);
         b = (b & ~block) | (i % 2 ? a & block : b & block);
         ASSERT_EQ(order.apply(a) >> low_bit == order.apply(b) >> low_bit, ((a ^ b) & block) == 0);
+        ASSERT_EQ(order.number(a), order.apply(a) >> low_bit);
     }
 }
 

@@ -72,49 +72,60 @@ inline uint64_t radix_key(const Pair& pair) { return pair.first; }
 inline void exchange(Entry& entry) { std::swap(entry.key, entry.tid); }
 inline void exchange(Pair& pair) { std::swap(pair.first, pair.second); }
 
-// Sorts by the bits of the keys from `low_bit` up, and looks at no others: least significant digit
-// first, a pass per byte, none for a byte that is the same in all keys. Stable. entries and
-// scratch: the same number of entries, not overlapping; the result ends in the first. A long sort
-// calls `pause` now and then, which may leave by longjmp.
-template <typename AnyEntry, typename AnyPause>
-void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const AnyPause& pause,
-                unsigned low_bit = 0) {
-    constexpr int kMaxPasses = 8;
-    constexpr int kDigits = 256;
-    size_t counts[kMaxPasses][kDigits] = {};
-    int passes = int(64 - low_bit + 7) / 8;
+// Sorts by the lowest `bits` bits of key_of(entry), which has no others: least significant digit
+// first, no pass for a digit that is the same in all keys. Stable. entries and scratch: the same
+// number of entries, not overlapping; the result ends in the first. A long sort calls `pause` now
+// and then, which may leave by longjmp.
+template <typename AnyEntry>
+void radix_sort_by(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, int bits,
+                   const auto& key_of, const auto& pause) {
+    // A pass writes to as many places at once as a digit has values. 2 048 places stay in the
+    // cache where all entries do, some 1 MB. 64 bits then have 8 digits, and 24 bits have 3.
+    constexpr size_t kFew = size_t{1} << 16;
+    constexpr int kShortDigit = 8, kLongDigit = 11, kFewBits = 24;
+    int longest = entries.size() > kFew || bits > kFewBits ? kShortDigit : kLongDigit;
+    int passes = (bits + longest - 1) / longest;
+    if (passes == 0)
+        return;
+    // Digits of equal length: 16 bits are 8 + 8, not 11 + 5.
+    int digit_bits = (bits + passes - 1) / passes;
+    size_t values = size_t{1} << digit_bits;
+    std::array<size_t, 3 << kLongDigit> counts; // [passes][values]
+    size_t* end = counts.data() + size_t(passes) * values;
+    std::fill(counts.data(), end, 0);
     AnyEntry* from = entries.data();
     AnyEntry* to = scratch.data();
-    size_t size = entries.size();
-    auto count = [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; i++)
-            for (int pass = 0; pass < passes; pass++)
-                counts[pass][radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++;
+    // One reading of the entries counts the digits of all passes.
+    auto count = [&](size_t i) {
+        uint64_t key = key_of(from[i]);
+        for (size_t* of_pass = counts.data(); of_pass < end; of_pass += values, key >>= digit_bits)
+            of_pass[key & (values - 1)]++;
     };
-    in_pieces(size, count, pause);
-
-    for (int pass = 0; pass < passes; pass++) {
-        size_t* next = counts[pass]; // counts become positions
-        size_t start = 0;
-        bool constant = false;
-        for (int digit = 0; digit < kDigits; digit++) {
-            constant |= next[digit] == size;
-            size_t count = next[digit];
-            next[digit] = start;
-            start += count;
-        }
-        if (constant)
+    one_by_one(entries.size(), count, pause);
+    int shift = 0;
+    // Counts become positions.
+    for (size_t* next = counts.data(); next < end; next += values, shift += digit_bits) {
+        if (std::find(next, next + values, entries.size()) != next + values)
             continue;
-        auto deal = [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end; i++)
-                to[next[radix_key(from[i]) >> (low_bit + 8 * pass) & 0xff]++] = from[i];
+        std::exclusive_scan(next, next + values, next, size_t{0});
+        auto deal = [&](size_t i) {
+            to[next[key_of(from[i]) >> shift & (values - 1)]++] = from[i];
         };
-        in_pieces(size, deal, pause);
+        one_by_one(entries.size(), deal, pause);
         std::swap(from, to);
     }
     if (from != entries.data())
         one_by_one(
-            size, [&](size_t i) { entries[i] = from[i]; }, pause);
+            entries.size(), [&](size_t i) { entries[i] = from[i]; }, pause);
+}
+
+// Sorts by the bits of the keys from `low_bit` up, and looks at no others.
+template <typename AnyEntry>
+void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const auto& pause,
+                unsigned low_bit = 0) {
+    radix_sort_by(
+        entries, scratch, int(64 - low_bit),
+        [low_bit](const AnyEntry& entry) { return radix_key(entry) >> low_bit; }, pause);
 }
 
 // Sorts records of equal keys by their values.

@@ -19,54 +19,56 @@ struct FingerprintArray {
     }
 };
 
-// A number of 24 bits fits into uint32_t, and three digits of 8 bits or more hold it.
+// Up to this many bits few passes sort by a block.
 constexpr int kMaxBlockBits = 24;
 
-// A fingerprint's bits in a block of 1 .. kMaxBlockBits bits, as a number: one shift for each
-// segment of adjacent bits.
-class BlockBits {
+// A permutation of the 64 bits that brings those of a block to the front. Each segment of adjacent
+// bits is rotated to its place.
+class BlockFirst {
   public:
-    explicit BlockBits(uint64_t block) {
-        int below = 0; // bits taken from lower segments
-        for (uint64_t rest = block; rest != 0; segment_count_++) {
-            int low = std::countr_zero(rest);
-            // The block's bits need not be adjacent, where bits between them do not vary.
-            int length = std::countr_one(rest >> low);
-            uint64_t ones = ~uint64_t{0} >> (kFingerprintBits - length);
-            shifts_[segment_count_] = low - below;
-            masks_[segment_count_] = ones << below;
-            rest &= ~(ones << low);
-            below += length;
-        }
+    explicit BlockFirst(uint64_t block) : bits_(std::popcount(block)) {
+        int placed = 0;
+        for (uint64_t rest : {block, ~block})
+            for (int length; rest != 0; placed += length, segment_count_++) {
+                block_segment_count_ += placed < bits_;
+                int above = std::countl_zero(rest);
+                length = std::countl_one(rest << above);
+                uint64_t segment = leading_mask(length) >> above;
+                segments_[segment_count_] = {segment, above - placed};
+                rest ^= segment;
+            }
     }
 
-    uint32_t operator()(uint64_t fingerprint) const {
-        uint64_t number = fingerprint >> shifts_[0] & masks_[0];
-        for (int i = 1; i < segment_count_; i++)
-            number |= fingerprint >> shifts_[i] & masks_[i];
-        return uint32_t(number);
+    uint64_t apply(uint64_t fingerprint) const { return placed(fingerprint, segment_count_); }
+    uint64_t invert(uint64_t key) const {
+        uint64_t fingerprint = 0;
+        for (int i = 0; i < segment_count_; i++)
+            fingerprint |= std::rotr(key, segments_[i].rotation) & segments_[i].bits;
+        return fingerprint;
+    }
+
+    // The bits of a block of one or more as a number, which has this many.
+    int bits() const { return bits_; }
+    uint64_t number(uint64_t fingerprint) const {
+        return placed(fingerprint, block_segment_count_) >> (kFingerprintBits - bits_);
     }
 
   private:
-    int segment_count_ = 0;
-    int shifts_[kMaxBlockBits];
-    uint64_t masks_[kMaxBlockBits];
-};
+    struct Segment {
+        uint64_t bits; // before they are rotated
+        int rotation;
+    };
 
-// Radix sort by the bits of a block.
-class BlockSort {
-  public:
-    // The sort is stable, but nothing relies on it. The order of the numbers is that of BlockBits.
-    void sort(const FingerprintArray& array, uint64_t block, Pause pause);
+    uint64_t placed(uint64_t fingerprint, int segments) const {
+        uint64_t key = std::rotl(fingerprint & segments_[0].bits, segments_[0].rotation);
+        for (int i = 1; i < segments; i++)
+            key |= std::rotl(fingerprint & segments_[i].bits, segments_[i].rotation);
+        return key;
+    }
 
-  private:
-    static constexpr int kMaxDigitBits = 11;
-    static constexpr int kMaxPasses = 3;
-
-    void count_digits(const FingerprintArray& array, const BlockBits& number, int passes,
-                      int digit_bits, Pause pause);
-
-    uint32_t counts_[kMaxPasses][1 << kMaxDigitBits];
+    int bits_;
+    int segment_count_ = 0, block_segment_count_ = 0; // those of the block are the first
+    Segment segments_[kFingerprintBits];
 };
 
 } // namespace simhash

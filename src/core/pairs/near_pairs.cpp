@@ -39,6 +39,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/bits/sort.hpp"
+
 namespace simhash {
 namespace {
 
@@ -201,8 +203,11 @@ double NearPairsSearch::told_by(uint64_t block, const PairSets& sets) {
 }
 
 void NearPairsSearch::sort_by(uint64_t block, const PairSets& sets) {
-    block_sort_.sort(sets.a, block, pause_);
-    block_sort_.sort(sets.b, block, pause_);
+    BlockFirst order(block);
+    auto number = [&order](uint64_t fingerprint) { return order.number(fingerprint); };
+    for (const FingerprintArray& set : {sets.a, sets.b})
+        radix_sort_by(std::span(set.fingerprints, set.count), std::span(set.scratch, set.count),
+                      order.bits(), number, pause_);
     worked(3 * (sets.a.count + sets.b.count));
 }
 
@@ -217,9 +222,10 @@ void NearPairsSearch::search_groups(const FingerprintArray& set, uint64_t block,
 }
 
 void NearPairsSearch::search_groups_of_two(const PairSets& sets, uint64_t block, bool sorted) {
-    BlockBits number(block);
+    BlockFirst order(block);
     for (size_t i = 0, j = 0; i < sets.a.count && j < sets.b.count;) {
-        uint32_t of_a = number(sets.a.fingerprints[i]), of_b = number(sets.b.fingerprints[j]);
+        uint64_t of_a = order.number(sets.a.fingerprints[i]);
+        uint64_t of_b = order.number(sets.b.fingerprints[j]);
         worked(1);
         if (of_a != of_b) {
             // Both sets are in order of the block: a merge, which stops where numbers are equal.

@@ -154,7 +154,6 @@ class NearPairsSearch {
     PairReceiver receiver_;
     Pause pause_;
     Matcher match_;
-    BlockSort block_sort_;
     size_t work_ = 0; // since the last pause
     bool is_ended_ = false;
     int path_length_ = 0;

@@ -35,44 +35,6 @@ namespace simhash {
 
 constexpr size_t kLeastSpilledMemory = 512; // fingerprints
 
-// A permutation of the 64 bits that brings those of a block to the front. Each segment of adjacent
-// bits is rotated to its place.
-class BlockFirst {
-  public:
-    explicit BlockFirst(uint64_t block) {
-        int placed = 0;
-        for (uint64_t rest : {block, ~block})
-            for (int length; rest != 0; placed += length, segment_count_++) {
-                int above = std::countl_zero(rest);
-                length = std::countl_one(rest << above);
-                segments_[segment_count_] = {highest_ones(rest, length), above - placed};
-                rest ^= highest_ones(rest, length);
-            }
-    }
-
-    uint64_t apply(uint64_t fingerprint) const {
-        uint64_t key = 0;
-        for (int i = 0; i < segment_count_; i++)
-            key |= std::rotl(fingerprint & segments_[i].bits, segments_[i].rotation);
-        return key;
-    }
-    uint64_t invert(uint64_t key) const {
-        uint64_t fingerprint = 0;
-        for (int i = 0; i < segment_count_; i++)
-            fingerprint |= std::rotr(key, segments_[i].rotation) & segments_[i].bits;
-        return fingerprint;
-    }
-
-  private:
-    struct Segment {
-        uint64_t bits; // before they are rotated
-        int rotation;
-    };
-
-    int segment_count_ = 0;
-    Segment segments_[kFingerprintBits];
-};
-
 template <typename Storage>
 class SpilledPairsSearch {
   public:
@@ -132,7 +94,7 @@ class SpilledPairsSearch {
     // Looks for the pairs that agree in a block.
     void search_block(const File* files, uint64_t block, size_t sort_bytes) {
         BlockFirst order(block);
-        auto low_bit = unsigned(kFingerprintBits - std::popcount(block));
+        auto low_bit = unsigned(kFingerprintBits - order.bits());
         // The rest is for the sorts of large groups, while these still give others.
         size_t bytes = sort_bytes / (second_ == 1 ? 4 : 2);
         typename Storage::Sort sorts[] = {storage_.sort(bytes, low_bit),

@@ -8,8 +8,6 @@
 namespace simhash {
 namespace {
 
-constexpr size_t kFirstRoom = 1024;
-
 // The similarity of two sets, from their sizes and the number of hashes that they share. Thresholds
 // and similarities all come from this division, so that they agree.
 double similarity_of(size_t shared, size_t a, size_t b) {
@@ -60,35 +58,23 @@ size_t count_shared(FeatureHashes a, FeatureHashes b) {
 
 } // namespace
 
-// Repetitions are removed whenever the room is full, so it grows with the number of distinct
-// features. A second half of the same size is there to sort into.
-void FeatureSet::make_room() {
+// The room grows with the number of distinct features: half of it or more is then free again.
+void FeatureSet::drop_repetitions() {
     finish();
-    // Half of the room or more is free again.
-    if (2 * count_ < room_)
-        return;
-    room_ = std::max(kFirstRoom, 2 * room_);
-    auto* moved = allocate_array<uint64_t>(memory_, 2 * room_);
-    std::copy_n(hashes_, count_, moved);
-    release();
-    hashes_ = moved;
+    most_ = std::max(most_, 2 * hashes_.size());
 }
 
 FeatureHashes FeatureSet::finish() {
-    if (count_ > sorted_) {
-        uint64_t* sorted = hashes_ + room_;
+    if (size_t count = hashes_.size(); count > sorted_) {
+        uint64_t* sorted = hashes_.add_room(count);
         bucket_sort(
-            {hashes_, count_}, sorted, [](uint64_t hash) { return hash; }, [] {});
-        // Each hash goes back into the first half, once.
-        count_ = sorted_ = size_t(std::unique_copy(sorted, sorted + count_, hashes_) - hashes_);
+            hashes_.all(), sorted, [](uint64_t hash) { return hash; }, [] {});
+        // Each hash goes back to the front, once.
+        sorted_ = size_t(std::unique_copy(sorted, sorted + count, hashes_.data()) - hashes_.data());
+        hashes_.clear();
+        hashes_.added(sorted_);
     }
-    return {hashes_, count_};
-}
-
-void FeatureSet::release() {
-    if (hashes_ != nullptr)
-        memory_.release(memory_.context, hashes_);
-    hashes_ = nullptr;
+    return hashes_.all();
 }
 
 bool set_similarity(FeatureHashes a, FeatureHashes b, double* similarity) {

@@ -13,34 +13,37 @@ using FeatureHashes = std::span<const uint64_t>; // ascending, each once
 // Collects a set: a consumer of each_feature().
 class FeatureSet {
   public:
-    explicit FeatureSet(Memory memory) : memory_(memory) {}
+    explicit FeatureSet(Memory memory) : hashes_(memory) {}
 
     void feature(const uint8_t* text, size_t bytes) {
         add(hash_feature(HashKind::kXxh3, text, bytes));
     }
 
     void add(uint64_t hash) {
-        if (count_ == room_)
-            make_room();
-        hashes_[count_++] = hash;
+        if (hashes_.size() == most_)
+            drop_repetitions();
+        hashes_.add(hash);
     }
 
-    // The hashes as they were added, of which some may be there repeatedly.
-    std::span<const uint64_t> added() const { return {hashes_, count_}; }
     // The hashes of all features, sorted when they are asked for first. They are valid until the
     // next add(), clear() or release().
     FeatureHashes finish();
     // Takes out all features, and keeps the room for those of another document.
-    void clear() { count_ = sorted_ = 0; }
-    void release();
+    void clear() {
+        hashes_.clear();
+        sorted_ = 0;
+    }
+    void release() {
+        clear();
+        hashes_.release();
+    }
 
   private:
-    void make_room();
+    void drop_repetitions();
 
-    Memory memory_;
-    uint64_t* hashes_ = nullptr;
-    size_t count_ = 0, room_ = 0;
-    size_t sorted_ = 0; // the first hashes, which are a set
+    GrowingArray<uint64_t> hashes_;
+    size_t sorted_ = 0;  // the first hashes, which are a set
+    size_t most_ = 1024; // hashes, before repetitions are dropped
 };
 
 // Jaccard similarity: features that both have / that at least one has. False if neither has one.

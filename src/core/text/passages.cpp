@@ -20,29 +20,28 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Calls each(hash, beginning) for each run of `length` words, until it returns false. The hash is
-// that of a polynomial modulo 2^64, which takes a word in at one end and out at the other.
-void each_run(Words words, size_t length, const Pause& pause, const auto& each) {
+// Calls each(hash, beginning) for each run of `length` words, until `is_over`, which it may set.
+// The hash is that of a polynomial modulo 2^64, which takes a word in at one end and out at the
+// other.
+void each_run(Words words, size_t length, const Pause& pause, const auto& each,
+              const bool& is_over = false) {
     if (length > words.size())
         return;
     constexpr uint64_t kFactor = 0x9e3779b97f4a7c15; // odd: nothing is shifted out
     uint64_t sum = 0, oldest = 1;                    // the factor of the word that is taken out
     for (size_t i = 0; i < length; i++)
         oldest *= kFactor;
-    bool goes_on = true;
-    in_pieces(
-        words.size(),
-        [&](size_t begin, size_t end) {
-            for (size_t i = begin; i < end && goes_on; i++) {
-                sum = sum * kFactor + words[i];
-                if (i >= length)
-                    sum -= oldest * words[i - length];
-                // The sum's lowest bits depend on little of each word.
-                if (i + 1 >= length)
-                    goes_on = each(mix(sum), i + 1 - length);
-            }
-        },
-        pause);
+    auto take_word = [&](size_t i) {
+        if (is_over)
+            return;
+        sum = sum * kFactor + words[i];
+        if (i >= length)
+            sum -= oldest * words[i - length];
+        // The sum's lowest bits depend on little of each word.
+        if (i + 1 >= length)
+            each(mix(sum), i + 1 - length);
+    };
+    one_by_one(words.size(), take_word, pause);
 }
 
 // ---- the row of symbols ----
@@ -58,7 +57,6 @@ bool* words_in_runs(Words words, size_t length, Memory memory, const Pause& paus
             std::fill(is_kept + std::max(begin, kept), is_kept + begin + length, true);
             kept = begin + length;
         }
-        return true;
     });
     return is_kept;
 }
@@ -68,35 +66,26 @@ class Row {
     // Takes the words that are in a run of `least` words which, by its hash, the other text has.
     Row(Words a, Words b, size_t least, Memory memory, Pause pause)
         : symbols_(memory), words_(memory) {
-        HashNumbers in_a(b.size(), memory); // for each run of b whether a has it, 0 or 1
-        each_run(b, least, pause, [&](uint64_t hash, size_t) {
-            in_a.add(hash, 0);
-            return true;
-        });
+        HashTable<NumberedHash> runs(memory, b.size()); // of b: 1 if a has it, too
+        each_run(b, least, pause, [&](uint64_t hash, size_t) { runs.add({hash, 0}); });
         bool* kept_a = words_in_runs(a, least, memory, pause, [&](uint64_t hash) {
-            uint32_t* found = in_a.find(hash);
-            return found != nullptr && (*found = 1);
+            NumberedHash* run = runs.find(hash);
+            return run != nullptr && (run->number = 1);
         });
         bool* kept_b = words_in_runs(b, least, memory, pause,
-                                     [&](uint64_t hash) { return *in_a.find(hash) == 1; });
-        in_a.release();
+                                     [&](uint64_t hash) { return runs.find(hash)->number == 1; });
+        runs.release();
         fill(a, kept_a, b, kept_b, memory, pause);
     }
 
     // Takes the words of one text that are in a run of `least` words which, by its hash, comes
     // again.
     Row(Words text, size_t least, Memory memory, Pause pause) : symbols_(memory), words_(memory) {
-        HashNumbers again(0, memory); // for each run whether it does, 0 or 1
-        each_run(text, least, pause, [&](uint64_t hash, size_t) {
-            if (uint32_t* found = again.find(hash))
-                *found = 1;
-            else
-                again.add(hash, 0);
-            return true;
-        });
+        HashTable<NumberedHash> runs(memory); // how often each is there
+        each_run(text, least, pause, [&](uint64_t hash, size_t) { runs.add({hash, 0}).number++; });
         bool* kept = words_in_runs(text, least, memory, pause,
-                                   [&](uint64_t hash) { return *again.find(hash) == 1; });
-        again.release();
+                                   [&](uint64_t hash) { return runs.find(hash)->number > 1; });
+        runs.release();
         fill(text, kept, {}, nullptr, memory, pause);
     }
 
@@ -122,7 +111,7 @@ class Row {
   private:
     void fill(Words a, const bool* kept_a, Words b, const bool* kept_b, Memory memory,
               Pause pause) {
-        HashNumbers names(size_t(std::count(kept_a, kept_a + a.size(), true)), memory);
+        HashTable<NumberedHash> names(memory, size_t(std::count(kept_a, kept_a + a.size(), true)));
         append(a, kept_a, &names);
         of_a_ = size();
         append(b, kept_b, &names);
@@ -131,11 +120,12 @@ class Row {
         sort_suffixes(memory, pause);
     }
 
-    void append(Words words, const bool* is_kept, HashNumbers* names) {
+    void append(Words words, const bool* is_kept, HashTable<NumberedHash>* names) {
         for (size_t i = 0; i < words.size(); i++) {
             if (!is_kept[i])
                 continue;
-            uint32_t name = names->add(words[i], alphabet_);
+            // Mixed, hashes have leading bits that differ, whoever chose them.
+            uint32_t name = names->add({mix(words[i]), alphabet_}).number;
             alphabet_ += name == alphabet_;
             symbols_.add(name);
             words_.add(uint32_t(i));
@@ -472,10 +462,7 @@ std::span<const Passage> repeated_passages(Words text, size_t least, Memory memo
 }
 
 void hash_runs(Words words, size_t length, GrowingArray<uint64_t>* hashes, Pause pause) {
-    each_run(words, length, pause, [hashes](uint64_t hash, size_t) {
-        hashes->add(hash);
-        return true;
-    });
+    each_run(words, length, pause, [hashes](uint64_t hash, size_t) { hashes->add(hash); });
 }
 
 void winnow(Words words, WinnowedLengths lengths, FeatureSet* set, Pause pause) {
@@ -499,29 +486,27 @@ void winnow(Words words, WinnowedLengths lengths, FeatureSet* set, Pause pause) 
         // Adjacent windows mostly keep the same hash.
         if (place + 1 == lengths.window || (place >= lengths.window && at(least) != kept))
             set->add(kept = at(least));
-        return true;
     });
 }
 
 RunFinder::RunFinder(Words text, size_t length, Memory memory, Pause pause)
-    : text_(text), length_(length), beginnings_(text.size() - length + 1, memory) {
+    : text_(text), length_(length), beginnings_(memory, text.size() - length + 1) {
     each_run(text, length, pause, [this](uint64_t hash, size_t begin) {
-        beginnings_.add(hash, uint32_t(begin));
-        return true;
+        beginnings_.add({hash, uint32_t(begin)});
     });
 }
 
 bool RunFinder::has_run_of(Words other, Memory memory, Pause pause) const {
     bool is_found = false, is_doubtful = false;
-    each_run(other, length_, pause, [&](uint64_t hash, size_t begin) {
-        uint32_t* found = beginnings_.find(hash);
+    auto look_up = [&](uint64_t hash, size_t begin) {
+        const NumberedHash* found = beginnings_.find(hash);
         if (found == nullptr)
-            return true;
+            return;
         is_found = std::equal(other.begin() + begin, other.begin() + begin + length_,
-                              text_.begin() + *found);
+                              text_.begin() + found->number);
         is_doubtful |= !is_found;
-        return !is_found;
-    });
+    };
+    each_run(other, length_, pause, look_up, is_found);
     // Of different runs with the same hash only one is known here.
     return is_found ||
            (is_doubtful && longest_common_run(text_, other, length_, memory, pause) > 0);

@@ -17,11 +17,11 @@
 #include <algorithm>
 #include <span>
 
+#include "core/bits/hash_table.hpp"
 #include "core/bits/memory.hpp"
 #include "core/bits/pause.hpp"
 #include "core/text/feature_hash.hpp"
 #include "core/text/feature_set.hpp"
-#include "core/text/hash_numbers.hpp"
 
 namespace simhash {
 
@@ -84,7 +84,7 @@ class RunFinder {
   private:
     Words text_;
     size_t length_;
-    HashNumbers beginnings_; // of a run with that hash
+    HashTable<NumberedHash> beginnings_; // of a run with that hash
 };
 
 // ---- winnowing ----

@@ -2,11 +2,10 @@
 // value has several lanes, several of them may find it.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-
+#include "core/bits/hash_table.hpp"
 #include "index/search/nearest.hpp"
 #include "index/search/within.hpp"
+#include "server/arguments.hpp"
 
 namespace simhash {
 
@@ -25,73 +24,33 @@ struct LaneScan {
     NearestScan nearest;
 };
 
-// A set of TIDs, as integers, in a hash table with linear probing.
+// A set of TIDs, as integers.
 class SeenRows {
   public:
     // Takes memory from this context: 16 to 32 bytes a row, and 48 while it grows.
-    explicit SeenRows(MemoryContext memory) : memory_(memory) {}
+    explicit SeenRows(MemoryContext memory) : rows_(server_memory(memory)) {}
 
-    // Forgets all rows. A table that is far larger than it had to be is given back: the next scan
-    // of a nested loop may return few rows, as this one did, and would clear all of it again.
-    void clear() {
-        if (capacity_ > kFirstCapacity && count_ * 16 < capacity_) {
-            pfree(tids_);
-            tids_ = nullptr;
-            capacity_ = 0;
-        } else if (count_ > 0) {
-            std::fill_n(tids_, capacity_, kNone);
-        }
-        count_ = 0;
-    }
+    void clear() { rows_.clear(); }
     // True when the set has grown to its limit. It still takes the rows of one leaf.
-    bool is_full() const { return count_ * sizeof(uint64_t) * 4 > size_t(work_mem) * 1024; }
-    bool contains(uint64_t tid) const { return count_ > 0 && *place_of(tid) == tid; }
+    bool is_full() const { return rows_.size() * sizeof(Row) * 4 > size_t(work_mem) * 1024; }
+    bool contains(uint64_t tid) const { return rows_.find(key_of(tid)) != nullptr; }
     // Returns false if the row is there already.
     bool add(uint64_t tid) {
-        // Half of the places are empty at least, so each search ends soon.
-        if (count_ * 2 >= capacity_)
-            grow();
-        uint64_t* place = place_of(tid);
-        if (*place == tid)
-            return false;
-        *place = tid;
-        count_++;
-        return true;
+        size_t count = rows_.size();
+        rows_.add({key_of(tid)});
+        return rows_.size() > count;
     }
 
   private:
-    static constexpr uint64_t kNone = 0; // is no TID: its offset is invalid
-    static constexpr size_t kFirstCapacity = 64;
+    struct Row {
+        uint64_t key;
+    };
 
-    // Returns the place of the row, or the empty one where it belongs.
-    uint64_t* place_of(uint64_t tid) const {
-        // The leading bits of a product with the golden ratio are spread evenly.
-        size_t place = (tid * 0x9e3779b97f4a7c15) >> shift_;
-        while (tids_[place] != kNone && tids_[place] != tid)
-            place = (place + 1) & (capacity_ - 1);
-        return &tids_[place];
-    }
+    // The leading bits of a product with the golden ratio are spread evenly. The factor is odd, so
+    // different TIDs have different products, and none has 0: no TID is 0.
+    static uint64_t key_of(uint64_t tid) { return tid * 0x9e3779b97f4a7c15; }
 
-    void grow() {
-        uint64_t* old = tids_;
-        size_t old_capacity = capacity_;
-        size_t capacity = std::max(2 * capacity_, kFirstCapacity);
-        // Zeros are kNone.
-        tids_ = static_cast<uint64_t*>(MemoryContextAllocExtended(
-            memory_, capacity * sizeof(uint64_t), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
-        capacity_ = capacity;
-        shift_ = 64 - (std::bit_width(capacity) - 1);
-        for (size_t i = 0; i < old_capacity; i++)
-            if (old[i] != kNone)
-                *place_of(old[i]) = old[i];
-        if (old != nullptr)
-            pfree(old);
-    }
-
-    MemoryContext memory_;
-    uint64_t* tids_ = nullptr; // [capacity_]
-    size_t count_ = 0, capacity_ = 0;
-    int shift_ = 0;
+    HashTable<Row> rows_;
 };
 
 } // namespace simhash

@@ -4,8 +4,8 @@
 // hash of one feature.
 #include <algorithm>
 
+#include "core/bits/hash_table.hpp"
 #include "core/text/document.hpp"
-#include "core/text/hash_numbers.hpp"
 #include "server/aggregates.hpp"
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
@@ -189,11 +189,11 @@ struct ListedFeature {
 // consumer of each_feature(). Features are identified by their 64-bit hash.
 class FeatureList {
   public:
-    explicit FeatureList(Memory memory) : listed(memory), texts(memory), numbers_(1024, memory) {}
+    explicit FeatureList(Memory memory) : listed(memory), texts(memory), numbers_(memory, 1024) {}
 
     void feature(const uint8_t* text, size_t bytes) {
-        uint32_t number =
-            numbers_.add(hash_feature(HashKind::kXxh3, text, bytes), uint32_t(listed.size()));
+        uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);
+        uint32_t number = numbers_.add({hash, uint32_t(listed.size())}).number;
         if (number == listed.size()) {
             listed.add({texts.size(), uint32_t(bytes), 0});
             std::copy_n(text, bytes, texts.add_room(bytes));
@@ -213,7 +213,7 @@ class FeatureList {
     GrowingArray<uint8_t> texts;
 
   private:
-    HashNumbers numbers_;
+    HashTable<NumberedHash> numbers_;
 };
 
 } // namespace

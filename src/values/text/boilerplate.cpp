@@ -5,6 +5,7 @@
 
 #include "core/text/passages.hpp"
 #include "server/arguments.hpp"
+#include "server/call_memory.hpp"
 #include "server/server_text.hpp"
 #include "values/text/word_places.hpp"
 
@@ -12,26 +13,6 @@ namespace simhash {
 namespace {
 
 using Places = std::span<WordPlace>;
-
-// Memory of a call, which goes with it: the core leaves the release of its memory to us.
-class CallMemory {
-  public:
-    CallMemory()
-        : context_(AllocSetContextCreate(CurrentMemoryContext, "simhash passages",
-                                         ALLOCSET_DEFAULT_SIZES)),
-          caller_(MemoryContextSwitchTo(context_)) {}
-
-    // Returns the text to the caller's memory.
-    Datum end(const StringInfoData& result) {
-        MemoryContextSwitchTo(caller_);
-        text* copy = cstring_to_text_with_len(result.data, result.len);
-        MemoryContextDelete(context_);
-        return PointerGetDatum(copy);
-    }
-
-  private:
-    MemoryContext context_, caller_;
-};
 
 // The words of a text, and which of them it shares with others.
 class SharedWords {
@@ -43,12 +24,8 @@ class SharedWords {
     }
 
     void add_runs_of(Words other, size_t length) {
-        MemoryContext work =
-            AllocSetContextCreate(CurrentMemoryContext, "simhash runs", ALLOCSET_DEFAULT_SIZES);
-        MemoryContext caller = MemoryContextSwitchTo(work);
+        CallMemory work;
         mark_shared_runs(words_.all(), other, length, is_shared_, server_memory(), kPause);
-        MemoryContextSwitchTo(caller);
-        MemoryContextDelete(work);
     }
 
     // Where shared words stand in a row, in order and apart from each other.
@@ -179,7 +156,10 @@ class TextBuilder {
     }
     void put(const char* string) { appendStringInfoString(&result_, string); }
 
-    const StringInfoData& result() const { return result_; }
+    Datum result(MemoryContext context) const {
+        MemoryContextSwitchTo(context);
+        return PointerGetDatum(cstring_to_text_with_len(result_.data, result_.len));
+    }
 
   private:
     const char* from_;
@@ -215,7 +195,7 @@ SIMHASH_FUNCTION(simhash_without_passages) {
         end = cut.end.byte;
     }
     left.take(end, VARSIZE_ANY_EXHDR(body));
-    PG_RETURN_DATUM(memory.end(left.result()));
+    return left.result(memory.caller());
 }
 
 // passage_headline(a text, b text, words integer, options text) -> text
@@ -242,5 +222,5 @@ SIMHASH_FUNCTION(simhash_passage_headline) {
         end = place.end.byte;
     }
     take(end, VARSIZE_ANY_EXHDR(a));
-    PG_RETURN_DATUM(memory.end(headline.result()));
+    return headline.result(memory.caller());
 }

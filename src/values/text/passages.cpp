@@ -10,6 +10,7 @@
 #include "core/text/document.hpp"
 #include "core/text/passages.hpp"
 #include "server/arguments.hpp"
+#include "server/call_memory.hpp"
 #include "server/server_text.hpp"
 #include "values/text/kept_text.hpp"
 #include "values/text/word_places.hpp"
@@ -147,14 +148,10 @@ void return_passages(ReturnSetInfo* result, text* a, text* b, std::span<const Pa
 Datum passages_of(FunctionCallInfo fcinfo, text* a, text* b, const auto& find) {
     InitMaterializedSRF(fcinfo, 0);
     // The core leaves the release of its memory to us.
-    MemoryContext work =
-        AllocSetContextCreate(CurrentMemoryContext, "simhash passages", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext caller = MemoryContextSwitchTo(work);
+    CallMemory work;
     WordsOfText words_a(a), words_b(b);
     return_passages(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), a, b,
                     find(words_a.words(), words_b.words()));
-    MemoryContextSwitchTo(caller);
-    MemoryContextDelete(work);
     return Datum(0);
 }
 

@@ -10,6 +10,7 @@
 #include "core/text/passages.hpp"
 #include "server/aggregates.hpp"
 #include "server/arguments.hpp"
+#include "server/call_memory.hpp"
 #include "server/paged_array.hpp"
 #include "server/server_text.hpp"
 #include "server/sorter.hpp"
@@ -114,9 +115,7 @@ class SharedPassages {
     }
 
     void give_of(uint64_t document, std::span<const Passage> passages, const auto& give) {
-        MemoryContext work =
-            AllocSetContextCreate(CurrentMemoryContext, "simhash document", ALLOCSET_DEFAULT_SIZES);
-        MemoryContext caller = MemoryContextSwitchTo(work);
+        CallMemory work;
         uint64_t begin = begins_[document], bytes = begins_[document + 1] - begin;
         auto* value = static_cast<text*>(palloc(VARHDRSZ + bytes));
         SET_VARSIZE(value, VARHDRSZ + bytes);
@@ -125,8 +124,6 @@ class SharedPassages {
         for (size_t i = 0; i < passages.size(); i++)
             give(cstring_to_text_with_len(VARDATA(value) + places[i].begin.byte,
                                           int(places[i].end.byte - places[i].begin.byte)));
-        MemoryContextSwitchTo(caller);
-        MemoryContextDelete(work);
     }
 
     PagePool pool_;
@@ -169,15 +166,10 @@ SIMHASH_FUNCTION(simhash_shared_passages_agg_final) {
     aggregate_context(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    MemoryContext context =
-        AllocSetContextCreate(CurrentMemoryContext, "simhash passages", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext caller = MemoryContextSwitchTo(context);
-    ArrayBuildState* array = initArrayResult(TEXTOID, context, false);
+    CallMemory memory;
+    ArrayBuildState* array = initArrayResult(TEXTOID, CurrentMemoryContext, false);
     state_argument<SharedPassages>(fcinfo, 0)->give(get_hash_memory_limit(), [&](text* passage) {
-        accumArrayResult(array, PointerGetDatum(passage), false, TEXTOID, context);
+        accumArrayResult(array, PointerGetDatum(passage), false, TEXTOID, array->mcontext);
     });
-    MemoryContextSwitchTo(caller);
-    Datum result = makeArrayResult(array, caller);
-    MemoryContextDelete(context);
-    PG_RETURN_DATUM(result);
+    PG_RETURN_DATUM(makeArrayResult(array, memory.caller()));
 }
