@@ -403,22 +403,25 @@ TEST(Words, ShinglesAreConsecutiveWords) {
               (Strings{"\u6771\u4EAC \u4EAC\u90FD", "\u4EAC\u90FD x"}));
 }
 
-TEST(Words, LongShinglesSurviveTheWindowMoving) {
-    std::string document;
-    Strings words;
+// It is full of bytes, or of words.
+TEST(Words, ShinglesSurviveTheWindowMoving) {
     std::mt19937 random(1);
-    for (int i = 0; i < 3000; i++) {
-        words.push_back(std::string(1 + random() % 255, char('a' + random() % 26)));
-        document += words.back() + " ";
-    }
-    for (const int width : {1, 2, 7, 32}) {
-        const Strings shingles = features(document, FeatureKind::kWords, width);
-        ASSERT_EQ(shingles.size(), words.size() - width + 1);
-        for (size_t i = 0; i < shingles.size(); i++) {
-            std::string expected = words[i];
-            for (int j = 1; j < width; j++)
-                expected += " " + words[i + j];
-            ASSERT_EQ(shingles[i], expected);
+    for (const int longest : {3, 255}) {
+        std::string document;
+        Strings words;
+        for (int i = 0; i < 3000; i++) {
+            words.push_back(std::string(1 + random() % longest, char('a' + random() % 26)));
+            document += words.back() + " ";
+        }
+        for (const int width : {1, 2, 7, 32}) {
+            const Strings shingles = features(document, FeatureKind::kWords, width);
+            ASSERT_EQ(shingles.size(), words.size() - width + 1);
+            for (size_t i = 0; i < shingles.size(); i++) {
+                std::string expected = words[i];
+                for (int j = 1; j < width; j++)
+                    expected += " " + words[i + j];
+                ASSERT_EQ(shingles[i], expected);
+            }
         }
     }
 }

@@ -93,60 +93,65 @@ inline void copy_word(uint8_t* to, const uint8_t* text, size_t bytes) {
         memcpy(to, text, bytes);
 }
 
-// The last `width` pieces (words or characters) side by side, and where each begins. The buffer is
-// filled from the left. When it is full, the part that is still needed moves to the front.
+// Pieces (words or characters) side by side. When there is no room for another one, the features
+// that they make are passed on, and the last pieces, which begin those to come, move to the front.
+// Many at once take less time than each with its last piece: a loop that only hashes keeps in
+// registers what it needs, and no hash waits until a piece is written.
 template <typename Consumer>
 class PieceWindow {
   public:
-    PieceWindow(Consumer& consumer, int width) : consumer_(consumer), width_(uint64_t(width)) {}
+    PieceWindow(Consumer& consumer, int width) : consumer_(consumer), width_(size_t(width)) {}
 
     // Where a piece is to be written, with room for what copy_word() writes.
     uint8_t* room() {
-        if (used_ + kMaxWord + kWordRoom > sizeof(bytes_))
+        if (pieces_ == kMostPieces || used_ + kMaxWord + kWordRoom > sizeof(bytes_)) [[unlikely]]
             make_room();
         return bytes_ + used_;
     }
-    // Adds the piece that stands there, and passes on the feature that ends with the one before: to
-    // read the new one at once, the processor would wait until it is written.
+    // Adds the piece that stands there.
     void add(size_t bytes) {
-        if (pieces_ >= width_)
-            pass_on();
-        begins_[pieces_++ % kMaxWidth] = used_;
-        end_ = used_ += bytes;
+        begins_[pieces_] = used_;
+        ends_[pieces_++] = used_ += uint32_t(bytes);
     }
     void add_space() { bytes_[used_++] = ' '; }
 
     void finish() {
-        if (pieces_ > 0)
+        // A document with fewer pieces than the width is a single feature.
+        if (pieces_ > 0 && pieces_ < width_)
+            consumer_.feature(bytes_, ends_[pieces_ - 1]);
+        else
             pass_on();
     }
 
   private:
-    // A document with fewer pieces than the width is a single feature. These never moved, so they
-    // stand from the beginning of the buffer on.
-    void pass_on() {
-        size_t begin = pieces_ < width_ ? 0 : begins_[(pieces_ - width_) % kMaxWidth];
-        consumer_.feature(bytes_ + begin, end_ - begin);
+    static constexpr size_t kMostPieces = 256;
+    static_assert(kMostPieces > kMaxWidth);
+
+    // These are not inlined, so that the loop over words stays small.
+    __attribute__((noinline)) void pass_on() {
+        for (size_t i = 0; i + width_ <= pieces_; i++)
+            consumer_.feature(bytes_ + begins_[i], ends_[i + width_ - 1] - begins_[i]);
     }
 
-    // The feature that is to be passed on begins width pieces back. What is before is not needed
-    // any more.
-    void make_room() {
-        uint64_t needed = std::min(pieces_, width_);
-        size_t shift = begins_[(pieces_ - needed) % kMaxWidth];
+    // A piece is added next: there are as many as the width again.
+    __attribute__((noinline)) void make_room() {
+        pass_on();
+        size_t kept = width_ - 1, passed = pieces_ - kept;
+        uint32_t shift = kept > 0 ? begins_[passed] : used_;
         memmove(bytes_, bytes_ + shift, used_ - shift);
+        for (size_t i = 0; i < kept; i++) {
+            begins_[i] = begins_[passed + i] - shift;
+            ends_[i] = ends_[passed + i] - shift;
+        }
         used_ -= shift;
-        end_ -= shift;
-        for (uint64_t i = 1; i <= needed; i++)
-            begins_[(pieces_ - i) % kMaxWidth] -= shift;
+        pieces_ = kept;
     }
 
     Consumer& consumer_;
-    uint64_t width_, pieces_ = 0;
-    size_t used_ = 0;          // bytes
-    size_t end_ = 0;           // of the last piece
-    size_t begins_[kMaxWidth]; // offsets of the last pieces: a ring
-    // Four times what a feature can need, so that the needed part moves only once in a while.
+    size_t width_, pieces_ = 0;
+    uint32_t used_ = 0;                                // bytes
+    uint32_t begins_[kMostPieces], ends_[kMostPieces]; // offsets of the pieces
+    // Four times what a feature can need: when it is full, there are more pieces than the width.
     uint8_t bytes_[4 * kMaxWidth * (kMaxWord + 1)];
 };
 
