@@ -397,3 +397,37 @@ SELECT count(DISTINCT original) FROM near_duplicate_groups('SELECT id, body FROM
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE member, candidate, twin;
+
+-- A sort in the query has a quarter of the memory. The session has all of it again, also after an error.
+BEGIN;
+SET LOCAL work_mem = '8MB';
+SET LOCAL hash_mem_multiplier = 1;
+SELECT id AS kilobytes FROM near_duplicate_groups('SELECT pg_size_bytes(current_setting(''work_mem'')) / 1024, ''some words''');
+SHOW work_mem;
+DO $$ BEGIN
+	PERFORM near_duplicate_groups('SELECT 1 / (length(current_setting(''work_mem'')) - 3), ''some words''');
+EXCEPTION WHEN division_by_zero THEN RAISE NOTICE '%', current_setting('work_mem');
+END $$;
+SET LOCAL hash_mem_multiplier = 16;
+SELECT id AS kilobytes FROM near_duplicate_groups('SELECT pg_size_bytes(current_setting(''work_mem'')) / 1024, ''some words''');
+COMMIT;
+
+-- Pairs of few documents, but more than are taken at once without a list of all: all are near to the first.
+CREATE TABLE near AS
+SELECT d AS id, (SELECT string_agg(md5(w::text), ' ' ORDER BY w) FROM generate_series(1, 60) w) || ' ' ||
+	(SELECT string_agg(md5(d || ' ' || w), ' ' ORDER BY w) FROM generate_series(1, 5) w) AS body
+FROM generate_series(1, 150) d;
+SELECT count(*), min(similarity), max(similarity) FROM near_duplicate_pairs('SELECT id, body FROM near');
+SELECT count(*), min(original), max(original) FROM near_duplicate_groups('SELECT id, body FROM near');
+DROP TABLE near;
+
+-- Candidates among codes that memory does not hold.
+CREATE TABLE code AS
+SELECT i AS id, ('x' || md5(i::text) || md5((-i)::text))::bit(256) AS code FROM generate_series(1, 3000) i;
+INSERT INTO code SELECT id + 3000, set_bit(code, id % 256, 1 - get_bit(code, id % 256)) FROM code;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT count(*), min(distance), max(distance), min(other - id), max(other - id) FROM simhash_pairs('SELECT id, code FROM code', 12) p(id, other, distance);
+RESET work_mem;
+RESET hash_mem_multiplier;
+DROP TABLE code;

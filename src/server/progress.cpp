@@ -20,10 +20,10 @@ Progress::Progress(Oid function)
 }
 
 // An error would go past a destructor, and leave `current` where this object was.
-void Progress::call(void (*run)(const void*), const void* argument) {
+void Progress::call(FunctionRef<void()> run) {
     current = this;
     PG_TRY();
-    { run(argument); }
+    { run(); }
     PG_CATCH();
     {
         end();

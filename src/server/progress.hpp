@@ -10,6 +10,8 @@
 
 #include "server/pg.hpp"
 
+#include "core/bits/function_ref.hpp"
+
 namespace simhash {
 
 class Progress {
@@ -17,10 +19,7 @@ class Progress {
     // Calls run(), and tells its progress meanwhile. A call within another one's query takes its
     // place while it lasts, also where it ends with an error that a function in the query catches.
     // function: the one that was called
-    template <typename Run>
-    static void tell_of(Oid function, const Run& run) {
-        Progress(function).call([](const void* run) { (*static_cast<const Run*>(run))(); }, &run);
-    }
+    static void tell_of(Oid function, FunctionRef<void()> run) { Progress(function).call(run); }
 
     // Begins a phase: "read" of "rows". total: 0 where it is not known
     static void begin(const char* what, const char* unit, double total, bool is_estimate = false);
@@ -37,7 +36,7 @@ class Progress {
 
   private:
     explicit Progress(Oid function);
-    void call(void (*run)(const void*), const void* argument);
+    void call(FunctionRef<void()> run);
     void end();
     static void tell();
 

@@ -8,6 +8,10 @@
 //
 // One band is looked at after the other: its keys are sorted with the numbers of their rows, and
 // equal ones stand side by side. What is kept of a row is in paged arrays, one for each band.
+//
+// The backend that calls does this alone. Of 1 million documents the bands take 1 of 11 s of
+// processor time, or 2 of 12 with memory for a tenth of them. Beside two processes that read, a
+// second one for bands would save 8 or 12 % of the time, and take a protocol of its own.
 #pragma once
 
 #include <optional>
