@@ -228,6 +228,7 @@ TEST(Words, ANonJoinerOfArabicScriptIsABlank) {
     }
     // Elsewhere it is nothing, whatever comes later.
     EXPECT_EQ(features("x\u200Cy\u0645"), features("xy\u0645"));
+    EXPECT_EQ(features("x\u200Cy\u00AD\u0645"), features("xy\u0645"));
     EXPECT_EQ(features("\u0915\u094D\u200C\u0937"), features("\u0915\u094D\u0937"));
     EXPECT_EQ(features("\u200C\u0645"), features("\u0645"));
     EXPECT_EQ(features("\u0645\u200C"), features("\u0645"));
