@@ -2,8 +2,8 @@
 //
 // In an index that is far larger than the processor's caches, a probe spends most of its time
 // waiting for memory: for the pages above a leaf, the server's buffer table, the buffer's
-// descriptor, the page, and the keys that it compares. A note of the leaf and its buffer saves the
-// first two, and allows us to prefetch the others.
+// descriptor, the page's two ends, and the keys that it compares. A note of the leaf and its buffer
+// saves the first two, and allows us to prefetch the others.
 //
 // What that gains, in microseconds of processor time, all in shared buffers:
 //

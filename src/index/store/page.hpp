@@ -344,11 +344,12 @@ bool may_fetch_ahead(Relation relation);
 // Asks the server to read a page from disk, if the relation has that page. Returns the shared
 // buffer that seems to hold the page already, or InvalidBuffer.
 Buffer fetch_page_ahead(Relation relation, BlockNumber block);
-// Fetches the buffer's descriptor and the beginning of its page into the cache, by address. We have
-// no pin, so the buffer may hold another page by now.
+// Fetches the buffer's descriptor and both ends of its page, headers and special space, into the
+// cache, by address. We have no pin, so the buffer may hold another page by now.
 inline void prefetch_page(Buffer buffer) {
     prefetch(buffer_descriptor(buffer));
     prefetch(BufferGetPage(buffer));
+    prefetch(BufferGetPage(buffer) + BLCKSZ - 1);
 }
 
 // ---- The metapage ----
