@@ -171,10 +171,11 @@ bool Codes::find(Models* a, Models* b, FoundReceiver* receiver) {
         auto receive = [&](RowNumber of_a, RowNumber of_b, int distance) {
             if (!codes_.has_file())
                 return compare(lane, {of_a, of_b, double(distance)}, receiver);
-            bool goes_on = !waiting_->is_full() || compare_waiting(lane, receiver);
+            if (waiting_->is_full() && !compare_waiting(lane, receiver))
+                return false;
             if (receiver->wants(of_a, of_b))
                 waiting_->add({part_of(of_a) << 32 | part_of(of_b), uint64_t{of_a} << 32 | of_b});
-            return goes_on;
+            return true;
         };
         goes_on =
             find_near_lanes(&a->list(lane), b == nullptr ? nullptr : &b->list(lane), radius(lane),

@@ -1,6 +1,6 @@
 // The codes that queries return; a fingerprint is a code of one lane. A code's lanes are those that
-// an index keeps of it (core/bits/code_lanes.hpp), and each is searched within an equal share of the
-// radius (core/layout/lane_radii.hpp).
+// an index keeps of it (core/bits/code_lanes.hpp), and each is searched within an equal share of
+// the radius (core/layout/lane_radii.hpp).
 #pragma once
 
 #include "core/layout/lane_radii.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <initializer_list>
 
 #include "core/bits/fingerprint.hpp"
 #include "core/bits/pause.hpp"

@@ -236,8 +236,8 @@ inline int find_pivot(LeafKind kind, Page page, Entry key) {
     int count = pivot_count(kind, page);
     uint64_t low = page_low(page).key,
              end = page_is_rightmost(page) ? UINT64_MAX : page_high(page).key;
-    // The key may lie beyond the page, where the planner counts postings, or anywhere if the page is
-    // damaged.
+    // The key may lie beyond the page, where the planner counts postings, or anywhere if the page
+    // is damaged.
     double fraction =
         low <= key.key && key.key < end ? double(key.key - low) / double(end - low) : 1;
     int guess = int(fraction * count);
