@@ -82,7 +82,9 @@ run_psql -d upgraded -c "CREATE EXTENSION simhash VERSION '$old'"
 run_psql -d upgraded -f "$kept/dump.sql" >/dev/null
 run_psql -d upgraded -c 'CREATE TABLE saved_answer AS SELECT * FROM answer'
 expect 'the version' "$old" "SELECT extversion FROM pg_extension WHERE extname = 'simhash'"
-same_answers 'new library, old script'
+# Whole-table calls need functions that the old script has not made, and say so.
+same_answers 'new library, old script' "question NOT LIKE '%near_duplicate_pairs%'"
+fails_with 'whole tables' 'Run ALTER EXTENSION simhash UPDATE.' "SELECT * FROM near_duplicate_pairs('SELECT id, body FROM page')"
 fails_with 'a new function' 'function simhash_shingles_of(text[]) does not exist' "SELECT simhash_shingles_of(ARRAY['a'])"
 fails_with 'a constraint' 'conflicting key value violates exclusion constraint "no_near_body"' 'INSERT INTO no_copy SELECT id, upper(body), NULL FROM no_copy LIMIT 1'
 
@@ -113,7 +115,7 @@ if [ "$(run_psql -At -c 'SELECT database_block_size, max_data_alignment FROM pg_
         expect "$when, a sequential scan" 2 'SET enable_indexscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM kept WHERE body =~~ (SELECT body FROM page WHERE id = 1)'
         # Nobody is kept from removing rows, and VACUUM from removing their postings.
         expect "$when, VACUUM" '' "DELETE FROM kept WHERE id = 3; VACUUM (INDEX_CLEANUP ON) kept"
-        same_answers "$when" "NOT $for_texts"
+        same_answers "$when" "NOT $for_texts AND ('$when' = 'upgraded' OR question NOT LIKE '%near_duplicate_pairs%')"
     done
     expect 'REINDEX' '' 'REINDEX TABLE kept; INSERT INTO kept SELECT id, body FROM page WHERE id = 3'
     expect 'the check after REINDEX' '124|124' "SELECT (simhash_index_check('kept_body', true)).rows, (simhash_index_check('kept_passages', true)).rows"
