@@ -289,8 +289,9 @@ start_workspace() {
     trap 'exit 143' TERM HUP
 }
 
+# stop_workspace [STATUS]: exits with it, or with that of the last command.
 stop_workspace() {
-    local status=$?
+    local status=${1:-$?}
     [ -z "${workspace_is_kept:-}" ] || exit "$status"
     # A second Ctrl-C must not leave the server running.
     trap '' INT TERM HUP

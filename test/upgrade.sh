@@ -48,7 +48,7 @@ fi
 script=$("$PG_CONFIG" --sharedir)/extension/simhash--$old.sql
 sudo=()
 [ -w "$(dirname "$script")" ] || sudo=(sudo)
-trap '"${sudo[@]}" rm -f "$script"; stop_workspace' EXIT
+trap 'status=$?; "${sudo[@]}" rm -f "$script"; stop_workspace "$status"' EXIT
 "${sudo[@]}" cp "$kept/simhash--$old.sql" "$script"
 "${sudo[@]}" chmod 644 "$script"
 start_server upgrade

@@ -66,8 +66,7 @@ mutate=$clean/test/mutants/mutate.py
 end_run() {
     local status=$?
     stop_tap_servers
-    (exit "$status")
-    stop_workspace
+    stop_workspace "$status"
 }
 
 # ---- building ----
