@@ -398,20 +398,6 @@ RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE member, candidate, twin;
 
--- A sort in the query has a quarter of the memory. The session has all of it again, also after an error.
-BEGIN;
-SET LOCAL work_mem = '8MB';
-SET LOCAL hash_mem_multiplier = 1;
-SELECT id AS kilobytes FROM near_duplicate_groups('SELECT pg_size_bytes(current_setting(''work_mem'')) / 1024, ''some words''');
-SHOW work_mem;
-DO $$ BEGIN
-	PERFORM near_duplicate_groups('SELECT 1 / (length(current_setting(''work_mem'')) - 3), ''some words''');
-EXCEPTION WHEN division_by_zero THEN RAISE NOTICE '%', current_setting('work_mem');
-END $$;
-SET LOCAL hash_mem_multiplier = 16;
-SELECT id AS kilobytes FROM near_duplicate_groups('SELECT pg_size_bytes(current_setting(''work_mem'')) / 1024, ''some words''');
-COMMIT;
-
 -- Pairs of few documents, but more than are taken at once without a list of all: all are near to the first.
 CREATE TABLE near AS
 SELECT d AS id, (SELECT string_agg(md5(w::text), ' ' ORDER BY w) FROM generate_series(1, 60) w) || ' ' ||

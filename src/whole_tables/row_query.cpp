@@ -306,12 +306,6 @@ void RowQuery::run(Query* query) {
     Receiver receiver(this);
     ParamListInfo parameters = makeParamList(1);
     parameters->params[0] = {PointerGetDatum(arguments_), false, 0, BYTEAOID};
-    // A sort in the query is beside what we keep of its rows, and is in each worker. An error
-    // takes the setting back, too.
-    int settings = NewGUCNestLevel();
-    size_t sort_kilobytes = std::clamp<size_t>(get_hash_memory_limit() / 4 / 1024, 64, work_mem);
-    set_config_option("work_mem", psprintf("%zu", sort_kilobytes), PGC_USERSET, PGC_S_SESSION,
-                      GUC_ACTION_SAVE, true, 0, false);
     // The planner changes the query that it is given.
     PlannedStmt* plan = plan_query(copied(query), statement_, parameters);
     if (plan->rowMarks != NIL)
@@ -325,7 +319,6 @@ void RowQuery::run(Query* query) {
     ExecutorFinish(execution);
     ExecutorEnd(execution);
     FreeQueryDesc(execution);
-    AtEOXact_GUC(true, settings);
     MemoryContextSwitchTo(caller);
     MemoryContextDelete(run_context);
 }
