@@ -356,6 +356,8 @@ run_suite() {
 run_tap_file() {
     local pgxs
     pgxs=$(dirname "$("$PG_CONFIG" --pgxs)")
+    # A test that failed leaves its servers' data.
+    rm -rf "$source/tmp_check/t_$(basename "$1" .pl)_"*
     # shellcheck disable=SC2046
     (cd "$source" && as_server_user env -u PGHOST -u PGPORT -u PGUSER -u PGDATABASE PATH="$bindir:$PATH" \
         PG_REGRESS="$pgxs/../test/regress/pg_regress" TESTDIR="$source" \

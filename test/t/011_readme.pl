@@ -132,6 +132,46 @@ for my $page ('constraints', 'clusters', 'choosing', 'passages', 'fingerprints',
 	}
 }
 
+# ---- all indexes, one of which CREATE INDEX CONCURRENTLY left invalid ----
+
+{
+	my ($all) = grep { /indisvalid/ } map { $_->{sql} } read_examples(slurp_file("$top/docs/administration.md"));
+	$node->safe_psql('administration', q{CREATE ROLE monitor IN ROLE pg_monitor;
+		UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'administration.pages_passages'::regclass});
+	my $listed = $node->safe_psql('administration', "SET ROLE monitor; $all");
+	like($listed, qr/no_copies\|administration.pages\|no_copies\|valid\|\d+ kB\|\d/, 'a member of pg_monitor sees all indexes');
+	like($listed, qr/pages_passages\|administration.pages\|\|invalid: drop it, or REINDEX\|\d+ kB\|$/m, '... one of them invalid');
+}
+
+# ---- a folder: the commands of README, and those that the demo prints for a server that is there ----
+
+{
+	my $dir = PostgreSQL::Test::Utils::tempdir;
+	my $report = PostgreSQL::Test::Utils::tempdir . '/report.html';
+	my $boat = 'The boat house is closed from the first to the fifteenth of March for repairs of the roof.';
+	write_file("$dir/$_->[0]", $_->[1]) for [ "a'b.txt", $boat ], [ 'a b', uc $boat ], [ 'recipe.txt', 'Fry an onion in olive oil.' ], [ 'none', "\0" ];
+	local @ENV{qw(PGHOST PGPORT)} = ($node->host, $node->port);
+	delete local $ENV{PG_CONFIG};
+	my $bash = sub {
+		my ($commands, @arguments) = @_;
+		my ($printed, $said) = ('', '');
+		IPC::Run::run([ 'bash', '-euc', "cd '$top'\n$commands", 'bash', @arguments ], '<', '/dev/null', '>', \$printed, '2>', \$said) or diag($said);
+		return $printed;
+	};
+	my ($commands) = $readme =~ /^(createdb texts\n.*?)^```$/ms or die 'README loads a folder';
+	my $printed = $bash->($commands =~ s/~\/texts/'$dir'/r =~ s/>report\.html/>'$report'/r);
+	like($printed, qr/COPY 3\n/, 'README: the text files of a folder are loaded');
+	like($printed, qr/^(?=.*\/a'b\.txt )(?=.*\/a b ).*\| +1\n\(1 row\)/m, '... near-duplicates found by name');
+	like(slurp_file($report), qr/<b>3<\/b> documents/, '... and reported');
+
+	my ($by_hand) = slurp_file("$top/scripts/demo.sh") =~ /^(cat <<STATEMENTS\n.*?^STATEMENTS\n)/ms or die 'the demo prints commands';
+	# The demo's database is README's here.
+	my $demo = q{folder=$1 id="(SELECT id FROM pages WHERE name LIKE '%a''b.txt')"; run_psql() { psql -X texts "$@"; }};
+	$printed = $bash->($bash->("$demo\n" . $by_hand =~ s/FROM docs(?= WHERE id)/FROM pages/r, $dir));
+	like($printed, qr/a'b\.txt\n.*\(2 rows\)/, 'the demo: commands that it prints for a server find near-duplicates');
+	like($printed, qr/DROP INDEX\nDELETE 1\nALTER TABLE\n\z/, '... remove them and refuse more');
+}
+
 # ---- files in, groups out ----
 
 {
@@ -207,9 +247,13 @@ my $database = 'photos';
 # ---- the expressions of an index on bytes, and those that programs send and read ----
 
 like($node->safe_psql('pictures', q{SET search_path = pictures, public; SET enable_seqscan = off;
-	CREATE TABLE frame (dhash bytea); CREATE INDEX frame_dhash ON frame USING simhash (simhash_from_hex(encode(dhash, 'hex')));
-	EXPLAIN (COSTS OFF) SELECT FROM frame WHERE simhash_from_hex(encode(dhash, 'hex')) <~> simhash_from_hex('d4c4b2a39b6a5950') <= 6}),
+	CREATE TABLE frame (dhash bytea); CREATE INDEX frame_dhash ON frame USING simhash ((code_from_hex(encode(dhash, 'hex'), 64)::bit(64)));
+	EXPLAIN (COSTS OFF) SELECT FROM frame WHERE code_from_hex(encode(dhash, 'hex'), 64)::bit(64) <~~> x'd4c4b2a39b6a5950' <= 6}),
 	qr/Scan (using|on) frame_dhash/, 'by the index on the expression');
+like(($node->psql('pictures', q{INSERT INTO pictures.frame VALUES ('\xd4c4b2a39b6a59')}))[2], qr/14 digits, which are not those of 64 bits/, '... which takes no other length');
+my ($reversed) = slurp_file("$top/docs/programs.md") =~ /lowest bit first \| `(code_from_hex\(.*?\))` \|/ or die 'docs/programs.md reverses bits';
+is($node->safe_psql('pictures', "SELECT count(*) FROM (SELECT set_byte('\\x00b1'::bytea, 0, i) AS given, i FROM generate_series(0, 255) i) b
+	WHERE " . $reversed =~ s/\$1/given/r . " <> reverse(i::bit(8)::text)::bit(8) || B'10001101'"), 0, 'bytes with the lowest bit first');
 is($node->safe_psql('pictures', q{SELECT encode(substring(bit_send(code) FROM 5), 'hex') = '00d4c4b2a39b6a59503b', substring(bit_send(code) FROM 5) = bytes
 	FROM (VALUES ('\x00d4c4b2a39b6a59503b'::bytea)) v (bytes), code_from_hex(encode(bytes, 'hex')) code}), 't|t', 'codes in digits and bytes, and back');
 is($node->safe_psql('pictures', q{SELECT simhash_from_hex(encode(decode(simhash_to_hex(fp), 'hex'), 'hex')) = fp, fp::bit(64)::bigint = fp,
