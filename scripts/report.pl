@@ -200,6 +200,7 @@ else
 {
     print '<div class="plots">', "\n", plot('How large the groups are', 'documents of a group', size_columns()),
         plot('How alike copies are to their originals', 'similarity', similarity_columns()), "</div>\n";
+    print qq{<p>Further down: <a href="#pairs">texts side by side</a>.</p>\n} if @pairs;
     my %has_pair = map { $_->[0] => 1 } @pairs;
     print @groups < $count{groups} ? '<h2>The ' . @groups . " largest groups</h2>\n" : "<h2>Groups</h2>\n";
     for (@groups)
@@ -214,7 +215,7 @@ else
         print '<details><summary>', digits($size - @first), " more</summary>\n<table>\n", @rows,
             ($rest ? '<tr><td></td><td>and ' . digits($rest) . " that are not listed</td></tr>\n" : ''), "</table></details>\n" if @rows;
     }
-    print "<h2>Side by side</h2>\n";
+    print qq{<h2 id="pairs">Side by side</h2>\n};
     print @pairs ? '<p>Of each group the original and the copy that is least like it. What both have, three words or more, has a colour; '
         . "a click leads to it in the other text.</p>\n" : "<p>Every copy is equal to its original in words.</p>\n";
     for (@pairs)

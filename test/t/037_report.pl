@@ -60,6 +60,7 @@ says('\\ &#39;quoted&#39; &quot;name&quot;', 'a name with quotes');
 says($node->safe_psql('postgres', q{SELECT md5('3')::uuid}), 'an id in place of a name');
 says('>NULL<', 'not even an id');
 says('similarity 0.', 'a pair side by side');
+like($page, qr/<a href="#pairs">.*<h2 id="pairs">/s, '... to which a link leads');
 my ($left, $right) = map { my $side = $_; [ $page =~ /<a class="c\d" id="$side\d+-(\d+)"/g ] } 'a', 'b';
 cmp_ok(scalar(@$left), '>=', 2, 'marked passages');
 is(join(' ', sort @$left), join(' ', sort @$right), '... as many in both texts');
