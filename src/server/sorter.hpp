@@ -332,6 +332,9 @@ class ExternalSorter {
     explicit ExternalSorter(size_t memory_bytes, unsigned low_bit = 0)
         : memory_(memory_bytes), buffer_(memory_bytes, low_bit), files_(CurrentMemoryContext) {}
 
+    // Entries that fit in memory.
+    size_t room() const { return buffer_.limit(); }
+
     void add(AnyEntry entry) {
         if (buffer_.is_full())
             spill();

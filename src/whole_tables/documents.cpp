@@ -13,12 +13,16 @@ namespace {
 // the candidates are not kept, and found again in smaller parts, in which most are left out.
 constexpr uint64_t kLooksOfModel = 4096;
 
+// A band whose keys do not fit in memory is sorted in parts, for each of which its keys are read
+// again. That takes less time than runs in files up to about this many.
+constexpr uint64_t kMostParts = 16;
+
 } // namespace
 
-Documents::Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t candidate_bytes)
+Documents::Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t met_bytes)
     : SearchedValues(pool, sort_bytes, "an id and a text", "SELECT id, body FROM pages"),
       similarity_(similarity), radius_(near_radius(similarity)), plan_(band_plan(similarity)),
-      candidate_bytes_(candidate_bytes), contents_(pool, similarity), lanes_(pool) {
+      met_bytes_(met_bytes), contents_(pool, similarity), lanes_(pool) {
     for (int band = 0; band < plan_.bands; band++)
         keys_[band].emplace(pool);
 }
@@ -88,12 +92,18 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
     // The rows of the second set are behind those of the first.
     RowNumber first_of_b = b == nullptr || b->size() == 0 ? kNoRow : b->rows()[0];
     bool goes_on = true;
+    // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room.
+    uint64_t count = a->size() + (b == nullptr ? 0 : b->size());
+    uint64_t parts = std::min(kMostParts, 1 + count / 15 * 16 / by_key.room());
     Progress::begin("bands", "", plan_.bands);
-    for (int band = 0; band < plan_.bands && goes_on; band++) {
+    for (uint64_t i = 0; i < uint64_t(plan_.bands) * parts && goes_on; i++) {
+        int band = int(i / parts);
         for (Models* models : {a, b})
-            for (size_t i = 0; models != nullptr && i < models->size(); i++) {
-                RowNumber row = models->rows()[i];
-                by_key.add(uint64_t{(*keys_[band])[row]} << 32 | row);
+            for (size_t j = 0; models != nullptr && j < models->size(); j++) {
+                RowNumber row = models->rows()[j];
+                uint32_t key_of_row = (*keys_[band])[row];
+                if (key_of_row * parts >> 32 == i % parts)
+                    by_key.add(uint64_t{key_of_row} << 32 | row);
             }
         by_key.finish();
         uint64_t entry = 0, key;
@@ -107,8 +117,8 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
             for (more = by_key.next(&entry); more && entry >> 32 == key;
                  more = by_key.next(&entry)) {
                 if (members.size() == 0)
-                    members.add({RowNumber(alone), kNoRow, lanes_[RowNumber(alone)]});
-                members.add({RowNumber(entry), kNoRow, lanes_[RowNumber(entry)]});
+                    members.add({RowNumber(alone), kNoRow, {}});
+                members.add({RowNumber(entry), kNoRow, {}});
             }
             if (members.size() == 0)
                 continue;
@@ -126,15 +136,23 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
             goes_on = group.pairs == 0 || on_group(group);
         }
         by_key.clear();
-        Progress::long_step();
+        if (i % parts == parts - 1)
+            Progress::long_step();
     }
     by_key.release();
     members.release();
     return goes_on;
 }
 
+void Documents::look_up_lanes(const Group& group) {
+    for (std::span<Member> members : {group.members, group.seconds})
+        for (Member& member : members)
+            member.lanes = lanes_[member.row];
+}
+
 // Calls on_pair(a, b) for those of which a lane is near, until it returns false.
-bool Documents::each_near(const Group& group, const auto& on_pair) const {
+bool Documents::each_near(const Group& group, const auto& on_pair) {
+    look_up_lanes(group);
     for (size_t i = 0; i < group.members.size(); i++) {
         const Member& a = group.members[i];
         CHECK_FOR_INTERRUPTS();
@@ -161,35 +179,54 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
     uint64_t meetings_left =
         all_pairs ? UINT64_MAX : few_candidates(models) * uint64_t(plan_.bands);
     search_bytes_ = memory;
-    candidates_.emplace(candidate_bytes_);
+    Collector met(met_bytes_); // (later row, earlier row)
     each_group(a, b, [&](const Group& group) {
         if (group.pairs > looks_left) {
             // Without a look at each pair, all of a large group count as candidates.
             looks_left = meetings_left = 0;
-            for (std::span<const Member> members :
-                 {std::span<const Member>(group.members), group.seconds})
+            for (std::span<const Member> members : {group.members, group.seconds})
                 for (const Member& member : members)
                     contents_.want(member.row);
             return true;
         }
         looks_left -= group.pairs;
-        return each_near(group, [&](RowNumber of_a, RowNumber of_b) {
-            contents_.want(of_a);
-            contents_.want(of_b);
+        auto meet = [&](RowNumber of_a, RowNumber of_b) {
             if (meetings_left > 0) {
-                candidates_->add(uint64_t{of_b} << 32 | of_a);
+                met.add(uint64_t{of_b} << 32 | of_a);
                 meetings_left--;
+            } else {
+                contents_.want(of_a);
+                contents_.want(of_b);
             }
             return true;
-        });
+        };
+        // Two that are alone with their key meet in many bands, and are looked at once for all.
+        if (group.pairs == 1 && meetings_left > 0)
+            return meet(group.members.front().row,
+                        (b == nullptr ? group.members : group.seconds).back().row);
+        return each_near(group, meet);
     });
-    if (meetings_left == 0) {
-        candidates_->release();
-        candidates_.reset();
-    } else {
-        candidates_->finish();
+    met.finish();
+    bool are_kept = meetings_left > 0;
+    if (are_kept) {
+        candidates_.emplace(search_bytes_);
         for (int band = 0; band < plan_.bands; band++)
             keys_[band]->close();
+    }
+    met.each([&](uint64_t pair) {
+        auto of_a = RowNumber(pair), of_b = RowNumber(pair >> 32);
+        CHECK_FOR_INTERRUPTS();
+        if (nearest_lane(lanes_[of_a], lanes_[of_b]) > radius_)
+            return true;
+        contents_.want(of_a);
+        contents_.want(of_b);
+        if (are_kept)
+            candidates_->add(pair);
+        return true;
+    });
+    met.release();
+    if (are_kept) {
+        candidates_->finish();
         lanes_.close();
     }
     contents_.ask();
@@ -224,8 +261,9 @@ bool Documents::find(Models* a, Models* b, FoundReceiver* receiver) {
 // the present one serves for all of a kind: most groups are of copies, which are all linked after
 // the first.
 bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uint32_t>* others,
-                              const auto& on_pair) const {
+                              const auto& on_pair) {
     std::span<Member> members = group.members;
+    look_up_lanes(group);
     for (Member& member : members)
         member.original = links->original_of(member.row);
     sort_ascending(members.begin(), members.end());

@@ -25,8 +25,8 @@ namespace simhash {
 class Documents final : public SearchedValues {
   public:
     // In the current memory context. similarity: 0 to 1. sort_bytes: memory to sort the documents
-    // of a query. candidate_bytes: memory for candidates
-    Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t candidate_bytes);
+    // of a query. met_bytes: memory for pairs that meet in a band
+    Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t met_bytes);
 
     void begin(const Column& column) override;
     const PassFunctions* passes() const override { return passes_; }
@@ -55,22 +55,23 @@ class Documents final : public SearchedValues {
     struct Group {
         int band;
         std::span<Member> members;
-        std::span<const Member> seconds; // with which the others make pairs; empty: each with each
+        std::span<Member> seconds; // with which the others make pairs; empty: each with each
         uint64_t pairs;
     };
 
     void check_kind(ShingleKind kind);
     bool each_group(Models* a, Models* b, const auto& on_group);
-    bool each_near(const Group& group, const auto& on_pair) const;
+    void look_up_lanes(const Group& group);
+    bool each_near(const Group& group, const auto& on_pair);
     bool met_before(int band, RowNumber a, RowNumber b);
     bool each_unlinked(const Group& group, Links* links, GrowingArray<uint32_t>* others,
-                       const auto& on_pair) const;
+                       const auto& on_pair);
     bool compare(RowNumber a, RowNumber b, FoundReceiver* receiver);
 
     double similarity_;
     int radius_;
     BandPlan plan_;
-    size_t candidate_bytes_, search_bytes_ = 0;
+    size_t met_bytes_, search_bytes_ = 0;
     const PassFunctions* passes_ = nullptr;
     std::optional<ShingleKind> kind_;
     Contents contents_;

@@ -31,7 +31,7 @@ struct Shares {
     explicit Shares(Kind kind)
         : pages(kind == Kind::kDocuments ? memory / 8 * 3 : memory / 16 * 5),
           sort(kind == Kind::kDocuments ? memory / 4 : memory / 2),
-          search(kind == Kind::kDocuments ? memory / 4 : memory / 8 * 3) {}
+          search(kind == Kind::kDocuments ? memory / 16 * 7 : memory / 8 * 3) {}
 };
 
 // The rows that are searched: of one query or two.
