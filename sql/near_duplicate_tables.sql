@@ -149,10 +149,13 @@ SELECT count(*), count(*) FILTER (WHERE (p.id, p.other, p.similarity) IS DISTINC
 FROM (SELECT row_number() OVER () AS n, * FROM all_pairs) q
 FULL JOIN (SELECT row_number() OVER () AS n, * FROM near_duplicate_pairs('SELECT id, body FROM page ORDER BY place', 0)) p USING (n);
 SELECT temporary_files();
--- More documents than memory sorts, most of them alone. The oracle is the pairs of fingerprints, verified.
+-- More documents than memory sorts, most of them alone, and three thousand pairs that are just as similar as asked for: of one
+-- no lane is near. They stand in another order than that of their ids. The oracle is the pairs of fingerprints, verified.
 CREATE TABLE many AS
-SELECT i AS id, CASE i % 20 WHEN 0 THEN made_text(i / 200, i % 8, 30) ELSE word(i) || ' ' || word(-i) || ' ' || word(3 * i) || ' ' || word(i / 5) END AS body
-FROM generate_series(1, 10000) i;
+SELECT i AS id, CASE WHEN i % 60 = 0 THEN made_text(i / 600, i % 8, 30)
+                     WHEN i % 5 = 1 THEN made_text(1000 + i / 10, 0, 43) || ' ' || made_text(30000 + i / 5, 0, 5)
+                     ELSE word(i) || ' ' || word(-i) || ' ' || word(3 * i) || ' ' || word(i / 5) END AS body
+FROM generate_series(1, 30000) i ORDER BY hashint4(i);
 SELECT count(*) AS pairs, sum(similarity)::numeric(9, 3) AS similarity, md5(string_agg(p.id || '-' || other, ' ')) AS ids
 FROM near_duplicate_pairs('SELECT id, body FROM many ORDER BY id') p;
 SELECT count(*) FILTER (WHERE id <> original) AS copies, md5(string_agg(id || '-' || original, ' ')) AS ids FROM near_duplicate_groups('SELECT id, body FROM many ORDER BY id');
@@ -231,6 +234,35 @@ FROM unnest('{f,t}'::boolean[]) chains, near_duplicate_groups('SELECT id, body F
     JOIN pairs_beside p USING (id) JOIN pairs_beside first ON first.id = CASE WHEN g.id < 2000 THEN 1 ELSE g.id / 2 * 2 END
 GROUP BY chains ORDER BY chains;
 
+-- In the order of integer ids, which the rows do not come in: as in that of an expression, by which the server sorts. A second query comes
+-- in its own order, and an order by more or in a limit is the server's.
+CREATE TABLE disordered AS
+SELECT (id - 2500)::smallint AS small, (id - 2500)::integer AS plain, (id - 2500) * 5000000000 AS large, id % 3 AS part, body FROM page ORDER BY place;
+CREATE FUNCTION wrong_order(id_column text, direction text, OUT pairs bigint, OUT wrong_pairs bigint, OUT wrong_groups bigint, OUT wrong_chains bigint, OUT wrong_joins bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+    query text := format('SELECT %s, body FROM disordered', id_column);
+    ours text := format(' ORDER BY %s %s', id_column, direction);
+    servers text := format(' ORDER BY %s + 0 %s', id_column, direction);
+BEGIN
+    SELECT count(*), count(*) FILTER (WHERE (a, b, c) IS DISTINCT FROM (x, y, z)) INTO pairs, wrong_pairs
+    FROM ROWS FROM (near_duplicate_pairs(query || ours), near_duplicate_pairs(query || servers)) AS p (a, b, c, x, y, z);
+    SELECT count(*) INTO wrong_groups
+    FROM ROWS FROM (near_duplicate_groups(query || ours), near_duplicate_groups(query || servers)) AS g (a, b, c, x, y, z)
+    WHERE (a, b, c) IS DISTINCT FROM (x, y, z);
+    SELECT count(*) INTO wrong_chains
+    FROM ROWS FROM (near_duplicate_groups(query || ours, 0.5, true), near_duplicate_groups(query || servers, 0.5, true)) AS g (a, b, c, x, y, z)
+    WHERE (a, b, c) IS DISTINCT FROM (x, y, z);
+    SELECT count(*) INTO wrong_joins
+    FROM unnest(ARRAY[ours, servers, ' ORDER BY part, ' || id_column, ours || ' LIMIT 100']) of_a,
+         ROWS FROM (near_duplicate_join(query || of_a, query || ' WHERE part > 0' || ours),
+                    near_duplicate_join(query || replace(of_a, ours, servers), query || ' WHERE part > 0' || servers)) AS j (a, b, c, x, y, z)
+    WHERE (a, b, c) IS DISTINCT FROM (x, y, z);
+END $$;
+SELECT id_column, direction, w.* FROM unnest('{small,plain,large}'::text[]) id_column, unnest('{ASC,DESC}'::text[]) direction, wrong_order(id_column, direction) w;
+SET work_mem = '64kB';
+SELECT w.* FROM wrong_order('plain', 'DESC') w;
+RESET work_mem;
 -- Ids of other types, short and long.
 CREATE TABLE ids AS
 SELECT id, place, body, id::smallint AS small, id::integer AS plain, md5(id::text)::uuid AS uuid, 'name ' || id AS name,

@@ -47,7 +47,7 @@ void Documents::check_kind(ShingleKind kind) {
     check_comparable(*kind_, kind);
 }
 
-void Documents::add(RowNumber row, Datum value, bool is_null) {
+void Documents::add(RowNumber, Datum value, bool is_null) {
     DocumentDigest digest = {};
     uint32_t keys[kMinimaOfDocument] = {};
     if (!is_null) {
@@ -60,13 +60,17 @@ void Documents::add(RowNumber row, Datum value, bool is_null) {
     lanes_.add(digest.lanes);
     for (int band = 0; band < plan_.bands; band++)
         keys_[band]->add(keys[band]);
-    // A document without shingles is in no pair.
-    if (digest.header.count > 0)
-        add_hash(digest.header.content_hash, row);
 }
 
 void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* models) {
     PagedArray<bool> is_model(pool_);
+    for (size_t row = copies->rows(); row < rows; row++) {
+        DigestHeader header = contents_.header(RowNumber(row));
+        CHECK_FOR_INTERRUPTS();
+        // A document without shingles is in no pair.
+        if (header.count > 0)
+            add_hash(header.content_hash, RowNumber(row));
+    }
     copies->add_rows(rows);
     models->emplace(pool_, 0);
     for (size_t row = 0; row < rows; row++)
@@ -89,8 +93,12 @@ void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* 
 bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
     ExternalSorter<uint64_t> by_key(search_bytes_, 32); // (key, row)
     GrowingArray<Member> members(server_memory());
-    // The rows of the second set are behind those of the first.
-    RowNumber first_of_b = b == nullptr || b->size() == 0 ? kNoRow : b->rows()[0];
+    // The rows of the second set come after those of the first.
+    RowNumber first_of_b = kNoRow;
+    for (size_t i = 0; b != nullptr && i < b->size(); i++) {
+        CHECK_FOR_INTERRUPTS();
+        first_of_b = std::min(first_of_b, row_order.rank(b->rows()[i]));
+    }
     bool goes_on = true;
     // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room.
     uint64_t count = a->size() + (b == nullptr ? 0 : b->size());
@@ -123,12 +131,13 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
             if (members.size() == 0)
                 continue;
             Group group = {band, {members.data(), members.size()}, {}, 0};
-            size_t firsts = size_t(
-                std::count_if(group.members.begin(), group.members.end(),
-                              [&](const Member& member) { return member.row < first_of_b; }));
             if (b == nullptr) {
                 group.pairs = uint64_t(members.size()) * (members.size() - 1) / 2;
             } else {
+                auto second = std::partition(
+                    group.members.begin(), group.members.end(),
+                    [&](const Member& member) { return row_order.rank(member.row) < first_of_b; });
+                auto firsts = size_t(second - group.members.begin());
                 group.seconds = group.members.subspan(firsts);
                 group.members = group.members.first(firsts);
                 group.pairs = uint64_t(firsts) * group.seconds.size();
@@ -179,7 +188,7 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
     uint64_t meetings_left =
         all_pairs ? UINT64_MAX : few_candidates(models) * uint64_t(plan_.bands);
     search_bytes_ = memory;
-    Collector met(met_bytes_); // (later row, earlier row)
+    Collector met(met_bytes_); // the ranks of two rows, the later one first
     each_group(a, b, [&](const Group& group) {
         if (group.pairs > looks_left) {
             // Without a look at each pair, all of a large group count as candidates.
@@ -192,7 +201,8 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
         looks_left -= group.pairs;
         auto meet = [&](RowNumber of_a, RowNumber of_b) {
             if (meetings_left > 0) {
-                met.add(uint64_t{of_b} << 32 | of_a);
+                uint64_t rank = row_order.rank(of_a), other = row_order.rank(of_b);
+                met.add(std::max(rank, other) << 32 | std::min(rank, other));
                 meetings_left--;
             } else {
                 contents_.want(of_a);
@@ -214,7 +224,8 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
             keys_[band]->close();
     }
     met.each([&](uint64_t pair) {
-        auto of_a = RowNumber(pair), of_b = RowNumber(pair >> 32);
+        RowNumber of_a = row_order.row(RowNumber(pair)),
+                  of_b = row_order.row(RowNumber(pair >> 32));
         CHECK_FOR_INTERRUPTS();
         if (nearest_lane(lanes_[of_a], lanes_[of_b]) > radius_)
             return true;
@@ -239,7 +250,8 @@ bool Documents::find(Models* a, Models* b, FoundReceiver* receiver) {
         Progress::begin("compared", " candidates", 0);
         bool goes_on = candidates_->each([&](uint64_t candidate) {
             Progress::step();
-            return on_pair(RowNumber(candidate), RowNumber(candidate >> 32));
+            return on_pair(row_order.row(RowNumber(candidate)),
+                           row_order.row(RowNumber(candidate >> 32)));
         });
         candidates_->release();
         return goes_on;
@@ -283,7 +295,7 @@ bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uin
                 continue;
             (*others)[left++] = j;
             if (nearest_lane(member.lanes, other.lanes) <= radius_ &&
-                !on_pair(std::min(member.row, other.row), std::max(member.row, other.row)))
+                !on_pair(member.row, other.row))
                 return false;
         }
         others->clear();
@@ -297,6 +309,8 @@ bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uin
 // Tells the receiver if the two are a pair. False: it has ended the search.
 bool Documents::compare(RowNumber a, RowNumber b, FoundReceiver* receiver) {
     CHECK_FOR_INTERRUPTS();
+    if (row_order.rank(a) > row_order.rank(b))
+        std::swap(a, b);
     if (!receiver->wants(a, b))
         return true;
     double similarity;

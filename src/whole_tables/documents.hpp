@@ -33,6 +33,7 @@ class Documents final : public SearchedValues {
     bytea* pass_arguments() override { return contents_.pass_arguments(); }
     void add(RowNumber row, Datum digest, bool is_null) override;
     void add_content(Datum content) override { contents_.add(content); }
+    RowOrder* order() override { return &row_order; }
     bool has_contents() const override { return contents_.are_complete(); }
 
     void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;
@@ -77,7 +78,7 @@ class Documents final : public SearchedValues {
     Contents contents_;
     PagedArray<DocumentLanes> lanes_;
     std::optional<PagedArray<uint32_t>> keys_[kMinimaOfDocument]; // of each band
-    // All candidates, unless they are very many: (later row, earlier row).
+    // All candidates, unless they are very many: the ranks of the later and of the earlier row.
     std::optional<Collector> candidates_;
     Contents::Buffer buffer_of_a_, buffer_of_b_;
 };

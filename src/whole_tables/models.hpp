@@ -14,7 +14,7 @@
 
 namespace simhash {
 
-// The copies of each model: a list in order of their numbers.
+// The copies of each model: a list in the order of the rows.
 class Copies {
   public:
     explicit Copies(PagePool* pool) : next_(pool) {}
@@ -38,7 +38,7 @@ class Copies {
 };
 
 // The models by each of their lanes: in the order of the lane, and of their rows where many have
-// it. Those of documents, without lanes, are in the order of their rows.
+// it. Those of documents, without lanes, are in the order of their numbers.
 class Models {
   public:
     using List = PagedArray<Pair>; // (lane, row)
@@ -85,7 +85,7 @@ class Models {
 class Links;
 
 // What is found: two rows, and their measure: the similarity of two documents, or else the distance
-// of two values. Of one query a < b; of two a is of the first, whose rows have the lesser numbers.
+// of two values. Of one query a comes before b; of two a is of the first.
 struct Found {
     RowNumber a, b;
     double measure;
@@ -110,7 +110,8 @@ class SearchedValues : public RowValues {
   public:
     // In the current memory context. sort_bytes: memory to sort the values of a query
     SearchedValues(PagePool* pool, size_t sort_bytes, const char* columns, const char* example)
-        : RowValues(columns, example), pool_(pool), sort_bytes_(sort_bytes), hashes_(sort_bytes) {}
+        : RowValues(columns, example), row_order(pool, sort_bytes), pool_(pool),
+          sort_bytes_(sort_bytes), hashes_(sort_bytes) {}
 
     // To be called after the last value of a query, or of a partition. rows: of all queries so far
     virtual void find_models(size_t rows, Copies* copies, std::optional<Models>* models) = 0;
@@ -123,17 +124,19 @@ class SearchedValues : public RowValues {
     // Whether find() goes through the rows b in their order, and for each through the rows a.
     virtual bool finds_in_order() const { return false; }
 
+    RowOrder row_order;
+
   protected:
-    // To be called for each row that has a value. Equal values have equal hashes. Of a value with
-    // one lane this is the lane.
-    void add_hash(uint64_t hash, RowNumber row) { hashes_.add({hash, row}); }
+    // To be called for each row that has a value, with its order known. Equal values have equal
+    // hashes. Of a value with one lane this is the lane.
+    void add_hash(uint64_t hash, RowNumber row) { hashes_.add({hash, row_order.rank(row)}); }
     // Calls give((hash, row)) for each model, in order of the hashes. are_equal(a, b): whether rows
     // with the same hash have the same value
     void each_model(Copies* copies, const auto& are_equal, const auto& give);
 
     PagePool* pool_;
     size_t sort_bytes_;
-    ExternalSorter<Pair> hashes_; // (hash, row)
+    ExternalSorter<Pair> hashes_; // (hash, rank of the row)
 };
 
 void SearchedValues::each_model(Copies* copies, const auto& are_equal, const auto& give) {
@@ -145,8 +148,8 @@ void SearchedValues::each_model(Copies* copies, const auto& are_equal, const aut
     hashes_.finish();
     for (Pair entry{}; hashes_.next(&entry); hash = entry.first) {
         CHECK_FOR_INTERRUPTS();
-        auto row = RowNumber(entry.second);
-        // Equal hashes come one after another, in order of their rows. So the first row with a
+        RowNumber row = row_order.row(RowNumber(entry.second));
+        // Equal hashes come one after another, in the order of their rows. So the first row with a
         // value is met first, and becomes the model.
         if (entry.first != hash)
             models.clear();
@@ -155,7 +158,7 @@ void SearchedValues::each_model(Copies* copies, const auto& are_equal, const aut
                                     [&](const Model& model) { return are_equal(model.row, row); });
         if (model == end) {
             models.add({row, row});
-            give(entry);
+            give({entry.first, row});
         } else {
             copies->append(model->last_copy, row);
             model->last_copy = row;

@@ -1,6 +1,8 @@
 // Ids and results. See the header.
 #include "whole_tables/query_rows.hpp"
 
+#include "whole_tables/collector.hpp"
+
 namespace simhash {
 // ---- ids ----
 
@@ -68,6 +70,48 @@ Datum RowIds::operator[](RowNumber row) {
     void* copy = MemoryContextAllocHuge(CurrentMemoryContext, bytes);
     bytes_.read(id + sizeof(bytes), copy, bytes);
     return PointerGetDatum(copy);
+}
+
+int64 RowIds::integer(RowNumber row) {
+    Datum id = ids_[row];
+    return length_ == 2 ? DatumGetInt16(id) : length_ == 4 ? DatumGetInt32(id) : DatumGetInt64(id);
+}
+
+// ---- their order ----
+
+void RowOrder::sort(RowIds* ids, RowNumber first, bool descending) {
+    ExternalSorter<Pair> by_id(memory_ / 2);      // (id, row)
+    ExternalSorter<uint64_t> by_row(memory_ / 2); // (row, rank)
+    bool in_order = true;
+    uint64_t before = 0;
+    for (RowNumber row = first; row < ids->count(); row++) {
+        uint64_t id = to_ordered(ids->integer(row));
+        CHECK_FOR_INTERRUPTS();
+        if (descending)
+            id = ~id;
+        in_order = in_order && before <= id;
+        before = id;
+        by_id.add({id, row});
+    }
+    if (!in_order) {
+        for (auto row = RowNumber(ranks_.size()); row < first; row++) {
+            ranks_.add(row);
+            rows_.add(row);
+        }
+        by_id.finish();
+        for (Pair entry{}; by_id.next(&entry);) {
+            CHECK_FOR_INTERRUPTS();
+            by_row.add(entry.second << 32 | rows_.size());
+            rows_.add(RowNumber(entry.second));
+        }
+        by_row.finish();
+        for (uint64_t entry; by_row.next(&entry);) {
+            CHECK_FOR_INTERRUPTS();
+            ranks_.add(RowNumber(entry));
+        }
+    }
+    by_id.release();
+    by_row.release();
 }
 
 // ---- the result ----

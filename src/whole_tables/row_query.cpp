@@ -127,6 +127,25 @@ bool decides(const Query* query) {
            query->groupingSets != NIL || entry(query, 1)->ressortgroupref != 0;
 }
 
+// Whether its rows are the same in each order.
+bool are_all_rows(const Query* query) {
+    return !decides(query) && query->limitCount == nullptr && query->limitOffset == nullptr;
+}
+
+// Whether it orders its rows by the id, an integer, and by nothing else.
+bool is_by_id(const Query* query, bool* descending) {
+    if (list_length(query->sortClause) != 1)
+        return false;
+    auto* order = linitial_node(SortGroupClause, query->sortClause);
+    Oid family, type;
+    int16 strategy;
+    if (order->tleSortGroupRef != entry(query, 0)->ressortgroupref ||
+        !get_ordering_op_properties(order->sortop, &family, &type, &strategy))
+        return false;
+    *descending = strategy == BTGreaterStrategyNumber;
+    return family == INTEGER_BTREE_FAM_OID;
+}
+
 // SELECT id, value FROM (the query).
 Query* with_subquery(Query* query) {
     auto* outer = makeNode(Query);
@@ -210,8 +229,16 @@ void RowQuery::read(RowIds* ids, RowValues* values) {
     if (passes_ == nullptr)
         return run(query_);
     keep_ = keep_ || contain_volatile_functions(reinterpret_cast<Node*>(query_));
-    if (!keep_)
-        return run(with(passes_->digest));
+    if (!keep_) {
+        auto first = RowNumber(ids->count());
+        bool descending = false;
+        orders_rows_ =
+            values->order() != nullptr && are_all_rows(query_) && is_by_id(query_, &descending);
+        run(with(passes_->digest));
+        if (orders_rows_)
+            values->order()->sort(ids, first, descending);
+        return;
+    }
     fmgr_info_cxt(find(passes_->digest), &function_, context_);
     kept_columns_ = CreateTemplateTupleDesc(1);
     TupleDescInitEntry(kept_columns_, 1, "value", value_type_, -1, 0);
@@ -326,9 +353,8 @@ void RowQuery::run(Query* query) {
 // The query with function(value, $1) in the place of the value.
 Query* RowQuery::with(const PassFunction& function) const {
     auto* query = copied(query_);
-    // The second pass takes documents in any order, unless the order decides which rows there are.
-    if (is_second_pass_ && !decides(query) && query->limitCount == nullptr &&
-        query->limitOffset == nullptr)
+    // The second pass takes documents in any order.
+    if (orders_rows_ || (is_second_pass_ && are_all_rows(query)))
         query->sortClause = NIL;
     if (decides(query))
         query = with_subquery(query);

@@ -6,8 +6,11 @@
 // under one snapshot:
 //
 //     SELECT id, body FROM docs ORDER BY id
-//     SELECT id, document_digest(body, $1) FROM docs ORDER BY id       first pass
-//     SELECT id, document_content(body, $1) FROM docs                  second pass
+//     SELECT id, document_digest(body, $1) FROM docs       first pass
+//     SELECT id, document_content(body, $1) FROM docs      second pass
+//
+// An order that decides which rows there are stays, and in the first pass each other than that by
+// an integer id: by this the rows are ordered when they have come.
 //
 // Where the value decides about rows, as by DISTINCT, the query becomes a subquery:
 //
@@ -46,6 +49,8 @@ class RowValues {
     virtual void add(RowNumber row, Datum value_or_digest, bool is_null) = 0;
     // Called in the second pass for each document that may be wanted, likewise.
     virtual void add_content(Datum) {}
+    // The order of the rows, where they may come in another; null: they come in the query's.
+    virtual RowOrder* order() { return nullptr; }
     // Whether the second pass has given all that is wanted.
     virtual bool has_contents() const { return true; }
 
@@ -101,6 +106,7 @@ class RowQuery {
     const PassFunctions* passes_ = nullptr; // of values of this query's type
     bytea* arguments_ = nullptr;            // of the present pass
     bool is_second_pass_ = false;
+    bool orders_rows_ = false;        // by their ids, in the query's place
     Oid value_type_ = InvalidOid;     // text or shingle_set
     FmgrInfo function_;               // of the present pass over values that are kept
     Tuplestorestate* kept_ = nullptr; // the value of each row

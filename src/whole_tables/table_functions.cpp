@@ -92,7 +92,8 @@ class Rows {
 // The pairs that were found, until they are given in order of the first row, then of the other.
 class PairsInOrder final : public FoundReceiver {
   public:
-    PairsInOrder(Copies* copies, size_t memory) : copies_(*copies), sorter_(memory) {}
+    PairsInOrder(Copies* copies, RowOrder* order, size_t memory)
+        : copies_(*copies), order_(*order), sorter_(memory) {}
 
     bool wants(RowNumber, RowNumber) override { return true; }
     // Each row that has the value of the one is as near to each that has that of the other.
@@ -116,7 +117,8 @@ class PairsInOrder final : public FoundReceiver {
     void give(Rows* rows, ResultRows* result) {
         sorter_.finish();
         for (Pair pair{}; sorter_.next(&pair);)
-            result->put(&rows->ids, RowNumber(pair.first >> 32), RowNumber(pair.first),
+            result->put(&rows->ids, order_.row(RowNumber(pair.first >> 32)),
+                        order_.row(RowNumber(pair.first)),
                         rows->datum(std::bit_cast<double>(pair.second)));
         sorter_.release();
     }
@@ -124,19 +126,21 @@ class PairsInOrder final : public FoundReceiver {
   private:
     void add(RowNumber a, RowNumber b, double measure) {
         CHECK_FOR_INTERRUPTS();
-        uint64_t earlier = std::min(a, b), later = std::max(a, b);
-        sorter_.add({earlier << 32 | later, std::bit_cast<uint64_t>(measure)});
+        uint64_t rank = order_.rank(a), other = order_.rank(b);
+        sorter_.add({std::min(rank, other) << 32 | std::max(rank, other),
+                     std::bit_cast<uint64_t>(measure)});
     }
 
     Copies& copies_;
-    ExternalSorter<Pair> sorter_; // (both rows, measure)
+    RowOrder& order_;
+    ExternalSorter<Pair> sorter_; // (ranks of both rows, measure)
 };
 
 // ---- the functions' results ----
 
 // Of one query or of two: the rows of the second have the greater numbers.
 void put_pairs(Rows* rows, ResultRows* result) {
-    PairsInOrder pairs(&rows->copies, rows->shares.results);
+    PairsInOrder pairs(&rows->copies, &rows->values->row_order, rows->shares.results);
     rows->values->find(rows->models(0), rows->models(1), &pairs);
     if (rows->models(1) == nullptr)
         pairs.add_copies(rows->measure_of_equal());
@@ -158,7 +162,7 @@ void put_groups(Rows* rows, ResultRows* result) {
 }
 
 void put_chains(Rows* rows, ResultRows* result) {
-    Links links(&rows->pool, rows->ids.count());
+    Links links(&rows->pool, &rows->values->row_order, rows->ids.count());
     links.find(rows->values, rows->models(0), &rows->copies);
     links.give(group_receiver(rows, result));
 }
