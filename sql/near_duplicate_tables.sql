@@ -233,6 +233,10 @@ SELECT chains, count(DISTINCT original) AS groups,
 FROM unnest('{f,t}'::boolean[]) chains, near_duplicate_groups('SELECT id, body FROM pairs_beside ORDER BY id', 0.5, chains) g
     JOIN pairs_beside p USING (id) JOIN pairs_beside first ON first.id = CASE WHEN g.id < 2000 THEN 1 ELSE g.id / 2 * 2 END
 GROUP BY chains ORDER BY chains;
+-- Nor are two a pair that are similar and not near, where candidates are not kept.
+SELECT chains, count(*) AS rows, count(*) FILTER (WHERE id > 5000 AND id <> original) AS wrong FROM unnest('{f,t}'::boolean[]) chains, near_duplicate_groups($$
+    SELECT id, body FROM pairs_beside WHERE id <= 1200 UNION ALL SELECT 5000 + id, body FROM many WHERE id IN (10221, 10226)$$, 0.8, chains)
+GROUP BY chains ORDER BY chains;
 
 -- In the order of integer ids, which the rows do not come in: as in that of an expression, by which the server sorts. A second query comes
 -- in its own order, and an order by more or in a limit is the server's.
