@@ -65,7 +65,7 @@ logs=$workspace/logs
 mkdir -p "$logs"
 # Those that take longest come first, so that none of them is left for the end.
 jobs=(sql_1 sql_2 isolation)
-$quick || jobs+=(001_exactness 007_operations 023_jit 020_shards 021_parallel_build 026_documents 010_damage 018_scopes 031_random_sessions)
+$quick || jobs+=(036_query_forms 026_documents 010_damage 007_operations 001_exactness 021_parallel_build 018_scopes 023_jit 004_standby)
 jobs+=(unit known_answers)
 $quick || jobs+=(upgrade)
 $quick || mapfile -t -O ${#jobs[@]} jobs < <(
