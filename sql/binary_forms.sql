@@ -41,4 +41,17 @@ FROM forms f JOIN copied c USING (number), LATERAL (SELECT substring(f.code_ball
     unnest(ARRAY[center, ~center]) code WHERE f.code_ball IS NOT NULL;
 SELECT count(*) AS compared, min(f.number) FILTER (WHERE shingle_similarity(f.shingles, c.shingles) < 1) AS wrong
 FROM forms f JOIN copied c USING (number) WHERE f.shingles IS NOT NULL;
-DROP TABLE forms, copied;
+-- Sets that nobody has sent: with a part of a hash at the end, without a width, of an unknown kind, in disorder, and with one hash twice.
+CREATE TABLE sets (shingles shingle_set);
+\copy (SELECT shingle_set_send('words/3:0000000000000001') || '\x00'::bytea) TO 'results/binary_forms.bin' (FORMAT binary)
+\copy sets FROM 'results/binary_forms.bin' (FORMAT binary)
+\copy (SELECT '\x00000000'::bytea) TO 'results/binary_forms.bin' (FORMAT binary)
+\copy sets FROM 'results/binary_forms.bin' (FORMAT binary)
+\copy (SELECT '\xffff0001'::bytea) TO 'results/binary_forms.bin' (FORMAT binary)
+\copy sets FROM 'results/binary_forms.bin' (FORMAT binary)
+\copy (SELECT '\x0000000380000000000000007fffffffffffffff'::bytea) TO 'results/binary_forms.bin' (FORMAT binary)
+\copy sets FROM 'results/binary_forms.bin' (FORMAT binary)
+\copy (SELECT '\x0000000300000000000000010000000000000001'::bytea) TO 'results/binary_forms.bin' (FORMAT binary)
+\copy sets FROM 'results/binary_forms.bin' (FORMAT binary)
+TABLE sets;
+DROP TABLE forms, copied, sets;

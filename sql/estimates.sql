@@ -29,6 +29,8 @@ BEGIN
 END $$;
 CREATE FUNCTION is_near(estimated float8, true_rows float8) RETURNS boolean LANGUAGE sql AS
 $$ SELECT abs(estimated - true_rows) <= 10 OR estimated BETWEEN true_rows / 10 AND true_rows * 10 $$;
+CREATE FUNCTION far_off(query text) RETURNS text LANGUAGE sql AS
+$$ SELECT format('%s instead of %s', e, a) FROM estimate(query) e, actual(query) a WHERE NOT is_near(e, a) $$;
 
 -- For stored, absent and hot fingerprints and every radius: within 10 times or 10 rows of the truth.
 CREATE TABLE estimates AS
@@ -55,7 +57,7 @@ CREATE TABLE compared AS SELECT fp FROM hot;
 CREATE INDEX ON compared USING simhash (fp);
 CREATE INDEX ON compared ((fp <~> 0));
 ANALYZE compared;
-SELECT condition, is_near(estimate('SELECT FROM compared WHERE ' || condition), actual('SELECT FROM compared WHERE ' || condition)) AS near
+SELECT condition, far_off('SELECT FROM compared WHERE ' || condition)
 FROM unnest(ARRAY['fp <~> 0 <= 3', 'fp <~> 0 < 30', 'fp <~> 0 = 0', 'fp <~> 0 = 30', 'fp <~> 0 <= 30 AND fp <~> 0 <= 28']) condition;
 DROP TABLE compared;
 
@@ -80,7 +82,7 @@ DROP FUNCTION estimates_of;
 CREATE TABLE of_two AS SELECT word(i) AS a, CASE WHEN i % 10 < 3 THEN word(i) # (1::bigint << (i % 64)) ELSE word(-i) END AS b FROM generate_series(1, 20000) i;
 CREATE STATISTICS of_two_distance ON (b <~> a) FROM of_two;
 ANALYZE of_two;
-SELECT condition, is_near(estimate('SELECT FROM of_two WHERE ' || condition), actual('SELECT FROM of_two WHERE ' || condition)) AS near
+SELECT condition, far_off('SELECT FROM of_two WHERE ' || condition)
 FROM unnest(ARRAY['a <~> b <= 3', 'b <~> a <= 3', 'hamming(a, b) < 4', 'hamming_within(b, a, 3)', 'a <~> b = 1', 'b <~> a = 30', 'a <~> b > 3', 'b <~> a <= 32']) condition;
 DROP TABLE of_two;
 
@@ -92,8 +94,12 @@ SELECT i AS id, CASE WHEN i % 10 = 0 THEN words('page', 50) WHEN i % 10 <= 2 THE
                      ELSE words('text ' || i, 4) END AS body
 FROM generate_series(1, 5000) i;
 CREATE INDEX ON pages USING simhash (body);
+-- The planner lists the newest index first. Those with a scope tell nothing, as they keep other lanes.
+CREATE INDEX ON pages USING simhash (body, id);
+CREATE INDEX ON pages USING simhash (body, (id % 2));
+CREATE INDEX ON pages USING simhash (body, (-id));
 ANALYZE pages;
-SELECT id, form, is_near(estimate(query), actual(query)) AS near
+SELECT id, form, far_off(query)
 FROM pages, unnest(ARRAY['body =~~ %L', 'near_duplicate(%L, body)', 'near_duplicate(body, %L, 0.9)']) form,
      format('SELECT FROM pages WHERE ' || form, body) query WHERE id IN (10, 11, 13) ORDER BY id, form;
 -- From PostgreSQL 16 on the planner also lists the indexes of a partitioned table itself, which have no pages.
@@ -124,14 +130,15 @@ SELECT estimate('EXECUTE of_query(1)') BETWEEN 1 AND 11 AS few, estimate('EXECUT
 RESET plan_cache_mode;
 
 -- Joins, by pairs and by rows with a match.
-SELECT query, is_near(estimate(query), actual(query)) AS near
+SELECT query, far_off(query)
 FROM unnest(ARRAY[
     'SELECT FROM uniform a JOIN (SELECT * FROM uniform LIMIT 1000) b ON a.fp <~> b.fp <= 3',
     'SELECT FROM clustered a JOIN (SELECT * FROM clustered LIMIT 1000) b ON a.fp <@ hamming_ball(b.fp, 3)',
     'SELECT FROM clustered a JOIN (SELECT * FROM clustered LIMIT 1000) b ON a.fp <~> b.fp = 2',
     'SELECT FROM hot a JOIN (SELECT * FROM hot LIMIT 100) b ON a.fp <~> b.fp <= 64',
     'SELECT FROM (SELECT * FROM uniform LIMIT 100) a WHERE EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)',
-    'SELECT FROM (SELECT * FROM hot LIMIT 100) a WHERE NOT EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)']) query;
+    'SELECT FROM (SELECT * FROM hot LIMIT 100) a WHERE NOT EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)',
+    'SELECT FROM (SELECT * FROM uniform LIMIT 200) a WHERE NOT EXISTS (SELECT FROM uniform b WHERE a.fp ~= b.fp)']) query;
 SELECT estimate('SELECT FROM uniform a JOIN uniform b ON a.fp <~> b.fp <= 3') BETWEEN 2000 AND 200000 AS self_join,
        estimate('SELECT FROM hot a JOIN hot b ON a.fp <~> b.fp <= 3') BETWEEN 4000000 / 10 AND 4000000 * 10 AS hot_self_join,
        estimate('SELECT FROM uniform a WHERE EXISTS (SELECT FROM uniform b WHERE a.fp <~> b.fp <= 3)') BETWEEN 2000 AND 20000 AS semi_join;
@@ -155,4 +162,4 @@ SELECT estimate('SELECT FROM shrunk WHERE fp <~> 42 <= 3') BETWEEN 2 AND 50 AS o
 DROP TABLE shrunk;
 
 DROP TABLE uniform, clustered, hot, estimates, unknown_statistics;
-DROP FUNCTION word, estimate, actual, is_near;
+DROP FUNCTION word, estimate, actual, is_near, far_off;

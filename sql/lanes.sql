@@ -126,4 +126,21 @@ WHERE found IS DISTINCT FROM expected ORDER BY radius, memory LIMIT 5;
 SELECT radius, count(*) FROM distances, unnest(ARRAY[28, 31, 39]) radius WHERE distance <= radius GROUP BY radius ORDER BY radius;
 RESET enable_seqscan;
 DROP TABLE crowd, distances;
+
+-- A crowded lane holds its matches back, and drops nearly all when the radius is shared out again: those that are left, which no other
+-- lane finds, are looked up.
+CREATE TABLE held (id integer GENERATED ALWAYS AS IDENTITY, code bit(256));
+INSERT INTO held (code) SELECT random_code('r' || i) FROM generate_series(1, 20000) i;
+INSERT INTO held (code)
+SELECT code FROM (SELECT ((random_code('center') # (random_code('d' || i) & random_code('e' || i) & random_code('f' || i))) & first_lane) | (random_code('k' || i) & ~first_lane) AS code
+                  FROM generate_series(1, 10000) i, changed(repeat('0', 256)::bit(256), '{64,0,0,0}') first_lane) c
+WHERE (bit_lanes(code))[1] <~> (bit_lanes(random_code('center')))[1] = 7;
+INSERT INTO held (code) SELECT changed(random_code('center'), '{4,9,9,9}', i) FROM generate_series(1, 64) i;
+CREATE INDEX held_code ON held USING simhash (code);
+VACUUM ANALYZE held;
+SET enable_seqscan = off;
+SELECT count(*) AS found, CASE WHEN compared < 1000 THEN 'few' ELSE compared::text END AS compared
+FROM held, compared(format('SELECT FROM held WHERE code <~~> %L::bit(256) <= 31', random_code('center'))) compared WHERE code <~~> random_code('center') <= 31 GROUP BY compared;
+RESET enable_seqscan;
+DROP TABLE held;
 DROP FUNCTION random_code, changed, compared, found;

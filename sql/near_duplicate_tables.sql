@@ -374,7 +374,7 @@ COMMIT;
 SELECT count(*) FROM near_duplicate_groups($$SELECT p.id, body FROM near_duplicate_groups('SELECT id, body FROM page') p JOIN page USING (id) WHERE p.id = original$$);
 BEGIN;
 DELETE FROM page USING near_duplicate_groups('SELECT id, body FROM page ORDER BY place') g WHERE page.id = g.id AND g.id <> g.original;
-SELECT count(*), count(*) = (SELECT count(DISTINCT original) FROM defined_groups(0.8)) AS equal FROM page;
+SELECT count(*), count(*) - (SELECT count(DISTINCT original) FROM defined_groups(0.8)) AS too_many FROM page;
 ROLLBACK;
 
 -- Nothing is left after an error, a limit, a cancelled statement.

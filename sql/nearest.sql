@@ -20,8 +20,8 @@ SET plan_cache_mode = force_generic_plan;
 PREPARE nearest (bigint, bigint) AS SELECT fp <~> $1 AS a, fp <~> $2 AS b FROM several ORDER BY fp <~> $1, fp <~> $2 LIMIT 2;
 EXPLAIN (COSTS OFF) EXECUTE nearest (1, 5);
 EXECUTE nearest (1, 5);
-EXECUTE nearest (NULL, 5);
-EXECUTE nearest (5, NULL);
+EXECUTE nearest (NULL, -1);
+EXECUTE nearest (-1, NULL);
 EXECUTE nearest (NULL, NULL);
 -- Conditions on other centres than the one that rows are ordered by, and several of them.
 CREATE FUNCTION selected() RETURNS TABLE (condition text, ordered bigint, ordered_sum bigint, n bigint, sum bigint) LANGUAGE plpgsql AS $$
@@ -114,11 +114,31 @@ SELECT way(nearest('codes', 'code', '<~~>', :'q', 47, 'LIMIT 10')) AS without_so
 SELECT radius, pages_of(nearest('codes', 'code', '<~~>', :'q', radius, 'LIMIT 10')) < most AS few_pages
 FROM (VALUES (15, 150), (100, 1000)) v(radius, most);
 RESET enable_sort;
+-- The sums of all lanes of more rows than memory holds: they are added up for one part after the other.
+CREATE TABLE summed AS SELECT i AS id, ('x' || md5('a' || i) || md5('b' || i))::bit(256) AS code FROM generate_series(1, 40000) i;
+CREATE INDEX summed_code ON summed USING simhash (code);
+VACUUM ANALYZE summed;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SET enable_sort = off;
+CREATE TABLE by_sums AS
+SELECT row_number() OVER () AS place, distance FROM (SELECT code <~~> :'q'::bit(256) AS distance FROM summed ORDER BY code <~~> :'q'::bit(256) LIMIT 3000) d;
+RESET work_mem; RESET hash_mem_multiplier; RESET enable_sort;
+SELECT count(*), min(format('%s: %s instead of %s', place, f.distance, e.distance)) FILTER (WHERE f.distance IS DISTINCT FROM e.distance) AS wrong
+FROM by_sums f FULL JOIN (SELECT row_number() OVER (ORDER BY distance) AS place, distance
+    FROM (SELECT hamming(code, :'q'::bit(256)) + 0 AS distance FROM summed ORDER BY 1 LIMIT 3000) d) e USING (place);
+DROP TABLE summed, by_sums;
 -- Neighbours at all distances, under several layouts: each stage returns its own, in order, each once. Then with so many far ones in the
 -- prefix of the target that work_mem does not take them.
 CREATE TABLE targets AS SELECT n, ('x' || md5((-n)::text))::bit(64)::bigint AS target FROM generate_series(1, 6) n;
 INSERT INTO many SELECT 1000000 + 10000 * n + i, target # (('x' || md5(i::text))::bit(64) & ('x' || md5((n * i)::text || 'a'))::bit(64)
     & ('x' || md5(i::text || 'b'))::bit(64))::bigint FROM targets, generate_series(1, 1500) i;
+-- Far ones, at 11, that one probe alone sees, in the ranges that are new in its last stage: it has two differences, of which one is in the
+-- last bit of the longer prefix of the stage before, and each other quarter of the bits has three.
+INSERT INTO many SELECT 3000000 + 10000 * n + 100 * alone + i, target #
+    (SELECT bit_or(1::bigint << (63 - 16 * quarter - CASE WHEN alone = quarter AND k = 1 THEN 10 ELSE (i + 3 * k) % 10 END))
+     FROM generate_series(0, 3) quarter, generate_series(0, 2) k WHERE alone <> quarter OR k < 2)
+FROM targets, generate_series(0, 3) alone, generate_series(1, 10) i;
 CREATE FUNCTION in_order(by_index boolean) RETURNS TABLE (n int, rows int, found bigint, ids bigint, order_sum bigint, last int) LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM set_config('enable_seqscan', (NOT by_index)::text, true), set_config('enable_sort', (NOT by_index)::text, true),

@@ -29,6 +29,8 @@ CREATE FUNCTION counts() RETURNS TABLE (rows bigint, indexes bigint, wrong text)
           FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid WHERE indrelid = 'docs'::regclass) i
 $$;
 SELECT 'built' AS state, * FROM counts();
+VACUUM docs;
+SELECT 'vacuumed, with nothing to remove' AS state, * FROM counts();
 DELETE FROM docs WHERE id % 5 = 0;
 VACUUM (INDEX_CLEANUP on) docs;
 SELECT 'vacuumed' AS state, * FROM counts();

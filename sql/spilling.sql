@@ -82,6 +82,8 @@ SELECT cardinality(simhash_pairs_agg(hashint8extended(i, 1), 12)) FROM generate_
 -- All within the radius of each other, and compared with each other.
 SELECT count(*) FROM simhash_pairs('SELECT i, i::bigint FROM generate_series(1, 1800) i', 11);
 SELECT count(*) FROM simhash_join('SELECT i, i::bigint FROM generate_series(1, 900) i', 'SELECT i, i::bigint FROM generate_series(901, 1800) i', 11);
+-- Equal ones alone, of two sets of which both are in files.
+SELECT count(*), min(id - other), max(id - other) FROM simhash_join('SELECT i, i::bigint FROM generate_series(1, 20000) i', 'SELECT i, i::bigint FROM generate_series(10001, 30000) i', 0);
 
 -- Clusters: no links, a chain of all, and chains that few bits make.
 SELECT count(DISTINCT simhash_cluster) FROM (

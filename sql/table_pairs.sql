@@ -102,9 +102,12 @@ CREATE FUNCTION temporary_files() RETURNS bigint LANGUAGE sql AS $$
     SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE 'pgsql_tmp' || pg_backend_pid() || '.%'
 $$;
 SET work_mem = '64kB';
-SELECT array_agg(p) = (SELECT array_agg((id, other, distance)) FROM many_pairs) AS equal_and_in_order FROM simhash_pairs('SELECT id, code FROM many ORDER BY id', 12) p;
-SELECT array_agg(p) = (SELECT array_agg((id, other, distance)) FROM many_joined) AS equal_and_in_order
-FROM simhash_join('SELECT id, code FROM many WHERE id % 8 < 4 ORDER BY id', 'SELECT id, code FROM many WHERE id % 8 >= 4 ORDER BY id', 12) p;
+SELECT count(*) AS pairs, min(format('%s: %s instead of %s', n, found, expected)) FILTER (WHERE found IS DISTINCT FROM expected) AS wrong
+FROM (SELECT n, (id, other, distance) AS found FROM simhash_pairs('SELECT id, code FROM many ORDER BY id', 12) WITH ORDINALITY p (id, other, distance, n)) f
+    FULL JOIN (SELECT row_number() OVER () AS n, (id, other, distance) AS expected FROM many_pairs) e USING (n);
+SELECT count(*) AS pairs, min(format('%s: %s instead of %s', n, found, expected)) FILTER (WHERE found IS DISTINCT FROM expected) AS wrong
+FROM (SELECT n, (id, other, distance) AS found FROM simhash_join('SELECT id, code FROM many WHERE id % 8 < 4 ORDER BY id', 'SELECT id, code FROM many WHERE id % 8 >= 4 ORDER BY id', 12) WITH ORDINALITY p (id, other, distance, n)) f
+    FULL JOIN (SELECT row_number() OVER () AS n, (id, other, distance) AS expected FROM many_joined) e USING (n);
 SELECT temporary_files();
 -- Nothing is left after an error, and when cancelled.
 SELECT count(*) FROM simhash_pairs('SELECT id, CASE WHEN id = 2998 THEN B''1'' ELSE code END FROM many ORDER BY id', 12);
