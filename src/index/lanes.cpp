@@ -4,7 +4,6 @@
 #include "core/bits/code_lanes.hpp"
 #include "core/bits/fingerprint.hpp"
 #include "core/bits/sort.hpp"
-#include "server/growing.hpp"
 
 #include <algorithm>
 
@@ -135,8 +134,9 @@ LaneLayout lane_layout(Relation index) {
 }
 
 std::span<uint64_t> LaneList::resize(size_t count) {
-    make_room(memory_, &lanes_, &capacity_, count, 1);
-    count_ = count;
+    lanes_.clear();
+    lanes_.add_room(count);
+    lanes_.added(count);
     return all();
 }
 
@@ -146,9 +146,9 @@ void LaneList::store(uint64_t scope_hash) {
     // Lanes of a fixed number keep their places: each has trees of its own.
     if (!have_any_number())
         return;
-    sort_ascending(lanes_, lanes_ + count_);
+    sort_ascending(lanes_.data(), lanes_.end());
     // A row has one posting for each, and VACUUM and the check count on that.
-    count_ = size_t(std::unique(lanes_, lanes_ + count_) - lanes_);
+    lanes_.cut_to(std::unique(lanes_.data(), lanes_.end()));
 }
 
 ValueLanes lanes_of_value(Relation index, Datum value, LaneList* lanes) {

@@ -14,6 +14,7 @@
 
 #include "core/layout/lane_radii.hpp"
 #include "index/access_method.hpp"
+#include "server/arguments.hpp"
 #include "server/call_memory.hpp"
 
 #include <span>
@@ -62,7 +63,7 @@ class LaneList {
   public:
     // Each value has `count` lanes, or any number if that is 0. Takes memory for them from the
     // current context, which must live as long.
-    explicit LaneList(int count) : memory_(CurrentMemoryContext), fixed_(count) {}
+    explicit LaneList(int count) : fixed_(count), lanes_(server_memory()) {}
     explicit LaneList(const LaneLayout& layout)
         : LaneList(layout.rule == LaneRule::kCommon ? 0 : layout.count) {}
     explicit LaneList(const Layout& layout) : LaneList(layout.lanes_vary ? 0 : layout.lane_count) {
@@ -72,8 +73,8 @@ class LaneList {
     bool have_any_number() const { return fixed_ == 0; }
     // How many each value must have, where the number does not vary.
     size_t fixed_count() const { return size_t(fixed_); }
-    std::span<uint64_t> all() { return {lanes_, count_}; }
-    std::span<const uint64_t> all() const { return {lanes_, count_}; }
+    std::span<uint64_t> all() { return lanes_.all(); }
+    std::span<const uint64_t> all() const { return lanes_.all(); }
 
     std::span<uint64_t> resize(size_t count);
     // XORs each lane with the hash of a scope. Where their number varies, drops the bits that are
@@ -81,11 +82,9 @@ class LaneList {
     void store(uint64_t scope_hash);
 
   private:
-    MemoryContext memory_;
     int fixed_;
     uint64_t stored_bits_ = UINT64_MAX; // mask
-    uint64_t* lanes_ = nullptr;         // [capacity_]
-    size_t count_ = 0, capacity_ = 0;
+    GrowingArray<uint64_t> lanes_;
 };
 
 enum class ValueLanes {

@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "server/growing.hpp"
-
 namespace simhash {
 
 // ---- the pool ----
@@ -12,16 +10,14 @@ namespace simhash {
 uint32 PagePool::free_frame() {
     if (unused_ != kNoFrame)
         return uint32(std::exchange(unused_, frames_[unused_].page));
-    if (count_ < most_) {
+    if (frames_.size() < most_) {
         // Only the table of frames moves, not the frames' bytes: callers have pointers to them.
-        make_room(context_, &frames_, &capacity_, count_ + 1);
-        frames_[count_] = {static_cast<char*>(MemoryContextAlloc(context_, kPageBytes)), nullptr, 0,
-                           false, false};
-        return uint32(count_++);
+        frames_.add({allocate_array<char>(memory_, kPageBytes), nullptr, 0, false, false});
+        return uint32(frames_.size() - 1);
     }
     // This is the clock algorithm. A page that was used since the hand last came by gets a second
     // chance. The second round finds a frame at the latest, because the first clears all flags.
-    for (;; hand_ = (hand_ + 1) % count_) {
+    for (;; hand_ = (hand_ + 1) % frames_.size()) {
         Frame& frame = frames_[hand_];
         if (frame.used) {
             frame.used = false;
@@ -31,7 +27,7 @@ uint32 PagePool::free_frame() {
         frame.owner->write(frame);
         uint32 found = uint32(hand_);
         // The hand goes on behind the frame, so the new page is the last that it comes to again.
-        hand_ = (hand_ + 1) % count_;
+        hand_ = (hand_ + 1) % frames_.size();
         return found;
     }
 }
@@ -44,13 +40,12 @@ uint32 PagedFile::bring(size_t page) {
     // This may write a page of this array, or of another one, to its file.
     uint32 number = pool_->free_frame();
     PagePool::Frame& frame = pool_->frames_[number];
-    bool is_new = page == count_;
+    bool is_new = page == frames_.size();
     if (is_new) {
-        make_room(pool_->context_, &frames_, &capacity_, count_ + 1);
+        frames_.add(kOut);
         // The whole page goes to the file, also the end that no record fills. It must not show what
         // the frame held before.
         memset(frame.bytes, 0, PagePool::kPageBytes);
-        count_++;
     } else {
         file_.read(int64(page * PagePool::kPageBytes), frame.bytes, PagePool::kPageBytes);
     }
@@ -72,16 +67,13 @@ void PagedFile::write(const PagePool::Frame& frame) {
 // The pages in memory need not be written: nobody reads them any more. Their frames become unused,
 // and are taken before that of any other page.
 void PagedFile::close() {
-    for (size_t page = 0; page < count_; page++)
+    for (size_t page = 0; page < frames_.size(); page++)
         if (frames_[page] != kOut) {
             PagePool::Frame& frame = pool_->frames_[frames_[page]];
             frame.owner = nullptr;
             frame.page = std::exchange(pool_->unused_, frames_[page]);
         }
-    if (frames_ != nullptr)
-        pfree(frames_);
-    frames_ = nullptr;
-    count_ = capacity_ = 0;
+    frames_.release();
     file_.close();
 }
 

@@ -10,6 +10,7 @@
 // An array that fits into the pool has no file.
 #pragma once
 
+#include "server/arguments.hpp"
 #include "server/temporary_file.hpp"
 
 namespace simhash {
@@ -24,7 +25,7 @@ class PagePool {
 
     // Uses about this memory at most, in a memory context that outlives the arrays.
     PagePool(MemoryContext context, size_t memory_bytes)
-        : context_(context), files_(context),
+        : memory_(server_memory(context)), files_(context), frames_(memory_),
           most_(std::clamp(memory_bytes / kPageBytes, kLeastFrames, kGreatestFrames)) {}
 
     size_t memory_bytes() const { return most_ * kPageBytes; }
@@ -48,19 +49,18 @@ class PagePool {
     // few pages take the memory of these pages only.
     uint32 free_frame();
 
-    MemoryContext context_;
+    Memory memory_;
     TemporaryFiles files_; // of the arrays
-    size_t most_;          // frames
-    size_t count_ = 0, capacity_ = 0;
+    GrowingArray<Frame> frames_;
+    size_t most_; // frames
     size_t hand_ = 0;
     size_t unused_ = kNoFrame; // the first frame of a list
-    Frame* frames_ = nullptr;  // [capacity_], of which count_ have memory
 };
 
 // The pages of one array. Pages are added in their order.
 class PagedFile {
   public:
-    explicit PagedFile(PagePool* pool) : pool_(pool) {}
+    explicit PagedFile(PagePool* pool) : pool_(pool), frames_(pool->memory_) {}
     PagedFile(const PagedFile&) = delete; // its frames point to it
     PagedFile& operator=(const PagedFile&) = delete;
 
@@ -88,7 +88,7 @@ class PagedFile {
     // This is the path for a page that is in memory: it takes one look-up in the table, and no
     // call. The clock's hand learns by `used` that somebody wanted the page.
     PagePool::Frame& frame_of(size_t page) {
-        uint32 frame = page < count_ ? frames_[page] : kOut;
+        uint32 frame = page < frames_.size() ? frames_[page] : kOut;
         if (frame == kOut)
             frame = bring(page);
         PagePool::Frame& found = pool_->frames_[frame];
@@ -103,8 +103,7 @@ class PagedFile {
 
     PagePool* pool_;
     TemporaryFile file_;
-    size_t count_ = 0, capacity_ = 0; // pages
-    uint32* frames_ = nullptr;        // [capacity_]: where each page is
+    GrowingArray<uint32> frames_; // where each page is
 };
 
 // An array of records, each in one page.

@@ -29,12 +29,18 @@ class GrowingArray {
 
     size_t size() const { return size_; }
     Item* data() { return items_; }
+    Item* end() { return items_ + size_; }
     const Item* data() const { return items_; }
     Item& operator[](size_t i) { return items_[i]; }
     const Item& operator[](size_t i) const { return items_[i]; }
+    std::span<Item> all() { return {items_, size_}; }
     std::span<const Item> all() const { return {items_, size_}; }
 
     void add(const Item& item) { *add_room(1) = item, size_++; }
+    void append(std::span<const Item> items) {
+        std::copy(items.begin(), items.end(), add_room(items.size()));
+        size_ += items.size();
+    }
     // Makes room for `more` items behind the last one, and returns it.
     Item* add_room(size_t more) {
         if (room_ - size_ < more)
@@ -44,6 +50,10 @@ class GrowingArray {
     // After add_room(): this many of the items there have been written.
     void added(size_t count) { size_ += count; }
     void clear() { size_ = 0; }
+    // Keeps the items before `end`, one of them or end().
+    void cut_to(const Item* end) { size_ = size_t(end - items_); }
+    // Removes the items for which unwanted(item) is true. The others keep their order.
+    void remove_if(const auto& unwanted) { cut_to(std::remove_if(items_, end(), unwanted)); }
     void release() {
         if (items_ != nullptr)
             memory_.release(memory_.context, items_);

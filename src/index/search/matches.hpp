@@ -3,12 +3,14 @@
 #pragma once
 
 #include "index/search/searched_index.hpp"
+#include "server/arguments.hpp"
 
 namespace simhash {
 
 class Matches {
   public:
-    explicit Matches(SearchedIndex* index) : index_(index) {}
+    explicit Matches(SearchedIndex* index)
+        : index_(index), fingerprints_(server_memory(index->memory())) {}
 
     // ---- The list ----
 
@@ -18,18 +20,21 @@ class Matches {
     void add(std::span<const uint64_t> fingerprints);
     bool is_full() const { return is_full_; }
     // Adds the fingerprints of a query, which is in memory, whether they fit into work_mem or not.
-    void append(std::span<const uint64_t> fingerprints);
-    size_t count() const { return count_; }
-    std::span<const uint64_t> all() const { return {fingerprints_, count_}; }
+    void append(std::span<const uint64_t> fingerprints) { fingerprints_.append(fingerprints); }
+    size_t count() const { return fingerprints_.size(); }
+    std::span<const uint64_t> all() const { return fingerprints_.all(); }
     // Sorts the matches within `radius` of the target by distance from it, and drops repetitions.
     // take() returns only these; the others are held back.
     void sort_by_distance(uint64_t target, int radius = kFingerprintBits);
     // Drops those that do not lie in the ball. Expects that none was taken.
     void drop_beyond(Ball ball);
     // Forgets all matches but those that are held back.
-    void clear_taken() { count_ = next_ = fetched_ = held_; }
+    void clear_taken() {
+        fingerprints_.cut_to(fingerprints_.data() + held_);
+        next_ = fetched_ = held_;
+    }
 
-    bool all_taken() const { return next_ == count_; }
+    bool all_taken() const { return next_ == count(); }
     // The next match. Expects that not all are taken.
     uint64_t next() const { return fingerprints_[next_]; }
     // Fetches the leaves of the next few matches ahead. Expects no lock.
@@ -72,8 +77,8 @@ class Matches {
     void collect_leaf();
 
     SearchedIndex* index_;
-    uint64_t* fingerprints_ = nullptr; // [capacity_]
-    size_t count_ = 0, capacity_ = 0, limit_ = 0;
+    GrowingArray<uint64_t> fingerprints_;
+    size_t limit_ = 0;                  // most of them
     size_t held_ = 0;                   // the first held_ matches are held back
     size_t next_ = 0, fetched_ = 0;     // matches before next_ are taken, before fetched_ fetched
     LeafCursor lookups_[kLookupsAhead]; // of matches that are fetched; match i is at i % size

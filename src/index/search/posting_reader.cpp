@@ -9,7 +9,8 @@ void PostingReader::release() {
     if (pinned_ != InvalidBuffer)
         ReleaseBuffer(pinned_);
     pinned_ = InvalidBuffer;
-    count_ = next_ = 0;
+    postings_.clear();
+    next_ = 0;
 }
 
 void PostingReader::start(const LeafCursor& cursor, const Filter& filter) {
@@ -30,8 +31,8 @@ void PostingReader::stop() {
 
 void PostingReader::load(std::span<const uint64_t> tids) {
     stop();
-    resize(tids.size());
-    std::transform(tids.begin(), tids.end(), postings_, [](uint64_t tid) { return Entry{0, tid}; });
+    for (uint64_t tid : tids)
+        postings_.add({0, tid});
 }
 
 bool PostingReader::next_leaf() {
@@ -71,8 +72,7 @@ bool PostingReader::next_leaf() {
             cursor_.pass_key();
         if (count > 0) {
             // No leaf is locked by now, so this may allocate.
-            resize(count);
-            std::copy_n(found, count, postings_);
+            postings_.append({found, count});
             index_->check_places(postings(), leaf);
             return true;
         }

@@ -3,15 +3,14 @@
 #pragma once
 
 #include "index/search/searched_index.hpp"
-#include "server/growing.hpp"
-
-#include <algorithm>
+#include "server/arguments.hpp"
 
 namespace simhash {
 
 class PostingReader {
   public:
-    explicit PostingReader(SearchedIndex* index) : index_(index) {}
+    explicit PostingReader(SearchedIndex* index)
+        : index_(index), postings_(server_memory(index->memory())) {}
 
     // True when the leaf stays pinned for as long as its postings are loaded (rule 4).
     bool keeps_pin = false;
@@ -31,32 +30,25 @@ class PostingReader {
     void load(std::span<const uint64_t> tids);
     // Keeps the loaded postings for which wanted(posting) is true. Expects that none was taken.
     void keep_if(const auto& wanted) {
-        Entry* end = std::remove_if(postings_, postings_ + count_,
-                                    [&](const Entry& posting) { return !wanted(posting); });
-        count_ = int(end - postings_);
+        postings_.remove_if([&](const Entry& posting) { return !wanted(posting); });
     }
     // False when all postings of the range were loaded and taken.
     bool is_reading() const { return !cursor_.at_end() || !is_empty(); }
 
-    std::span<const Entry> postings() const { return {postings_ + next_, size_t(count_ - next_)}; }
-    bool is_empty() const { return next_ == count_; }
+    std::span<const Entry> postings() const { return postings_.all().subspan(next_); }
+    bool is_empty() const { return next_ == postings_.size(); }
     const Entry& take() { return postings_[next_++]; }
 
   private:
     void release();
-    void resize(size_t count) {
-        make_room(index_->memory(), &postings_, &capacity_, count);
-        count_ = int(count);
-    }
 
     SearchedIndex* index_;
     LeafCursor cursor_;
     Filter filter_;
     bool begun_ = false;
     Buffer pinned_ = InvalidBuffer;
-    Entry* postings_ = nullptr; // [capacity_]
-    size_t capacity_ = 0;
-    int count_ = 0, next_ = 0;
+    GrowingArray<Entry> postings_;
+    size_t next_ = 0;
 };
 
 } // namespace simhash

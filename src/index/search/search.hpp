@@ -36,7 +36,7 @@ class Search {
   public:
     // `lanes` has the scans of all lanes.
     Search(const Conditions* conditions, std::span<LaneScan> lanes, MemoryContext memory)
-        : conditions_(*conditions), lanes_(lanes), distances_(lanes), seen_(memory) {}
+        : conditions_(*conditions), lanes_(lanes), distances_(lanes, memory), seen_(memory) {}
 
     // Begins to search for what the conditions say now. They and the lanes must outlive the search.
     // Expects that the search was stopped.

@@ -1,8 +1,6 @@
 // Adds up distances. See the header.
 #include "index/search/whole_distances.hpp"
 
-#include "server/growing.hpp"
-
 #include "core/bits/distances.hpp"
 #include "core/bits/sort.hpp"
 
@@ -16,7 +14,8 @@ static_assert(kMaxTid >> kTidBits == 0);
 
 } // namespace
 
-// Calls visit(TID, distance) for all postings of a lane.
+// Calls visit(TID, distance) for all postings of a lane. It decodes whole leaves: a PostingReader,
+// which tests each key, makes an order by distance of codes of 256 bits take 1.6 times as long.
 void WholeDistances::visit_postings(size_t lane, const auto& visit) {
     SearchedIndex& index = lanes_[lane].index;
     Entry* postings = index.yield()->postings;
@@ -100,15 +99,11 @@ void WholeDistances::visit_rows(const auto& visit) {
 }
 
 void WholeDistances::add_gathered(int distance, uint64_t tid) {
-    make_room(lanes_[0].index.memory(), &gathered_, &gathered_capacity_, gathered_count_ + 1,
-              kFirstRows);
-    gathered_[gathered_count_++] = uint64_t(distance) << kTidBits | tid;
+    gathered_.add(uint64_t(distance) << kTidBits | tid);
 }
 
 void WholeDistances::drop_gathered_beyond(int distance) {
-    uint64_t* end = std::remove_if(gathered_, gathered_ + gathered_count_,
-                                   [&](uint64_t row) { return int(row >> kTidBits) > distance; });
-    gathered_count_ = size_t(end - gathered_);
+    gathered_.remove_if([&](uint64_t row) { return int(row >> kTidBits) > distance; });
 }
 
 // Counts the rows at each distance, and gathers the nearest ones. Returns the last distance of
@@ -125,10 +120,10 @@ int WholeDistances::gather_first() {
         while (count - rows_at_[last] >= wanted_)
             count -= rows_at_[last--];
         add_gathered(distance, tid);
-        if (gathered_count_ < most)
+        if (gathered_.size() < most)
             return;
         drop_gathered_beyond(last);
-        most = 2 * std::max(gathered_count_, kFirstRows);
+        most = 2 * std::max(gathered_.size(), kFirstRows);
     });
     drop_gathered_beyond(last);
     return last;
@@ -151,9 +146,10 @@ int WholeDistances::gather_next() {
 }
 
 void WholeDistances::gather() {
-    gathered_count_ = taken_ = 0;
+    gathered_.clear();
+    taken_ = 0;
     done_ = done_ == kNoRadius ? gather_first() : gather_next();
-    sort_ascending(gathered_, gathered_ + gathered_count_);
+    sort_ascending(gathered_.data(), gathered_.end());
     size_t affordable = size_t(work_mem) * 1024 / sizeof(uint64_t);
     // Who asks for more will often ask for many more; each call is a pass.
     wanted_ = std::min(wanted_ * kGrowth, std::max(affordable, kFirstRows));
@@ -165,7 +161,8 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
     seen_ = seen;
     done_ = kNoRadius;
     wanted_ = kFirstRows;
-    gathered_count_ = taken_ = 0;
+    gathered_.clear();
+    taken_ = 0;
     find_extent();
     if (rows_at_ == nullptr)
         rows_at_ = static_cast<uint64_t*>(
@@ -174,12 +171,12 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
 }
 
 std::span<const uint64_t> WholeDistances::next() {
-    while (taken_ == gathered_count_) {
+    while (taken_ == gathered_.size()) {
         if (done_ >= kMaxDistance)
             return {};
         gather();
     }
-    std::span rows(gathered_ + taken_, std::min(gathered_count_ - taken_, kMostRows));
+    std::span rows(gathered_.data() + taken_, std::min(gathered_.size() - taken_, kMostRows));
     distance_ = int(rows[0] >> kTidBits);
     size_t count = 0;
     for (; count < rows.size() && int(rows[count] >> kTidBits) == distance_; count++)

@@ -19,7 +19,8 @@ namespace simhash {
 class WholeDistances {
   public:
     // `lanes` has the scans of all lanes.
-    explicit WholeDistances(std::span<LaneScan> lanes) : lanes_(lanes) {}
+    WholeDistances(std::span<LaneScan> lanes, MemoryContext memory)
+        : lanes_(lanes), gathered_(server_memory(memory)) {}
 
     // Begins with the distances from the value whose lanes are `centers`. Leaves out the rows in
     // `seen` and those beyond `greatest`.
@@ -64,10 +65,9 @@ class WholeDistances {
     int done_ = kNoRadius;        // the rows up to this distance were gathered
     int distance_ = kNoRadius;
     size_t wanted_ = kFirstRows;
-    // [gathered_count_] in order: a distance, and in the lower 48 bits a TID. The distance goes
-    // when the row is taken.
-    uint64_t* gathered_ = nullptr;
-    size_t gathered_count_ = 0, gathered_capacity_ = 0, taken_ = 0;
+    // In order: a distance, and in the lower 48 bits a TID. The distance goes when the row is taken.
+    GrowingArray<uint64_t> gathered_;
+    size_t taken_ = 0;
 };
 
 } // namespace simhash

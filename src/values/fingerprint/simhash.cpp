@@ -196,8 +196,7 @@ class FeatureList {
         uint32_t number = numbers_.add({hash, uint32_t(listed.size())}).number;
         if (number == listed.size()) {
             listed.add({texts.size(), uint32_t(bytes), 0});
-            std::copy_n(text, bytes, texts.add_room(bytes));
-            texts.added(bytes);
+            texts.append({text, bytes});
         }
         uint32_t& frequency = listed[number].frequency;
         frequency += frequency != PG_INT32_MAX;

@@ -80,8 +80,7 @@ void mark_passages(ArrayType* passages, size_t words, SharedWords* body) {
         together.clear();
         for (; i < cuts.size() && cuts[i].run == run; i++) {
             size_t count = cuts[i].end - cuts[i].begin;
-            std::copy_n(all.data() + cuts[i].begin, count, together.add_room(count + 1));
-            together.added(count);
+            together.append(all.all().subspan(cuts[i].begin, count));
             together.feature(nullptr, 0);
         }
         body->add_runs_of(together.all(), run);
