@@ -9,26 +9,23 @@
 #include <algorithm>
 
 namespace simhash {
-namespace {
-
-std::span<uint64_t> allocate_lanes(int count) {
-    return {static_cast<uint64_t*>(palloc0(count * sizeof(uint64_t))), size_t(count)};
-}
-
-} // namespace
 
 Conditions::Conditions(Relation index)
     : index_(index), computes_lanes_(computes_lanes(index)), lanes_(lane_layout(index)),
-      value_(lanes_), center_(allocate_lanes(lanes_.count)), common_(index_cache(index)->layout),
-      target_(allocate_lanes(lanes_.count)) {}
+      value_(lanes_), center_(index_cache(index)->layout), target_(index_cache(index)->layout) {}
 
 void Conditions::clear() {
     // Without conditions a scan returns all rows.
     want_fingerprints_ = want_nulls_ = true;
     need_recheck_ = needs_recheck(index_);
     is_ordered_ = false;
+    clear_center();
+}
+
+// Every value is within the greatest distance of any other.
+void Conditions::clear_center() {
     radius_ = kEverywhere;
-    common_.resize(0);
+    std::ranges::fill(center_.resize(lanes_vary() ? 0 : size_t(lanes_.count)), 0);
 }
 
 // Adds the condition that rows lie within a radius of the value with these lanes.
@@ -39,14 +36,14 @@ void Conditions::add_center(const uint64_t* lanes, const ValueRadius& radius) {
     if (radius.bits < radius_.bits) {
         // Below 0 the ball is empty, and how far does not matter.
         radius_ = {radius.rule, std::max(radius.bits, kNoRadius)};
-        std::copy_n(lanes, lanes_.count, center_.begin());
+        std::copy_n(lanes, lanes_.count, center_.all().begin());
     }
 }
 
 // Adds the condition that rows lie within a radius of one lane. Where values have several lanes,
 // every row is looked at.
 void Conditions::add_lane(uint64_t lane, int radius) {
-    if (lanes_.count == 1)
+    if (lanes_.count == 1 && !lanes_vary())
         add_center(&lane, {LaneRule::kSum, radius});
 }
 
@@ -55,8 +52,8 @@ void Conditions::add_common(std::span<const uint64_t> lanes) {
     want_nulls_ = false;
     // The scan looks up the lanes of the condition that has the fewest. The server compares rows
     // with the others.
-    if (common_.all().empty() || lanes.size() < common_.all().size())
-        std::copy(lanes.begin(), lanes.end(), common_.resize(lanes.size()).begin());
+    if (center().empty() || lanes.size() < center().size())
+        std::ranges::copy(lanes, center_.resize(lanes.size()).begin());
 }
 
 // Adds the condition that rows lie within `radius` of the value with the lanes value_.
@@ -185,7 +182,7 @@ void Conditions::read_order(std::span<const ScanKeyData> order_bys) {
         // Otherwise rows come in no order, and the operator raises its error at the first of them.
         is_ordered_ = lanes_of_value(index_, key.sk_argument, &value_) == ValueLanes::kFound;
         if (is_ordered_)
-            std::copy_n(value_.all().begin(), target_.size(), target_.begin());
+            std::ranges::copy(value_.all(), target_.resize(value_.all().size()).begin());
         return;
     }
 }
@@ -200,16 +197,10 @@ void Conditions::apply(const KnownScope& scope) {
     }
     if (!scope.is_known && is_ordered())
         elog(ERROR, "simhash indexes order rows within one scope only");
-    if (!scope.is_known) {
-        radius_ = kEverywhere;
-        common_.resize(0);
-    }
-    for (uint64_t& lane : center_)
-        lane ^= scope.hash;
-    for (uint64_t& lane : target_)
-        lane ^= scope.hash;
-    if (lanes_vary())
-        common_.store(scope.hash);
+    if (!scope.is_known)
+        clear_center();
+    center_.store(scope.hash);
+    target_.store(scope.hash);
 }
 
 void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKeyData> order_bys) {

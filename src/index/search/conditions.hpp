@@ -22,12 +22,11 @@ class Conditions {
     bool want_fingerprints() const { return want_fingerprints_; }
     bool want_nulls() const { return want_nulls_; }
 
-    // Rows lie within radius() of the value with these lanes.
-    std::span<const uint64_t> center() const { return center_; }
+    // Rows lie within radius() of the value with these lanes. Of values of any number of lanes they
+    // must have one of these, if there are any.
+    std::span<const uint64_t> center() const { return center_.all(); }
     const ValueRadius& radius() const { return radius_; }
     bool has_radius() const { return radius_.bits != kEverywhere.bits; }
-    // Of values of any number of lanes: rows must have one of common_lanes(), if there are any.
-    std::span<const uint64_t> common_lanes() const { return common_.all(); }
     // True when the server must compare the rows found with all conditions. A row of another scope
     // may match by chance, a lane does not tell its value, and of several conditions one is
     // searched for.
@@ -36,10 +35,11 @@ class Conditions {
     // Rows are ordered by the distance from the value with these lanes. The server sorts the rows
     // at one distance where there are further orders.
     bool is_ordered() const { return is_ordered_; }
-    std::span<const uint64_t> target() const { return target_; }
+    std::span<const uint64_t> target() const { return target_.all(); }
 
   private:
     void clear();
+    void clear_center();
     void read_key(const ScanKeyData& key);
     void read_ball(const ScanKeyData& key);
     void read_value(const ScanKeyData& key);
@@ -62,11 +62,10 @@ class Conditions {
     const DistanceFamily* ball_family_ = nullptr;
 
     bool want_fingerprints_ = true, want_nulls_ = true, need_recheck_ = false;
-    std::span<uint64_t> center_;
+    LaneList center_;
     static constexpr ValueRadius kEverywhere = {LaneRule::kSum, kMaxLanes* kFingerprintBits};
     ValueRadius radius_ = kEverywhere;
-    LaneList common_;
-    std::span<uint64_t> target_;
+    LaneList target_;
     bool is_ordered_ = false; // target_ is set
 };
 

@@ -119,7 +119,7 @@ void Search::begin_within() {
     if (conditions_.lanes_vary()) {
         // The lanes of the query are looked up in the one table. If it has none, all is read.
         step_ = Step::kLanes;
-        lanes_[0].within.start(conditions_.common_lanes());
+        lanes_[0].within.start(centers_);
         return;
     }
     if (lanes_.size() > 1 && radius().rule == LaneRule::kSum &&
