@@ -19,6 +19,9 @@ $node->safe_psql('postgres', q{
 		$$ SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND wait_event = event) $$;
 	CREATE FUNCTION workers_are_gone() RETURNS boolean LANGUAGE sql AS
 		$$ SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'parallel worker') $$;
+	CREATE TABLE progress (step serial, done bigint, total bigint);
+	CREATE FUNCTION look_at_progress() RETURNS boolean LANGUAGE sql AS
+		$$ INSERT INTO progress (done, total) SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index; SELECT true $$;
 	CREATE FUNCTION builder_waits(event text) RETURNS boolean LANGUAGE sql AS
 		$$ SELECT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'client backend' AND wait_event = event) $$});
 
@@ -41,6 +44,14 @@ sub conducted_messages
 	return $messages;
 }
 
+# What is wrong with the progress that was seen last: steps that went back, or an end before the total.
+sub faults_of_progress
+{
+	return $node->safe_psql('postgres', q{
+		SELECT * FROM (SELECT *, lag(done) OVER w AS before, lead(step) OVER w IS NULL AS is_last FROM progress WINDOW w AS (ORDER BY step)) s
+		WHERE done < before OR total = 0 OR is_last AND done <> total});
+}
+
 # How many rows leader and workers read, and how many key ranges they wrote: (leader, workers, leader, workers).
 sub shares
 {
@@ -53,7 +64,7 @@ sub shares
 	return ($read // 0, $workers_read, $written // 0, $workers_wrote);
 }
 
-my %points = ('build-leader-reads' => 1, 'build-leader-writes' => 2, 'build-worker' => 3, 'build-worker-writes' => 4);
+my %points = ('build-leader-reads' => 1, 'build-leader-writes' => 2, 'build-worker' => 3, 'build-worker-writes' => 4, 'build-upper-levels' => 5);
 
 # Builds so that leader and workers both read rows and both write key ranges.
 sub build_with_workers
@@ -65,10 +76,14 @@ sub build_with_workers
 		CALL wait_until($$workers_wait('ParallelCreateIndexScan')$$);  -- workers have all others;
 		SELECT go(1);
 		CALL wait_until('waits_at(2)');                             -- the leader has written a key range,
+		TRUNCATE progress;
 		SELECT go(4);
-		CALL wait_until('workers_are_gone()');                      -- and workers all others.
+		CALL wait_until('look_at_progress() AND workers_are_gone()');  -- and workers all others.
 		SELECT go(2);
+		CALL wait_until('waits_at(5)');
+		SELECT look_at_progress(), go(5);
 	}, $create, $settings);
+	is(faults_of_progress(), '', "$create: its progress never goes back, and reaches the total");
 	unlike($messages, qr/ERROR|WARNING/, "$create: no error");
 	my ($read, $workers_read, $wrote, $workers_wrote) = shares($messages);
 	cmp_ok($read, '>', 0, "$create: the leader read rows");
@@ -124,6 +139,15 @@ for my $kind (qw(random clustered repeated))
 }
 no_temporary_files('builds');
 
+# ---- the progress of one backend ----
+for my $memory ('128MB', '1MB')
+{
+	$node->safe_psql('postgres', 'DROP INDEX repeated_fp; TRUNCATE progress');
+	conducted_messages({ 'build-ends' => 5 }, q{CALL wait_until('waits_at(5)'); SELECT look_at_progress(), go(5);},
+		'CREATE INDEX repeated_fp ON repeated USING simhash (fp)', "SET max_parallel_maintenance_workers = 0; SET maintenance_work_mem = '$memory'");
+	is(faults_of_progress(), '', "one backend, $memory: the progress reaches the total");
+}
+
 # ---- workers that come late ----
 $node->safe_psql('postgres', 'DROP INDEX clustered_fp');
 my $create = 'CREATE INDEX clustered_fp ON clustered USING simhash (fp)';
@@ -145,6 +169,16 @@ $messages = conducted_messages({ 'build-worker' => 3 }, q{
 	SELECT go(3);
 }, $create);
 is_deeply([ (shares($messages))[ 1, 3 ] ], [ 0, 0 ], 'workers come when all is written, and have nothing to do');
+is(checked('clustered_fp'), $first, 'as many entries');
+
+$node->safe_psql('postgres', 'DROP INDEX clustered_fp');
+$messages = conducted_messages({ 'build-worker' => 3, 'build-cuts' => 1 }, q{
+	CALL wait_until('waits_at(1)');
+	SELECT go(3);
+	CALL wait_until($$(SELECT count(*) = 3 FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND NOT granted)$$);
+	SELECT go(1);
+}, $create);
+is((shares($messages))[1], 0, 'workers come while the trees are cut, and cut with the leader');
 is(checked('clustered_fp'), $first, 'as many entries');
 
 # ---- other indexes, other statements ----

@@ -21,10 +21,8 @@ void enter_phase(BuildPhase phase) {
     pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
 
-void expect_entries(const Layout& layout, double entries) {
-    // Repeated fingerprints have fewer in a block table, so the entries done may end below this.
-    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-                                 int64(entries * null_tree(layout)));
+void expect_entries(uint64_t entries) {
+    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(entries));
 }
 
 namespace {
@@ -61,7 +59,6 @@ BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, Tabl
     totals.heap_tuples = table_index_build_scan(
         build.heap, build.index, build.info, may_synchronise, reports, add_heap_tuple, &rows, scan);
     totals.index_tuples = double(runs->rows());
-    totals.entries = double(runs->entries());
     totals.broken_hot_chain = build.info->ii_BrokenHotChain;
     return totals;
 }
@@ -95,8 +92,11 @@ void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
         write_from_memory(runs->postings(number), &leaves, progress);
     else if (file.exists())
         write_merged<uint64_t>({&file, 1}, all, memory, &leaves, progress);
-    else
-        write_from_memory(runs->block_keys(number), &leaves, progress);
+    else {
+        std::span<const uint64_t> keys = runs->block_keys(number);
+        progress->add(runs->postings(number).size() - keys.size()); // of repeated fingerprints
+        write_from_memory(keys, &leaves, progress);
+    }
     files->close(number);
     write_upper_levels(tree, leaves.finish(), pages);
 }
@@ -107,8 +107,8 @@ BuildTotals build_alone(const IndexBuild& build) {
     enter_phase(kPhaseScan);
     BuildTotals totals = collect_rows(build, &runs, nullptr, true);
     enter_phase(kPhaseSort);
-    expect_entries(*build.layout, totals.entries);
     runs.finish(false);
+    expect_entries(runs.entries());
     enter_phase(kPhaseWrite);
     BuildProgress progress;
     // One page at a time: nobody else adds pages, so there is no lock to wait for.
@@ -116,6 +116,7 @@ BuildTotals build_alone(const IndexBuild& build) {
     // The block tables come from the last to the first, as block_keys() asks for.
     for (int tree = null_tree(*build.layout); tree >= 0; tree--)
         write_tree(build, tree, &runs, &files, &pages, &progress);
+    pause_for_test("build-ends");
     runs.release();
     return totals;
 }

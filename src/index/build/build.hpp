@@ -19,15 +19,15 @@ struct IndexBuild {
 };
 
 // The totals of one participant, or of all.
-// heap_tuples is for pg_class.reltuples of the table, index_tuples for that of the index. entries
-// is the most that a tree may get.
+// heap_tuples is for pg_class.reltuples of the table, index_tuples for that of the index.
 struct BuildTotals {
-    double heap_tuples, index_tuples, entries;
+    double heap_tuples, index_tuples;
+    uint64_t entries = 0; // of the sorted runs of all trees, as the collector counts them
     // Then the server lets only transactions use the index that are younger than it.
     bool broken_hot_chain;
 };
 
-// Counts the entries written in all trees, for pg_stat_progress_create_index.
+// Counts the entries taken from the sorted runs of all trees, for pg_stat_progress_create_index.
 class BuildProgress {
   public:
     // If `shared` is not null, counts together with the other participants. Only a leader reports.
@@ -42,8 +42,8 @@ class BuildProgress {
 };
 
 void enter_phase(BuildPhase phase);
-// Reports the greatest number of entries that all trees may get, if each may get `entries`.
-void expect_entries(const Layout& layout, double entries);
+// Reports how many entries all trees will take from their sorted runs.
+void expect_entries(uint64_t entries);
 
 // Reads the table into sorted runs, or with `scan` a share of it.
 BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,

@@ -1,6 +1,6 @@
 // CREATE INDEX by several backends: a leader, which runs the statement, and its workers. All of
-// them read the table together, each into sorted runs of its own. Then one of them cuts the trees
-// into key ranges. A participant that is free takes the next range, merges it from all runs, and
+// them read the table together, each into sorted runs of its own. Then they cut the trees into
+// key ranges. A participant that is free takes the next range, merges it from all runs, and
 // writes its leaves. The leader writes the levels above. README.md, "The build", has the protocol.
 #include "index/access_method.hpp"
 #include "index/build/build.hpp"
@@ -45,7 +45,8 @@ struct SharedBuild {
     slock_t mutex;      // protects totals
     BuildTotals totals; // of the participants that have read their share
 
-    // One participant writes these in kPlanning; all read them in kWriting, behind a barrier.
+    pg_atomic_uint32 next_tree; // to cut
+    // Of each tree one participant writes these in kPlanning; all read them in kWriting.
     int range_counts[kMaxTrees];
     RangeStart ranges[kMaxTrees][kMaxRanges];
 
@@ -148,11 +149,17 @@ void cut_tree(const Participant& self, int number) {
     samples.entries.release();
 }
 
-// Called by one participant, while all others wait at the barrier.
+// Takes and cuts trees until none is left.
 void cut_trees(const Participant& self) {
     pause_for_test("build-cuts");
-    for (int tree = 0; tree < tree_count(*self.build.layout); tree++)
+    // The counter gives each tree to one participant. One alone would keep all others waiting for
+    // the samples that it reads.
+    for (;;) {
+        auto tree = int(pg_atomic_fetch_add_u32(&self.shared->next_tree, 1));
+        if (tree >= tree_count(*self.build.layout))
+            return;
         cut_tree(self, tree);
+    }
 }
 
 // ---- Reading and writing ----
@@ -168,6 +175,7 @@ void read_share(const Participant& self) {
         enter_phase(kPhaseSort);
     // We write all runs to files and close these before the barrier: the others read them after it.
     runs.finish(true);
+    totals.entries = runs.entries();
     runs.release();
     files.close();
 
@@ -238,16 +246,16 @@ void take_part(const Participant& self) {
     int phase = BarrierAttach(barrier);
     if (phase == kScanning) {
         read_share(self);
-        // All runs are in files now. The barrier returns true to one participant, which cuts the
-        // trees; the others wait for it below.
-        if (BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN))
-            cut_trees(self);
-    }
-    // One that attaches while the trees are cut has nothing to cut, and waits for that.
-    if (phase <= kPlanning)
+        // All runs are in files behind this.
         BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+    }
+    // One that attaches while the trees are cut cuts those that are left.
+    if (phase <= kPlanning) {
+        cut_trees(self);
+        BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
+    }
     if (self.is_leader()) {
-        expect_entries(*self.build.layout, self.shared->totals.entries);
+        expect_entries(self.shared->totals.entries);
         enter_phase(kPhaseWrite);
     }
     if (!self.is_leader())
@@ -334,6 +342,7 @@ void init_shared_build(SharedBuild* shared, const IndexBuild& build, ParallelCon
     BarrierInit(&shared->barrier, 0);
     SpinLockInit(&shared->mutex);
     shared->totals = {};
+    pg_atomic_init_u32(&shared->next_tree, 0);
     pg_atomic_init_u32(&shared->next_range, 0);
     pg_atomic_init_u64(&shared->entries_written, 0);
 }
@@ -379,6 +388,8 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
     // A worker may still write its last range. After this call all leaves are written, and all
     // pivots are in files. It raises an error if a worker failed or did not start.
     WaitForParallelWorkersToFinish(context);
+    // The leader told the sum last when it wrote itself; the workers may have added to it since.
+    BuildProgress(&parts.build->entries_written).add(0);
     // This comes after the workers have gone, because only then their figures are complete.
     for (int i = 0; i < context->nworkers_launched; i++)
         InstrAccumParallelQuery(&parts.usage[i].buffers, &parts.usage[i].wal);

@@ -49,6 +49,7 @@ void SortedRunCollector::finish(bool write_all) {
             buffers_[lane].release(); // the merge needs the memory
         } else {
             buffers_[lane].sort();
+            entries_ += buffers_[lane].count() * size_t(last_tree(lane) - first_tree(lane) + 1);
         }
     }
 }
@@ -103,12 +104,16 @@ void SortedRunCollector::write_runs(int lane) {
     SortBuffer<Entry>& buffer = buffers_[lane];
     if (buffer.count() == 0)
         return;
-    int first = first_tree(lane), last = std::min(first_tree(lane + 1), tree_count(*layout_)) - 1;
+    int first = first_tree(lane);
     buffer.sort();
     write_sorted_run(files_->file_to_write(first), buffer.entries());
+    entries_ += buffer.count();
     // From the last table to the first, as block_keys() asks for.
-    for (int tree = last; tree > first; tree--)
-        write_sorted_run(files_->file_to_write(tree), block_keys(tree));
+    for (int tree = last_tree(lane); tree > first; tree--) {
+        std::span<const uint64_t> keys = block_keys(tree);
+        write_sorted_run(files_->file_to_write(tree), keys);
+        entries_ += keys.size();
+    }
     buffer.clear();
 }
 

@@ -52,7 +52,6 @@ class SortedRunCollector {
             write_lanes();
         for (size_t lane = 0; lane < fingerprints.size(); lane++)
             buffers_[lane].add({fingerprints[lane], tid});
-        entries_++;
     }
 
     void add_null(uint64_t tid) {
@@ -61,16 +60,16 @@ class SortedRunCollector {
             write_runs(lane_count());
         nulls.add({0, tid});
         rows_++;
-        entries_++;
     }
 
     // Rows without lanes count, too.
     uint64_t rows() const { return rows_; }
-    // The most that a tree may get: one for each row, or as many as the row has fingerprints.
-    uint64_t entries() const { return entries_; }
     // Ends the input: sorts the entries in memory. Also writes them to files if `write_all` is set
     // or if earlier runs of the tree were written.
     void finish(bool write_all);
+    // After finish(): the entries of the runs in files, and for those in memory as many for each
+    // tree as there are postings.
+    uint64_t entries() const { return entries_; }
     // After finish(): the postings of a posting table or the null table that were not written.
     std::span<const Entry> postings(int tree) const { return buffer_of(tree).entries(); }
     // After finish(): the keys of a block table, in order, if they were not written. Must be called
@@ -86,12 +85,14 @@ class SortedRunCollector {
                 write_lanes();
             buffers_[0].add({fingerprint, tid});
         }
-        entries_ += fingerprints.size();
     }
     // The trees of a lane are numbered one after another, and the null table comes last: as if it
     // were one more lane, whose buffer holds the rows without lanes.
     SortBuffer<Entry>& buffer_of(int tree) const { return buffers_[tree / layout_->table_count]; }
     int first_tree(int lane) const { return tree_of_table(*layout_, lane, 0); }
+    int last_tree(int lane) const {
+        return std::min(first_tree(lane + 1), tree_count(*layout_)) - 1;
+    }
     void write_runs(int lane);
     void write_lanes();
 
