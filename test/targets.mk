@@ -78,7 +78,6 @@ SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-o
 PROVE_ENVIRONMENT = PATH="$(shell $(PG_CONFIG) --bindir):$$PATH" PG_CONFIG=$(PG_CONFIG) TESTDIR=$(CURDIR) TESTDATADIR=$(CURDIR)/tmp_check \
 	TESTLOGDIR=$(CURDIR)/tmp_check/log PG_REGRESS=$(top_builddir)/src/test/regress/pg_regress \
 	PERL5LIB=$(top_srcdir)/src/test/perl:$(CURDIR)/test/perl
-ROUNDS ?= 20
 TRIALS ?= 10000
 TARGETS ?= 90
 STEPS ?= 2000
@@ -98,9 +97,9 @@ damage-sanitized:
 		prove -v test/t/010_damage.pl
 	rm -rf build/testing
 crash:
-	$(PROVE_ENVIRONMENT) SIMHASH_CRASH_ROUNDS=$(ROUNDS) prove -v test/t/003_crash.pl
+	$(PROVE_ENVIRONMENT) SIMHASH_CRASH_ROUNDS=$(or $(ROUNDS),20) prove -v test/t/003_crash.pl
 standby:
-	$(PROVE_ENVIRONMENT) SIMHASH_STANDBY_ROUNDS=$(ROUNDS) prove -v test/t/004_standby.pl
+	$(PROVE_ENVIRONMENT) SIMHASH_STANDBY_ROUNDS=$(or $(ROUNDS),20) prove -v test/t/004_standby.pl
 recovery-targets:
 	$(PROVE_ENVIRONMENT) SIMHASH_RECOVERY_TARGETS=$(TARGETS) prove -v test/t/012_recovery_targets.pl
 sessions:
