@@ -188,7 +188,7 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
     uint64_t meetings_left =
         all_pairs ? UINT64_MAX : few_candidates(models) * uint64_t(plan_.bands);
     search_bytes_ = memory;
-    Collector met(met_bytes_); // the ranks of two rows, the later one first
+    Collector met(met_bytes_); // two rows, the greater number first
     each_group(a, b, [&](const Group& group) {
         if (group.pairs > looks_left) {
             // Without a look at each pair, all of a large group count as candidates.
@@ -201,8 +201,7 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
         looks_left -= group.pairs;
         auto meet = [&](RowNumber of_a, RowNumber of_b) {
             if (meetings_left > 0) {
-                uint64_t rank = row_order.rank(of_a), other = row_order.rank(of_b);
-                met.add(std::max(rank, other) << 32 | std::min(rank, other));
+                met.add(uint64_t{std::max(of_a, of_b)} << 32 | std::min(of_a, of_b));
                 meetings_left--;
             } else {
                 contents_.want(of_a);
@@ -224,15 +223,16 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
             keys_[band]->close();
     }
     met.each([&](uint64_t pair) {
-        RowNumber of_a = row_order.row(RowNumber(pair)),
-                  of_b = row_order.row(RowNumber(pair >> 32));
+        auto of_a = RowNumber(pair), of_b = RowNumber(pair >> 32);
         CHECK_FOR_INTERRUPTS();
         if (nearest_lane(lanes_[of_a], lanes_[of_b]) > radius_)
             return true;
         contents_.want(of_a);
         contents_.want(of_b);
-        if (are_kept)
-            candidates_->add(pair);
+        if (are_kept) {
+            uint64_t rank = row_order.rank(of_a), other = row_order.rank(of_b);
+            candidates_->add(std::max(rank, other) << 32 | std::min(rank, other));
+        }
         return true;
     });
     met.release();

@@ -44,8 +44,8 @@ class RowIds {
 };
 
 // The order of rows that come in any, by their ids: each row's rank among all. The server need not
-// sort digests then: two processes that return rows in an index's order wait for each other. (10
-// million documents take 110 s so, and 85 in no order.) Rows that are in order have no arrays.
+// sort digests then, and two processes that return rows in an index's order do not wait for each
+// other. Rows that come in order have no arrays.
 class RowOrder {
   public:
     // memory: to sort ids, in bytes

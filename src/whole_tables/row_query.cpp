@@ -143,7 +143,9 @@ bool is_by_id(const Query* query, bool* descending) {
         !get_ordering_op_properties(order->sortop, &family, &type, &strategy))
         return false;
     *descending = strategy == BTGreaterStrategyNumber;
-    return family == INTEGER_BTREE_FAM_OID;
+    // Somebody may have added other types to the family.
+    return family == INTEGER_BTREE_FAM_OID &&
+           (type == INT2OID || type == INT4OID || type == INT8OID);
 }
 
 // SELECT id, value FROM (the query).
