@@ -65,7 +65,7 @@ class WholeDistances {
     int done_ = kNoRadius;        // the rows up to this distance were gathered
     int distance_ = kNoRadius;
     size_t wanted_ = kFirstRows;
-    // In order: a distance, and in the lower 48 bits a TID. The distance goes when the row is taken.
+    // In order: a distance, and in the lower 48 bits a TID. When a row is taken, the distance goes.
     GrowingArray<uint64_t> gathered_;
     size_t taken_ = 0;
 };
