@@ -27,7 +27,7 @@ class Clusters {
         std::optional<Models> models;
         values_.find_models(fingerprints_.size(), &copies_, &models);
         values_.begin_search(&*models, nullptr, memory_ / 8 * 3, false);
-        links_.emplace(&pool_, &values_.row_order, copies_.rows());
+        links_.emplace(&pool_, copies_.rows());
         links_->find(&values_, &*models, &copies_);
         models->release();
         // The least one of a cluster comes to its first row.

@@ -19,10 +19,12 @@ constexpr uint64_t kMostParts = 16;
 
 } // namespace
 
-Documents::Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t met_bytes)
+Documents::Documents(PagePool* pool, RowOrder* order, double similarity, size_t sort_bytes,
+                     size_t met_bytes)
     : SearchedValues(pool, sort_bytes, "an id and a text", "SELECT id, body FROM pages"),
-      similarity_(similarity), radius_(near_radius(similarity)), plan_(band_plan(similarity)),
-      met_bytes_(met_bytes), contents_(pool, similarity), lanes_(pool) {
+      order_(*order), similarity_(similarity), radius_(near_radius(similarity)),
+      plan_(band_plan(similarity)), met_bytes_(met_bytes), contents_(pool, similarity),
+      lanes_(pool) {
     for (int band = 0; band < plan_.bands; band++)
         keys_[band].emplace(pool);
 }
@@ -64,26 +66,29 @@ void Documents::add(RowNumber, Datum value, bool is_null) {
 
 void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* models) {
     PagedArray<bool> is_model(pool_);
-    for (size_t row = copies->rows(); row < rows; row++) {
-        DigestHeader header = contents_.header(RowNumber(row));
+    for (auto place = RowNumber(copies->rows()); place < rows; place++) {
+        DigestHeader header = contents_.header(place);
         CHECK_FOR_INTERRUPTS();
         // A document without shingles is in no pair.
         if (header.count > 0)
-            add_hash(header.content_hash, RowNumber(row));
+            add_hash(header.content_hash, order_.row(place));
     }
     copies->add_rows(rows);
-    models->emplace(pool_, 0);
-    for (size_t row = 0; row < rows; row++)
+    models->emplace(pool_, 0, &order_);
+    for (size_t place = 0; place < rows; place++)
         is_model.add(false);
     // Sums of hashes that differ are equal with a probability of 2^-64, and then lanes as good as
     // never.
     auto are_equal = [&](RowNumber a, RowNumber b) {
-        return contents_.header(a).count == contents_.header(b).count && lanes_[a] == lanes_[b];
+        RowNumber place = order_.place(a), other = order_.place(b);
+        return contents_.header(place).count == contents_.header(other).count &&
+               lanes_[place] == lanes_[other];
     };
-    each_model(copies, are_equal, [&](Pair model) { is_model.set(model.second, true); });
-    for (size_t row = 0; row < rows; row++)
-        if (is_model[row])
-            (*models)->rows().add(RowNumber(row));
+    each_model(copies, are_equal,
+               [&](Pair model) { is_model.set(order_.place(RowNumber(model.second)), true); });
+    for (size_t place = 0; place < rows; place++)
+        if (is_model[place])
+            (*models)->places().add(RowNumber(place));
     is_model.close();
 }
 
@@ -91,13 +96,13 @@ void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* 
 
 // Calls on_group for the models that have a key in common, band after band, until it returns false.
 bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
-    ExternalSorter<uint64_t> by_key(search_bytes_, 32); // (key, row)
+    ExternalSorter<uint64_t> by_key(search_bytes_, 32); // (key, place)
     GrowingArray<Member> members(server_memory());
     // The rows of the second set come after those of the first.
     RowNumber first_of_b = kNoRow;
     for (size_t i = 0; b != nullptr && i < b->size(); i++) {
         CHECK_FOR_INTERRUPTS();
-        first_of_b = std::min(first_of_b, row_order.rank(b->rows()[i]));
+        first_of_b = std::min(first_of_b, order_.row(b->places()[i]));
     }
     bool goes_on = true;
     // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room.
@@ -108,10 +113,10 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
         int band = int(i / parts);
         for (Models* models : {a, b})
             for (size_t j = 0; models != nullptr && j < models->size(); j++) {
-                RowNumber row = models->rows()[j];
-                uint32_t key_of_row = (*keys_[band])[row];
-                if (key_of_row * parts >> 32 == i % parts)
-                    by_key.add(uint64_t{key_of_row} << 32 | row);
+                RowNumber place = models->places()[j];
+                uint32_t key_there = (*keys_[band])[place];
+                if (key_there * parts >> 32 == i % parts)
+                    by_key.add(uint64_t{key_there} << 32 | place);
             }
         by_key.finish();
         uint64_t entry = 0, key;
@@ -136,7 +141,7 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
             } else {
                 auto second = std::partition(
                     group.members.begin(), group.members.end(),
-                    [&](const Member& member) { return row_order.rank(member.row) < first_of_b; });
+                    [&](const Member& member) { return order_.row(member.place) < first_of_b; });
                 auto firsts = size_t(second - group.members.begin());
                 group.seconds = group.members.subspan(firsts);
                 group.members = group.members.first(firsts);
@@ -156,26 +161,26 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
 void Documents::look_up_lanes(const Group& group) {
     for (std::span<Member> members : {group.members, group.seconds})
         for (Member& member : members)
-            member.lanes = lanes_[member.row];
+            member.lanes = lanes_[member.place];
 }
 
-// Calls on_pair(a, b) for those of which a lane is near, until it returns false.
+// Calls on_pair(place, other) for those of which a lane is near, until it returns false.
 bool Documents::each_near(const Group& group, const auto& on_pair) {
     look_up_lanes(group);
     for (size_t i = 0; i < group.members.size(); i++) {
         const Member& a = group.members[i];
         CHECK_FOR_INTERRUPTS();
         for (const Member& b : group.seconds.empty() ? group.members.subspan(i + 1) : group.seconds)
-            if (nearest_lane(a.lanes, b.lanes) <= radius_ && !on_pair(a.row, b.row))
+            if (nearest_lane(a.lanes, b.lanes) <= radius_ && !on_pair(a.place, b.place))
                 return false;
     }
     return true;
 }
 
 // Whether an earlier band has brought the two together.
-bool Documents::met_before(int band, RowNumber a, RowNumber b) {
+bool Documents::met_before(int band, RowNumber place, RowNumber other) {
     while (--band >= 0)
-        if ((*keys_[band])[a] == (*keys_[band])[b])
+        if ((*keys_[band])[place] == (*keys_[band])[other])
             return true;
     return false;
 }
@@ -188,31 +193,31 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
     uint64_t meetings_left =
         all_pairs ? UINT64_MAX : few_candidates(models) * uint64_t(plan_.bands);
     search_bytes_ = memory;
-    Collector met(met_bytes_); // two rows, the greater number first
+    Collector met(met_bytes_); // (greater place, lesser place)
     each_group(a, b, [&](const Group& group) {
         if (group.pairs > looks_left) {
             // Without a look at each pair, all of a large group count as candidates.
             looks_left = meetings_left = 0;
             for (std::span<const Member> members : {group.members, group.seconds})
                 for (const Member& member : members)
-                    contents_.want(member.row);
+                    contents_.want(member.place);
             return true;
         }
         looks_left -= group.pairs;
-        auto meet = [&](RowNumber of_a, RowNumber of_b) {
+        auto meet = [&](RowNumber place, RowNumber other) {
             if (meetings_left > 0) {
-                met.add(uint64_t{std::max(of_a, of_b)} << 32 | std::min(of_a, of_b));
+                met.add(uint64_t{std::max(place, other)} << 32 | std::min(place, other));
                 meetings_left--;
             } else {
-                contents_.want(of_a);
-                contents_.want(of_b);
+                contents_.want(place);
+                contents_.want(other);
             }
             return true;
         };
         // Two that are alone with their key meet in many bands, and are looked at once for all.
         if (group.pairs == 1 && meetings_left > 0)
-            return meet(group.members.front().row,
-                        (b == nullptr ? group.members : group.seconds).back().row);
+            return meet(group.members.front().place,
+                        (b == nullptr ? group.members : group.seconds).back().place);
         return each_near(group, meet);
     });
     met.finish();
@@ -223,15 +228,15 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
             keys_[band]->close();
     }
     met.each([&](uint64_t pair) {
-        auto of_a = RowNumber(pair), of_b = RowNumber(pair >> 32);
+        auto place = RowNumber(pair), other = RowNumber(pair >> 32);
         CHECK_FOR_INTERRUPTS();
-        if (nearest_lane(lanes_[of_a], lanes_[of_b]) > radius_)
+        if (nearest_lane(lanes_[place], lanes_[other]) > radius_)
             return true;
-        contents_.want(of_a);
-        contents_.want(of_b);
+        contents_.want(place);
+        contents_.want(other);
         if (are_kept) {
-            uint64_t rank = row_order.rank(of_a), other = row_order.rank(of_b);
-            candidates_->add(std::max(rank, other) << 32 | std::min(rank, other));
+            uint64_t a = order_.row(place), b = order_.row(other);
+            candidates_->add(std::max(a, b) << 32 | std::min(a, b));
         }
         return true;
     });
@@ -245,39 +250,41 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
 
 // A list of candidates is of all models, so nobody asks for the pairs of some.
 bool Documents::find(Models* a, Models* b, FoundReceiver* receiver) {
-    auto on_pair = [&](RowNumber of_a, RowNumber of_b) { return compare(of_a, of_b, receiver); };
     if (candidates_) {
         Progress::begin("compared", " candidates", 0);
         bool goes_on = candidates_->each([&](uint64_t candidate) {
             Progress::step();
-            return on_pair(row_order.row(RowNumber(candidate)),
-                           row_order.row(RowNumber(candidate >> 32)));
+            return compare(RowNumber(candidate), RowNumber(candidate >> 32), receiver);
         });
         candidates_->release();
         return goes_on;
     }
+    auto on_pair = [&](RowNumber place, RowNumber other) {
+        auto [a, b] = std::minmax({order_.row(place), order_.row(other)});
+        return compare(a, b, receiver);
+    };
     GrowingArray<uint32_t> others(server_memory());
     bool goes_on = each_group(a, b, [&](const Group& group) {
         if (Links* links = receiver->links())
             return each_unlinked(group, links, &others, on_pair);
-        return each_near(group, [&](RowNumber of_a, RowNumber of_b) {
-            return met_before(group.band, of_a, of_b) || on_pair(of_a, of_b);
+        return each_near(group, [&](RowNumber place, RowNumber other) {
+            return met_before(group.band, place, other) || on_pair(place, other);
         });
     });
     others.release();
     return goes_on;
 }
 
-// Calls on_pair(a, b) for those of which a lane is near, and which are not linked, while it links
-// some. In the order of what they are linked with, one list of the members that are not linked with
-// the present one serves for all of a kind: most groups are of copies, which are all linked after
-// the first.
+// Calls on_pair(place, other) for those of which a lane is near, and which are not linked, while it
+// links some. In the order of what they are linked with, one list of the members that are not
+// linked with the present one serves for all of a kind: most groups are of copies, which are all
+// linked after the first.
 bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uint32_t>* others,
                               const auto& on_pair) {
     std::span<Member> members = group.members;
     look_up_lanes(group);
     for (Member& member : members)
-        member.original = links->original_of(member.row);
+        member.original = links->original_of(order_.row(member.place));
     sort_ascending(members.begin(), members.end());
     for (size_t i = 0; i < members.size(); i++) {
         const Member& member = members[i];
@@ -291,11 +298,12 @@ bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uin
         size_t left = 0;
         for (uint32_t j : others->all()) {
             const Member& other = members[j];
-            if (links->original_of(member.row) == links->original_of(other.row))
+            if (links->original_of(order_.row(member.place)) ==
+                links->original_of(order_.row(other.place)))
                 continue;
             (*others)[left++] = j;
             if (nearest_lane(member.lanes, other.lanes) <= radius_ &&
-                !on_pair(member.row, other.row))
+                !on_pair(member.place, other.place))
                 return false;
         }
         others->clear();
@@ -309,12 +317,11 @@ bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uin
 // Tells the receiver if the two are a pair. False: it has ended the search.
 bool Documents::compare(RowNumber a, RowNumber b, FoundReceiver* receiver) {
     CHECK_FOR_INTERRUPTS();
-    if (row_order.rank(a) > row_order.rank(b))
-        std::swap(a, b);
     if (!receiver->wants(a, b))
         return true;
     double similarity;
-    auto of_a = contents_.read(a, &buffer_of_a_), of_b = contents_.read(b, &buffer_of_b_);
+    auto of_a = contents_.read(order_.place(a), &buffer_of_a_),
+         of_b = contents_.read(order_.place(b), &buffer_of_b_);
     // This stops as soon as the answer is sure, so the number is computed only for pairs.
     return !is_set_similarity_at_least(of_a, of_b, similarity_) ||
            !set_similarity(of_a, of_b, &similarity) || receiver->take({a, b, similarity});

@@ -24,16 +24,18 @@ namespace simhash {
 
 class Documents final : public SearchedValues {
   public:
-    // In the current memory context. similarity: 0 to 1. sort_bytes: memory to sort the documents
-    // of a query. met_bytes: memory for pairs that meet in a band
-    Documents(PagePool* pool, double similarity, size_t sort_bytes, size_t met_bytes);
+    // In the current memory context. order: of the rows, which come in any. similarity: 0 to 1.
+    // sort_bytes: memory to sort the documents of a query. met_bytes: memory for pairs that meet in
+    // a band
+    Documents(PagePool* pool, RowOrder* order, double similarity, size_t sort_bytes,
+              size_t met_bytes);
 
     void begin(const Column& column) override;
     const PassFunctions* passes() const override { return passes_; }
     bytea* pass_arguments() override { return contents_.pass_arguments(); }
     void add(RowNumber row, Datum digest, bool is_null) override;
     void add_content(Datum content) override { contents_.add(content); }
-    RowOrder* order() override { return &row_order; }
+    size_t order_memory() const override { return sort_bytes_; }
     bool has_contents() const override { return contents_.are_complete(); }
 
     void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;
@@ -44,12 +46,12 @@ class Documents final : public SearchedValues {
   private:
     // A model, among those with the same key of a band.
     struct Member {
-        RowNumber row;
+        RowNumber place;    // of its row (RowOrder)
         RowNumber original; // where links are asked for
         DocumentLanes lanes;
 
         bool operator<(const Member& other) const {
-            return original != other.original ? original < other.original : row < other.row;
+            return original != other.original ? original < other.original : place < other.place;
         }
     };
     // Models with the same key, in the order of their rows. Those of a second set come last.
@@ -64,11 +66,12 @@ class Documents final : public SearchedValues {
     bool each_group(Models* a, Models* b, const auto& on_group);
     void look_up_lanes(const Group& group);
     bool each_near(const Group& group, const auto& on_pair);
-    bool met_before(int band, RowNumber a, RowNumber b);
+    bool met_before(int band, RowNumber place, RowNumber other);
     bool each_unlinked(const Group& group, Links* links, GrowingArray<uint32_t>* others,
                        const auto& on_pair);
     bool compare(RowNumber a, RowNumber b, FoundReceiver* receiver);
 
+    RowOrder& order_;
     double similarity_;
     int radius_;
     BandPlan plan_;
@@ -78,7 +81,7 @@ class Documents final : public SearchedValues {
     Contents contents_;
     PagedArray<DocumentLanes> lanes_;
     std::optional<PagedArray<uint32_t>> keys_[kMinimaOfDocument]; // of each band
-    // All candidates, unless they are very many: the ranks of the later and of the earlier row.
+    // All candidates, unless they are very many: (later row, earlier row).
     std::optional<Collector> candidates_;
     Contents::Buffer buffer_of_a_, buffer_of_b_;
 };

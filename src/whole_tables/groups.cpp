@@ -31,8 +31,7 @@ namespace simhash {
 //                                     between 1 and 5 .. 8: 5, 6 and 8 join 1; 7 is left alone
 
 Originals::Originals(PagePool* pool, SearchedValues* values, size_t rows, size_t memory)
-    : values_(*values), order_(values->row_order), memory_(memory), originals_(pool),
-      measures_(pool) {
+    : values_(*values), memory_(memory), originals_(pool), measures_(pool) {
     for (size_t row = 0; row < rows; row++) {
         CHECK_FOR_INTERRUPTS();
         originals_.add(RowNumber(row));
@@ -47,17 +46,17 @@ void Originals::find(Models* models) {
         find_within(models, 0, originals_.size());
 }
 
-// Of models whose rows have the ranks begin .. end - 1, which have joined none so far.
+// Of models in rows begin .. end - 1, which have joined none so far.
 void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
     if (find_at_once(models))
         return;
     uint64_t middle = begin + (end - begin) / 2;
     auto is_left = [&](RowNumber row) { return is_original(row); };
-    Models earlier(models, [&](RowNumber row) { return order_.rank(row) < middle; });
+    Models earlier(models, [&](RowNumber row) { return row < middle; });
     find_within(&earlier, begin, middle);
     Models originals(&earlier, is_left);
     earlier.release();
-    Models later(models, [&](RowNumber row) { return order_.rank(row) >= middle; });
+    Models later(models, [&](RowNumber row) { return row >= middle; });
     values_.find(&originals, &later, this);
     originals.release();
     Models left(&later, is_left);
@@ -69,25 +68,21 @@ void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
 // False if there are too many pairs; then nothing has changed.
 bool Originals::find_at_once(Models* models) {
     struct Pairs final : FoundReceiver {
-        RowOrder& order;
         size_t left;
-        ExternalSorter<Pair> sorter; // (ranks of the later and of the earlier row, measure)
+        ExternalSorter<Pair> sorter; // (later and earlier row, measure)
 
-        Pairs(RowOrder* order, size_t most, size_t memory)
-            : order(*order), left(most), sorter(memory) {}
+        Pairs(size_t most, size_t memory) : left(most), sorter(memory) {}
         bool wants(RowNumber, RowNumber) override { return true; }
         bool take(const Found& found) override {
-            sorter.add({uint64_t{order.rank(found.b)} << 32 | order.rank(found.a),
-                        std::bit_cast<uint64_t>(found.measure)});
+            sorter.add({uint64_t{found.b} << 32 | found.a, std::bit_cast<uint64_t>(found.measure)});
             return left-- > 0;
         }
-    } pairs(&order_, few_candidates(models->size()), memory_);
+    } pairs(few_candidates(models->size()), memory_);
     bool are_few = values_.find(models, nullptr, &pairs);
     if (are_few) {
         pairs.sorter.finish();
         for (Pair pair{}; pairs.sorter.next(&pair);) {
-            RowNumber later = order_.row(RowNumber(pair.first >> 32)),
-                      earlier = order_.row(RowNumber(pair.first));
+            auto later = RowNumber(pair.first >> 32), earlier = RowNumber(pair.first);
             CHECK_FOR_INTERRUPTS();
             if (wants(earlier, later))
                 join(later, earlier, std::bit_cast<double>(pair.second));
@@ -99,7 +94,7 @@ bool Originals::find_at_once(Models* models) {
 
 // ---- groups by chains ----
 
-Links::Links(PagePool* pool, RowOrder* order, size_t rows) : order_(*order), earlier_(pool) {
+Links::Links(PagePool* pool, size_t rows) : earlier_(pool) {
     for (size_t row = 0; row < rows; row++) {
         CHECK_FOR_INTERRUPTS();
         earlier_.add(RowNumber(row));
@@ -133,7 +128,7 @@ void Links::link(RowNumber a, RowNumber b) {
     if (of_a != of_b)
         // The later original is linked to the earlier one, whichever group is larger: the first row
         // stays the root. Paths stay short by being halved.
-        order_.rank(of_a) < order_.rank(of_b) ? earlier_.set(of_b, of_a) : earlier_.set(of_a, of_b);
+        earlier_.set(std::max(of_a, of_b), std::min(of_a, of_b));
 }
 
 } // namespace simhash

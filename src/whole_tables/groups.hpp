@@ -25,7 +25,7 @@ class Originals final : public FoundReceiver {
     // measure_of_equal: that of a row with its copy
     void give(Copies* copies, double measure_of_equal, const auto& give) {
         for (size_t i = 0; i < originals_.size(); i++) {
-            RowNumber row = order_.row(RowNumber(i));
+            auto row = RowNumber(i);
             RowNumber original = originals_[row], copy = copies->after(row);
             std::optional<double> measure;
             if (original != row)
@@ -39,7 +39,7 @@ class Originals final : public FoundReceiver {
 
     // A row joins the first original that it is near to.
     bool wants(RowNumber earlier, RowNumber later) override {
-        return is_original(earlier) && order_.rank(earlier) < order_.rank(originals_[later]);
+        return is_original(earlier) && earlier < originals_[later];
     }
     bool take(const Found& found) override {
         join(found.b, found.a, found.measure);
@@ -57,7 +57,6 @@ class Originals final : public FoundReceiver {
     }
 
     SearchedValues& values_;
-    RowOrder& order_;
     size_t memory_;
     PagedArray<RowNumber> originals_; // of each row: itself while it has joined none
     PagedArray<double> measures_;     // of those that have joined one, with it
@@ -69,7 +68,7 @@ class Originals final : public FoundReceiver {
 // group is its original.
 class Links final : public FoundReceiver {
   public:
-    Links(PagePool* pool, RowOrder* order, size_t rows);
+    Links(PagePool* pool, size_t rows);
 
     // Also links each row with its copies.
     void find(SearchedValues* values, Models* models, Copies* copies);
@@ -90,14 +89,11 @@ class Links final : public FoundReceiver {
     // Calls give(row, original, no measure) for all rows in their order: of two rows of a chain
     // nobody knows how near they are.
     void give(const auto& give) {
-        for (size_t i = 0; i < earlier_.size(); i++) {
-            RowNumber row = order_.row(RowNumber(i));
-            give(row, original_of(row), std::optional<double>());
-        }
+        for (size_t row = 0; row < earlier_.size(); row++)
+            give(RowNumber(row), original_of(RowNumber(row)), std::optional<double>());
     }
 
   private:
-    RowOrder& order_;
     PagedArray<RowNumber> earlier_; // one of the same group; an original has itself
 };
 

@@ -14,7 +14,7 @@
 
 namespace simhash {
 
-// The copies of each model: a list in the order of the rows.
+// The copies of each model: a list in order of their numbers.
 class Copies {
   public:
     explicit Copies(PagePool* pool) : next_(pool) {}
@@ -38,32 +38,36 @@ class Copies {
 };
 
 // The models by each of their lanes: in the order of the lane, and of their rows where many have
-// it. Those of documents, without lanes, are in the order of their numbers.
+// it. Those of documents, without lanes, are in the order in which they came.
 class Models {
   public:
     using List = PagedArray<Pair>; // (lane, row)
 
-    Models(PagePool* pool, int lanes) : pool_(pool), lanes_(lanes), rows_(pool) {
+    // order: of models without lanes
+    Models(PagePool* pool, int lanes, RowOrder* order = nullptr)
+        : pool_(pool), lanes_(lanes), order_(order), places_(pool) {
         for (int lane = 0; lane < lanes; lane++)
             lists_[lane].emplace(pool);
     }
     // Those of the others that are wanted.
-    Models(Models* others, const auto& is_wanted) : Models(others->pool_, others->lanes_) {
+    Models(Models* others, const auto& is_wanted)
+        : Models(others->pool_, others->lanes_, others->order_) {
         for (int lane = 0; lane < lanes_; lane++)
             copy(&others->list(lane), &list(lane),
                  [&](const Pair& model) { return is_wanted(RowNumber(model.second)); });
-        copy(&others->rows_, &rows_, is_wanted);
+        copy(&others->places_, &places_,
+             [&](RowNumber place) { return is_wanted(order_->row(place)); });
     }
 
     int lanes() const { return lanes_; }
     List& list(int lane) { return *lists_[lane]; }
-    PagedArray<RowNumber>& rows() { return rows_; } // of models without lanes
-    size_t size() const { return lanes_ == 0 ? rows_.size() : lists_[0]->size(); }
+    PagedArray<RowNumber>& places() { return places_; } // of models without lanes
+    size_t size() const { return lanes_ == 0 ? places_.size() : lists_[0]->size(); }
 
     void release() {
         for (int lane = 0; lane < lanes_; lane++)
             list(lane).close();
-        rows_.close();
+        places_.close();
     }
 
   private:
@@ -78,14 +82,15 @@ class Models {
 
     PagePool* pool_;
     int lanes_;
+    RowOrder* order_;
     std::optional<List> lists_[kMaxCodeLanes];
-    PagedArray<RowNumber> rows_;
+    PagedArray<RowNumber> places_;
 };
 
 class Links;
 
 // What is found: two rows, and their measure: the similarity of two documents, or else the distance
-// of two values. Of one query a comes before b; of two a is of the first.
+// of two values. Of one query a < b; of two a is of the first, whose rows have the lesser numbers.
 struct Found {
     RowNumber a, b;
     double measure;
@@ -110,8 +115,7 @@ class SearchedValues : public RowValues {
   public:
     // In the current memory context. sort_bytes: memory to sort the values of a query
     SearchedValues(PagePool* pool, size_t sort_bytes, const char* columns, const char* example)
-        : RowValues(columns, example), row_order(pool, sort_bytes), pool_(pool),
-          sort_bytes_(sort_bytes), hashes_(sort_bytes) {}
+        : RowValues(columns, example), pool_(pool), sort_bytes_(sort_bytes), hashes_(sort_bytes) {}
 
     // To be called after the last value of a query, or of a partition. rows: of all queries so far
     virtual void find_models(size_t rows, Copies* copies, std::optional<Models>* models) = 0;
@@ -124,19 +128,17 @@ class SearchedValues : public RowValues {
     // Whether find() goes through the rows b in their order, and for each through the rows a.
     virtual bool finds_in_order() const { return false; }
 
-    RowOrder row_order;
-
   protected:
-    // To be called for each row that has a value, with its order known. Equal values have equal
-    // hashes. Of a value with one lane this is the lane.
-    void add_hash(uint64_t hash, RowNumber row) { hashes_.add({hash, row_order.rank(row)}); }
+    // To be called for each row that has a value. Equal values have equal hashes. Of a value with
+    // one lane this is the lane.
+    void add_hash(uint64_t hash, RowNumber row) { hashes_.add({hash, row}); }
     // Calls give((hash, row)) for each model, in order of the hashes. are_equal(a, b): whether rows
     // with the same hash have the same value
     void each_model(Copies* copies, const auto& are_equal, const auto& give);
 
     PagePool* pool_;
     size_t sort_bytes_;
-    ExternalSorter<Pair> hashes_; // (hash, rank of the row)
+    ExternalSorter<Pair> hashes_; // (hash, row)
 };
 
 void SearchedValues::each_model(Copies* copies, const auto& are_equal, const auto& give) {
@@ -148,8 +150,8 @@ void SearchedValues::each_model(Copies* copies, const auto& are_equal, const aut
     hashes_.finish();
     for (Pair entry{}; hashes_.next(&entry); hash = entry.first) {
         CHECK_FOR_INTERRUPTS();
-        RowNumber row = row_order.row(RowNumber(entry.second));
-        // Equal hashes come one after another, in the order of their rows. So the first row with a
+        auto row = RowNumber(entry.second);
+        // Equal hashes come one after another, in order of their rows. So the first row with a
         // value is met first, and becomes the model.
         if (entry.first != hash)
             models.clear();
@@ -158,7 +160,7 @@ void SearchedValues::each_model(Copies* copies, const auto& are_equal, const aut
                                     [&](const Model& model) { return are_equal(model.row, row); });
         if (model == end) {
             models.add({row, row});
-            give({entry.first, row});
+            give(entry);
         } else {
             copies->append(model->last_copy, row);
             model->last_copy = row;

@@ -307,8 +307,7 @@ void put(Passages* passages, RowIds* ids, Kind kind, PagePool* pool, ResultRows*
         return passages->give_groups(put_row);
     if (kind != Kind::kChains)
         return passages->give_pairs(put_row);
-    RowOrder order(pool, 0);
-    Links links(pool, &order, ids->count());
+    Links links(pool, ids->count());
     passages->link(&links);
     links.give(put_row);
 }

@@ -6,7 +6,7 @@
 namespace simhash {
 // ---- ids ----
 
-RowIds::RowIds(PagePool* pool, Oid type) : type_(type), ids_(pool), bytes_(pool) {
+RowIds::RowIds(PagePool* pool, Oid type) : type_(type), order_(pool), ids_(pool), bytes_(pool) {
     get_typlenbyval(type, &length_, &by_value_);
 }
 
@@ -62,7 +62,7 @@ uint64_t RowIds::keep(Datum id) {
 }
 
 Datum RowIds::operator[](RowNumber row) {
-    uint64_t id = ids_[row];
+    uint64_t id = ids_[order_.place(row)];
     if (by_value_)
         return id;
     uint32 bytes;
@@ -72,46 +72,43 @@ Datum RowIds::operator[](RowNumber row) {
     return PointerGetDatum(copy);
 }
 
-int64 RowIds::integer(RowNumber row) {
-    Datum id = ids_[row];
-    return length_ == 2 ? DatumGetInt16(id) : length_ == 4 ? DatumGetInt32(id) : DatumGetInt64(id);
-}
-
-// ---- their order ----
-
-void RowOrder::sort(RowIds* ids, RowNumber first, bool descending) {
-    ExternalSorter<Pair> by_id(memory_ / 2);      // (id, row)
-    ExternalSorter<uint64_t> by_row(memory_ / 2); // (row, rank)
+void RowIds::sort(RowNumber first, bool descending, size_t memory) {
+    ExternalSorter<Pair> by_id(memory / 2);        // (id, place)
+    ExternalSorter<uint64_t> by_place(memory / 2); // (place, row)
     bool in_order = true;
     uint64_t before = 0;
-    for (RowNumber row = first; row < ids->count(); row++) {
-        uint64_t id = to_ordered(ids->integer(row));
+    for (RowNumber place = first; place < count(); place++) {
+        Datum value = ids_[place];
+        uint64_t id = to_ordered(length_ == 2   ? DatumGetInt16(value)
+                                 : length_ == 4 ? DatumGetInt32(value)
+                                                : DatumGetInt64(value));
         CHECK_FOR_INTERRUPTS();
         if (descending)
             id = ~id;
         in_order = in_order && before <= id;
         before = id;
-        by_id.add({id, row});
+        by_id.add({id, place});
     }
     if (!in_order) {
-        for (auto row = RowNumber(ranks_.size()); row < first; row++) {
-            ranks_.add(row);
-            rows_.add(row);
+        PagedArray<RowNumber>&rows = order_.rows_, &places = order_.places_;
+        for (auto row = RowNumber(rows.size()); row < first; row++) {
+            rows.add(row);
+            places.add(row);
         }
         by_id.finish();
         for (Pair entry{}; by_id.next(&entry);) {
             CHECK_FOR_INTERRUPTS();
-            by_row.add(entry.second << 32 | rows_.size());
-            rows_.add(RowNumber(entry.second));
+            by_place.add(entry.second << 32 | places.size());
+            places.add(RowNumber(entry.second));
         }
-        by_row.finish();
-        for (uint64_t entry; by_row.next(&entry);) {
+        by_place.finish();
+        for (uint64_t entry; by_place.next(&entry);) {
             CHECK_FOR_INTERRUPTS();
-            ranks_.add(RowNumber(entry));
+            rows.add(RowNumber(entry));
         }
     }
     by_id.release();
-    by_row.release();
+    by_place.release();
 }
 
 // ---- the result ----

@@ -1,6 +1,6 @@
 // The ids of the rows that queries return, and the rows that a function returns by them. A row is
-// known by its number: from 0 as the first query's rows come, and then those of the second. Ids are
-// in paged arrays, so they may be more than memory holds.
+// known by its number: in the order of the first query, from 0, and then those of the second. Ids
+// are in paged arrays, so they may be more than memory holds.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,22 @@ namespace simhash {
 
 using RowNumber = uint32_t;
 constexpr RowNumber kNoRow = UINT32_MAX;
+
+// Where rows come in any order: the place of each, by when it came. So the server need not sort
+// digests, and two processes that return rows in an index's order need not wait for each other.
+// Rows that come in order have no arrays.
+class RowOrder {
+  public:
+    explicit RowOrder(PagePool* pool) : rows_(pool), places_(pool) {}
+
+    RowNumber row(RowNumber place) { return place < rows_.size() ? rows_[place] : place; }
+    RowNumber place(RowNumber row) { return row < places_.size() ? places_[row] : row; }
+
+  private:
+    friend class RowIds;
+
+    PagedArray<RowNumber> rows_, places_; // of each place its row, and the other way round
+};
 
 class RowIds {
   public:
@@ -27,8 +43,11 @@ class RowIds {
 
     // The id, in the current memory context unless it is passed by value.
     Datum operator[](RowNumber row);
-    // The id, which is an integer.
-    int64 integer(RowNumber row);
+
+    // Orders the rows from `first` on, which have come in any order and have integers as ids. All
+    // others come before them. memory: in bytes
+    void sort(RowNumber first, bool descending, size_t memory);
+    RowOrder& order() { return order_; }
 
   private:
     enum class Conversion { kNone, kFromSmallint, kFromInteger };
@@ -39,27 +58,10 @@ class RowIds {
     int16 length_;
     bool by_value_;
     Conversion conversion_ = Conversion::kNone;
-    PagedArray<uint64_t> ids_; // an id that is passed by value, or else where it is in bytes_
-    PagedBytes bytes_;         // for each such id its size in 4 bytes, and itself
-};
-
-// The order of rows that come in any, by their ids: each row's rank among all. The server need not
-// sort digests then, and two processes that return rows in an index's order do not wait for each
-// other. Rows that come in order have no arrays.
-class RowOrder {
-  public:
-    // memory: to sort ids, in bytes
-    RowOrder(PagePool* pool, size_t memory) : memory_(memory), ranks_(pool), rows_(pool) {}
-
-    // Orders the rows from `first` on, whose ids are integers. All others come before them.
-    void sort(RowIds* ids, RowNumber first, bool descending);
-
-    RowNumber rank(RowNumber row) { return row < ranks_.size() ? ranks_[row] : row; }
-    RowNumber row(RowNumber rank) { return rank < rows_.size() ? rows_[rank] : rank; }
-
-  private:
-    size_t memory_;
-    PagedArray<RowNumber> ranks_, rows_; // of each row its rank, and the other way round
+    RowOrder order_;
+    // By places: an id that is passed by value, or else where it is in bytes_.
+    PagedArray<uint64_t> ids_;
+    PagedBytes bytes_; // for each such id its size in 4 bytes, and itself
 };
 
 // The result of a function whose first arguments are queries, and of which `type` is that of the

@@ -235,10 +235,10 @@ void RowQuery::read(RowIds* ids, RowValues* values) {
         auto first = RowNumber(ids->count());
         bool descending = false;
         orders_rows_ =
-            values->order() != nullptr && are_all_rows(query_) && is_by_id(query_, &descending);
+            values->order_memory() > 0 && are_all_rows(query_) && is_by_id(query_, &descending);
         run(with(passes_->digest));
         if (orders_rows_)
-            values->order()->sort(ids, first, descending);
+            ids->sort(first, descending, values->order_memory());
         return;
     }
     fmgr_info_cxt(find(passes_->digest), &function_, context_);

@@ -49,8 +49,8 @@ class RowValues {
     virtual void add(RowNumber row, Datum value_or_digest, bool is_null) = 0;
     // Called in the second pass for each document that may be wanted, likewise.
     virtual void add_content(Datum) {}
-    // The order of the rows, where they may come in another; null: they come in the query's.
-    virtual RowOrder* order() { return nullptr; }
+    // Memory to order the rows in when they have come, in bytes; 0: they come in the query's order.
+    virtual size_t order_memory() const { return 0; }
     // Whether the second pass has given all that is wanted.
     virtual bool has_contents() const { return true; }
 

@@ -42,7 +42,7 @@ class Rows {
         : shares(kind), pool(CurrentMemoryContext, shares.pages), ids(&pool, id_type),
           copies(&pool) {
         if (kind == Kind::kDocuments)
-            values = &documents_.emplace(&pool, limit, shares.sort, shares.results);
+            values = &documents_.emplace(&pool, &ids.order(), limit, shares.sort, shares.results);
         else
             values = &codes_.emplace(&pool, shares.sort, int32(limit));
     }
@@ -92,8 +92,7 @@ class Rows {
 // The pairs that were found, until they are given in order of the first row, then of the other.
 class PairsInOrder final : public FoundReceiver {
   public:
-    PairsInOrder(Copies* copies, RowOrder* order, size_t memory)
-        : copies_(*copies), order_(*order), sorter_(memory) {}
+    PairsInOrder(Copies* copies, size_t memory) : copies_(*copies), sorter_(memory) {}
 
     bool wants(RowNumber, RowNumber) override { return true; }
     // Each row that has the value of the one is as near to each that has that of the other.
@@ -117,8 +116,7 @@ class PairsInOrder final : public FoundReceiver {
     void give(Rows* rows, ResultRows* result) {
         sorter_.finish();
         for (Pair pair{}; sorter_.next(&pair);)
-            result->put(&rows->ids, order_.row(RowNumber(pair.first >> 32)),
-                        order_.row(RowNumber(pair.first)),
+            result->put(&rows->ids, RowNumber(pair.first >> 32), RowNumber(pair.first),
                         rows->datum(std::bit_cast<double>(pair.second)));
         sorter_.release();
     }
@@ -126,21 +124,19 @@ class PairsInOrder final : public FoundReceiver {
   private:
     void add(RowNumber a, RowNumber b, double measure) {
         CHECK_FOR_INTERRUPTS();
-        uint64_t rank = order_.rank(a), other = order_.rank(b);
-        sorter_.add({std::min(rank, other) << 32 | std::max(rank, other),
-                     std::bit_cast<uint64_t>(measure)});
+        uint64_t earlier = std::min(a, b), later = std::max(a, b);
+        sorter_.add({earlier << 32 | later, std::bit_cast<uint64_t>(measure)});
     }
 
     Copies& copies_;
-    RowOrder& order_;
-    ExternalSorter<Pair> sorter_; // (ranks of both rows, measure)
+    ExternalSorter<Pair> sorter_; // (both rows, measure)
 };
 
 // ---- the functions' results ----
 
 // Of one query or of two: the rows of the second have the greater numbers.
 void put_pairs(Rows* rows, ResultRows* result) {
-    PairsInOrder pairs(&rows->copies, &rows->values->row_order, rows->shares.results);
+    PairsInOrder pairs(&rows->copies, rows->shares.results);
     rows->values->find(rows->models(0), rows->models(1), &pairs);
     if (rows->models(1) == nullptr)
         pairs.add_copies(rows->measure_of_equal());
@@ -162,7 +158,7 @@ void put_groups(Rows* rows, ResultRows* result) {
 }
 
 void put_chains(Rows* rows, ResultRows* result) {
-    Links links(&rows->pool, &rows->values->row_order, rows->ids.count());
+    Links links(&rows->pool, rows->ids.count());
     links.find(rows->values, rows->models(0), &rows->copies);
     links.give(group_receiver(rows, result));
 }
