@@ -230,8 +230,9 @@ Datum document_digest(FunctionCallInfo fcinfo) {
     size_t key_bytes = hashes.count == 0 ? 0 : size_t(plan.bands) * sizeof(uint32_t);
     uint32_t keys[kMinimaOfDocument];
     if (key_bytes > 0) {
-        digest.lanes = minima.words();
-        plan.keys(minima.values(), keys);
+        DocumentMinima::Mixed mixed = minima.mixed();
+        digest.lanes = DocumentMinima::words(mixed);
+        plan.keys(mixed, keys);
     }
     NewResult result(digest, key_bytes);
     memcpy(result.rest, keys, key_bytes);

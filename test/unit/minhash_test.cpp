@@ -169,6 +169,15 @@ TEST(Minhash, EveryProcessorFindsTheSameMinimaWhereverTheyStand) {
         }
 }
 
+TEST(Minhash, EveryProcessorMixesAlike) {
+    for (int level = 0; level < kSimdLevels; level++) {
+        std::vector<uint64_t> mixed = numbers(uint64_t(-60), 128); // some have each bit
+        mix_all(mixed.data(), mixed.size(), SimdLevel(level));
+        for (size_t i = 0; i < mixed.size(); i++)
+            EXPECT_EQ(mixed[i], mix(uint64_t(-60) + i)) << i << " at level " << level;
+    }
+}
+
 TEST(Minhash, IsOfASetInAnyOrderWithAnyRepetitions) {
     Random random(3);
     std::vector<uint64_t> hashes = numbers(1000, 700);

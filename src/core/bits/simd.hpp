@@ -16,7 +16,8 @@ namespace simhash {
 
 // The levels of this architecture, rising: a processor that has a level has those below it.
 #if defined(SIMHASH_X86)
-// kAvx512 includes BMI2 and VPOPCNTDQ, which counts the ones of many words at once.
+// kAvx512 includes BMI2, VPOPCNTDQ, which counts the ones of many words at once, and DQ, which
+// multiplies them.
 enum class SimdLevel { kPortable, kPopcnt, kAvx2, kAvx512 };
 constexpr SimdLevel kHighestSimdLevel = SimdLevel::kAvx512;
 #elif defined(SIMHASH_NEON)
@@ -32,14 +33,15 @@ constexpr int kSimdLevels = int(kHighestSimdLevel) + 1;
 #define SIMHASH_TARGET(features) [[gnu::target(features)]]
 #define SIMHASH_POPCNT "popcnt"
 #define SIMHASH_AVX2 "popcnt,avx2"
-#define SIMHASH_AVX512 "popcnt,bmi2,avx512f,avx512vpopcntdq"
+#define SIMHASH_AVX512 "popcnt,bmi2,avx512f,avx512dq,avx512vpopcntdq"
 #endif
 
 inline bool processor_has([[maybe_unused]] SimdLevel level) {
 #ifdef SIMHASH_X86
     switch (level) {
     case SimdLevel::kAvx512:
-        return __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("bmi2");
+        return __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("bmi2");
     case SimdLevel::kAvx2:
         return __builtin_cpu_supports("avx2");
     case SimdLevel::kPopcnt:
@@ -107,8 +109,8 @@ auto at_best_level([[maybe_unused]] SimdLevel highest, const auto& kernel) {
 #endif
 }
 
-// Numbers of 32 bits, as many as a vector of the level holds. The compiler makes plain code of it
-// where the processor has no vectors.
+// Numbers of 32 or of 64 bits, as many as a vector of the level holds. The compiler makes plain
+// code of it where the processor has no vectors.
 template <SimdLevel level>
 struct VectorAt {
 #ifdef SIMHASH_X86
@@ -119,6 +121,7 @@ struct VectorAt {
     static constexpr int kBytes = 16;
 #endif
     using Type [[gnu::vector_size(kBytes)]] = uint32_t;
+    using Words [[gnu::vector_size(kBytes)]] = uint64_t;
 };
 
 } // namespace simhash

@@ -1,8 +1,6 @@
 // Plans bands of minima, and computes their keys. See bands.hpp.
 #include "core/text/bands.hpp"
 
-#include "core/text/feature_hash.hpp"
-
 namespace simhash {
 namespace {
 
@@ -20,13 +18,13 @@ double BandPlan::missed(double similarity) const {
     return power(1 - power(similarity, minima), bands);
 }
 
-void BandPlan::keys(const DocumentMinima::Values& minima, uint32_t* keys) const {
-    const uint32_t* at = minima.data();
+// The hash of a minimum depends on its place, so the sum for a band depends on their order.
+void BandPlan::keys(const DocumentMinima::Mixed& minima, uint32_t* keys) const {
+    const uint64_t* at = minima.data();
     for (int band = 0; band < bands; band++) {
-        uint64_t hash = 0;
+        keys[band] = 0;
         for (int i = 0; i < this->minima; i++)
-            hash = mix(hash + *at++);
-        keys[band] = uint32_t(hash);
+            keys[band] += uint32_t(*at++);
     }
 }
 

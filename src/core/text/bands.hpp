@@ -36,7 +36,7 @@ struct BandPlan {
     // The share of the pairs of this similarity that have no key in common.
     double missed(double similarity) const;
     // Writes the keys of the bands.
-    void keys(const DocumentMinima::Values& minima, uint32_t* keys) const;
+    void keys(const DocumentMinima::Mixed& minima, uint32_t* keys) const;
 };
 
 // For a similarity from 0 to 1.

@@ -8,6 +8,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/bits/simd.hpp"
+
 namespace simhash {
 
 static_assert(XXH_VERSION_NUMBER >= 800, "XXH3 is stable from xxHash 0.8.0 on");
@@ -29,11 +31,17 @@ inline uint64_t hash_feature(HashKind kind, const uint8_t* text, size_t bytes) {
 }
 
 // The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit of the result depends on every
-// bit of z, and different z have different results.
-constexpr uint64_t mix(uint64_t z) {
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9;
-    z = (z ^ z >> 27) * 0x94D049BB133111EB;
-    return z ^ z >> 31;
+// bit of z, and different z have different results. z: uint64_t, or a vector of such
+constexpr void mix_in_place(auto& z) {
+    z = (z ^ z >> 30) * uint64_t{0xBF58476D1CE4E5B9};
+    z = (z ^ z >> 27) * uint64_t{0x94D049BB133111EB};
+    z ^= z >> 31;
 }
+constexpr uint64_t mix(uint64_t z) {
+    mix_in_place(z);
+    return z;
+}
+// Puts mix() of each of the numbers in its place. `count` is a multiple of 64.
+void mix_all(uint64_t* numbers, size_t count, SimdLevel highest = kHighestSimdLevel);
 
 } // namespace simhash

@@ -7,6 +7,19 @@
 
 namespace simhash {
 
+void mix_all(uint64_t* numbers, size_t count, SimdLevel highest) {
+    at_best_level(
+        highest, [=]<SimdLevel level>() __attribute__((always_inline)) {
+            typename VectorAt<level>::Words words;
+            static_assert(64 * sizeof(uint64_t) % sizeof words == 0);
+            for (size_t i = 0; i < count; i += sizeof words / sizeof(uint64_t)) {
+                memcpy(&words, numbers + i, sizeof words);
+                mix_in_place(words);
+                memcpy(numbers + i, &words, sizeof words);
+            }
+        });
+}
+
 // Each lane of a vector has one minimum. Four vectors of minima, of factors and of addends each fit
 // the registers of every processor. The arrays are aligned to 4 bytes only, so it copies vectors in
 // and out.

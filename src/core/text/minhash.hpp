@@ -58,11 +58,6 @@ inline constexpr Permutations kPermutations;
 void lower_minima(const uint32_t* numbers, size_t count, uint32_t* lowered, size_t minima,
                   SimdLevel highest = kHighestSimdLevel);
 
-// One bit of minimum i.
-constexpr uint64_t bit_of_minimum(size_t i, uint32_t minimum) {
-    return mix(uint64_t(i) << 32 | minimum) & 1;
-}
-
 // Lowers minima by features, in batches: the minima then stay in registers for a batch. What cuts
 // documents knows this class, not the number of minima, and so is compiled once.
 class FeatureBatches {
@@ -108,6 +103,7 @@ class MinimaOf : public FeatureBatches {
 
   public:
     using Values = std::array<uint32_t, minima>;
+    using Mixed = std::array<uint64_t, minima>;
     using Words = std::array<uint64_t, minima / 64>;
 
     MinimaOf() : FeatureBatches(minima) {
@@ -129,14 +125,24 @@ class MinimaOf : public FeatureBatches {
         return values_;
     }
 
-    // Bit i of the code, the lowest bit of the first word being bit 0, is one of minimum i.
-    Words words() {
+    // Of each minimum and its number a hash.
+    Mixed mixed() {
         lower();
+        Mixed mixed;
+        for (size_t i = 0; i < minima; i++)
+            mixed[i] = uint64_t(i) << 32 | values_[i];
+        mix_all(mixed.data(), minima);
+        return mixed;
+    }
+
+    // Bit i of the code, the lowest bit of the first word being bit 0, is the lowest of hash i.
+    static Words words(const Mixed& mixed) {
         Words words{};
         for (size_t i = 0; i < minima; i++)
-            words[i / 64] |= bit_of_minimum(i, values_[i]) << i % 64;
+            words[i / 64] |= (mixed[i] & 1) << i % 64;
         return words;
     }
+    Words words() { return words(mixed()); }
 
   private:
     Values values_;
