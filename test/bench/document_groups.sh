@@ -54,6 +54,7 @@ psql -c "SELECT count(*) || ' documents, ' || sum(octet_length(body)) / 1000000 
 # What a method took, after it has made the table found of the documents that have another one as their original: seconds, processor
 # time, memory, temporary files.
 simhash() { # CORES QUERY
+    psql -c 'SELECT count(*) FROM document' >/dev/null
     psql -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS found' -c 'SELECT pg_stat_reset()' >/dev/null
     as_server "$work/test/bench/usage.py" "$(head -n 1 "$work/data/postmaster.pid")" \
         "$bin/psql" -h "$work" -XqAt -v ON_ERROR_STOP=1 postgres -c "
@@ -62,6 +63,7 @@ simhash() { # CORES QUERY
     psql -c "SELECT temp_bytes / 1000000 FROM pg_stat_database WHERE datname = 'postgres'"
 }
 minhash() { # CORES
+    cat "$work/documents" >/dev/null
     test/bench/usage.py 0 build/minhash_groups "$1" "$SIMILARITY" "$work/documents" >"$work/found" || return
     psql -c 'SET client_min_messages = warning' -c 'DROP TABLE IF EXISTS found' -c 'CREATE TABLE found (id bigint, original bigint)'
     sed '$d' "$work/found" | psql -c 'COPY found FROM STDIN'
