@@ -111,6 +111,8 @@ class PagedFile {
 // are unused. Records are copied in and out, as a reference would not survive the next access.
 template <typename Record>
 class PagedArray {
+    static constexpr size_t kPerPage = PagePool::kPageBytes / sizeof(Record);
+
   public:
     explicit PagedArray(PagePool* pool) : file_(pool) {}
 
@@ -131,6 +133,25 @@ class PagedArray {
         memcpy(file_.change(i / kPerPage) + offset(i), &record, sizeof(Record));
     }
 
+    // Reads many records, in rising order, from a copy of their page.
+    class Reader {
+      public:
+        explicit Reader(PagedArray* array) : array_(*array) {}
+
+        const Record& operator[](size_t i) {
+            if (i / kPerPage != page_) {
+                page_ = i / kPerPage;
+                memcpy(records_, array_.file_.read(page_), sizeof(records_));
+            }
+            return records_[i % kPerPage];
+        }
+
+      private:
+        PagedArray& array_;
+        size_t page_ = SIZE_MAX;
+        Record records_[kPerPage];
+    };
+
     // Empties the array. Its memory returns to the pool, which keeps the frames for others.
     void close() {
         file_.close();
@@ -138,8 +159,6 @@ class PagedArray {
     }
 
   private:
-    static constexpr size_t kPerPage = PagePool::kPageBytes / sizeof(Record);
-
     static size_t offset(size_t i) { return i % kPerPage * sizeof(Record); }
 
     PagedFile file_;

@@ -111,13 +111,18 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
     Progress::begin("bands", "", plan_.bands);
     for (uint64_t i = 0; i < uint64_t(plan_.bands) * parts && goes_on; i++) {
         int band = int(i / parts);
-        for (Models* models : {a, b})
-            for (size_t j = 0; models != nullptr && j < models->size(); j++) {
-                RowNumber place = models->places()[j];
-                uint32_t key_there = (*keys_[band])[place];
+        for (Models* models : {a, b}) {
+            if (models == nullptr)
+                continue;
+            PagedArray<RowNumber>::Reader places(&models->places());
+            PagedArray<uint32_t>::Reader keys(&*keys_[band]);
+            for (size_t j = 0; j < models->size(); j++) {
+                RowNumber place = places[j];
+                uint32_t key_there = keys[place];
                 if (key_there * parts >> 32 == i % parts)
                     by_key.add(uint64_t{key_there} << 32 | place);
             }
+        }
         by_key.finish();
         uint64_t entry = 0, key;
         bool more = by_key.next(&entry);
