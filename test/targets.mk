@@ -211,14 +211,14 @@ plan-grid:
 FUZZ_SECONDS ?= 30
 FUZZ_CXX ?= clang++
 FUZZ_FLAGS = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
-FUZZERS = text leaf type state meta
+FUZZERS = text leaf type state meta digest
 
 build/fuzz/%.o: %.cpp
 	@mkdir -p $(@D)
 	$(FUZZ_CXX) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -ffunction-sections $(SIMHASH_CXXFLAGS) $(WARNINGS) $(WRITE_DEPENDENCIES) \
 		-Isrc -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE -DUSE_ASSERT_CHECKING -c -o $@ $<
 
-# The last three link stand-ins of the server's functions. What these files call apart from that is in functions that no fuzzer
+# The last four link stand-ins of the server's functions. What these files call apart from that is in functions that no fuzzer
 # reaches, and the linker leaves them out.
 fuzzed_objects = $(patsubst %.cpp,build/fuzz/%.o,$(CORE_SOURCES) $(addprefix src/,$(1)) test/fuzz/server_stubs.cpp)
 build/fuzz/text: $(CORE_SOURCES:%.cpp=build/fuzz/%.o)
@@ -226,6 +226,7 @@ build/fuzz/leaf: $(patsubst %.cpp,build/fuzz/%.o,$(filter src/core/leaf/%,$(CORE
 build/fuzz/type: $(call fuzzed_objects,$(addprefix values/,fingerprint/ball.cpp code/bit_ball.cpp code/code.cpp) \
 	$(addprefix values/,text/shingle_set.cpp fingerprint/conversions.cpp) server/arguments.cpp)
 build/fuzz/state: $(call fuzzed_objects,$(addprefix values/fingerprint/,simhash.cpp minhash.cpp) $(addprefix server/,arguments.cpp server_text.cpp))
+build/fuzz/digest: $(call fuzzed_objects,whole_tables/digests.cpp values/text/shingle_set.cpp $(addprefix server/,arguments.cpp server_text.cpp))
 build/fuzz/meta: $(call fuzzed_objects,$(addprefix index/,store/page.cpp options.cpp lanes.cpp scope.cpp))
 $(FUZZERS:%=build/fuzz/%): build/fuzz/%: build/fuzz/test/fuzz/%_fuzz.o
 	$(FUZZ_CXX) $(FUZZ_FLAGS) -fsanitize=fuzzer -Wl,--gc-sections,-z,start-stop-gc -o $@ $^ \

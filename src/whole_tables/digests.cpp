@@ -101,25 +101,22 @@ struct GivenArguments {
     }
 };
 
-// A result that begins with a header: in the current memory context, with room for what follows.
-template <typename Header>
-struct NewResult {
-    bytea* result;
-    char* rest;
-
-    NewResult(const Header& header, size_t rest_bytes) {
-        size_t bytes = VARHDRSZ + sizeof(Header) + rest_bytes;
-        // As for any value, less than 1 GB.
-        if (!AllocSizeIsValid(bytes))
-            ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-                    errmsg("text has too many words to be compared"));
-        result = static_cast<bytea*>(palloc(bytes));
-        SET_VARSIZE(result, bytes);
-        memcpy(VARDATA(result), &header, sizeof(Header));
-        rest = VARDATA(result) + sizeof(Header);
-    }
-    Datum datum() const { return PointerGetDatum(result); }
-};
+// A result: a header, and the items that follow it.
+template <typename Header, typename Item>
+Datum result_of(const Header& header, std::span<const Item> items) {
+    size_t bytes = VARHDRSZ + sizeof(Header) + items.size_bytes();
+    // As for any value, less than 1 GB.
+    if (!AllocSizeIsValid(bytes))
+        ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+                errmsg("text has too many words to be compared"));
+    auto* result = static_cast<bytea*>(palloc(bytes));
+    SET_VARSIZE(result, bytes);
+    memcpy(VARDATA(result), &header, sizeof(Header));
+    auto rest = std::as_bytes(items);
+    std::copy(rest.begin(), rest.end(),
+              reinterpret_cast<std::byte*>(VARDATA(result)) + sizeof(Header));
+    return PointerGetDatum(result);
+}
 
 // What the calls of one plan keep from row to row.
 template <typename State>
@@ -141,9 +138,7 @@ bool may_be_wanted(const GivenArguments& given, Datum value) {
 
 // The result of the second pass: the content of a document.
 Datum content_of(const DigestHeader& header, std::span<const uint64_t> content) {
-    NewResult result(Content{header.content_key()}, content.size_bytes());
-    memcpy(result.rest, content.data(), content.size_bytes());
-    return result.datum();
+    return result_of(Content{header.content_key()}, content);
 }
 
 // ---- near-duplicates ----
@@ -227,16 +222,14 @@ Datum document_digest(FunctionCallInfo fcinfo) {
     std::span<const char> bytes = value.bytes();
     DocumentDigest digest = {
         hashes.header(given.hash(bytes.data(), bytes.size()), bytes), {}, value.kind()};
-    size_t key_bytes = hashes.count == 0 ? 0 : size_t(plan.bands) * sizeof(uint32_t);
+    size_t count = hashes.count == 0 ? 0 : size_t(plan.bands);
     uint32_t keys[kMinimaOfDocument];
-    if (key_bytes > 0) {
+    if (count > 0) {
         DocumentMinima::Mixed mixed = minima.mixed();
         digest.lanes = DocumentMinima::words(mixed);
         plan.keys(mixed, keys);
     }
-    NewResult result(digest, key_bytes);
-    memcpy(result.rest, keys, key_bytes);
-    return result.datum();
+    return result_of(digest, std::span<const uint32_t>(keys, count));
 }
 
 // NULL where the document is not wanted.
@@ -281,10 +274,7 @@ DigestHeader read_words(const GivenArguments& given, Datum datum, WordHashes* wo
 Datum passage_digest(const DigestHeader& header, size_t length, PassageState* state) {
     state->winnowed.clear();
     winnow(state->words.all(), WinnowedLengths::for_runs_of(length), &state->winnowed, kPause);
-    FeatureHashes hashes = state->winnowed.finish();
-    NewResult result(header, hashes.size_bytes());
-    memcpy(result.rest, hashes.data(), hashes.size_bytes());
-    return result.datum();
+    return result_of(header, state->winnowed.finish());
 }
 
 } // namespace

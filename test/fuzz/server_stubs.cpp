@@ -222,6 +222,10 @@ varlena* pg_detoast_datum(varlena* value) {
 
 varlena* pg_detoast_datum_packed(varlena* value) { return value; }
 
+Size toast_raw_datum_size(Datum value) {
+    return VARSIZE_ANY_EXHDR(DatumGetPointer(value)) + VARHDRSZ;
+}
+
 Datum DirectFunctionCall1Coll(PGFunction function, Oid, Datum argument) {
     return call(function, {argument});
 }
