@@ -193,6 +193,17 @@ SELECT * FROM simhash_pairs('SELECT fp, fp FROM written', 64);
 SELECT * FROM simhash_pairs('SELECT 1, writes(3)', 1);
 \set VERBOSITY default
 ROLLBACK;
+-- Parallel workers read it as one process does.
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 1;
+EXPLAIN (COSTS OFF) SELECT id, fp FROM docs;
+SELECT count(*) = (SELECT count(*) FROM pairs_by_brute_force(3)) AS all_pairs FROM simhash_pairs('SELECT id, fp FROM docs', 3);
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+RESET max_parallel_workers_per_gather;
 -- It is the caller's: of what another role may read.
 CREATE ROLE regress_table_pairs_reader;
 SET ROLE regress_table_pairs_reader;

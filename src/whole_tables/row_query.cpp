@@ -334,7 +334,9 @@ void RowQuery::run(Query* query) {
     MemoryContext caller = MemoryContextSwitchTo(run_context);
     Receiver receiver(this);
     ParamListInfo parameters = makeParamList(1);
-    parameters->params[0] = {PointerGetDatum(arguments_), false, 0, BYTEAOID};
+    // Parallel workers, and planners of other servers' tables, are given a copy of it, also by a
+    // query without passes, which has none.
+    parameters->params[0] = {PointerGetDatum(arguments_), arguments_ == nullptr, 0, BYTEAOID};
     // The planner changes the query that it is given.
     PlannedStmt* plan = plan_query(copied(query), statement_, parameters);
     if (plan->rowMarks != NIL)
