@@ -165,6 +165,34 @@ class PagedArray {
     size_t count_ = 0;
 };
 
+// An array of bits, which is small enough to stay in memory where rows are asked for in any order.
+class PagedBits {
+  public:
+    explicit PagedBits(PagePool* pool) : words_(pool) {}
+
+    void add(bool bit) {
+        if (count_ % 64 == 0)
+            words_.add(0);
+        set(count_++, bit);
+    }
+
+    bool operator[](size_t i) { return words_[i / 64] >> i % 64 & 1; }
+
+    void set(size_t i, bool bit) {
+        uint64_t mask = uint64_t{1} << i % 64, word = words_[i / 64];
+        words_.set(i / 64, bit ? word | mask : word & ~mask);
+    }
+
+    void close() {
+        words_.close();
+        count_ = 0;
+    }
+
+  private:
+    PagedArray<uint64_t> words_;
+    size_t count_ = 0;
+};
+
 // A sequence of bytes.
 class PagedBytes {
   public:

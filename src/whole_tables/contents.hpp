@@ -62,7 +62,7 @@ class Contents {
 
     PassArguments arguments_;
     PagedArray<DigestHeader> headers_;
-    PagedArray<bool> is_wanted_;
+    PagedBits is_wanted_;
     std::span<const uint8_t> filter_; // of the texts that are wanted
     PagedArray<Slot> slots_;          // of their contents
     PagedBytes hashes_;               // of each content their number, and themselves

@@ -65,18 +65,18 @@ void Documents::add(RowNumber, Datum value, bool is_null) {
 }
 
 void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* models) {
-    PagedArray<bool> is_model(pool_);
-    for (auto place = RowNumber(copies->rows()); place < rows; place++) {
+    PagedBits is_model(pool_); // of the rows of this query, by places
+    auto first = RowNumber(copies->rows());
+    for (auto place = first; place < rows; place++) {
         DigestHeader header = contents_.header(place);
         CHECK_FOR_INTERRUPTS();
         // A document without shingles is in no pair.
+        is_model.add(header.count > 0);
         if (header.count > 0)
             add_hash(header.content_hash, order_.row(place));
     }
     copies->add_rows(rows);
     models->emplace(pool_, 0, &order_);
-    for (size_t place = 0; place < rows; place++)
-        is_model.add(false);
     // Sums of hashes that differ are equal with a probability of 2^-64, and then lanes as good as
     // never.
     auto are_equal = [&](RowNumber a, RowNumber b) {
@@ -84,11 +84,14 @@ void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* 
         return contents_.header(place).count == contents_.header(other).count &&
                lanes_[place] == lanes_[other];
     };
-    each_model(copies, are_equal,
-               [&](Pair model) { is_model.set(order_.place(RowNumber(model.second)), true); });
-    for (size_t place = 0; place < rows; place++)
-        if (is_model[place])
-            (*models)->places().add(RowNumber(place));
+    // Hashes bring rows in any order, and most are models. So we mark those that are copies.
+    each_model(copies, are_equal, [](const Pair&) {});
+    for (auto row = first; row < rows; row++)
+        if (RowNumber copy = copies->after(row); copy != kNoRow)
+            is_model.set(order_.place(copy) - first, false);
+    for (auto place = first; place < rows; place++)
+        if (is_model[place - first])
+            (*models)->places().add(place);
     is_model.close();
 }
 
