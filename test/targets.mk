@@ -36,6 +36,8 @@
 #                          VOCABULARY=words, SIMILARITY=, ROUNDS=n; FOLDER=...: among the text files there)
 #   make passages-bench    passages among many documents by an index, beside GIN on the same hashes (ROWS=n; OTHERS=trgm: and pg_trgm;
 #                          OTHERS=lengths: for 8 to 32 words)
+#   make scaling           a table of many documents, from load to VACUUM, and four ways in which new ones arrive (ROWS=n, MINUTES=n,
+#                          RATE=n, SESSIONS=n, BATCH=n, SETTINGS="name=value ...")
 #   make insert-or-find    documents from 32 clients that are inserted, or found, beside upserts (ROWS=n calls; FSYNC=off)
 #   make false-neighbours  after that: counts documents that are near by their fingerprints and not alike
 #   make pictures          measures perceptual hashes of pictures and of their copies (5 minutes; fetches packages)
@@ -48,7 +50,7 @@
 
 .PHONY: tap damage damage-sanitized crash standby recovery-targets sessions clean-tmp-check soak groups-check sqlsmith upgrade-test kept-index \
 	old-snapshot valgrind mutants assert-tests assert-server fuzz arm64 s390x quality quality-of verified-pairs document-search document-groups \
-	passages-bench insert-or-find \
+	passages-bench scaling insert-or-find \
 	false-neighbours pictures bench plan-grid drawing format-check tidy dist release-check
 
 # ---- the library for tests that stop backends at given points or damage pages (src/index/testing.hpp) ----
@@ -182,6 +184,11 @@ document-groups: build/minhash_groups build/natural_documents
 
 passages-bench:
 	CXX="$(CXX)" test/bench/passages.sh $(PG_CONFIG) $(or $(ROWS),100000) $(OTHERS)
+
+scaling: build/natural_documents
+	CXX="$(CXX)" test/bench/scaling.sh $(PG_CONFIG) \
+		$(foreach setting,ROWS MINUTES RATE SESSIONS BATCH,$(if $($(setting)),"$(setting)=$($(setting))")) \
+		$(if $(filter undefined,$(origin SETTINGS)),,"SETTINGS=$(SETTINGS)")
 
 insert-or-find:
 	CXX="$(CXX)" FSYNC=$(FSYNC) test/bench/insert_or_find.sh $(PG_CONFIG) $(or $(ROWS),200000)

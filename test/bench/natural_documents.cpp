@@ -1,12 +1,13 @@
-// Documents with a natural vocabulary, for document_groups.sh:
+// Documents with a natural vocabulary, for document_groups.sh and scaling.sh:
 //
-//   natural_documents COUNT WORDS COPIES
+//   natural_documents COUNT WORDS COPIES [BYTES [FIRST]]
 //
-// One a line, of about 1.1 kB: words by Zipf's law from a made-up vocabulary of WORDS. Each tenth,
-// but for the first ones, is a copy of an earlier document in which up to 6 % of the words are
-// replaced, left out or followed by another; of each twenty copies one is exact. Writes the number
-// of each copy and of what it was made from to the file COPIES. A document depends on its number
-// alone, so that earlier ones need not be kept.
+// The documents from number FIRST (1) to COUNT, one a line, of about BYTES (1100): words by Zipf's
+// law from a made-up vocabulary of WORDS. Each tenth, but for the first ones, is a copy of an
+// earlier document in which up to 6 % of the words are replaced, left out or followed by another;
+// of each twenty copies one is exact. Writes the number of each copy and of what it was made from
+// to the file COPIES. A document depends on its number alone, so that earlier ones need not be
+// kept.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -51,9 +52,11 @@ uint32_t any_word(Random& random, size_t words) {
     return uint32_t(std::pow(double(words), random.share()) - 1); // Zipf's law
 }
 
+double length = 1; // in 1.1 kB
+
 Document original(size_t number, size_t words) {
     Random random(number);
-    Document document(size_t(80 + 310 * std::pow(random.share(), 1.3)));
+    Document document(size_t(length * (80 + 310 * std::pow(random.share(), 1.3))));
     for (uint32_t& word : document)
         word = any_word(random, words);
     return document;
@@ -77,10 +80,12 @@ bool is_copy(size_t number) { return number > 100 && number % 10 == 3; }
 } // namespace
 
 int main(int count, char** arguments) {
-    if (count != 4) {
-        fprintf(stderr, "usage: %s COUNT WORDS COPIES\n", arguments[0]);
+    if (count < 4 || count > 6) {
+        fprintf(stderr, "usage: %s COUNT WORDS COPIES [BYTES [FIRST]]\n", arguments[0]);
         return 2;
     }
+    if (count > 4)
+        length = atof(arguments[4]) / 1100;
     const size_t documents = size_t(atoll(arguments[1])), words = size_t(atoll(arguments[2]));
     FILE* copies = fopen(arguments[3], "w");
     if (copies == nullptr) {
@@ -90,7 +95,8 @@ int main(int count, char** arguments) {
     std::vector<std::string> vocabulary;
     for (size_t rank = 0; rank < words; rank++)
         vocabulary.push_back(word(rank));
-    for (size_t number = 1; number <= documents; number++) {
+    for (size_t number = count > 5 ? size_t(atoll(arguments[5])) : 1; number <= documents;
+         number++) {
         Document document;
         if (is_copy(number)) {
             Random random(~number);
