@@ -51,7 +51,7 @@ sub printed
 }
 
 my @examples = read_examples(slurp_file("$top/docs/scaling.md"));
-cmp_ok(scalar(@examples), '>=', 10, 'the page has examples');
+cmp_ok(scalar(@examples), '>=', 9, 'the page has examples');
 for my $example (@examples)
 {
 	my ($place) = $example->{sql} =~ /\A-- (.*)\n/;
