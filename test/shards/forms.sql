@@ -258,8 +258,59 @@ SELECT count(*), sum(id * other), sum(similarity::numeric) FROM near_duplicate_p
 SELECT id, count(*), sum(other) FROM near_duplicate_join($$VALUES (1, 'Report 3: the boat house of town 5 is closed until day 2 for repairs of the roof'),
     (2, 'Report 3: the boat house of town 7 is closed')$$, 'SELECT id, body FROM docs ORDER BY id') GROUP BY id ORDER BY id;
 
+-- groups of documents, in an order of the query's
+SELECT count(*), sum(id * original), sum(similarity::numeric) FROM near_duplicate_groups('SELECT id, body FROM docs ORDER BY tenant DESC, id', 0.7);
+
+-- chains of documents
+SELECT count(*), sum(id * original) FROM near_duplicate_groups('SELECT id, body FROM docs ORDER BY id', 0.9, true);
+
+-- documents without an order
+SELECT count(*), sum(id * other), sum(similarity::numeric) FROM near_duplicate_pairs('SELECT id, body FROM docs WHERE tenant = 3 AND id < 2500', 0.6);
+
+-- the first documents
+SELECT count(*), sum(id * original) FROM near_duplicate_groups('SELECT id, body FROM docs ORDER BY id LIMIT 700 OFFSET 100');
+
+-- documents of which there is one of each text
+SELECT count(*), sum(id * other), sum(similarity::numeric) FROM near_duplicate_pairs('SELECT min(id), body FROM docs GROUP BY body ORDER BY 1', 0.6);
+
+-- documents of two queries as one
+SELECT count(*), sum(id * original)
+FROM near_duplicate_groups('SELECT id, body FROM docs WHERE tenant = 1 UNION ALL SELECT -id, lower(body) FROM docs WHERE tenant = 2 ORDER BY 1');
+
+-- documents by the shingles of their letters
+SELECT count(*), sum(id * original) FROM near_duplicate_groups('SELECT id, simhash_shingles(body, ''chars'', 5) FROM docs ORDER BY id', 0.9);
+
+-- documents that a volatile function returns
+SELECT count(*), sum(id * original) FROM near_duplicate_groups('SELECT id, body || left(random()::text, 0) FROM docs WHERE id < 1000 ORDER BY id');
+
+-- documents by digests that shards compute
+-- shipped: public.document_digest(max(body),
+SET enable_partitionwise_aggregate = on;
+SET cpu_operator_cost = 1;
+SELECT count(*), sum(octet_length(digest))
+FROM (SELECT id, document_digest(max(body), '\x00000000000000009a9999999999e93f') AS digest FROM docs GROUP BY id OFFSET 0) d;
+SELECT count(*), sum(id * original), sum(similarity::numeric) FROM near_duplicate_groups('SELECT id, max(body) FROM docs GROUP BY id ORDER BY id');
+
+-- some documents of the table against the others
+SELECT count(*), sum(id * other), sum(similarity::numeric)
+FROM near_duplicate_join('SELECT id, body FROM docs WHERE tenant = 3', 'SELECT id, body FROM docs WHERE tenant <> 3 ORDER BY id', 0.9);
+
 -- pairs by passages
 SELECT count(*), sum(id * other), sum(words) FROM passage_pairs('SELECT id, body FROM docs WHERE id % 50 = 0 ORDER BY id');
+
+-- groups by passages
+SELECT count(*), sum(id * original) FROM passage_groups('SELECT id, body FROM docs WHERE id % 50 = 0 ORDER BY id', 12);
+
+-- new documents with passages of old ones
+SELECT count(*), sum(id * other), sum(words)
+FROM passage_join('SELECT id, body FROM docs WHERE id % 500 = 0', 'SELECT id, body FROM docs WHERE id % 50 = 7 ORDER BY id');
+
+-- documents that others contain
+SELECT count(*), sum(id * other), sum(containment::numeric)
+FROM containment_pairs('SELECT id, body FROM docs WHERE id % 50 = 0 ORDER BY id', 0.7);
+
+-- groups of codes
+SELECT count(*), sum(id * original), sum(distance) FROM simhash_groups('SELECT id, minhash_code(body)::bit(128) FROM docs ORDER BY id', 18);
 
 -- a join by ids
 SELECT count(*), sum(id * other), sum(distance) FROM simhash_join('SELECT n, fp FROM queries ORDER BY n', 'SELECT id, fp FROM docs ORDER BY id', 3);

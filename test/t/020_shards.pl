@@ -28,11 +28,13 @@ my %places = (
 	'on the coordinator' => [ [ $coordinator, 'sharded' ] ],
 	'with Citus'         => []); # tried by hand
 
-# The page names a shard by its host alone.
+# The page names a shard by its host alone, for format(… n, n - 1).
 sub with_addresses
 {
 	my ($sql) = @_;
-	return $sql =~ s/host '(shard\d)'/"host '" . $shards{$1}->host . "', port '" . $shards{$1}->port . "'"/ger;
+	my $ports = join(', ', map { $shards{$_}->port } sort keys %shards);
+	return $sql unless $sql =~ s/host 'shard%1\$s'/"host '" . $coordinator->host . q{', port '%3$s'}/e;
+	return $sql =~ s/\$\$, n, n - 1\K/, (ARRAY[$ports])[n]/r;
 }
 
 # What psql prints, without blanks at the ends of lines and without empty lines.
@@ -51,7 +53,7 @@ sub printed
 }
 
 my @examples = read_examples(slurp_file("$top/docs/scaling.md"));
-cmp_ok(scalar(@examples), '>=', 9, 'the page has examples');
+cmp_ok(scalar(@examples), '>=', 8, 'the page has examples');
 for my $example (@examples)
 {
 	my ($place) = $example->{sql} =~ /\A-- (.*)\n/;
@@ -89,6 +91,13 @@ sub explained
 	return $coordinator->safe_psql('sharded', "SET plan_cache_mode = force_generic_plan; $sql");
 }
 
+sub estimate_on_shards
+{
+	my ($option) = @_;
+	$coordinator->safe_psql('sharded', join('', map { "ALTER FOREIGN TABLE docs_$_ OPTIONS ($option);" } 1 .. 3));
+	return;
+}
+
 # What of a shard's SQL its index is for, and EXPLAIN of PostgreSQL 15 can show.
 my $for_the_index = qr/
 	hamming_within\(fp,|(?:documents_alike|near_duplicate|passage_shared|shares_passage)\(body,
@@ -100,9 +109,13 @@ my @forms = read_forms("$top/test/shards/forms.sql");
 cmp_ok(scalar(@forms), '>=', 36, 'forms of query');
 for my $form (@forms)
 {
+	# As the page has it for whole tables, and not for searches.
+	my $estimate = $form->{sql} =~ /document_digest/;
+	estimate_on_shards("ADD use_remote_estimate 'true'") if $estimate;
 	my ($one, $answer) = map { $coordinator->safe_psql($_, $form->{sql}) } 'one', 'sharded';
 	is($answer, $one, "$form->{name}: the answer of one node");
 	my @remote = explained($form) =~ /Remote SQL: (.*)/g;
+	estimate_on_shards('DROP use_remote_estimate') if $estimate;
 	if (!$form->{shipped} || $version < $form->{since})
 	{
 		is(join("\n", grep { /WHERE .*hamming/ } @remote), '', "$form->{name}: is not shipped");
@@ -114,6 +127,17 @@ for my $form (@forms)
 	like($shards{shard1}->safe_psql('sharded', "SET enable_seqscan = off; SET enable_sort = off; EXPLAIN (COSTS OFF) $remote[0]"),
 		qr/Index (?:Only )?Scan/, "$form->{name}: a shard can use its index");
 }
+
+# ---- the groups by steps ----
+
+my $recipe = slurp_file("$top/scripts/groups_on_citus.sql");
+like($recipe, qr/^SELECT create_distributed_table\(/m, 'the recipe distributes its tables');
+$recipe =~ s/^SELECT create_distributed_table\(.*\n//mg;
+$coordinator->safe_psql('one', "DELETE FROM docs WHERE id % 3 > 0; $recipe");
+my $groups = $coordinator->safe_psql('one',
+	"SELECT * FROM near_duplicate_groups('SELECT id, body FROM docs ORDER BY id', 0.8) WHERE id <> original ORDER BY id");
+cmp_ok(length($groups), '>', 1000, 'there are copies');
+is($coordinator->safe_psql('one', 'SELECT * FROM copies ORDER BY id'), $groups, 'near_duplicate_groups by steps');
 
 $_->stop for $coordinator, values %shards;
 done_testing();
