@@ -282,8 +282,7 @@ void expect_equal_matches(const Fingerprints& fingerprints, size_t rows, size_t 
             if (hamming_distance(these[row], those[column]) <= radius)
                 expected.push_back({uint16_t(row), uint16_t(column)});
     for (int level = 0; level < kSimdLevels; level++) {
-        Matcher match = best_matcher(SimdLevel(level));
-        size_t count = match(these, rows, those, columns, radius, matches.data());
+        size_t count = match(these, rows, those, columns, radius, matches.data(), SimdLevel(level));
         std::vector<Match> found(matches.begin(), matches.begin() + ptrdiff_t(count));
         std::sort(found.begin(), found.end());
         ASSERT_EQ(found, expected) << "level " << level << ", " << rows << " x " << columns;

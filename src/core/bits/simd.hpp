@@ -4,6 +4,8 @@
 // (vectors.hpp), so there nothing is tested.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -122,6 +124,28 @@ struct VectorAt {
 #endif
     using Type [[gnu::vector_size(kBytes)]] = uint32_t;
     using Words [[gnu::vector_size(kBytes)]] = uint64_t;
+};
+
+// What a level does with several words at once (vectors.hpp). It has kWords words of 64 bits, or
+// none, and of 32 bits sixteen:
+//
+//   near_words(words, targets, count, radius)     which of the words are within the radius (-64 ..
+//                                                 64) of one of `count` targets
+//   near_halves(halves, target, radius)           which of sixteen halves of words are
+//
+// The results have kMaskBits bits for each word, of which the lowest is set; the first word's come
+// first. No vector is passed in or out: the loops that call these are written once for all levels,
+// and compiled for one only where they are inlined (at_best_level()).
+template <SimdLevel level>
+struct WordsAt {
+    static constexpr size_t kWords = 0;
+
+    // Position of the n-th set bit, 0 < n <= number of set bits.
+    [[gnu::always_inline]] static int nth_one(uint64_t bits, uint64_t n) {
+        for (; n > 1; n--)
+            bits &= bits - 1;
+        return std::countr_zero(bits);
+    }
 };
 
 } // namespace simhash

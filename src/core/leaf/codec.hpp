@@ -129,16 +129,6 @@ inline size_t suffix_offset(unsigned low_bits, size_t i) {
     return i / kGroupEntries * low_bits * (kGroupEntries / 8) + i % kGroupEntries * 4;
 }
 
-// Bit operations of a search, in portable code.
-struct PortableBits {
-    // Position of the n-th set bit, 0 < n <= number of set bits.
-    [[gnu::always_inline]] static int nth_one(uint64_t bits, uint64_t n) {
-        for (; n > 1; n--)
-            bits &= bits - 1;
-        return std::countr_zero(bits);
-    }
-};
-
 // Bounds of the TIDs of a packed part. From these follow the widths of the TIDs: of the block above
 // the least one, and of the offset.
 struct TidBounds {
@@ -251,7 +241,7 @@ class LeafReader {
     int decode_tail(Entry* out) const;
 
   private:
-    template <typename Loops>
+    template <typename Words>
     friend class WithinRadius;
 
     bool has_suffixes() const { return header_.low_bits >= kSuffixBits; }
@@ -350,7 +340,7 @@ class LeafReader {
         int entries;
         UnaryPlace at;
     };
-    template <typename Bits>
+    template <typename Words>
     [[gnu::always_inline]] HighPart find_high_part(uint64_t high_part) const {
         UnaryPlace at = section_before(high_part);
         // No clear bit stands before the entries of high part 0.
@@ -363,7 +353,7 @@ class LeafReader {
                 // This is the clear bit itself. Up to it there are position + 1 bits, high_part of
                 // them clear, so the others are entries.
                 uint64_t position =
-                    uint64_t(at.word) * 64 + Bits::nth_one(holes, high_part - at.clear_before);
+                    uint64_t(at.word) * 64 + Words::nth_one(holes, high_part - at.clear_before);
                 return {int(std::min<uint64_t>(position + 1 - high_part, header_.count)), at};
             }
             at.clear_before += clear;
@@ -430,7 +420,7 @@ size_t encode_body(LeafKind kind, std::span<const Entry> packed, std::span<const
     unsigned low_bits = header_.low_bits;
     int words = header_.unary_words;
     uint64_t wanted = high_part_from(low);
-    int i = find_high_part<PortableBits>(wanted).entries;
+    int i = find_high_part<WordsAt<SimdLevel::kPortable>>(wanted).entries;
     if (i >= header_.count)
         return;
     // Before the bit of that entry stand as many set bits as entries, and `wanted` clear ones.

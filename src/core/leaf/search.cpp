@@ -33,188 +33,19 @@ using namespace leaf_detail;
 
 namespace {
 
-// The suffixes of a packed part's keys, and what a search compares them with.
-struct Suffixes {
-    const uint8_t* words;
-    int count; // entries of the packed part
-    unsigned low_bits;
-    uint32_t target;
-    int radius;
-};
-
-// The keys of a tail, and what a search compares them with.
-struct TailKeys {
-    const uint8_t* at;
-    int count;
-    size_t stride; // bytes from one to the next
-    uint64_t target;
-    int radius;
-};
-
-// The innermost loops of the search, in portable code. LoopsAt has them for each level.
-struct PortableLoops : PortableBits {
-    // Writes the places from begin to end (excluded) where the suffix is within the radius of the
-    // target's to `hits`, which has room for one more than there are; returns their number.
-    [[gnu::always_inline]] static int near_places(const Suffixes& suffixes, int begin, int end,
-                                                  LeafReader::Hit* hits) {
-        // Copies, which the compiler can keep in registers while hits are written.
-        const uint8_t* words = suffixes.words;
-        unsigned low_bits = suffixes.low_bits;
-        uint32_t target = suffixes.target;
-        int radius = suffixes.radius, near = 0;
-        for (int i = begin; i < end; i++) {
-            hits[near].place = i;
-            near +=
-                std::popcount(read_suffix(words, suffix_offset(low_bits, i)) ^ target) <= radius;
-        }
-        return near;
-    }
-
-    // Writes the numbers of the keys, from `begin` on, that are within the radius of the target to
-    // `hits`, which has room for one more; returns how many.
-    [[gnu::always_inline]] static int near_keys(const TailKeys& keys, int begin,
-                                                LeafReader::Hit* hits) {
-        int near = 0;
-        for (int i = begin; i < keys.count; i++) {
-            uint64_t key;
-            memcpy(&key, keys.at + size_t(i) * keys.stride, 8);
-            hits[near].place = i;
-            near += std::popcount(key ^ keys.target) <= keys.radius;
-        }
-        return near;
-    }
-};
-
-// Adds the place of each one in `found`, which has `bits_each` bits for a place.
-template <int bits_each = 1>
-[[gnu::always_inline]] inline int add_places(int first, uint64_t found, LeafReader::Hit* hits) {
+// Adds the place of each word in a mask.
+template <typename Words>
+[[gnu::always_inline]] inline int add_places(int first, uint64_t near, LeafReader::Hit* hits) {
     int count = 0;
-    for (; found != 0; found &= found - 1)
-        hits[count++].place = first + std::countr_zero(found) / bits_each;
+    for (; near != 0; near &= near - 1)
+        hits[count++].place = first + std::countr_zero(near) / Words::kMaskBits;
     return count;
 }
-
-template <SimdLevel level>
-struct LoopsAt : PortableLoops {};
-
-#if defined(SIMHASH_X86)
-
-// With AVX2: eight at once.
-template <>
-struct LoopsAt<SimdLevel::kAvx2> : PortableLoops {
-    SIMHASH_TARGET(SIMHASH_AVX2)
-    static int near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
-        __m256i target = _mm256_set1_epi32(int(suffixes.target));
-        __m256i radius = _mm256_set1_epi32(suffixes.radius + 1);
-        int near = 0, i = begin & ~7;
-        // Eight suffixes stand side by side: i is a multiple of 8, and a group has 16.
-        for (; i + 8 <= end; i += 8) {
-            const uint8_t* at = suffixes.words + suffix_offset(suffixes.low_bits, i);
-            __m256i differing =
-                _mm256_xor_si256(target, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at)));
-            // The ones of bytes are added up to pairs, and these to the four bytes of a suffix.
-            __m256i pairs = _mm256_maddubs_epi16(ones_of_bytes(differing), _mm256_set1_epi8(1));
-            __m256i distance = _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-            __m256i within = _mm256_cmpgt_epi32(radius, distance);
-            auto found = unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(within)));
-            if (i < begin)
-                found &= ~0u << (begin - i);
-            near += add_places(i, found, hits + near);
-        }
-        return near + PortableLoops::near_places(suffixes, std::max(i, begin), end, hits + near);
-    }
-
-    SIMHASH_TARGET(SIMHASH_AVX2)
-    static int near_keys(const TailKeys& keys, int begin, LeafReader::Hit* hits) {
-        __m256i target = _mm256_set1_epi64x(int64_t(keys.target));
-        __m256i radius = _mm256_set1_epi64x(keys.radius + 1);
-        int near = 0, i = begin;
-        // Only keys of block tables stand side by side; postings have TIDs between them.
-        for (; keys.stride == 8 && i + 4 <= keys.count; i += 4) {
-            auto* at = reinterpret_cast<const __m256i*>(keys.at + size_t(i) * 8);
-            __m256i differing = _mm256_xor_si256(target, _mm256_loadu_si256(at));
-            __m256i distance = _mm256_sad_epu8(ones_of_bytes(differing), _mm256_setzero_si256());
-            __m256i within = _mm256_cmpgt_epi64(radius, distance);
-            near += add_places(i, unsigned(_mm256_movemask_pd(_mm256_castsi256_pd(within))),
-                               hits + near);
-        }
-        return near + PortableLoops::near_keys(keys, i, hits + near);
-    }
-};
-
-// With AVX-512: a group at once.
-template <>
-struct LoopsAt<SimdLevel::kAvx512> {
-    SIMHASH_TARGET(SIMHASH_AVX512) static int nth_one(uint64_t bits, uint64_t n) {
-        return std::countr_zero(_pdep_u64(uint64_t{1} << (n - 1), bits));
-    }
-
-    SIMHASH_TARGET(SIMHASH_AVX512)
-    static int near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
-        __m512i target = _mm512_set1_epi32(int(suffixes.target));
-        __m512i radius = _mm512_set1_epi32(suffixes.radius);
-        static_assert(kGroupEntries == 16);
-        int near = 0, i = begin & ~15;
-        const uint8_t* group = suffixes.words + suffix_offset(suffixes.low_bits, i);
-        for (; i < end; i += 16, group += suffix_offset(suffixes.low_bits, 16)) {
-            // The last group may have fewer suffixes. What is masked out is not read.
-            unsigned present = end - i >= 16 ? 0xffff : (1u << (end - i)) - 1;
-            if (i < begin)
-                present &= ~0u << (begin - i);
-            __m512i suffix = _mm512_maskz_loadu_epi32(__mmask16(present), group);
-            __m512i distance = _mm512_popcnt_epi32(_mm512_xor_si512(suffix, target));
-            near += add_places(
-                i, _mm512_mask_cmple_epi32_mask(__mmask16(present), distance, radius), hits + near);
-        }
-        return near;
-    }
-
-    SIMHASH_TARGET(SIMHASH_AVX512)
-    static int near_keys(const TailKeys& keys, int begin, LeafReader::Hit* hits) {
-        __m512i target = _mm512_set1_epi64(int64_t(keys.target));
-        __m512i radius = _mm512_set1_epi64(keys.radius);
-        int near = 0, i = begin;
-        for (; keys.stride == 8 && i + 8 <= keys.count; i += 8) {
-            __m512i key = _mm512_loadu_si512(keys.at + size_t(i) * 8);
-            __m512i distance = _mm512_popcnt_epi64(_mm512_xor_si512(key, target));
-            near += add_places(i, _mm512_cmple_epi64_mask(distance, radius), hits + near);
-        }
-        return near + PortableLoops::near_keys(keys, i, hits + near);
-    }
-};
-
-#elif defined(SIMHASH_NEON)
-
-// With NEON: a group at once, where it is whole.
-template <>
-struct LoopsAt<SimdLevel::kNeon> : PortableLoops {
-    static int near_places(const Suffixes& suffixes, int begin, int end, LeafReader::Hit* hits) {
-        static_assert(kGroupEntries == 16);
-        uint8x16_t target = vreinterpretq_u8_u32(vdupq_n_u32(suffixes.target));
-        int near = 0, i = begin & ~15;
-        const uint8_t* group = suffixes.words + suffix_offset(suffixes.low_bits, i);
-        for (; i < end && i + 16 <= suffixes.count; i += 16) {
-            // Four vectors of four suffixes each give one mask, with kMaskBits bits for a place.
-            uint64_t found =
-                mask_within(distances_of_sixteen<kSuffixBits / 8>(group, target), suffixes.radius);
-            if (i < begin)
-                found &= ~uint64_t{0} << (begin - i) * kMaskBits;
-            // The group is whole, but the range ends in it.
-            if (end - i < 16)
-                found &= ~(~uint64_t{0} << (end - i) * kMaskBits);
-            near += add_places<kMaskBits>(i, found, hits + near);
-            group += suffix_offset(suffixes.low_bits, 16);
-        }
-        return near + PortableLoops::near_places(suffixes, std::max(i, begin), end, hits + near);
-    }
-};
-
-#endif
 
 } // namespace
 
 // One call of keys_within().
-template <typename Loops>
+template <typename Words>
 class WithinRadius {
   public:
     [[gnu::always_inline]] WithinRadius(const LeafReader& reader, uint64_t low, uint64_t high,
@@ -263,8 +94,41 @@ class WithinRadius {
         found_ += std::popcount(key ^ target_) <= radius_;
     }
 
-    // As Loops::near_places(), for low parts that are narrower than suffixes.
-    [[gnu::always_inline]] int near_low_parts(int begin, int end, LeafReader::Hit* hits) {
+    // Writes the places from begin to end (excluded) where the suffix is within the radius of the
+    // target's to `hits`, which has room for one more than there are; returns their number.
+    [[gnu::always_inline]] int near_suffixes(int begin, int end, int radius,
+                                             LeafReader::Hit* hits) const {
+        // Copies, which the compiler can keep in registers while hits are written.
+        const uint8_t* low = reader_.low_;
+        unsigned low_bits = reader_.header_.low_bits;
+        int count = reader_.header_.count, near = 0, i = begin;
+        auto target = uint32_t(target_);
+        if constexpr (Words::kWords > 0) {
+            constexpr int kGroup = kGroupEntries, kBits = Words::kMaskBits;
+            static_assert(kGroup == 16);
+            // A group at once, where it is whole.
+            i -= begin % kGroup;
+            const uint8_t* group = low + suffix_offset(low_bits, size_t(i));
+            for (; i < end && i + kGroup <= count; i += kGroup) {
+                uint64_t found = Words::near_halves(group, target, radius);
+                if (i < begin)
+                    found &= ~uint64_t{0} << (begin - i) * kBits;
+                if (end - i < kGroup)
+                    found &= ~(~uint64_t{0} << (end - i) * kBits);
+                near += add_places<Words>(i, found, hits + near);
+                group += suffix_offset(low_bits, kGroup);
+            }
+        }
+        for (i = std::max(i, begin); i < end; i++) {
+            hits[near].place = i;
+            near += std::popcount(read_suffix(low, suffix_offset(low_bits, size_t(i))) ^ target) <=
+                    radius;
+        }
+        return near;
+    }
+
+    // The same for low parts that are narrower than suffixes.
+    [[gnu::always_inline]] int near_low_parts(int begin, int end, LeafReader::Hit* hits) const {
         uint64_t first_key = reader_.header_.first_key;
         uint64_t mask = (uint64_t{1} << reader_.header_.low_bits) - 1;
         int near = 0;
@@ -277,11 +141,29 @@ class WithinRadius {
         return near;
     }
 
+    // The same for the keys of the tail.
+    [[gnu::always_inline]] int near_in_tail(LeafReader::Hit* hits) const {
+        const uint8_t* tail = reader_.tail_;
+        size_t stride = tail_entry_bytes(reader_.kind_);
+        uint64_t target = target_, key;
+        int count = reader_.tail_count(), radius = radius_, near = 0, i = 0;
+        // Only keys of block tables stand side by side; postings have TIDs between them.
+        if constexpr (constexpr int kAtOnce = Words::kWords; kAtOnce > 0)
+            for (; stride == sizeof(key) && i + kAtOnce <= count; i += kAtOnce)
+                near += add_places<Words>(
+                    i, Words::near_words(tail + size_t(i) * stride, &target, 1, radius),
+                    hits + near);
+        for (; i < count; i++) {
+            memcpy(&key, tail + size_t(i) * stride, sizeof(key));
+            hits[near].place = i;
+            near += std::popcount(key ^ target) <= radius;
+        }
+        return near;
+    }
+
     [[gnu::always_inline]] void find_in_tail(const Slices& slices) {
         LeafReader::Hit* hits = hits_ + found_;
-        int near = Loops::near_keys({reader_.tail_, reader_.tail_count(),
-                                     tail_entry_bytes(reader_.kind_), target_, radius_},
-                                    0, hits);
+        int near = near_in_tail(hits);
         for (int i = 0; i < near; i++) {
             int number = hits[i].place;
             uint64_t key = reader_.tail_key(number);
@@ -311,15 +193,12 @@ class WithinRadius {
         unsigned low_bits = header.low_bits;
         // The search looks at the entries whose high part is that of `low`, that of `high`, or
         // between: start.entries up to stop.entries. At both ends some keys may be outside.
-        auto start = reader_.find_high_part<Loops>(reader_.high_part_from(low));
-        auto stop = reader_.find_high_part<Loops>(((high - header.first_key) >> low_bits) + 1);
+        auto start = reader_.find_high_part<Words>(reader_.high_part_from(low));
+        auto stop = reader_.find_high_part<Words>(((high - header.first_key) >> low_bits) + 1);
         LeafReader::Hit* hits = hits_ + found_;
-        int near =
-            reader_.has_suffixes()
-                ? Loops::near_places({reader_.low_, header.count, low_bits, uint32_t(target_),
-                                      radius_left(low, high, kSuffixBits)},
-                                     start.entries, stop.entries, hits)
-                : near_low_parts(start.entries, stop.entries, hits);
+        int near = reader_.has_suffixes() ? near_suffixes(start.entries, stop.entries,
+                                                          radius_left(low, high, kSuffixBits), hits)
+                                          : near_low_parts(start.entries, stop.entries, hits);
 
         uint64_t low_mask = (uint64_t{1} << low_bits) - 1;
         int low_radius = radius_left(low, high, low_bits);
@@ -344,7 +223,7 @@ class WithinRadius {
             if (word == header.unary_words)
                 return;
             uint64_t high_part =
-                uint64_t(word) * 64 + Loops::nth_one(ones, place - entries + 1) - place;
+                uint64_t(word) * 64 + Words::nth_one(ones, place - entries + 1) - place;
             uint64_t key = header.first_key + (high_part << low_bits | low_part);
             if (low <= key && key <= high)
                 take(key, place);
@@ -364,7 +243,7 @@ int LeafReader::keys_within(uint64_t low, uint64_t high, uint64_t target, int ra
         return 0;
     return at_best_level(
         highest, [&]<SimdLevel level>() __attribute__((always_inline)) {
-            return WithinRadius<LoopsAt<level>>(*this, low, high, target, radius, hits)
+            return WithinRadius<WordsAt<level>>(*this, low, high, target, radius, hits)
                 .find(slices);
         });
 }

@@ -254,7 +254,7 @@ void NearPairsSearch::compare_within(const FingerprintArray& set) {
     for (size_t tile = 0; tile < set.count; tile += kMaxMatchColumns) {
         size_t end = std::min(tile + kMaxMatchColumns, set.count);
         // The rows of the tile are compared with those that follow them in it, then the tile with
-        // all that follows it. `those` begins at the first row, which tells the matcher to take
+        // all that follows it. `those` begins at the first row, which tells match() to take
         // each pair once.
         for (size_t row = tile; row < end; row += kMaxMatchRows)
             compare(set.fingerprints + row, std::min(kMaxMatchRows, end - row),
@@ -272,12 +272,12 @@ void NearPairsSearch::compare_between(const FingerprintArray& these,
                     those.fingerprints + tile, std::min(kMaxMatchColumns, those.count - tile));
 }
 
-// Takes at most as many as a Matcher takes.
+// Takes at most as many as match() takes.
 void NearPairsSearch::compare(const uint64_t* these, size_t rows, const uint64_t* those,
                               size_t columns) {
     if (is_ended_)
         return;
-    size_t found = match_(these, rows, those, columns, radius_, matches_);
+    size_t found = match(these, rows, those, columns, radius_, matches_);
     for (size_t i = 0; i < found; i++)
         report(these[matches_[i].row], those[matches_[i].column]);
     // A match costs more than a comparison, as it is reported.

@@ -35,11 +35,8 @@ struct Match {
 // order, and returns their number. If both have the same address, each two are compared once, and
 // none with itself: row < column. these: [rows], those: [columns], matches: [rows * columns],
 // within the limits above. If both have the same address, columns >= rows.
-using Matcher = size_t (*)(const uint64_t* these, size_t rows, const uint64_t* those,
-                           size_t columns, int radius, Match* matches);
-
-// The fastest form, up to a level, that this processor runs.
-Matcher best_matcher(SimdLevel highest = kHighestSimdLevel);
+size_t match(const uint64_t* these, size_t rows, const uint64_t* those, size_t columns, int radius,
+             Match* matches, SimdLevel highest = kHighestSimdLevel);
 
 // ---- the search ----
 
@@ -105,8 +102,7 @@ class NearPairsSearch {
   public:
     // between: whether there are two sets. With one set, radius > 0.
     NearPairsSearch(bool between, int radius, const PairReceiver& receiver, Pause pause)
-        : between_(between), radius_(radius), receiver_(receiver), pause_(pause),
-          match_(best_matcher()) {}
+        : between_(between), radius_(radius), receiver_(receiver), pause_(pause) {}
 
     // Finds all pairs that differ in every block of the path. sorted: the sets are in order.
     void search(const PairSets& sets, bool sorted);
@@ -153,12 +149,11 @@ class NearPairsSearch {
     int radius_;
     PairReceiver receiver_;
     Pause pause_;
-    Matcher match_;
     size_t work_ = 0; // since the last pause
     bool is_ended_ = false;
     int path_length_ = 0;
     uint64_t path_[kMaxPathLength];
-    // The most that one call of the matcher finds: 64 kB. So the object is made once for a search.
+    // The most that one call of match() finds: 64 kB. So the object is made once for a search.
     Match matches_[kMaxMatchRows * kMaxMatchColumns];
 };
 
