@@ -18,9 +18,13 @@ inline MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
     return context;
 }
 
-template <typename State>
-State* new_state(MemoryContext context) {
-    return new (MemoryContextAlloc(context, sizeof(State))) State{};
+// A state that is made of `given` with the context as the current one.
+template <typename State, typename... Given>
+State* new_state(MemoryContext context, const Given&... given) {
+    MemoryContext caller = MemoryContextSwitchTo(context);
+    auto* state = new (palloc(sizeof(State))) State{given...};
+    MemoryContextSwitchTo(caller);
+    return state;
 }
 
 template <typename State>

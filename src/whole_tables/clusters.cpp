@@ -58,27 +58,20 @@ struct Partition {
     Clusters* clusters; // null where the radius is NULL
 };
 
-// The radius of the partition's first row; false for NULL.
-bool partition_radius(WindowObject window, int32* radius) {
+// The radius of a row of the partition; nothing for NULL.
+std::optional<int32> radius_of(WindowObject window, int64 row) {
     bool is_null, is_out;
     // False: the mark does not move, as later calls look at this row again.
     Datum value =
-        WinGetFuncArgInPartition(window, 1, 0, WINDOW_SEEK_HEAD, false, &is_null, &is_out);
-    if (is_null)
-        return false;
-    *radius = DatumGetInt32(value);
-    check_radius(*radius, kFingerprintBits);
-    return true;
+        WinGetFuncArgInPartition(window, 1, int(row), WINDOW_SEEK_HEAD, false, &is_null, &is_out);
+    return is_null ? std::nullopt : std::optional(DatumGetInt32(value));
 }
 
 // The radius is an argument, so it may be a column. A search has one radius.
-void check_same_radius(WindowObject window, int64 rows, int32 radius, bool radius_is_null) {
+void check_same_radius(WindowObject window, int64 rows, std::optional<int32> radius) {
     for (int64 row = 0; row < rows; row++) {
-        bool is_null, is_out;
         CHECK_FOR_INTERRUPTS();
-        Datum value = WinGetFuncArgInPartition(window, 1, int(row), WINDOW_SEEK_HEAD, false,
-                                               &is_null, &is_out);
-        if (is_null != radius_is_null || (!is_null && DatumGetInt32(value) != radius))
+        if (radius_of(window, row) != radius)
             ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                     errmsg("radius of simhash_cluster must be the same in all rows of a partition"),
                     errhint("Use a constant, or add the radius to PARTITION BY."));
@@ -105,22 +98,22 @@ void check_not_volatile(FunctionCallInfo fcinfo) {
 // Looks for the clusters of a partition when its first row is asked for.
 void find_partition_clusters(FunctionCallInfo fcinfo, WindowObject window, Partition* partition) {
     int64 rows = WinGetPartitionRowCount(window);
-    int32 radius = 0;
     check_row_count(rows);
     check_not_volatile(fcinfo);
     // The radius is read and checked before the rows are collected, so a wrong one costs nothing.
-    bool radius_is_null = !partition_radius(window, &radius);
+    std::optional<int32> radius = radius_of(window, 0);
+    if (radius)
+        check_radius(*radius, kFingerprintBits);
     // A constant or a parameter is the same in all rows, so a pass over the rows is saved.
     if (!get_fn_expr_arg_stable(fcinfo->flinfo, 1))
-        check_same_radius(window, rows, radius, radius_is_null);
+        check_same_radius(window, rows, radius);
     partition->ready = true;
-    if (radius_is_null)
+    if (!radius)
         return;
     // This is the context in which the server has put the partition's local memory, and which it
     // resets at the partition's end.
-    MemoryContext context = GetMemoryChunkContext(partition);
-    MemoryContext caller = MemoryContextSwitchTo(context);
-    partition->clusters = new (allocate<Clusters>(context, 1)) Clusters(radius);
+    MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(partition));
+    partition->clusters = new (palloc(sizeof(Clusters))) Clusters(*radius);
     for (int64 row = 0; row < rows; row++) {
         bool is_null, is_out;
         CHECK_FOR_INTERRUPTS();

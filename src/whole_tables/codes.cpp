@@ -30,9 +30,9 @@ NearFilter::NearFilter(MemoryContext context, Models::List* first, int radius, s
     : context_(context), radius_(radius), first_(array_of(first->size())),
       most_(std::min((memory - first->size() * kBytesOfFirst) / kBytesOfWaiting,
                      std::max(kLeastBatch, kBatchPerFirst * first->size()))),
-      batch_(array_of(most_)), waiting_(allocate<Pair>(context_, most_)),
+      batch_(array_of(most_)), waiting_(allocate_array<Pair>(server_memory(context_), most_)),
       mark_bits_(int(std::bit_width(most_))),
-      marks_(allocate<bool>(context_, size_t{1} << mark_bits_)) {
+      marks_(allocate_array<bool>(server_memory(context_), size_t{1} << mark_bits_)) {
     for (; first_.count < first->size(); first_.count++) {
         CHECK_FOR_INTERRUPTS();
         first_.fingerprints[first_.count] = (*first)[first_.count].first;

@@ -54,7 +54,9 @@ class NearFilter {
     }
 
     FingerprintArray array_of(size_t count) {
-        return {allocate<uint64_t>(context_, count), allocate<uint64_t>(context_, count), 0};
+        Memory memory = server_memory(context_);
+        return {allocate_array<uint64_t>(memory, count), allocate_array<uint64_t>(memory, count),
+                0};
     }
 
     MemoryContext context_;

@@ -35,8 +35,8 @@ void find_pairs_by_files(Collector* a, Collector* b, int32 radius, const PairRec
     TemporaryFile files[] = {a->distinct_file(),
                              b == nullptr ? TemporaryFile() : b->distinct_file()};
     size_t room = a->most() / 2;
-    FingerprintArray memory = {allocate<uint64_t>(CurrentMemoryContext, room),
-                               allocate<uint64_t>(CurrentMemoryContext, room), room};
+    FingerprintArray memory = {allocate_array<uint64_t>(server_memory(), room),
+                               allocate_array<uint64_t>(server_memory(), room), room};
     if (files[0].exists() && (b == nullptr ? radius > 0 : files[1].exists()))
         SpilledPairsSearch(&storage, memory, b != nullptr, radius, receiver, kPause)
             .search(files, room * kBytesOfEach);

@@ -22,11 +22,6 @@ inline int64 from_ordered(uint64_t ordered) { return int64(ordered ^ kSignBit); 
 // Raises an error where the radius is not between 0 and `greatest`.
 void check_radius(int32 radius, int greatest);
 
-template <typename Item>
-Item* allocate(MemoryContext context, size_t count) {
-    return resized<Item>(context, nullptr, std::max<size_t>(count, 1));
-}
-
 // Whenever the memory is full, it is sorted and repeated fingerprints are dropped. If few were
 // repeated, the others go to a file as a sorted run.
 class Collector {

@@ -73,23 +73,15 @@ class NearLanes {
         set->lanes->finish();
     }
 
-    // Moves the run forward to the models of a lane, which is there. Looks at places in growing
-    // steps, as lanes that are asked for one after the other lie close together or far apart.
+    // Moves the run forward to the models of a lane, which is there. Lanes that are asked for one
+    // after the other lie close together or far apart.
     void advance(const Set& set, uint64_t lane, Run* run) {
-        size_t low = run->end, step = 1;
         if (run->begin < run->end && set.lane(run->begin) == lane)
             return;
-        for (; low + step < set.models->size() && set.lane(low + step) < lane; step *= 2)
-            low += step;
-        // It is at `low` or after it, and at `high` at the latest.
-        for (size_t high = std::min(low + step, set.models->size() - 1); low < high;) {
-            size_t middle = (low + high) / 2;
-            if (set.lane(middle) < lane)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        *run = run_from(set, low);
+        auto end = int64(run->end);
+        int64 before = last_that_holds(end - 1, int64(set.models->size()), end, int64{1},
+                                       [&](int64 i) { return set.lane(size_t(i)) < lane; });
+        *run = run_from(set, size_t(before + 1));
         if (notes_ != nullptr)
             note(set, *run);
     }
@@ -178,7 +170,7 @@ class NearLanes {
         // About ten slots for each lane, so that few are overwritten.
         note_bits_ = std::min(int(std::bit_width(sets_[0].models->size())) + 3, kMostBits);
         size_t slots = size_t{1} << note_bits_;
-        notes_ = allocate<LinkedLane>(CurrentMemoryContext, slots);
+        notes_ = allocate_array<LinkedLane>(server_memory(), slots);
         std::fill_n(notes_, slots, LinkedLane{0, kNoRow});
     }
 

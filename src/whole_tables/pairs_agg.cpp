@@ -4,6 +4,7 @@
 
 #include "core/bits/fingerprint.hpp"
 #include "server/aggregates.hpp"
+#include "server/call_memory.hpp"
 #include "server/sorter.hpp"
 #include "whole_tables/collector.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 // fingerprints, and half for the pairs; more of them go to files.
 struct PairsState {
     std::optional<int32> radius; // nullopt stands for NULL
-    Collector fingerprints;
+    Collector fingerprints{get_hash_memory_limit() / 2};
 };
 
 // The radius of the transition's row.
@@ -26,17 +27,6 @@ std::optional<int32> radius_argument(FunctionCallInfo fcinfo) {
     if (PG_ARGISNULL(2))
         return std::nullopt;
     return PG_GETARG_INT32(2);
-}
-
-PairsState* new_state(MemoryContext context, std::optional<int32> radius) {
-    if (radius)
-        check_radius(*radius, kFingerprintBits);
-    // The state is in the context of the group, which lasts from row to row.
-    MemoryContext caller = MemoryContextSwitchTo(context);
-    auto* state = new (allocate<PairsState>(context, 1))
-        PairsState{radius, Collector(get_hash_memory_limit() / 2)};
-    MemoryContextSwitchTo(caller);
-    return state;
 }
 
 void check_same_radius(std::optional<int32> radius, std::optional<int32> of_state) {
@@ -69,10 +59,7 @@ struct GroupPairs {
 
 // The pairs as an array of row_type.
 Datum pair_array(PairsState* state, Oid row_type) {
-    // Whatever the search leaves behind in memory goes with this context.
-    MemoryContext context =
-        AllocSetContextCreate(CurrentMemoryContext, "simhash pairs", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext caller = MemoryContextSwitchTo(context);
+    CallMemory memory;
     Collector& fingerprints = state->fingerprints;
     fingerprints.finish();
     GroupPairs pairs;
@@ -81,7 +68,7 @@ Datum pair_array(PairsState* state, Oid row_type) {
     pairs.sorter.finish();
     // The type counts this reference until ReleaseTupleDesc(); after an error the server does that.
     TupleDesc description = lookup_rowtype_tupdesc(row_type, -1);
-    ArrayBuildState* array = initArrayResult(row_type, context, false);
+    ArrayBuildState* array = initArrayResult(row_type, CurrentMemoryContext, false);
     for (Pair pair{}; pairs.sorter.next(&pair);) {
         Datum values[3] = {Int64GetDatum(from_ordered(pair.first)),
                            Int64GetDatum(from_ordered(pair.second)),
@@ -89,16 +76,12 @@ Datum pair_array(PairsState* state, Oid row_type) {
         bool nulls[3] = {};
         CHECK_FOR_INTERRUPTS();
         HeapTuple tuple = heap_form_tuple(description, values, nulls);
-        accumArrayResult(array, HeapTupleGetDatum(tuple), false, row_type, context);
+        accumArrayResult(array, HeapTupleGetDatum(tuple), false, row_type, array->mcontext);
         heap_freetuple(tuple);
     }
     pairs.sorter.release();
     ReleaseTupleDesc(description);
-    MemoryContextSwitchTo(caller);
-    // The result goes to the caller's context; all else goes with `context`.
-    Datum result = makeArrayResult(array, caller);
-    MemoryContextDelete(context);
-    return result;
+    return makeArrayResult(array, memory.caller());
 }
 
 } // namespace
@@ -107,8 +90,10 @@ Datum pair_array(PairsState* state, Oid row_type) {
 SIMHASH_FUNCTION(simhash_pairs_agg_transition) {
     MemoryContext context = aggregate_context(fcinfo);
     std::optional<int32> radius = radius_argument(fcinfo);
-    auto* state = PG_ARGISNULL(0) ? new_state(context, radius)
-                                  : reinterpret_cast<PairsState*>(PG_GETARG_POINTER(0));
+    if (PG_ARGISNULL(0) && radius)
+        check_radius(*radius, kFingerprintBits);
+    auto* state = PG_ARGISNULL(0) ? new_state<PairsState>(context, radius)
+                                  : state_argument<PairsState>(fcinfo, 0);
     check_same_radius(radius, state->radius);
     if (!PG_ARGISNULL(1))
         state->fingerprints.add(to_ordered(PG_GETARG_INT64(1)));
@@ -117,7 +102,7 @@ SIMHASH_FUNCTION(simhash_pairs_agg_transition) {
 
 SIMHASH_FUNCTION(simhash_pairs_agg_final) {
     aggregate_context(fcinfo);
-    auto* state = PG_ARGISNULL(0) ? nullptr : reinterpret_cast<PairsState*>(PG_GETARG_POINTER(0));
+    auto* state = PG_ARGISNULL(0) ? nullptr : state_argument<PairsState>(fcinfo, 0);
     if (state == nullptr || !state->radius)
         PG_RETURN_NULL();
     PG_RETURN_DATUM(pair_array(state, get_element_type(get_fn_expr_rettype(fcinfo->flinfo))));

@@ -15,6 +15,7 @@
 
 #include "core/text/passages.hpp"
 #include "server/arguments.hpp"
+#include "server/call_memory.hpp"
 #include "server/progress.hpp"
 #include "whole_tables/collector.hpp"
 #include "whole_tables/contents.hpp"
@@ -33,9 +34,7 @@ class Passages final : public RowValues {
         : RowValues("an id and a text", "SELECT id, body FROM docs"), pool_(pool), kind_(kind),
           limit_(limit), most_(most_documents), contents_(pool, limit), hashes_(memory / 4),
           candidates_(memory / 4), by_first_row_(memory / 4), members_(memory / 4),
-          rows_(most_documents * 2 * sizeof(uint64_t)),
-          runs_context_(
-              AllocSetContextCreate(CurrentMemoryContext, "simhash runs", ALLOCSET_DEFAULT_SIZES)) {
+          rows_(most_documents * 2 * sizeof(uint64_t)) {
         if (kind == Kind::kJoin)
             of_first_.emplace(memory / 16);
     }
@@ -260,20 +259,14 @@ class Passages final : public RowValues {
         double measure = is_containment ? 1 : contents_.header(a).count;
         if (!are_equal(a, b)) {
             auto of_a = contents_.read(a, &buffer_of_a_), of_b = contents_.read(b, &buffer_of_b_);
+            CallMemory work;
             if (is_containment)
                 set_containment(of_a, of_b, &measure);
             else
-                measure = double(longest_run(of_a, of_b));
+                measure =
+                    double(longest_common_run(of_a, of_b, size_t(limit_), server_memory(), kPause));
         }
         return measure >= limit_ ? std::optional(measure) : std::nullopt;
-    }
-
-    size_t longest_run(Words a, Words b) {
-        MemoryContext caller = MemoryContextSwitchTo(runs_context_);
-        size_t longest = longest_common_run(a, b, size_t(limit_), server_memory(), kPause);
-        MemoryContextSwitchTo(caller);
-        MemoryContextReset(runs_context_);
-        return longest;
     }
 
     PagePool* pool_;
@@ -292,7 +285,6 @@ class Passages final : public RowValues {
     uint64_t shared_hashes_ = 0;
     SortBuffer<uint64_t> rows_; // those that have one hash, ascending
     Contents::Buffer buffer_of_a_, buffer_of_b_;
-    MemoryContext runs_context_;
 };
 
 void put(Passages* passages, RowIds* ids, Kind kind, PagePool* pool, ResultRows* result) {

@@ -69,8 +69,8 @@ inline uint64_t radix_key(uint64_t key) { return key; }
 inline uint64_t radix_key(const Entry& entry) { return entry.key; }
 inline uint64_t radix_key(const Pair& pair) { return pair.first; }
 
-inline void exchange(Entry& entry) { std::swap(entry.key, entry.tid); }
-inline void exchange(Pair& pair) { std::swap(pair.first, pair.second); }
+inline uint64_t radix_value(const Entry& entry) { return entry.tid; }
+inline uint64_t radix_value(const Pair& pair) { return pair.second; }
 
 // Sorts by the lowest `bits` bits of key_of(entry), which has no others: least significant digit
 // first, no pass for a digit that is the same in all keys. Stable. entries and scratch: the same
@@ -128,14 +128,6 @@ void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const 
         [low_bit](const AnyEntry& entry) { return radix_key(entry) >> low_bit; }, pause);
 }
 
-// Sorts records of equal keys by their values.
-template <typename AnyEntry, typename AnyPause>
-void sort_values(std::span<AnyEntry> records, std::span<AnyEntry> scratch, const AnyPause& pause) {
-    std::for_each(records.begin(), records.end(), [](AnyEntry& record) { exchange(record); });
-    radix_sort(records, scratch, pause);
-    std::for_each(records.begin(), records.end(), [](AnyEntry& record) { exchange(record); });
-}
-
 // Sorts keys, or records by (key, value). The leading bits of the keys, a few more than tell random
 // keys apart, are sorted by radix. What they leave out of order is mostly a few here and there.
 template <typename AnyEntry, typename AnyPause>
@@ -149,7 +141,9 @@ void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, cons
         varying |= radix_key(record) ^ radix_key(records[0]);
     if (varying == 0) {
         if constexpr (!std::is_same_v<AnyEntry, uint64_t>)
-            sort_values(records, scratch, pause);
+            radix_sort_by(
+                records, scratch, 64, [](const AnyEntry& record) { return radix_value(record); },
+                pause);
         return;
     }
     unsigned highest = std::bit_width(varying);
@@ -185,8 +179,9 @@ void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, cons
 // Returns the last number in [low, high) for which `holds` is true. It must be true of the numbers
 // up to some one and false beyond; it is not asked about `low`, which stands for all before. The
 // first step is `step` wide, and each further one twice as wide as the one before.
-int last_that_holds(int low, int high, int guess, int step, const auto& holds) {
-    for (int at = guess; high - low > 1; step *= 2) {
+template <typename Number>
+Number last_that_holds(Number low, Number high, Number guess, Number step, const auto& holds) {
+    for (Number at = guess; high - low > 1; step *= 2) {
         at = at <= low ? low + 1 : at >= high ? high - 1 : at;
         bool right = holds(at);
         (right ? low : high) = at;

@@ -141,15 +141,9 @@ using namespace simhash;
 SIMHASH_FUNCTION(simhash_shared_passages_agg_transition) {
     MemoryContext context = aggregate_context(fcinfo);
     Limits limits = Limits::arguments(fcinfo);
-    SharedPassages* state;
-    if (PG_ARGISNULL(0)) {
-        MemoryContext caller = MemoryContextSwitchTo(context);
-        state = new (palloc(sizeof(SharedPassages)))
-            SharedPassages(limits, context, get_hash_memory_limit());
-        MemoryContextSwitchTo(caller);
-    } else {
-        state = state_argument<SharedPassages>(fcinfo, 0);
-    }
+    auto* state = PG_ARGISNULL(0)
+                      ? new_state<SharedPassages>(context, limits, context, get_hash_memory_limit())
+                      : state_argument<SharedPassages>(fcinfo, 0);
     if (limits != state->limits)
         ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                 errmsg("arguments of shared_passages_agg must be the same in all rows of a group"),
