@@ -18,24 +18,14 @@ struct Pause {
 // Some milliseconds of work; some tens of milliseconds if each entry waits for memory.
 constexpr size_t kEntriesPerPause = size_t{1} << 17;
 
-// Calls step(begin, end) for pieces of 0 .. size, and pause() between them.
-void in_pieces(size_t size, const auto& step, const auto& pause) {
-    for (size_t begin = 0; begin < size;) {
-        size_t end = size - begin < kEntriesPerPause ? size : begin + kEntriesPerPause;
-        step(begin, end);
-        begin = end;
-        if (begin < size)
+// Calls step(i) for 0 .. size - 1, in pieces, and pause() between them.
+void one_by_one(size_t size, const auto& step, const auto& pause) {
+    for (size_t i = 0; i < size;) {
+        for (size_t end = size - i < kEntriesPerPause ? size : i + kEntriesPerPause; i < end; i++)
+            step(i);
+        if (i < size)
             pause();
     }
-}
-
-// Calls step(i) for 0 .. size - 1, with pauses.
-void one_by_one(size_t size, const auto& step, const auto& pause) {
-    auto steps = [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; i++)
-            step(i);
-    };
-    in_pieces(size, steps, pause);
 }
 
 } // namespace simhash

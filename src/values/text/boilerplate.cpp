@@ -7,7 +7,7 @@
 #include "server/arguments.hpp"
 #include "server/call_memory.hpp"
 #include "server/server_text.hpp"
-#include "values/text/word_places.hpp"
+#include "values/text/passages.hpp"
 
 namespace simhash {
 namespace {

@@ -14,7 +14,7 @@
 #include "server/paged_array.hpp"
 #include "server/server_text.hpp"
 #include "server/sorter.hpp"
-#include "values/text/word_places.hpp"
+#include "values/text/passages.hpp"
 
 namespace simhash {
 namespace {
