@@ -78,8 +78,19 @@ void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
         });
 }
 
-// Calls visit(distance, TID) for each row that is not left out, in order of TID.
-void WholeDistances::visit_rows(const auto& visit) {
+// Gathers the nearest rows that were not gathered before.
+void WholeDistances::gather() {
+    // As in gathered_: those after `last_` up to `farthest` are worth keeping.
+    uint64_t farthest = uint64_t(greatest_ + 1) << kTidBits;
+    gathered_.clear();
+    taken_ = 0;
+    auto keep_wanted = [&] {
+        sort_ascending(gathered_.data(), gathered_.end());
+        if (gathered_.size() <= wanted_)
+            return;
+        gathered_.cut_to(gathered_.data() + wanted_);
+        farthest = gathered_[wanted_ - 1];
+    };
     for (uint64_t first = 0; first < blocks_; first += part_blocks_) {
         uint64_t end = std::min(first + part_blocks_, blocks_);
         // The sums of the only part stay for all calls.
@@ -89,69 +100,21 @@ void WholeDistances::visit_rows(const auto& visit) {
         for (uint64_t block = first; block < end; block++) {
             CHECK_FOR_INTERRUPTS();
             for (uint64_t offset = 1; offset <= offsets_; offset++) {
-                int distance = sums_[(block - first) * offsets_ + offset - 1] - 1;
-                uint64_t tid = block << 16 | offset;
-                if (distance >= 0 && distance <= greatest_ && !seen_->contains(tid))
-                    visit(std::min(distance, kMaxDistance), tid);
+                uint64_t sum = sums_[(block - first) * offsets_ + offset - 1];
+                uint64_t tid = block << 16 | offset, row = (sum - 1) << kTidBits | tid;
+                if (sum == 0 || row <= last_ || row > farthest || seen_->contains(tid))
+                    continue;
+                gathered_.add(row);
+                if (gathered_.size() >= 2 * wanted_)
+                    keep_wanted();
             }
         }
     }
-}
-
-void WholeDistances::add_gathered(int distance, uint64_t tid) {
-    gathered_.add(uint64_t(distance) << kTidBits | tid);
-}
-
-void WholeDistances::drop_gathered_beyond(int distance) {
-    gathered_.remove_if([&](uint64_t row) { return int(row >> kTidBits) > distance; });
-}
-
-// Counts the rows at each distance, and gathers the nearest ones. Returns the last distance of
-// these.
-int WholeDistances::gather_first() {
-    int last = kMaxDistance;  // within which there are enough rows so far
-    size_t count = 0;         // of the rows up to there
-    size_t most = kFirstRows; // gathered before those beyond are dropped
-    visit_rows([&](int distance, uint64_t tid) {
-        rows_at_[distance]++;
-        if (distance > last)
-            return;
-        count++;
-        while (count - rows_at_[last] >= wanted_)
-            count -= rows_at_[last--];
-        add_gathered(distance, tid);
-        if (gathered_.size() < most)
-            return;
-        drop_gathered_beyond(last);
-        most = 2 * std::max(gathered_.size(), kFirstRows);
-    });
-    drop_gathered_beyond(last);
-    return last;
-}
-
-// Gathers the rows at the next distances, so many of these that there are enough rows. Returns the
-// last one. The counts tell whether it is worth a pass.
-int WholeDistances::gather_next() {
-    int last = done_;
-    size_t expected = 0;
-    // It stops between two distances: the rows at one distance come together.
-    while (last < kMaxDistance && expected < wanted_)
-        expected += rows_at_[++last];
-    if (expected > 0)
-        visit_rows([&](int distance, uint64_t tid) {
-            if (distance > done_ && distance <= last)
-                add_gathered(distance, tid);
-        });
-    return last;
-}
-
-void WholeDistances::gather() {
-    gathered_.clear();
-    taken_ = 0;
-    done_ = done_ == kNoRadius ? gather_first() : gather_next();
-    sort_ascending(gathered_.data(), gathered_.end());
-    size_t affordable = size_t(work_mem) * 1024 / sizeof(uint64_t);
+    keep_wanted();
+    if (gathered_.size() > 0)
+        last_ = gathered_.all().back();
     // Who asks for more will often ask for many more; each call is a pass.
+    size_t affordable = size_t(work_mem) * 1024 / sizeof(uint64_t) / 2;
     wanted_ = std::min(wanted_ * kGrowth, std::max(affordable, kFirstRows));
 }
 
@@ -159,23 +122,18 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
     centers_ = centers;
     greatest_ = greatest;
     seen_ = seen;
-    done_ = kNoRadius;
+    last_ = 0;
     wanted_ = kFirstRows;
     gathered_.clear();
     taken_ = 0;
     find_extent();
-    if (rows_at_ == nullptr)
-        rows_at_ = static_cast<uint64_t*>(
-            MemoryContextAlloc(lanes_[0].index.memory(), (kMaxDistance + 1) * sizeof(uint64_t)));
-    std::fill_n(rows_at_, kMaxDistance + 1, 0);
 }
 
 std::span<const uint64_t> WholeDistances::next() {
-    while (taken_ == gathered_.size()) {
-        if (done_ >= kMaxDistance)
-            return {};
+    if (taken_ == gathered_.size())
         gather();
-    }
+    if (gathered_.size() == 0)
+        return {};
     std::span rows(gathered_.data() + taken_, std::min(gathered_.size() - taken_, kMostRows));
     distance_ = int(rows[0] >> kTidBits);
     size_t count = 0;

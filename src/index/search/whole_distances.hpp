@@ -6,9 +6,9 @@
 // hold all of them, the table's blocks are taken in parts, each with a pass of its own over all
 // lanes.
 //
-// The first passes count the rows at each distance, and gather the nearest thousands, which are
-// given out in order; then come many more, up to what work_mem holds; and so on, until nobody asks
-// for more. The rows at one distance are gathered together, however many they are.
+// Each pass keeps the nearest thousands of rows that were not returned yet, which are given out in
+// order; the next one many more, up to half of what work_mem holds; and so on, until nobody asks
+// for more.
 #pragma once
 
 #include "core/layout/lane_radii.hpp"
@@ -32,20 +32,14 @@ class WholeDistances {
     int distance() const { return distance_; }
 
   private:
-    static constexpr int kMaxDistance = kMaxLanes * kFingerprintBits;
-    static_assert(kMaxDistance < UINT16_MAX, "sums_ has 16 bits for a distance plus 1");
-    static constexpr size_t kFirstRows = 4096; // gathered at once, at least
-    static constexpr size_t kGrowth = 16;      // each time as many more
+    static_assert(kMaxLanes * kFingerprintBits < UINT16_MAX, "sums_ has 16 bits for each");
+    static constexpr size_t kFirstRows = 4096; // that a pass keeps, at least
+    static constexpr size_t kGrowth = 16;      // each further one so many times as many
     static constexpr size_t kMostRows = 4096;  // that next() returns
 
     void visit_postings(size_t lane, const auto& visit);
     void find_extent();
     void add_up(uint64_t first_block, uint64_t end_block);
-    void visit_rows(const auto& visit);
-    void add_gathered(int distance, uint64_t tid);
-    void drop_gathered_beyond(int distance);
-    int gather_first();
-    int gather_next();
     void gather();
 
     std::span<LaneScan> lanes_;
@@ -61,12 +55,11 @@ class WholeDistances {
     uint64_t part_blocks_ = 0;
     bool holds_all_ = false; // there is one part, and sums_ has it
 
-    uint64_t* rows_at_ = nullptr; // [kMaxDistance + 1] rows at each distance
-    int done_ = kNoRadius;        // the rows up to this distance were gathered
     int distance_ = kNoRadius;
     size_t wanted_ = kFirstRows;
     // In order: a distance, and in the lower 48 bits a TID. When a row is taken, the distance goes.
     GrowingArray<uint64_t> gathered_;
+    uint64_t last_ = 0; // of those gathered so far; no TID is 0
     size_t taken_ = 0;
 };
 
