@@ -78,7 +78,7 @@ Layout layout_of(const IndexOptInfo* info, const LaneLayout& lanes) {
         return layout_of_lanes(lanes, nullptr);
     // The planner holds a lock on the index since it opened the table.
     Relation index = index_open(info->indexoid, NoLock);
-    Layout layout = index_cache(index)->layout;
+    Layout layout = cached_layout(index);
     index_close(index, NoLock);
     return layout;
 }

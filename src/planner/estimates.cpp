@@ -161,7 +161,7 @@ double postings_between(const TreeContext& postings, uint64_t first, uint64_t la
 // with as many bits as there are fingerprints in the table, in binary digits. By chance that is
 // about one.
 double rows_like(Relation index, Datum text) {
-    Layout layout = index_cache(index)->layout;
+    Layout layout = cached_layout(index);
     LaneList lanes(layout);
     // An index on passages tells nothing of the whole text.
     if (layout.lanes_vary)

@@ -134,7 +134,7 @@ SIMHASH_FUNCTION(simhash_index_info) {
     // This is a reader's lock: INSERT and VACUUM go on.
     open_index(PG_GETARG_OID(0), AccessShareLock, true, &heap, &index);
     InitMaterializedSRF(fcinfo, 0);
-    Layout layout = index_cache(index)->layout;
+    Layout layout = cached_layout(index);
     auto* entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));
     Info info{index, &layout, reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), entries};
     read_info(&info);

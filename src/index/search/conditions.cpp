@@ -12,7 +12,7 @@ namespace simhash {
 
 Conditions::Conditions(Relation index)
     : index_(index), computes_lanes_(computes_lanes(index)), lanes_(lane_layout(index)),
-      value_(lanes_), center_(index_cache(index)->layout), target_(index_cache(index)->layout) {}
+      value_(lanes_), center_(cached_layout(index)), target_(cached_layout(index)) {}
 
 void Conditions::clear() {
     // Without conditions a scan returns all rows.
@@ -214,7 +214,7 @@ void Conditions::read(std::span<const ScanKeyData> keys, std::span<const ScanKey
         return apply(KnownScope{});
     // A copy: a hash function may make the server look up a type or open a relation, and so process
     // an invalidation, which ends the cache.
-    Layout layout = index_cache(index_)->layout;
+    Layout layout = cached_layout(index_);
     apply(read_scope(index_, layout, keys));
 }
 

@@ -1,18 +1,18 @@
-// The parts of a scan that search one lane's trees, and the rows that a scan has returned: where a
-// value has several lanes, several of them may find it.
+// One lane's part of a scan: all rows within a radius, in no order. First come the probes of the
+// posting table, whose rows are returned as they are found. Then the scan collects the matches of
+// the other probes and looks each one up in the posting table. If the matches outgrow work_mem, it
+// reads all of the posting table once instead. If asked to, it holds the matches back where they
+// are many, so that the caller can choose a smaller radius.
 #pragma once
 
-#include "core/bits/hash_table.hpp"
 #include "index/search/nearest.hpp"
-#include "index/search/within.hpp"
-#include "server/arguments.hpp"
 
 namespace simhash {
 
-struct LaneScan {
+class LaneScan {
+  public:
     explicit LaneScan(const SearchedIndex& of_lane)
-        : index(of_lane), matches(&index), postings(&index), within(&index, &matches, &postings),
-          nearest(&index, &matches, &postings) {}
+        : index(of_lane), matches(&index), postings(&index), nearest(&index, &matches, &postings) {}
     // The parts have each other's addresses.
     LaneScan(const LaneScan&) = delete;
     LaneScan& operator=(const LaneScan&) = delete;
@@ -20,37 +20,31 @@ struct LaneScan {
     SearchedIndex index;
     Matches matches;
     PostingReader postings;
-    WithinScan within; // within and nearest use the members above; one of them runs at a time
-    NearestScan nearest;
-};
+    NearestScan nearest; // in order, by the same matches and postings: one of both runs at a time
 
-// A set of TIDs, as integers.
-class SeenRows {
-  public:
-    // Takes memory from this context: 16 to 32 bytes a row, and 48 while it grows.
-    explicit SeenRows(MemoryContext memory) : rows_(server_memory(memory)) {}
+    // Begins a scan of all rows that lie in `ball`. If it finds more than `few` matches, it holds
+    // them back.
+    void start(Ball ball, size_t few);
+    // Begins a scan of the rows of these fingerprints or, if there are none, of all rows.
+    void start(std::span<const uint64_t> fingerprints);
+    // Loads the next leaf's postings. Returns false at the end, and while matches are held back.
+    bool next_leaf();
+    // Lets those of the matches go on that lie within a radius, at most the ball's.
+    void release(int radius);
 
-    void clear() { rows_.clear(); }
-    // True when the set has grown to its limit. It still takes the rows of one leaf.
-    bool is_full() const { return rows_.size() * sizeof(Row) * 4 > size_t(work_mem) * 1024; }
-    bool contains(uint64_t tid) const { return rows_.find(key_of(tid)) != nullptr; }
-    // Returns false if the row is there already.
-    bool add(uint64_t tid) {
-        size_t count = rows_.size();
-        rows_.add({key_of(tid)});
-        return rows_.size() > count;
-    }
+    bool is_holding() const { return step_ == Step::kHolding; }
+    size_t loaded() const { return loaded_; }
 
   private:
-    struct Row {
-        uint64_t key;
-    };
+    enum class Step { kProbePostings, kHolding, kLookUp, kReadRest };
 
-    // The leading bits of a product with the golden ratio are spread evenly. The factor is odd, so
-    // different TIDs have different products, and none has 0: no TID is 0.
-    static uint64_t key_of(uint64_t tid) { return tid * 0x9e3779b97f4a7c15; }
+    bool begin_next();
+    void begin_rest();
 
-    HashTable<Row> rows_;
+    const ProbePlan* plan_ = nullptr;
+    size_t few_ = SIZE_MAX, loaded_ = 0;
+    Filter filter_; // for postings and matches; a looked-up fingerprint has passed it before
+    Step step_ = Step::kLookUp;
 };
 
 } // namespace simhash

@@ -31,7 +31,7 @@ bool Search::may_share_again() const {
 // Begins to search the lane whose turn it is.
 void Search::start_lane() {
     size_t few = step_ == Step::kLanes && may_share_again() ? kFewOfLane : SIZE_MAX;
-    lanes_[lane_].within.start({centers_[lane_], radii_[lane_]}, few);
+    lanes_[lane_].start({centers_[lane_], radii_[lane_]}, few);
 }
 
 // Goes on with the next lane, each within its first share. After the last one, goes over to those
@@ -45,7 +45,7 @@ bool Search::next_lane() {
     }
     lane_ = 0;
     if (std::none_of(lanes_.begin(), lanes_.end(),
-                     [](const LaneScan& lane) { return lane.within.is_holding(); }))
+                     [](const LaneScan& lane) { return lane.is_holding(); }))
         return false;
     step_ = Step::kLanesAgain;
     share_again();
@@ -56,13 +56,13 @@ bool Search::next_lane() {
 // matches back. Returns false if there is none.
 bool Search::next_lane_again(size_t from) {
     for (lane_ = from; lane_ < lanes_.size(); lane_++) {
-        WithinScan& within = lanes_[lane_].within;
+        LaneScan& lane = lanes_[lane_];
         if (radii_[lane_] > share(lane_)) {
             start_lane();
             return true;
         }
-        if (within.is_holding()) {
-            within.release(radii_[lane_]);
+        if (lane.is_holding()) {
+            lane.release(radii_[lane_]);
             return true;
         }
     }
@@ -77,13 +77,13 @@ void Search::share_again() {
         LaneScan& lane = lanes_[i];
         // By radius + 1: what is left to do. The rows of a lane that holds nothing were returned.
         double costs[kFingerprintBits + 2] = {};
-        if (lane.within.is_holding())
+        if (lane.is_holding())
             for (uint64_t match : lane.matches.all())
                 costs[hamming_distance(match, centers_[i]) + 1] += kMatchCost;
         int radius = radii_[i], greatest = std::min(radius + kMostMoreBits, kFingerprintBits);
         for (int t = 0; t <= radius; t++)
             costs[t + 1] += costs[t];
-        double matches = costs[radius + 1] + kMatchCost * double(lane.within.loaded() + 1);
+        double matches = costs[radius + 1] + kMatchCost * double(lane.loaded() + 1);
         for (int t = radius + 1; t <= greatest; t++) {
             matches *= kMatchGrowth;
             costs[t + 1] = lane.index.plan_for(t)->cost + matches;
@@ -119,7 +119,7 @@ void Search::begin_within() {
     if (conditions_.lanes_vary()) {
         // The lanes of the query are looked up in the one table. If it has none, all is read.
         step_ = Step::kLanes;
-        lanes_[0].within.start(centers_);
+        lanes_[0].start(centers_);
         return;
     }
     if (lanes_.size() > 1 && radius().rule == LaneRule::kSum &&
@@ -148,7 +148,7 @@ bool Search::next_of_lanes() {
             begin_everything();
             return next_of_everything();
         }
-        if (lanes_[lane_].within.next_leaf()) {
+        if (lanes_[lane_].next_leaf()) {
             if (drop_seen())
                 return true;
         } else if (!(step_ == Step::kLanes ? next_lane() : next_lane_again(lane_ + 1))) {

@@ -1,29 +1,21 @@
 // The index as a scan sees it. See the header.
 #include "index/search/searched_index.hpp"
 
+#include "core/bits/hash_table.hpp"
 #include "index/store/index_cache.hpp"
+#include "server/arguments.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <cmath>
 #include <new>
 
 namespace simhash {
 namespace {
 
-// Returns the plan of one of the backend's last queries of this index if the index has not grown or
-// shrunk much since. Every plan finds everything, so an old one costs time at most.
-ProbePlan cached_plan(Relation index, const Layout& layout, double entries, int radius) {
-    IndexCache* cache = index_cache(index);
-    for (const CachedPlan& cached : cache->plans)
-        if (cached.entries > 0 && cached.plan.radius == radius && entries < 1.25 * cached.entries &&
-            cached.entries < 1.25 * entries)
-            return cached.plan;
-    ProbePlan plan = make_probe_plan(layout, radius, entries, kTypicalProbeCosts);
-    plan.radius = radius;
-    CachedPlan* oldest = &cache->plans[cache->next_plan++ % std::size(cache->plans)];
-    *oldest = {entries, plan};
-    return plan;
-}
+struct KeptPlan {
+    uint64_t key;
+    const ProbePlan* plan;
+};
 
 } // namespace
 
@@ -31,8 +23,7 @@ LeafYield SearchedIndex::backend_yield_;
 
 SearchedIndex::SearchedIndex(Relation index)
     : relation_(index), memory_(CurrentMemoryContext),
-      layout_(new (palloc(sizeof(Layout))) Layout(comparable_layout(index))),
-      plans_(static_cast<ProbePlan**>(palloc0((kFingerprintBits + 1) * sizeof(ProbePlan*)))) {
+      layout_(new (palloc(sizeof(Layout))) Layout(comparable_layout(index))) {
     // A scan asks once: a nested loop rescans without asking again.
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
     int count = tree_count(*layout_);
@@ -41,17 +32,27 @@ SearchedIndex::SearchedIndex(Relation index)
         new (&tables_[i]) SearchedTree(tree_context(index, nullptr, layout_, i), blocks);
     null_table_ = &tables_[null_tree(*layout_)];
     entries_ = estimated_entries(*layout_, blocks);
+    size_class_ = int(std::log2(entries_) * 3);
 }
 
-const ProbePlan* SearchedIndex::plan_for(int radius) {
-    // -1 and 0 have one place, and the plan's own radius tells which of them it is for.
-    ProbePlan*& plan = plans_[std::max(radius, 0)];
-    if (plan == nullptr)
-        plan = static_cast<ProbePlan*>(MemoryContextAlloc(memory_, sizeof(ProbePlan)));
-    else if (plan->radius == radius)
-        return plan;
-    *plan = cached_plan(relation_, *layout_, entries_, radius);
-    return plan;
+// Plans are made once in a backend, for all indexes of a layout and about a size: every plan finds
+// everything, so one for fewer or more entries costs time at most.
+const ProbePlan* SearchedIndex::plan_for(int radius) const {
+    static HashTable<KeptPlan>* plans = nullptr;
+    Memory memory = server_memory(TopMemoryContext);
+    if (plans == nullptr)
+        plans = new (allocate_array<HashTable<KeptPlan>>(memory, 1)) HashTable<KeptPlan>(memory);
+    uint64_t key = uint64_t(size_class_) << 32 | uint64_t(layout_->radius) << 24 |
+                   uint64_t(layout_->table_count) << 16 | uint64_t(radius + 1);
+    key *= 0x9e3779b97f4a7c15; // spreads the leading bits, and tells different ones apart
+    if (const KeptPlan* kept = plans->find(key))
+        return kept->plan;
+    ProbePlan plan = make_probe_plan(*layout_, radius, entries_, kTypicalProbeCosts);
+    // Without the places of probes that it has not.
+    size_t bytes = offsetof(ProbePlan, probes) + size_t(plan.probe_count) * sizeof(Probe);
+    void* kept = MemoryContextAlloc(TopMemoryContext, bytes);
+    memcpy(kept, &plan, bytes);
+    return plans->add({key, static_cast<const ProbePlan*>(kept)}).plan;
 }
 
 void SearchedIndex::check_places(std::span<const Entry> postings, BlockNumber leaf) {

@@ -43,7 +43,8 @@ class SearchedIndex {
     Permutation permutation(int table) const { return layout_->permutation(table); }
     // The estimated number of distinct fingerprints of a lane.
     double entries() const { return entries_; }
-    const ProbePlan* plan_for(int radius);
+    // The plan of a search within a radius. It lasts as long as the backend.
+    const ProbePlan* plan_for(int radius) const;
     LeafYield* yield() const { return &backend_yield_; }
     // Reads the leaf of the cursor's position: calls take(reader, hit) for each entry of the range
     // whose key lies in `ball`, and moves the cursor on. Returns the hits. Leaves the leaf locked,
@@ -75,7 +76,7 @@ class SearchedIndex {
     SearchedTree* tables_; // [layout_->table_count]
     SearchedTree* null_table_;
     double entries_;
-    ProbePlan** plans_; // [kFingerprintBits + 1] by radius, each made when first needed
+    int size_class_; // the same where there are up to 1.26 times as many
     // The places that the table has, as far as it was asked: it may have grown since.
     BlockNumber heap_blocks_ = 0;
     OffsetNumber heap_offsets_ = MaxHeapTuplesPerPage;

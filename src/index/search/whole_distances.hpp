@@ -13,6 +13,7 @@
 
 #include "core/layout/lane_radii.hpp"
 #include "index/search/lane_scan.hpp"
+#include "index/search/seen_rows.hpp"
 
 namespace simhash {
 

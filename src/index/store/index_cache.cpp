@@ -1,4 +1,4 @@
-// Caches an index's layout and its last plan. See the header.
+// Caches an index's layout. See the header.
 #include "index/store/index_cache.hpp"
 
 #include "index/lanes.hpp"
@@ -8,25 +8,22 @@
 
 namespace simhash {
 
-IndexCache* index_cache(Relation index) {
-    if (index->rd_amcache != nullptr)
-        return static_cast<IndexCache*>(index->rd_amcache);
-
-    // We read the metapage before we allocate: reading may raise an error, and rd_indexcxt lives as
-    // long as the relcache entry, so memory from before the error would leak.
-    Layout layout = read_layout(index);
-    auto* cache =
-        static_cast<IndexCache*>(MemoryContextAllocZero(index->rd_indexcxt, sizeof(IndexCache)));
-    cache->layout = layout;
-    index->rd_amcache = cache;
-    return cache;
+const Layout& cached_layout(Relation index) {
+    if (index->rd_amcache == nullptr) {
+        // We read the metapage before we allocate: reading may raise an error, and rd_indexcxt
+        // lives as long as the relcache entry, so memory from before the error would leak.
+        Layout layout = read_layout(index);
+        index->rd_amcache = MemoryContextAlloc(index->rd_indexcxt, sizeof(Layout));
+        memcpy(index->rd_amcache, &layout, sizeof(Layout));
+    }
+    return *static_cast<const Layout*>(index->rd_amcache);
 }
 
 const Layout& comparable_layout(Relation index) {
     // Asked each time: when somebody replaces the support function, no backend is told to drop its
     // cache. And before the layout, as that function may do anything, and end the cached one.
     int definition = lane_layout(index).definition;
-    const Layout& layout = index_cache(index)->layout;
+    const Layout& layout = cached_layout(index);
     if (layout.definition != definition)
         ereport(ERROR, errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                 errmsg("index \"%s\" was built by another definition of its values' lanes",

@@ -355,7 +355,7 @@ inline void prefetch_page(Buffer buffer) {
 // ---- The metapage ----
 
 // Reads the layout. Raises an error if the metapage is damaged or of an unknown format. Expects no
-// page lock, leaves none. index_cache() keeps the result.
+// page lock, leaves none. cached_layout() keeps the result.
 Layout read_layout(Relation index);
 
 // These read and set one of VACUUM's flags. set_meta_flag() logs the change. Both lock the

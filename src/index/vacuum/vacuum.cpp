@@ -381,7 +381,7 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     vacuum->info = info;
     vacuum->result = result;
     vacuum->index = info->index;
-    vacuum->layout = index_cache(info->index)->layout;
+    vacuum->layout = cached_layout(info->index);
     vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
     vacuum->removed_limit = removed_limit();
     vacuum->answers = Answers(vacuum->removed_limit / Answers::kSharingLeaf);
@@ -458,7 +458,7 @@ IndexBulkDeleteResult* index_vacuum_cleanup(IndexVacuumInfo* info, IndexBulkDele
         return result;
     if (result == nullptr)
         return catch_up(info);
-    if (index_cache(info->index)->layout.lanes_vary)
+    if (cached_layout(info->index).lanes_vary)
         count_rows_of_table(info, result);
     record_free_pages(info, result);
     return result;
