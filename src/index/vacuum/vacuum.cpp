@@ -62,19 +62,6 @@ void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry>
 
 // ---- Block tables ----
 
-// Takes the entries with these keys out of a packed part. Both ascend. Returns its new end.
-Entry* without(Entry* packed, const Entry* packed_end, const uint64_t* keys,
-               const uint64_t* keys_end) {
-    Entry* kept = packed;
-    for (const Entry* entry = packed; entry < packed_end; entry++) {
-        while (keys < keys_end && *keys < entry->key)
-            keys++;
-        *kept = *entry;
-        kept += keys == keys_end || *keys != entry->key;
-    }
-    return kept;
-}
-
 // Finds out which of the keys have a fingerprint that still has no posting, and moves these `*gone`
 // keys to the front. Stops after kSearchesUnderLock searches, because inserters and scans wait for
 // the leaf meanwhile. Returns how many keys it dealt with. Expects their leaf locked exclusively.
@@ -97,14 +84,12 @@ size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, Permutation per
     // posting, the inserter looks after we have removed the entry, misses it, and puts it back.
     size_t gone;
     size_t done = find_gone(vacuum, permutation, keys, &gone);
-    const uint64_t* gone_end = keys.data() + gone;
-    // The packed part ascends as the keys do. The tail is in order of arrival, so there we search.
     auto is_gone = [&](const Entry& entry) {
-        return std::binary_search<const uint64_t*>(keys.data(), gone_end, entry.key);
+        return std::binary_search(keys.begin(), keys.begin() + gone, entry.key);
     };
     Entry* packed_end = vacuum->packed + reader.decode_packed(vacuum->packed);
     Entry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
-    Entry* packed_kept = without(vacuum->packed, packed_end, keys.data(), gone_end);
+    Entry* packed_kept = std::remove_if(vacuum->packed, packed_end, is_gone);
     Entry* tail_kept = std::remove_if(vacuum->tail, tail_end, is_gone);
     // All keys may have postings again. Then there is nothing to log.
     if (packed_kept < packed_end || tail_kept < tail_end)
