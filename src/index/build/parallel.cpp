@@ -23,13 +23,6 @@ enum Phase { kScanning, kPlanning, kWriting };
 // Keys in the table of contents of the shared memory.
 enum SharedKey : uint64 { kBuildKey = 1, kScanKey, kQueryKey, kUsageKey };
 
-// The beginning of a range. The first range of a tree has no block yet.
-struct RangeStart {
-    Entry low;
-    // The page of the first leaf, which cut_tree() has added; invalid in a tree's first range.
-    BlockNumber block;
-};
-
 // In shared memory, for leader and workers.
 struct SharedBuild {
     // It is compared before any other member is read, so it stands first.
@@ -48,14 +41,24 @@ struct SharedBuild {
     pg_atomic_uint32 next_tree; // to cut
     // Of each tree one participant writes these in kPlanning; all read them in kWriting.
     int range_counts[kMaxTrees];
-    RangeStart ranges[kMaxTrees][kMaxRanges];
+    LeafRange ranges[kMaxTrees][kMaxRanges];
 
     pg_atomic_uint32 next_range; // number of the next range to write, counted through all trees
     pg_atomic_uint64 entries_written;
 };
 
+template <typename Part>
+Part* find_shared(shm_toc* contents, SharedKey key) {
+    return static_cast<Part*>(shm_toc_lookup(contents, key, false));
+}
+
 // A participant: the leader is number 0.
 struct Participant {
+    Participant(const IndexBuild& of, shm_toc* contents, int own_number, NewPages* own_pages)
+        : build(of), shared(find_shared<SharedBuild>(contents, kBuildKey)),
+          scan(find_shared<ParallelTableScanDescData>(contents, kScanKey)), number(own_number),
+          pages(own_pages) {}
+
     IndexBuild build;
     SharedBuild* shared;
     ParallelTableScanDesc scan;
@@ -132,17 +135,23 @@ void cut_tree(const Participant& self, int number) {
     files.close();
     int64 most = std::min(kRangesPerParticipant * self.shared->participants, kMaxRanges);
     int64 wanted = std::clamp(samples.total / kEntriesOfRange, int64{1}, most);
-    RangeStart* ranges = self.shared->ranges[number];
+    LeafRange* ranges = self.shared->ranges[number];
     int count = 0;
-    ranges[count++] = {{0, 0}, InvalidBlockNumber};
+    ranges[count++] = {};
     for (int64 i = 1; i < wanted; i++) {
-        Entry before = count == 1 ? samples.entries[0] : ranges[count - 1].low;
+        LeafRange& last = ranges[count - 1];
+        Entry before = count == 1 ? samples.entries[0] : last.low;
         Entry sample = samples.entries[size_t(i) * samples.entries.size() / size_t(wanted)];
         // Many rows of one fingerprint may make samples equal: then there are fewer ranges.
-        if (before < sample)
-            // We add the page of its first leaf now, because the leaf before it must link to it,
-            // and another participant may write that one first.
-            ranges[count++] = {low_key_between(tree, before, sample), self.pages->take()};
+        if (before >= sample)
+            continue;
+        // The ranges of a tree are adjacent and have no gaps. We add the page of the next one's
+        // first leaf now, because the leaf before it must link to it, and another participant may
+        // write that one first.
+        last.is_last = false;
+        last.high = low_key_between(tree, before, sample);
+        last.next_block = self.pages->take();
+        ranges[count++] = {.low = last.high, .block = last.next_block};
     }
     // A tree without entries has no range: its root is an empty leaf already.
     self.shared->range_counts[number] = samples.total == 0 ? 0 : count;
@@ -194,13 +203,7 @@ void read_share(const Participant& self) {
 char* name_of_pivots(int tree, int range) { return psprintf("pivots.%d.%d", tree, range); }
 
 void write_range(const Participant& self, int tree, int number, BuildProgress* progress) {
-    const RangeStart* start = &self.shared->ranges[tree][number];
-    LeafRange range = {start->low, start->block, number + 1 == self.shared->range_counts[tree]};
-    if (!range.is_last) {
-        // The ranges of a tree are adjacent and have no gaps: one's high is the next one's low.
-        range.high = start[1].low;
-        range.next_block = start[1].block;
-    }
+    const LeafRange& range = self.shared->ranges[tree][number];
     TreeContext context = self.build.tree(tree);
     LeafWriter leaves(context, self.build.fillfactor, range, self.pages);
     OpenFiles files(self.shared, tree);
@@ -314,13 +317,6 @@ struct Usage {
     WalUsage wal;
 };
 
-// The parts of the shared memory that the leader reads; there is the text of the query, too.
-struct SharedParts {
-    SharedBuild* build;
-    ParallelTableScanDesc scan;
-    Usage* usage; // of each worker
-};
-
 template <typename Part>
 Part* allocate_shared(ParallelContext* context, SharedKey key, Size size) {
     void* part = shm_toc_allocate(context->toc, size);
@@ -348,8 +344,7 @@ void init_shared_build(SharedBuild* shared, const IndexBuild& build, ParallelCon
 }
 
 // Makes the shared memory. Returns false if the server has none to give.
-bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* context,
-                 SharedParts* parts) {
+bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* context) {
     Size scan_size = table_parallelscan_estimate(build.heap, snapshot);
     Size query_size = debug_query_string == nullptr ? 0 : strlen(debug_query_string) + 1;
     Size usage_size = mul_size(sizeof(Usage), Size(context->nworkers));
@@ -361,20 +356,20 @@ bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* co
     if (context->seg == nullptr)
         return false;
 
-    parts->build = allocate_shared<SharedBuild>(context, kBuildKey, sizeof(SharedBuild));
-    init_shared_build(parts->build, build, context);
-    parts->scan = allocate_shared<ParallelTableScanDescData>(context, kScanKey, scan_size);
-    table_parallelscan_initialize(build.heap, parts->scan, snapshot);
+    init_shared_build(allocate_shared<SharedBuild>(context, kBuildKey, sizeof(SharedBuild)), build,
+                      context);
+    table_parallelscan_initialize(
+        build.heap, allocate_shared<ParallelTableScanDescData>(context, kScanKey, scan_size),
+        snapshot);
     if (query_size > 0)
         memcpy(allocate_shared<char>(context, kQueryKey, query_size), debug_query_string,
                query_size);
-    parts->usage = allocate_shared<Usage>(context, kUsageKey, usage_size);
+    allocate_shared<Usage>(context, kUsageKey, usage_size);
     return true;
 }
 
 // Builds with the workers that could be started. Returns false if there are none.
-bool lead_workers(const IndexBuild& build, ParallelContext* context, const SharedParts& parts,
-                  BuildTotals* totals) {
+bool lead_workers(const IndexBuild& build, ParallelContext* context, BuildTotals* totals) {
     LaunchParallelWorkers(context);
     ereport(DEBUG1, errmsg_internal("simhash build: %d of %d workers", context->nworkers_launched,
                                     context->nworkers));
@@ -382,21 +377,22 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, const Share
     if (context->nworkers_launched == 0)
         return false;
     NewPages pages(build.index, kPagesAtOnce);
-    Participant leader{build, parts.build, parts.scan, 0, &pages};
+    Participant leader(build, context->toc, 0, &pages);
     enter_phase(kPhaseScan);
     take_part(leader);
     // A worker may still write its last range. After this call all leaves are written, and all
     // pivots are in files. It raises an error if a worker failed or did not start.
     WaitForParallelWorkersToFinish(context);
     // The leader told the sum last when it wrote itself; the workers may have added to it since.
-    BuildProgress(&parts.build->entries_written).add(0);
+    BuildProgress(&leader.shared->entries_written).add(0);
     // This comes after the workers have gone, because only then their figures are complete.
+    auto* usage = find_shared<Usage>(context->toc, kUsageKey);
     for (int i = 0; i < context->nworkers_launched; i++)
-        InstrAccumParallelQuery(&parts.usage[i].buffers, &parts.usage[i].wal);
+        InstrAccumParallelQuery(&usage[i].buffers, &usage[i].wal);
     finish_trees(leader);
     // The levels above take pages, too, so the leader returns its spare ones only now.
     pages.release();
-    *totals = parts.build->totals;
+    *totals = leader.shared->totals;
     // The server reads this from the leader's IndexInfo.
     build.info->ii_BrokenHotChain = totals->broken_hot_chain;
     return true;
@@ -425,9 +421,7 @@ bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* total
     // As in a serial build: CONCURRENTLY reads the rows that a new snapshot sees, and otherwise the
     // server picks the rows that any snapshot may see.
     Snapshot snapshot = concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
-    SharedParts parts{};
-    bool built = share_build(build, snapshot, context, &parts) &&
-                 lead_workers(build, context, parts, totals);
+    bool built = share_build(build, snapshot, context) && lead_workers(build, context, totals);
     if (concurrent)
         UnregisterSnapshot(snapshot);
     // This also detaches the shared memory; the files of the set go with the last one that does.
@@ -437,11 +431,6 @@ bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* total
 }
 
 namespace {
-
-template <typename Part>
-Part* find_shared(shm_toc* contents, SharedKey key) {
-    return static_cast<Part*>(shm_toc_lookup(contents, key, false));
-}
 
 void work(dsm_segment* segment, shm_toc* contents) {
     debug_query_string = static_cast<char*>(shm_toc_lookup(contents, kQueryKey, true));
@@ -469,8 +458,7 @@ void work(dsm_segment* segment, shm_toc* contents) {
     fail_for_test("build-worker");
     pause_for_test("build-worker");
     NewPages pages(index, kPagesAtOnce);
-    take_part({build, shared, find_shared<ParallelTableScanDescData>(contents, kScanKey),
-               ParallelWorkerNumber + 1, &pages});
+    take_part(Participant(build, contents, ParallelWorkerNumber + 1, &pages));
     pages.release();
     Usage& usage = find_shared<Usage>(contents, kUsageKey)[ParallelWorkerNumber];
     InstrEndParallelQuery(&usage.buffers, &usage.wal);

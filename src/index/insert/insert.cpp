@@ -34,51 +34,47 @@ Buffer lock_noted_leaf(const TreeContext& tree, const LeafHint& hint, Entry entr
     return InvalidBuffer;
 }
 
-// A leaf that is locked exclusively, and its content.
-struct LockedLeaf {
-    Buffer buffer;
-    LeafReader reader;
-};
-
-// Pins and locks the leaf of an entry, by a note or from the root, and notes it if `notes` is not
-// null. The caller may hold the locks of leaves that rule 3 places before this one.
-LockedLeaf lock_leaf(const TreeContext& tree, LeafNotes* notes, Entry entry) {
+// Pins the leaf of an entry, by a note or from the root, locks it exclusively and opens it. Notes it
+// if `notes` is not null. The caller may hold the locks of leaves that rule 3 places before this
+// one.
+Buffer lock_leaf(const TreeContext& tree, LeafNotes* notes, Entry entry, LeafReader* reader) {
     LeafHint hint = notes != nullptr ? notes->look_up(entry.key) : LeafHint{};
     Buffer buffer = lock_noted_leaf(tree, hint, entry);
     // May complete a split that another backend left incomplete: its parent comes after the leaf
     // and before all later tables, so this keeps to rule 3, too.
     if (buffer == InvalidBuffer)
         buffer = descend_for_write(tree, entry);
-    LeafReader reader = open_leaf(tree.index, buffer, tree.kind);
+    *reader = open_leaf(tree.index, buffer, tree.kind);
     // We write the note before the leaf changes, while `reader` is valid. If a split moves the key
     // away, the fences show the next reader that the note is stale.
     if (notes != nullptr)
-        notes->put(entry.key, hint, buffer, reader);
-    return {buffer, reader};
+        notes->put(entry.key, hint, buffer, *reader);
+    return buffer;
 }
 
 // True when the leaf's tail takes one more entry.
-bool has_room(const TreeContext& tree, const LockedLeaf& leaf) {
-    return leaf.reader.tail_count() < kMaxTailEntries && leaf.reader.count() < kMaxLeafEntries &&
-           page_free_bytes(BufferGetPage(leaf.buffer)) >= tail_entry_bytes(tree.kind);
+bool has_room(const TreeContext& tree, Buffer buffer, const LeafReader& leaf) {
+    return leaf.tail_count() < kMaxTailEntries && leaf.count() < kMaxLeafEntries &&
+           page_free_bytes(BufferGetPage(buffer)) >= tail_entry_bytes(tree.kind);
 }
 
 // Adds one entry to a tree, and notes its leaf if `notes` is not null. Expects no page lock, leaves
 // none.
 void insert_entry(const TreeContext& tree, LeafNotes* notes, Entry entry) {
     for (bool done = false; !done;) {
-        LockedLeaf leaf = lock_leaf(tree, notes, entry);
+        LeafReader leaf;
+        Buffer buffer = lock_leaf(tree, notes, entry, &leaf);
         // A block table has each fingerprint once: with a second entry a scan would return its rows
         // twice. The exclusive lock keeps others from adding it between this look and the append.
-        done = tree.kind == LeafKind::kBlock && leaf.reader.contains_key(entry.key);
-        if (!done && has_room(tree, leaf)) {
-            LeafAppend append{leaf.buffer, tree.kind, entry};
+        done = tree.kind == LeafKind::kBlock && leaf.contains_key(entry.key);
+        if (!done && has_room(tree, buffer, leaf)) {
+            LeafAppend append{buffer, tree.kind, entry};
             append_to_tails(tree.index, &append, 1);
             done = true;
         } else if (!done) {
-            done = insert_into_full_leaf(tree, leaf.buffer, leaf.reader, entry);
+            done = insert_into_full_leaf(tree, buffer, leaf, entry);
         }
-        UnlockReleaseBuffer(leaf.buffer);
+        UnlockReleaseBuffer(buffer);
     }
 }
 
@@ -171,14 +167,15 @@ bool append_everywhere(Relation index, const LaneTrees& lane, Entry posting) {
         Entry entry = lane.entry(table, posting);
         if (i == table_count)
             pause_for_test("insert-before-last-leaf");
-        LockedLeaf leaf = lock_leaf(tree, &lane.trees[table].notes, entry);
-        locked[locked_count++] = leaf.buffer;
+        LeafReader leaf;
+        Buffer buffer = lock_leaf(tree, &lane.trees[table].notes, entry, &leaf);
+        locked[locked_count++] = buffer;
         // The fingerprint is there already. We keep the leaf locked until the posting is in place:
         // otherwise VACUUM could find no posting and remove the entry that we rely on.
-        if (table != 0 && leaf.reader.contains_key(entry.key))
+        if (table != 0 && leaf.contains_key(entry.key))
             continue;
-        room = has_room(tree, leaf);
-        appends[append_count++] = LeafAppend{leaf.buffer, tree.kind, entry};
+        room = has_room(tree, buffer, leaf);
+        appends[append_count++] = LeafAppend{buffer, tree.kind, entry};
     }
     // No page has changed yet, so if a leaf is full we can simply unlock all and go table by table.
     if (room)

@@ -3,6 +3,7 @@
 
 #include "index/store/page.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace simhash {
@@ -10,29 +11,17 @@ namespace simhash {
 void Answers::begin(size_t count) {
     // Each answer is about one fingerprint or more, and about a leaf of its own, so there are no
     // more answers than fingerprints or blocks.
-    size_t needed = std::min({count, most_, size_t{RelationGetNumberOfBlocks(postings_.index)}});
-    forget();
-    if (needed <= limit_)
-        return;
-    free();
-    limit_ = needed;
-    for (Answer** answers : {&answers_, &earlier_})
-        *answers = static_cast<Answer*>(
-            MemoryContextAllocHuge(CurrentMemoryContext, limit_ * sizeof(Answer)));
-}
-
-void Answers::free() {
-    for (Answer** answers : {&answers_, &earlier_})
-        if (*answers != nullptr)
-            pfree(*answers);
-    answers_ = earlier_ = nullptr;
-    limit_ = 0;
+    limit_ = std::min({count, most_, size_t{RelationGetNumberOfBlocks(postings_.index)}});
+    for (GrowingArray<Answer>* answers : {&answers_, &earlier_}) {
+        answers->clear();
+        answers->add_room(limit_);
+    }
 }
 
 // Keeps an answer if there is room. An answer that is dropped costs a descent later, nothing else.
 void Answers::put(const Answer& answer) {
-    if (count_ < limit_)
-        answers_[count_++] = answer;
+    if (answers_.size() < limit_)
+        answers_.add(answer);
 }
 
 // True when the leaf is as it was when it was asked. Every logged change gives a page a new LSN,
@@ -82,12 +71,13 @@ size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* k
 
 size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
     std::swap(answers_, earlier_);
-    size_t earlier_count = std::exchange(count_, 0), earlier = 0, kept = 0;
+    answers_.clear();
+    size_t earlier = 0, kept = 0;
     for (size_t i = 0; i < count;) {
         vacuum_delay();
-        while (earlier < earlier_count && earlier_[earlier].last < fingerprints[i])
+        while (earlier < earlier_.size() && earlier_[earlier].last < fingerprints[i])
             earlier++;
-        const Answer* known = earlier < earlier_count ? &earlier_[earlier] : nullptr;
+        const Answer* known = earlier < earlier_.size() ? &earlier_[earlier] : nullptr;
         // The leaf has not changed since the last block table, so its answer holds for this one.
         if (known != nullptr && known->first <= fingerprints[i] && holds(*known)) {
             put(*known);
@@ -107,9 +97,9 @@ size_t Answers::keep_absent(uint64_t* fingerprints, size_t count) {
 
 bool Answers::still_absent(uint64_t fingerprint) {
     const Answer* after = std::upper_bound(
-        answers_, answers_ + count_, fingerprint,
+        answers_.data(), answers_.end(), fingerprint,
         [](uint64_t wanted, const Answer& answer) { return wanted < answer.first; });
-    if (after != answers_ && after[-1].last >= fingerprint && holds(after[-1]))
+    if (after != answers_.data() && after[-1].last >= fingerprint && holds(after[-1]))
         return true;
     // The leaf has changed, or there is no answer. A change need not concern this fingerprint, so
     // we ask again.

@@ -7,8 +7,7 @@
 #pragma once
 
 #include "index/store/tree.hpp"
-
-#include <algorithm>
+#include "server/arguments.hpp"
 
 namespace simhash {
 
@@ -29,8 +28,8 @@ class Answers {
     // last table are the first guess for the next one.
     static constexpr size_t kBytesEach = 2 * sizeof(Answer) / kSharingLeaf;
 
-    Answers() = default;
-    explicit Answers(size_t most) : most_(std::min(most, size_t{UINT32_MAX})) {}
+    explicit Answers(size_t most)
+        : answers_(server_memory()), earlier_(server_memory()), most_(most) {}
     // Asks this posting table from now on. Expects that there is no answer of another one.
     void set_posting_table(const TreeContext& postings) {
         Assert(is_empty());
@@ -38,14 +37,17 @@ class Answers {
     }
     // Drops all answers and makes room for answers about `count` fingerprints.
     void begin(size_t count);
-    void free();
+    void free() {
+        answers_.release();
+        earlier_.release();
+    }
 
     // Asks for ascending, distinct fingerprints. Keeps those without a posting at the front of the
     // array, in order, and returns their number. The next call takes the fingerprints that this one
     // kept, or, after forget(), any others. Expects no lock.
     size_t keep_absent(uint64_t* fingerprints, size_t count);
-    void forget() { count_ = 0; }
-    bool is_empty() const { return count_ == 0; }
+    void forget() { answers_.clear(); }
+    bool is_empty() const { return answers_.size() == 0; }
 
     // True when a fingerprint, mostly one that keep_absent() kept, has no posting now. The caller
     // may hold the lock of a leaf of a block table: the posting table comes later in the order of
@@ -60,9 +62,9 @@ class Answers {
     size_t ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* kept, size_t* kept_count);
 
     TreeContext postings_;
-    Answer* answers_ = nullptr; // [limit_] ascending; of the last call of keep_absent()
-    Answer* earlier_ = nullptr; // [limit_] of the call before
-    size_t count_ = 0, limit_ = 0, most_ = 0;
+    GrowingArray<Answer> answers_; // ascending; of the last call of keep_absent()
+    GrowingArray<Answer> earlier_; // of the call before
+    size_t most_, limit_ = 0;      // of them, in any case and of those asked for
     size_t searches_ = 0;
 };
 
