@@ -9,6 +9,7 @@
 // compares the scope's columns of each row found ("recheck").
 #pragma once
 
+#include "core/bits/function_ref.hpp"
 #include "index/lanes.hpp"
 
 namespace simhash {
@@ -38,6 +39,13 @@ inline bool is_compared(const Layout& layout, int column) {
 // and belongs into the null table.
 bool stored_fingerprints(Relation index, const Layout& layout, const Datum* values,
                          const bool* isnull, LaneList* fingerprints);
+
+// Calls take(fingerprints, TID) for each row that an index must have, of which `info` describes the
+// columns; without fingerprints for a row of the null table. Reads the whole table if `scan` is
+// null. Returns the number of the table's rows.
+using TakeRow = FunctionRef<void(std::span<const uint64_t>, const ItemPointerData&)>;
+double scan_rows(Relation heap, Relation index, IndexInfo* info, const Layout& layout,
+                 TableScanDesc scan, bool may_synchronise, bool reports, TakeRow take);
 
 // The scope that the scan keys give.
 struct KnownScope {

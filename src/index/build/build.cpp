@@ -25,39 +25,23 @@ void expect_entries(uint64_t entries) {
     pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(entries));
 }
 
-namespace {
-
-struct CollectedRows {
-    SortedRunCollector* runs;
-    const Layout* layout;
-    LaneList fingerprints; // of the current row
-};
-
-// table_index_build_scan() calls this for each row. It ignores whether the row is alive: a row that
-// only older snapshots see needs an entry, too.
-void add_heap_tuple(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool,
-                    void* opaque) {
-    auto& [runs, layout, fingerprints] = *static_cast<CollectedRows*>(opaque);
-    if (stored_fingerprints(index, *layout, values, isnull, &fingerprints))
-        runs->add(fingerprints.all(), tid_to_integer(*tid));
-    else
-        runs->add_null(tid_to_integer(*tid));
-    // Tests stop a leader here that has read a part of its rows.
-    if (runs->rows() % 65536 == 0 && !IsParallelWorker())
-        pause_for_test("build-leader-reads");
-}
-
-} // namespace
-
 BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
                          bool reports) {
     BuildTotals totals;
     // A scan of our own begins at block 0 instead of joining another scan. So TIDs come in order,
     // and need no sorting. A parallel scan gives them out of order anyway.
     bool may_synchronise = scan != nullptr;
-    CollectedRows rows = {runs, build.layout, LaneList(*build.layout)};
-    totals.heap_tuples = table_index_build_scan(
-        build.heap, build.index, build.info, may_synchronise, reports, add_heap_tuple, &rows, scan);
+    auto take = [&](std::span<const uint64_t> fingerprints, const ItemPointerData& tid) {
+        if (fingerprints.empty())
+            runs->add_null(tid_to_integer(tid));
+        else
+            runs->add(fingerprints, tid_to_integer(tid));
+        // Tests stop a leader here that has read a part of its rows.
+        if (runs->rows() % 65536 == 0 && !IsParallelWorker())
+            pause_for_test("build-leader-reads");
+    };
+    totals.heap_tuples = scan_rows(build.heap, build.index, build.info, *build.layout, scan,
+                                   may_synchronise, reports, take);
     totals.index_tuples = double(runs->rows());
     totals.broken_hot_chain = build.info->ii_BrokenHotChain;
     return totals;

@@ -379,29 +379,6 @@ void check_block_table(Check* check, int table) {
 
 // ---- Rows ----
 
-// The sorters that read_rows() fills: of (fingerprint, TID) for each lane, and the last one of
-// (0, TID) for rows without lanes.
-struct Rows {
-    std::span<ExternalSorter<Entry>> sorters;
-    const Layout* layout;
-    LaneList lanes; // of the current row
-};
-
-void add_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
-    // The server calls this for each row that the index must have, with the index's columns,
-    // expressions computed, and the predicate tested.
-    auto* rows = static_cast<Rows*>(opaque);
-    if (!stored_fingerprints(index, *rows->layout, values, isnull, &rows->lanes)) {
-        rows->sorters.back().add({0, tid_to_integer(*tid)});
-        return;
-    }
-    std::span<const uint64_t> fingerprints = rows->lanes.all();
-    for (size_t i = 0; i < fingerprints.size(); i++)
-        // Lanes of any number are in one tree.
-        rows->sorters[rows->lanes.have_any_number() ? 0 : i].add(
-            {fingerprints[i], tid_to_integer(*tid)});
-}
-
 // Returns a snapshot for which the index has every row. That must be a new one. Rows that only
 // older snapshots see may be missing: CREATE INDEX leaves out rows that broken HOT chains hide, and
 // CREATE INDEX CONCURRENTLY leaves out rows that were deleted before its second scan.
@@ -418,8 +395,9 @@ Snapshot snapshot_of_rows(Relation index) {
     return snapshot;
 }
 
-// Reads the rows that the index must have: those that a new snapshot sees.
-void read_rows(Check* check, Rows* rows) {
+// Reads the rows that the index must have, those that a new snapshot sees, into sorters: of
+// (fingerprint, TID) for each lane, and the last one of (0, TID) for rows without lanes.
+void read_rows(Check* check, std::span<ExternalSorter<Entry>> sorters) {
     IndexInfo* info = BuildIndexInfo(check->index);
     // The scan uses our MVCC snapshot, as CONCURRENTLY does, and tests no constraint.
     info->ii_Concurrent = true;
@@ -429,7 +407,14 @@ void read_rows(Check* check, Rows* rows) {
     info->ii_ExclusionStrats = nullptr;
     Snapshot snapshot = snapshot_of_rows(check->index);
     TableScanDesc scan = table_beginscan_strat(check->heap, snapshot, 0, nullptr, true, true);
-    table_index_build_scan(check->heap, check->index, info, true, false, add_row, rows, scan);
+    auto take = [&](std::span<const uint64_t> fingerprints, const ItemPointerData& tid) {
+        if (fingerprints.empty())
+            sorters.back().add({0, tid_to_integer(tid)});
+        for (size_t i = 0; i < fingerprints.size(); i++)
+            // Lanes of any number are in one tree.
+            sorters[check->layout.lanes_vary ? 0 : i].add({fingerprints[i], tid_to_integer(tid)});
+    };
+    scan_rows(check->heap, check->index, info, check->layout, scan, true, false, take);
     UnregisterSnapshot(snapshot);
 }
 
@@ -455,8 +440,7 @@ void check_rows(Check* check) {
     for (int lane = 0; lane <= lanes; lane++)
         new (&sorters[lane])
             ExternalSorter<Entry>(sort_memory() / size_t(lane < lanes ? lanes : 8));
-    Rows rows{{sorters, size_t(lanes + 1)}, &check->layout, LaneList(check->layout)};
-    read_rows(check, &rows);
+    read_rows(check, {sorters, size_t(lanes + 1)});
     // After the lanes' trees comes the null table.
     for (int lane = 0; lane <= lanes; lane++)
         require_rows(check, tree_of_table(check->layout, lane, 0), &sorters[lane]);
