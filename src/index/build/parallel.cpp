@@ -74,44 +74,35 @@ struct Participant {
 
 // ---- The runs of all participants ----
 
-// The files with a tree's runs.
-struct OpenFiles {
-    TemporaryFile files[MAX_PARALLEL_WORKER_LIMIT + 1];
-    int count = 0;
+using RunFiles = std::span<TemporaryFile>;
 
-    // A participant that never came, or read no row, has no file.
-    OpenFiles(SharedBuild* shared, int tree) {
-        for (int i = 0; i < shared->participants; i++) {
-            files[count] = SortedRunFiles::open(&shared->files, i, tree);
-            count += files[count].exists();
-        }
+// Calls use(files) with the files that have a tree's runs, and closes them afterwards.
+void with_runs(SharedBuild* shared, int tree, const auto& use) {
+    TemporaryFile files[MAX_PARALLEL_WORKER_LIMIT + 1];
+    size_t count = 0;
+    for (int i = 0; i < shared->participants; i++) {
+        files[count] = SortedRunFiles::open(&shared->files, i, tree);
+        // A participant that never came, or read no row, has no file.
+        count += files[count].exists();
     }
-    // The runs can be read until the files are closed.
-    std::span<const TemporaryFile> all() const { return {files, size_t(count)}; }
-    void close() {
-        for (int i = 0; i < count; i++)
-            files[i].close();
-    }
-};
+    use(RunFiles(files, count));
+    for (size_t i = 0; i < count; i++)
+        files[i].close();
+}
 
 // ---- Planning: where ranges begin ----
 
-// Evenly spaced entries of a tree's runs, in order.
-struct Samples {
-    GrowingArray<Entry> entries{server_memory()};
-    int64 total = 0; // entries of all runs
-};
-
+// Adds evenly spaced entries of these runs to `samples`, in order. Returns the number of all.
 template <typename AnyEntry>
-Samples take_samples(const OpenFiles& files) {
+int64 take_samples(RunFiles files, GrowingArray<Entry>* samples) {
     constexpr int64 kSamples = 1024;
-    Samples samples;
     auto visit = [&](const auto& take) {
-        for (const TemporaryFile& file : files.all())
+        for (const TemporaryFile& file : files)
             visit_sorted_runs<AnyEntry>(file, take);
     };
-    visit([&](const SortedRun<AnyEntry>& run) { samples.total += run.count; });
-    int64 step = samples.total / kSamples + 1;
+    int64 total = 0;
+    visit([&](const SortedRun<AnyEntry>& run) { total += run.count; });
+    int64 step = total / kSamples + 1;
     // Runs of the same size have about the same keys at the same places. So each run's samples
     // begin at another fraction of a step.
     uint32 fraction = 0;
@@ -119,29 +110,31 @@ Samples take_samples(const OpenFiles& files) {
         fraction += 0x9e3779b9; // multiples of the golden ratio have evenly spread fractions
         for (int64 i = int64(uint64(fraction) * uint64(std::min(step, run.count)) >> 32);
              i < run.count; i += step)
-            samples.entries.add(Entry(run[i]));
+            samples->add(Entry(run[i]));
     });
-    sort_ascending(samples.entries.data(), samples.entries.data() + samples.entries.size());
-    return samples;
+    sort_ascending(samples->data(), samples->end());
+    return total;
 }
 
 // Cuts a tree into ranges of about the same size. A range begins where a probe's range begins, as
 // leaves do, so that the probe reads one leaf.
 void cut_tree(const Participant& self, int number) {
     TreeContext tree = self.build.tree(number);
-    OpenFiles files(self.shared, number);
-    Samples samples = tree.kind == LeafKind::kPosting ? take_samples<Entry>(files)
-                                                      : take_samples<uint64_t>(files);
-    files.close();
+    GrowingArray<Entry> samples(server_memory());
+    int64 total = 0;
+    with_runs(self.shared, number, [&](RunFiles files) {
+        total = tree.kind == LeafKind::kPosting ? take_samples<Entry>(files, &samples)
+                                                : take_samples<uint64_t>(files, &samples);
+    });
     int64 most = std::min(kRangesPerParticipant * self.shared->participants, kMaxRanges);
-    int64 wanted = std::clamp(samples.total / kEntriesOfRange, int64{1}, most);
+    int64 wanted = std::clamp(total / kEntriesOfRange, int64{1}, most);
     LeafRange* ranges = self.shared->ranges[number];
     int count = 0;
     ranges[count++] = {};
     for (int64 i = 1; i < wanted; i++) {
         LeafRange& last = ranges[count - 1];
-        Entry before = count == 1 ? samples.entries[0] : last.low;
-        Entry sample = samples.entries[size_t(i) * samples.entries.size() / size_t(wanted)];
+        Entry before = count == 1 ? samples[0] : last.low;
+        Entry sample = samples[size_t(i) * samples.size() / size_t(wanted)];
         // Many rows of one fingerprint may make samples equal: then there are fewer ranges.
         if (before >= sample)
             continue;
@@ -154,8 +147,8 @@ void cut_tree(const Participant& self, int number) {
         ranges[count++] = {.low = last.high, .block = last.next_block};
     }
     // A tree without entries has no range: its root is an empty leaf already.
-    self.shared->range_counts[number] = samples.total == 0 ? 0 : count;
-    samples.entries.release();
+    self.shared->range_counts[number] = total == 0 ? 0 : count;
+    samples.release();
 }
 
 // Takes and cuts trees until none is left.
@@ -206,12 +199,12 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
     const LeafRange& range = self.shared->ranges[tree][number];
     TreeContext context = self.build.tree(tree);
     LeafWriter leaves(context, self.build.fillfactor, range, self.pages);
-    OpenFiles files(self.shared, tree);
-    if (context.kind == LeafKind::kPosting)
-        write_merged<Entry>(files.all(), range, self.memory(), &leaves, progress);
-    else
-        write_merged<uint64_t>(files.all(), range, self.memory(), &leaves, progress);
-    files.close();
+    with_runs(self.shared, tree, [&](RunFiles files) {
+        if (context.kind == LeafKind::kPosting)
+            write_merged<Entry>(files, range, self.memory(), &leaves, progress);
+        else
+            write_merged<uint64_t>(files, range, self.memory(), &leaves, progress);
+    });
     Pivots pivots = leaves.finish();
     TemporaryFile file = TemporaryFile::create(&self.shared->files, name_of_pivots(tree, number));
     // Not in shared memory, whose size must be known before the workers start.
