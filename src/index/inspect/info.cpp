@@ -20,15 +20,9 @@ struct LevelInfo {
     int64 used_bytes; // of the pages' bodies
 };
 
-struct Info {
-    Relation index;
-    const Layout* layout;
-    ReturnSetInfo* result;
-    Entry* entries; // [kMaxLeafEntries]
-};
-
-LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
+LevelInfo read_level(const TreeContext& tree, int number) {
     LevelInfo level{tree.number, number, 0, 0, 0, 0, 0};
+    auto* room = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));
     LevelReader pages(tree, number);
     // Entries of equal keys may go on from leaf to leaf.
     std::optional<uint64_t> last;
@@ -40,14 +34,14 @@ LevelInfo read_level(Info* info, const TreeContext& tree, int number) {
             continue;
         }
         LeafReader reader = pages.leaf();
-        for (const Entry& entry :
-             std::span(info->entries, size_t(reader.decode_sorted(info->entries)))) {
+        for (const Entry& entry : std::span(room, size_t(reader.decode_sorted(room)))) {
             level.entries++;
             level.fingerprints += entry.key != last;
             last = entry.key;
         }
         level.tail_entries += reader.tail_count();
     }
+    pfree(room);
     return level;
 }
 
@@ -62,8 +56,7 @@ const char* tree_name(const Layout& layout, int tree) {
 double rounded(double value) { return double(int64(value * 100 + 0.5)) / 100; }
 
 // Puts the row of a level, or of the whole index. A column that has no meaning is NULL.
-void put_row(Info* info, const LevelInfo& sums) {
-    const Layout& layout = *info->layout;
+void put_row(ReturnSetInfo* result, Relation index, const Layout& layout, const LevelInfo& sums) {
     bool is_whole = sums.tree == kWholeIndex;
     bool is_leaf = !is_whole && sums.level == 0;
     bool has_keys = !is_whole && sums.tree != null_tree(layout);
@@ -72,7 +65,7 @@ void put_row(Info* info, const LevelInfo& sums) {
     // The radius is that of a whole value, up to which each lane is searched within the layout's
     // radius t. Where the lanes' distances add up, the sum of (t + 1) over the lanes is the
     // radius + 1.
-    bool adds_up = is_whole && lane_layout(info->index).rule == LaneRule::kSum;
+    bool adds_up = is_whole && lane_layout(index).rule == LaneRule::kSum;
     int radius = adds_up ? layout.lane_count * (layout.radius + 1) - 1 : layout.radius;
     double capacity = double(sums.pages) * kBodyCapacity, bytes = double(sums.pages) * BLCKSZ;
     // The columns in the order of the SQL function.
@@ -101,28 +94,27 @@ void put_row(Info* info, const LevelInfo& sums) {
         values[i] = row[i].value;
         nulls[i] = !row[i].is_there;
     }
-    tuplestore_putvalues(info->result->setResult, info->result->setDesc, values, nulls);
+    tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
-void read_info(Info* info) {
-    int nulls = null_tree(*info->layout);
+void read_info(ReturnSetInfo* result, Relation index, const Layout& layout) {
     LevelInfo whole{kWholeIndex, 0, 0, 0, 0, 0, 0};
-    for (int number = 0; number < tree_count(*info->layout); number++) {
-        TreeContext tree = tree_context(info->index, nullptr, info->layout, number);
+    for (int number = 0; number < tree_count(layout); number++) {
+        TreeContext tree = tree_context(index, nullptr, &layout, number);
         // A root that is pushed down meanwhile adds a level above, which this row set then lacks.
         for (int level = root_level(tree); level > 0; level--)
-            put_row(info, read_level(info, tree, level));
-        LevelInfo leaves = read_level(info, tree, 0);
-        put_row(info, leaves);
+            put_row(result, index, layout, read_level(tree, level));
+        LevelInfo leaves = read_level(tree, 0);
+        put_row(result, index, layout, leaves);
         whole.tail_entries += leaves.tail_entries;
         // The first lane has a posting for each row with lanes, the null table one for each other.
-        if (number == 0 || number == nulls)
+        if (number == 0 || number == null_tree(layout))
             whole.entries += leaves.entries;
         if (number == 0)
             whole.fingerprints = leaves.fingerprints;
     }
-    whole.pages = RelationGetNumberOfBlocks(info->index);
-    put_row(info, whole);
+    whole.pages = RelationGetNumberOfBlocks(index);
+    put_row(result, index, layout, whole);
 }
 
 } // namespace
@@ -135,9 +127,7 @@ SIMHASH_FUNCTION(simhash_index_info) {
     open_index(PG_GETARG_OID(0), AccessShareLock, true, &heap, &index);
     InitMaterializedSRF(fcinfo, 0);
     Layout layout = cached_layout(index);
-    auto* entries = static_cast<Entry*>(palloc(kMaxLeafEntries * sizeof(Entry)));
-    Info info{index, &layout, reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), entries};
-    read_info(&info);
+    read_info(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo), index, layout);
     index_close(index, AccessShareLock);
     table_close(heap, AccessShareLock);
     PG_RETURN_NULL();

@@ -73,7 +73,6 @@ bool NearestScan::begin_stage_elsewhere() {
     if (!matches_->collect(false))
         return false;
     matches_->sort_by_distance(target_);
-    step_ = Step::kStage;
     radius_ = greatest_radius_; // nothing is left for another stage
     return true;
 }
@@ -129,7 +128,6 @@ bool NearestScan::begin_stage() {
     // If one distance is left for another stage, this one takes it: two cost nearly twice as much.
     bool is_last = radius >= greatest_radius_ - (done_radius_ < 0 ? 0 : 1);
     radius_ = is_last ? greatest_radius_ : radius;
-    step_ = Step::kStage;
     return collect_stage() || begin_last_stage();
 }
 
@@ -157,13 +155,13 @@ bool NearestScan::begin_pass(int distance) {
     done_radius_ = distance - 1;
     radius_ = distance;
     postings_->start_pass(filter(radius_));
-    step_ = Step::kPass;
+    is_last_stage_ = true;
     return true;
 }
 
 // Begins the next range of postings, or goes over to another step. Returns false at the end.
 bool NearestScan::begin_next() {
-    if (step_ == Step::kPass)
+    if (is_last_stage_)
         return begin_pass(radius_ + 1);
     if (!matches_->all_taken()) {
         // For frontier(): the rows of this match are all at that distance.
@@ -183,20 +181,20 @@ void NearestScan::start(uint64_t target, const Ball& ball, int first_radius) {
     done_radius_ = searched_radius_ = kNoRadius;
     searched_ = nullptr;
     looks_ahead_ = true;
+    is_last_stage_ = false;
     greatest_radius_ = kNoRadius;
     if (ball.radius >= 0)
         greatest_radius_ =
             std::min(kFingerprintBits, hamming_distance(ball.center, target) + ball.radius);
     postings_->stop();
     if (!begin_stage_elsewhere() && !begin_stage()) {
-        step_ = Step::kStage; // with nothing to look up
-        radius_ = greatest_radius_;
+        radius_ = greatest_radius_; // with nothing to look up
         matches_->clear();
     }
 }
 
 int NearestScan::frontier() const {
-    if (step_ != Step::kStage)
+    if (is_last_stage_)
         return radius_;
     if (postings_->is_reading())
         return looked_up_;
@@ -204,7 +202,7 @@ int NearestScan::frontier() const {
 }
 
 bool NearestScan::is_at_pass() {
-    if (step_ != Step::kStage)
+    if (is_last_stage_)
         return true;
     if (!matches_->all_taken() || postings_->is_reading() || radius_ >= greatest_radius_)
         return false;

@@ -45,11 +45,6 @@ class NearestScan {
     bool is_at_pass();
 
   private:
-    enum class Step {
-        kStage, // looks up the matches of a stage
-        kPass,  // returns one distance by a pass of the last stage
-    };
-
     Filter filter(int radius) const { return {{target_, radius}, done_radius_, ball_}; }
     double expected_matches(int radius) const;
     bool are_too_many() const;
@@ -69,7 +64,7 @@ class NearestScan {
     PostingReader* postings_;
     uint64_t target_ = 0;
     Ball ball_ = {0, kFingerprintBits};
-    Step step_ = Step::kStage;
+    bool is_last_stage_ = false;      // whose passes return one distance each
     int radius_ = kNoRadius;          // of the stage, or of the pass
     int first_radius_ = kNoRadius;    // of the first stage
     int looked_up_ = 0;               // distance of the match that was looked up last
