@@ -112,11 +112,4 @@ bool EntryReader::next(Entry* entry) {
     return true;
 }
 
-int root_level(const TreeContext& tree) {
-    Buffer buffer = read_page(tree.index, root_block(tree.number), BUFFER_LOCK_SHARE);
-    int level = page_opaque(BufferGetPage(buffer))->level;
-    UnlockReleaseBuffer(buffer);
-    return level;
-}
-
 } // namespace simhash

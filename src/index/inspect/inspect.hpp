@@ -63,7 +63,4 @@ class EntryReader {
     int count_ = 0, position_ = 0;
 };
 
-// Returns the level of a tree's root.
-int root_level(const TreeContext& tree);
-
 } // namespace simhash

@@ -17,7 +17,7 @@ void LeafCursor::find_ahead() {
     // If there is no note, the leaf may be on disk.
     if (hint_.note == nullptr) {
         hint_.block = expected_leaf(tree_->context, position_);
-        if (hint_.block != InvalidBlockNumber && tree_->fetches_pages)
+        if (tree_->fetches_pages)
             hint_.buffer = fetch_page_ahead(tree_->context.index, hint_.block);
     }
     if (hint_.buffer != InvalidBuffer)

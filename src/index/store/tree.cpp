@@ -181,20 +181,18 @@ bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, Entry
     return page_fit(tree, page, key, 0) == Fit::kHere;
 }
 
+int root_level(const TreeContext& tree) {
+    Buffer buffer = read_page(tree.index, root_block(tree.number), BUFFER_LOCK_SHARE);
+    int level = page_opaque(BufferGetPage(buffer))->level;
+    UnlockReleaseBuffer(buffer);
+    return level;
+}
+
 BlockNumber expected_leaf(const TreeContext& tree, Entry key) {
-    BlockNumber block = root_block(tree.number);
-    Buffer buffer = read_page(tree.index, block, BUFFER_LOCK_SHARE);
-    int hops = 0;
-    for (int level = page_opaque(BufferGetPage(buffer))->level; level > 0; level--) {
-        block = child_of(tree, buffer, key);
-        UnlockReleaseBuffer(buffer);
-        // To read the leaf would be the wait that the caller wants to avoid.
-        if (level == 1)
-            return block;
-        buffer = move_right(tree, block, key, level - 1, BUFFER_LOCK_SHARE, Link::kKept, &hops);
-        if (buffer == InvalidBuffer)
-            return InvalidBlockNumber;
-    }
+    if (root_level(tree) == 0)
+        return root_block(tree.number);
+    Buffer buffer = descend(tree, key, 1, BUFFER_LOCK_SHARE);
+    BlockNumber block = child_of(tree, buffer, key);
     UnlockReleaseBuffer(buffer);
     return block;
 }

@@ -32,9 +32,10 @@ Buffer descend(const TreeContext& tree, Entry key, int level, BufferLockMode loc
 Buffer find_page(const TreeContext& tree, BlockNumber block, Entry key, int level);
 // True when the page that an old link led to is the leaf that holds `key`. Expects it locked.
 bool leaf_holds(const TreeContext& tree, BlockNumber block, Buffer buffer, Entry key);
-// Returns the block of the leaf of `key` as the page above it says, or InvalidBlockNumber if a link
-// was stale. The caller fetches that leaf ahead, so a wrong answer costs time only. Expects no
-// lock.
+// Returns the level of the tree's root. Expects no lock of a page of the tree.
+int root_level(const TreeContext& tree);
+// Returns the block of the leaf of `key` as the page above it says, without the wait that it would
+// be to read the leaf itself. Expects no lock.
 BlockNumber expected_leaf(const TreeContext& tree, Entry key);
 // True when a posting table holds an entry for the fingerprint. The caller may hold the lock of a
 // leaf of a block table of the same lane: the posting table comes later in the order of locks
