@@ -58,32 +58,27 @@ inline Buffer extend_relation(Relation relation, ForkNumber fork = MAIN_FORKNUM)
 #endif
 }
 
-struct NewBlocks {
-    BlockNumber first;
-    int count;
-};
-
-// Adds several pages to the relation, all zeros: as many as wanted, or fewer.
-// The blocks are adjacent. No pin or lock is left.
-inline NewBlocks extend_relation_by(Relation relation, int wanted) {
+// Adds *count pages to the relation, all zeros and adjacent, or fewer, and sets *count to how many.
+// Returns the first. No pin or lock is left.
+inline BlockNumber extend_relation_by(Relation relation, int* count) {
 #if PG_VERSION_NUM >= 160000
     constexpr int kMost = 64;
     Buffer buffers[kMost];
-    uint32 count;
+    uint32 added;
     BlockNumber first =
         ExtendBufferedRelBy(extended_relation(relation), MAIN_FORKNUM, nullptr, 0,
-                            uint32(wanted < kMost ? wanted : kMost), buffers, &count);
-    for (uint32 i = 0; i < count; i++)
+                            uint32(*count < kMost ? *count : kMost), buffers, &added);
+    for (uint32 i = 0; i < added; i++)
         ReleaseBuffer(buffers[i]);
-    return {first, int(count)};
+    *count = int(added);
 #else
     LockRelationForExtension(relation, ExclusiveLock);
     BlockNumber first = RelationGetNumberOfBlocks(relation);
-    for (int i = 0; i < wanted; i++)
+    for (int i = 0; i < *count; i++)
         ReleaseBuffer(ReadBuffer(relation, P_NEW));
     UnlockRelationForExtension(relation, ExclusiveLock);
-    return {first, wanted};
 #endif
+    return first;
 }
 
 // True when the relation has the block. The relation must not shrink meanwhile: an index never

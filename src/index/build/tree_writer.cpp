@@ -28,10 +28,9 @@ void write_page(Relation index, Buffer buffer, Page image) {
 BlockNumber NewPages::take() {
     if (next_ == end_) {
         // At 64 taken pages a batch is 2, at 4032 it is 64.
-        auto wanted = int(std::min<int64>(1 + taken_ / kTakenForOneMore, most_at_once_));
-        NewBlocks blocks = extend_relation_by(index_, wanted);
-        next_ = blocks.first;
-        end_ = blocks.first + BlockNumber(blocks.count);
+        auto count = int(std::min<int64>(1 + taken_ / kTakenForOneMore, most_at_once_));
+        next_ = extend_relation_by(index_, &count);
+        end_ = next_ + BlockNumber(count);
     }
     taken_++;
     return next_++;
