@@ -18,11 +18,10 @@ void rewrite_query_conditions(PlannerInfo* root);
 // conditions, so both must have the same form.
 void rewrite_index_predicates(PlannerInfo* root, RelOptInfo* table);
 
-// A call of the extension's function `name`, which is looked for beside another one of its
-// functions. It is simplified: a call of constants becomes a constant. Null where the function is
-// missing, or where an argument is null because another was.
-Node* call_sibling(PlannerInfo* root, Oid beside, const char* name, const OurFunction& ours,
-                   List* arguments);
+// A call of a function of ours, which is looked for beside another one. It is simplified: a call of
+// constants becomes a constant. Null where the function is missing, or where an argument is null
+// because another was.
+Node* call_sibling(PlannerInfo* root, Oid beside, const OurFunction& ours, List* arguments);
 
 // ---- hook.cpp ----
 

@@ -105,21 +105,20 @@ bool has_index(PlannerInfo* root, const OpExpr* distance) {
 Node* radius_of_limit(PlannerInfo* root, const Comparison& comparison, bool below) {
     Oid beside = comparison.distance->opfuncid;
     if (exprType(comparison.limit) == NUMERICOID)
-        return call_sibling(root, beside, "hamming_radius", kHammingRadius,
+        return call_sibling(root, beside, kHammingRadius,
                             list_make2(comparison.limit, makeBoolConst(below, false)));
     // Where the plan is written as SQL, in EXPLAIN and by postgres_fdw, an implicit cast is not
     // written.
     Node* limit = coerce_to_target_type(nullptr, comparison.limit, exprType(comparison.limit),
                                         INT8OID, -1, COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
-    return below ? call_sibling(root, beside, "hamming_radius_below", kHammingRadiusBelow,
-                                list_make1(limit))
+    return below ? call_sibling(root, beside, kHammingRadiusBelow, list_make1(limit))
                  : eval_const_expressions(root, limit);
 }
 
 Node* call_within(PlannerInfo* root, const Comparison& comparison, bool below) {
     List* values = comparison.distance->args;
     return call_sibling(
-        root, comparison.distance->opfuncid, "hamming_within", comparison.family->within,
+        root, comparison.distance->opfuncid, comparison.family->within,
         list_make3(linitial(values), lsecond(values), radius_of_limit(root, comparison, below)));
 }
 
@@ -238,8 +237,7 @@ void rewrite_join_tree(PlannerInfo* root, Node* node) {
 
 } // namespace
 
-Node* call_sibling(PlannerInfo* root, Oid beside, const char* name, const OurFunction& ours,
-                   List* arguments) {
+Node* call_sibling(PlannerInfo* root, Oid beside, const OurFunction& ours, List* arguments) {
     Oid types[FUNC_MAX_ARGS];
     int count = 0;
     ListCell* cell;
@@ -248,7 +246,7 @@ Node* call_sibling(PlannerInfo* root, Oid beside, const char* name, const OurFun
             return nullptr;
         types[count++] = exprType(static_cast<Node*>(lfirst(cell)));
     }
-    Oid function = sibling_function(beside, name, types, count, ours);
+    Oid function = sibling_function(beside, ours, types, count);
     if (!OidIsValid(function))
         return nullptr;
     auto* call = makeFuncExpr(function, get_func_rettype(function), arguments, InvalidOid,

@@ -131,7 +131,7 @@ List* within_condition(SupportRequestIndexCondition* request) {
     IndexedCondition condition;
     if (family == nullptr || !take_apart(request, &condition) || condition.third == nullptr)
         return NIL;
-    Node* ball = call_sibling(request->root, request->funcid, family->ball_sql, family->ball_make,
+    Node* ball = call_sibling(request->root, request->funcid, family->ball_make,
                               list_make2(condition.query, condition.third));
     if (ball == nullptr)
         return NIL;
@@ -154,16 +154,16 @@ Node* ball_around(PlannerInfo* root, Oid beside, Node* query, Node* similarity) 
     Const* words =
         makeConst(TEXTOID, -1, InvalidOid, -1, CStringGetTextDatum("words"), false, false);
     Node* center =
-        call_sibling(root, beside, "minhash_code", kMinhashCodeText,
+        call_sibling(root, beside, kMinhashCodeText,
                      list_make4(query, make_integer_constant(kLanesOfDocument * kFingerprintBits),
                                 words, make_integer_constant(3)));
-    Node* radius = call_sibling(root, beside, "minhash_radius", kMinhashRadius,
+    Node* radius = call_sibling(root, beside, kMinhashRadius,
                                 list_make2(similarity, make_float_constant(kLaneRecall)));
     if (radius == nullptr)
         return nullptr;
     auto* bits = makeFuncExpr(F_INT8_INT4, INT8OID, list_make1(radius), InvalidOid, InvalidOid,
                               COERCE_EXPLICIT_CALL);
-    return call_sibling(root, beside, kCodes.ball_sql, kCodes.ball_make, list_make2(center, bits));
+    return call_sibling(root, beside, kCodes.ball_make, list_make2(center, bits));
 }
 
 // The words for which an index on passages is made; of an index by other hashes, more than a query
@@ -195,7 +195,7 @@ List* passage_condition(SupportRequestIndexCondition* request) {
     if (words == kPassageWords)
         return make_condition(request, kAlike, kPassageShared, condition.column, condition.query,
                               false);
-    Node* query = call_sibling(request->root, request->funcid, "passage_query", kPassageQuery,
+    Node* query = call_sibling(request->root, request->funcid, kPassageQuery,
                                list_make2(condition.query, condition.third));
     if (query != nullptr)
         return make_condition(request, kAlike, kPassageQueryShared, condition.column, query, false);
@@ -272,7 +272,7 @@ Node* distance_with_statistics(const SupportRequestSelectivity& request) {
         !contain_var_clause(right))
         return nullptr;
     Oid types[] = {family->type, family->type};
-    Oid hamming = sibling_function(request.funcid, "hamming", types, 2, family->hamming);
+    Oid hamming = sibling_function(request.funcid, family->hamming, types, 2);
     Node* distance = OidIsValid(hamming) ? make_distance(*family, hamming, left, right) : nullptr;
     if (distance == nullptr)
         return nullptr;

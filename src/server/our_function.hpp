@@ -6,10 +6,12 @@
 
 namespace simhash {
 
-// A C function of this library: its symbol, as pg_proc names it, and its address.
+// A C function of this library: its symbol, as pg_proc names it, and its address. And the name by
+// which SQL knows it, where it is looked for by that.
 struct OurFunction {
     const char* symbol;
     PGFunction address;
+    const char* name = nullptr;
 };
 
 // True where the function of the catalogs is this one of ours. Schema and name do not matter.

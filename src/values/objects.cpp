@@ -20,40 +20,39 @@ PGDLLEXPORT Function simhash_hamming_bigint, simhash_hamming_within_bigint, simh
 SIMHASH_FOR_EACH_RADIUS(SIMHASH_DECLARE_NEAR)
 }
 // The catalogs name the symbol, and the address tells it from that of another library.
-#define SIMHASH_OURS(symbol) (OurFunction{#symbol, symbol})
+#define SIMHASH_OURS(symbol, ...) (OurFunction{#symbol, symbol __VA_OPT__(, ) __VA_ARGS__})
 
 namespace simhash {
 
 const DistanceFamily kFingerprints = {
     .type = INT8OID,
     .distance = "<~>",
-    .ball_sql = "hamming_ball",
-    .hamming = SIMHASH_OURS(simhash_hamming_bigint),
-    .within = SIMHASH_OURS(simhash_hamming_within_bigint),
+    .hamming = SIMHASH_OURS(simhash_hamming_bigint, "hamming"),
+    .within = SIMHASH_OURS(simhash_hamming_within_bigint, "hamming_within"),
     .ball_in = SIMHASH_OURS(simhash_hamming_ball_in),
-    .ball_make = SIMHASH_OURS(simhash_hamming_ball),
+    .ball_make = SIMHASH_OURS(simhash_hamming_ball, "hamming_ball"),
     .ball_contained = SIMHASH_OURS(simhash_hamming_ball_contained),
 };
 const DistanceFamily kCodes = {
     .type = BITOID,
     .distance = "<~~>",
-    .ball_sql = "bit_ball",
-    .hamming = SIMHASH_OURS(simhash_hamming_bit),
-    .within = SIMHASH_OURS(simhash_hamming_within_bit),
+    .hamming = SIMHASH_OURS(simhash_hamming_bit, "hamming"),
+    .within = SIMHASH_OURS(simhash_hamming_within_bit, "hamming_within"),
     .ball_in = SIMHASH_OURS(simhash_bit_ball_in),
-    .ball_make = SIMHASH_OURS(simhash_bit_ball),
+    .ball_make = SIMHASH_OURS(simhash_bit_ball, "bit_ball"),
     .ball_contained = SIMHASH_OURS(simhash_bit_ball_contained),
 };
 
-const OurFunction kHammingRadius = SIMHASH_OURS(simhash_hamming_radius);
-const OurFunction kHammingRadiusBelow = SIMHASH_OURS(simhash_hamming_radius_below);
+const OurFunction kHammingRadius = SIMHASH_OURS(simhash_hamming_radius, "hamming_radius");
+const OurFunction kHammingRadiusBelow =
+    SIMHASH_OURS(simhash_hamming_radius_below, "hamming_radius_below");
 const OurFunction kDocumentsAlike = SIMHASH_OURS(simhash_documents_alike);
 const OurFunction kDocumentInBall = SIMHASH_OURS(simhash_document_in_ball);
-const OurFunction kMinhashCodeText = SIMHASH_OURS(simhash_minhash_code_text);
-const OurFunction kMinhashRadius = SIMHASH_OURS(simhash_minhash_radius);
+const OurFunction kMinhashCodeText = SIMHASH_OURS(simhash_minhash_code_text, "minhash_code");
+const OurFunction kMinhashRadius = SIMHASH_OURS(simhash_minhash_radius, "minhash_radius");
 const OurFunction kPassageShared = SIMHASH_OURS(simhash_passage_shared);
 const OurFunction kSharesPassage = SIMHASH_OURS(simhash_shares_passage);
-const OurFunction kPassageQuery = SIMHASH_OURS(simhash_passage_query);
+const OurFunction kPassageQuery = SIMHASH_OURS(simhash_passage_query, "passage_query");
 const OurFunction kPassageQueryShared = SIMHASH_OURS(simhash_passage_query_shared);
 const OurFunction kPassageOptions = SIMHASH_OURS(simhash_passage_options);
 
@@ -96,9 +95,8 @@ const DistanceFamily* family_of_ball(Oid type) {
     return nullptr;
 }
 
-Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
-                     const OurFunction& ours) {
-    Oid function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(name),
+Oid sibling_function(Oid beside, const OurFunction& ours, const Oid* types, int count) {
+    Oid function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(ours.name),
                                    PointerGetDatum(buildoidvector(types, count)),
                                    ObjectIdGetDatum(get_func_namespace(beside)));
     // may_call() asks for EXECUTE: the plan calls the function in the user's name.

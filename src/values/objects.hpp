@@ -14,7 +14,6 @@ namespace simhash {
 struct DistanceFamily {
     Oid type;             // bigint or bit
     const char* distance; // the name of the operator that `hamming` implements
-    const char* ball_sql; // the name of `ball_make`
 
     OurFunction hamming;        // hamming(value, value)
     OurFunction within;         // hamming_within(value, value, radius)
@@ -38,10 +37,9 @@ const DistanceFamily* family_of_ball(Oid type);
 // kNoRadius for another.
 int radius_of_near(Oid function);
 
-// The function `name`(types[0], ... types[count - 1]) in the schema of the function `beside`.
-// InvalidOid also where the user may not call it.
-Oid sibling_function(Oid beside, const char* name, const Oid* types, int count,
-                     const OurFunction& ours);
+// The function of ours with these argument types in the schema of the function `beside`. InvalidOid
+// also where the user may not call it.
+Oid sibling_function(Oid beside, const OurFunction& ours, const Oid* types, int count);
 
 // The operator <~>(bigint, bigint) or <~~>(bit, bit) in the schema of the family's function
 // `hamming`, which implements it.
