@@ -34,9 +34,8 @@ Buffer lock_noted_leaf(const TreeContext& tree, const LeafHint& hint, Entry entr
     return InvalidBuffer;
 }
 
-// Pins the leaf of an entry, by a note or from the root, locks it exclusively and opens it. Notes it
-// if `notes` is not null. The caller may hold the locks of leaves that rule 3 places before this
-// one.
+// Pins the leaf of an entry, by a note or from the root, locks it exclusively and opens it. Notes
+// it if `notes` is not null. The caller may hold the locks of leaves that rule 3 places before it.
 Buffer lock_leaf(const TreeContext& tree, LeafNotes* notes, Entry entry, LeafReader* reader) {
     LeafHint hint = notes != nullptr ? notes->look_up(entry.key) : LeafHint{};
     Buffer buffer = lock_noted_leaf(tree, hint, entry);
