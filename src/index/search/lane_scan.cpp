@@ -6,7 +6,7 @@ namespace simhash {
 void LaneScan::start(Ball ball, size_t few) {
     few_ = few;
     loaded_ = 0;
-    // The index keeps the plan: a nested loop asks for the same radius again.
+    // The backend keeps the plan: the next query asks for the same radius again.
     plan_ = index.plan_for(ball.radius);
     filter_ = {ball};
     step_ = Step::kProbePostings;

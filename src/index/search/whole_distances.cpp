@@ -111,7 +111,8 @@ void WholeDistances::gather() {
         }
     }
     keep_wanted();
-    if (gathered_.size() > 0)
+    has_more_ = gathered_.size() == wanted_;
+    if (has_more_)
         last_ = gathered_.all().back();
     // Who asks for more will often ask for many more; each call is a pass.
     size_t affordable = size_t(work_mem) * 1024 / sizeof(uint64_t) / 2;
@@ -123,6 +124,7 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
     greatest_ = greatest;
     seen_ = seen;
     last_ = 0;
+    has_more_ = true;
     wanted_ = kFirstRows;
     gathered_.clear();
     taken_ = 0;
@@ -130,9 +132,9 @@ void WholeDistances::start(std::span<const uint64_t> centers, int greatest, cons
 }
 
 std::span<const uint64_t> WholeDistances::next() {
-    if (taken_ == gathered_.size())
+    if (taken_ == gathered_.size() && has_more_)
         gather();
-    if (gathered_.size() == 0)
+    if (taken_ == gathered_.size())
         return {};
     std::span rows(gathered_.data() + taken_, std::min(gathered_.size() - taken_, kMostRows));
     distance_ = int(rows[0] >> kTidBits);

@@ -60,7 +60,8 @@ class WholeDistances {
     size_t wanted_ = kFirstRows;
     // In order: a distance, and in the lower 48 bits a TID. When a row is taken, the distance goes.
     GrowingArray<uint64_t> gathered_;
-    uint64_t last_ = 0; // of those gathered so far; no TID is 0
+    uint64_t last_ = 0;     // of those gathered so far; no TID is 0
+    bool has_more_ = false; // perhaps: the last pass found as many rows as it keeps
     size_t taken_ = 0;
 };
 
