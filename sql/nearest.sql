@@ -122,11 +122,18 @@ SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SET enable_sort = off;
 CREATE TABLE by_sums AS
-SELECT row_number() OVER () AS place, distance FROM (SELECT code <~~> :'q'::bit(256) AS distance FROM summed ORDER BY code <~~> :'q'::bit(256) LIMIT 3000) d;
-RESET work_mem; RESET hash_mem_multiplier; RESET enable_sort;
-SELECT count(*), min(format('%s: %s instead of %s', place, f.distance, e.distance)) FILTER (WHERE f.distance IS DISTINCT FROM e.distance) AS wrong
-FROM by_sums f FULL JOIN (SELECT row_number() OVER (ORDER BY distance) AS place, distance
-    FROM (SELECT hamming(code, :'q'::bit(256)) + 0 AS distance FROM summed ORDER BY 1 LIMIT 3000) d) e USING (place);
+SELECT 'little' AS memory, row_number() OVER () AS place, * FROM
+    (SELECT id, code <~~> :'q'::bit(256) AS distance FROM summed ORDER BY code <~~> :'q'::bit(256) LIMIT 10000) d;
+RESET work_mem;
+-- A pass keeps some thousands of rows, and ends within a distance: the next one goes on there.
+INSERT INTO by_sums
+SELECT 'enough', row_number() OVER (), * FROM
+    (SELECT id, code <~~> :'q'::bit(256) AS distance FROM summed ORDER BY code <~~> :'q'::bit(256)) d;
+RESET hash_mem_multiplier; RESET enable_sort;
+SELECT memory, count(*), count(DISTINCT f.id) AS ids,
+       min(format('%s: %s instead of %s', place, f.distance, e.distance)) FILTER (WHERE f.distance IS DISTINCT FROM e.distance) AS wrong
+FROM by_sums f LEFT JOIN (SELECT row_number() OVER (ORDER BY distance) AS place, distance
+    FROM (SELECT hamming(code, :'q'::bit(256)) + 0 AS distance FROM summed) d) e USING (place) GROUP BY memory ORDER BY memory;
 DROP TABLE summed, by_sums;
 -- Neighbours at all distances, under several layouts: each stage returns its own, in order, each once. Then with so many far ones in the
 -- prefix of the target that work_mem does not take them.
