@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kLooksOfModel = 4096;
 
 // A band whose keys do not fit in memory is sorted in parts, for each of which its keys are read
-// again. That takes less time than runs in files up to about this many.
+// again. Where these would be too many, its runs are in files.
 constexpr uint64_t kMostParts = 16;
 
 } // namespace
