@@ -5,3 +5,8 @@ INSERT INTO docs SELECT i, CASE i % 4 WHEN 0 THEN 0 WHEN 1 THEN i / 4 % 100 WHEN
     FROM generate_series(1, 1000000) i;
 CREATE INDEX docs_id ON docs (id);
 CREATE INDEX docs_fp ON docs USING simhash (fp, tenant);
+-- A role that a policy shows one scope of.
+CREATE ROLE tenant;
+GRANT SELECT ON docs TO tenant;
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON docs FOR SELECT TO tenant USING (tenant = current_setting('soak.tenant')::bigint);
