@@ -100,7 +100,10 @@ CREATE INDEX ON texts USING simhash (body passage_ops (words = 5));
 CREATE INDEX ON texts USING simhash (body passage_ops (words = 65));
 CREATE INDEX ON texts USING simhash (body passage_ops (words = 'ten'));
 CREATE INDEX ON texts USING simhash (body passage_ops (letters = 10));
-CREATE INDEX ON texts USING simhash (body text_ops (words = 10));
+-- From PostgreSQL 17 on, the server itself takes schemas off the search_path for this statement.
+SET search_path = pg_catalog;
+CREATE INDEX ON public.texts USING simhash (body public.text_ops (words = 10));
+RESET search_path;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'passage_ops';
 -- They stay, whatever happens to the table.
 CREATE TABLE kept (id int, body varchar(2000), part int) PARTITION BY LIST (part);
@@ -142,11 +145,15 @@ DROP TABLE kept;
 
 -- ---- constraints ----
 
-CREATE TABLE entries (body text, EXCLUDE USING simhash (body passage_ops (words = 32) WITH &~~));
+SET search_path = pg_catalog;
+CREATE TABLE public.entries (body text, EXCLUDE USING simhash (body public.passage_ops (words = 32) WITH OPERATOR(public.&~~)));
+RESET search_path;
 CREATE TABLE entries (body text, CONSTRAINT no_copies EXCLUDE USING simhash (body passage_ops (words = 10) WITH &~~));
 INSERT INTO entries SELECT body FROM texts WHERE id % 8 = 3 ORDER BY id ON CONFLICT DO NOTHING;
 SELECT count(*) AS kept, (SELECT count(*) FROM entries a JOIN entries b ON a.ctid < b.ctid AND shares_passage(a.body, b.body)) AS conflicts FROM entries;
-ALTER TABLE entries ADD EXCLUDE USING simhash (body passage_ops (words = 17) WITH &~~);
+SET search_path = pg_catalog;
+ALTER TABLE public.entries ADD EXCLUDE USING simhash (body public.passage_ops (words = 17) WITH OPERATOR(public.&~~));
+RESET search_path;
 ALTER TABLE entries ADD EXCLUDE USING simhash (body passage_ops (words = 64) WITH =);
 INSERT INTO entries VALUES (''), ('');
 DROP TABLE entries;
