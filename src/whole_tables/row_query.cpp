@@ -137,15 +137,16 @@ bool is_by_id(const Query* query, bool* descending) {
     if (list_length(query->sortClause) != 1)
         return false;
     auto* order = linitial_node(SortGroupClause, query->sortClause);
-    Oid family, type;
-    int16 strategy;
-    if (order->tleSortGroupRef != entry(query, 0)->ressortgroupref ||
-        !get_ordering_op_properties(order->sortop, &family, &type, &strategy))
+    if (order->tleSortGroupRef != entry(query, 0)->ressortgroupref)
         return false;
+    int strategy = get_op_opfamily_strategy(order->sortop, INTEGER_BTREE_FAM_OID);
     *descending = strategy == BTGreaterStrategyNumber;
+    if (!*descending && strategy != BTLessStrategyNumber)
+        return false;
     // Somebody may have added other types to the family.
-    return family == INTEGER_BTREE_FAM_OID &&
-           (type == INT2OID || type == INT4OID || type == INT8OID);
+    Oid type, right;
+    op_input_types(order->sortop, &type, &right);
+    return type == INT2OID || type == INT4OID || type == INT8OID;
 }
 
 // SELECT id, value FROM (the query).
