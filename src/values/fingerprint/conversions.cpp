@@ -97,12 +97,12 @@ SIMHASH_FUNCTION(simhash_code_from_hex) {
         memcpy(VARBITS(code) + i / 2, &part, size_t(count + 1) / 2);
     }
     // The first bit of the code becomes the highest of the first byte.
-    bits8* bytes = VARBITS(code);
+    uint8* bytes = VARBITS(code);
     if (unused > 0 && bytes[0] >> (BITS_PER_BYTE - unused) != 0)
         report_invalid_code(digits, "Its first digit has more than the first of %d bits.", bits);
     for (int i = 0, last = (length + 1) / 2 - 1; unused > 0 && i <= last; i++)
         bytes[i] =
-            bits8(bytes[i] << unused | (i < last ? bytes[i + 1] >> (BITS_PER_BYTE - unused) : 0));
+            uint8(bytes[i] << unused | (i < last ? bytes[i + 1] >> (BITS_PER_BYTE - unused) : 0));
     SET_VARSIZE(code, VARBITTOTALLEN(bits));
     VARBITLEN(code) = bits;
     PG_RETURN_VARBIT_P(code);
