@@ -135,6 +135,8 @@ SELECT * FROM simhash_join('VALUES (1, 1::bigint), (2, NULL)', 'VALUES (3, 1::bi
 SELECT * FROM simhash_join('SELECT 1, 1::bigint WHERE false', 'SELECT 1, 1::bigint', 64);
 SELECT * FROM simhash_join('SELECT 1, 1::bigint', NULL, 64);
 SELECT * FROM simhash_join('SELECT 1, NULL::bit(9)', 'SELECT 2, B''1''', 1);
+-- Only the second query says of how many lanes the codes are.
+SELECT * FROM simhash_join('SELECT 1, NULL::bit(256)', 'SELECT 2, repeat(''10'', 128)::bit(256)', 31);
 CREATE DOMAIN fingerprint AS bigint;
 CREATE DOMAIN picture_hash AS bit(4);
 SELECT * FROM simhash_pairs('SELECT i, i::fingerprint FROM generate_series(1, 3) i', 1);

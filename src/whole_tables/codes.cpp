@@ -167,7 +167,8 @@ void Codes::begin_search(Models*, Models*, size_t memory, bool) {
 
 bool Codes::find(Models* a, Models* b, FoundReceiver* receiver) {
     bool goes_on = true;
-    for (int lane = 0; lane < lanes() && goes_on; lane++) {
+    // A first query without codes left one empty list: the second one told the number of lanes.
+    for (int lane = 0; lane < a->lanes() && goes_on; lane++) {
         auto receive = [&](RowNumber of_a, RowNumber of_b, int distance) {
             if (!codes_.has_file())
                 return compare(lane, {of_a, of_b, double(distance)}, receiver);

@@ -60,7 +60,10 @@ class Models {
     }
 
     int lanes() const { return lanes_; }
-    List& list(int lane) { return *lists_[lane]; }
+    List& list(int lane) {
+        Assert(lane < lanes_);
+        return *lists_[lane];
+    }
     PagedArray<RowNumber>& places() { return places_; } // of models without lanes
     size_t size() const { return lanes_ == 0 ? places_.size() : lists_[0]->size(); }
 
