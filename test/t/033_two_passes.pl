@@ -144,7 +144,7 @@ for my $memory ('64kB', '1MB', '1GB')
 }
 my $errors;
 (undef, undef, $errors) = $node->psql('postgres', q{SET work_mem = '64kB'; SET temp_file_limit = '100kB'; } . $wrong->(q{'SELECT id, body FROM docs'}));
-like($errors, qr/temporary file size exceeds temp_file_limit/, 'no more files than are allowed');
+like($errors, qr/temporary file size exceeds "?temp_file_limit/, 'no more files than are allowed');
 is($node->safe_psql('postgres', 'SELECT count(*) FROM pg_ls_tmpdir()'), 0, '... none is left');
 
 # ---- progress ----
