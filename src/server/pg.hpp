@@ -126,6 +126,13 @@ inline bool read_recent_buffer(Relation relation, BlockNumber block, Buffer buff
     return found;
 }
 
+// Before the first use of columns that we made ourselves.
+inline void finish_columns([[maybe_unused]] TupleDesc columns) {
+#if PG_VERSION_NUM >= 190000
+    TupleDescFinalize(columns);
+#endif
+}
+
 // True when the shared buffer's use count is at its maximum, so that one use more would not change
 // how long the page stays in memory.
 inline bool use_count_is_full(Buffer buffer) {

@@ -245,6 +245,7 @@ void RowQuery::read(RowIds* ids, RowValues* values) {
     fmgr_info_cxt(find(passes_->digest), &function_, context_);
     kept_columns_ = CreateTemplateTupleDesc(1);
     TupleDescInitEntry(kept_columns_, 1, "value", value_type_, -1, 0);
+    finish_columns(kept_columns_);
     kept_ = tuplestore_begin_heap(false, false, kilobytes_);
     run(query_);
 }
