@@ -58,7 +58,9 @@ SELECT simhash_shingles_of('{}'::text[]) AS empty, simhash_shingles_of(ARRAY[NUL
        shingle_similarity(simhash_shingles_of(ARRAY['<', 'v']), simhash_shingles_of(ARRAY['>', 'v'])) AS third,
        simhash_shingles_of(ARRAY['']) AS empty_text, simhash_shingles_of(ARRAY[repeat('x', 100000)])::text AS long_text;
 SELECT simhash_shingles_of(ARRAY[['a'], ['b']]);
+\set VERBOSITY terse
 SELECT simhash_shingles_of('{a}');
+\set VERBOSITY default
 -- They are no shingles of one word, though these may have the same hashes.
 SELECT shingle_similarity(simhash_shingles_of(ARRAY['a', 'b']), simhash_shingles('a b', 'words', 1));
 SELECT * FROM near_duplicate_pairs('SELECT 1, simhash_shingles_of(ARRAY[1]) UNION ALL SELECT 2, simhash_shingles(''a'')');
