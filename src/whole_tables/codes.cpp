@@ -189,6 +189,10 @@ bool Codes::find(Models* a, Models* b, FoundReceiver* receiver) {
 
 bool Codes::compare_waiting(int lane, FoundReceiver* receiver) {
     bool goes_on = true;
+    // Fingerprints never wait. So those of simhash_cluster, in a call's query, are no step of the
+    // call.
+    if (waiting_->count() == 0)
+        return true;
     waiting_->sort();
     Progress::begin("compared", " candidates", double(waiting_->count()));
     for (const Pair& candidate : waiting_->entries()) {

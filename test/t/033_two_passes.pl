@@ -156,6 +156,9 @@ like($errors, qr/INFO:  near_duplicate_groups: read \d+ of about \d+ rows, \d+ s
 is($errors, '', '... where it is asked for');
 (undef, undef, $errors) = $node->psql('postgres', "SELECT count(*) FROM near_duplicate_groups('SELECT 1, ''a''::text'); SET simhash.progress = -1");
 like($errors, qr/-1 ms? ?is outside the valid range/, '... from 0 on');
+(undef, undef, $errors) = $node->psql('postgres', q{SET simhash.progress = '1ms'; SELECT count(*) FROM simhash_groups(
+	'SELECT id, simhash_cluster(hashint8extended(id, 0), 0) OVER () FROM docs, pg_sleep(0.05)', 3)});
+like($errors, qr/INFO:  simhash_groups: read 256 of about \d+ rows, \d+ s$/m, 'clusters in a query are no step of the call');
 # A call within the query takes its place, also one whose error a function catches.
 $node->safe_psql('postgres', q{
 	CREATE FUNCTION failing() RETURNS text STABLE LANGUAGE plpgsql AS $$
