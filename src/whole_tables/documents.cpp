@@ -310,7 +310,9 @@ bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uin
                 links->original_of(order_.row(other.place)))
                 continue;
             (*others)[left++] = j;
+            // Two that an earlier band has brought together were compared, and are no pair.
             if (nearest_lane(member.lanes, other.lanes) <= radius_ &&
+                !met_before(group.band, member.place, other.place) &&
                 !on_pair(member.place, other.place))
                 return false;
         }
