@@ -1,5 +1,8 @@
 -- Functions that make one word of what docs/fingerprints.md takes for several, or leave out what counts: for an index on an
 -- expression, USING simhash (fold_han(body)), with WHERE fold_han(body) =~~ fold_han($1). TAP 025 runs them.
+--
+-- The functions need a database whose encoding is UTF8, as this file's is. Its locale says which characters are letters: in the
+-- locale C only those of ASCII are, so join_hyphens() does not join "fü-" and "r".
 
 -- Traditional and simplified Han; the whole list is Unihan's kSimplifiedVariant, or OpenCC's. translate() searches its list from the
 -- beginning for each character of the text: put the frequent ones of a long list first.
