@@ -24,12 +24,18 @@ queries=(
     "SELECT count(id) FROM docs WHERE code =~~ (7::bit(64) || 7::bit(64))::bit(128)"
     "SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SELECT count(id) FROM docs WHERE fp <~> 7 <= 3")
 readers=()
+# The readers wait behind this lock, with their snapshots, until the rows are gone.
+coproc gate { "$bindir/psql" -X -q -At; }
+echo 'SELECT 1 FROM pg_advisory_lock(1);' >&"${gate[1]}"
+read -r -u "${gate[0]}" _
 for i in "${!queries[@]}"; do
     "$bindir/psql" -X -q -At -c "SET enable_seqscan = off" -c "BEGIN ISOLATION LEVEL REPEATABLE READ" -c "SELECT FROM clock" \
-        -c "SELECT FROM pg_sleep(140)" -c "${queries[i]}" >"$workspace/answer.$i" 2>&1 &
+        -c "SELECT FROM pg_advisory_lock_shared(1)" -c "${queries[i]}" >"$workspace/answer.$i" 2>&1 &
     readers+=($!)
 done
-sleep 1
+until [ "$(run_psql -At -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")" = "${#queries[@]}" ]; do
+    sleep 0.2
+done
 run_psql -c "DELETE FROM docs WHERE fp = 7"
 # The server notes the time of a transaction id when a snapshot is taken.
 for _ in $(seq 43); do
@@ -39,6 +45,7 @@ done
 run_psql -c "VACUUM docs"
 rows=$(run_psql -At -c "SELECT rows FROM simhash_index_check('docs_fp', true)")
 [ "$rows" = 980 ] || die "vacuum has not removed the rows: $rows are in the index"
+eval "exec ${gate[1]}>&-" # ends that session
 wait "${readers[@]}" || true
 for i in "${!queries[@]}"; do
     grep -q 'snapshot too old' "$workspace/answer.$i" || die "${queries[i]}: $(cat "$workspace/answer.$i")"
