@@ -201,8 +201,8 @@ ALTER TABLE odd ADD EXCLUDE USING simhash (body passage_ops WITH =, author WITH 
 ALTER TABLE odd ADD EXCLUDE USING simhash (code WITH =);
 -- From PostgreSQL 17 on, the server itself takes schemas off the search_path for these statements.
 SET search_path = pg_catalog;
-ALTER TABLE public.odd ADD EXCLUDE USING simhash (public.minhash(body) WITH OPERATOR(public.~=), public.simhash(body) WITH =);
-CREATE INDEX ON public.odd USING simhash (public.minhash(body), author, public.simhash(body));
+ALTER TABLE public.odd ADD CONSTRAINT odd_copies EXCLUDE USING simhash (public.minhash(body) WITH OPERATOR(public.~=), public.simhash(body) WITH =);
+CREATE INDEX odd_scope ON public.odd USING simhash (public.minhash(body), author, public.simhash(body));
 RESET search_path;
 -- In silence: equal fingerprints, and other functions of a scope.
 ALTER TABLE odd ADD EXCLUDE USING simhash (fp WITH =);

@@ -83,7 +83,7 @@ CREATE TABLE own_copied (small shingle_set);
 \copy own_copied FROM 'results/shingle_sets.bin' (FORMAT binary)
 SELECT count(*), count(DISTINCT small::text) = (SELECT count(DISTINCT small::text) FROM own) AS same, bool_and(small::text::shingle_set::text = small::text) AS by_text FROM own_copied;
 -- An index finds them by fingerprints.
-CREATE TABLE tokens (id int, tokens text[], EXCLUDE USING simhash ((minhash_code_of(tokens)::bit(128)) WITH =~~));
+CREATE TABLE tokens (id int, tokens text[], CONSTRAINT copies EXCLUDE USING simhash ((minhash_code_of(tokens)::bit(128)) WITH =~~));
 INSERT INTO tokens VALUES (1, '{if,v,<,lo}'), (2, '{if,v,>,lo}');
 INSERT INTO tokens VALUES (3, '{lo,v,<,if}');
 DROP TABLE document, pair, copied, own, near, own_copied, tokens;
