@@ -12,7 +12,7 @@ CREATE INDEX ON notices USING simhash (body);
 CREATE INDEX ON notices (original);
 CREATE TABLE touched_notices (id bigint, body text);
 
--- With the rights and the schema of its owner, whoever writes.
+-- With the rights of its owner, whoever writes. public is the schema of both tables: put yours in its place.
 CREATE FUNCTION note_touched() RETURNS trigger
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
