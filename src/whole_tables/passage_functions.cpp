@@ -13,6 +13,8 @@
 //
 // The memory is shared out as in table_functions.cpp; what it does not hold is in temporary files.
 
+#include <bit>
+
 #include "core/text/passages.hpp"
 #include "server/arguments.hpp"
 #include "server/call_memory.hpp"
@@ -176,6 +178,12 @@ class Passages final : public RowValues {
     // Links all pairs, but compares only rows that are not linked so far.
     void link(Links* links) {
         GrowingArray<Pair> rows(server_memory()); // (original, row)
+        // Two rows that share a hash mostly share several. Those that were compared and are no pair
+        // are in a cache, whose slots are overwritten.
+        constexpr size_t kMostSlots = size_t{1} << 22; // 32 MB, to clear before each search
+        size_t slots = std::min(std::bit_floor(pool_->memory_bytes() / 16), kMostSlots);
+        auto* apart = allocate_array<uint64_t>(server_memory(), slots);
+        std::fill_n(apart, slots, 0);
         Pair member{};
         bool more = members_.next(&member);
         while (more) {
@@ -198,8 +206,14 @@ class Passages final : public RowValues {
                     if (links->original_of(a) == links->original_of(b))
                         continue;
                     are_linked = false;
+                    uint64_t pair = uint64_t{std::min(a, b)} << 32 | std::max(a, b);
+                    uint64_t& compared = apart[mix(pair) & (slots - 1)];
+                    if (compared == pair)
+                        continue;
                     if (measure_of(a, b))
                         links->link(a, b);
+                    else
+                        compared = pair;
                 }
             }
         }
