@@ -126,7 +126,7 @@ inline bool read_recent_buffer(Relation relation, BlockNumber block, Buffer buff
     return found;
 }
 
-// Before the first use of columns that we made ourselves.
+// PostgreSQL 19 asks for this before columns that we made ourselves are first used.
 inline void finish_columns([[maybe_unused]] TupleDesc columns) {
 #if PG_VERSION_NUM >= 190000
     TupleDescFinalize(columns);

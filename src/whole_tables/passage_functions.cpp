@@ -180,7 +180,7 @@ class Passages final : public RowValues {
         GrowingArray<Pair> rows(server_memory()); // (original, row)
         // Two rows that share a hash mostly share several. Those that were compared and are no pair
         // are in a cache, whose slots are overwritten.
-        constexpr size_t kMostSlots = size_t{1} << 22; // 32 MB, to clear before each search
+        constexpr size_t kMostSlots = size_t{1} << 22; // 32 MB, which each call clears
         size_t slots = std::min(std::bit_floor(pool_->memory_bytes() / 16), kMostSlots);
         auto* apart = allocate_array<uint64_t>(server_memory(), slots);
         std::fill_n(apart, slots, 0);
@@ -217,6 +217,7 @@ class Passages final : public RowValues {
                 }
             }
         }
+        pfree(apart);
         members_.release();
     }
 
