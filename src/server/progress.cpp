@@ -86,6 +86,7 @@ void define_progress() {
                             "Time between two messages about the progress of whole-table calls.",
                             "0 sends none.", &interval, 0, 0, INT_MAX, PGC_USERSET, GUC_UNIT_MS,
                             nullptr, nullptr, nullptr);
+    MarkGUCPrefixReserved("simhash"); // so that a misspelt name is an error
 }
 
 } // namespace simhash

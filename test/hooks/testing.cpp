@@ -7,10 +7,10 @@
 namespace simhash {
 
 void pause_for_test(const char* point) {
-    const char* longest = GetConfigOption("simhash.longest_nap", true, false);
+    const char* longest = GetConfigOption("simhash_test.longest_nap", true, false);
     if (longest != nullptr && random() % 20 == 0)
         pg_usleep(random() % (atol(longest) + 1));
-    const char* wanted = GetConfigOption("simhash.pause_at", true, false);
+    const char* wanted = GetConfigOption("simhash_test.pause_at", true, false);
     size_t length = strlen(point);
     while (wanted != nullptr && (strncmp(wanted, point, length) != 0 || wanted[length] != '/')) {
         const char* comma = strchr(wanted, ',');
@@ -24,7 +24,7 @@ void pause_for_test(const char* point) {
 }
 
 void fail_for_test(const char* point) {
-    const char* wanted = GetConfigOption("simhash.fail_at", true, false);
+    const char* wanted = GetConfigOption("simhash_test.fail_at", true, false);
     if (wanted != nullptr && strcmp(wanted, point) == 0)
         ereport(ERROR, (errmsg("failing at %s", point)));
 }

@@ -39,7 +39,7 @@ sub conducted_messages
 	my ($points, $script, $sql, $settings) = @_;
 	my ($prepare, $finish) = start_conductor($node, [ sort values %$points ], $script);
 	my $list = join(',', map { "$_/$points->{$_}" } sort keys %$points);
-	my $messages = build_messages($sql, "$prepare SET simhash.pause_at = '$list'; " . ($settings // ''));
+	my $messages = build_messages($sql, "$prepare SET simhash_test.pause_at = '$list'; " . ($settings // ''));
 	is($finish->(), '', ($sql =~ s/.*;\s*(?=CREATE)//sr) . ': leader and workers do what the test waits for');
 	return $messages;
 }
@@ -281,7 +281,7 @@ my (undef, $finish) = start_conductor($node, [], q{
 	CALL wait_until('NOT is_taken(5)');
 });
 $failed = build_messages('CREATE INDEX failed ON random USING simhash (fails(fp, id, false))',
-	"SELECT pg_advisory_lock(5); CALL wait_until('is_taken(3)'); SET simhash.pause_at = 'build-worker/3'; $little");
+	"SELECT pg_advisory_lock(5); CALL wait_until('is_taken(3)'); SET simhash_test.pause_at = 'build-worker/3'; $little");
 is($finish->(), '', 'workers waited');
 like($failed, qr/ERROR:  row \d+ fails/, 'an error in the leader');
 unlike($failed, qr/(^|  )parallel worker$/m, 'it is the leader\'s');

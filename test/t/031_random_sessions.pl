@@ -43,7 +43,7 @@ my @tables = sort keys %kind_of;
 # wait for each other, until the delay is over and the query is cancelled.
 my $node = start_node('sessions', init => { allows_streaming => 1 }, conf => join("\n", 'log_statement = none', 'max_connections = 20', 'jit = off',
 	'max_parallel_workers_per_gather = 0', 'deadlock_timeout = 50ms', 'vacuum_cost_delay = 1ms', 'vacuum_cost_limit = 20',
-	'simhash.longest_nap = 2000', 'max_standby_streaming_delay = 1s', ''));
+	'simhash_test.longest_nap = 2000', 'max_standby_streaming_delay = 1s', ''));
 use_library($node, testing_library());
 for my $kind (sort keys %kinds)
 {

@@ -156,6 +156,8 @@ like($errors, qr/INFO:  near_duplicate_groups: read \d+ of about \d+ rows, \d+ s
 is($errors, '', '... where it is asked for');
 (undef, undef, $errors) = $node->psql('postgres', "SELECT count(*) FROM near_duplicate_groups('SELECT 1, ''a''::text'); SET simhash.progress = -1");
 like($errors, qr/-1 ms? ?is outside the valid range/, '... from 0 on');
+$node->psql('postgres', "SELECT simhash('a'); SET simhash.progres = '5s'", stderr => \$errors);
+like($errors, qr/ERROR:  invalid configuration parameter name "simhash.progres"/, '... by its name, as no other has the prefix');
 (undef, undef, $errors) = $node->psql('postgres', q{SET simhash.progress = '1ms'; SELECT count(*) FROM simhash_groups(
 	'SELECT id, simhash_cluster(hashint8extended(id, 0), 0) OVER () FROM docs, pg_sleep(0.05)', 3)});
 like($errors, qr/INFO:  simhash_groups: read 256 of about \d+ rows, \d+ s$/m, 'clusters in a query are no step of the call');

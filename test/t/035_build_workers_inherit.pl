@@ -29,7 +29,7 @@ sub conducted
 	my ($points, $script, $sql) = @_;
 	my ($prepare, $finish) = start_conductor($node, [ sort values %$points ], $script);
 	my $list = join(',', map { "$_/$points->{$_}" } sort keys %$points);
-	my (undef, undef, $errors) = $node->psql('postgres', "$prepare SET simhash.pause_at = '$list';\n$sql");
+	my (undef, undef, $errors) = $node->psql('postgres', "$prepare SET simhash_test.pause_at = '$list';\n$sql");
 	is($errors, '', "$sql: no error");
 	is($finish->(), '', "$sql: the other session sees what it waits for");
 	return;
