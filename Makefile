@@ -35,12 +35,13 @@ NO_INSTALLCHECK = yes
 
 # The language we use: C++20 without the parts that need a C++ runtime, so that nothing can be thrown
 # into the server and no ereport (a longjmp) skips a destructor. check-boundary holds it. Our functions
-# may be inlined, as no other library is meant to take their place.
+# may be inlined, as no other library is meant to take their place. They come last, as a distribution's
+# flags may say the opposite, as Fedora's -fexceptions does.
 SIMHASH_CXXFLAGS = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -U_GLIBCXX_ASSERTIONS \
 	-ffp-contract=off -fno-semantic-interposition -Wno-register
 WARNINGS = -Wall -Wextra -Wno-deprecated-volatile
 PG_CPPFLAGS = -I$(SOURCE_DIR)/src -DSIMHASH_VERSION=$(SIMHASH_VERSION)
-PG_CXXFLAGS = $(SIMHASH_CXXFLAGS) $(WARNINGS) $(EXTRA_CXXFLAGS)
+PG_CXXFLAGS = $(WARNINGS) $(EXTRA_CXXFLAGS) $(SIMHASH_CXXFLAGS)
 EXTRA_CLEAN = build $(OBJS:=.d)
 
 # No bitcode, by which the server could inline our functions: a sequential scan for `fp <~> $1 <= 3` takes as long with it
@@ -50,6 +51,10 @@ override with_llvm = no
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+comma := ,
+# Fedora's server and packages are built with it. No -U takes it back, as the compiler reads -Wp last.
+override CXXFLAGS := $(filter-out -Wp$(comma)-D_GLIBCXX_ASSERTIONS,$(CXXFLAGS))
 
 # make would take objects of the source folder for those of this one, whatever server they were built for.
 ifneq ($(abspath $(SOURCE_DIR)),$(CURDIR))
