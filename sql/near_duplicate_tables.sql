@@ -274,6 +274,9 @@ SELECT id_column, direction, w.* FROM unnest('{small,plain,large}'::text[]) id_c
 SET work_mem = '64kB';
 SELECT w.* FROM wrong_order('plain', 'DESC') w;
 RESET work_mem;
+-- Copies beside rows without a text.
+SELECT count(*), count(*) FILTER (WHERE id % 2 = 0 AND other % 2 = 0) AS of_texts
+FROM near_duplicate_pairs($$SELECT id, CASE WHEN id % 2 = 0 THEN 'the same text of six words' END FROM generate_series(100, 1, -1) id ORDER BY id$$);
 -- Ids of other types, short and long.
 CREATE TABLE ids AS
 SELECT id, place, body, id::smallint AS small, id::integer AS plain, md5(id::text)::uuid AS uuid, 'name ' || id AS name,

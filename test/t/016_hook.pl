@@ -75,8 +75,8 @@ my ($code, $output, $errors) = $node->psql(
 like($errors, qr/the displacer fails once/, 'the other hook raises an error');
 is(plans($output), '2 by index, 0 by scan', 'and the next query is planned as ever');
 
-# An index that the other library imagines has no pages yet. It is taken for a small one, not for one
-# with less than nothing: a search that reads more of it costs more.
+# An index that the other library imagines has no pages yet. It is taken for a small one, of which a search reads two
+# pages, not for one with less than nothing: a search that reads more of it costs more.
 $node->safe_psql('postgres', q{
 	CREATE TABLE few AS SELECT fp FROM docs LIMIT 10;
 	CREATE INDEX few_fp ON few USING simhash (fp);
@@ -90,8 +90,8 @@ for my $asked ('WHERE fp <~> 42 <= 3', 'WHERE fp <~> 42 <= 24', 'ORDER BY fp <~>
 		SET enable_seqscan = off;
 		SET enable_bitmapscan = off;
 		EXPLAIN SELECT fp FROM few $asked});
-	my ($startup, $total) = $plan =~ /Index.* Scan using few_fp .*cost=([-.\d]+)\.\.([-.\d]+)/ or die $plan;
-	cmp_ok($total, '>', $startup, "an imagined index, $asked: its cost");
+	my ($total) = $plan =~ /Index.* Scan using few_fp .*cost=[-.\d]+?\.\.([-.\d]+)/ or die $plan;
+	cmp_ok($total, '>', 2 * 4, "an imagined index, $asked: it costs two random pages at least");
 	push @costs, $total;
 }
 cmp_ok($costs[1], '>=', $costs[0], 'an imagined index: a search within a greater radius costs no less');
