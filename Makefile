@@ -51,6 +51,11 @@ override with_llvm = no
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+# Otherwise the first target below would be made, in silence. Targets such as dist need no server.
+ifeq ($(PGXS),)
+all install:
+	$(error $(PG_CONFIG) does not run: install PostgreSQL's server headers, or set PG_CONFIG)
+endif
 
 comma := ,
 # Fedora's server and packages are built with it. No -U takes it back, as the compiler reads -Wp last.
