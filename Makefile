@@ -35,8 +35,8 @@ NO_INSTALLCHECK = yes
 
 # The language we use: C++20 without the parts that need a C++ runtime, so that nothing can be thrown
 # into the server and no ereport (a longjmp) skips a destructor. check-boundary holds it. Our functions
-# may be inlined, as no other library is meant to take their place. They come last, as a distribution's
-# flags may say the opposite, as Fedora's -fexceptions does.
+# may be inlined, as no other library is meant to take their place. These flags come last, as those of a
+# distribution may say the opposite: Fedora's have -fexceptions.
 SIMHASH_CXXFLAGS = -std=c++20 -fno-exceptions -fno-rtti -fno-threadsafe-statics -U_GLIBCXX_ASSERTIONS \
 	-ffp-contract=off -fno-semantic-interposition -Wno-register
 WARNINGS = -Wall -Wextra -Wno-deprecated-volatile
@@ -51,7 +51,7 @@ override with_llvm = no
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
-# Otherwise the first target below would be made, in silence. Targets such as dist need no server.
+# Without pg_config, make would take the first target below for its goal, and succeed. `make dist` needs no server.
 ifeq ($(PGXS),)
 all install:
 	$(error $(PG_CONFIG) does not run: install PostgreSQL's server headers, or set PG_CONFIG)

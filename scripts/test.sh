@@ -44,7 +44,7 @@ cd "$source"
 # The libraries that some TAP tests load; these only find them up to date.
 libraries=()
 $quick || libraries=(build/testing/simhash.so build/testing/displacer.so)
-# Nobody debugs this build. Servers from PostgreSQL 16 on add that warning; Fedora builds with the last two flags, which ours overrule.
+# Nobody debugs this build. Servers from PostgreSQL 16 on add that warning. Fedora has the last two flags, and ours must overrule them.
 flags='-Werror -Wshadow=compatible-local -g0 -fexceptions -Wp,-D_GLIBCXX_ASSERTIONS'
 check "build with g++, warnings as errors" quiet_make "$source" EXTRA_CXXFLAGS="$flags" all "${libraries[@]}"
 [ "$failed" = 0 ] || { close_count; exit 1; }

@@ -161,8 +161,18 @@ RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE source, variants, family;
 DROP FUNCTION constrained_groups, compare, any_bits, any_fingerprint, word, text_of, wrong_chains;
+-- Codes whose first halves are near, each half of two codes: of one group that all pairs link, and of a chain.
+CREATE TABLE chained AS
+WITH RECURSIVE walk (n, w) AS (
+    SELECT 0, 1311768467463790320 UNION ALL SELECT n + 1, w # (1::bigint << (abs(hashint4(n)) % 63)) FROM walk WHERE n < 1499)
+SELECT n, v, (5 # (1::bigint << (n % 63)) # (1::bigint << ((n / 63 + n % 63 + 1) % 63)))::bit(64)
+    || CASE v WHEN 0 THEN (9 # (1::bigint << (n % 63)))::bit(64) ELSE w::bit(64) END AS code FROM walk, generate_series(0, 1) v
+UNION ALL SELECT n, 2, hashint8extended(n, 1)::bit(64) || (6 # (1::bigint << (n % 63)) # (1::bigint << (n / 63 % 63)))::bit(64) FROM generate_series(1, 6000) n;
+SELECT v, count(DISTINCT original) AS groups, count(*)
+FROM simhash_groups('SELECT n * 3 + v, code FROM chained ORDER BY v, n', 8, true) g JOIN chained ON n * 3 + v = id GROUP BY v ORDER BY v;
+DROP TABLE chained;
 -- Codes of 200 lanes that are near each other: more pairs of lanes than a buffer takes. Each lane has a code of one large group, and
--- one that is near to a single other code, by that lane alone.
+-- one that is near to a single other code, by that lane alone. Of 128 bits, bit j is at place 55 j mod 128 of both lanes.
 CREATE FUNCTION code_of_lanes(lanes bit(128)) RETURNS bit(128) LANGUAGE sql AS $$
     SELECT string_agg(get_bit(lanes, bit * 55 % 128)::text, '' ORDER BY bit)::bit(128) FROM generate_series(0, 127) bit
 $$;
