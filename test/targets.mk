@@ -20,7 +20,7 @@
 #   make kept-index        writes an index of the present format for tests of later versions (test/data/index_format_N)
 #   make mutants           one mistake at a time into a copy of the source: do the tests notice? Installs them into the server of
 #                          PG_CONFIG. MUTANTS="name name" tries these, MACHINE=n also n changes of an operator (SEED=n)
-#   make fuzz              tokenizer, leaf decoder, input and recv functions, states of aggregates and the metapage's reader under
+#   make fuzz              tokenizer, leaf decoder, input and recv functions, states of aggregates, digests and the metapage's reader under
 #                          libFuzzer with sanitizers, FUZZ_SECONDS or FUZZ_RUNS each (needs clang); FUZZERS="type state" runs these
 #   make arm64, s390x      cross-compiles the library; runs unit tests and the leaf fuzzer's inputs (FUZZ_RUNS=n) under emulation
 #
