@@ -161,6 +161,24 @@ CREATE INDEX CONCURRENTLY pages_body ON pages USING simhash (body) WITH (radius 
 RESET client_min_messages;
 SELECT * FROM wrong_answers();
 
+-- What support functions leave is freed after each row of a build, and after each query of a join.
+CREATE TABLE numbered AS SELECT 'a text with the number ' || i AS body FROM generate_series(1, 50) i;
+CREATE FUNCTION told(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF body LIKE '% 50' THEN
+        RAISE NOTICE 'kept: %', (SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'simhash call');
+    END IF;
+    RETURN body;
+END $$;
+CREATE INDEX ON numbered USING simhash (told(body));
+CREATE INDEX ON numbered USING simhash (body);
+SET enable_seqscan = off;
+SELECT (SELECT count(*) FROM numbered a, LATERAL (SELECT FROM numbered b WHERE b.body =~~ a.body OFFSET 0) b) AS rows,
+    (SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'simhash call') AS kept;
+RESET enable_seqscan;
+DROP TABLE numbered;
+DROP FUNCTION told;
+
 -- Parameters, also those that turn out to be NULL, to have no feature, or to be out of range.
 SET enable_seqscan = off;
 SET plan_cache_mode = force_generic_plan;
