@@ -244,6 +244,7 @@ SELECT 3000 + 4 * f + n AS id, (SELECT string_agg(word(9000 * f + w), ' ' ORDER 
 FROM generate_series(1, 40) f, (VALUES (0, 0), (1, 0), (2, 24), (3, 12)) v (n, first);
 SELECT count(*) AS rows, count(*) FILTER (WHERE id > 3000 AND original <> id / 4 * 4) AS wrong FROM near_duplicate_groups($$
     SELECT id, body FROM pairs_beside WHERE id <= 1200 UNION ALL SELECT id, body FROM chained ORDER BY id$$, 0.5, true);
+DROP TABLE chained;
 
 -- In the order of integer ids, which the rows do not come in: as in that of an expression, by which the server sorts. A second query comes
 -- in its own order, and an order by more or in a limit is the server's.
