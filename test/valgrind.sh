@@ -15,7 +15,7 @@ stop_server
 logs=$workspace/logs
 mkdir "$logs" && chown "$server_user" "$logs"
 (cd / && as_server_user valgrind --quiet --trace-children=yes --leak-check=no --log-file="$logs/%p" \
-    ${VALGRIND_SUPPRESSIONS:+--suppressions="$VALGRIND_SUPPRESSIONS"} \
+    --suppressions="$root/test/valgrind.supp" ${VALGRIND_SUPPRESSIONS:+--suppressions="$VALGRIND_SUPPRESSIONS"} \
     "$bindir/postgres" -D "$data/data" >"$data/server.log" 2>&1) &
 for _ in $(seq 120); do
     "$bindir/psql" -X -At -c 'SELECT 1' >/dev/null 2>&1 && break
