@@ -253,9 +253,10 @@ class Bench:
         def quickest(count):
             return min(self.time_lateral(method, select, table, query_table, count) for _ in range(3))
         estimate = quickest(2)
-        # What a statement costs whatever its queries, tens of milliseconds where JIT compiles it, weighs less with each step.
+        # What a statement costs whatever its queries, a tenth of a second where JIT compiles it, weighs less with each step. So the
+        # steps may take longer than a run.
         for count in (20, 200, 2_000):
-            if estimate * count <= BUDGET:
+            if estimate * count <= 3 * BUDGET:
                 estimate = quickest(count)
         fitting = [n for n in (1_000, 10_000) if n * estimate <= BUDGET]
         return fitting or [max([n for n in (2, 10, 100) if n * estimate <= BUDGET] or [2])]
