@@ -156,6 +156,15 @@ sql("INSERT INTO inserted SELECT id, ('x' || md5('again' || id))::bit(64)::bigin
 my $again = sql("SELECT pg_relation_size('inserted_fp')") / $inserted;
 cmp_ok($again, '<', 1.25, 'with half of the rows deleted and as many inserted, it has grown by less than a quarter');
 
+# ---- what VACUUM says of pages ----
+# Leaves that are hardly filled, so that a block table has several parents. A parent's last leaf stays.
+sql('CREATE INDEX inserted_thin ON inserted USING simhash (fp) WITH (fillfactor = 10)');
+sql('DELETE FROM inserted');
+my (undef, undef, $said) = $node->psql('postgres', 'VACUUM (VERBOSE) inserted');
+my ($total, $newly, $deleted) = $said =~ /"inserted_thin": pages: (\d+) in total, (\d+) newly deleted, (\d+) currently deleted/;
+is($newly, $deleted, 'VACUUM counts each leaf that it removes once');
+cmp_ok($newly, '>', .9 * $total, 'nearly all are removed');
+
 # ---- what a session pays ----
 SKIP:
 {

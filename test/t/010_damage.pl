@@ -82,7 +82,7 @@ sub damage
 	if ($kind < 0.3)
 	{
 		# A link or count of a plausible value: 4 bytes.
-		my $offset = (8176, 24, 36, 34 + 4 * int(rand(20)), 32 + 12 * int(rand(60)), 38 + 18 * int(rand(60)))[ int(rand(6)) ];
+		my $offset = (8180, 24, 36, 34 + 4 * int(rand(20)), 32 + 12 * int(rand(60)), 38 + 18 * int(rand(60)))[ int(rand(6)) ];
 		my $value = unpack('H8', pack('V', rand() < 0.1 ? 0xffffffff : int(rand($block_count{$index} + 3))));
 		$page = "overlay($page placing '\\x$value'::bytea from " . ($offset + 1) . ')';
 	}
@@ -222,6 +222,27 @@ my (undef, undef, $circle) = $node->psql('postgres', q{
 	WHERE n > 0});
 like($circle, qr/is corrupted at block 1/, 'a link back to the root is noticed');
 is($node->safe_psql('postgres', 'SELECT 1'), 1, 'and the server lives');
+
+# A right link that leads out of the posting table, to a page whose fences would be in order there: the root, the deleted leaf that the link
+# led to before, the last leaf of the null table.
+$node->safe_psql('postgres', q{CREATE VIEW links AS SELECT block, get_byte(page, 8186) AS tree, get_byte(page, 8187) AS level,
+	get_byte(page, 8184) & 4 <> 0 AS deleted, get_byte(page, 8183) = 255 AS rightmost,
+	substring(page FROM 8145 FOR 8) || substring(page FROM 8169 FOR 6) AS low, substring(page FROM 8153 FOR 8) || substring(page FROM 8175 FOR 6) AS high
+	FROM pristine WHERE name = 'docs_fp' AND block > 0});
+my %elsewhere = (root => 'o.tree = 0 AND o.level > 0 AND o.rightmost', 'deleted leaf' => 'o.tree = 0 AND o.level = 0 AND o.deleted AND o.low = l.high',
+	'leaf of another table' => 'o.tree = 4 AND o.level = 0 AND o.rightmost');
+for my $where (sort keys %elsewhere)
+{
+	my ($leaf, $target) = split /\|/, $node->safe_psql('postgres', "SELECT l.block, o.block FROM links l JOIN links o ON $elsewhere{$where}
+		WHERE l.tree = 0 AND l.level = 0 AND NOT l.deleted AND NOT l.rightmost ORDER BY 1, 2 LIMIT 1");
+	my $link = unpack('H8', pack('V', $target));
+	my (undef, undef, $noticed) = $node->psql('postgres', "DELETE FROM docs WHERE id = (SELECT min(id) FROM docs);
+		SELECT write_page('docs_fp', $leaf, overlay(read_page('docs_fp', $leaf) placing '\\x$link'::bytea from 8180 + 1));
+		\\set VERBOSITY verbose
+		VACUUM (INDEX_CLEANUP ON) docs", on_error_stop => 0);
+	like($noticed, qr/XX002: .* at block $target\n.*right link leads out/, "VACUUM notices a right link to a $where");
+	$node->safe_psql('postgres', q{SELECT write_page('docs_fp', block, page) FROM pristine WHERE name = 'docs_fp'});
+}
 
 # The layout is under a checksum: a wrong one would give wrong answers without any other sign. Radius, tables, lanes, scope; the checksum.
 my @unnoticed = grep {
