@@ -73,6 +73,8 @@ cmp_ok($build_ratio, '<', 3, 'and does not take three times as long as a plain B
 
 # ---- queries ----
 like(sql("EXPLAIN (COSTS OFF) $query"), qr/docs_fp/, 'the planner takes the index for radius 3');
+my ($cost) = sql("EXPLAIN $query") =~ /cost=[\d.]+\.\.([\d.]+)/;
+cmp_ok($cost, '<', 100, 'at the price of a few pages, not of all leaves');
 like(sql('EXPLAIN (COSTS OFF) SELECT * FROM docs WHERE fp <~> 5555555555555555555 <= 40'), qr/Seq Scan/, 'and leaves it for radius 40');
 my ($by_index) = pages_touched('', $query);
 my ($scanned) = pages_touched($by_scan, $query);
