@@ -251,7 +251,8 @@ sub indexed
 		"REINDEX TABLE $table;",
 		"VACUUM FULL $table;",
 		# Locked first: a name that was looked up before may be that of an index which REINDEX CONCURRENTLY drops meanwhile.
-		$table =~ /docs/ ? "BEGIN;\nLOCK TABLE $table IN SHARE MODE;\nSELECT rows FROM simhash_index_check('${table}_value', true);\nCOMMIT;" : ());
+		# One query is one transaction. Of several, BEGIN might be cancelled, and LOCK fail without it.
+		$table =~ /docs/ ? "LOCK TABLE $table IN SHARE MODE\\; SELECT rows FROM simhash_index_check('${table}_value', true);" : ());
 }
 
 # Several statements with savepoints, of which some are undone. In the stricter levels the scans are compared.
@@ -287,7 +288,9 @@ sub step
 	return transaction() if $dice < .3;
 	my $statement = $dice < .75 ? changed($table) : $dice < .93 || grep({ $table eq $_ } @kept_as_built) ? vacuumed($table) : indexed($table, $session);
 	return $statement if rand() < .85;
-	return sprintf("SET statement_timeout = %d;\n%s\nRESET statement_timeout;", one_of(1, 2, 5, 10, 20, 50), $statement);
+	# RESET may itself be cancelled. A new session has no limit, which would cancel a later BEGIN.
+	return sprintf("SET statement_timeout = %d;\n%s\nRESET statement_timeout;\n\\if :ERROR\n\\c\n\\endif",
+		one_of(1, 2, 5, 10, 20, 50), $statement);
 }
 
 # ---- the sessions ----
