@@ -92,16 +92,28 @@ void PagedBytes::append(const void* data, size_t bytes) {
     }
 }
 
-void PagedBytes::read(uint64_t position, void* out, size_t bytes) {
+void PagedBytes::each_piece(uint64_t position, void* out, size_t bytes, const auto& copy) {
     char* to = static_cast<char*>(out);
     while (bytes > 0) {
         size_t begin = position % PagePool::kPageBytes;
         size_t piece = std::min(bytes, PagePool::kPageBytes - begin);
-        memcpy(to, file_.read(position / PagePool::kPageBytes) + begin, piece);
+        copy(position / PagePool::kPageBytes, begin, to, piece);
         to += piece;
         position += piece;
         bytes -= piece;
     }
+}
+
+void PagedBytes::read(uint64_t position, void* out, size_t bytes) {
+    each_piece(position, out, bytes, [&](size_t page, size_t begin, char* to, size_t piece) {
+        memcpy(to, file_.read(page) + begin, piece);
+    });
+}
+
+void PagedBytes::peek(uint64_t position, void* out, size_t bytes) {
+    each_piece(position, out, bytes, [&](size_t page, size_t begin, char* to, size_t piece) {
+        file_.peek(page, begin, to, piece);
+    });
 }
 
 } // namespace simhash

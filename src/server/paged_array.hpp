@@ -10,6 +10,8 @@
 // An array that fits into the pool has no file.
 #pragma once
 
+#include <bit>
+
 #include "server/arguments.hpp"
 #include "server/temporary_file.hpp"
 
@@ -75,6 +77,15 @@ class PagedFile {
         return frame.bytes;
     }
 
+    // Copies bytes of a page, and leaves it where it is: less than to bring a page of which nobody
+    // will read more soon.
+    void peek(size_t page, size_t begin, void* out, size_t bytes) const {
+        if (frames_[page] == kOut)
+            file_.read(int64(page * PagePool::kPageBytes + begin), out, bytes);
+        else
+            memcpy(out, pool_->frames_[frames_[page]].bytes + begin, bytes);
+    }
+
     bool has_file() const { return file_.exists(); }
 
     // Releases the memory and the file. The array is empty afterwards.
@@ -123,6 +134,16 @@ class PagedArray {
         count_++;
     }
 
+    void add_all(std::span<const Record> records) {
+        while (!records.empty()) {
+            auto piece = records.first(std::min(records.size(), kPerPage - count_ % kPerPage));
+            memcpy(file_.change(count_ / kPerPage) + offset(count_), piece.data(),
+                   piece.size_bytes());
+            count_ += piece.size();
+            records = records.subspan(piece.size());
+        }
+    }
+
     Record operator[](size_t i) {
         Record record;
         memcpy(&record, file_.read(i / kPerPage) + offset(i), sizeof(Record));
@@ -168,19 +189,26 @@ class PagedArray {
 // An array of bits, which is small enough to stay in memory where rows are asked for in any order.
 class PagedBits {
   public:
+    static constexpr size_t kWord = 64;
+
     explicit PagedBits(PagePool* pool) : words_(pool) {}
 
     void add(bool bit) {
-        if (count_ % 64 == 0)
+        if (count_ % kWord == 0)
             words_.add(0);
         set(count_++, bit);
     }
 
-    bool operator[](size_t i) { return words_[i / 64] >> i % 64 & 1; }
+    bool operator[](size_t i) { return words_[i / kWord] >> i % kWord & 1; }
 
     void set(size_t i, bool bit) {
-        uint64_t mask = uint64_t{1} << i % 64, word = words_[i / 64];
-        words_.set(i / 64, bit ? word | mask : word & ~mask);
+        uint64_t mask = uint64_t{1} << i % kWord, word = words_[i / kWord];
+        words_.set(i / kWord, bit ? word | mask : word & ~mask);
+    }
+
+    // The ones before this bit in its word.
+    uint32_t ones_before(size_t i) {
+        return uint32_t(std::popcount(words_[i / kWord] & ((uint64_t{1} << i % kWord) - 1)));
     }
 
     void close() {
@@ -204,6 +232,8 @@ class PagedBytes {
 
     void append(const void* data, size_t bytes);
     void read(uint64_t position, void* out, size_t bytes);
+    // For bytes here and there: no page comes into memory.
+    void peek(uint64_t position, void* out, size_t bytes);
 
     void close() {
         file_.close();
@@ -211,6 +241,9 @@ class PagedBytes {
     }
 
   private:
+    // Calls copy(page, begin, out, bytes) for each page of these.
+    static void each_piece(uint64_t position, void* out, size_t bytes, const auto& copy);
+
     PagedFile file_;
     uint64_t size_ = 0;
 };

@@ -6,7 +6,7 @@
 namespace simhash {
 
 Contents::Contents(PagePool* pool, double limit)
-    : headers_(pool), is_wanted_(pool), slots_(pool), hashes_(pool) {
+    : headers_(pool), is_wanted_(pool), wanted_(pool), before_(pool), slots_(pool), hashes_(pool) {
     arguments_.limit = limit;
     if (!pg_strong_random(&arguments_.seed, sizeof(arguments_.seed)))
         ereport(ERROR, errcode(ERRCODE_INTERNAL_ERROR),
@@ -15,55 +15,63 @@ Contents::Contents(PagePool* pool, double limit)
 
 void Contents::ask() {
     size_t count = 0;
-    for (size_t row = 0; row < rows(); row++)
+    for (size_t row = 0; row < rows(); row++) {
+        if (row % PagedBits::kWord == 0)
+            before_.add(uint32_t(count));
         count += is_wanted_[row];
+    }
     for (size_t left = std::bit_ceil(2 * count + 1); left > 0; left--)
-        slots_.add({0, kNone});
-    WantedTexts wanted(count);
+        slots_.add(kNobody);
+    WantedTexts texts(count);
     for (size_t row = 0; row < rows(); row++)
         if (is_wanted_[row]) {
             DigestHeader of_row = header(RowNumber(row));
             uint64_t key = of_row.content_key();
             CHECK_FOR_INTERRUPTS();
-            wanted.add(of_row.text_hash, of_row.bytes);
+            texts.add(of_row.text_hash, of_row.bytes);
             // Of rows with the same text, one is asked for.
-            size_t slot = slot_of(key);
-            missing_ += slots_[slot].key == 0;
-            slots_.set(slot, {key, kNone});
+            if (size_t slot = slot_of(key); slots_[slot] == kNobody) {
+                slots_.set(slot, uint32_t(wanted_.size()));
+                missing_++;
+            }
+            wanted_.add({key, kNowhere, 0});
         }
-    is_wanted_.close();
-    filter_ = wanted.filter();
+    filter_ = texts.filter();
 }
 
-// The slot of a key, or the empty one where it would be.
+// The slot with the number of the first one that has the key, or the empty one where it would be.
 size_t Contents::slot_of(uint64_t key) {
     size_t last = slots_.size() - 1, place = mix(key) & last;
-    for (Slot slot; (slot = slots_[place]).key != key && slot.key != 0;)
+    for (uint32_t number; (number = slots_[place]) != kNobody && wanted_[number].key != key;)
         place = (place + 1) & last;
     return place;
 }
 
 void Contents::add(Datum content) {
     PassResult<Content, uint64_t> result(content);
-    size_t slot = slot_of(result.header.key);
+    uint32_t number = slots_[slot_of(result.header.key)];
     // It may have passed the filter by chance, or have come with another row of the same text.
-    if (Slot wanted = slots_[slot]; wanted.key == 0 || wanted.position != kNone)
+    if (number == kNobody || wanted_[number].position != kNowhere)
         return;
-    uint64_t count = result.rest_bytes / sizeof(uint64_t);
-    slots_.set(slot, {result.header.key, hashes_.size()});
-    hashes_.append(&count, sizeof(count));
+    wanted_.set(number, {result.header.key, hashes_.size(), result.rest_bytes / sizeof(uint64_t)});
     hashes_.append(result.rest, result.rest_bytes);
     missing_--;
 }
 
+Contents::Wanted Contents::wanted(RowNumber row) {
+    uint32_t number = before_[row / PagedBits::kWord] + is_wanted_.ones_before(row);
+    Wanted found = wanted_[number];
+    return found.position != kNowhere ? found : wanted_[slots_[slot_of(found.key)]];
+}
+
 std::span<const uint64_t> Contents::read(RowNumber row, Buffer* buffer) {
     if (buffer->row != row) {
-        uint64_t at = position(row), count;
-        hashes_.read(at, &count, sizeof(count));
+        Wanted of_row = wanted(row);
         buffer->row = row;
         buffer->hashes.clear();
-        hashes_.read(at + sizeof(count), buffer->hashes.add_room(count), count * sizeof(uint64_t));
-        buffer->hashes.added(count);
+        hashes_.peek(of_row.position, buffer->hashes.add_room(of_row.count),
+                     of_row.count * sizeof(uint64_t));
+        buffer->hashes.added(of_row.count);
     }
     return buffer->hashes.all();
 }

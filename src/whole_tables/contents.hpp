@@ -50,22 +50,29 @@ class Contents {
     std::span<const uint64_t> read(RowNumber row, Buffer* buffer);
 
   private:
-    static constexpr uint64_t kNone = UINT64_MAX;
+    static constexpr uint64_t kNowhere = UINT64_MAX;
+    static constexpr uint32_t kNobody = UINT32_MAX;
 
-    // Of a hash table with linear probing. An empty slot has the key 0.
-    struct Slot {
+    // A document that is wanted, and where its content is; of several with the same text, that of
+    // the first.
+    struct Wanted {
         uint64_t key, position;
+        size_t count; // hashes
     };
 
     size_t slot_of(uint64_t key);
-    uint64_t position(RowNumber row) { return slots_[slot_of(header(row).content_key())].position; }
+    Wanted wanted(RowNumber row);
 
     PassArguments arguments_;
     PagedArray<DigestHeader> headers_;
-    PagedBits is_wanted_;
+    PagedBits is_wanted_; // of the rows
+    // In the order of their rows. So what a comparison looks up here and there is of the candidates
+    // alone, and stays in memory.
+    PagedArray<Wanted> wanted_;
+    PagedArray<uint32_t> before_;     // of each word of these bits: how many before it are wanted
+    PagedArray<uint32_t> slots_;      // a hash table with linear probing: their numbers, or kNobody
     std::span<const uint8_t> filter_; // of the texts that are wanted
-    PagedArray<Slot> slots_;          // of their contents
-    PagedBytes hashes_;               // of each content their number, and themselves
+    PagedBytes hashes_;               // of the contents that have come
     size_t missing_ = 0;              // contents that have not come
 };
 

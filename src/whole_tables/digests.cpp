@@ -57,11 +57,6 @@ WantedTexts::WantedTexts(size_t texts)
 
 uint64_t WantedTexts::hash_of_size(size_t text_bytes) { return mix(text_bytes); }
 
-uint64_t DigestHeader::content_key() const {
-    uint64_t key = text_hash ^ mix(content_hash);
-    return key + (key == 0);
-}
-
 void report_result() {
     ereport(ERROR, errcode(ERRCODE_DATA_EXCEPTION),
             errmsg("invalid result of a pass over documents"),

@@ -78,8 +78,8 @@ struct DigestHeader {
     uint32_t bytes;        // of the text
     uint32_t count;        // words, or shingles, each as often as it occurs
 
-    // By which the content of the second pass is known; never 0.
-    uint64_t content_key() const;
+    // By which the content of the second pass is known.
+    uint64_t content_key() const { return text_hash ^ mix(content_hash); }
 };
 
 // Of near-duplicates. The keys of the bands follow, unless the document has no shingle.
