@@ -277,6 +277,13 @@ class SortBuffer {
             sort_records(all, scratch(), pause);
     }
 
+    // Keeps those keys whose leading 32 bits, which are spread about evenly, others have, too, and
+    // few others: in the order of these bits.
+    void sort_repeated() {
+        count_ =
+            simhash::sort_repeated({entries_, count_}, scratch(), [] { CHECK_FOR_INTERRUPTS(); });
+    }
+
     // Sorts, and keeps one of equal entries.
     void drop_repeated() {
         sort();
@@ -355,6 +362,15 @@ class ExternalSorter {
         visit_sorted_runs<AnyEntry>(file_,
                                     [&](const SortedRun<AnyEntry>& run) { merge_.add(run); });
         merge_.begin(memory_);
+    }
+
+    // As finish(), where only the keys whose leading 32 bits others have, too, are asked for. They
+    // are spread about evenly. Others may come.
+    void finish_repeated() {
+        if (file_.exists())
+            return finish();
+        buffer_.sort_repeated();
+        batch_ = buffer_.entries();
     }
 
     // Returns false at the end. In memory there is one batch, of all entries; a file has many.

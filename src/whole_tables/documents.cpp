@@ -16,6 +16,7 @@ constexpr uint64_t kLooksOfModel = 4096;
 // A band whose keys do not fit in memory is sorted in parts, for each of which its keys are read
 // again. Where these would be too many, its runs are in files.
 constexpr uint64_t kMostParts = 16;
+constexpr uint32_t kSpread = 0x9E3779B1; // odd, so products of different keys differ
 
 } // namespace
 
@@ -61,10 +62,19 @@ void Documents::add(RowNumber, Datum value, bool is_null) {
     contents_.add_row(digest.header);
     lanes_.add(digest.lanes);
     for (int band = 0; band < plan_.bands; band++)
-        keys_[band]->add(keys[band]);
+        new_keys_[band][new_rows_] = keys[band];
+    if (++new_rows_ == kRowsOfLine)
+        add_keys();
+}
+
+void Documents::add_keys() {
+    for (int band = 0; band < plan_.bands; band++)
+        keys_[band]->add_all(std::span(new_keys_[band]).first(new_rows_));
+    new_rows_ = 0;
 }
 
 void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* models) {
+    add_keys();
     PagedBits is_model(pool_); // of the rows of this query, by places
     auto first = RowNumber(copies->rows());
     for (auto place = first; place < rows; place++) {
@@ -108,7 +118,8 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
         first_of_b = std::min(first_of_b, order_.row(b->places()[i]));
     }
     bool goes_on = true;
-    // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room.
+    // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room. A part
+    // has keys with all leading bits, by which the sort deals them out.
     uint64_t count = a->size() + (b == nullptr ? 0 : b->size());
     uint64_t parts = std::min(kMostParts, 1 + count / 15 * 16 / by_key.room());
     Progress::begin("bands", "", plan_.bands);
@@ -122,11 +133,11 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
             for (size_t j = 0; j < models->size(); j++) {
                 RowNumber place = places[j];
                 uint32_t key_there = keys[place];
-                if (key_there * parts >> 32 == i % parts)
+                if (uint64_t{key_there * kSpread} * parts >> 32 == i % parts)
                     by_key.add(uint64_t{key_there} << 32 | place);
             }
         }
-        by_key.finish();
+        by_key.finish_repeated();
         uint64_t entry = 0, key;
         bool more = by_key.next(&entry);
         while (more && goes_on) {

@@ -62,7 +62,10 @@ class Documents final : public SearchedValues {
         uint64_t pairs;
     };
 
+    static constexpr size_t kRowsOfLine = 16;
+
     void check_kind(ShingleKind kind);
+    void add_keys();
     bool each_group(Models* a, Models* b, const auto& on_group);
     void look_up_lanes(const Group& group);
     bool each_near(const Group& group, const auto& on_pair);
@@ -81,6 +84,10 @@ class Documents final : public SearchedValues {
     Contents contents_;
     PagedArray<DocumentLanes> lanes_;
     std::optional<PagedArray<uint32_t>> keys_[kMinimaOfDocument]; // of each band
+    // Of the last rows, whose keys go to these arrays a line of the processor's cache at once: the
+    // arrays grow at the same place of their pages, so their ends displace one another.
+    std::array<uint32_t, kRowsOfLine> new_keys_[kMinimaOfDocument];
+    size_t new_rows_ = 0;
     // All candidates, unless they are very many: (later row, earlier row).
     std::optional<Collector> candidates_;
     Contents::Buffer buffer_of_a_, buffer_of_b_;

@@ -2,6 +2,7 @@
 #include "core/bits/sort.hpp"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <vector>
 
 #include "random.hpp"
@@ -11,6 +12,7 @@ namespace {
 using simhash::Entry;
 using simhash::radix_sort;
 using simhash::sort_records;
+using simhash::sort_repeated;
 using simhash::test::Random;
 
 // Keys of which only the bits of a mask vary: passes are skipped, in even and in odd numbers.
@@ -47,6 +49,35 @@ TEST(RadixSort, KeepsTheOrderOfRecordsWithEqualKeys) {
                 ASSERT_EQ(records[i].key, expected[i].key);
                 ASSERT_EQ(records[i].tid, expected[i].tid);
             }
+        }
+}
+
+TEST(RepeatedKeys, AreKeptInOrderAndFewOthers) {
+    Random random(5);
+    // Keys of all bits; of a part of the buckets or of the slots; one for all.
+    for (uint32_t varying : {0xffffffffu, 0xfffffu, 0xfff00000u, 0xffu, 0u})
+        for (size_t size : {0, 1, 2, 3, 1000, 5000, 300000}) {
+            std::vector<uint64_t> entries(size), scratch(size);
+            std::map<uint64_t, size_t> times;
+            for (size_t i = 0; i < size; i++) {
+                // Each tenth has the key of one before.
+                uint64_t key =
+                    i % 10 == 9 ? entries[random.next() % i] >> 32 : random.next() & varying;
+                entries[i] = key << 32 | i;
+                times[key]++;
+            }
+            std::vector<uint64_t> expected;
+            for (uint64_t entry : entries)
+                if (times[entry >> 32] > 1)
+                    expected.push_back(entry);
+            std::sort(expected.begin(), expected.end());
+            entries.resize(sort_repeated(entries, scratch, [] {}));
+            ASSERT_TRUE(std::is_sorted(entries.begin(), entries.end()));
+            if (varying == 0xffffffff && size >= 1000) {
+                ASSERT_LT(entries.size(), expected.size() + size / 5);
+            }
+            std::erase_if(entries, [&](uint64_t entry) { return times[entry >> 32] < 2; });
+            ASSERT_EQ(entries, expected);
         }
 }
 
