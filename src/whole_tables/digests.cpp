@@ -2,6 +2,7 @@
 #include "whole_tables/digests.hpp"
 
 #include <bit>
+#include <type_traits>
 
 #include "core/text/passages.hpp"
 #include "server/arguments.hpp"
@@ -99,6 +100,8 @@ struct GivenArguments {
 // A result: a header, and the items that follow it.
 template <typename Header, typename Item>
 Datum result_of(const Header& header, std::span<const Item> items) {
+    // Each byte goes to the result, so none may be padding.
+    static_assert(std::has_unique_object_representations_v<Header>);
     size_t bytes = VARHDRSZ + sizeof(Header) + items.size_bytes();
     // As for any value, less than 1 GB.
     if (!AllocSizeIsValid(bytes))

@@ -42,7 +42,7 @@ class InErrors {
 // The statement, parsed and rewritten. Raises an error where it is not one SELECT that only reads.
 Query* parsed_query(const char* statement, const char* example) {
     // A single word may be a table's name, but is no query.
-    bool is_name = strpbrk(statement, " \t\r\n(") == nullptr &&
+    bool is_name = strpbrk(statement, " \t\r\n(/") == nullptr &&
                    (isalpha(uint8(*statement)) || *statement == '_' || *statement == '"');
     if (is_name)
         ereport(ERROR, errcode(ERRCODE_SYNTAX_ERROR),

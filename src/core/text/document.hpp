@@ -12,7 +12,7 @@ namespace simhash {
 // The number of what a word is, by which the lanes of texts are computed: 1.2 had 0.
 constexpr int kWordsDefinition = 1;
 
-enum class FeatureKind : uint8_t {
+enum class FeatureKind : uint32_t {
     kWords,
     kCharacters,
     kOwn, // what a caller found: no text is cut into these
