@@ -77,13 +77,18 @@ class PagedFile {
         return frame.bytes;
     }
 
+    // The bytes of a page, or null where it is in the file. They are valid as those of read().
+    const char* in_memory(size_t page) const {
+        return page < frames_.size() && frames_[page] != kOut ? pool_->frames_[frames_[page]].bytes
+                                                              : nullptr;
+    }
     // Copies bytes of a page, and leaves it where it is: less than to bring a page of which nobody
     // will read more soon.
     void peek(size_t page, size_t begin, void* out, size_t bytes) const {
-        if (frames_[page] == kOut)
-            file_.read(int64(page * PagePool::kPageBytes + begin), out, bytes);
+        if (const char* there = in_memory(page))
+            memcpy(out, there + begin, bytes);
         else
-            memcpy(out, pool_->frames_[frames_[page]].bytes + begin, bytes);
+            file_.read(int64(page * PagePool::kPageBytes + begin), out, bytes);
     }
 
     bool has_file() const { return file_.exists(); }
@@ -232,6 +237,12 @@ class PagedBytes {
 
     void append(const void* data, size_t bytes);
     void read(uint64_t position, void* out, size_t bytes);
+    // The bytes, or null where they are not in one page in memory.
+    const char* in_memory(uint64_t position, size_t bytes) const {
+        size_t begin = position % PagePool::kPageBytes;
+        const char* page = file_.in_memory(position / PagePool::kPageBytes);
+        return page != nullptr && begin + bytes <= PagePool::kPageBytes ? page + begin : nullptr;
+    }
     // For bytes here and there: no page comes into memory.
     void peek(uint64_t position, void* out, size_t bytes);
 

@@ -64,16 +64,24 @@ Contents::Wanted Contents::wanted(RowNumber row) {
     return found.position != kNowhere ? found : wanted_[slots_[slot_of(found.key)]];
 }
 
-std::span<const uint64_t> Contents::read(RowNumber row, Buffer* buffer) {
-    if (buffer->row != row) {
-        Wanted of_row = wanted(row);
-        buffer->row = row;
+Contents::Hashes Contents::hashes_of(const Wanted& document, Buffer* buffer) {
+    size_t bytes = document.count * sizeof(uint64_t);
+    if (const char* there = hashes_.in_memory(document.position, bytes))
+        return {reinterpret_cast<const uint64_t*>(there), document.count};
+    // One is compared with several others in succession.
+    if (buffer->position != document.position) {
+        buffer->position = document.position;
         buffer->hashes.clear();
-        hashes_.peek(of_row.position, buffer->hashes.add_room(of_row.count),
-                     of_row.count * sizeof(uint64_t));
-        buffer->hashes.added(of_row.count);
+        hashes_.peek(document.position, buffer->hashes.add_room(document.count), bytes);
+        buffer->hashes.added(document.count);
     }
     return buffer->hashes.all();
+}
+
+std::array<Contents::Hashes, 2> Contents::of(RowNumber a, RowNumber b) {
+    // To look these up may bring pages in the place of others. Then nothing does.
+    Wanted of_a = wanted(a), of_b = wanted(b);
+    return {hashes_of(of_a, &buffers_[0]), hashes_of(of_b, &buffers_[1])};
 }
 
 } // namespace simhash

@@ -3,6 +3,8 @@
 // than memory holds.
 #pragma once
 
+#include <array>
+
 #include "server/arguments.hpp"
 #include "server/paged_array.hpp"
 #include "whole_tables/digests.hpp"
@@ -12,11 +14,7 @@ namespace simhash {
 
 class Contents {
   public:
-    // The content that was read last.
-    struct Buffer {
-        RowNumber row = kNoRow;
-        GrowingArray<uint64_t> hashes{server_memory()};
-    };
+    using Hashes = std::span<const uint64_t>;
 
     // limit: the similarity, or the least number of words
     Contents(PagePool* pool, double limit);
@@ -46,8 +44,8 @@ class Contents {
 
     // ---- contents that have come ----
 
-    // Reads it, unless the buffer has it: one is compared with several others in succession.
-    std::span<const uint64_t> read(RowNumber row, Buffer* buffer);
+    // The contents of two documents, until anything else is read from the pool.
+    std::array<Hashes, 2> of(RowNumber a, RowNumber b);
 
   private:
     static constexpr uint64_t kNowhere = UINT64_MAX;
@@ -60,8 +58,15 @@ class Contents {
         size_t count; // hashes
     };
 
+    // What was copied last, and where from.
+    struct Buffer {
+        uint64_t position = kNowhere;
+        GrowingArray<uint64_t> hashes{server_memory()};
+    };
+
     size_t slot_of(uint64_t key);
     Wanted wanted(RowNumber row);
+    Hashes hashes_of(const Wanted& document, Buffer* buffer);
 
     PassArguments arguments_;
     PagedArray<DigestHeader> headers_;
@@ -73,6 +78,7 @@ class Contents {
     PagedArray<uint32_t> slots_;      // a hash table with linear probing: their numbers, or kNobody
     std::span<const uint8_t> filter_; // of the texts that are wanted
     PagedBytes hashes_;               // of the contents that have come
+    Buffer buffers_[2];               // of those that are not in one page in memory
     size_t missing_ = 0;              // contents that have not come
 };
 

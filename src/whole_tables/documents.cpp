@@ -341,8 +341,8 @@ bool Documents::compare(RowNumber a, RowNumber b, FoundReceiver* receiver) {
     if (!receiver->wants(a, b))
         return true;
     double similarity;
-    auto of_a = contents_.read(order_.place(a), &buffer_of_a_),
-         of_b = contents_.read(order_.place(b), &buffer_of_b_);
+    RowNumber place = order_.place(a), other = order_.place(b);
+    auto [of_a, of_b] = contents_.of(place, other);
     // This stops as soon as the answer is sure, so the number is computed only for pairs.
     return !is_set_similarity_at_least(of_a, of_b, similarity_) ||
            !set_similarity(of_a, of_b, &similarity) || receiver->take({a, b, similarity});

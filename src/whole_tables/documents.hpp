@@ -90,7 +90,6 @@ class Documents final : public SearchedValues {
     size_t new_rows_ = 0;
     // All candidates, unless they are very many: (later row, earlier row).
     std::optional<Collector> candidates_;
-    Contents::Buffer buffer_of_a_, buffer_of_b_;
 };
 
 } // namespace simhash

@@ -273,7 +273,7 @@ class Passages final : public RowValues {
         bool is_containment = kind_ == Kind::kContainment;
         double measure = is_containment ? 1 : contents_.header(a).count;
         if (!are_equal(a, b)) {
-            auto of_a = contents_.read(a, &buffer_of_a_), of_b = contents_.read(b, &buffer_of_b_);
+            auto [of_a, of_b] = contents_.of(a, b);
             CallMemory work;
             if (is_containment)
                 set_containment(of_a, of_b, &measure);
@@ -299,7 +299,6 @@ class Passages final : public RowValues {
     ExternalSorter<Pair> members_;       // (row, number of a shared hash), for chains the reverse
     uint64_t shared_hashes_ = 0;
     SortBuffer<uint64_t> rows_; // those that have one hash, ascending
-    Contents::Buffer buffer_of_a_, buffer_of_b_;
 };
 
 void put(Passages* passages, RowIds* ids, Kind kind, PagePool* pool, ResultRows* result) {
