@@ -194,7 +194,7 @@ class PagedArray {
 // An array of bits, which is small enough to stay in memory where rows are asked for in any order.
 class PagedBits {
   public:
-    static constexpr size_t kWord = 64;
+    static constexpr size_t kWord = 64; // bits
 
     explicit PagedBits(PagePool* pool) : words_(pool) {}
 

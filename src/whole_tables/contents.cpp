@@ -21,7 +21,7 @@ void Contents::ask() {
         count += is_wanted_[row];
     }
     for (size_t left = std::bit_ceil(2 * count + 1); left > 0; left--)
-        slots_.add(kNobody);
+        slots_.add(kEmpty);
     WantedTexts texts(count);
     for (size_t row = 0; row < rows(); row++)
         if (is_wanted_[row]) {
@@ -30,7 +30,7 @@ void Contents::ask() {
             CHECK_FOR_INTERRUPTS();
             texts.add(of_row.text_hash, of_row.bytes);
             // Of rows with the same text, one is asked for.
-            if (size_t slot = slot_of(key); slots_[slot] == kNobody) {
+            if (size_t slot = slot_of(key); slots_[slot] == kEmpty) {
                 slots_.set(slot, uint32_t(wanted_.size()));
                 missing_++;
             }
@@ -42,7 +42,7 @@ void Contents::ask() {
 // The slot with the number of the first one that has the key, or the empty one where it would be.
 size_t Contents::slot_of(uint64_t key) {
     size_t last = slots_.size() - 1, place = mix(key) & last;
-    for (uint32_t number; (number = slots_[place]) != kNobody && wanted_[number].key != key;)
+    for (uint32_t number; (number = slots_[place]) != kEmpty && wanted_[number].key != key;)
         place = (place + 1) & last;
     return place;
 }
@@ -51,7 +51,7 @@ void Contents::add(Datum content) {
     PassResult<Content, uint64_t> result(content);
     uint32_t number = slots_[slot_of(result.header.key)];
     // It may have passed the filter by chance, or have come with another row of the same text.
-    if (number == kNobody || wanted_[number].position != kNowhere)
+    if (number == kEmpty || wanted_[number].position != kNowhere)
         return;
     wanted_.set(number, {result.header.key, hashes_.size(), result.rest_bytes / sizeof(uint64_t)});
     hashes_.append(result.rest, result.rest_bytes);

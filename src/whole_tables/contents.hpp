@@ -49,7 +49,7 @@ class Contents {
 
   private:
     static constexpr uint64_t kNowhere = UINT64_MAX;
-    static constexpr uint32_t kNobody = UINT32_MAX;
+    static constexpr uint32_t kEmpty = UINT32_MAX;
 
     // A document that is wanted, and where its content is; of several with the same text, that of
     // the first.
@@ -75,7 +75,7 @@ class Contents {
     // alone, and stays in memory.
     PagedArray<Wanted> wanted_;
     PagedArray<uint32_t> before_;     // of each word of these bits: how many before it are wanted
-    PagedArray<uint32_t> slots_;      // a hash table with linear probing: their numbers, or kNobody
+    PagedArray<uint32_t> slots_;      // a hash table with linear probing: their numbers, or kEmpty
     std::span<const uint8_t> filter_; // of the texts that are wanted
     PagedBytes hashes_;               // of the contents that have come
     Buffer buffers_[2];               // of those that are not in one page in memory

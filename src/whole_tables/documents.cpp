@@ -118,8 +118,7 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
         first_of_b = std::min(first_of_b, order_.row(b->places()[i]));
     }
     bool goes_on = true;
-    // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room. A part
-    // has keys with all leading bits, by which the sort deals them out.
+    // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room.
     uint64_t count = a->size() + (b == nullptr ? 0 : b->size());
     uint64_t parts = std::min(kMostParts, 1 + count / 15 * 16 / by_key.room());
     Progress::begin("bands", "", plan_.bands);
@@ -133,6 +132,7 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
             for (size_t j = 0; j < models->size(); j++) {
                 RowNumber place = places[j];
                 uint32_t key_there = keys[place];
+                // Not by the key's own leading bits: by these the sort deals a part to buckets.
                 if (uint64_t{key_there * kSpread} * parts >> 32 == i % parts)
                     by_key.add(uint64_t{key_there} << 32 | place);
             }

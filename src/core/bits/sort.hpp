@@ -22,58 +22,6 @@ void sort_ascending(Iterator begin, Iterator end) {
     std::sort(begin, end, [](const auto& a, const auto& b) { return a < b; });
 }
 
-// Moves each number to the left as far as it belongs: for numbers that are nearly in order.
-inline void insertion_sort(std::span<uint64_t> numbers) {
-    for (size_t i = 1; i < numbers.size(); i++) {
-        uint64_t number = numbers[i];
-        size_t place = i;
-        for (; place > 0 && numbers[place - 1] > number; place--)
-            numbers[place] = numbers[place - 1];
-        numbers[place] = number;
-    }
-}
-
-// ---- keys that are spread about evenly, such as hashes ----
-
-// Where each bucket begins. As its keys are dealt out this becomes where it ends. 4 096 buckets
-// take 32 kB of the stack. Of 100 000 keys each then has about 24.
-constexpr int kMaxBucketBits = 12;
-using BucketEnds = std::array<size_t, (1 << kMaxBucketBits) + 1>;
-
-// Writes the keys of the values, key_of(value), to `dealt`: to buckets by this many leading bits, 0
-// only where there is nothing to tell apart, and in each in their order.
-void deal_out(std::span<const uint64_t> values, uint64_t* dealt, int bits, BucketEnds* ends,
-              const auto& key_of, const auto& pause) {
-    size_t buckets = size_t{1} << bits;
-    auto bucket_of = [bits](uint64_t key) { return bits == 0 ? 0 : key >> (64 - bits); };
-    std::fill_n(ends->begin(), buckets + 1, 0);
-    auto count = [&](size_t i) { (*ends)[bucket_of(key_of(values[i])) + 1]++; };
-    one_by_one(values.size(), count, pause);
-    std::partial_sum(ends->begin(), ends->begin() + buckets, ends->begin());
-    auto deal = [&](size_t i) {
-        uint64_t key = key_of(values[i]);
-        dealt[(*ends)[bucket_of(key)]++] = key;
-    };
-    one_by_one(values.size(), deal, pause);
-}
-
-// Writes the keys of the values, key_of(value), to `sorted` in order. Their leading bits part them
-// into buckets, in each of which little is left to sort. Calls `pause` between buckets.
-void bucket_sort(std::span<const uint64_t> values, uint64_t* sorted, const auto& key_of,
-                 const auto& pause) {
-    constexpr size_t kFew = 8; // keys of a bucket
-    int bits = std::min(int(std::bit_width(values.size())), kMaxBucketBits);
-    BucketEnds ends;
-    deal_out(values, sorted, bits, &ends, key_of, pause);
-    for (size_t bucket = 0, begin = 0; bucket < size_t{1} << bits; begin = ends[bucket++]) {
-        pause();
-        if (ends[bucket] - begin > kFew)
-            sort_ascending(sorted + begin, sorted + ends[bucket]);
-    }
-    // One loop over all the small buckets takes half the time of one for each.
-    insertion_sort({sorted, values.size()});
-}
-
 // ---- radix sort ----
 
 inline uint64_t radix_key(uint64_t key) { return key; }
@@ -139,43 +87,6 @@ void radix_sort(std::span<AnyEntry> entries, std::span<AnyEntry> scratch, const 
         [low_bit](const AnyEntry& entry) { return radix_key(entry) >> low_bit; }, pause);
 }
 
-// Keeps those entries whose leading 32 bits others have, too, and few others: in the order of these
-// bits, and then in that in which they came. Returns how many. Most keys of many occur once, and to
-// leave these out takes half the time of a sort. The 32 bits are spread about evenly. scratch: as
-// many entries
-size_t sort_repeated(std::span<uint64_t> entries, std::span<uint64_t> scratch, const auto& pause) {
-    // A bucket has about 1 000 entries, or 10 000 of 40 million, and eight times as many slots.
-    constexpr int kBitsOfBucket = 10;
-    constexpr size_t kSlotsOfEntry = 8, kMostSlots = size_t{1} << 15;
-    int bits = std::clamp(int(std::bit_width(entries.size())) - kBitsOfBucket, 0, kMaxBucketBits);
-    BucketEnds ends;
-    deal_out(entries, scratch.data(), bits, &ends, std::identity(), pause);
-    uint8_t times[kMostSlots]; // that a slot was met, at most twice
-    size_t kept = 0, paused = 0;
-    for (size_t bucket = 0, begin = 0; bucket < size_t{1} << bits; begin = ends[bucket++]) {
-        auto dealt = scratch.subspan(begin, ends[bucket] - begin);
-        size_t slots = std::min(std::bit_ceil(kSlotsOfEntry * dealt.size()), kMostSlots);
-        auto times_of = [&](uint64_t entry) -> uint8_t& {
-            return times[entry >> 32 & (slots - 1)];
-        };
-        std::fill_n(times, slots, 0);
-        for (uint64_t entry : dealt)
-            times_of(entry) += times_of(entry) < 2;
-        size_t first = kept;
-        // No branch: nobody can predict it.
-        for (uint64_t entry : dealt) {
-            entries[kept] = entry;
-            kept += times_of(entry) == 2;
-        }
-        radix_sort(entries.subspan(first, kept - first), dealt, pause, 32);
-        if (begin - paused > kEntriesPerPause) {
-            pause();
-            paused = begin;
-        }
-    }
-    return kept;
-}
-
 // Sorts keys, or records by (key, value). The leading bits of the keys, a few more than tell random
 // keys apart, are sorted by radix. What they leave out of order is mostly a few here and there.
 template <typename AnyEntry, typename AnyPause>
@@ -217,6 +128,95 @@ void sort_records(std::span<AnyEntry> records, std::span<AnyEntry> scratch, cons
             paused = begin;
         }
     }
+}
+
+// ---- keys that are spread about evenly, such as hashes ----
+
+// Moves each number to the left as far as it belongs: for numbers that are nearly in order.
+inline void insertion_sort(std::span<uint64_t> numbers) {
+    for (size_t i = 1; i < numbers.size(); i++) {
+        uint64_t number = numbers[i];
+        size_t place = i;
+        for (; place > 0 && numbers[place - 1] > number; place--)
+            numbers[place] = numbers[place - 1];
+        numbers[place] = number;
+    }
+}
+
+// Where each bucket begins. As its keys are dealt out this becomes where it ends. 4 096 buckets
+// take 32 kB of the stack. Of 100 000 keys each then has about 24.
+constexpr int kMaxBucketBits = 12;
+using BucketEnds = std::array<size_t, (1 << kMaxBucketBits) + 1>;
+
+// Writes the keys of the values, key_of(value), to `dealt`: to buckets by this many leading bits,
+// and in each in their order.
+void deal_out(std::span<const uint64_t> values, uint64_t* dealt, int bits, BucketEnds* ends,
+              const auto& key_of, const auto& pause) {
+    size_t buckets = size_t{1} << bits;
+    auto bucket_of = [bits](uint64_t key) { return bits == 0 ? 0 : key >> (64 - bits); };
+    std::fill_n(ends->begin(), buckets + 1, 0);
+    auto count = [&](size_t i) { (*ends)[bucket_of(key_of(values[i])) + 1]++; };
+    one_by_one(values.size(), count, pause);
+    std::partial_sum(ends->begin(), ends->begin() + buckets, ends->begin());
+    auto deal = [&](size_t i) {
+        uint64_t key = key_of(values[i]);
+        dealt[(*ends)[bucket_of(key)]++] = key;
+    };
+    one_by_one(values.size(), deal, pause);
+}
+
+// Writes the keys of the values, key_of(value), to `sorted` in order. Their leading bits part them
+// into buckets, in each of which little is left to sort. Calls `pause` between buckets.
+void bucket_sort(std::span<const uint64_t> values, uint64_t* sorted, const auto& key_of,
+                 const auto& pause) {
+    constexpr size_t kFew = 8; // keys of a bucket
+    int bits = std::min(int(std::bit_width(values.size())), kMaxBucketBits);
+    BucketEnds ends;
+    deal_out(values, sorted, bits, &ends, key_of, pause);
+    for (size_t bucket = 0, begin = 0; bucket < size_t{1} << bits; begin = ends[bucket++]) {
+        pause();
+        if (ends[bucket] - begin > kFew)
+            sort_ascending(sorted + begin, sorted + ends[bucket]);
+    }
+    // One loop over all the small buckets takes half the time of one for each.
+    insertion_sort({sorted, values.size()});
+}
+
+// Keeps those entries whose leading 32 bits others have, too, and few others: in the order of these
+// bits, and then in that in which they came. Returns how many. Most keys of many occur once, and to
+// leave these out takes half the time of a sort. The 32 bits are spread about evenly. scratch: as
+// many entries
+size_t sort_repeated(std::span<uint64_t> entries, std::span<uint64_t> scratch, const auto& pause) {
+    // A bucket has about 1 000 entries, or 10 000 of 40 million, and eight times as many slots.
+    constexpr int kBitsOfBucket = 10;
+    constexpr size_t kSlotsOfEntry = 8, kMostSlots = size_t{1} << 15;
+    int bits = std::clamp(int(std::bit_width(entries.size())) - kBitsOfBucket, 0, kMaxBucketBits);
+    BucketEnds ends;
+    deal_out(entries, scratch.data(), bits, &ends, std::identity(), pause);
+    uint8_t times[kMostSlots]; // that a slot was met, at most twice
+    size_t kept = 0, paused = 0;
+    for (size_t bucket = 0, begin = 0; bucket < size_t{1} << bits; begin = ends[bucket++]) {
+        auto dealt = scratch.subspan(begin, ends[bucket] - begin);
+        size_t slots = std::min(std::bit_ceil(kSlotsOfEntry * dealt.size()), kMostSlots);
+        auto times_of = [&](uint64_t entry) -> uint8_t& {
+            return times[entry >> 32 & (slots - 1)];
+        };
+        std::fill_n(times, slots, 0);
+        for (uint64_t entry : dealt)
+            times_of(entry) += times_of(entry) < 2;
+        size_t first = kept;
+        // No branch: nobody can predict it.
+        for (uint64_t entry : dealt) {
+            entries[kept] = entry;
+            kept += times_of(entry) == 2;
+        }
+        radix_sort(entries.subspan(first, kept - first), dealt, pause, 32);
+        if (begin - paused > kEntriesPerPause) {
+            pause();
+            paused = begin;
+        }
+    }
+    return kept;
 }
 
 // ---- a search in what is sorted ----
