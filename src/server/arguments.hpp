@@ -55,6 +55,14 @@ Elements array_elements(ArrayType* array, const char* what);
 // palloc in a memory context, of any size.
 Memory server_memory(MemoryContext context = CurrentMemoryContext);
 
+// Returns the items in room for `count`, of any size. Null is an array without items.
+template <typename Item>
+Item* resized(MemoryContext context, Item* items, size_t count) {
+    size_t bytes = count * sizeof(Item);
+    return static_cast<Item*>(items == nullptr ? MemoryContextAllocHuge(context, bytes)
+                                               : repalloc_huge(items, bytes));
+}
+
 // Raises the error of a cancelled query.
 inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr};
 

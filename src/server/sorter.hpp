@@ -16,7 +16,7 @@
 #include <span>
 
 #include "core/bits/sort.hpp"
-#include "server/growing.hpp"
+#include "server/arguments.hpp"
 #include "server/temporary_file.hpp"
 
 namespace simhash {
@@ -93,43 +93,38 @@ void visit_sorted_runs(const TemporaryFile& file, const Visit& visit) {
 template <typename AnyEntry>
 class Merge {
   public:
-    Merge() : context_(CurrentMemoryContext) {}
-
     void add(const SortedRun<AnyEntry>& run) {
+        // An empty run would be a node that never has entries.
         if (run.count == 0)
             return;
-        Assert(run_count_ <= INT_MAX / 4); // numbers of nodes are ints, and up to twice that
-        make_room(context_, &runs_, &run_capacity_, size_t(run_count_) + 1);
-        // An empty run would be a node that never has entries; add() leaves it out.
-        runs_[run_count_++] = run;
+        Assert(runs_.size() <= INT_MAX / 4); // numbers of nodes are ints, and up to twice that
+        runs_.add(run);
     }
 
     // Must be called after the last run was added. The runs' buffers take about `memory` bytes in
     // all, or more if a run would get fewer than kLeastBatch entries.
     void begin(size_t memory) {
-        if (run_count_ == 0)
+        size_t runs = runs_.size();
+        if (runs == 0)
             return;
         // A binary tree with n leaves has n - 1 inner nodes. Only the runs' buffers grow with the
         // memory: large ones save reads of the file, while those of inner nodes are best in the
         // processor's cache.
-        size_t inner = size_t(run_count_) - 1;
+        size_t inner = runs - 1;
         run_batch_ =
-            std::clamp(memory / sizeof(AnyEntry) / run_count_, kLeastBatch, size_t{kGreatestBatch});
-        nodes_ = static_cast<Node*>(
-            MemoryContextAllocHuge(context_, (inner + run_count_) * sizeof(Node)));
-        buffers_ = static_cast<AnyEntry*>(MemoryContextAllocHuge(
-            context_, (inner * kBatch + run_count_ * run_batch_) * sizeof(AnyEntry)));
-        for (size_t i = 0; i < inner + run_count_; i++) {
-            // One allocation: first the buffers of the inner nodes, then those of the runs.
-            AnyEntry* buffer =
-                buffers_ + std::min(i, inner) * kBatch + (i > inner ? i - inner : 0) * run_batch_;
-            nodes_[i] = {buffer, buffer, buffer};
+            std::clamp(memory / sizeof(AnyEntry) / runs, kLeastBatch, size_t{kGreatestBatch});
+        // One allocation: first the buffers of the inner nodes, then those of the runs.
+        AnyEntry* buffer = buffers_.add_room(inner * kBatch + runs * run_batch_);
+        nodes_.add_room(inner + runs);
+        for (size_t i = 0; i < inner + runs; i++) {
+            nodes_.add({buffer, buffer, buffer});
+            buffer += i < inner ? kBatch : run_batch_;
         }
     }
 
     // Returns the next entries in order, or none at the end. They are valid until the next call.
     std::span<const AnyEntry> next() {
-        if (run_count_ == 0 || !fill(0))
+        if (runs_.size() == 0 || !fill(0))
             return {};
         Node& root = nodes_[0];
         // The whole batch is handed out, so the next call fills the root again.
@@ -139,11 +134,9 @@ class Merge {
     }
 
     void release() {
-        for (void* memory :
-             {static_cast<void*>(runs_), static_cast<void*>(nodes_), static_cast<void*>(buffers_)})
-            if (memory != nullptr)
-                pfree(memory);
-        *this = Merge();
+        runs_.release();
+        nodes_.release();
+        buffers_.release();
     }
 
   private:
@@ -162,7 +155,7 @@ class Merge {
 
     // Fills the node's empty buffer. Returns false if nothing is left.
     bool fill(int node) {
-        int inner = run_count_ - 1;
+        int inner = int(runs_.size()) - 1;
         if (node < inner)
             merge_children(node);
         else
@@ -228,13 +221,10 @@ class Merge {
         return to + count;
     }
 
-    MemoryContext context_;
-    SortedRun<AnyEntry>* runs_ = nullptr;
-    int run_count_ = 0;
-    size_t run_capacity_ = 0;
-    size_t run_batch_ = 0;  // entries of a run's buffer
-    Node* nodes_ = nullptr; // run_count_ - 1 above the runs, the root first; then those of the runs
-    AnyEntry* buffers_ = nullptr;
+    GrowingArray<SortedRun<AnyEntry>> runs_{server_memory()};
+    size_t run_batch_ = 0;                      // entries of a run's buffer
+    GrowingArray<Node> nodes_{server_memory()}; // above the runs, the root first; then the runs'
+    GrowingArray<AnyEntry> buffers_{server_memory()};
 };
 
 // ---- sorting ----

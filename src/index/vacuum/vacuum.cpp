@@ -7,7 +7,7 @@
 #include "index/vacuum/unlink.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/testing.hpp"
-#include "server/growing.hpp"
+#include "server/arguments.hpp"
 
 #include <algorithm>
 #include <functional>
