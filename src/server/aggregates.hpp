@@ -39,12 +39,4 @@ State* group_state(FunctionCallInfo fcinfo) {
     return PG_ARGISNULL(0) ? new_state<State>(context) : state_argument<State>(fcinfo, 0);
 }
 
-// The state as a worker sends it to its leader on the same machine.
-inline Datum bytea_of(const void* state, size_t bytes) {
-    auto* sent = static_cast<bytea*>(palloc(VARHDRSZ + bytes));
-    SET_VARSIZE(sent, VARHDRSZ + bytes);
-    memcpy(VARDATA(sent), state, bytes);
-    PG_RETURN_BYTEA_P(sent);
-}
-
 } // namespace simhash

@@ -68,6 +68,17 @@ inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr}
 
 // ---- results ----
 
+// Some bytes, and others behind them: the state of an aggregate as a worker sends it to its leader
+// on the same machine, what the passes of whole tables hand over.
+inline Datum bytea_of(const void* head, size_t head_bytes, std::span<const std::byte> rest = {}) {
+    size_t bytes = VARHDRSZ + head_bytes + rest.size();
+    auto* result = static_cast<bytea*>(palloc(bytes));
+    SET_VARSIZE(result, bytes);
+    memcpy(VARDATA(result), head, head_bytes);
+    std::copy(rest.begin(), rest.end(), reinterpret_cast<std::byte*>(VARDATA(result)) + head_bytes);
+    return PointerGetDatum(result);
+}
+
 inline Datum bigint_array(const uint64_t* numbers, size_t count) {
     // So an array of numbers is one of bigints as the server passes them.
     static_assert(sizeof(Datum) == sizeof(uint64_t) && FLOAT8PASSBYVAL);

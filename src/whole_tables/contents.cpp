@@ -22,13 +22,16 @@ void Contents::ask() {
     }
     for (size_t left = std::bit_ceil(2 * count + 1); left > 0; left--)
         slots_.add(kEmpty);
-    WantedTexts texts(count);
+    // A text has two hashes, and a hash 8 to 16 bits: one that is not wanted passes with a
+    // probability of .014 at most.
+    HashFilter texts(std::bit_ceil(2 * count));
     for (size_t row = 0; row < rows(); row++)
         if (is_wanted_[row]) {
             DigestHeader of_row = header(RowNumber(row));
             uint64_t key = of_row.content_key();
             CHECK_FOR_INTERRUPTS();
-            texts.add(of_row.text_hash, of_row.bytes);
+            texts.add(of_row.text_hash);
+            texts.add(hash_of_size(of_row.bytes));
             // Of rows with the same text, one is asked for.
             if (size_t slot = slot_of(key); slots_[slot] == kEmpty) {
                 slots_.set(slot, uint32_t(wanted_.size()));
@@ -48,12 +51,12 @@ size_t Contents::slot_of(uint64_t key) {
 }
 
 void Contents::add(Datum content) {
-    PassResult<Content, uint64_t> result(content);
-    uint32_t number = slots_[slot_of(result.header.key)];
+    PassResult<uint64_t, uint64_t> result(content); // the header is the key
+    uint32_t number = slots_[slot_of(result.header)];
     // It may have passed the filter by chance, or have come with another row of the same text.
     if (number == kEmpty || wanted_[number].position != kNowhere)
         return;
-    wanted_.set(number, {result.header.key, hashes_.size(), result.rest_bytes / sizeof(uint64_t)});
+    wanted_.set(number, {result.header, hashes_.size(), result.rest_bytes / sizeof(uint64_t)});
     hashes_.append(result.rest, result.rest_bytes);
     missing_--;
 }

@@ -40,7 +40,9 @@ class Contents {
     bool are_complete() const { return missing_ == 0; }
 
     // The second argument of the functions of the present pass.
-    bytea* pass_arguments() const { return arguments_.as_bytea(filter_); }
+    Datum pass_arguments() const {
+        return bytea_of(&arguments_, sizeof(arguments_), std::as_bytes(filter_));
+    }
 
     // ---- contents that have come ----
 

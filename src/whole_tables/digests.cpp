@@ -37,26 +37,11 @@ const PassFunctions kContainmentPasses = {
 
 // ---- arguments and results ----
 
-bytea* PassArguments::as_bytea(std::span<const uint8_t> filter) const {
-    size_t bytes = VARHDRSZ + sizeof(*this) + filter.size();
-    auto* argument = static_cast<bytea*>(palloc(bytes));
-    SET_VARSIZE(argument, bytes);
-    memcpy(VARDATA(argument), this, sizeof(*this));
-    std::copy(filter.begin(), filter.end(), VARDATA(argument) + sizeof(*this));
-    return argument;
-}
-
 HashFilter::HashFilter(size_t bytes)
     // A bytea has less than 1 GB.
     : bytes_(std::clamp(std::bit_floor(bytes), size_t{64}, size_t{1} << 29)) {
     filter_ = static_cast<uint8_t*>(palloc0(bytes_));
 }
-
-WantedTexts::WantedTexts(size_t texts)
-    // A text has two hashes, and a hash 8 to 16 bits.
-    : HashFilter(std::bit_ceil(2 * texts)) {}
-
-uint64_t WantedTexts::hash_of_size(size_t text_bytes) { return mix(text_bytes); }
 
 void report_result() {
     ereport(ERROR, errcode(ERRCODE_DATA_EXCEPTION),
@@ -76,7 +61,7 @@ namespace {
 
 struct GivenArguments {
     PassArguments pass;
-    WantedTexts wanted{nullptr, 0}; // in the second pass
+    HashFilter wanted{nullptr, 0}; // in the second pass
 
     // greatest: limit
     GivenArguments(FunctionCallInfo fcinfo, bool is_second, double greatest) {
@@ -102,18 +87,11 @@ template <typename Header, typename Item>
 Datum result_of(const Header& header, std::span<const Item> items) {
     // Each byte goes to the result, so none may be padding.
     static_assert(std::has_unique_object_representations_v<Header>);
-    size_t bytes = VARHDRSZ + sizeof(Header) + items.size_bytes();
     // As for any value, less than 1 GB.
-    if (!AllocSizeIsValid(bytes))
+    if (!AllocSizeIsValid(VARHDRSZ + sizeof(Header) + items.size_bytes()))
         ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                 errmsg("text has too many words to be compared"));
-    auto* result = static_cast<bytea*>(palloc(bytes));
-    SET_VARSIZE(result, bytes);
-    memcpy(VARDATA(result), &header, sizeof(Header));
-    auto rest = std::as_bytes(items);
-    std::copy(rest.begin(), rest.end(),
-              reinterpret_cast<std::byte*>(VARDATA(result)) + sizeof(Header));
-    return PointerGetDatum(result);
+    return bytea_of(&header, sizeof(Header), std::as_bytes(items));
 }
 
 // What the calls of one plan keep from row to row.
@@ -131,12 +109,12 @@ State* kept_state(FunctionCallInfo fcinfo) {
 // False where the value is known not to be wanted before it is read from where it is stored.
 bool may_be_wanted(const GivenArguments& given, Datum value) {
     return !VARATT_IS_EXTENDED(DatumGetPointer(value)) ||
-           given.wanted.may_have_size(toast_raw_datum_size(value) - VARHDRSZ);
+           given.wanted.may_have(hash_of_size(toast_raw_datum_size(value) - VARHDRSZ));
 }
 
 // The result of the second pass: the content of a document.
 Datum content_of(const DigestHeader& header, std::span<const uint64_t> content) {
-    return result_of(Content{header.content_key()}, content);
+    return result_of(header.content_key(), content);
 }
 
 // ---- near-duplicates ----
@@ -239,7 +217,7 @@ Datum document_content(FunctionCallInfo fcinfo) {
     Value value(PG_GETARG_DATUM(0));
     std::span<const char> bytes = value.bytes();
     uint64_t text_hash = given.hash(bytes.data(), bytes.size());
-    if (!given.wanted.may_have_text(text_hash))
+    if (!given.wanted.may_have(text_hash))
         PG_RETURN_NULL();
     auto* set = kept_state<FeatureSet>(fcinfo);
     set->clear();
@@ -319,7 +297,7 @@ SIMHASH_FUNCTION(simhash_passage_content) {
     if (!may_be_wanted(given, PG_GETARG_DATUM(0)))
         PG_RETURN_NULL();
     const text* value = PG_GETARG_TEXT_PP(0);
-    if (!given.wanted.may_have_text(given.hash(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value))))
+    if (!given.wanted.may_have(given.hash(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value))))
         PG_RETURN_NULL();
     DigestHeader header = read_words(given, PointerGetDatum(value), &state->words);
     return content_of(header, state->words.all());

@@ -24,12 +24,10 @@ namespace simhash {
 struct PassArguments {
     uint64_t seed;
     double limit; // the similarity, or the least number of words
-
-    // As that argument, with the filter.
-    bytea* as_bytea(std::span<const uint8_t> filter = {}) const;
 };
 
-// A Bloom filter (CACM 1970) with two bits for each of some hashes.
+// A Bloom filter (CACM 1970) with two bits for each of some hashes: of the texts that are wanted,
+// or of the hashes that documents have.
 class HashFilter {
   public:
     // In the current memory context, in about so many bytes.
@@ -52,24 +50,9 @@ class HashFilter {
     size_t bytes_;
 };
 
-// Which texts are wanted. A text that is not passes with a probability of .014 at most.
-class WantedTexts : public HashFilter {
-  public:
-    using HashFilter::HashFilter;
-    // In the current memory context, for this many texts.
-    explicit WantedTexts(size_t texts);
-
-    // Before a text is read from where it is stored, its size is known.
-    void add(uint64_t text_hash, uint32_t text_bytes) {
-        HashFilter::add(text_hash);
-        HashFilter::add(hash_of_size(text_bytes));
-    }
-    bool may_have_text(uint64_t hash) const { return may_have(hash); }
-    bool may_have_size(size_t text_bytes) const { return may_have(hash_of_size(text_bytes)); }
-
-  private:
-    static uint64_t hash_of_size(size_t text_bytes);
-};
+// The filter has the hash of each text that is wanted, and this one: before a text is read from
+// where it is stored, its size is known.
+inline uint64_t hash_of_size(size_t text_bytes) { return mix(text_bytes); }
 
 // How each digest begins.
 struct DigestHeader {
@@ -78,7 +61,8 @@ struct DigestHeader {
     uint32_t bytes;        // of the text
     uint32_t count;        // words, or shingles, each as often as it occurs
 
-    // By which the content of the second pass is known.
+    // With this a result of the second pass begins, and by this it is known. The content follows,
+    // of 8 bytes each: hashes of shingles, ascending, or the words' in their order.
     uint64_t content_key() const { return text_hash ^ mix(content_hash); }
 };
 
@@ -87,12 +71,6 @@ struct DocumentDigest {
     DigestHeader header;
     DocumentLanes lanes;
     ShingleKind kind;
-};
-
-// A result of the second pass. The content follows, of 8 bytes each: hashes of shingles, ascending,
-// or the words' in their order.
-struct Content {
-    uint64_t key;
 };
 
 [[noreturn]] void report_result();

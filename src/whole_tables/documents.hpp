@@ -32,7 +32,7 @@ class Documents final : public SearchedValues {
 
     void begin(const Column& column) override;
     const PassFunctions* passes() const override { return passes_; }
-    bytea* pass_arguments() override { return contents_.pass_arguments(); }
+    Datum pass_arguments() override { return contents_.pass_arguments(); }
     void add(RowNumber row, Datum digest, bool is_null) override;
     void add_content(Datum content) override { contents_.add(content); }
     size_t order_memory() const override { return sort_bytes_; }

@@ -48,7 +48,7 @@ class Passages final : public RowValues {
     const PassFunctions* passes() const override {
         return kind_ == Kind::kContainment ? &kContainmentPasses : &kPassagePasses;
     }
-    bytea* pass_arguments() override { return contents_.pass_arguments(); }
+    Datum pass_arguments() override { return contents_.pass_arguments(); }
     void add_content(Datum content) override { contents_.add(content); }
     bool has_contents() const override { return contents_.are_complete(); }
 

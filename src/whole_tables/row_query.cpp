@@ -320,7 +320,7 @@ Datum RowQuery::call(Datum value, bool* is_null) {
     LOCAL_FCINFO(fcinfo, 2);
     InitFunctionCallInfoData(*fcinfo, &function_, 2, InvalidOid, nullptr, nullptr);
     fcinfo->args[0] = {value, false};
-    fcinfo->args[1] = {PointerGetDatum(arguments_), false};
+    fcinfo->args[1] = {arguments_, false};
     Datum result = FunctionCallInvoke(fcinfo);
     *is_null = fcinfo->isnull;
     return result;
@@ -338,7 +338,7 @@ void RowQuery::run(Query* query) {
     ParamListInfo parameters = makeParamList(1);
     // Parallel workers, and planners of other servers' tables, are given a copy of it, also by a
     // query without passes, which has none.
-    parameters->params[0] = {PointerGetDatum(arguments_), arguments_ == nullptr, 0, BYTEAOID};
+    parameters->params[0] = {arguments_, arguments_ == 0, 0, BYTEAOID};
     // The planner changes the query that it is given.
     PlannedStmt* plan = plan_query(copied(query), statement_, parameters);
     if (plan->rowMarks != NIL)

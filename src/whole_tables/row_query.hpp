@@ -44,7 +44,7 @@ class RowValues {
     // values come as they are.
     virtual const PassFunctions* passes() const { return nullptr; }
     // The second argument of the function of the present pass.
-    virtual bytea* pass_arguments() { return nullptr; }
+    virtual Datum pass_arguments() { return 0; }
     // Called for each row, in a memory context of that row.
     virtual void add(RowNumber row, Datum value_or_digest, bool is_null) = 0;
     // Called in the second pass for each document that may be wanted, likewise.
@@ -104,7 +104,7 @@ class RowQuery {
     RowIds* ids_ = nullptr;
     RowValues* values_ = nullptr;
     const PassFunctions* passes_ = nullptr; // of values of this query's type
-    bytea* arguments_ = nullptr;            // of the present pass
+    Datum arguments_ = 0;                   // of the present pass
     bool is_second_pass_ = false;
     bool orders_rows_ = false;        // by their ids, in the query's place
     Oid value_type_ = InvalidOid;     // text or shingle_set

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "server/arguments.hpp"
 #include "whole_tables/digests.hpp"
 
 using namespace simhash;
@@ -62,14 +63,15 @@ void use(const Pass& pass, std::span<const uint8_t> arguments, std::span<const u
     Datum digest = call_of_row(pass.functions.digest, value, given);
     DigestHeader header = digest_header(pass, digest);
 
-    WantedTexts wanted(1);
-    wanted.add(header.text_hash, header.bytes);
+    HashFilter wanted(1);
+    wanted.add(header.text_hash);
+    wanted.add(hash_of_size(header.bytes));
     PassArguments argument;
     memcpy(&argument, arguments.data(), sizeof argument);
-    auto asked = PointerGetDatum(argument.as_bytea(wanted.filter()));
+    Datum asked = bytea_of(&argument, sizeof argument, std::as_bytes(wanted.filter()));
     Datum of_document = call_of_row(pass.functions.content, value, asked);
     require(of_document != 0);
-    require(PassResult<Content, uint64_t>(of_document).header.key == header.content_key());
+    require(PassResult<uint64_t, uint64_t>(of_document).header == header.content_key());
 }
 
 } // namespace
@@ -93,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     error = run_statement([&] {
         auto result = PointerGetDatum(copied_bytea(bytes, is_short));
         digest_header(pass, result);
-        PassResult<Content, uint64_t> content(result);
+        PassResult<uint64_t, uint64_t> content(result);
         require(content.rest_bytes % sizeof(uint64_t) == 0);
     });
     require(error == 0 || error == ERRCODE_DATA_EXCEPTION);
