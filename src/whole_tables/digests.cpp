@@ -8,32 +8,7 @@
 #include "server/arguments.hpp"
 #include "server/server_text.hpp"
 
-extern "C" {
-PGDLLEXPORT Datum simhash_document_digest_text(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_document_digest_shingle_set(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_document_content_text(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_document_content_shingle_set(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_passage_digest(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_passage_content(PG_FUNCTION_ARGS);
-PGDLLEXPORT Datum simhash_containment_digest(PG_FUNCTION_ARGS);
-}
-
 namespace simhash {
-
-const PassFunctions kDocumentPasses = {
-    {"document_digest", {"simhash_document_digest_text", simhash_document_digest_text}},
-    {"document_content", {"simhash_document_content_text", simhash_document_content_text}}};
-const PassFunctions kSetPasses = {
-    {"document_digest",
-     {"simhash_document_digest_shingle_set", simhash_document_digest_shingle_set}},
-    {"document_content",
-     {"simhash_document_content_shingle_set", simhash_document_content_shingle_set}}};
-const PassFunctions kPassagePasses = {
-    {"passage_digest", {"simhash_passage_digest", simhash_passage_digest}},
-    {"passage_content", {"simhash_passage_content", simhash_passage_content}}};
-const PassFunctions kContainmentPasses = {
-    {"containment_digest", {"simhash_containment_digest", simhash_containment_digest}},
-    kDocumentPasses.content};
 
 // ---- arguments and results ----
 
@@ -302,3 +277,21 @@ SIMHASH_FUNCTION(simhash_passage_content) {
     DigestHeader header = read_words(given, PointerGetDatum(value), &state->words);
     return content_of(header, state->words.all());
 }
+
+namespace simhash {
+
+const PassFunctions kDocumentPasses = {
+    {"simhash_document_digest_text", simhash_document_digest_text, "document_digest"},
+    {"simhash_document_content_text", simhash_document_content_text, "document_content"}};
+const PassFunctions kSetPasses = {
+    {"simhash_document_digest_shingle_set", simhash_document_digest_shingle_set, "document_digest"},
+    {"simhash_document_content_shingle_set", simhash_document_content_shingle_set,
+     "document_content"}};
+const PassFunctions kPassagePasses = {
+    {"simhash_passage_digest", simhash_passage_digest, "passage_digest"},
+    {"simhash_passage_content", simhash_passage_content, "passage_content"}};
+const PassFunctions kContainmentPasses = {
+    {"simhash_containment_digest", simhash_containment_digest, "containment_digest"},
+    kDocumentPasses.content};
+
+} // namespace simhash

@@ -95,14 +95,9 @@ struct PassResult {
     }
 };
 
-// The functions of the two passes, (value, bytea) -> bytea, for values of a type: the name in SQL,
-// and the C function.
-struct PassFunction {
-    const char* name;
-    OurFunction ours;
-};
+// The functions of the two passes, (value, bytea) -> bytea, for values of a type.
 struct PassFunctions {
-    PassFunction digest, content;
+    OurFunction digest, content;
 };
 extern const PassFunctions kDocumentPasses, kSetPasses, kPassagePasses, kContainmentPasses;
 

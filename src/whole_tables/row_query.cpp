@@ -357,7 +357,7 @@ void RowQuery::run(Query* query) {
 }
 
 // The query with function(value, $1) in the place of the value.
-Query* RowQuery::with(const PassFunction& function) const {
+Query* RowQuery::with(const OurFunction& function) const {
     auto* query = copied(query_);
     // The second pass takes documents in any order.
     if (orders_rows_ || (is_second_pass_ && are_all_rows(query)))
@@ -381,12 +381,12 @@ Query* RowQuery::with(const PassFunction& function) const {
 }
 
 // The function of a pass. It must be ours: anybody may have made another one of that name.
-Oid RowQuery::find(const PassFunction& function) const {
+Oid RowQuery::find(const OurFunction& function) const {
     Oid types[] = {value_type_, BYTEAOID};
     Oid found = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid, CStringGetDatum(function.name),
                                 PointerGetDatum(buildoidvector(types, 2)),
                                 ObjectIdGetDatum(get_func_namespace(caller_)));
-    if (!OidIsValid(found) || !is_our_function(found, function.ours))
+    if (!OidIsValid(found) || !is_our_function(found, function))
         ereport(ERROR, errcode(ERRCODE_UNDEFINED_FUNCTION),
                 errmsg("function %s(%s, bytea) of extension simhash does not exist", function.name,
                        format_type_be(value_type_)),

@@ -90,8 +90,8 @@ class RowQuery {
     void begin();
     void take(Datum id, bool id_is_null, Datum value, bool is_null);
     void run(Query* query);
-    Query* with(const PassFunction& function) const;
-    Oid find(const PassFunction& function) const;
+    Query* with(const OurFunction& function) const;
+    Oid find(const OurFunction& function) const;
     Datum call(Datum value, bool* is_null);
     static bool take_slot(TupleTableSlot* slot, DestReceiver* receiver);
 

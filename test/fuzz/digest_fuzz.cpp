@@ -24,14 +24,14 @@ constexpr size_t kArgumentBytes = sizeof(PassArguments);
 const Pass& chosen_pass(uint8_t choice) { return kPasses[choice % std::size(kPasses)]; }
 
 // Of one row: a call that keeps nothing from rows before.
-Datum call_of_row(const PassFunction& function, Datum value, Datum arguments) {
+Datum call_of_row(const OurFunction& function, Datum value, Datum arguments) {
     FmgrInfo info{};
     info.fn_mcxt = CurrentMemoryContext;
     LOCAL_FCINFO(call, 2);
     InitFunctionCallInfoData(*call, &info, 2, InvalidOid, nullptr, nullptr);
     call->args[0] = {value, false};
     call->args[1] = {arguments, false};
-    Datum result = function.ours.address(call);
+    Datum result = function.address(call);
     return call->isnull ? 0 : result;
 }
 
