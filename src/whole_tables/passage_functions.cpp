@@ -340,8 +340,7 @@ Datum passage_result(FunctionCallInfo fcinfo, Kind kind) {
         Passages passages(&pool, memory, kind, limit, most_documents);
         std::optional<RowQuery> queries[2];
         for (int i = 0; i < query_count; i++)
-            queries[i].emplace(PG_GETARG_TEXT_PP(i), fcinfo->flinfo->fn_oid, keep,
-                               int(memory / 16 / 1024));
+            queries[i].emplace(PG_GETARG_TEXT_PP(i), fcinfo->flinfo->fn_oid, keep);
         // Of the larger query only documents that share a hash with one of the other matter.
         int smaller = query_count == 2 &&
                       queries[1]->expected_rows(passages) < queries[0]->expected_rows(passages);

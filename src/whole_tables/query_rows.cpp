@@ -121,16 +121,16 @@ void require_not_null(FunctionCallInfo fcinfo, int argument, const char* what) {
 
 ResultRows::ResultRows(FunctionCallInfo fcinfo)
     : result_(reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo)) {
-    context_ = AllocSetContextCreate(CurrentMemoryContext, "simhash rows", ALLOCSET_DEFAULT_SIZES);
-    row_context_ = AllocSetContextCreate(context_, "simhash ids", ALLOCSET_DEFAULT_SIZES);
+    row_context_ =
+        AllocSetContextCreate(CurrentMemoryContext, "simhash ids", ALLOCSET_DEFAULT_SIZES);
     // The tuplestore that the server's code has made would take as much memory again as all else
     // of the call. It is filled while pages of our arrays are still read.
-    caller_ = MemoryContextSwitchTo(result_->econtext->ecxt_per_query_memory);
+    MemoryContext own = MemoryContextSwitchTo(result_->econtext->ecxt_per_query_memory);
     tuplestore_end(result_->setResult);
     result_->setResult =
         tuplestore_begin_heap((result_->allowedModes & SFRM_Materialize_Random) != 0, false,
                               int(std::min<size_t>(get_hash_memory_limit() / 4 / 1024, INT_MAX)));
-    MemoryContextSwitchTo(context_);
+    MemoryContextSwitchTo(own);
 }
 
 void ResultRows::put(RowIds* ids, RowNumber id, RowNumber other, std::optional<Datum> measure) {
@@ -142,11 +142,6 @@ void ResultRows::put(RowIds* ids, RowNumber id, RowNumber other, std::optional<D
     tuplestore_putvalues(result_->setResult, result_->setDesc, values, nulls);
     MemoryContextSwitchTo(caller);
     MemoryContextReset(row_context_);
-}
-
-void ResultRows::finish() {
-    MemoryContextSwitchTo(caller_);
-    MemoryContextDelete(context_);
 }
 
 } // namespace simhash

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "server/call_memory.hpp"
 #include "server/paged_array.hpp"
 
 namespace simhash {
@@ -73,11 +74,11 @@ class ResultRows {
 
     Oid id_type() const { return TupleDescAttr(result_->setDesc, 0)->atttypid; }
     void put(RowIds* ids, RowNumber id, RowNumber other, std::optional<Datum> measure);
-    void finish();
 
   private:
     ReturnSetInfo* result_;
-    MemoryContext caller_, context_, row_context_;
+    CallMemory memory_;
+    MemoryContext row_context_;
 };
 
 // Raises an error where the argument of a function of queries is null.

@@ -1,6 +1,8 @@
 // Runs a query for its rows. See the header.
 #include "whole_tables/row_query.hpp"
 
+#include "server/call_memory.hpp"
+
 namespace simhash {
 namespace {
 
@@ -83,15 +85,6 @@ Oid type_of(const TargetEntry* entry) {
 
 const char* name_of(const TargetEntry* entry) {
     return entry->resname == nullptr ? "?column?" : entry->resname;
-}
-
-// The entries of the target list that become columns.
-int column_count(const Query* query) {
-    int count = 0;
-    ListCell* cell;
-    foreach (cell, query->targetList)
-        count += !lfirst_node(TargetEntry, cell)->resjunk;
-    return count;
 }
 
 TargetEntry* entry(const Query* query, int number) {
@@ -203,16 +196,9 @@ void RowValues::report_type(const Column& column, Wanted wanted) const {
             errhint("%s", hint));
 }
 
-// The receiver to which the server sends rows. The server knows a DestReceiver only, so that is the
-// first member: callbacks cast back from it.
-struct RowQuery::Receiver {
-    DestReceiver server;
+// To which the server sends rows. It knows a DestReceiver only; callbacks cast back from that.
+struct RowQuery::Receiver : DestReceiver {
     RowQuery* query;
-
-    explicit Receiver(RowQuery* query)
-        : server{take_slot, [](DestReceiver*, int, TupleDesc) {}, [](DestReceiver*) {},
-                 [](DestReceiver*) {}, DestTuplestore},
-          query(query) {}
 };
 
 double RowQuery::expected_rows(const RowValues& values) const {
@@ -246,7 +232,8 @@ void RowQuery::read(RowIds* ids, RowValues* values) {
     kept_columns_ = CreateTemplateTupleDesc(1);
     TupleDescInitEntry(kept_columns_, 1, "value", value_type_, -1, 0);
     finish_columns(kept_columns_);
-    kept_ = tuplestore_begin_heap(false, false, kilobytes_);
+    kept_ = tuplestore_begin_heap(
+        false, false, int(std::min<size_t>(get_hash_memory_limit() / 16 / 1024, INT_MAX)));
     run(query_);
 }
 
@@ -271,7 +258,7 @@ void RowQuery::read_contents() {
 
 // Looks at the columns.
 void RowQuery::begin() {
-    int columns = column_count(query_);
+    int columns = ExecCleanTargetListLength(query_->targetList);
     if (columns != 2)
         ereport(
             ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -292,7 +279,7 @@ void RowQuery::begin() {
 bool RowQuery::take_slot(TupleTableSlot* slot, DestReceiver* receiver) {
     bool id_is_null, is_null;
     Datum value = slot_getattr(slot, 2, &is_null), id = slot_getattr(slot, 1, &id_is_null);
-    RowQuery* query = reinterpret_cast<Receiver*>(receiver)->query;
+    RowQuery* query = static_cast<Receiver*>(receiver)->query;
     if (query->kept_ != nullptr)
         tuplestore_putvalues(query->kept_, query->kept_columns_, &value, &is_null);
     query->take(id, id_is_null, value, is_null);
@@ -331,10 +318,10 @@ Datum RowQuery::call(Datum value, bool* is_null) {
 // Under the active snapshot, which is that of the calling statement. So it sees the same rows each
 // time.
 void RowQuery::run(Query* query) {
-    MemoryContext run_context =
-        AllocSetContextCreate(context_, "simhash query", ALLOCSET_DEFAULT_SIZES);
-    MemoryContext caller = MemoryContextSwitchTo(run_context);
-    Receiver receiver(this);
+    CallMemory memory;
+    auto ignore = [](DestReceiver*) {};
+    Receiver receiver = {
+        {take_slot, [](DestReceiver*, int, TupleDesc) {}, ignore, ignore, DestTuplestore}, this};
     ParamListInfo parameters = makeParamList(1);
     // Parallel workers, and planners of other servers' tables, are given a copy of it, also by a
     // query without passes, which has none.
@@ -346,14 +333,12 @@ void RowQuery::run(Query* query) {
     Progress::begin(is_second_pass_ ? "read again" : "read", " rows", plan->planTree->plan_rows,
                     true);
     QueryDesc* execution = CreateQueryDesc(plan, statement_, GetActiveSnapshot(), InvalidSnapshot,
-                                           &receiver.server, parameters, nullptr, 0);
+                                           &receiver, parameters, nullptr, 0);
     ExecutorStart(execution, EXEC_FLAG_SKIP_TRIGGERS);
     run_plan(execution);
     ExecutorFinish(execution);
     ExecutorEnd(execution);
     FreeQueryDesc(execution);
-    MemoryContextSwitchTo(caller);
-    MemoryContextDelete(run_context);
 }
 
 // The query with function(value, $1) in the place of the value.

@@ -65,9 +65,9 @@ class RowValues {
 class RowQuery {
   public:
     // In the current memory context. caller: the function of ours that was called; those of the
-    // passes are in its schema. keep: the query is to run once. kilobytes: memory for its values
-    RowQuery(const text* query, Oid caller, bool keep, int kilobytes)
-        : statement_(text_to_cstring(query)), caller_(caller), keep_(keep), kilobytes_(kilobytes),
+    // passes are in its schema. keep: the query is to run once
+    RowQuery(const text* query, Oid caller, bool keep)
+        : statement_(text_to_cstring(query)), caller_(caller), keep_(keep),
           context_(CurrentMemoryContext) {}
 
     // As the planner expects.
@@ -98,7 +98,6 @@ class RowQuery {
     const char* statement_;
     Oid caller_;
     bool keep_;
-    int kilobytes_;
     MemoryContext context_, row_context_ = nullptr;
     Query* query_ = nullptr; // as it is written
     RowIds* ids_ = nullptr;
@@ -119,9 +118,7 @@ class RowQuery {
 void give_result(FunctionCallInfo fcinfo, const auto& attempt) {
     auto read = [&](bool keep) {
         ResultRows result(fcinfo);
-        bool is_read = attempt(&result, keep);
-        result.finish();
-        return is_read;
+        return attempt(&result, keep);
     };
     Progress::tell_of(fcinfo->flinfo->fn_oid, [&] {
         if (!read(false))

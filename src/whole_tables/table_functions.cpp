@@ -23,8 +23,7 @@ enum class Kind { kDocuments, kValues };
 struct Shares {
     size_t memory = get_hash_memory_limit();
     size_t pages;
-    size_t kept = memory / 16; // values of a query that runs once
-    size_t sort;               // the rows of a query by their values; ends before the search
+    size_t sort; // the rows of a query by their values; ends before the search
     size_t search;
     size_t results = memory / 8;
 
@@ -55,7 +54,7 @@ class Rows {
         for (size_t i = 0; i < queries.size(); i++) {
             if (i == 1 && codes_)
                 codes_->begin_second(models(0));
-            reading[i].emplace(queries[i], caller, keep, int(shares.kept / 1024));
+            reading[i].emplace(queries[i], caller, keep);
             reading[i]->read(&ids, values);
             if (i == 1 && codes_)
                 codes_->end_second();
