@@ -48,11 +48,11 @@ void NearFilter::find_near() {
         NearPairsSearch(true, radius_, {mark}, kPause).search({first_, batch_}, false);
 }
 
-void Codes::begin(const Column& column) {
-    Oid type = getBaseType(column.type);
-    bool are_codes = type == BITOID || type == VARBITOID;
-    if (type != INT8OID && !are_codes)
-        report_type(column, Wanted::kValues);
+void Codes::begin(Oid type, const char* name) {
+    Oid base_type = getBaseType(type);
+    bool are_codes = base_type == BITOID || base_type == VARBITOID;
+    if (base_type != INT8OID && !are_codes)
+        report_type(type, name);
     if (is_type_known_ && are_codes != are_codes_)
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
                 errmsg("queries must both return fingerprints, or both codes"));

@@ -73,7 +73,7 @@ class Codes final : public SearchedValues {
   public:
     Codes(PagePool* pool, size_t sort_bytes, int32 radius)
         : SearchedValues(pool, sort_bytes, "an id and a fingerprint or a code",
-                         "SELECT id, fp FROM docs"),
+                         "SELECT id, fp FROM docs", nullptr),
           context_(CurrentMemoryContext), radius_(radius), codes_(pool),
           part_bytes_(pool->memory_bytes() / 8) {}
 
@@ -81,7 +81,7 @@ class Codes final : public SearchedValues {
     void begin_second(Models* a);
     void end_second();
 
-    void begin(const Column& column) override;
+    void begin(Oid type, const char* name) override;
     void add(RowNumber row, Datum value, bool is_null) override;
 
     void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;

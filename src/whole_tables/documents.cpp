@@ -22,23 +22,25 @@ constexpr uint32_t kSpread = 0x9E3779B1; // odd, so products of different keys d
 
 Documents::Documents(PagePool* pool, RowOrder* order, double similarity, size_t sort_bytes,
                      size_t met_bytes)
-    : SearchedValues(pool, sort_bytes, "an id and a text", "SELECT id, body FROM pages"),
+    : SearchedValues(pool, sort_bytes, "an id and a text", "SELECT id, body FROM pages",
+                     &contents_),
       order_(*order), similarity_(similarity), radius_(near_radius(similarity)),
       plan_(band_plan(similarity)), met_bytes_(met_bytes), contents_(pool, similarity),
       lanes_(pool) {
+    order_memory = sort_bytes;
     for (int band = 0; band < plan_.bands; band++)
         keys_[band].emplace(pool);
 }
 
 // ---- the first pass ----
 
-void Documents::begin(const Column& column) {
-    if (IsBinaryCoercible(column.type, TEXTOID))
-        passes_ = &kDocumentPasses;
-    else if (is_shingle_set(column.type))
-        passes_ = &kSetPasses;
+void Documents::begin(Oid type, const char* name) {
+    if (IsBinaryCoercible(type, TEXTOID))
+        passes = &kDocumentPasses;
+    else if (is_shingle_set(type))
+        passes = &kSetPasses;
     else
-        report_type(column, Wanted::kDocuments);
+        report_type(type, name);
 }
 
 // All documents have shingles of one kind.

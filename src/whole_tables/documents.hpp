@@ -30,13 +30,8 @@ class Documents final : public SearchedValues {
     Documents(PagePool* pool, RowOrder* order, double similarity, size_t sort_bytes,
               size_t met_bytes);
 
-    void begin(const Column& column) override;
-    const PassFunctions* passes() const override { return passes_; }
-    Datum pass_arguments() override { return contents_.pass_arguments(); }
+    void begin(Oid type, const char* name) override;
     void add(RowNumber row, Datum digest, bool is_null) override;
-    void add_content(Datum content) override { contents_.add(content); }
-    size_t order_memory() const override { return sort_bytes_; }
-    bool has_contents() const override { return contents_.are_complete(); }
 
     void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;
     void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
@@ -79,7 +74,6 @@ class Documents final : public SearchedValues {
     int radius_;
     BandPlan plan_;
     size_t met_bytes_, search_bytes_ = 0;
-    const PassFunctions* passes_ = nullptr;
     std::optional<ShingleKind> kind_;
     Contents contents_;
     PagedArray<DocumentLanes> lanes_;

@@ -117,8 +117,10 @@ class FoundReceiver {
 class SearchedValues : public RowValues {
   public:
     // In the current memory context. sort_bytes: memory to sort the values of a query
-    SearchedValues(PagePool* pool, size_t sort_bytes, const char* columns, const char* example)
-        : RowValues(columns, example), pool_(pool), sort_bytes_(sort_bytes), hashes_(sort_bytes) {}
+    SearchedValues(PagePool* pool, size_t sort_bytes, const char* columns, const char* example,
+                   Contents* contents)
+        : RowValues(columns, example, contents), pool_(pool), sort_bytes_(sort_bytes),
+          hashes_(sort_bytes) {}
 
     // To be called after the last value of a query, or of a partition. rows: of all queries so far
     virtual void find_models(size_t rows, Copies* copies, std::optional<Models>* models) = 0;

@@ -18,7 +18,6 @@
 #include "core/text/passages.hpp"
 #include "server/arguments.hpp"
 #include "server/call_memory.hpp"
-#include "server/progress.hpp"
 #include "whole_tables/collector.hpp"
 #include "whole_tables/contents.hpp"
 #include "whole_tables/groups.hpp"
@@ -33,24 +32,19 @@ class Passages final : public RowValues {
   public:
     // limit: the fewest words of a run, or the least containment
     Passages(PagePool* pool, size_t memory, Kind kind, double limit, size_t most_documents)
-        : RowValues("an id and a text", "SELECT id, body FROM docs"), pool_(pool), kind_(kind),
-          limit_(limit), most_(most_documents), contents_(pool, limit), hashes_(memory / 4),
-          candidates_(memory / 4), by_first_row_(memory / 4), members_(memory / 4),
-          rows_(most_documents * 2 * sizeof(uint64_t)) {
+        : RowValues("an id and a text", "SELECT id, body FROM docs", &contents_), pool_(pool),
+          kind_(kind), limit_(limit), most_(most_documents), contents_(pool, limit),
+          hashes_(memory / 4), candidates_(memory / 4), by_first_row_(memory / 4),
+          members_(memory / 4), rows_(most_documents * 2 * sizeof(uint64_t)) {
         if (kind == Kind::kJoin)
             of_first_.emplace(memory / 16);
+        passes = kind == Kind::kContainment ? &kContainmentPasses : &kPassagePasses;
     }
 
-    void begin(const Column& column) override {
-        if (!IsBinaryCoercible(column.type, TEXTOID))
-            report_type(column, Wanted::kDocuments);
+    void begin(Oid type, const char* name) override {
+        if (!IsBinaryCoercible(type, TEXTOID))
+            report_type(type, name);
     }
-    const PassFunctions* passes() const override {
-        return kind_ == Kind::kContainment ? &kContainmentPasses : &kPassagePasses;
-    }
-    Datum pass_arguments() override { return contents_.pass_arguments(); }
-    void add_content(Datum content) override { contents_.add(content); }
-    bool has_contents() const override { return contents_.are_complete(); }
 
     void add(RowNumber row, Datum digest, bool is_null) override {
         if (is_null)

@@ -171,15 +171,14 @@ Query* with_subquery(Query* query) {
 
 } // namespace
 
-void RowValues::report_type(const Column& column, Wanted wanted) const {
+void RowValues::report_type(Oid type, const char* name) const {
     // An expression has no name of its own.
-    const char* name =
-        strcmp(column.name, "?column?") == 0 ? "expression" : quote_identifier(column.name);
+    name = strcmp(name, "?column?") == 0 ? "expression" : quote_identifier(name);
     const char* hint = psprintf("Write a query such as %s.", example);
     for (const auto& known : kInstead) {
-        if (known.type != getBaseType(column.type))
+        if (known.type != getBaseType(type))
             continue;
-        if (wanted == Wanted::kValues)
+        if (contents == nullptr)
             hint = psprintf("Write %s in place of %s%s.", psprintf(known.value, name), name,
                             known.document == nullptr
                                 ? ""
@@ -192,7 +191,7 @@ void RowValues::report_type(const Column& column, Wanted wanted) const {
                             psprintf(known.value, name));
     }
     ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("query must return %s", columns),
-            errdetail("The second column is of type %s.", format_type_be(column.type)),
+            errdetail("The second column is of type %s.", format_type_be(type)),
             errhint("%s", hint));
 }
 
@@ -210,7 +209,8 @@ double RowQuery::expected_rows(const RowValues& values) const {
 void RowQuery::read(RowIds* ids, RowValues* values) {
     ids_ = ids;
     values_ = values;
-    arguments_ = values->pass_arguments();
+    if (values->contents != nullptr)
+        arguments_ = values->contents->pass_arguments();
     row_context_ = AllocSetContextCreate(context_, "simhash row", ALLOCSET_DEFAULT_SIZES);
     query_ = parsed_query(statement_, values->example);
     InErrors in_errors(statement_);
@@ -222,10 +222,10 @@ void RowQuery::read(RowIds* ids, RowValues* values) {
         auto first = RowNumber(ids->count());
         bool descending = false;
         orders_rows_ =
-            values->order_memory() > 0 && are_all_rows(query_) && is_by_id(query_, &descending);
+            values->order_memory > 0 && are_all_rows(query_) && is_by_id(query_, &descending);
         run(with(passes_->digest));
         if (orders_rows_)
-            ids->sort(first, descending, values->order_memory());
+            ids->sort(first, descending, values->order_memory);
         return;
     }
     fmgr_info_cxt(find(passes_->digest), &function_, context_);
@@ -238,7 +238,7 @@ void RowQuery::read(RowIds* ids, RowValues* values) {
 }
 
 void RowQuery::read_contents() {
-    arguments_ = values_->pass_arguments();
+    arguments_ = values_->contents->pass_arguments();
     is_second_pass_ = true;
     InErrors in_errors(statement_);
     if (!keep_)
@@ -266,8 +266,8 @@ void RowQuery::begin() {
             errdetail_plural("It returns %d column.", "It returns %d columns.", columns, columns),
             errhint("Write a query such as %s.", values_->example));
     const TargetEntry *id = entry(query_, 0), *value = entry(query_, 1);
-    values_->begin({type_of(value), name_of(value)});
-    passes_ = values_->passes();
+    values_->begin(type_of(value), name_of(value));
+    passes_ = values_->passes;
     ids_->begin_query(type_of(id));
     Oid type = type_of(value);
     value_type_ = IsBinaryCoercible(type, TEXTOID) ? TEXTOID : getBaseType(type);
@@ -293,7 +293,7 @@ void RowQuery::take(Datum id, bool id_is_null, Datum value, bool is_null) {
     if (kept_ != nullptr && !is_null)
         value = call(value, &is_null);
     if (is_second_pass_ && !is_null) {
-        values_->add_content(value);
+        values_->contents->add(value);
     } else if (!is_second_pass_) {
         auto row = RowNumber(ids_->count());
         ids_->add(id, id_is_null);

@@ -21,45 +21,37 @@
 #pragma once
 
 #include "server/progress.hpp"
-#include "whole_tables/digests.hpp"
+#include "whole_tables/contents.hpp"
 #include "whole_tables/query_rows.hpp"
 
 namespace simhash {
-
-struct Column {
-    Oid type = InvalidOid;
-    const char* name = "";
-};
 
 // The values of the rows.
 class RowValues {
   public:
     // columns: in the message about other columns, "an id and a text". example: of a query
-    RowValues(const char* columns, const char* example) : columns(columns), example(example) {}
+    // contents: of documents, or null
+    RowValues(const char* columns, const char* example, Contents* contents)
+        : columns(columns), example(example), contents(contents) {}
 
-    // Called for a query, before its first row. Raises an error where the column is of another
-    // type.
-    virtual void begin(const Column& column) = 0;
-    // The functions of the two passes, for values of the type that begin() was called with; null:
-    // values come as they are.
-    virtual const PassFunctions* passes() const { return nullptr; }
-    // The second argument of the function of the present pass.
-    virtual Datum pass_arguments() { return 0; }
+    // Called for a query, before its first row, with the type and the name of its second column.
+    // Raises an error where the type is another one.
+    virtual void begin(Oid type, const char* name) = 0;
     // Called for each row, in a memory context of that row.
     virtual void add(RowNumber row, Datum value_or_digest, bool is_null) = 0;
-    // Called in the second pass for each document that may be wanted, likewise.
-    virtual void add_content(Datum) {}
-    // Memory to order the rows in when they have come, in bytes; 0: they come in the query's order.
-    virtual size_t order_memory() const { return 0; }
     // Whether the second pass has given all that is wanted.
-    virtual bool has_contents() const { return true; }
+    bool has_contents() const { return contents == nullptr || contents->are_complete(); }
 
     const char *const columns, *const example;
+    Contents* const contents; // of documents; null: fingerprints or codes, which come as they are
+    // The functions of the two passes, for documents of the type that begin() was called with.
+    const PassFunctions* passes = nullptr;
+    // Memory to order the rows in when they have come, in bytes; 0: they come in the query's order.
+    size_t order_memory = 0;
 
   protected:
-    enum class Wanted { kDocuments, kValues }; // fingerprints or codes
     // Raises the error of a second column of another type, with what to write instead.
-    [[noreturn]] void report_type(const Column& column, Wanted wanted) const;
+    [[noreturn]] void report_type(Oid type, const char* name) const;
 };
 
 class RowQuery {
