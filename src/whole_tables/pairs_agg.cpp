@@ -36,40 +36,32 @@ void check_same_radius(std::optional<int32> radius, std::optional<int32> of_stat
                 errhint("Use a constant, or add the radius to GROUP BY."));
 }
 
-// The pairs of a group: at most as many as an array has.
-struct GroupPairs {
+// The pairs as an array of row_type.
+Datum pair_array(PairsState* state, Oid row_type) {
     // Each element of the array is a row with its header, the two fingerprints and the distance. An
     // array has less than 1 GB.
-    static constexpr size_t kRowBytes = MAXALIGN(SizeofHeapTupleHeader) + 3 * sizeof(int64);
-    static constexpr size_t kMost = (MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / kRowBytes;
-
-    void add(uint64_t a, uint64_t b) {
+    constexpr size_t kRowBytes = MAXALIGN(SizeofHeapTupleHeader) + 3 * sizeof(int64);
+    constexpr size_t kMost = (MaxAllocSize - ARR_OVERHEAD_NONULLS(1)) / kRowBytes;
+    CallMemory memory;
+    ExternalSorter<Pair> pairs(get_hash_memory_limit() / 2);
+    size_t count = 0;
+    auto add = [&](uint64_t a, uint64_t b) {
         if (++count > kMost)
             ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                     errmsg("too many pairs for an array"),
                     errdetail("There are more than %zu pairs.", kMost),
                     errhint("Use a smaller radius or smaller groups, or simhash_pairs('SELECT "
                             "id, fp FROM ...', radius), which has no such limit."));
-        sorter.add({a, b});
-    }
-
-    ExternalSorter<Pair> sorter{get_hash_memory_limit() / 2};
-    size_t count = 0;
-};
-
-// The pairs as an array of row_type.
-Datum pair_array(PairsState* state, Oid row_type) {
-    CallMemory memory;
-    Collector& fingerprints = state->fingerprints;
-    fingerprints.finish();
-    GroupPairs pairs;
-    auto add = [&](uint64_t a, uint64_t b) { return pairs.add(a, b), true; };
-    find_pairs(&fingerprints, nullptr, *state->radius, {add});
-    pairs.sorter.finish();
+        pairs.add({a, b});
+        return true;
+    };
+    state->fingerprints.finish();
+    find_pairs(&state->fingerprints, nullptr, *state->radius, {add});
+    pairs.finish();
     // The type counts this reference until ReleaseTupleDesc(); after an error the server does that.
     TupleDesc description = lookup_rowtype_tupdesc(row_type, -1);
     ArrayBuildState* array = initArrayResult(row_type, CurrentMemoryContext, false);
-    for (Pair pair{}; pairs.sorter.next(&pair);) {
+    for (Pair pair{}; pairs.next(&pair);) {
         Datum values[3] = {Int64GetDatum(from_ordered(pair.first)),
                            Int64GetDatum(from_ordered(pair.second)),
                            Int32GetDatum(hamming_distance(pair.first, pair.second))};
@@ -79,7 +71,7 @@ Datum pair_array(PairsState* state, Oid row_type) {
         accumArrayResult(array, HeapTupleGetDatum(tuple), false, row_type, array->mcontext);
         heap_freetuple(tuple);
     }
-    pairs.sorter.release();
+    pairs.release();
     ReleaseTupleDesc(description);
     return makeArrayResult(array, memory.caller());
 }
