@@ -165,29 +165,29 @@ void Codes::begin_search(Models*, Models*, size_t memory, bool) {
     waiting_.emplace(memory / 3);
 }
 
-bool Codes::find(Models* a, Models* b, FoundReceiver* receiver) {
+bool Codes::find(Models* a, Models* b, const FoundReceiver& receiver) {
     bool goes_on = true;
     // A first query without codes left one empty list: the second one told the number of lanes.
     for (int lane = 0; lane < a->lanes() && goes_on; lane++) {
         auto receive = [&](RowNumber of_a, RowNumber of_b, int distance) {
             if (!codes_.has_file())
-                return compare(lane, {of_a, of_b, double(distance)}, receiver);
+                return compare(lane, of_a, of_b, distance, receiver);
             if (waiting_->is_full() && !compare_waiting(lane, receiver))
                 return false;
-            if (receiver->wants(of_a, of_b))
+            if (receiver.are_wanted(of_a, of_b))
                 waiting_->add({part_of(of_a) << 32 | part_of(of_b), uint64_t{of_a} << 32 | of_b});
             return true;
         };
         goes_on =
             find_near_lanes(&a->list(lane), b == nullptr ? nullptr : &b->list(lane), radius(lane),
-                            search_bytes_, receive, receiver->links(), lanes() == 1) &&
+                            search_bytes_, receive, receiver.links, lanes() == 1) &&
             compare_waiting(lane, receiver);
     }
     waiting_->release();
     return goes_on;
 }
 
-bool Codes::compare_waiting(int lane, FoundReceiver* receiver) {
+bool Codes::compare_waiting(int lane, const FoundReceiver& receiver) {
     bool goes_on = true;
     // Fingerprints never wait. So those of simhash_cluster, in a call's query, are no step of the
     // call.
@@ -198,7 +198,7 @@ bool Codes::compare_waiting(int lane, FoundReceiver* receiver) {
     for (const Pair& candidate : waiting_->entries()) {
         CHECK_FOR_INTERRUPTS();
         Progress::step();
-        goes_on = compare(lane, {RowNumber(candidate.second >> 32), RowNumber(candidate.second), 0},
+        goes_on = compare(lane, RowNumber(candidate.second >> 32), RowNumber(candidate.second), 0,
                           receiver);
         if (!goes_on)
             break;
@@ -210,25 +210,25 @@ bool Codes::compare_waiting(int lane, FoundReceiver* receiver) {
 // Tells the receiver of a candidate if it is a pair, and no earlier lane was near: so a pair is
 // taken by the first one that is. Between values of one lane the distance is known. False: the
 // receiver has ended the search.
-bool Codes::compare(int lane, Found candidate, FoundReceiver* receiver) {
+bool Codes::compare(int lane, RowNumber a, RowNumber b, int distance,
+                    const FoundReceiver& receiver) {
     uint64_t of_b[kMaxCodeLanes];
     int bits = 0;
-    if (!receiver->wants(candidate.a, candidate.b))
+    if (!receiver.are_wanted(a, b))
         return true;
     if (lanes() == 1)
-        return receiver->take(candidate);
+        return receiver.take(a, b, distance);
     // Of many that have a lane, one is compared with the others one after the other.
-    if (candidate.a != last_row_)
-        get_lanes(last_row_ = candidate.a, of_last_row_);
-    get_lanes(candidate.b, of_b);
+    if (a != last_row_)
+        get_lanes(last_row_ = a, of_last_row_);
+    get_lanes(b, of_b);
     for (int i = 0; i < lanes(); i++) {
         int of_lane = hamming_distance(of_last_row_[i], of_b[i]);
         bits += of_lane;
         if (bits > radius_ || (i < lane && of_lane <= radius(i)))
             return true;
     }
-    candidate.measure = bits;
-    return receiver->take(candidate);
+    return receiver.take(a, b, bits);
 }
 
 } // namespace simhash

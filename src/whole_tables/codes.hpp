@@ -86,13 +86,13 @@ class Codes final : public SearchedValues {
 
     void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;
     void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
-    bool find(Models* a, Models* b, FoundReceiver* receiver) override;
+    bool find(Models* a, Models* b, const FoundReceiver& receiver) override;
 
   private:
     int lanes() const { return std::max(lane_count_of_bits(bits_), 1); }
     void get_lanes(RowNumber row, uint64_t* lanes) { codes_.read(row * bytes(), lanes, bytes()); }
-    bool compare(int lane, Found candidate, FoundReceiver* receiver);
-    bool compare_waiting(int lane, FoundReceiver* receiver);
+    bool compare(int lane, RowNumber a, RowNumber b, int distance, const FoundReceiver& receiver);
+    bool compare_waiting(int lane, const FoundReceiver& receiver);
     // The part of the file in which the code is. Two parts fit into memory.
     uint64_t part_of(RowNumber row) const { return row * bytes() / part_bytes_; }
     void add_lane(uint64_t lane, RowNumber row);

@@ -270,7 +270,7 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
 }
 
 // A list of candidates is of all models, so nobody asks for the pairs of some.
-bool Documents::find(Models* a, Models* b, FoundReceiver* receiver) {
+bool Documents::find(Models* a, Models* b, const FoundReceiver& receiver) {
     if (candidates_) {
         Progress::begin("compared", " candidates", 0);
         bool goes_on = candidates_->each([&](uint64_t candidate) {
@@ -286,8 +286,8 @@ bool Documents::find(Models* a, Models* b, FoundReceiver* receiver) {
     };
     GrowingArray<uint32_t> others(server_memory());
     bool goes_on = each_group(a, b, [&](const Group& group) {
-        if (Links* links = receiver->links())
-            return each_unlinked(group, links, &others, on_pair);
+        if (receiver.links != nullptr)
+            return each_unlinked(group, receiver.links, &others, on_pair);
         return each_near(group, [&](RowNumber place, RowNumber other) {
             return met_before(group.band, place, other) || on_pair(place, other);
         });
@@ -338,16 +338,16 @@ bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uin
 // ---- pairs ----
 
 // Tells the receiver if the two are a pair. False: it has ended the search.
-bool Documents::compare(RowNumber a, RowNumber b, FoundReceiver* receiver) {
+bool Documents::compare(RowNumber a, RowNumber b, const FoundReceiver& receiver) {
     CHECK_FOR_INTERRUPTS();
-    if (!receiver->wants(a, b))
+    if (!receiver.are_wanted(a, b))
         return true;
     double similarity;
     RowNumber place = order_.place(a), other = order_.place(b);
     auto [of_a, of_b] = contents_.of(place, other);
     // This stops as soon as the answer is sure, so the number is computed only for pairs.
     return !is_set_similarity_at_least(of_a, of_b, similarity_) ||
-           !set_similarity(of_a, of_b, &similarity) || receiver->take({a, b, similarity});
+           !set_similarity(of_a, of_b, &similarity) || receiver.take(a, b, similarity);
 }
 
 } // namespace simhash

@@ -35,7 +35,7 @@ class Documents final : public SearchedValues {
 
     void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;
     void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
-    bool find(Models* a, Models* b, FoundReceiver* receiver) override;
+    bool find(Models* a, Models* b, const FoundReceiver& receiver) override;
     bool finds_in_order() const override { return candidates_.has_value(); }
 
   private:
@@ -67,7 +67,7 @@ class Documents final : public SearchedValues {
     bool met_before(int band, RowNumber place, RowNumber other);
     bool each_unlinked(const Group& group, Links* links, GrowingArray<uint32_t>* others,
                        const auto& on_pair);
-    bool compare(RowNumber a, RowNumber b, FoundReceiver* receiver);
+    bool compare(RowNumber a, RowNumber b, const FoundReceiver& receiver);
 
     RowOrder& order_;
     double similarity_;

@@ -41,9 +41,18 @@ Originals::Originals(PagePool* pool, SearchedValues* values, size_t rows, size_t
 
 void Originals::find(Models* models) {
     if (values_.finds_in_order())
-        values_.find(models, nullptr, this);
+        find_between(models, nullptr);
     else
         find_within(models, 0, originals_.size());
+}
+
+void Originals::find_between(Models* a, Models* b) {
+    auto take = [&](RowNumber earlier, RowNumber later, double measure) {
+        join(later, earlier, measure);
+        return true;
+    };
+    auto wants = [&](RowNumber earlier, RowNumber later) { return joins(earlier, later); };
+    values_.find(a, b, {take, wants});
 }
 
 // Of models in rows begin .. end - 1, which have joined none so far.
@@ -57,7 +66,7 @@ void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
     Models originals(&earlier, is_left);
     earlier.release();
     Models later(models, [&](RowNumber row) { return row >= middle; });
-    values_.find(&originals, &later, this);
+    find_between(&originals, &later);
     originals.release();
     Models left(&later, is_left);
     later.release();
@@ -67,28 +76,23 @@ void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
 
 // False if there are too many pairs; then nothing has changed.
 bool Originals::find_at_once(Models* models) {
-    struct Pairs final : FoundReceiver {
-        size_t left;
-        ExternalSorter<Pair> sorter; // (later and earlier row, measure)
-
-        Pairs(size_t most, size_t memory) : left(most), sorter(memory) {}
-        bool wants(RowNumber, RowNumber) override { return true; }
-        bool take(const Found& found) override {
-            sorter.add({uint64_t{found.b} << 32 | found.a, std::bit_cast<uint64_t>(found.measure)});
-            return left-- > 0;
-        }
-    } pairs(few_candidates(models->size()), memory_);
-    bool are_few = values_.find(models, nullptr, &pairs);
+    uint64_t left = few_candidates(models->size());
+    ExternalSorter<Pair> pairs(memory_); // (later and earlier row, measure)
+    auto take = [&](RowNumber a, RowNumber b, double measure) {
+        pairs.add({uint64_t{b} << 32 | a, std::bit_cast<uint64_t>(measure)});
+        return left-- > 0;
+    };
+    bool are_few = values_.find(models, nullptr, {take});
     if (are_few) {
-        pairs.sorter.finish();
-        for (Pair pair{}; pairs.sorter.next(&pair);) {
+        pairs.finish();
+        for (Pair pair{}; pairs.next(&pair);) {
             auto later = RowNumber(pair.first >> 32), earlier = RowNumber(pair.first);
             CHECK_FOR_INTERRUPTS();
-            if (wants(earlier, later))
+            if (joins(earlier, later))
                 join(later, earlier, std::bit_cast<double>(pair.second));
         }
     }
-    pairs.sorter.release();
+    pairs.release();
     return are_few;
 }
 
@@ -107,7 +111,12 @@ void Links::find(SearchedValues* values, Models* models, Copies* copies) {
         if (RowNumber copy = copies->after(RowNumber(row)); copy != kNoRow)
             link(RowNumber(row), copy);
     }
-    values->find(models, nullptr, this);
+    auto take = [&](RowNumber a, RowNumber b, double) {
+        link(a, b);
+        return true;
+    };
+    auto wants = [&](RowNumber a, RowNumber b) { return original_of(a) != original_of(b); };
+    values->find(models, nullptr, {take, wants, this});
 }
 
 RowNumber Links::original_of(RowNumber row) {

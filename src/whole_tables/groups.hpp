@@ -14,7 +14,7 @@ inline uint64_t few_candidates(size_t models) { return std::max<uint64_t>(8192, 
 // Groups that are safe to delete by. In the order of rows, each joins the first original that it is
 // near to, or becomes an original itself: an exclusion constraint would have let in the originals
 // in that order, and refused the others. groups.cpp explains how they are found.
-class Originals final : public FoundReceiver {
+class Originals {
   public:
     // memory: for pairs, in bytes
     Originals(PagePool* pool, SearchedValues* values, size_t rows, size_t memory);
@@ -37,16 +37,12 @@ class Originals final : public FoundReceiver {
         }
     }
 
+  private:
     // A row joins the first original that it is near to.
-    bool wants(RowNumber earlier, RowNumber later) override {
+    bool joins(RowNumber earlier, RowNumber later) {
         return is_original(earlier) && earlier < originals_[later];
     }
-    bool take(const Found& found) override {
-        join(found.b, found.a, found.measure);
-        return true;
-    }
-
-  private:
+    void find_between(Models* a, Models* b);
     void find_within(Models* models, uint64_t begin, uint64_t end);
     bool find_at_once(Models* models);
 
@@ -66,7 +62,7 @@ class Originals final : public FoundReceiver {
 
 // The groups that pairs of rows link, directly or through others (union-find). The first row of a
 // group is its original.
-class Links final : public FoundReceiver {
+class Links {
   public:
     Links(PagePool* pool, size_t rows);
 
@@ -78,13 +74,6 @@ class Links final : public FoundReceiver {
     RowNumber original_of(RowNumber row);
 
     void link(RowNumber a, RowNumber b);
-
-    bool wants(RowNumber a, RowNumber b) override { return original_of(a) != original_of(b); }
-    bool take(const Found& found) override {
-        link(found.a, found.b);
-        return true;
-    }
-    Links* links() override { return this; }
 
     // Calls give(row, original, no measure) for all rows in their order: of two rows of a chain
     // nobody knows how near they are.

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/bits/code_lanes.hpp"
+#include "core/bits/function_ref.hpp"
 #include "server/arguments.hpp"
 #include "server/sorter.hpp"
 #include "whole_tables/row_query.hpp"
@@ -92,23 +93,19 @@ class Models {
 
 class Links;
 
-// What is found: two rows, and their measure: the similarity of two documents, or else the distance
-// of two values. Of one query a < b; of two a is of the first, whose rows have the lesser numbers.
-struct Found {
-    RowNumber a, b;
-    double measure;
-};
-
 // Receives what a search finds.
-class FoundReceiver {
-  public:
-    // Asked before two rows are compared: whether it matters that they are a pair. Once it does
-    // not, it does not later.
-    virtual bool wants(RowNumber a, RowNumber b) = 0;
+struct FoundReceiver {
+    // Takes two rows, and their measure: the similarity of two documents, or else the distance of
+    // two values. Of one query a < b; of two a is of the first, whose rows have the lesser numbers.
     // False ends the search.
-    virtual bool take(const Found& found) = 0;
+    FunctionRef<bool(RowNumber a, RowNumber b, double measure)> take;
+    // Asked before two rows are compared: whether it matters that they are a pair. Once it does
+    // not, it does not later. None: it always does.
+    FunctionRef<bool(RowNumber a, RowNumber b)> wants = {};
     // Which rows are linked already: a search may leave out pairs of these. Null: it must not.
-    virtual Links* links() { return nullptr; }
+    Links* links = nullptr;
+
+    bool are_wanted(RowNumber a, RowNumber b) const { return !wants || wants(a, b); }
 };
 
 // The values of queries, of which near pairs are searched: documents, or fingerprints and codes.
@@ -129,7 +126,7 @@ class SearchedValues : public RowValues {
     virtual void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) = 0;
     // Finds the pairs of one set of models, or between two if b is not null: in no particular
     // order, and perhaps repeatedly. False if the receiver has ended the search.
-    virtual bool find(Models* a, Models* b, FoundReceiver* receiver) = 0;
+    virtual bool find(Models* a, Models* b, const FoundReceiver& receiver) = 0;
     // Whether find() goes through the rows b in their order, and for each through the rows a.
     virtual bool finds_in_order() const { return false; }
 

@@ -7,7 +7,6 @@
 // for the search. What does not fit is in temporary files.
 #include <bit>
 
-#include "core/text/document_lanes.hpp"
 #include "whole_tables/codes.hpp"
 #include "whole_tables/documents.hpp"
 #include "whole_tables/groups.hpp"
@@ -19,31 +18,19 @@ namespace {
 // Documents, whose similarity is asked for, or fingerprints and codes, whose distance is.
 enum class Kind { kDocuments, kValues };
 
-// The parts of the memory. Documents are many bytes in pages, and codes are in those of the search.
-struct Shares {
-    size_t memory = get_hash_memory_limit();
-    size_t pages;
-    size_t sort; // the rows of a query by their values; ends before the search
-    size_t search;
-    size_t results = memory / 8;
-
-    explicit Shares(Kind kind)
-        : pages(kind == Kind::kDocuments ? memory / 8 * 3 : memory / 16 * 5),
-          sort(kind == Kind::kDocuments ? memory / 4 : memory / 2),
-          search(kind == Kind::kDocuments ? memory / 16 * 7 : memory / 8 * 3) {}
-};
-
 // The rows that are searched: of one query or two.
 class Rows {
   public:
     // In the current memory context. limit: the similarity or the radius
     Rows(Kind kind, double limit, Oid id_type)
-        : shares(kind), pool(CurrentMemoryContext, shares.pages), ids(&pool, id_type),
-          copies(&pool) {
+        : pool(CurrentMemoryContext, kind == Kind::kDocuments ? memory / 8 * 3 : memory / 16 * 5),
+          ids(&pool, id_type), copies(&pool) {
+        // Documents are many bytes in pages, and codes are in those of the search. The memory to
+        // sort the rows of a query by their values ends before the search.
         if (kind == Kind::kDocuments)
-            values = &documents_.emplace(&pool, &ids.order(), limit, shares.sort, shares.results);
+            values = &documents_.emplace(&pool, &ids.order(), limit, memory / 4, result_bytes);
         else
-            values = &codes_.emplace(&pool, shares.sort, int32(limit));
+            values = &codes_.emplace(&pool, memory / 2, int32(limit));
     }
 
     // Reads the rows of one query or two, and finds what is compared. caller: the function that was
@@ -60,7 +47,8 @@ class Rows {
                 codes_->end_second();
             values->find_models(ids.count(), &copies, &models_[i]);
         }
-        values->begin_search(models(0), models(1), shares.search, all_pairs);
+        values->begin_search(models(0), models(1), documents_ ? memory / 16 * 7 : memory / 8 * 3,
+                             all_pairs);
         for (size_t i = 0; i < queries.size() && !values->has_contents(); i++)
             reading[i]->read_contents();
         for (size_t i = 0; i < queries.size(); i++)
@@ -76,7 +64,8 @@ class Rows {
         return documents_ ? Float8GetDatum(measure) : Int32GetDatum(int(measure));
     }
 
-    Shares shares;
+    size_t memory = get_hash_memory_limit();
+    size_t result_bytes = memory / 8;
     PagePool pool;
     RowIds ids;
     Copies copies;
@@ -88,58 +77,38 @@ class Rows {
     std::optional<Models> models_[2];
 };
 
-// The pairs that were found, until they are given in order of the first row, then of the other.
-class PairsInOrder final : public FoundReceiver {
-  public:
-    PairsInOrder(Copies* copies, size_t memory) : copies_(*copies), sorter_(memory) {}
-
-    bool wants(RowNumber, RowNumber) override { return true; }
-    // Each row that has the value of the one is as near to each that has that of the other.
-    bool take(const Found& found) override {
-        for (RowNumber i = found.a; i != kNoRow; i = copies_.after(i))
-            for (RowNumber j = found.b; j != kNoRow; j = copies_.after(j))
-                add(i, j, found.measure);
-        return true;
-    }
-
-    void add_copies(double measure) {
-        for (size_t i = 0; i < copies_.rows(); i++) {
-            auto row = RowNumber(i);
-            CHECK_FOR_INTERRUPTS();
-            // Each row is paired with all copies behind it, which gives every pair once.
-            for (RowNumber copy = copies_.after(row); copy != kNoRow; copy = copies_.after(copy))
-                add(row, copy, measure);
-        }
-    }
-
-    void give(Rows* rows, ResultRows* result) {
-        sorter_.finish();
-        for (Pair pair{}; sorter_.next(&pair);)
-            result->put(&rows->ids, RowNumber(pair.first >> 32), RowNumber(pair.first),
-                        rows->datum(std::bit_cast<double>(pair.second)));
-        sorter_.release();
-    }
-
-  private:
-    void add(RowNumber a, RowNumber b, double measure) {
-        CHECK_FOR_INTERRUPTS();
-        uint64_t earlier = std::min(a, b), later = std::max(a, b);
-        sorter_.add({earlier << 32 | later, std::bit_cast<uint64_t>(measure)});
-    }
-
-    Copies& copies_;
-    ExternalSorter<Pair> sorter_; // (both rows, measure)
-};
-
 // ---- the functions' results ----
 
-// Of one query or of two: the rows of the second have the greater numbers.
+// Of one query or of two: the rows of the second have the greater numbers. In order of the first
+// row, then of the other.
 void put_pairs(Rows* rows, ResultRows* result) {
-    PairsInOrder pairs(&rows->copies, rows->shares.results);
-    rows->values->find(rows->models(0), rows->models(1), &pairs);
-    if (rows->models(1) == nullptr)
-        pairs.add_copies(rows->measure_of_equal());
-    pairs.give(rows, result);
+    Copies& copies = rows->copies;
+    ExternalSorter<Pair> pairs(rows->result_bytes); // (both rows, measure)
+    auto add = [&](RowNumber a, RowNumber b, double measure) {
+        CHECK_FOR_INTERRUPTS();
+        uint64_t earlier = std::min(a, b), later = std::max(a, b);
+        pairs.add({earlier << 32 | later, std::bit_cast<uint64_t>(measure)});
+    };
+    // Each row that has the value of the one is as near to each that has that of the other.
+    auto take = [&](RowNumber a, RowNumber b, double measure) {
+        for (RowNumber i = a; i != kNoRow; i = copies.after(i))
+            for (RowNumber j = b; j != kNoRow; j = copies.after(j))
+                add(i, j, measure);
+        return true;
+    };
+    rows->values->find(rows->models(0), rows->models(1), {take});
+    for (size_t i = 0; rows->models(1) == nullptr && i < copies.rows(); i++) {
+        auto row = RowNumber(i);
+        CHECK_FOR_INTERRUPTS();
+        // Each row is paired with all copies behind it, which gives every pair once.
+        for (RowNumber copy = copies.after(row); copy != kNoRow; copy = copies.after(copy))
+            add(row, copy, rows->measure_of_equal());
+    }
+    pairs.finish();
+    for (Pair pair{}; pairs.next(&pair);)
+        result->put(&rows->ids, RowNumber(pair.first >> 32), RowNumber(pair.first),
+                    rows->datum(std::bit_cast<double>(pair.second)));
+    pairs.release();
 }
 
 auto group_receiver(Rows* rows, ResultRows* result) {
@@ -151,7 +120,7 @@ auto group_receiver(Rows* rows, ResultRows* result) {
 
 // Each row of the query has a row, also one that is alone: it is its own original.
 void put_groups(Rows* rows, ResultRows* result) {
-    Originals originals(&rows->pool, rows->values, rows->ids.count(), rows->shares.results);
+    Originals originals(&rows->pool, rows->values, rows->ids.count(), rows->result_bytes);
     originals.find(rows->models(0));
     originals.give(&rows->copies, rows->measure_of_equal(), group_receiver(rows, result));
 }
@@ -164,17 +133,11 @@ void put_chains(Rows* rows, ResultRows* result) {
 
 // ---- arguments ----
 
-struct Result {
-    void (*put)(Rows* rows, ResultRows* result);
-    bool all_pairs; // whether it is one of each pair
-};
-constexpr Result kPairs = {put_pairs, true}, kGroups = {put_groups, false},
-                 kChains = {put_chains, false};
-
 // The result of a function whose first arguments are the queries, and the next the similarity or
 // the radius. It may have a last one, of which only the type counts: that of the ids. A query that
-// is NULL gives no rows.
-Datum table_result(FunctionCallInfo fcinfo, Kind kind, int query_count, Result wanted) {
+// is NULL gives no rows. put: what gives the result's rows
+Datum table_result(FunctionCallInfo fcinfo, Kind kind, int query_count,
+                   void (*put)(Rows* rows, ResultRows* result)) {
     bool are_documents = kind == Kind::kDocuments;
     InitMaterializedSRF(fcinfo, 0);
     require_not_null(fcinfo, query_count, are_documents ? "similarity" : "radius");
@@ -189,9 +152,9 @@ Datum table_result(FunctionCallInfo fcinfo, Kind kind, int query_count, Result w
     give_result(fcinfo, [&](ResultRows* result, bool keep) {
         Rows rows(kind, limit, result->id_type());
         bool is_read = rows.read({queries, size_t(query_count)}, fcinfo->flinfo->fn_oid, keep,
-                                 wanted.all_pairs);
+                                 put == put_pairs);
         if (is_read)
-            wanted.put(&rows, result);
+            put(&rows, result);
         return is_read;
     });
     return Datum(0);
@@ -200,14 +163,14 @@ Datum table_result(FunctionCallInfo fcinfo, Kind kind, int query_count, Result w
 // The argument after the similarity or the radius says whether chains are one group.
 Datum groups(FunctionCallInfo fcinfo, Kind kind) {
     require_not_null(fcinfo, 2, "chains");
-    return table_result(fcinfo, kind, 1, PG_GETARG_BOOL(2) ? kChains : kGroups);
+    return table_result(fcinfo, kind, 1, PG_GETARG_BOOL(2) ? put_chains : put_groups);
 }
 
 } // namespace
 
 // (query text, similarity double precision [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_near_duplicate_pairs) {
-    return table_result(fcinfo, Kind::kDocuments, 1, kPairs);
+    return table_result(fcinfo, Kind::kDocuments, 1, put_pairs);
 }
 
 // (query text, similarity double precision, chains boolean [, id_type anyelement]).
@@ -215,14 +178,14 @@ SIMHASH_FUNCTION(simhash_near_duplicate_groups) { return groups(fcinfo, Kind::kD
 
 // (a_query text, b_query text, similarity double precision [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_near_duplicate_join) {
-    return table_result(fcinfo, Kind::kDocuments, 2, kPairs);
+    return table_result(fcinfo, Kind::kDocuments, 2, put_pairs);
 }
 
 // (query text, radius integer [, id_type anyelement]).
-SIMHASH_FUNCTION(simhash_pairs) { return table_result(fcinfo, Kind::kValues, 1, kPairs); }
+SIMHASH_FUNCTION(simhash_pairs) { return table_result(fcinfo, Kind::kValues, 1, put_pairs); }
 
 // (query text, radius integer, chains boolean [, id_type anyelement]).
 SIMHASH_FUNCTION(simhash_groups) { return groups(fcinfo, Kind::kValues); }
 
 // (a_query text, b_query text, radius integer [, id_type anyelement]).
-SIMHASH_FUNCTION(simhash_join) { return table_result(fcinfo, Kind::kValues, 2, kPairs); }
+SIMHASH_FUNCTION(simhash_join) { return table_result(fcinfo, Kind::kValues, 2, put_pairs); }
