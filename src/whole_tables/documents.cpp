@@ -151,8 +151,8 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
             for (more = by_key.next(&entry); more && entry >> 32 == key;
                  more = by_key.next(&entry)) {
                 if (members.size() == 0)
-                    members.add({RowNumber(alone), kNoRow, {}});
-                members.add({RowNumber(entry), kNoRow, {}});
+                    members.add({RowNumber(alone), {}});
+                members.add({RowNumber(entry), {}});
             }
             if (members.size() == 0)
                 continue;
@@ -284,55 +284,22 @@ bool Documents::find(Models* a, Models* b, const FoundReceiver& receiver) {
         auto [a, b] = std::minmax({order_.row(place), order_.row(other)});
         return compare(a, b, receiver);
     };
-    GrowingArray<uint32_t> others(server_memory());
-    bool goes_on = each_group(a, b, [&](const Group& group) {
-        if (receiver.links != nullptr)
-            return each_unlinked(group, receiver.links, &others, on_pair);
-        return each_near(group, [&](RowNumber place, RowNumber other) {
+    return each_group(a, b, [&](const Group& group) {
+        // Two that an earlier band has brought together were compared.
+        auto on_near = [&](RowNumber place, RowNumber other) {
             return met_before(group.band, place, other) || on_pair(place, other);
-        });
+        };
+        if (receiver.links == nullptr)
+            return each_near(group, on_near);
+        std::span<const Member> members = group.members;
+        look_up_lanes(group);
+        return receiver.links->each_unlinked(
+            members.size(), [&](size_t i) { return order_.row(members[i].place); },
+            [&](size_t i, size_t j) {
+                return nearest_lane(members[i].lanes, members[j].lanes) > radius_ ||
+                       on_near(members[i].place, members[j].place);
+            });
     });
-    others.release();
-    return goes_on;
-}
-
-// Calls on_pair(place, other) for those of which a lane is near, and which are not linked, while it
-// links some. In the order of what they are linked with, one list of the members that are not
-// linked with the present one serves for all of a kind: most groups are of copies, which are all
-// linked after the first.
-bool Documents::each_unlinked(const Group& group, Links* links, GrowingArray<uint32_t>* others,
-                              const auto& on_pair) {
-    std::span<Member> members = group.members;
-    look_up_lanes(group);
-    for (Member& member : members)
-        member.original = links->original_of(order_.row(member.place));
-    sort_ascending(members.begin(), members.end());
-    for (size_t i = 0; i < members.size(); i++) {
-        const Member& member = members[i];
-        CHECK_FOR_INTERRUPTS();
-        if (i == 0 || member.original != members[i - 1].original) {
-            others->clear();
-            for (size_t j = i + 1; j < members.size(); j++)
-                if (members[j].original != member.original)
-                    others->add(uint32_t(j));
-        }
-        size_t left = 0;
-        for (uint32_t j : others->all()) {
-            const Member& other = members[j];
-            if (links->original_of(order_.row(member.place)) ==
-                links->original_of(order_.row(other.place)))
-                continue;
-            (*others)[left++] = j;
-            // Two that an earlier band has brought together were compared, and are no pair.
-            if (nearest_lane(member.lanes, other.lanes) <= radius_ &&
-                !met_before(group.band, member.place, other.place) &&
-                !on_pair(member.place, other.place))
-                return false;
-        }
-        others->clear();
-        others->added(left);
-    }
-    return true;
 }
 
 // ---- pairs ----

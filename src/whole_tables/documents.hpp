@@ -41,13 +41,8 @@ class Documents final : public SearchedValues {
   private:
     // A model, among those with the same key of a band.
     struct Member {
-        RowNumber place;    // of its row (RowOrder)
-        RowNumber original; // where links are asked for
+        RowNumber place; // of its row (RowOrder)
         DocumentLanes lanes;
-
-        bool operator<(const Member& other) const {
-            return original != other.original ? original < other.original : place < other.place;
-        }
     };
     // Models with the same key, in the order of their rows. Those of a second set come last.
     struct Group {
@@ -65,8 +60,6 @@ class Documents final : public SearchedValues {
     void look_up_lanes(const Group& group);
     bool each_near(const Group& group, const auto& on_pair);
     bool met_before(int band, RowNumber place, RowNumber other);
-    bool each_unlinked(const Group& group, Links* links, GrowingArray<uint32_t>* others,
-                       const auto& on_pair);
     bool compare(RowNumber a, RowNumber b, const FoundReceiver& receiver);
 
     RowOrder& order_;

@@ -75,6 +75,43 @@ class Links {
 
     void link(RowNumber a, RowNumber b);
 
+    // Calls on_pair(i, j) for those of `count` rows that are not linked, while it links some, until
+    // it returns false. row(i): the one of that number. In the order of what they are linked with,
+    // one list of the rows that are not linked with the present one serves for all of a kind: most
+    // are copies, which are all linked after the first.
+    bool each_unlinked(size_t count, const auto& row, const auto& on_pair) {
+        rows_.clear();
+        for (size_t i = 0; i < count; i++)
+            rows_.add(uint64_t{original_of(row(i))} << 32 | i);
+        sort_ascending(rows_.data(), rows_.end());
+        for (size_t i = 0; i < count; i++) {
+            uint64_t original = rows_[i] >> 32;
+            auto present = uint32_t(rows_[i]);
+            CHECK_FOR_INTERRUPTS();
+            if (i == 0 || original != rows_[i - 1] >> 32) {
+                others_.clear();
+                for (size_t j = i + 1; j < count; j++)
+                    if (rows_[j] >> 32 != original)
+                        others_.add(uint32_t(rows_[j]));
+            }
+            size_t left = 0;
+            for (uint32_t other : others_.all()) {
+                CHECK_FOR_INTERRUPTS();
+                if (original_of(row(present)) == original_of(row(other)))
+                    continue;
+                others_[left++] = other;
+                if (!on_pair(present, other))
+                    return false;
+            }
+            // Once one is linked with all that follow, these are linked with each other, too.
+            if (left == 0)
+                return true;
+            others_.clear();
+            others_.added(left);
+        }
+        return true;
+    }
+
     // Calls give(row, original, no measure) for all rows in their order: of two rows of a chain
     // nobody knows how near they are.
     void give(const auto& give) {
@@ -83,7 +120,9 @@ class Links {
     }
 
   private:
-    PagedArray<RowNumber> earlier_; // one of the same group; an original has itself
+    PagedArray<RowNumber> earlier_;                // one of the same group; an original has itself
+    GrowingArray<uint64_t> rows_{server_memory()}; // (original, number) of those of each_unlinked()
+    GrowingArray<uint32_t> others_{server_memory()}; // not linked with the present one
 };
 
 } // namespace simhash

@@ -128,12 +128,8 @@ class Passages final : public RowValues {
     // whose hashes those that follow find it. So rows are compared with originals only.
     void give_groups(const auto& give) {
         constexpr uint64_t kNone = UINT64_MAX;
-        struct Original {
-            RowNumber row;
-            uint64_t before; // another one with the same hash
-        };
-        PagedArray<Original> originals(pool_);
-        PagedArray<uint64_t> last(pool_); // the last original with each shared hash
+        PagedArray<Pair> originals(pool_); // (row, another one with the same hash)
+        PagedArray<uint64_t> last(pool_);  // the last original with each shared hash
         for (uint64_t hash = 0; hash < shared_hashes_; hash++)
             last.add(kNone);
         GrowingArray<uint64_t> hashes(server_memory());
@@ -146,9 +142,9 @@ class Passages final : public RowValues {
             for (; more && member.first == row; more = members_.next(&member)) {
                 hashes.add(member.second);
                 for (uint64_t at = last[member.second]; at != kNone;) {
-                    Original original = originals[at];
-                    candidates.add(original.row);
-                    at = original.before;
+                    auto [original, before] = originals[at];
+                    candidates.add(RowNumber(original));
+                    at = before;
                 }
             }
             RowNumber *begin = candidates.data(), *end = begin + candidates.size();
@@ -171,7 +167,7 @@ class Passages final : public RowValues {
 
     // Links all pairs, but compares only rows that are not linked so far.
     void link(Links* links) {
-        GrowingArray<Pair> rows(server_memory()); // (original, row)
+        GrowingArray<RowNumber> rows(server_memory()); // with the same hash
         // Two rows that share a hash mostly share several. Those that were compared and are no pair
         // are in a cache, whose slots are overwritten.
         constexpr size_t kMostSlots = size_t{1} << 22; // 32 MB, which each call clears
@@ -185,31 +181,21 @@ class Passages final : public RowValues {
             CHECK_FOR_INTERRUPTS();
             rows.clear();
             for (; more && member.first == hash; more = members_.next(&member))
-                rows.add({links->original_of(RowNumber(member.second)), member.second});
-            sort_ascending(rows.data(), rows.data() + rows.size());
-            size_t others = 0; // behind those that were linked with the present one at first
-            bool are_linked = false;
-            for (size_t i = 0; i < rows.size() && !are_linked; i++) {
-                while (others < rows.size() && rows[others].first == rows[i].first)
-                    others++;
-                // Once one is linked with all that follow, these are linked with each other, too.
-                are_linked = true;
-                for (size_t j = others; j < rows.size(); j++) {
-                    auto a = RowNumber(rows[i].second), b = RowNumber(rows[j].second);
-                    CHECK_FOR_INTERRUPTS();
-                    if (links->original_of(a) == links->original_of(b))
-                        continue;
-                    are_linked = false;
-                    uint64_t pair = uint64_t{std::min(a, b)} << 32 | std::max(a, b);
-                    uint64_t& compared = apart[mix(pair) & (slots - 1)];
-                    if (compared == pair)
-                        continue;
-                    if (measure_of(a, b))
-                        links->link(a, b);
-                    else
-                        compared = pair;
-                }
-            }
+                rows.add(RowNumber(member.second));
+            auto compare = [&](size_t i, size_t j) {
+                RowNumber a = rows[i], b = rows[j];
+                uint64_t pair = uint64_t{std::min(a, b)} << 32 | std::max(a, b);
+                uint64_t& compared = apart[mix(pair) & (slots - 1)];
+                if (compared == pair)
+                    return true;
+                if (measure_of(a, b))
+                    links->link(a, b);
+                else
+                    compared = pair;
+                return true;
+            };
+            links->each_unlinked(
+                rows.size(), [&](size_t i) { return rows[i]; }, compare);
         }
         pfree(apart);
         members_.release();
