@@ -1,8 +1,6 @@
 // Tells the progress of long calls. See the header.
 #include "server/progress.hpp"
 
-#include <cmath>
-
 namespace simhash {
 namespace {
 

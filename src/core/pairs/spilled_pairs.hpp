@@ -26,7 +26,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "core/pairs/near_pairs.hpp"
