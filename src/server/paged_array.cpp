@@ -79,40 +79,34 @@ void PagedFile::close() {
 
 // ---- bytes ----
 
-void PagedBytes::append(const void* data, size_t bytes) {
-    const char* from = static_cast<const char*>(data);
-    while (bytes > 0) {
-        // A piece ends at the page's end. Where begin is 0, change() adds a new page.
-        size_t begin = size_ % PagePool::kPageBytes;
-        size_t piece = std::min(bytes, PagePool::kPageBytes - begin);
-        memcpy(file_.change(size_ / PagePool::kPageBytes) + begin, from, piece);
-        from += piece;
-        size_ += piece;
-        bytes -= piece;
+void PagedBytes::each_piece(uint64_t position, size_t bytes, const auto& copy) {
+    for (size_t at = 0, piece; at < bytes; at += piece) {
+        size_t begin = (position + at) % PagePool::kPageBytes;
+        piece = std::min(bytes - at, PagePool::kPageBytes - begin);
+        copy((position + at) / PagePool::kPageBytes, begin, at, piece);
     }
 }
 
-void PagedBytes::each_piece(uint64_t position, void* out, size_t bytes, const auto& copy) {
-    char* to = static_cast<char*>(out);
-    while (bytes > 0) {
-        size_t begin = position % PagePool::kPageBytes;
-        size_t piece = std::min(bytes, PagePool::kPageBytes - begin);
-        copy(position / PagePool::kPageBytes, begin, to, piece);
-        to += piece;
-        position += piece;
-        bytes -= piece;
-    }
+void PagedBytes::append(const void* data, size_t bytes) {
+    const char* from = static_cast<const char*>(data);
+    // Where a piece begins with its page, change() adds a new page.
+    each_piece(size_, bytes, [&](size_t page, size_t begin, size_t at, size_t piece) {
+        memcpy(file_.change(page) + begin, from + at, piece);
+    });
+    size_ += bytes;
 }
 
 void PagedBytes::read(uint64_t position, void* out, size_t bytes) {
-    each_piece(position, out, bytes, [&](size_t page, size_t begin, char* to, size_t piece) {
-        memcpy(to, file_.read(page) + begin, piece);
+    char* to = static_cast<char*>(out);
+    each_piece(position, bytes, [&](size_t page, size_t begin, size_t at, size_t piece) {
+        memcpy(to + at, file_.read(page) + begin, piece);
     });
 }
 
 void PagedBytes::peek(uint64_t position, void* out, size_t bytes) {
-    each_piece(position, out, bytes, [&](size_t page, size_t begin, char* to, size_t piece) {
-        file_.peek(page, begin, to, piece);
+    char* to = static_cast<char*>(out);
+    each_piece(position, bytes, [&](size_t page, size_t begin, size_t at, size_t piece) {
+        file_.peek(page, begin, to + at, piece);
     });
 }
 

@@ -252,8 +252,9 @@ class PagedBytes {
     }
 
   private:
-    // Calls copy(page, begin, out, bytes) for each page of these.
-    static void each_piece(uint64_t position, void* out, size_t bytes, const auto& copy);
+    // Calls copy(page, begin, at, bytes) for each page of these: where in the page a piece begins,
+    // and where among the bytes.
+    static void each_piece(uint64_t position, size_t bytes, const auto& copy);
 
     PagedFile file_;
     uint64_t size_ = 0;

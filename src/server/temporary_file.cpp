@@ -52,15 +52,21 @@ void TemporaryFile::write(int64 position, const void* data, size_t bytes) {
     size_ = std::max(size_, position + int64(bytes));
 }
 
-void TemporaryFile::read_piece(int64 position, void* out, size_t bytes) const {
-    auto done =
-        FileRead(file_, static_cast<char*>(out), int(bytes), position, WAIT_EVENT_BUFFILE_READ);
-    if (done < 0)
-        ereport(ERROR, errcode_for_file_access(), errmsg("could not read from temporary file: %m"));
-    if (done != decltype(done)(bytes))
-        ereport(ERROR, errcode_for_file_access(),
-                errmsg("could not read from temporary file: read only %zu of %zu bytes",
-                       size_t(done), bytes));
+void TemporaryFile::read(int64 position, void* out, size_t bytes) const {
+    for (size_t at = 0; at < bytes; at += kPiece) {
+        if (at > 0)
+            CHECK_FOR_INTERRUPTS();
+        size_t piece = std::min(kPiece, bytes - at);
+        auto done = FileRead(file_, static_cast<char*>(out) + at, int(piece), position + int64(at),
+                             WAIT_EVENT_BUFFILE_READ);
+        if (done < 0)
+            ereport(ERROR, errcode_for_file_access(),
+                    errmsg("could not read from temporary file: %m"));
+        if (done != decltype(done)(piece))
+            ereport(ERROR, errcode_for_file_access(),
+                    errmsg("could not read from temporary file: read only %zu of %zu bytes",
+                           size_t(done), piece));
+    }
 }
 
 TemporaryFile TemporaryFiles::create() {

@@ -38,14 +38,7 @@ class TemporaryFile {
             write(size_, static_cast<const char*>(data) + at, std::min(kPiece, bytes - at));
         }
     }
-    void read(int64 position, void* out, size_t bytes) const {
-        for (size_t at = 0; at < bytes; at += kPiece) {
-            if (at > 0)
-                CHECK_FOR_INTERRUPTS();
-            read_piece(position + int64(at), static_cast<char*>(out) + at,
-                       std::min(kPiece, bytes - at));
-        }
-    }
+    void read(int64 position, void* out, size_t bytes) const;
 
     // Writes over what is there, or beyond the end; at most kPiece bytes.
     void write(int64 position, const void* data, size_t bytes);
@@ -63,8 +56,6 @@ class TemporaryFile {
     static constexpr size_t kPiece = size_t{1} << 20; // bytes
 
     explicit TemporaryFile(File file) : file_(file) {}
-
-    void read_piece(int64 position, void* out, size_t bytes) const;
 
     File file_ = 0;
     int64 size_ = 0;
