@@ -58,20 +58,6 @@ ValueLanes call_value_lanes(Relation index, FmgrInfo* function, Datum value, Lan
 
 } // namespace
 
-bool is_integer(Oid type) { return type == INT8OID || type == INT4OID || type == INT2OID; }
-
-uint64_t lane_of_integer(Datum value, Oid type) {
-    // A smaller integer is extended by its sign, as = compares it.
-    switch (type) {
-    case INT2OID:
-        return uint64_t(int64(DatumGetInt16(value)));
-    case INT4OID:
-        return uint64_t(int64(DatumGetInt32(value)));
-    default:
-        return uint64_t(DatumGetInt64(value));
-    }
-}
-
 int LaneLayout::bits_of_lane(int lane) const {
     return rule == LaneRule::kSum ? simhash::bits_of_lane(bits, count, lane) : kFingerprintBits;
 }

@@ -26,11 +26,6 @@ namespace simhash {
 constexpr bool values_are_lanes(Oid type) { return type == INT8OID; }
 inline bool computes_lanes(Relation index) { return !values_are_lanes(index->rd_opcintype[0]); }
 
-// True for bigint and the smaller integers, which a lane can be compared with by =: the type of a
-// literal depends on its size.
-bool is_integer(Oid type);
-uint64_t lane_of_integer(Datum value, Oid type);
-
 // What an operator class says of the lanes of a column's values.
 struct LaneLayout {
     int count; // of each value, 1 .. kMaxLanes; 0: the type's modifier gives no length

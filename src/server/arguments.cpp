@@ -100,6 +100,18 @@ size_t positive_number(int value, const char* what) {
     return size_t(value);
 }
 
+int64 integer_value(Datum value, Oid type) {
+    // A smaller integer is extended by its sign, as = compares it.
+    switch (type) {
+    case INT2OID:
+        return DatumGetInt16(value);
+    case INT4OID:
+        return DatumGetInt32(value);
+    default:
+        return DatumGetInt64(value);
+    }
+}
+
 Elements array_elements(ArrayType* array, const char* what) {
     // An empty array has no dimension.
     if (ARR_NDIM(array) > 1)

@@ -35,6 +35,11 @@ inline size_t positive_argument(FunctionCallInfo fcinfo, int argument, const cha
     return positive_number(PG_GETARG_INT32(argument), what);
 }
 
+// True for bigint and the smaller integers. Where a bigint is expected these do, too: the type of a
+// literal depends on its size.
+inline bool is_integer(Oid type) { return type == INT8OID || type == INT4OID || type == INT2OID; }
+int64 integer_value(Datum value, Oid type);
+
 // The elements of an array of one dimension; `what` names it in the error about another.
 struct Elements {
     Datum* values;

@@ -20,11 +20,11 @@ constexpr uint32_t kSpread = 0x9E3779B1; // odd, so products of different keys d
 
 } // namespace
 
-Documents::Documents(PagePool* pool, RowOrder* order, double similarity, size_t sort_bytes,
+Documents::Documents(PagePool* pool, RowIds* ids, double similarity, size_t sort_bytes,
                      size_t met_bytes)
     : SearchedValues(pool, sort_bytes, "an id and a text", "SELECT id, body FROM pages",
                      &contents_),
-      order_(*order), similarity_(similarity), radius_(near_radius(similarity)),
+      ids_(*ids), similarity_(similarity), radius_(near_radius(similarity)),
       plan_(band_plan(similarity)), met_bytes_(met_bytes), contents_(pool, similarity),
       lanes_(pool) {
     order_memory = sort_bytes;
@@ -85,14 +85,14 @@ void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* 
         // A document without shingles is in no pair.
         is_model.add(header.count > 0);
         if (header.count > 0)
-            add_hash(header.content_hash, order_.row(place));
+            add_hash(header.content_hash, ids_.row(place));
     }
     copies->add_rows(rows);
-    models->emplace(pool_, 0, &order_);
+    models->emplace(pool_, 0, &ids_);
     // Sums of hashes that differ are equal with a probability of 2^-64, and then lanes as good as
     // never.
     auto are_equal = [&](RowNumber a, RowNumber b) {
-        RowNumber place = order_.place(a), other = order_.place(b);
+        RowNumber place = ids_.place(a), other = ids_.place(b);
         return contents_.header(place).count == contents_.header(other).count &&
                lanes_[place] == lanes_[other];
     };
@@ -100,7 +100,7 @@ void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* 
     each_model(copies, are_equal, [](const Pair&) {});
     for (auto row = first; row < rows; row++)
         if (RowNumber copy = copies->after(row); copy != kNoRow)
-            is_model.set(order_.place(copy) - first, false);
+            is_model.set(ids_.place(copy) - first, false);
     for (auto place = first; place < rows; place++)
         if (is_model[place - first])
             (*models)->places().add(place);
@@ -117,7 +117,7 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
     RowNumber first_of_b = kNoRow;
     for (size_t i = 0; b != nullptr && i < b->size(); i++) {
         CHECK_FOR_INTERRUPTS();
-        first_of_b = std::min(first_of_b, order_.row(b->places()[i]));
+        first_of_b = std::min(first_of_b, ids_.row(b->places()[i]));
     }
     bool goes_on = true;
     // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room.
@@ -162,7 +162,7 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
             } else {
                 auto second = std::partition(
                     group.members.begin(), group.members.end(),
-                    [&](const Member& member) { return order_.row(member.place) < first_of_b; });
+                    [&](const Member& member) { return ids_.row(member.place) < first_of_b; });
                 auto firsts = size_t(second - group.members.begin());
                 group.seconds = group.members.subspan(firsts);
                 group.members = group.members.first(firsts);
@@ -256,7 +256,7 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
         contents_.want(place);
         contents_.want(other);
         if (are_kept) {
-            uint64_t a = order_.row(place), b = order_.row(other);
+            uint64_t a = ids_.row(place), b = ids_.row(other);
             candidates_->add(std::max(a, b) << 32 | std::min(a, b));
         }
         return true;
@@ -281,7 +281,7 @@ bool Documents::find(Models* a, Models* b, const FoundReceiver& receiver) {
         return goes_on;
     }
     auto on_pair = [&](RowNumber place, RowNumber other) {
-        auto [a, b] = std::minmax({order_.row(place), order_.row(other)});
+        auto [a, b] = std::minmax({ids_.row(place), ids_.row(other)});
         return compare(a, b, receiver);
     };
     return each_group(a, b, [&](const Group& group) {
@@ -294,7 +294,7 @@ bool Documents::find(Models* a, Models* b, const FoundReceiver& receiver) {
         std::span<const Member> members = group.members;
         look_up_lanes(group);
         return receiver.links->each_unlinked(
-            members.size(), [&](size_t i) { return order_.row(members[i].place); },
+            members.size(), [&](size_t i) { return ids_.row(members[i].place); },
             [&](size_t i, size_t j) {
                 return nearest_lane(members[i].lanes, members[j].lanes) > radius_ ||
                        on_near(members[i].place, members[j].place);
@@ -310,7 +310,7 @@ bool Documents::compare(RowNumber a, RowNumber b, const FoundReceiver& receiver)
     if (!receiver.are_wanted(a, b))
         return true;
     double similarity;
-    RowNumber place = order_.place(a), other = order_.place(b);
+    RowNumber place = ids_.place(a), other = ids_.place(b);
     auto [of_a, of_b] = contents_.of(place, other);
     // This stops as soon as the answer is sure, so the number is computed only for pairs.
     return !is_set_similarity_at_least(of_a, of_b, similarity_) ||

@@ -24,11 +24,10 @@ namespace simhash {
 
 class Documents final : public SearchedValues {
   public:
-    // In the current memory context. order: of the rows, which come in any. similarity: 0 to 1.
+    // In the current memory context. ids: of the rows, which come in any order. similarity: 0 to 1.
     // sort_bytes: memory to sort the documents of a query. met_bytes: memory for pairs that meet in
     // a band
-    Documents(PagePool* pool, RowOrder* order, double similarity, size_t sort_bytes,
-              size_t met_bytes);
+    Documents(PagePool* pool, RowIds* ids, double similarity, size_t sort_bytes, size_t met_bytes);
 
     void begin(Oid type, const char* name) override;
     void add(RowNumber row, Datum digest, bool is_null) override;
@@ -41,7 +40,7 @@ class Documents final : public SearchedValues {
   private:
     // A model, among those with the same key of a band.
     struct Member {
-        RowNumber place; // of its row (RowOrder)
+        RowNumber place; // of its row (RowIds)
         DocumentLanes lanes;
     };
     // Models with the same key, in the order of their rows. Those of a second set come last.
@@ -62,7 +61,7 @@ class Documents final : public SearchedValues {
     bool met_before(int band, RowNumber place, RowNumber other);
     bool compare(RowNumber a, RowNumber b, const FoundReceiver& receiver);
 
-    RowOrder& order_;
+    RowIds& ids_;
     double similarity_;
     int radius_;
     BandPlan plan_;

@@ -44,20 +44,20 @@ class Models {
   public:
     using List = PagedArray<Pair>; // (lane, row)
 
-    // order: of models without lanes
-    Models(PagePool* pool, int lanes, RowOrder* order = nullptr)
-        : pool_(pool), lanes_(lanes), order_(order), places_(pool) {
+    // ids: of models without lanes
+    Models(PagePool* pool, int lanes, RowIds* ids = nullptr)
+        : pool_(pool), lanes_(lanes), ids_(ids), places_(pool) {
         for (int lane = 0; lane < lanes; lane++)
             lists_[lane].emplace(pool);
     }
     // Those of the others that are wanted.
     Models(Models* others, const auto& is_wanted)
-        : Models(others->pool_, others->lanes_, others->order_) {
+        : Models(others->pool_, others->lanes_, others->ids_) {
         for (int lane = 0; lane < lanes_; lane++)
             copy(&others->list(lane), &list(lane),
                  [&](const Pair& model) { return is_wanted(RowNumber(model.second)); });
         copy(&others->places_, &places_,
-             [&](RowNumber place) { return is_wanted(order_->row(place)); });
+             [&](RowNumber place) { return is_wanted(ids_->row(place)); });
     }
 
     int lanes() const { return lanes_; }
@@ -86,7 +86,7 @@ class Models {
 
     PagePool* pool_;
     int lanes_;
-    RowOrder* order_;
+    RowIds* ids_;
     std::optional<List> lists_[kMaxCodeLanes];
     PagedArray<RowNumber> places_;
 };

@@ -6,26 +6,19 @@
 namespace simhash {
 // ---- ids ----
 
-RowIds::RowIds(PagePool* pool, Oid type) : type_(type), order_(pool), ids_(pool), bytes_(pool) {
+RowIds::RowIds(PagePool* pool, Oid type)
+    : type_(type), rows_(pool), places_(pool), ids_(pool), bytes_(pool) {
     get_typlenbyval(type, &length_, &by_value_);
 }
 
 void RowIds::begin_query(Oid type) {
-    Oid base_type = getBaseType(type);
-    bool is_integer = base_type == INT2OID || base_type == INT4OID || base_type == INT8OID;
-    conversion_ = Conversion::kNone;
-    if (IsBinaryCoercible(type, type_))
-        return;
+    given_ = getBaseType(type);
     // A function without an id_type returns ids as bigint, and takes all integers.
-    if (type_ == INT8OID && base_type == INT2OID)
-        conversion_ = Conversion::kFromSmallint;
-    else if (type_ == INT8OID && base_type == INT4OID)
-        conversion_ = Conversion::kFromInteger;
-    else
+    if (!IsBinaryCoercible(type, type_) && !(type_ == INT8OID && is_integer(given_)))
         ereport(ERROR, errcode(ERRCODE_DATATYPE_MISMATCH),
                 errmsg("ids of the query are of type %s, not %s", format_type_be(type),
                        format_type_be(type_)),
-                is_integer
+                is_integer(given_)
                     ? errhint("Leave out the last argument, id_type: ids are integers without it.")
                     : errhint("Give all arguments, and name the type of the ids by the last one: "
                               "id_type => NULL::%s.",
@@ -44,11 +37,8 @@ void RowIds::add(Datum id, bool is_null) {
 }
 
 uint64_t RowIds::keep(Datum id) {
-    // The sign is extended to 64 bits.
-    if (conversion_ == Conversion::kFromSmallint)
-        return uint64_t(DatumGetInt16(id));
-    if (conversion_ == Conversion::kFromInteger)
-        return uint64_t(DatumGetInt32(id));
+    if (is_integer(given_))
+        return uint64_t(integer_value(id, given_));
     if (by_value_)
         return id;
     if (length_ == -1) // from a toasted or an expanded form
@@ -62,7 +52,7 @@ uint64_t RowIds::keep(Datum id) {
 }
 
 Datum RowIds::operator[](RowNumber row) {
-    uint64_t id = ids_[order_.place(row)];
+    uint64_t id = ids_[place(row)];
     if (by_value_)
         return id;
     uint32 bytes;
@@ -78,10 +68,7 @@ void RowIds::sort(RowNumber first, bool descending, size_t memory) {
     bool in_order = true;
     uint64_t before = 0;
     for (RowNumber place = first; place < count(); place++) {
-        Datum value = ids_[place];
-        uint64_t id = to_ordered(length_ == 2   ? DatumGetInt16(value)
-                                 : length_ == 4 ? DatumGetInt32(value)
-                                                : DatumGetInt64(value));
+        uint64_t id = to_ordered(int64(ids_[place]));
         CHECK_FOR_INTERRUPTS();
         if (descending)
             id = ~id;
@@ -90,21 +77,20 @@ void RowIds::sort(RowNumber first, bool descending, size_t memory) {
         by_id.add({id, place});
     }
     if (!in_order) {
-        PagedArray<RowNumber>&rows = order_.rows_, &places = order_.places_;
-        for (auto row = RowNumber(rows.size()); row < first; row++) {
-            rows.add(row);
-            places.add(row);
+        for (auto row = RowNumber(rows_.size()); row < first; row++) {
+            rows_.add(row);
+            places_.add(row);
         }
         by_id.finish();
         for (Pair entry{}; by_id.next(&entry);) {
             CHECK_FOR_INTERRUPTS();
-            by_place.add(entry.second << 32 | places.size());
-            places.add(RowNumber(entry.second));
+            by_place.add(entry.second << 32 | places_.size());
+            places_.add(RowNumber(entry.second));
         }
         by_place.finish();
         for (uint64_t entry; by_place.next(&entry);) {
             CHECK_FOR_INTERRUPTS();
-            rows.add(RowNumber(entry));
+            rows_.add(RowNumber(entry));
         }
     }
     by_id.release();

@@ -13,22 +13,6 @@ namespace simhash {
 using RowNumber = uint32_t;
 constexpr RowNumber kNoRow = UINT32_MAX;
 
-// Where rows come in any order: the place of each, by when it came. So the server need not sort
-// digests, and two processes that return rows in an index's order need not wait for each other.
-// Rows that come in order have no arrays.
-class RowOrder {
-  public:
-    explicit RowOrder(PagePool* pool) : rows_(pool), places_(pool) {}
-
-    RowNumber row(RowNumber place) { return place < rows_.size() ? rows_[place] : place; }
-    RowNumber place(RowNumber row) { return row < places_.size() ? places_[row] : row; }
-
-  private:
-    friend class RowIds;
-
-    PagedArray<RowNumber> rows_, places_; // of each place its row, and the other way round
-};
-
 class RowIds {
   public:
     // type: in which ids are given
@@ -48,18 +32,21 @@ class RowIds {
     // Orders the rows from `first` on, which have come in any order and have integers as ids. All
     // others come before them. memory: in bytes
     void sort(RowNumber first, bool descending, size_t memory);
-    RowOrder& order() { return order_; }
+
+    // The place of a row, by when it came. So the server need not sort digests, and two processes
+    // that return rows in an index's order need not wait for each other.
+    RowNumber row(RowNumber place) { return place < rows_.size() ? rows_[place] : place; }
+    RowNumber place(RowNumber row) { return row < places_.size() ? places_[row] : row; }
 
   private:
-    enum class Conversion { kNone, kFromSmallint, kFromInteger };
-
     uint64_t keep(Datum id);
 
     Oid type_;
+    Oid given_ = InvalidOid; // the base type of the present query's ids
     int16 length_;
     bool by_value_;
-    Conversion conversion_ = Conversion::kNone;
-    RowOrder order_;
+    // Of each place its row, and the other way round; empty where all rows have come in order.
+    PagedArray<RowNumber> rows_, places_;
     // By places: an id that is passed by value, or else where it is in bytes_.
     PagedArray<uint64_t> ids_;
     PagedBytes bytes_; // for each such id its size in 4 bytes, and itself

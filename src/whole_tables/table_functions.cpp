@@ -28,7 +28,7 @@ class Rows {
         // Documents are many bytes in pages, and codes are in those of the search. The memory to
         // sort the rows of a query by their values ends before the search.
         if (kind == Kind::kDocuments)
-            values = &documents_.emplace(&pool, &ids.order(), limit, memory / 4, result_bytes);
+            values = &documents_.emplace(&pool, &ids, limit, memory / 4, result_bytes);
         else
             values = &codes_.emplace(&pool, memory / 2, int32(limit));
     }

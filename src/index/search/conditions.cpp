@@ -166,7 +166,7 @@ void Conditions::read_key(const ScanKeyData& key) {
         // A class of bigint has no other strategies (index_validate()).
         if (radius == kNoRadius)
             elog(ERROR, "unexpected strategy number %d of a simhash index scan", key.sk_strategy);
-        add_lane(lane_of_integer(key.sk_argument, key.sk_subtype), radius);
+        add_lane(uint64_t(integer_value(key.sk_argument, key.sk_subtype)), radius);
     }
 }
 
