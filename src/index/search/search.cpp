@@ -28,37 +28,19 @@ bool Search::may_share_again() const {
            radius().bits >= int(lanes_.size());
 }
 
-// Begins to search the lane whose turn it is.
-void Search::start_lane() {
-    size_t few = step_ == Step::kLanes && may_share_again() ? kFewOfLane : SIZE_MAX;
-    lanes_[lane_].start({centers_[lane_], radii_[lane_]}, few);
-}
-
-// Goes on with the next lane, each within its first share. After the last one, goes over to those
-// that hold matches back. Returns false if there is none.
-bool Search::next_lane() {
-    // Where distances add up, and radius + 1 is less than the number of lanes, the last lanes are
-    // not searched.
-    if (++lane_ < lanes_.size() && radii_[lane_] >= 0) {
-        start_lane();
-        return true;
-    }
-    lane_ = 0;
-    if (std::none_of(lanes_.begin(), lanes_.end(),
-                     [](const LaneScan& lane) { return lane.is_holding(); }))
-        return false;
-    step_ = Step::kLanesAgain;
-    share_again();
-    return next_lane_again(0);
-}
-
-// Goes on with the first lane, of those from `from` on, whose radius has grown or that holds
-// matches back. Returns false if there is none.
-bool Search::next_lane_again(size_t from) {
+// Begins with the first lane, of those from `from` on, that has something left to do: first each
+// within its share of the radius, then those whose share has grown or that hold matches back.
+// Returns false if there is none.
+bool Search::start_lane_from(size_t from) {
+    bool is_first = step_ == Step::kLanes;
     for (lane_ = from; lane_ < lanes_.size(); lane_++) {
         LaneScan& lane = lanes_[lane_];
-        if (radii_[lane_] > share(lane_)) {
-            start_lane();
+        // Where distances add up, and radius + 1 is less than the number of lanes, the last lanes
+        // have no radius: their plan has no probes. They are begun as well, so that none goes on
+        // with what it held in the scan before.
+        if (is_first || radii_[lane_] > share(lane_)) {
+            lane.start({centers_[lane_], radii_[lane_]},
+                       is_first && may_share_again() ? kFewOfLane : SIZE_MAX);
             return true;
         }
         if (lane.is_holding()) {
@@ -67,7 +49,11 @@ bool Search::next_lane_again(size_t from) {
         }
     }
     lane_ = 0;
-    return false;
+    if (!is_first || std::ranges::none_of(lanes_, &LaneScan::is_holding))
+        return false;
+    step_ = Step::kLanesAgain;
+    share_again();
+    return start_lane_from(0);
 }
 
 // Shares the radius out again into radii_, now that the lanes' matches are known.
@@ -99,8 +85,7 @@ void Search::begin_lanes() {
     step_ = Step::kLanes;
     for (size_t i = 0; i < lanes_.size(); i++)
         radii_[i] = share(i);
-    lane_ = 0;
-    start_lane();
+    start_lane_from(0);
 }
 
 // Begins to read every row that was not returned yet.
@@ -127,42 +112,6 @@ void Search::begin_within() {
         begin_everything();
     else
         begin_lanes();
-}
-
-// Drops the loaded rows that were loaded before. Returns false if none is left.
-bool Search::drop_seen() {
-    // The pass meets each row once, so it adds none.
-    if (step_ == Step::kEverything)
-        postings()->keep_if([this](const Entry& posting) { return !seen_.contains(posting.tid); });
-    else if (remembers_)
-        postings()->keep_if([this](const Entry& posting) { return seen_.add(posting.tid); });
-    return !postings()->is_empty();
-}
-
-// Loads the next rows of the lane whose turn it is, or of the next one.
-bool Search::next_of_lanes() {
-    for (;;) {
-        // What was returned so far is in seen_, and the pass leaves it out. Rows of which several
-        // hashes are in the one table are remembered all.
-        if (seen_.is_full() && !conditions_.lanes_vary()) {
-            begin_everything();
-            return next_of_everything();
-        }
-        if (lanes_[lane_].next_leaf()) {
-            if (drop_seen())
-                return true;
-        } else if (!(step_ == Step::kLanes ? next_lane() : next_lane_again(lane_ + 1))) {
-            return false;
-        }
-    }
-}
-
-// Loads the next rows of the pass.
-bool Search::next_of_everything() {
-    while (postings()->next_leaf())
-        if (drop_seen())
-            return true;
-    return false;
 }
 
 // ---- In order of distance ----
@@ -213,38 +162,6 @@ void Search::choose_lane() {
     bound_ = std::max(bound_, sum);
 }
 
-// Goes on with the lane that has come least far, until it has rows.
-bool Search::next_nearest() {
-    for (;;) {
-        CHECK_FOR_INTERRUPTS();
-        choose_lane();
-        NearestScan& nearest = lanes_[lane_].nearest;
-        if (lanes_.size() > 1) {
-            // Every row that is left lies beyond the radius.
-            if (bound_ > radius().bits)
-                return false;
-            if (nearest.is_at_pass() || seen_.is_full()) {
-                begin_rest();
-                return next_fingerprints();
-            }
-        }
-        if (!nearest.go_on())
-            return false;
-        if (drop_seen())
-            return true;
-    }
-}
-
-// Loads the rows at the next distance. None was returned before: they are left out of the sums.
-bool Search::next_distance() {
-    std::span<const uint64_t> tids = distances_.next();
-    if (tids.empty())
-        return false;
-    bound_ = std::max(bound_, distances_.distance());
-    postings()->load(tids);
-    return true;
-}
-
 // ---- All ----
 
 void Search::start(bool may_repeat) {
@@ -279,18 +196,52 @@ void Search::begin_nulls() {
         postings()->start(LeafCursor(lanes_[lane_].index.null_table(), kAllKeys), kEverything);
 }
 
-bool Search::next_fingerprints() {
+// Drops the loaded rows that were loaded before. Returns false if none is left.
+bool Search::drop_seen() {
+    // A pass meets each row once, and so do the last steps, so these add none.
+    if (step_ == Step::kEverything)
+        postings()->keep_if([this](const Entry& posting) { return !seen_.contains(posting.tid); });
+    else if (remembers_ && step_ != Step::kDistances && step_ != Step::kNulls)
+        postings()->keep_if([this](const Entry& posting) { return seen_.add(posting.tid); });
+    return !postings()->is_empty();
+}
+
+// Loads the next rows of the step, or none yet, or begins another step. Returns false at the end of
+// the fingerprints, and of the null table.
+bool Search::go_on() {
     switch (step_) {
     case Step::kLanes:
     case Step::kLanesAgain:
-        return next_of_lanes();
+        // What was returned so far is in seen_, and the pass leaves it out. Rows of which several
+        // hashes are in the one table are remembered all.
+        if (seen_.is_full() && !conditions_.lanes_vary()) {
+            begin_everything();
+            return true;
+        }
+        return lanes_[lane_].next_leaf() || start_lane_from(lane_ + 1);
     case Step::kEverything:
-        return next_of_everything();
-    case Step::kNearest:
-        return next_nearest();
-    case Step::kDistances:
-        return next_distance();
     case Step::kNulls:
+        return postings()->next_leaf();
+    case Step::kNearest:
+        CHECK_FOR_INTERRUPTS();
+        choose_lane();
+        // Every row that is left lies beyond the radius.
+        if (lanes_.size() > 1 && bound_ > radius().bits)
+            return false;
+        if (lanes_.size() > 1 && (lanes_[lane_].nearest.is_at_pass() || seen_.is_full())) {
+            begin_rest();
+            return true;
+        }
+        return lanes_[lane_].nearest.go_on();
+    case Step::kDistances: {
+        // None was returned before: they are left out of the sums.
+        std::span<const uint64_t> tids = distances_.next();
+        if (tids.empty())
+            return false;
+        bound_ = std::max(bound_, distances_.distance());
+        postings()->load(tids);
+        return true;
+    }
     case Step::kDone:
         return false;
     }
@@ -298,14 +249,16 @@ bool Search::next_fingerprints() {
 }
 
 bool Search::next_leaf() {
-    if (step_ != Step::kNulls && step_ != Step::kDone) {
-        if (next_fingerprints())
-            return true;
-        begin_nulls();
+    while (step_ != Step::kDone) {
+        if (go_on()) {
+            if (drop_seen())
+                return true;
+        } else if (step_ == Step::kNulls) {
+            step_ = Step::kDone;
+        } else {
+            begin_nulls();
+        }
     }
-    if (step_ == Step::kNulls && postings()->next_leaf())
-        return true;
-    step_ = Step::kDone;
     return false;
 }
 

@@ -70,9 +70,7 @@ class Search {
     // The plan for the first lane, whose radius is the greatest.
     const ProbePlan& first_plan() { return *lanes_[0].index.plan_for(share(0)); }
     bool may_share_again() const;
-    void start_lane();
-    bool next_lane();
-    bool next_lane_again(size_t from);
+    bool start_lane_from(size_t from);
     void share_again();
     void begin_lanes();
     void begin_everything();
@@ -81,12 +79,8 @@ class Search {
     void begin_rest();
     void begin_nulls();
     bool drop_seen();
-    bool next_of_lanes();
-    bool next_of_everything();
     void choose_lane();
-    bool next_nearest();
-    bool next_distance();
-    bool next_fingerprints();
+    bool go_on();
 
     const Conditions& conditions_;
     std::span<LaneScan> lanes_;
