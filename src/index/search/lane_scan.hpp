@@ -11,6 +11,7 @@ namespace simhash {
 
 class LaneScan {
   public:
+    // Takes its memory from the current context.
     explicit LaneScan(const SearchedIndex& of_lane)
         : index(of_lane), matches(&index), postings(&index), nearest(&index, &matches, &postings) {}
     // The parts have each other's addresses.

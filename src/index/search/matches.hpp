@@ -9,8 +9,7 @@ namespace simhash {
 
 class Matches {
   public:
-    explicit Matches(SearchedIndex* index)
-        : index_(index), fingerprints_(server_memory(index->memory())) {}
+    explicit Matches(SearchedIndex* index) : index_(index) {}
 
     // ---- The list ----
 
@@ -77,7 +76,7 @@ class Matches {
     void collect_leaf();
 
     SearchedIndex* index_;
-    GrowingArray<uint64_t> fingerprints_;
+    GrowingArray<uint64_t> fingerprints_{server_memory()};
     size_t limit_ = 0;                  // most of them
     size_t held_ = 0;                   // the first held_ matches are held back
     size_t next_ = 0, fetched_ = 0;     // matches before next_ are taken, before fetched_ fetched

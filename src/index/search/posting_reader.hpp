@@ -9,8 +9,7 @@ namespace simhash {
 
 class PostingReader {
   public:
-    explicit PostingReader(SearchedIndex* index)
-        : index_(index), postings_(server_memory(index->memory())) {}
+    explicit PostingReader(SearchedIndex* index) : index_(index) {}
 
     // True when the leaf stays pinned for as long as its postings are loaded (rule 4).
     bool keeps_pin = false;
@@ -47,7 +46,7 @@ class PostingReader {
     Filter filter_;
     bool begun_ = false;
     Buffer pinned_ = InvalidBuffer;
-    GrowingArray<Entry> postings_;
+    GrowingArray<Entry> postings_{server_memory()};
     size_t next_ = 0;
 };
 

@@ -12,7 +12,7 @@ namespace {
 struct Scan {
     explicit Scan(Relation relation)
         : conditions(relation), memory(CurrentMemoryContext),
-          lanes(make_lanes(relation, conditions)), search(&conditions, lanes, memory) {}
+          lanes(make_lanes(relation, conditions)), search(&conditions, lanes) {}
 
     static std::span<LaneScan> make_lanes(Relation relation, const Conditions& conditions) {
         auto count = size_t(conditions.lane_count());

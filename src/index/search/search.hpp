@@ -34,9 +34,9 @@ namespace simhash {
 
 class Search {
   public:
-    // `lanes` has the scans of all lanes.
-    Search(const Conditions* conditions, std::span<LaneScan> lanes, MemoryContext memory)
-        : conditions_(*conditions), lanes_(lanes), distances_(lanes, memory), seen_(memory) {}
+    // `lanes` has the scans of all lanes. Takes its memory from the current context.
+    Search(const Conditions* conditions, std::span<LaneScan> lanes)
+        : conditions_(*conditions), lanes_(lanes), distances_(lanes) {}
 
     // Begins to search for what the conditions say now. They and the lanes must outlive the search.
     // Expects that the search was stopped.

@@ -22,8 +22,7 @@ struct KeptPlan {
 LeafYield SearchedIndex::backend_yield_;
 
 SearchedIndex::SearchedIndex(Relation index)
-    : relation_(index), memory_(CurrentMemoryContext),
-      layout_(new (palloc(sizeof(Layout))) Layout(comparable_layout(index))) {
+    : relation_(index), layout_(new (palloc(sizeof(Layout))) Layout(comparable_layout(index))) {
     // A scan asks once: a nested loop rescans without asking again.
     BlockNumber blocks = RelationGetNumberOfBlocks(index);
     int count = tree_count(*layout_);

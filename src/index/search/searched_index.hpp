@@ -32,7 +32,6 @@ class SearchedIndex {
         return other;
     }
 
-    MemoryContext memory() const { return memory_; }
     // Bytes that each lane's matches may take.
     size_t work_memory() const { return size_t(work_mem) * 1024 / size_t(layout_->lane_count); }
     const Layout& layout() const { return *layout_; }
@@ -71,7 +70,6 @@ class SearchedIndex {
 
   private:
     Relation relation_;
-    MemoryContext memory_;
     const Layout* layout_; // a copy: an invalidation of the relation frees the cached one
     SearchedTree* tables_; // [layout_->table_count]
     SearchedTree* null_table_;

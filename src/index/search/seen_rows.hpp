@@ -9,9 +9,6 @@ namespace simhash {
 // A set of TIDs, as integers.
 class SeenRows {
   public:
-    // Takes memory from this context: 16 to 32 bytes a row, and 48 while it grows.
-    explicit SeenRows(MemoryContext memory) : rows_(server_memory(memory)) {}
-
     void clear() { rows_.clear(); }
     // True when the set has grown to its limit. It still takes the rows of one leaf.
     bool is_full() const { return rows_.size() * sizeof(Row) * 4 > size_t(work_mem) * 1024; }
@@ -32,7 +29,8 @@ class SeenRows {
     // different TIDs have different products, and none has 0: no TID is 0.
     static uint64_t key_of(uint64_t tid) { return tid * 0x9e3779b97f4a7c15; }
 
-    HashTable<Row> rows_;
+    // In the current context: 16 to 32 bytes a row, and 48 while it grows.
+    HashTable<Row> rows_{server_memory()};
 };
 
 } // namespace simhash

@@ -47,20 +47,18 @@ void WholeDistances::find_extent() {
     // A damaged page may hold TIDs far behind the table's end, where the snapshot sees no row.
     if (Relation heap = lanes_[0].index.heap)
         blocks_ = std::min<uint64_t>(blocks_, RelationGetNumberOfBlocks(heap));
-    size_t bytes_of_block = std::max<uint64_t>(offsets_, 1) * sizeof(*sums_);
+    size_t bytes_of_block = std::max<uint64_t>(offsets_, 1) * sizeof(uint16_t);
     // One block is the least, however little memory there is.
     uint64_t affordable = get_hash_memory_limit() / bytes_of_block;
     part_blocks_ = std::clamp<uint64_t>(affordable, 1, std::max<uint64_t>(blocks_, 1));
-    if (sums_ != nullptr)
-        pfree(sums_);
-    sums_ = static_cast<uint16_t*>(
-        MemoryContextAllocHuge(lanes_[0].index.memory(), part_blocks_ * bytes_of_block));
+    sums_.release();
+    sums_.add_room(part_blocks_ * std::max<uint64_t>(offsets_, 1));
     holds_all_ = false;
 }
 
 // Adds up the distances of the rows of these blocks.
 void WholeDistances::add_up(uint64_t first_block, uint64_t end_block) {
-    std::fill_n(sums_, (end_block - first_block) * offsets_, 0);
+    std::fill_n(sums_.data(), (end_block - first_block) * offsets_, 0);
     for (size_t lane = 0; lane < lanes_.size(); lane++)
         visit_postings(lane, [&](uint64_t tid, int distance) {
             uint64_t block = tid >> 16, offset = tid & 0xffff;

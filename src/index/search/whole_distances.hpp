@@ -19,9 +19,8 @@ namespace simhash {
 
 class WholeDistances {
   public:
-    // `lanes` has the scans of all lanes.
-    WholeDistances(std::span<LaneScan> lanes, MemoryContext memory)
-        : lanes_(lanes), gathered_(server_memory(memory)) {}
+    // `lanes` has the scans of all lanes. Takes its memory from the current context.
+    explicit WholeDistances(std::span<LaneScan> lanes) : lanes_(lanes) {}
 
     // Begins with the distances from the value whose lanes are `centers`. Leaves out the rows in
     // `seen` and those beyond `greatest`.
@@ -52,14 +51,14 @@ class WholeDistances {
     uint64_t offsets_ = 0; // greatest offset of a row on a block
     // The sums of a part of the blocks, [part_blocks_ * offsets_]: for each row its distance plus
     // 1; 0 where there is no row.
-    uint16_t* sums_ = nullptr;
+    GrowingArray<uint16_t> sums_{server_memory()};
     uint64_t part_blocks_ = 0;
     bool holds_all_ = false; // there is one part, and sums_ has it
 
     int distance_ = kNoRadius;
     size_t wanted_ = kFirstRows;
     // In order: a distance, and in the lower 48 bits a TID. When a row is taken, the distance goes.
-    GrowingArray<uint64_t> gathered_;
+    GrowingArray<uint64_t> gathered_{server_memory()};
     uint64_t last_ = 0;     // of those gathered so far; no TID is 0
     bool has_more_ = false; // perhaps: the last pass found as many rows as it keeps
     size_t taken_ = 0;
