@@ -34,12 +34,11 @@ struct Estimate {
     double random_page; // the cost of reading one in no order
 
     // What the path looks for.
-    List* clauses;           // RestrictInfos of the index conditions
     List* conditions;        // RestrictInfos of the query that gave them
     ValueRadius radius;      // the smallest of all conditions
     RestrictInfo* null_test; // fp IS NULL
     double searches;         // of a lane: for each element of an array, for each of many hashes
-    Bitmapset* scope_known;  // the columns of the scope for which there is a value
+    uint32_t scope_known;    // bit i: column i is compared in rows, or there is a value for it
 
     // What it finds.
     Selectivity found;   // the share of all rows that the index finds
@@ -52,10 +51,7 @@ struct Estimate {
     double pages;      // leaf pages that are read
 
     bool finds_all() const { return radius.bits >= lanes.bits; }
-    bool leaves_scope_open() const {
-        return bms_num_members(scope_known) + std::popcount(layout.compared_columns) <
-               index->nkeycolumns - 1;
-    }
+    bool leaves_scope_open() const { return std::popcount(scope_known) < index->nkeycolumns - 1; }
     bool computes_lanes() const { return !values_are_lanes(index->opcintype[0]); }
 };
 
@@ -101,24 +97,20 @@ ValueRadius radius_of_operator(const Estimate& path, int strategy, Oid type, Nod
     return {LaneRule::kSum, radius_of_strategy(strategy)};
 }
 
-// Notes that the path gives a value of this column, if that is of the scope.
-void know_scope(Estimate* path, int column) {
-    if (!is_compared(path->layout, column))
-        path->scope_known = bms_add_member(path->scope_known, column);
-}
-
 // Adds an index condition: `column operator argument`, `column operator ANY (array)`, or IS NULL.
-void add_clause(Estimate* path, int column, RestrictInfo* info) {
+// Returns false where it narrows no search, and the server compares rows.
+bool add_clause(Estimate* path, int column, RestrictInfo* info) {
     Node *clause = reinterpret_cast<Node*>(info->clause), *argument;
     Oid op;
+    double searches = 1;
     if (IsA(clause, NullTest)) {
         if (reinterpret_cast<NullTest*>(clause)->nulltesttype != IS_NULL)
-            return;
+            return true;
         if (column == 0)
             path->null_test = info;
         else
-            know_scope(path, column);
-        return;
+            path->scope_known |= uint32_t{1} << column;
+        return true;
     }
     if (IsA(clause, OpExpr)) {
         op = reinterpret_cast<OpExpr*>(clause)->opno;
@@ -127,17 +119,20 @@ void add_clause(Estimate* path, int column, RestrictInfo* info) {
         op = reinterpret_cast<ScalarArrayOpExpr*>(clause)->opno;
         argument = node_at(reinterpret_cast<ScalarArrayOpExpr*>(clause)->args, 1);
         // The executor runs a scan for each element.
-        path->searches *= std::max(1.0, array_length(path->root, argument));
+        searches = std::max(1.0, array_length(path->root, argument));
     } else {
-        return;
+        return true;
     }
     Oid family = path->index->opfamily[column], left, right;
     int strategy;
     get_op_opfamily_properties(op, family, false, &strategy, &left, &right);
+    if (compares_rows(strategy))
+        return false;
+    path->searches *= searches;
     if (column == 0) {
         ValueRadius radius = radius_of_operator(*path, strategy, right, argument);
         if (radius.bits >= path->radius.bits)
-            return;
+            return true;
         path->radius = radius;
         // Where values have any number of lanes, each one is looked up: as many as a row has.
         if (radius.rule == LaneRule::kCommon)
@@ -145,27 +140,33 @@ void add_clause(Estimate* path, int column, RestrictInfo* info) {
     } else if (strategy == kEqual &&
                OidIsValid(get_opfamily_proc(family, right, right, kHashScope))) {
         // read_scope() decides likewise when the scan begins.
-        know_scope(path, column);
+        path->scope_known |= uint32_t{1} << column;
     }
+    return true;
 }
 
+// Takes conditions by <> and && out of the path. They are index conditions only because exclusion
+// constraints use these operators. They narrow no search, so they stay the server's filter.
 void read_conditions(Estimate* path, IndexPath* of) {
     // No condition: every value is within the greatest distance.
     path->radius = {LaneRule::kSum, path->lanes.bits};
     path->searches = 1;
-    ListCell* cell;
+    path->scope_known = path->layout.compared_columns;
+    List* kept = NIL;
+    ListCell *cell, *inner;
     foreach (cell, of->indexclauses) {
         auto* clause = lfirst_node(IndexClause, cell);
-        path->conditions = lappend(path->conditions, clause->rinfo);
-        ListCell* inner;
+        bool narrows = true;
         // A condition of the query may have been turned into another one by a support function:
         // indexquals has what the index is asked.
-        foreach (inner, clause->indexquals) {
-            auto* info = lfirst_node(RestrictInfo, inner);
-            path->clauses = lappend(path->clauses, info);
-            add_clause(path, clause->indexcol, info);
-        }
+        foreach (inner, clause->indexquals)
+            narrows &= add_clause(path, clause->indexcol, lfirst_node(RestrictInfo, inner));
+        if (!narrows)
+            continue;
+        path->conditions = lappend(path->conditions, clause->rinfo);
+        kept = lappend(kept, clause);
     }
+    of->indexclauses = kept;
     // Without the whole scope no fingerprint can be searched for: the scan reads everything.
     if (path->leaves_scope_open())
         path->radius = {LaneRule::kSum, path->lanes.bits};
@@ -181,24 +182,6 @@ bool asks_for_place(const RelOptInfo* table) {
                        table->relid, &columns);
     return bms_is_member(SelfItemPointerAttributeNumber - FirstLowInvalidHeapAttributeNumber,
                          columns);
-}
-
-// Takes conditions by <> and && out of the path. They are index conditions only because exclusion
-// constraints use these operators. They narrow no search, so they stay the server's filter.
-void leave_to_server(IndexPath* path) {
-    List* kept = NIL;
-    ListCell* cell;
-    foreach (cell, path->indexclauses) {
-        auto* clause = lfirst_node(IndexClause, cell);
-        auto* asked = linitial_node(RestrictInfo, clause->indexquals)->clause;
-        Oid op = IsA(asked, OpExpr)              ? reinterpret_cast<OpExpr*>(asked)->opno
-                 : IsA(asked, ScalarArrayOpExpr) ? reinterpret_cast<ScalarArrayOpExpr*>(asked)->opno
-                                                 : InvalidOid;
-        Oid family = path->indexinfo->opfamily[clause->indexcol];
-        if (!compares_rows(get_op_opfamily_strategy(op, family)))
-            kept = lappend(kept, clause);
-    }
-    path->indexclauses = kept;
 }
 
 void give_up_order(IndexPath* path) {
@@ -289,11 +272,11 @@ Cost cost_of_searches(const Estimate& path, double pages) {
 
 // The server charges nothing for comparing a row again that the index has found by its own
 // operators. To compare documents costs more than to find them, so it is charged here.
-Cost cost_of_recheck(const Estimate& path) {
+Cost cost_of_recheck(const Estimate& path, List* clauses) {
     if (path.index->nkeycolumns == 1 && !path.computes_lanes())
         return 0;
     QualCost recheck;
-    cost_qual_eval(&recheck, path.clauses, path.root);
+    cost_qual_eval(&recheck, get_quals_from_indexclauses(clauses), path.root);
     return recheck.startup + recheck.per_tuple * path.rows;
 }
 
@@ -377,7 +360,6 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
     estimate.leaf_pages = std::max(
         1.0, double(info->pages) / (estimate.layout.table_count * estimate.layout.lane_count));
     get_tablespace_page_costs(info->reltablespace, &estimate.random_page, nullptr);
-    leave_to_server(path);
     read_conditions(&estimate, path);
     give_up_other_order(path, estimate);
     estimate_rows(&estimate);
@@ -385,8 +367,9 @@ void index_cost_estimate(PlannerInfo* root, IndexPath* path, double loop_count, 
 
     *pages = pages_fetched(estimate, loop_count);
     *startup_cost = 0;
-    *total_cost = cost_of_recheck(estimate) + cost_of_searches(estimate, *pages) +
-                  estimate.rows * cpu_index_tuple_cost + give_up_index_only_scan(path, estimate);
+    *total_cost = cost_of_recheck(estimate, path->indexclauses) +
+                  cost_of_searches(estimate, *pages) + estimate.rows * cpu_index_tuple_cost +
+                  give_up_index_only_scan(path, estimate);
     if (path->indexorderbys != NIL && is_better_sorted(estimate))
         give_up_order(path);
     if (path->indexorderbys != NIL)
