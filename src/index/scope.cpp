@@ -93,27 +93,18 @@ bool stored_fingerprints(Relation index, const Layout& layout, const Datum* valu
     return true;
 }
 
-namespace {
-
-struct RowScan {
-    const Layout& layout;
-    TakeRow take;
-    LaneList fingerprints; // of the current row
-};
-
-// It ignores whether the row is alive: a row that only older snapshots see needs an entry, too.
-void take_row(Relation index, ItemPointer tid, Datum* values, bool* isnull, bool, void* opaque) {
-    auto* rows = static_cast<RowScan*>(opaque);
-    bool has_any = stored_fingerprints(index, rows->layout, values, isnull, &rows->fingerprints);
-    rows->take(has_any ? rows->fingerprints.all() : std::span<uint64_t>(), *tid);
-}
-
-} // namespace
-
 double scan_rows(Relation heap, Relation index, IndexInfo* info, const Layout& layout,
                  TableScanDesc scan, bool may_synchronise, bool reports, TakeRow take) {
-    RowScan rows = {layout, take, LaneList(layout)};
-    return table_index_build_scan(heap, index, info, may_synchronise, reports, take_row, &rows,
+    LaneList fingerprints(layout); // of the current row
+    auto take_row = [&](ItemPointer tid, const Datum* values, const bool* isnull) {
+        bool has_any = stored_fingerprints(index, layout, values, isnull, &fingerprints);
+        take(has_any ? fingerprints.all() : std::span<uint64_t>(), *tid);
+    };
+    // It ignores whether the row is alive: a row that only older snapshots see needs an entry, too.
+    auto callback = [](Relation, ItemPointer tid, Datum* values, bool* isnull, bool, void* taker) {
+        (*static_cast<decltype(take_row)*>(taker))(tid, values, isnull);
+    };
+    return table_index_build_scan(heap, index, info, may_synchronise, reports, callback, &take_row,
                                   scan);
 }
 
