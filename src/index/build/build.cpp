@@ -53,12 +53,8 @@ template <typename AnyEntry>
 void write_from_memory(std::span<const AnyEntry> entries, LeafWriter* leaves,
                        BuildProgress* progress) {
     constexpr size_t kPiece = 1 << 16;
-    Entry last = kNoEntry;
-    for (size_t at = 0; at < entries.size(); at += kPiece) {
-        auto piece = entries.subspan(at, std::min(kPiece, entries.size() - at));
-        add_entries(piece, leaves, &last);
-        progress->add(piece.size());
-    }
+    for (size_t at = 0; at < entries.size(); at += kPiece)
+        write_entries(entries.subspan(at, std::min(kPiece, entries.size() - at)), leaves, progress);
 }
 
 // Writes a tree and closes its file. If its runs are in no file, writes it from memory.

@@ -51,20 +51,13 @@ BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, Tabl
 
 // ---- From sorted runs, of entries or of the keys of a block table, to leaves ----
 
-// Adds entries to the leaves of a tree. `last` is the entry before. Several runs may have the same
-// fingerprint for a block table; it follows itself in the merge, and goes in once.
+// Adds entries to the leaves of a tree, and counts them.
 template <typename AnyEntry>
-void add_entries(std::span<const AnyEntry> entries, LeafWriter* leaves, Entry* last) {
-    for (const AnyEntry& entry : entries) {
-        Entry added(entry);
-        if (added != *last)
-            leaves->add(added);
-        *last = added;
-    }
+void write_entries(std::span<const AnyEntry> entries, LeafWriter* leaves, BuildProgress* progress) {
+    for (const AnyEntry& entry : entries)
+        leaves->add(Entry(entry));
+    progress->add(entries.size());
 }
-
-// No entry equals this one, as a TID has 48 bits.
-constexpr Entry kNoEntry = {0, UINT64_MAX};
 
 // Merges a range from the runs in these files, in `memory` bytes, and writes its leaves.
 template <typename AnyEntry>
@@ -79,11 +72,8 @@ void write_merged(std::span<const TemporaryFile> files, const LeafRange& range, 
                                range.is_last ? run.count : run.count_before(range.high)));
         });
     merge.begin(memory);
-    Entry last = kNoEntry;
-    for (auto entries = merge.next(); !entries.empty(); entries = merge.next()) {
-        add_entries(entries, leaves, &last);
-        progress->add(entries.size());
-    }
+    for (auto entries = merge.next(); !entries.empty(); entries = merge.next())
+        write_entries(entries, leaves, progress);
     merge.release();
 }
 

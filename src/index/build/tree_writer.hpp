@@ -72,7 +72,12 @@ class LeafWriter {
   public:
     LeafWriter(const TreeContext& tree, int fillfactor, const LeafRange& range, NewPages* pages);
 
+    // Several runs may have the same fingerprint for a block table; it follows itself in the merge,
+    // and goes in once.
     void add(Entry entry) {
+        // write_full_leaves() leaves the last entry in the window.
+        if (end_ > 0 && window_[end_ - 1] == entry)
+            return;
         if (end_ == kWindow)
             write_full_leaves();
         window_[end_++] = entry;
