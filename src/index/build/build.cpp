@@ -10,19 +10,14 @@
 
 namespace simhash {
 
-void BuildProgress::add(uint64_t entries) {
-    // The leader reports the sum of all when it adds its own.
-    done_ = shared_ == nullptr ? done_ + entries : pg_atomic_add_fetch_u64(shared_, int64(entries));
-    if (reports_)
-        pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, int64(done_));
+void add_done(pg_atomic_uint64* done, uint64_t entries) {
+    auto sum = int64(pg_atomic_add_fetch_u64(done, int64(entries)));
+    if (!IsParallelWorker())
+        pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, sum);
 }
 
 void enter_phase(BuildPhase phase) {
     pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
-}
-
-void expect_entries(uint64_t entries) {
-    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(entries));
 }
 
 BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
@@ -51,15 +46,15 @@ namespace {
 
 template <typename AnyEntry>
 void write_from_memory(std::span<const AnyEntry> entries, LeafWriter* leaves,
-                       BuildProgress* progress) {
+                       pg_atomic_uint64* done) {
     constexpr size_t kPiece = 1 << 16;
     for (size_t at = 0; at < entries.size(); at += kPiece)
-        write_entries(entries.subspan(at, std::min(kPiece, entries.size() - at)), leaves, progress);
+        write_entries(entries.subspan(at, std::min(kPiece, entries.size() - at)), leaves, done);
 }
 
 // Writes a tree and closes its file. If its runs are in no file, writes it from memory.
 void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
-                SortedRunFiles* files, NewPages* pages, BuildProgress* progress) {
+                SortedRunFiles* files, NewPages* pages, pg_atomic_uint64* done) {
     TreeContext tree = build.tree(number);
     LeafRange all;
     LeafWriter leaves(tree, build.fillfactor, all, pages);
@@ -67,15 +62,15 @@ void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
     // Where there is a file the collector has released its postings: the merge has their memory.
     size_t memory = size_t(maintenance_work_mem) * 1024;
     if (tree.kind == LeafKind::kPosting && file.exists())
-        write_merged<Entry>({&file, 1}, all, memory, &leaves, progress);
+        write_merged<Entry>({&file, 1}, all, memory, &leaves, done);
     else if (tree.kind == LeafKind::kPosting)
-        write_from_memory(runs->postings(number), &leaves, progress);
+        write_from_memory(runs->postings(number), &leaves, done);
     else if (file.exists())
-        write_merged<uint64_t>({&file, 1}, all, memory, &leaves, progress);
+        write_merged<uint64_t>({&file, 1}, all, memory, &leaves, done);
     else {
         std::span<const uint64_t> keys = runs->block_keys(number);
-        progress->add(runs->postings(number).size() - keys.size()); // of repeated fingerprints
-        write_from_memory(keys, &leaves, progress);
+        add_done(done, runs->postings(number).size() - keys.size()); // of repeated fingerprints
+        write_from_memory(keys, &leaves, done);
     }
     files->close(number);
     write_upper_levels(tree, leaves.finish(), pages);
@@ -88,14 +83,15 @@ BuildTotals build_alone(const IndexBuild& build) {
     BuildTotals totals = collect_rows(build, &runs, nullptr, true);
     enter_phase(kPhaseSort);
     runs.finish(false);
-    expect_entries(runs.entries());
+    pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(runs.entries()));
     enter_phase(kPhaseWrite);
-    BuildProgress progress;
+    pg_atomic_uint64 done;
+    pg_atomic_init_u64(&done, 0);
     // One page at a time: nobody else adds pages, so there is no lock to wait for.
     NewPages pages(build.index, 1);
     // The block tables come from the last to the first, as block_keys() asks for.
     for (int tree = null_tree(*build.layout); tree >= 0; tree--)
-        write_tree(build, tree, &runs, &files, &pages, &progress);
+        write_tree(build, tree, &runs, &files, &pages, &done);
     pause_for_test("build-ends");
     runs.release();
     return totals;

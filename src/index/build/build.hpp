@@ -27,23 +27,10 @@ struct BuildTotals {
     bool broken_hot_chain;
 };
 
-// Counts the entries taken from the sorted runs of all trees, for pg_stat_progress_create_index.
-class BuildProgress {
-  public:
-    // If `shared` is not null, counts together with the other participants. Only a leader reports.
-    explicit BuildProgress(pg_atomic_uint64* shared = nullptr, bool reports = true)
-        : shared_(shared), reports_(reports) {}
-    void add(uint64_t entries);
-
-  private:
-    pg_atomic_uint64* shared_;
-    bool reports_;
-    uint64_t done_ = 0;
-};
-
+// Adds entries to those that all participants have taken from the sorted runs of all trees. The
+// leader reports the sum, for pg_stat_progress_create_index.
+void add_done(pg_atomic_uint64* done, uint64_t entries);
 void enter_phase(BuildPhase phase);
-// Reports how many entries all trees will take from their sorted runs.
-void expect_entries(uint64_t entries);
 
 // Reads the table into sorted runs, or with `scan` a share of it.
 BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
@@ -53,16 +40,16 @@ BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, Tabl
 
 // Adds entries to the leaves of a tree, and counts them.
 template <typename AnyEntry>
-void write_entries(std::span<const AnyEntry> entries, LeafWriter* leaves, BuildProgress* progress) {
+void write_entries(std::span<const AnyEntry> entries, LeafWriter* leaves, pg_atomic_uint64* done) {
     for (const AnyEntry& entry : entries)
         leaves->add(Entry(entry));
-    progress->add(entries.size());
+    add_done(done, entries.size());
 }
 
 // Merges a range from the runs in these files, in `memory` bytes, and writes its leaves.
 template <typename AnyEntry>
 void write_merged(std::span<const TemporaryFile> files, const LeafRange& range, size_t memory,
-                  LeafWriter* leaves, BuildProgress* progress) {
+                  LeafWriter* leaves, pg_atomic_uint64* done) {
     Merge<AnyEntry> merge;
     for (const TemporaryFile& file : files)
         visit_sorted_runs<AnyEntry>(file, [&](const SortedRun<AnyEntry>& run) {
@@ -73,7 +60,7 @@ void write_merged(std::span<const TemporaryFile> files, const LeafRange& range, 
         });
     merge.begin(memory);
     for (auto entries = merge.next(); !entries.empty(); entries = merge.next())
-        write_entries(entries, leaves, progress);
+        write_entries(entries, leaves, done);
     merge.release();
 }
 

@@ -195,15 +195,16 @@ void read_share(const Participant& self) {
 // The name of the file that keeps the pivots of a range's leaves until the leader reads them.
 char* name_of_pivots(int tree, int range) { return psprintf("pivots.%d.%d", tree, range); }
 
-void write_range(const Participant& self, int tree, int number, BuildProgress* progress) {
+void write_range(const Participant& self, int tree, int number) {
     const LeafRange& range = self.shared->ranges[tree][number];
     TreeContext context = self.build.tree(tree);
     LeafWriter leaves(context, self.build.fillfactor, range, self.pages);
+    pg_atomic_uint64* done = &self.shared->entries_written;
     with_runs(self.shared, tree, [&](RunFiles files) {
         if (context.kind == LeafKind::kPosting)
-            write_merged<Entry>(files, range, self.memory(), &leaves, progress);
+            write_merged<Entry>(files, range, self.memory(), &leaves, done);
         else
-            write_merged<uint64_t>(files, range, self.memory(), &leaves, progress);
+            write_merged<uint64_t>(files, range, self.memory(), &leaves, done);
     });
     Pivots pivots = leaves.finish();
     TemporaryFile file = TemporaryFile::create(&self.shared->files, name_of_pivots(tree, number));
@@ -215,7 +216,6 @@ void write_range(const Participant& self, int tree, int number, BuildProgress* p
 
 // Takes and writes ranges until none is left. Returns how many it wrote.
 int write_ranges(const Participant& self) {
-    BuildProgress progress(&self.shared->entries_written, self.is_leader());
     int written = 0;
     // Ranges are counted through all trees. The counter only rises, so each participant finds the
     // tree of a number by going on from its last one.
@@ -228,7 +228,7 @@ int write_ranges(const Participant& self) {
             first += self.shared->range_counts[tree++];
         if (tree == tree_count(*self.build.layout))
             return written;
-        write_range(self, tree, next - first, &progress);
+        write_range(self, tree, next - first);
         written++;
         if (self.is_leader())
             pause_for_test("build-leader-writes");
@@ -251,7 +251,8 @@ void take_part(const Participant& self) {
         BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
     }
     if (self.is_leader()) {
-        expect_entries(self.shared->totals.entries);
+        pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
+                                     int64(self.shared->totals.entries));
         enter_phase(kPhaseWrite);
     }
     if (!self.is_leader())
@@ -377,7 +378,7 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, BuildTotals
     // pivots are in files. It raises an error if a worker failed or did not start.
     WaitForParallelWorkersToFinish(context);
     // The leader told the sum last when it wrote itself; the workers may have added to it since.
-    BuildProgress(&leader.shared->entries_written).add(0);
+    add_done(&leader.shared->entries_written, 0);
     // This comes after the workers have gone, because only then their figures are complete.
     auto* usage = find_shared<Usage>(context->toc, kUsageKey);
     for (int i = 0; i < context->nworkers_launched; i++)
