@@ -20,9 +20,8 @@ void enter_phase(BuildPhase phase) {
     pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
 
-BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
-                         bool reports) {
-    BuildTotals totals;
+IndexBuildResult collect_rows(const IndexBuild& build, SortedRunCollector* runs,
+                              TableScanDesc scan) {
     // A scan of our own begins at block 0 instead of joining another scan. So TIDs come in order,
     // and need no sorting. A parallel scan gives them out of order anyway.
     bool may_synchronise = scan != nullptr;
@@ -35,11 +34,9 @@ BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, Tabl
         if (runs->rows() % 65536 == 0 && !IsParallelWorker())
             pause_for_test("build-leader-reads");
     };
-    totals.heap_tuples = scan_rows(build.heap, build.index, build.info, *build.layout, scan,
-                                   may_synchronise, reports, take);
-    totals.index_tuples = double(runs->rows());
-    totals.broken_hot_chain = build.info->ii_BrokenHotChain;
-    return totals;
+    double rows = scan_rows(build.heap, build.index, build.info, *build.layout, scan,
+                            may_synchronise, !IsParallelWorker(), take);
+    return {rows, double(runs->rows())};
 }
 
 namespace {
@@ -76,11 +73,11 @@ void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
     write_upper_levels(tree, leaves.finish(), pages);
 }
 
-BuildTotals build_alone(const IndexBuild& build) {
+IndexBuildResult build_alone(const IndexBuild& build) {
     SortedRunFiles files;
     SortedRunCollector runs(build.layout, size_t(maintenance_work_mem) * 1024, &files);
     enter_phase(kPhaseScan);
-    BuildTotals totals = collect_rows(build, &runs, nullptr, true);
+    IndexBuildResult result = collect_rows(build, &runs, nullptr);
     enter_phase(kPhaseSort);
     runs.finish(false);
     pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(runs.entries()));
@@ -94,7 +91,7 @@ BuildTotals build_alone(const IndexBuild& build) {
         write_tree(build, tree, &runs, &files, &pages, &done);
     pause_for_test("build-ends");
     runs.release();
-    return totals;
+    return result;
 }
 
 Layout layout_of_build(Relation index) {
@@ -160,14 +157,10 @@ IndexBuildResult* index_build(Relation heap, Relation index, IndexInfo* info) {
     IndexBuild build{heap, index, info, &layout, fillfactor_of_options(index)};
     write_first_pages(index, MAIN_FORKNUM, layout);
 
-    BuildTotals totals;
+    auto* result = static_cast<IndexBuildResult*>(palloc(sizeof(IndexBuildResult)));
     int workers = build_workers(build);
-    if (workers == 0 || !build_with_workers(build, workers, &totals))
-        totals = build_alone(build);
-
-    auto* result = static_cast<IndexBuildResult*>(palloc0(sizeof(IndexBuildResult)));
-    result->heap_tuples = totals.heap_tuples;
-    result->index_tuples = totals.index_tuples;
+    if (workers == 0 || !build_with_workers(build, workers, result))
+        *result = build_alone(build);
     return result;
 }
 

@@ -18,23 +18,14 @@ struct IndexBuild {
     TreeContext tree(int number) const { return tree_context(index, nullptr, layout, number); }
 };
 
-// The totals of one participant, or of all.
-// heap_tuples is for pg_class.reltuples of the table, index_tuples for that of the index.
-struct BuildTotals {
-    double heap_tuples, index_tuples;
-    uint64_t entries = 0; // of the sorted runs of all trees, as the collector counts them
-    // Then the server lets only transactions use the index that are younger than it.
-    bool broken_hot_chain;
-};
-
 // Adds entries to those that all participants have taken from the sorted runs of all trees. The
 // leader reports the sum, for pg_stat_progress_create_index.
 void add_done(pg_atomic_uint64* done, uint64_t entries);
 void enter_phase(BuildPhase phase);
 
-// Reads the table into sorted runs, or with `scan` a share of it.
-BuildTotals collect_rows(const IndexBuild& build, SortedRunCollector* runs, TableScanDesc scan,
-                         bool reports);
+// Reads the table into sorted runs, or with `scan` a share of it. Returns the numbers of rows.
+IndexBuildResult collect_rows(const IndexBuild& build, SortedRunCollector* runs,
+                              TableScanDesc scan);
 
 // ---- From sorted runs, of entries or of the keys of a block table, to leaves ----
 
@@ -70,6 +61,6 @@ void write_merged(std::span<const TemporaryFile> files, const LeafRange& range, 
 // function of an operator class is not parallel safe.
 int build_workers(const IndexBuild& build);
 // Builds all trees together with workers. Returns false, with nothing done, if it got no worker.
-bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* totals);
+bool build_with_workers(const IndexBuild& build, int workers, IndexBuildResult* result);
 
 } // namespace simhash

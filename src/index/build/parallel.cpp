@@ -35,8 +35,12 @@ struct SharedBuild {
     SharedFileSet files;
     Barrier barrier;
 
-    slock_t mutex;      // protects totals
-    BuildTotals totals; // of the participants that have read their share
+    // The mutex protects these three, which are of the participants that have read their share.
+    slock_t mutex;
+    IndexBuildResult result;
+    uint64_t entries; // of the sorted runs of all trees, as the collectors count them
+    // Then the server lets only transactions use the index that are younger than it.
+    bool broken_hot_chain;
 
     pg_atomic_uint32 next_tree; // to cut
     // Of each tree one participant writes these in kPlanning; all read them in kWriting.
@@ -171,25 +175,24 @@ void read_share(const Participant& self) {
     SortedRunCollector runs(self.build.layout, self.memory(), &files);
     // The participants get blocks of the table from a shared counter, so each row comes to one of
     // them.
-    BuildTotals totals = collect_rows(
-        self.build, &runs, begin_parallel_scan(self.build.heap, self.scan), self.is_leader());
+    IndexBuildResult result =
+        collect_rows(self.build, &runs, begin_parallel_scan(self.build.heap, self.scan));
     if (self.is_leader())
         enter_phase(kPhaseSort);
     // We write all runs to files and close these before the barrier: the others read them after it.
     runs.finish(true);
-    totals.entries = runs.entries();
     runs.release();
     files.close();
 
-    // This comes before the barrier, so that the totals are complete after it.
+    // This comes before the barrier, so that the sums are complete after it.
     SpinLockAcquire(&self.shared->mutex);
-    self.shared->totals.heap_tuples += totals.heap_tuples;
-    self.shared->totals.index_tuples += totals.index_tuples;
-    self.shared->totals.entries += totals.entries;
-    self.shared->totals.broken_hot_chain |= totals.broken_hot_chain;
+    self.shared->result.heap_tuples += result.heap_tuples;
+    self.shared->result.index_tuples += result.index_tuples;
+    self.shared->entries += runs.entries();
+    self.shared->broken_hot_chain |= self.build.info->ii_BrokenHotChain;
     SpinLockRelease(&self.shared->mutex);
     ereport(DEBUG1, errmsg_internal("simhash build: participant %d read %.0f rows", self.number,
-                                    totals.index_tuples));
+                                    result.index_tuples));
 }
 
 // The name of the file that keeps the pivots of a range's leaves until the leader reads them.
@@ -251,8 +254,7 @@ void take_part(const Participant& self) {
         BarrierArriveAndWait(barrier, WAIT_EVENT_PARALLEL_CREATE_INDEX_SCAN);
     }
     if (self.is_leader()) {
-        pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
-                                     int64(self.shared->totals.entries));
+        pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL, int64(self.shared->entries));
         enter_phase(kPhaseWrite);
     }
     if (!self.is_leader())
@@ -331,7 +333,9 @@ void init_shared_build(SharedBuild* shared, const IndexBuild& build, ParallelCon
     // Participants join as they come: nobody waits for a worker that never starts.
     BarrierInit(&shared->barrier, 0);
     SpinLockInit(&shared->mutex);
-    shared->totals = {};
+    shared->result = {};
+    shared->entries = 0;
+    shared->broken_hot_chain = false;
     pg_atomic_init_u32(&shared->next_tree, 0);
     pg_atomic_init_u32(&shared->next_range, 0);
     pg_atomic_init_u64(&shared->entries_written, 0);
@@ -363,7 +367,7 @@ bool share_build(const IndexBuild& build, Snapshot snapshot, ParallelContext* co
 }
 
 // Builds with the workers that could be started. Returns false if there are none.
-bool lead_workers(const IndexBuild& build, ParallelContext* context, BuildTotals* totals) {
+bool lead_workers(const IndexBuild& build, ParallelContext* context, IndexBuildResult* result) {
     LaunchParallelWorkers(context);
     ereport(DEBUG1, errmsg_internal("simhash build: %d of %d workers", context->nworkers_launched,
                                     context->nworkers));
@@ -386,9 +390,9 @@ bool lead_workers(const IndexBuild& build, ParallelContext* context, BuildTotals
     finish_trees(leader);
     // The levels above take pages, too, so the leader returns its spare ones only now.
     pages.release();
-    *totals = leader.shared->totals;
+    *result = leader.shared->result;
     // The server reads this from the leader's IndexInfo.
-    build.info->ii_BrokenHotChain = totals->broken_hot_chain;
+    build.info->ii_BrokenHotChain = leader.shared->broken_hot_chain;
     return true;
 }
 
@@ -406,7 +410,7 @@ int build_workers(const IndexBuild& build) {
     return planned_build_workers(build.heap, build.index, build.info);
 }
 
-bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* totals) {
+bool build_with_workers(const IndexBuild& build, int workers, IndexBuildResult* result) {
     // Until ExitParallelMode() the transaction writes no rows, so all see the same.
     EnterParallelMode();
     ParallelContext* context =
@@ -415,7 +419,7 @@ bool build_with_workers(const IndexBuild& build, int workers, BuildTotals* total
     // As in a serial build: CONCURRENTLY reads the rows that a new snapshot sees, and otherwise the
     // server picks the rows that any snapshot may see.
     Snapshot snapshot = concurrent ? RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
-    bool built = share_build(build, snapshot, context) && lead_workers(build, context, totals);
+    bool built = share_build(build, snapshot, context) && lead_workers(build, context, result);
     if (concurrent)
         UnregisterSnapshot(snapshot);
     // This also detaches the shared memory; the files of the set go with the last one that does.
