@@ -26,10 +26,7 @@ IndexBuildResult collect_rows(const IndexBuild& build, SortedRunCollector* runs,
     // and need no sorting. A parallel scan gives them out of order anyway.
     bool may_synchronise = scan != nullptr;
     auto take = [&](std::span<const uint64_t> fingerprints, const ItemPointerData& tid) {
-        if (fingerprints.empty())
-            runs->add_null(tid_to_integer(tid));
-        else
-            runs->add(fingerprints, tid_to_integer(tid));
+        runs->add(fingerprints, tid_to_integer(tid));
         // Tests stop a leader here that has read a part of its rows.
         if (runs->rows() % 65536 == 0 && !IsParallelWorker())
             pause_for_test("build-leader-reads");

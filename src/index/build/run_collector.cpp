@@ -117,9 +117,4 @@ void SortedRunCollector::write_runs(int lane) {
     buffer.clear();
 }
 
-void SortedRunCollector::write_lanes() {
-    for (int lane = 0; lane < lane_count(); lane++)
-        write_runs(lane);
-}
-
 } // namespace simhash

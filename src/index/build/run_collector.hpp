@@ -41,25 +41,15 @@ class SortedRunCollector {
 
     int lane_count() const { return layout_->lane_count; }
 
+    // Adds a row's postings, or the row to the null table if it has no fingerprint.
     void add(std::span<const uint64_t> fingerprints, uint64_t tid) {
         rows_++;
-        if (layout_->lanes_vary) {
-            add_postings(fingerprints, tid);
-            return;
-        }
-        // All lanes have as many postings.
-        if (buffers_[0].is_full())
-            write_lanes();
-        for (size_t lane = 0; lane < fingerprints.size(); lane++)
-            buffers_[lane].add({fingerprints[lane], tid});
-    }
-
-    void add_null(uint64_t tid) {
-        SortBuffer<Entry>& nulls = buffers_[lane_count()];
-        if (nulls.is_full())
-            write_runs(lane_count());
-        nulls.add({0, tid});
-        rows_++;
+        if (fingerprints.empty())
+            add_to(lane_count(), {0, tid});
+        // Where their number varies all lanes are in one tree. Otherwise each lane has as many
+        // postings, so a row that finds the buffer of one full finds them all full.
+        for (size_t i = 0; i < fingerprints.size(); i++)
+            add_to(layout_->lanes_vary ? 0 : int(i), {fingerprints[i], tid});
     }
 
     // Rows without lanes count, too.
@@ -79,12 +69,10 @@ class SortedRunCollector {
     void release();
 
   private:
-    void add_postings(std::span<const uint64_t> fingerprints, uint64_t tid) {
-        for (uint64_t fingerprint : fingerprints) {
-            if (buffers_[0].is_full())
-                write_lanes();
-            buffers_[0].add({fingerprint, tid});
-        }
+    void add_to(int lane, Entry entry) {
+        if (buffers_[lane].is_full())
+            write_runs(lane);
+        buffers_[lane].add(entry);
     }
     // The trees of a lane are numbered one after another, and the null table comes last: as if it
     // were one more lane, whose buffer holds the rows without lanes.
@@ -94,7 +82,6 @@ class SortedRunCollector {
         return std::min(first_tree(lane + 1), tree_count(*layout_)) - 1;
     }
     void write_runs(int lane);
-    void write_lanes();
 
     const Layout* layout_;
     SortedRunFiles* files_;
