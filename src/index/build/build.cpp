@@ -47,12 +47,12 @@ void write_from_memory(std::span<const AnyEntry> entries, LeafWriter* leaves,
 }
 
 // Writes a tree and closes its file. If its runs are in no file, writes it from memory.
-void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
-                SortedRunFiles* files, NewPages* pages, pg_atomic_uint64* done) {
+void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs, NewPages* pages,
+                pg_atomic_uint64* done) {
     TreeContext tree = build.tree(number);
     LeafRange all;
     LeafWriter leaves(tree, build.fillfactor, all, pages);
-    const TemporaryFile& file = files->file(number);
+    TemporaryFile& file = runs->file(number);
     // Where there is a file the collector has released its postings: the merge has their memory.
     size_t memory = size_t(maintenance_work_mem) * 1024;
     if (tree.kind == LeafKind::kPosting && file.exists())
@@ -66,13 +66,12 @@ void write_tree(const IndexBuild& build, int number, SortedRunCollector* runs,
         add_done(done, runs->postings(number).size() - keys.size()); // of repeated fingerprints
         write_from_memory(keys, &leaves, done);
     }
-    files->close(number);
+    file.close();
     write_upper_levels(tree, leaves.finish(), pages);
 }
 
 IndexBuildResult build_alone(const IndexBuild& build) {
-    SortedRunFiles files;
-    SortedRunCollector runs(build.layout, size_t(maintenance_work_mem) * 1024, &files);
+    SortedRunCollector runs(build.layout, size_t(maintenance_work_mem) * 1024);
     enter_phase(kPhaseScan);
     IndexBuildResult result = collect_rows(build, &runs, nullptr);
     enter_phase(kPhaseSort);
@@ -85,7 +84,7 @@ IndexBuildResult build_alone(const IndexBuild& build) {
     NewPages pages(build.index, 1);
     // The block tables come from the last to the first, as block_keys() asks for.
     for (int tree = null_tree(*build.layout); tree >= 0; tree--)
-        write_tree(build, tree, &runs, &files, &pages, &done);
+        write_tree(build, tree, &runs, &pages, &done);
     pause_for_test("build-ends");
     runs.release();
     return result;

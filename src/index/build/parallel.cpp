@@ -85,7 +85,7 @@ void with_runs(SharedBuild* shared, int tree, const auto& use) {
     TemporaryFile files[MAX_PARALLEL_WORKER_LIMIT + 1];
     size_t count = 0;
     for (int i = 0; i < shared->participants; i++) {
-        files[count] = SortedRunFiles::open(&shared->files, i, tree);
+        files[count] = SortedRunCollector::open_file(&shared->files, i, tree);
         // A participant that never came, or read no row, has no file.
         count += files[count].exists();
     }
@@ -171,8 +171,7 @@ void cut_trees(const Participant& self) {
 // ---- Reading and writing ----
 
 void read_share(const Participant& self) {
-    SortedRunFiles files(&self.shared->files, self.number);
-    SortedRunCollector runs(self.build.layout, self.memory(), &files);
+    SortedRunCollector runs(self.build.layout, self.memory(), &self.shared->files, self.number);
     // The participants get blocks of the table from a shared counter, so each row comes to one of
     // them.
     IndexBuildResult result =
@@ -182,7 +181,6 @@ void read_share(const Participant& self) {
     // We write all runs to files and close these before the barrier: the others read them after it.
     runs.finish(true);
     runs.release();
-    files.close();
 
     // This comes before the barrier, so that the sums are complete after it.
     SpinLockAcquire(&self.shared->mutex);

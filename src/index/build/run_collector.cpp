@@ -11,7 +11,7 @@ char* name_of_runs(int participant, int tree) { return psprintf("runs.%d.%d", pa
 
 } // namespace
 
-TemporaryFile* SortedRunFiles::file_to_write(int tree) {
+TemporaryFile* SortedRunCollector::file_to_write(int tree) {
     // There is a file for each tree, so that each can be merged, and its file removed, alone.
     TemporaryFile* file = &files_[tree];
     if (!file->exists())
@@ -21,17 +21,13 @@ TemporaryFile* SortedRunFiles::file_to_write(int tree) {
     return file;
 }
 
-void SortedRunFiles::close() {
-    for (TemporaryFile& file : files_)
-        file.close();
-}
-
-TemporaryFile SortedRunFiles::open(SharedFileSet* shared, int participant, int tree) {
+TemporaryFile SortedRunCollector::open_file(SharedFileSet* shared, int participant, int tree) {
     return TemporaryFile::open(shared, name_of_runs(participant, tree));
 }
 
-SortedRunCollector::SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files)
-    : layout_(layout), files_(files) {
+SortedRunCollector::SortedRunCollector(const Layout* layout, size_t memory, SharedFileSet* shared,
+                                       int participant)
+    : layout_(layout), shared_(shared), participant_(participant) {
     int lanes = lane_count();
     buffers_ = static_cast<SortBuffer<Entry>*>(palloc(size_t(lanes + 1) * sizeof(*buffers_)));
     for (int lane = 0; lane <= lanes; lane++)
@@ -44,7 +40,7 @@ void SortedRunCollector::finish(bool write_all) {
     for (int lane = 0; lane <= lane_count(); lane++) {
         // A tree is written from memory or from its file, not from both. All lanes have files or
         // none has; the null table may be in memory where they are in files.
-        if (write_all || files_->file(first_tree(lane)).exists()) {
+        if (write_all || files_[first_tree(lane)].exists()) {
             write_runs(lane);
             buffers_[lane].release(); // the merge needs the memory
         } else {
@@ -57,6 +53,8 @@ void SortedRunCollector::finish(bool write_all) {
 void SortedRunCollector::release() {
     for (int lane = 0; lane <= lane_count(); lane++)
         buffers_[lane].release();
+    for (TemporaryFile& file : files_)
+        file.close();
 }
 
 namespace {
@@ -106,12 +104,12 @@ void SortedRunCollector::write_runs(int lane) {
         return;
     int first = first_tree(lane);
     buffer.sort();
-    write_sorted_run(files_->file_to_write(first), buffer.entries());
+    write_sorted_run(file_to_write(first), buffer.entries());
     entries_ += buffer.count();
     // From the last table to the first, as block_keys() asks for.
     for (int tree = last_tree(lane); tree > first; tree--) {
         std::span<const uint64_t> keys = block_keys(tree);
-        write_sorted_run(files_->file_to_write(tree), keys);
+        write_sorted_run(file_to_write(tree), keys);
         entries_ += keys.size();
     }
     buffer.clear();

@@ -9,35 +9,14 @@
 
 namespace simhash {
 
-// The files of one participant's runs: one for each tree, made when it is needed.
-class SortedRunFiles {
-  public:
-    SortedRunFiles() = default;
-    // Makes files that other participants can read once they are closed.
-    SortedRunFiles(SharedFileSet* shared, int participant)
-        : shared_(shared), participant_(participant) {}
-
-    TemporaryFile* file_to_write(int tree);
-    // Returns the tree's file. It does not exist() if nothing was written.
-    const TemporaryFile& file(int tree) const { return files_[tree]; }
-    void close(int tree) { files_[tree].close(); }
-    void close();
-    // Opens a participant's file of a tree. It does not exist() if the participant wrote none.
-    static TemporaryFile open(SharedFileSet* shared, int participant, int tree);
-
-  private:
-    SharedFileSet* shared_ = nullptr;
-    int participant_ = 0;
-    TemporaryFiles own_{CurrentMemoryContext};
-    TemporaryFile files_[kMaxTrees];
-};
-
 // Takes the rows that one participant reads. Whenever its memory is full, it writes a run for each
 // tree: for each lane it sorts the postings, and makes the keys of each block table from them.
 class SortedRunCollector {
   public:
-    // `memory`, in bytes, is for all lanes, and an eighth of it for the rows without lanes.
-    SortedRunCollector(const Layout* layout, size_t memory, SortedRunFiles* files);
+    // `memory`, in bytes, is for all lanes, and an eighth of it for the rows without lanes. Other
+    // participants can read the files of a shared set once they are closed.
+    SortedRunCollector(const Layout* layout, size_t memory, SharedFileSet* shared = nullptr,
+                       int participant = 0);
 
     int lane_count() const { return layout_->lane_count; }
 
@@ -66,6 +45,11 @@ class SortedRunCollector {
     // from the last table of a lane to its first: each call makes its keys in place from those of
     // the last call, which are gone then.
     std::span<const uint64_t> block_keys(int tree);
+    // Returns the tree's file. It does not exist() if nothing was written.
+    TemporaryFile& file(int tree) { return files_[tree]; }
+    // Opens a participant's file of a tree. It does not exist() if the participant wrote none.
+    static TemporaryFile open_file(SharedFileSet* shared, int participant, int tree);
+    // Releases the memory and closes the files.
     void release();
 
   private:
@@ -81,12 +65,16 @@ class SortedRunCollector {
     int last_tree(int lane) const {
         return std::min(first_tree(lane + 1), tree_count(*layout_)) - 1;
     }
+    TemporaryFile* file_to_write(int tree);
     void write_runs(int lane);
 
     const Layout* layout_;
-    SortedRunFiles* files_;
-    SortBuffer<Entry>* buffers_; // [lane_count() + 1]
-    size_t key_count_ = 0;       // of the last block_keys()
+    SharedFileSet* shared_;
+    int participant_;
+    TemporaryFiles own_{CurrentMemoryContext};
+    TemporaryFile files_[kMaxTrees]; // each made when it is needed
+    SortBuffer<Entry>* buffers_;     // [lane_count() + 1]
+    size_t key_count_ = 0;           // of the last block_keys()
     uint64_t rows_ = 0, entries_ = 0;
 };
 
