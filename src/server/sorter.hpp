@@ -246,9 +246,21 @@ class SortBuffer {
     AnyEntry* data() { return entries_; }
 
     void add(AnyEntry entry) {
-        if (count_ == capacity_)
+        if (room() == 0)
             grow();
         entries_[count_++] = entry;
+    }
+
+    // How many entries more add() takes before it has to allocate.
+    size_t room() const { return capacity_ - count_; }
+    // Allocates for so many entries more. Returns false, with nothing done, if the limit allows
+    // fewer.
+    bool make_room(size_t more) {
+        if (count_ + more > limit_)
+            return false;
+        while (room() < more)
+            grow();
+        return true;
     }
 
     // Entries are sorted by key, and then by TID; pairs likewise; keys by their bits from low_bit
@@ -310,7 +322,10 @@ class SortBuffer {
 
     void grow() {
         capacity_ = std::min(limit_, std::max(kFirstCapacity, capacity_ * 2));
-        entries_ = resized(context_, entries_, capacity_);
+        size_t bytes = capacity_ * sizeof(AnyEntry);
+        entries_ =
+            static_cast<AnyEntry*>(entries_ == nullptr ? MemoryContextAllocHuge(context_, bytes)
+                                                       : repalloc_huge(entries_, bytes));
     }
 
     size_t limit_; // entries at most

@@ -1,16 +1,14 @@
 // VACUUM: removes dead postings, then the block tables' entries of fingerprints that have no
 // posting left, unlinks empty leaves, and records free pages. README.md, "Vacuum", says why that is
 // safe beside readers and inserters.
-#include "core/bits/sort.hpp"
 #include "index/access_method.hpp"
 #include "index/vacuum/answers.hpp"
 #include "index/vacuum/unlink.hpp"
 #include "index/store/index_cache.hpp"
 #include "index/testing.hpp"
-#include "server/arguments.hpp"
+#include "server/sorter.hpp"
 
 #include <algorithm>
-#include <functional>
 
 namespace simhash {
 namespace {
@@ -26,10 +24,9 @@ struct Vacuum {
     Layout layout; // a copy, as an invalidation of the relation frees the cached one
     bool pending;  // removal_pending is set
 
-    int lane;          // whose trees are being worked on
-    uint64_t* removed; // [removed_room] fingerprints that lost a posting, ascending within a leaf
-    size_t removed_count, removed_room, removed_limit;
-    Answers answers; // of the lane's posting table, about these fingerprints
+    int lane;                     // whose trees are being worked on
+    SortBuffer<uint64_t> removed; // fingerprints that lost a posting, ascending within a leaf
+    Answers answers;              // of the lane's posting table, about these fingerprints
 
     Entry packed[kMaxLeafEntries];
     Entry tail[kMaxTailEntries];
@@ -132,16 +129,14 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
 
 // Removes the remembered fingerprints without a posting from the block tables, and forgets them.
 void remove_from_tables(Vacuum* vacuum) {
-    if (vacuum->removed_count == 0)
+    if (vacuum->removed.count() == 0)
         return;
-    uint64_t* removed = vacuum->removed;
-    size_t count = vacuum->removed_count;
-    // The same fingerprints, permuted for a table and in its order.
-    auto* keys = static_cast<uint64_t*>(
-        MemoryContextAllocHuge(CurrentMemoryContext, count * sizeof(uint64_t)));
     // First in the posting table's order, so that one leaf answers for many of them.
-    bucket_sort({removed, count}, keys, std::identity(), vacuum_delay);
-    count = std::unique_copy(keys, keys + count, removed) - removed;
+    vacuum->removed.drop_repeated();
+    size_t count = vacuum->removed.count();
+    uint64_t* removed = vacuum->removed.data();
+    // The same fingerprints, permuted for a table and in its order.
+    uint64_t* keys = vacuum->removed.scratch().data();
     vacuum->answers.set_posting_table(vacuum_table(vacuum, 0));
     vacuum->answers.begin(count);
     for (int table = 1; table < vacuum->layout.table_count; table++) {
@@ -155,26 +150,10 @@ void remove_from_tables(Vacuum* vacuum) {
             [&](uint64_t fingerprint) { return permutation.apply(fingerprint); }, vacuum_delay);
         remove_from_table(vacuum, table, {keys, count});
     }
-    vacuum->removed_count = 0;
+    vacuum->removed.clear();
     // The walk goes on and may unlink leaves that gave an answer. An unlinked page may become one
     // of another tree, and to lock that one for holds() would break rule 3.
     vacuum->answers.forget();
-    pfree(keys);
-}
-
-// Makes room to remember as many fingerprints as one leaf may have. Returns false if the limit of
-// memory allows no more: then those remembered must go first. Expects no lock: it allocates.
-bool make_room(Vacuum* vacuum) {
-    if (vacuum->removed_count + kMaxLeafEntries <= vacuum->removed_room)
-        return true;
-    // The limit may be nearer than one leaf has entries: then to grow up to it would not do.
-    if (vacuum->removed_count + kMaxLeafEntries > vacuum->removed_limit)
-        return false;
-    constexpr size_t kLeast = 2 * kMaxLeafEntries;
-    vacuum->removed_room =
-        std::min(std::max(2 * vacuum->removed_room, kLeast), vacuum->removed_limit);
-    vacuum->removed = resized(CurrentMemoryContext, vacuum->removed, vacuum->removed_room);
-    return true;
 }
 
 // Removes every entry without a posting from the lane's block tables, after a VACUUM that did not
@@ -215,10 +194,10 @@ void sweep_tables(Vacuum* vacuum) {
 
 void remember_removed(Vacuum* vacuum, uint64_t fingerprint) {
     // Postings of a fingerprint are adjacent in the packed part: this drops most repeats.
-    if (vacuum->removed_count > 0 && vacuum->removed[vacuum->removed_count - 1] == fingerprint)
+    if (vacuum->removed.count() > 0 && vacuum->removed.entries().back() == fingerprint)
         return;
-    Assert(vacuum->removed_count < vacuum->removed_room);
-    vacuum->removed[vacuum->removed_count++] = fingerprint;
+    Assert(vacuum->removed.room() > 0); // add() would allocate
+    vacuum->removed.add(fingerprint);
 }
 
 // Keeps the entries whose rows live, and returns their number.
@@ -237,7 +216,7 @@ int keep_live(Vacuum* vacuum, BlockNumber block, Entry* entries, int count, bool
 }
 
 // Removes the dead entries from one leaf. Expects the leaf under a cleanup lock, and room for its
-// fingerprints (make_room()), as it must not allocate under the lock.
+// fingerprints (SortBuffer::make_room()), as it must not allocate under the lock.
 void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
     int packed_count = reader.decode_packed(vacuum->packed),
@@ -280,7 +259,7 @@ Buffer lock_for_cleanup(Vacuum* vacuum, BlockNumber block) {
 // Walks the leaves of a posting table or the null table and removes dead entries.
 void vacuum_postings(Vacuum* vacuum, int number) {
     TreeContext tree = vacuum_tree(vacuum, number);
-    make_room(vacuum); // nothing is remembered yet, so there is some
+    vacuum->removed.make_room(kMaxLeafEntries); // nothing is remembered yet, so there is some
     // The root gets a cleanup lock even if it is no leaf any more: a scan may have pinned it as a
     // leaf before it was pushed down, and may still return TIDs from then.
     Buffer buffer = lock_for_cleanup(vacuum, root_block(number));
@@ -315,8 +294,11 @@ void vacuum_postings(Vacuum* vacuum, int number) {
             vacuum->result->pages_newly_deleted++;
         if (next == InvalidBlockNumber)
             return;
-        if (!make_room(vacuum))
-            remove_from_tables(vacuum); // forgets what it removes
+        // If the limit of memory allows no room for another leaf's fingerprints, those remembered
+        // go first. They are forgotten then, and leave room: the limit is that of two leaves at
+        // least. This allocates, so no page is locked.
+        if (!vacuum->removed.make_room(kMaxLeafEntries))
+            remove_from_tables(vacuum);
         pause_for_test("vacuum-between-leaves");
         vacuum_delay();
         buffer = lock_for_cleanup(vacuum, next);
@@ -353,7 +335,7 @@ void record_free_pages(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
 }
 
 // Returns how many fingerprints that lost a posting may be remembered at once. This is a limit
-// only: make_room() allocates as needed, since maintenance_work_mem may be far more than needed.
+// only: a SortBuffer allocates as needed, since maintenance_work_mem may be far more than needed.
 size_t removed_limit() {
     constexpr size_t kBytes = 2 * sizeof(uint64_t) + Answers::kBytesEach;
     int kilobytes = in_autovacuum_worker() && autovacuum_work_mem != -1 ? autovacuum_work_mem
@@ -368,8 +350,9 @@ Vacuum* begin_vacuum(IndexVacuumInfo* info, IndexBulkDeleteResult* result) {
     vacuum->index = info->index;
     vacuum->layout = cached_layout(info->index);
     vacuum->pending = meta_flag(info->index, &MetaPage::removal_pending);
-    vacuum->removed_limit = removed_limit();
-    vacuum->answers = Answers(vacuum->removed_limit / Answers::kSharingLeaf);
+    size_t limit = removed_limit();
+    vacuum->removed = SortBuffer<uint64_t>(limit * 2 * sizeof(uint64_t)); // half of it scratch
+    vacuum->answers = Answers(limit / Answers::kSharingLeaf);
     return vacuum;
 }
 
@@ -378,8 +361,7 @@ void end_vacuum(Vacuum* vacuum) {
     if (vacuum->pending)
         set_meta_flag(vacuum->index, &MetaPage::removal_pending, false);
     vacuum->answers.free();
-    if (vacuum->removed != nullptr)
-        pfree(vacuum->removed);
+    vacuum->removed.release();
     pfree(vacuum);
 }
 
