@@ -54,7 +54,7 @@ size_t Answers::ask_leaf(const uint64_t* fingerprints, size_t count, uint64_t* k
     count = std::min(count, size_t{kMaxLeafEntries});
     size_t asked = 0;
     // We read the fences, the LSN and the absence of postings under one lock, so the LSN stands for
-    // all of them. No lock on the block table is needed: remove_from_leaf() compares the LSN under
+    // all of them. No lock on the block table is needed: remove_from_table() compares the LSN under
     // that lock.
     for (; asked < count && !page_precedes(page, {fingerprints[asked], kMaxTid}); asked++) {
         last = fingerprints[asked];

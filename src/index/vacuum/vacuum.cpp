@@ -41,20 +41,44 @@ TreeContext vacuum_table(const Vacuum* vacuum, int table) {
     return vacuum_tree(vacuum, tree_of_table(vacuum->layout, vacuum->lane, table));
 }
 
-// Replaces a leaf's content by parts of its packed part and tail, in one WAL record. Expects the
-// leaf locked exclusively; leaves it locked.
-void rewrite_leaf(const TreeContext& tree, Buffer buffer, std::span<const Entry> packed,
-                  std::span<const Entry> tail) {
+// True when the fingerprints of this tree are in block tables, too: not those of the null table,
+// and some indexes have no block table.
+bool has_block_tables(const Vacuum* vacuum, const TreeContext& tree) {
+    return tree.number != null_tree(vacuum->layout) && vacuum->layout.table_count > 1;
+}
+
+// Removes the entries for which unwanted(entry) is true from a leaf, in one WAL record. Asks once
+// for each entry, and returns how many are left. Expects the leaf locked exclusively; leaves it
+// locked.
+int remove_entries(Vacuum* vacuum, const TreeContext& tree, Buffer buffer, const auto& unwanted) {
+    LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
+    Entry* packed_end = vacuum->packed + reader.decode_packed(vacuum->packed);
+    Entry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
+    Entry* packed_kept = std::remove_if(vacuum->packed, packed_end, unwanted);
+    Entry* tail_kept = std::remove_if(vacuum->tail, tail_end, unwanted);
+    auto left = int((packed_kept - vacuum->packed) + (tail_kept - vacuum->tail));
+    // All rows may live, or all keys of a block table have postings again: nothing to log then.
+    if (packed_kept == packed_end && tail_kept == tail_end)
+        return left;
+    // We set the flag before the first fingerprint goes, and its record precedes the removal's in
+    // WAL. So after a crash at any point the next VACUUM knows that block tables may have orphans.
+    // The metapage is last in the order of locks, so we may lock it beside the leaf (rule 5).
+    if (has_block_tables(vacuum, tree) && !vacuum->pending) {
+        set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
+        vacuum->pending = true;
+    }
     // All is written to generic WAL's copy of the page: an error below leaves the page as it is.
     GenericXLogState* state = GenericXLogStart(tree.index);
     Page page = GenericXLogRegisterBuffer(state, buffer, 0);
-    size_t bytes = encode_body(tree.kind, packed, tail, page_body(page), kBodyCapacity);
+    size_t bytes = encode_body(tree.kind, {vacuum->packed, packed_kept}, {vacuum->tail, tail_kept},
+                               page_body(page), kBodyCapacity);
     // A part of a leaf never encodes larger than the leaf: it fits unless it is out of order.
     if (bytes == 0)
         report_corruption(tree.index, BufferGetBlockNumber(buffer),
                           "Entries of a leaf are out of order.");
     page_set_body_size(page, bytes);
     GenericXLogFinish(state);
+    return left;
 }
 
 // ---- Block tables ----
@@ -69,33 +93,6 @@ size_t find_gone(Vacuum* vacuum, Permutation permutation, std::span<uint64_t> ke
         if (answers.still_absent(permutation.invert(keys[done])))
             keys[(*gone)++] = keys[done];
     return done;
-}
-
-// Removes those of `keys` (ascending) that have no posting from one block-table leaf. Returns how
-// many keys it dealt with, and overwrites these. Expects the leaf locked exclusively.
-size_t remove_from_leaf(Vacuum* vacuum, const TreeContext& tree, Permutation permutation,
-                        Buffer buffer, std::span<uint64_t> keys) {
-    LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
-    // We ask under the leaf's lock. An inserter puts its posting in place before it locks this leaf
-    // to look for the entry, or holds the leaf until the posting is in place. So if we find no
-    // posting, the inserter looks after we have removed the entry, misses it, and puts it back.
-    size_t gone;
-    size_t done = find_gone(vacuum, permutation, keys, &gone);
-    auto is_gone = [&](const Entry& entry) {
-        return std::binary_search(keys.begin(), keys.begin() + gone, entry.key);
-    };
-    Entry* packed_end = vacuum->packed + reader.decode_packed(vacuum->packed);
-    Entry* tail_end = vacuum->tail + reader.decode_tail(vacuum->tail);
-    Entry* packed_kept = std::remove_if(vacuum->packed, packed_end, is_gone);
-    Entry* tail_kept = std::remove_if(vacuum->tail, tail_end, is_gone);
-    // All keys may have postings again. Then there is nothing to log.
-    if (packed_kept < packed_end || tail_kept < tail_end)
-        rewrite_leaf(tree, buffer, {vacuum->packed, packed_kept}, {vacuum->tail, tail_kept});
-    return done;
-}
-
-bool leaf_is_empty(Relation index, Buffer buffer, LeafKind kind) {
-    return open_leaf(index, buffer, kind).count() == 0;
 }
 
 // Removes those of `keys` (ascending, permuted for this table) that have no posting from a block
@@ -113,15 +110,22 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
         auto on_leaf = std::partition_point(keys.begin(), keys.end(), [&](uint64_t key) {
             return !page_precedes(page, {key, 0});
         });
-        size_t done = remove_from_leaf(vacuum, tree, permutation, buffer, {keys.begin(), on_leaf});
+        // We ask under the leaf's lock. An inserter puts its posting in place before it locks this
+        // leaf to look for the entry, or holds the leaf until the posting is in place. So if we
+        // find no posting, the inserter looks after we have removed the entry, misses it, and puts
+        // it back.
+        size_t gone;
+        size_t done = find_gone(vacuum, permutation, {keys.begin(), on_leaf}, &gone);
         // A leaf that a descent returns holds the first key, unless it is a root with a right link.
         if (done == 0)
             report_corruption(vacuum->index, block, "The root has a right sibling.");
-        bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
+        int left = remove_entries(vacuum, tree, buffer, [&](const Entry& entry) {
+            return std::binary_search(keys.begin(), keys.begin() + gone, entry.key);
+        });
         // Unlinking has to lock the left neighbour before the leaf (rule 3), so we release the leaf
         // first. unlink_leaf() looks again whether it is empty.
         UnlockReleaseBuffer(buffer);
-        if (empty && unlink_leaf(tree, block))
+        if (left == 0 && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
         keys = keys.subspan(done);
     }
@@ -200,51 +204,30 @@ void remember_removed(Vacuum* vacuum, uint64_t fingerprint) {
     vacuum->removed.add(fingerprint);
 }
 
-// Keeps the entries whose rows live, and returns their number.
-int keep_live(Vacuum* vacuum, BlockNumber block, Entry* entries, int count, bool remember) {
-    int kept = 0;
-    for (int i = 0; i < count; i++) {
-        if (!tid_is_possible(entries[i].tid))
-            report_corruption(vacuum->index, block, "A posting has no valid TID.");
-        ItemPointerData tid = integer_to_tid(entries[i].tid);
-        if (!vacuum->callback(&tid, vacuum->callback_state))
-            entries[kept++] = entries[i];
-        else if (remember)
-            remember_removed(vacuum, entries[i].key);
-    }
-    return kept;
-}
-
-// Removes the dead entries from one leaf. Expects the leaf under a cleanup lock, and room for its
-// fingerprints (SortBuffer::make_room()), as it must not allocate under the lock.
-void vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
-    LeafReader reader = open_leaf(vacuum->index, buffer, tree.kind);
-    int packed_count = reader.decode_packed(vacuum->packed),
-        tail_count = reader.decode_tail(vacuum->tail);
-    bool is_null_table = tree.number == null_tree(vacuum->layout);
-    // Without block tables nobody asks for the fingerprints.
-    bool remember = !is_null_table && vacuum->layout.table_count > 1;
+// Removes the dead entries from one leaf, and returns how many are left. Expects the leaf under a
+// cleanup lock, and room for its fingerprints (SortBuffer::make_room()), as it must not allocate
+// under the lock.
+int vacuum_leaf(Vacuum* vacuum, const TreeContext& tree, Buffer buffer) {
     BlockNumber block = BufferGetBlockNumber(buffer);
-    int packed_kept = keep_live(vacuum, block, vacuum->packed, packed_count, remember);
-    int tail_kept = keep_live(vacuum, block, vacuum->tail, tail_count, remember);
-    int removed = packed_count - packed_kept + tail_count - tail_kept;
+    bool remember = has_block_tables(vacuum, tree);
+    int removed = 0;
+    int left = remove_entries(vacuum, tree, buffer, [&](const Entry& entry) {
+        if (!tid_is_possible(entry.tid))
+            report_corruption(vacuum->index, block, "A posting has no valid TID.");
+        ItemPointerData tid = integer_to_tid(entry.tid);
+        bool is_dead = vacuum->callback(&tid, vacuum->callback_state);
+        if (is_dead && remember)
+            remember_removed(vacuum, entry.key);
+        removed += is_dead;
+        return is_dead;
+    });
     // A row with a fingerprint has a posting for each lane, and counts once. Where lanes vary in
     // number these are postings: the server is told the table's rows.
-    if (vacuum->lane == 0 || is_null_table) {
-        vacuum->result->num_index_tuples += packed_kept + tail_kept;
+    if (vacuum->lane == 0 || tree.number == null_tree(vacuum->layout)) {
+        vacuum->result->num_index_tuples += left;
         vacuum->result->tuples_removed += removed;
     }
-    if (removed == 0)
-        return;
-    // We set the flag before the first fingerprint goes, and its record precedes the removal's in
-    // WAL. So after a crash at any point the next VACUUM knows that block tables may have orphans.
-    // The metapage is last in the order of locks, so we may lock it beside the leaf (rule 5).
-    if (remember && !vacuum->pending) {
-        set_meta_flag(vacuum->index, &MetaPage::removal_pending, true);
-        vacuum->pending = true;
-    }
-    rewrite_leaf(tree, buffer, {vacuum->packed, size_t(packed_kept)},
-                 {vacuum->tail, size_t(tail_kept)});
+    return left;
 }
 
 // Pins a page and waits until nobody else has a pin on it. Expects no page lock: a scan may keep
@@ -285,12 +268,11 @@ void vacuum_postings(Vacuum* vacuum, int number) {
         // Even a leaf without dead entries needs the cleanup lock. A scan that has it pinned may
         // return TIDs that a split has moved to a later leaf, where we are about to remove them.
         // The scan must be done with them before we return and the server recycles them (rule 4).
-        vacuum_leaf(vacuum, tree, buffer);
-        bool empty = leaf_is_empty(vacuum->index, buffer, tree.kind);
+        int left = vacuum_leaf(vacuum, tree, buffer);
         UnlockReleaseBuffer(buffer);
         // We unlink before we go on. `next` stays the right way: that leaf takes over the range, or
         // the leaf was split meanwhile, and its new right half holds nothing to remove.
-        if (empty && next != InvalidBlockNumber && unlink_leaf(tree, block))
+        if (left == 0 && next != InvalidBlockNumber && unlink_leaf(tree, block))
             vacuum->result->pages_newly_deleted++;
         if (next == InvalidBlockNumber)
             return;
