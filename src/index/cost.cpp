@@ -10,7 +10,6 @@
 #include "core/layout/probe_plan.hpp"
 #include "index/lanes.hpp"
 #include "index/scope.hpp"
-#include "index/store/index_cache.hpp"
 #include "index/store/page.hpp"
 #include "server/expressions.hpp"
 #include "values/hamming_space.hpp"

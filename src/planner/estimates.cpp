@@ -29,7 +29,6 @@
 // one descent finds where they begin, and the pages above the leaves tell how many there are.
 #include "core/bits/ball_size.hpp"
 #include "index/lanes.hpp"
-#include "index/store/index_cache.hpp"
 #include "index/store/tree.hpp"
 #include "planner/planner.hpp"
 #include "values/hamming_space.hpp"

@@ -6,7 +6,6 @@
 #include "index/insert/split.hpp"
 #include "index/scope.hpp"
 #include "index/search/cursor.hpp"
-#include "index/store/index_cache.hpp"
 #include "index/store/page.hpp"
 #include "index/testing.hpp"
 

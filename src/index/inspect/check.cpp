@@ -17,7 +17,6 @@
 // entry once.
 #include "index/inspect/inspect.hpp"
 #include "index/scope.hpp"
-#include "index/store/index_cache.hpp"
 #include "server/sorter.hpp"
 
 #include <new>

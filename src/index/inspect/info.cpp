@@ -3,7 +3,6 @@
 // moment at which it was read.
 #include "index/inspect/inspect.hpp"
 #include "index/lanes.hpp"
-#include "index/store/index_cache.hpp"
 
 #include <optional>
 

@@ -2,7 +2,7 @@
 #include "index/search/conditions.hpp"
 
 #include "index/access_method.hpp"
-#include "index/store/index_cache.hpp"
+#include "index/store/page.hpp"
 #include "values/code/code.hpp"
 #include "values/fingerprint/fingerprint.hpp"
 

@@ -2,7 +2,6 @@
 #include "index/search/searched_index.hpp"
 
 #include "core/bits/hash_table.hpp"
-#include "index/store/index_cache.hpp"
 #include "server/arguments.hpp"
 
 #include <algorithm>

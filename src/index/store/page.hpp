@@ -355,8 +355,22 @@ inline void prefetch_page(Buffer buffer) {
 // ---- The metapage ----
 
 // Reads the layout. Raises an error if the metapage is damaged or of an unknown format. Expects no
-// page lock, leaves none. cached_layout() keeps the result.
+// page lock, leaves none.
 Layout read_layout(Relation index);
+
+// The layout, which a backend keeps between two commands (rd_amcache). The first call reads the
+// metapage: it expects no page lock and leaves none. The result is valid until the server processes
+// an invalidation of the relation, and it may do that when it opens any relation. So whoever needs
+// the layout for longer copies it.
+const Layout& cached_layout(Relation index);
+
+// The same, for whoever compares lanes of the index with lanes of today: raises an error if the
+// operator class has another definition of them since the index was built. VACUUM, which compares
+// none, goes on, and so do the planner's estimates.
+const Layout& comparable_layout(Relation index);
+
+// Estimates how many distinct fingerprints an index of `blocks` blocks holds.
+double estimated_entries(const Layout& layout, BlockNumber blocks);
 
 // These read and set one of VACUUM's flags. set_meta_flag() logs the change. Both lock the
 // metapage, which comes last in the order of locks (rule 3), so the caller may hold a leaf's lock.

@@ -4,7 +4,6 @@
 #include "index/access_method.hpp"
 #include "index/vacuum/answers.hpp"
 #include "index/vacuum/unlink.hpp"
-#include "index/store/index_cache.hpp"
 #include "index/testing.hpp"
 #include "server/sorter.hpp"
 
