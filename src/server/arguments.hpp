@@ -6,7 +6,6 @@
 
 #include <initializer_list>
 
-#include "core/bits/pause.hpp"
 #include "core/text/document.hpp"
 
 namespace simhash {
@@ -69,7 +68,7 @@ Item* resized(MemoryContext context, Item* items, size_t count) {
 }
 
 // Raises the error of a cancelled query.
-inline constexpr Pause kPause = {[](void*) { CHECK_FOR_INTERRUPTS(); }, nullptr};
+inline constexpr auto kPause = [] { CHECK_FOR_INTERRUPTS(); };
 
 // ---- results ----
 

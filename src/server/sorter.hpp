@@ -266,25 +266,21 @@ class SortBuffer {
     // Entries are sorted by key, and then by TID; pairs likewise; keys by their bits from low_bit
     // up.
     void sort() {
-        auto pause = [] { CHECK_FOR_INTERRUPTS(); };
-        pause();
+        kPause();
         std::span<AnyEntry> all(entries_, count_);
         if (std::is_sorted(all.begin(), all.end()))
             return;
         if (count_ <= kFirstCapacity) // which the counters of a radix sort exceed
             sort_ascending(all.begin(), all.end());
         else if constexpr (std::is_same_v<AnyEntry, uint64_t>)
-            radix_sort(all, scratch(), pause, low_bit_);
+            radix_sort(all, scratch(), kPause, low_bit_);
         else
-            sort_records(all, scratch(), pause);
+            sort_records(all, scratch(), kPause);
     }
 
     // Keeps those keys whose leading 32 bits, which are spread about evenly, others have, too, and
     // few others: in the order of these bits.
-    void sort_repeated() {
-        count_ =
-            simhash::sort_repeated({entries_, count_}, scratch(), [] { CHECK_FOR_INTERRUPTS(); });
-    }
+    void sort_repeated() { count_ = simhash::sort_repeated({entries_, count_}, scratch(), kPause); }
 
     // Sorts, and keeps one of equal entries.
     void drop_repeated() {

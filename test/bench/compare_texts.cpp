@@ -18,7 +18,7 @@ Memory malloc_memory() {
             [](void*, void* memory) { free(memory); }};
 }
 
-constexpr Pause kNoPause = {[](void*) {}, nullptr};
+constexpr auto kNoPause = [] {};
 
 struct Whole {
     const std::string* text; // null when it was read

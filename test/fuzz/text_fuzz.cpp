@@ -114,7 +114,7 @@ struct Arena {
     }
 };
 
-constexpr Pause kNoPause = {[](void*) {}, nullptr};
+constexpr auto kNoPause = [] {};
 
 std::vector<uint64_t> winnowed(Words words, size_t run) {
     FeatureSet set(kMemory);

@@ -15,7 +15,7 @@ namespace {
 using namespace simhash;
 using simhash::test::Random;
 
-constexpr Pause kNoPause = {[](void*) {}, nullptr};
+constexpr auto kNoPause = [] {};
 
 using Pair = std::pair<uint64_t, uint64_t>;
 using Fingerprints = std::vector<uint64_t>;
@@ -228,7 +228,7 @@ TEST(NearPairs, PausesWhileItWorks) {
         fingerprints.push_back(random.next());
     make_distinct(fingerprints);
     int pauses = 0;
-    Pause count = {[](void* pauses) { ++*static_cast<int*>(pauses); }, &pauses};
+    auto count = [&pauses] { pauses++; };
     auto ignore = [](uint64_t, uint64_t) { return true; };
     find_near_pairs(Copy(fingerprints).array(), 3, {ignore}, count);
     EXPECT_GE(pauses, 3);

@@ -20,7 +20,7 @@ namespace {
 
 using Text = std::vector<uint64_t>; // words
 
-constexpr Pause kNoPause = {[](void*) {}, nullptr};
+constexpr auto kNoPause = [] {};
 
 // Memory that goes at once.
 class Arena {

@@ -14,7 +14,7 @@ namespace {
 using namespace simhash;
 using simhash::test::Random;
 
-constexpr Pause kNoPause = {[](void*) {}, nullptr};
+constexpr auto kNoPause = [] {};
 
 using Pair = std::pair<uint64_t, uint64_t>;
 using Fingerprints = std::vector<uint64_t>;

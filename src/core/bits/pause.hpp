@@ -5,15 +5,12 @@
 
 #include <cstddef>
 
+#include "core/bits/function_ref.hpp"
+
 namespace simhash {
 
 // Called every few milliseconds of work.
-struct Pause {
-    void (*check)(void* context);
-    void* context;
-
-    void operator()() const { check(context); }
-};
+using Pause = FunctionRef<void()>;
 
 // Some milliseconds of work; some tens of milliseconds if each entry waits for memory.
 constexpr size_t kEntriesPerPause = size_t{1} << 17;

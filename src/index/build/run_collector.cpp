@@ -90,10 +90,9 @@ std::span<const uint64_t> SortedRunCollector::block_keys(int tree) {
     for (uint64_t& key : keys)
         // This changes the key from one table's order of bits to the other's.
         key = permutation.apply(last.invert(key));
-    auto pause = [] { CHECK_FOR_INTERRUPTS(); };
     // A radix sort is stable: within a prefix the keys keep the order that they came in. The prefix
     // stands in the highest bits of a permuted key.
-    radix_sort(keys, scratch, pause, unsigned(kFingerprintBits - layout_->prefix_bits(table)));
+    radix_sort(keys, scratch, kPause, unsigned(kFingerprintBits - layout_->prefix_bits(table)));
     return keys;
 }
 
