@@ -8,6 +8,7 @@
 #include "core/text/document.hpp"
 #include "server/aggregates.hpp"
 #include "server/arguments.hpp"
+#include "server/call_memory.hpp"
 #include "server/server_text.hpp"
 
 namespace {
@@ -202,12 +203,6 @@ class FeatureList {
         frequency += frequency != PG_INT32_MAX;
     }
 
-    void release() {
-        listed.release();
-        texts.release();
-        numbers_.release();
-    }
-
     GrowingArray<ListedFeature> listed;
     GrowingArray<uint8_t> texts;
 
@@ -227,6 +222,7 @@ SIMHASH_FUNCTION(simhash_features) {
     if (PG_ARGISNULL(0))
         return Datum(0);
 
+    CallMemory memory;
     FeatureList list(server_memory());
     each_feature(features, width, ServerText(PG_GETARG_TEXT_PP(0)).source(), list);
     for (size_t i = 0; i < list.listed.size(); i++) {
@@ -239,7 +235,6 @@ SIMHASH_FUNCTION(simhash_features) {
         pfree(shown);
         CHECK_FOR_INTERRUPTS();
     }
-    list.release();
     return Datum(0);
 }
 

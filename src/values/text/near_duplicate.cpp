@@ -11,6 +11,7 @@
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document_lanes.hpp"
 #include "server/arguments.hpp"
+#include "server/call_memory.hpp"
 #include "server/server_text.hpp"
 #include "values/code/code.hpp"
 #include "values/text/kept_text.hpp"
@@ -41,7 +42,6 @@ class Document {
     bool has_features() const { return minima_.any(); }
     const DocumentLanes& lanes() const { return lanes_; }
     FeatureHashes features() { return set_.finish(); }
-    void release() { set_.release(); }
 
   private:
     FeatureSet set_;
@@ -67,13 +67,11 @@ bool compare_once(FunctionCallInfo fcinfo, double similarity, int radius) {
     static KeptText<Document> second;
     if (!second.has_begun())
         second.begin(TopMemoryContext);
-    text* given = PG_GETARG_TEXT_PP(0);
-    Document first(given);
-    bool result = are_near_duplicates(&first, second.of(fcinfo, 1), similarity, radius);
+    CallMemory memory;
+    Document first(PG_GETARG_TEXT_PP(0));
+    bool result = are_near_duplicates(&first, second.of(PG_GETARG_TEXT_PP(1)), similarity, radius);
     if (second.size() > kMostKeptBytes)
         second.forget();
-    first.release();
-    PG_FREE_IF_COPY(given, 0);
     return result;
 }
 

@@ -87,12 +87,6 @@ class WordsOfText {
         return finder_->has_run_of(other.words(), server_memory(), kPause);
     }
 
-    void release() {
-        if (finder_)
-            finder_->release();
-        hashes_.release();
-    }
-
   private:
     Memory memory_;
     WordHashes hashes_;
@@ -108,12 +102,10 @@ bool share_run(FunctionCallInfo fcinfo, text* given_a, text* given_b, size_t len
         return kept[0].is_same() && !kept[1].is_same() ? a->shares_with(*b, length)
                                                        : b->shares_with(*a, length);
     }
+    CallMemory memory;
     WordsOfText a(given_a), b(given_b);
     // The shorter one takes less memory.
-    bool result = a.size() < b.size() ? a.shares_with(b, length) : b.shares_with(a, length);
-    a.release();
-    b.release();
-    return result;
+    return a.size() < b.size() ? a.shares_with(b, length) : b.shares_with(a, length);
 }
 
 bool compare_arguments(FunctionCallInfo fcinfo, size_t length) {
