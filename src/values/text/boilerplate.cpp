@@ -114,56 +114,31 @@ struct HeadlineOptions {
 };
 
 // In every encoding of a server these bytes are these characters.
-const char* html_escape(char character) {
-    switch (character) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return nullptr;
-    }
+constexpr std::pair<char, const char*> kHtmlEscapes[] = {
+    {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+
+void append(StringInfo to, const char* begin, const char* end) {
+    appendBinaryStringInfo(to, begin, int(end - begin));
 }
 
-// A new text, made of parts of another and of what is put between them.
-class TextBuilder {
-  public:
-    explicit TextBuilder(const text* from) : from_(VARDATA_ANY(from)) { initStringInfo(&result_); }
+void append_escaped(StringInfo to, const char* begin, const char* end) {
+    const char* rest = begin;
+    auto look_at = [&](size_t i) {
+        for (auto [character, escape] : kHtmlEscapes)
+            if (begin[i] == character) {
+                append(to, rest, begin + i);
+                appendStringInfoString(to, escape);
+                rest = begin + i + 1;
+            }
+    };
+    one_by_one(size_t(end - begin), look_at, kPause);
+    append(to, rest, end);
+}
 
-    void take(size_t begin, size_t end) {
-        appendBinaryStringInfo(&result_, from_ + begin, int(end - begin));
-    }
-    void take_escaped(size_t begin, size_t end) {
-        size_t taken = begin;
-        one_by_one(
-            end - begin,
-            [&](size_t i) {
-                if (const char* escape = html_escape(from_[begin + i])) {
-                    take(taken, begin + i);
-                    put(escape);
-                    taken = begin + i + 1;
-                }
-            },
-            kPause);
-        take(taken, end);
-    }
-    void put(const char* string) { appendStringInfoString(&result_, string); }
-
-    Datum result(MemoryContext context) const {
-        MemoryContextSwitchTo(context);
-        return PointerGetDatum(cstring_to_text_with_len(result_.data, result_.len));
-    }
-
-  private:
-    const char* from_;
-    StringInfoData result_;
-};
+Datum text_of(const StringInfoData& made, MemoryContext context) {
+    MemoryContextSwitchTo(context);
+    return PointerGetDatum(cstring_to_text_with_len(made.data, made.len));
+}
 
 } // namespace
 } // namespace simhash
@@ -183,18 +158,20 @@ SIMHASH_FUNCTION(simhash_without_passages) {
     CallMemory memory;
     SharedWords shared(body);
     mark_passages(passages, words, &shared);
-    TextBuilder left(body);
+    StringInfoData left;
+    initStringInfo(&left);
+    const char* at = VARDATA_ANY(body);
     size_t end = 0;
     for (const WordPlace& cut : shared.places()) {
-        left.take(end, cut.begin.byte);
+        append(&left, at + end, at + cut.begin.byte);
         // A word before the cut and one behind it do not become one.
         if (kind_at(body, cut.end.byte) != kSeparator &&
             kind_before(body, cut.begin.byte, end) != kSeparator)
-            left.put(" ");
+            appendStringInfoChar(&left, ' ');
         end = cut.end.byte;
     }
-    left.take(end, VARSIZE_ANY_EXHDR(body));
-    return left.result(memory.caller());
+    append(&left, at + end, at + VARSIZE_ANY_EXHDR(body));
+    return text_of(left, memory.caller());
 }
 
 // passage_headline(a text, b text, words integer, options text) -> text
@@ -208,18 +185,20 @@ SIMHASH_FUNCTION(simhash_passage_headline) {
     WordHashes words_b(server_memory());
     add_words(b, &words_b);
     shared.add_runs_of(words_b.all(), words);
-    TextBuilder headline(a);
+    StringInfoData headline;
+    initStringInfo(&headline);
     auto take = [&](size_t begin, size_t end) {
-        options.escape_html ? headline.take_escaped(begin, end) : headline.take(begin, end);
+        const char* at = VARDATA_ANY(a);
+        (options.escape_html ? append_escaped : append)(&headline, at + begin, at + end);
     };
     size_t end = 0;
     for (const WordPlace& place : shared.places()) {
         take(end, place.begin.byte);
-        headline.put(options.start);
+        appendStringInfoString(&headline, options.start);
         take(place.begin.byte, place.end.byte);
-        headline.put(options.stop);
+        appendStringInfoString(&headline, options.stop);
         end = place.end.byte;
     }
     take(end, VARSIZE_ANY_EXHDR(a));
-    return headline.result(memory.caller());
+    return text_of(headline, memory.caller());
 }
