@@ -11,10 +11,6 @@
 #include "server/server_text.hpp"
 #include "values/text/shingle_set.hpp"
 
-extern "C" {
-PGDLLEXPORT Datum simhash_shingle_set_in(PG_FUNCTION_ARGS);
-}
-
 namespace simhash {
 namespace {
 
@@ -146,10 +142,6 @@ FeatureSet features_of(text* document, FeatureKind features, int width) {
     return set;
 }
 
-bool is_shingle_set(Oid type) {
-    return is_our_type(getBaseType(type), {"simhash_shingle_set_in", simhash_shingle_set_in});
-}
-
 ShingleSet* datum_get_shingle_set(Datum value) {
     // Aligned and with a header of 4 bytes, as `hashes` must be at an address divisible by 8.
     return reinterpret_cast<ShingleSet*>(PG_DETOAST_DATUM(value));
@@ -177,6 +169,10 @@ SIMHASH_FUNCTION(simhash_shingle_set_in) {
                        pg_mbcliplen(text, int(strlen(text)), 64), text),
                 errhint("Make one of a document by simhash_shingles(document)."));
     PG_RETURN_POINTER(set);
+}
+
+bool simhash::is_shingle_set(Oid type) {
+    return is_our_type(getBaseType(type), {"simhash_shingle_set_in", simhash_shingle_set_in});
 }
 
 SIMHASH_FUNCTION(simhash_shingle_set_out) {
