@@ -59,14 +59,6 @@ Elements array_elements(ArrayType* array, const char* what);
 // palloc in a memory context, of any size.
 Memory server_memory(MemoryContext context = CurrentMemoryContext);
 
-// Returns the items in room for `count`, of any size. Null is an array without items.
-template <typename Item>
-Item* resized(MemoryContext context, Item* items, size_t count) {
-    size_t bytes = count * sizeof(Item);
-    return static_cast<Item*>(items == nullptr ? MemoryContextAllocHuge(context, bytes)
-                                               : repalloc_huge(items, bytes));
-}
-
 // Raises the error of a cancelled query.
 inline constexpr auto kPause = [] { CHECK_FOR_INTERRUPTS(); };
 
@@ -81,6 +73,13 @@ inline Datum bytea_of(const void* head, size_t head_bytes, std::span<const std::
     memcpy(VARDATA(result), head, head_bytes);
     std::copy(rest.begin(), rest.end(), reinterpret_cast<std::byte*>(VARDATA(result)) + head_bytes);
     return PointerGetDatum(result);
+}
+
+// NULL where there is no fingerprint.
+inline Datum fingerprint_result(FunctionCallInfo fcinfo, std::optional<uint64_t> fingerprint) {
+    if (!fingerprint)
+        PG_RETURN_NULL();
+    PG_RETURN_INT64(int64(*fingerprint));
 }
 
 inline Datum bigint_array(const uint64_t* numbers, size_t count) {

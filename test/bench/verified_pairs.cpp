@@ -162,9 +162,7 @@ uint64_t minhash_of(const std::string& document) {
     WholeText whole{document};
     Minima minima;
     add_document(FeatureKind::kWords, kWidth, whole.source(), minima);
-    uint64_t result;
-    minhash(minima, &result);
-    return result;
+    return minhash(minima).value_or(0);
 }
 
 void by_fingerprints(const Documents& documents, const char* name, MakeFingerprint make,

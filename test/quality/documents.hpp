@@ -69,9 +69,7 @@ inline uint64_t fingerprint(const std::string& document, const simhash::Document
     const simhash::Memory memory = {nullptr, [](void*, size_t bytes) { return malloc(bytes); },
                                     [](void*, void* held) { free(held); }};
     WholeText whole{document};
-    uint64_t result = 0;
-    document_fingerprint(options, whole.source(), memory, &result);
-    return result;
+    return document_fingerprint(options, whole.source(), memory).value_or(0);
 }
 
 inline Fingerprints fingerprints(const Documents& documents,

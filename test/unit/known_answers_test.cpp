@@ -66,18 +66,17 @@ std::string answer(const std::string& form, const std::string& document) {
     if (parts[0] == "minhash_code")
         return parts[3] == "128" ? code<128>(options, text.source())
                                  : code<256>(options, text.source());
-    uint64_t fingerprint;
-    bool found;
+    std::optional<uint64_t> fingerprint;
     if (parts[0] == "minhash") {
         Minima minima;
         add_document(options.features, options.width, text.source(), minima);
-        found = minhash(minima, &fingerprint);
+        fingerprint = minhash(minima);
     } else {
         options.weighting = weightings.at(parts[3]);
         options.hash = parts[4] == "xxh3" ? HashKind::kXxh3 : HashKind::kFnv1;
-        found = document_fingerprint(options, text.source(), malloc_memory(), &fingerprint);
+        fingerprint = document_fingerprint(options, text.source(), malloc_memory());
     }
-    return found ? std::to_string(int64_t(fingerprint)) : "\\N";
+    return fingerprint ? std::to_string(int64_t(*fingerprint)) : "\\N";
 }
 
 } // namespace

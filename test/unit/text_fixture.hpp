@@ -55,11 +55,10 @@ inline Memory malloc_memory() {
 inline uint64_t fingerprint(std::string_view document, DocumentOptions options = {},
                             bool* found = nullptr, size_t slice = 1 << 20) {
     SlicedText text{document, slice};
-    uint64_t result = 0;
-    const bool any = document_fingerprint(options, text.source(), malloc_memory(), &result);
+    const auto result = document_fingerprint(options, text.source(), malloc_memory());
     if (found != nullptr)
-        *found = any;
-    return any ? result : 0;
+        *found = result.has_value();
+    return result.value_or(0);
 }
 
 } // namespace simhash::test

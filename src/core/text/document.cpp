@@ -22,10 +22,10 @@ class FingerprintConsumer {
         }
     }
 
-    bool finish(uint64_t* fingerprint) {
+    std::optional<uint64_t> finish() {
         vote();
         counts_.release();
-        return votes_.fingerprint(fingerprint);
+        return votes_.fingerprint();
     }
 
   private:
@@ -41,11 +41,11 @@ class FingerprintConsumer {
 
 } // namespace
 
-bool document_fingerprint(const DocumentOptions& options, TextSource source, Memory memory,
-                          uint64_t* fingerprint) {
+std::optional<uint64_t> document_fingerprint(const DocumentOptions& options, TextSource source,
+                                             Memory memory) {
     FingerprintConsumer consumer(options, memory);
     each_feature(options.features, options.width, source, consumer);
-    return consumer.finish(fingerprint);
+    return consumer.finish();
 }
 
 } // namespace simhash

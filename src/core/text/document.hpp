@@ -70,8 +70,8 @@ void each_feature(FeatureKind features, int width, TextSource source, Consumer& 
     }
 }
 
-// False if the document has no feature, and so no fingerprint.
-bool document_fingerprint(const DocumentOptions& options, TextSource source, Memory memory,
-                          uint64_t* fingerprint);
+// None if the document has no feature.
+std::optional<uint64_t> document_fingerprint(const DocumentOptions& options, TextSource source,
+                                             Memory memory);
 
 } // namespace simhash

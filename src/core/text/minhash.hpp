@@ -150,10 +150,9 @@ class MinimaOf : public FeatureBatches {
 
 using Minima = MinimaOf<64>;
 
-// False where there is no feature, which has no fingerprint.
-inline bool minhash(Minima& minima, uint64_t* fingerprint) {
-    *fingerprint = minima.words()[0];
-    return minima.any();
+// None where there is no feature.
+inline std::optional<uint64_t> minhash(Minima& minima) {
+    return minima.any() ? std::optional(minima.words()[0]) : std::nullopt;
 }
 
 // Adds the features of a document: reader -> cutter -> hash -> minima.

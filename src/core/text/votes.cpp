@@ -81,13 +81,12 @@ bool Votes::are_possible() const {
     return possible;
 }
 
-bool Votes::fingerprint(uint64_t* out) const {
+std::optional<uint64_t> Votes::fingerprint() const {
     uint64_t fingerprint = 0;
     for (int bit = 0; bit < 64; bit++)
         // This tests ones - (total - ones) > 0, so a tie gives 0.
         fingerprint |= uint64_t(2 * ones[bit] > total) << bit;
-    *out = fingerprint;
-    return any;
+    return any ? std::optional(fingerprint) : std::nullopt;
 }
 
 bool fixed_point_weight(double weight, __int128* out) {

@@ -10,6 +10,8 @@
 // total. Weights are integers (fixed-point from the start), so their order does not matter.
 #pragma once
 
+#include <optional>
+
 #include "core/bits/simd.hpp"
 #include "core/text/feature_counts.hpp"
 
@@ -40,8 +42,8 @@ struct Votes {
     // may be damaged.
     bool are_possible() const;
 
-    // False if no feature voted: there is no fingerprint.
-    bool fingerprint(uint64_t* out) const;
+    // None if no feature voted.
+    std::optional<uint64_t> fingerprint() const;
 };
 
 // A caller's weight as a fixed-point number with kWeightFraction bits after the point, rounded to

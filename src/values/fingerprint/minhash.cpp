@@ -18,20 +18,12 @@ constexpr int kDefaultBits = 128;
 
 // ---- results ----
 
-// NULL where there was no feature.
-Datum bigint_of(FunctionCallInfo fcinfo, Minima& minima) {
-    uint64_t fingerprint;
-    if (!minhash(minima, &fingerprint))
-        PG_RETURN_NULL();
-    PG_RETURN_INT64(int64(fingerprint));
-}
-
 // `add_features` adds those of argument 0 to minima of any number.
 Datum fingerprint_of(FunctionCallInfo fcinfo, const auto& add_features) {
     Minima minima;
     if (!PG_ARGISNULL(0))
         add_features(fcinfo, minima);
-    return bigint_of(fcinfo, minima);
+    return fingerprint_result(fcinfo, minhash(minima));
 }
 
 // The bit string of the words in order, each from its highest bit on: so one word is, cast to
@@ -179,7 +171,7 @@ SIMHASH_FUNCTION(simhash_minhash_agg_final) {
     aggregate_context(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    return bigint_of(fcinfo, *state_argument<Minima>(fcinfo, 0));
+    return fingerprint_result(fcinfo, minhash(*state_argument<Minima>(fcinfo, 0)));
 }
 
 // minhash_radius(similarity double precision, recall double precision) -> integer

@@ -54,14 +54,6 @@ __int128 weight_of(const Elements& weights, int i) {
     return weight_argument(DatumGetFloat8(weights.values[i]));
 }
 
-// NULL if there was no feature.
-Datum fingerprint_of(FunctionCallInfo fcinfo, const Votes& votes) {
-    uint64_t fingerprint;
-    if (!votes.fingerprint(&fingerprint))
-        PG_RETURN_NULL();
-    PG_RETURN_INT64(int64(fingerprint));
-}
-
 // As in an aggregate, a feature that is NULL does not vote.
 Datum array_fingerprint(FunctionCallInfo fcinfo, const char* what, const auto& hash_of) {
     if (PG_ARGISNULL(0))
@@ -71,7 +63,7 @@ Datum array_fingerprint(FunctionCallInfo fcinfo, const char* what, const auto& h
     Votes votes;
     features.each(
         [&](int i, Datum feature) { votes.add(hash_of(feature), weight_of(weights, i)); });
-    return fingerprint_of(fcinfo, votes);
+    return fingerprint_result(fcinfo, votes.fingerprint());
 }
 
 } // namespace
@@ -84,14 +76,11 @@ SIMHASH_FUNCTION(simhash_text) {
         PG_RETURN_NULL();
 
     text* document = PG_GETARG_TEXT_PP(0);
-    uint64_t fingerprint;
-    bool found =
-        document_fingerprint(options, ServerText(document).source(), server_memory(), &fingerprint);
+    std::optional<uint64_t> fingerprint =
+        document_fingerprint(options, ServerText(document).source(), server_memory());
     // A query may call this for millions of rows in one memory context.
     PG_FREE_IF_COPY(document, 0);
-    if (!found)
-        PG_RETURN_NULL();
-    PG_RETURN_INT64(int64(fingerprint));
+    return fingerprint_result(fcinfo, fingerprint);
 }
 
 // simhash_of(features text[], weights float8[], hash text) -> bigint
@@ -114,7 +103,7 @@ SIMHASH_FUNCTION(simhash_tsvector) {
     Votes votes;
     each_lexeme(PG_GETARG_TSVECTOR(0),
                 [&](uint64_t hash, int positions) { votes.add(hash, std::max(positions, 1)); });
-    return fingerprint_of(fcinfo, votes);
+    return fingerprint_result(fcinfo, votes.fingerprint());
 }
 
 // ---- the aggregate ----
@@ -173,7 +162,7 @@ SIMHASH_FUNCTION(simhash_agg_final) {
     aggregate_context(fcinfo);
     if (PG_ARGISNULL(0))
         PG_RETURN_NULL();
-    return fingerprint_of(fcinfo, *state_argument<Votes>(fcinfo, 0));
+    return fingerprint_result(fcinfo, state_argument<Votes>(fcinfo, 0)->fingerprint());
 }
 
 // ---- features ----
