@@ -59,16 +59,13 @@ namespace {
 constexpr int kBits = kFingerprintBits;
 
 // C(64, k), a row of Pascal's triangle.
-struct Binomials {
-    double of[kBits + 1];
-
-    constexpr Binomials() : of{1} {
-        for (int n = 0; n < kBits; n++)
-            for (int k = kBits; k > 0; k--)
-                of[k] += of[k - 1];
-    }
-};
-constexpr Binomials kBinomials;
+constexpr auto kBinomials = [] {
+    std::array<double, kBits + 1> row{1};
+    for (int n = 0; n < kBits; n++)
+        for (int k = kBits; k > 0; k--)
+            row[k] += row[k - 1];
+    return row;
+}();
 
 // The probabilities of the distances 0..64 where each bit differs with probability p.
 struct Distances {
@@ -78,7 +75,7 @@ struct Distances {
     explicit Distances(double p) {
         double power = 1;
         for (int k = 0; k <= kBits; k++, power *= p)
-            probability[k] = kBinomials.of[k] * power;
+            probability[k] = kBinomials[k] * power;
         power = 1;
         for (int k = kBits; k >= 0; k--, power *= 1 - p)
             probability[k] *= power;

@@ -11,6 +11,7 @@
 #include "core/text/passages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <numeric>
@@ -240,7 +241,7 @@ class Tiling {
             *array = allocate_array<uint32_t>(memory, size);
         classes_ = allocate_array<Class>(memory, size);
         turns_ = allocate_array<uint32_t>(memory, 2 * size_t{size});
-        std::fill_n(classes_, size, Class{{kNone, kNone}});
+        std::fill_n(classes_, size, Class{kNone, kNone});
         std::iota(parent_, parent_ + size, 0);
         for (uint32_t place = size; place-- > 0;) {
             room = row.word(place) == kNone ? 0 : room + 1;
@@ -263,17 +264,14 @@ class Tiling {
 
   private:
     // The first place of each text, on top of a heap of them; kNone without one.
-    struct Class {
-        uint32_t first[2];
-    };
+    using Class = std::array<uint32_t, 2>;
 
     // The class of a suffix and that of the one before it become one.
     void join(uint32_t rank) {
         uint32_t number = root(rank - 1), joined = root(rank);
         parent_[joined] = number;
         for (int text : {0, 1})
-            classes_[number].first[text] =
-                meld(classes_[number].first[text], classes_[joined].first[text]);
+            classes_[number][text] = meld(classes_[number][text], classes_[joined][text]);
         offer(classes_[number]);
     }
 
@@ -281,7 +279,7 @@ class Tiling {
         left_[place] = right_[place] = kNone;
         height_[place] = 1;
         Class& its = classes_[root(row_.rank(place))];
-        uint32_t& first = its.first[!row_.is_of_a(place)];
+        uint32_t& first = its[!row_.is_of_a(place)];
         first = meld(first, place);
         offer(its);
     }
@@ -311,9 +309,9 @@ class Tiling {
     // A class may give a passage. Its first place stands for it.
     void offer(const Class& its) {
         worked(1);
-        if (its.first[0] == kNone || its.first[1] == kNone)
+        if (its[0] == kNone || its[1] == kNone)
             return;
-        turns_[turn_count_++] = its.first[0];
+        turns_[turn_count_++] = its[0];
         std::push_heap(turns_, turns_ + turn_count_, std::greater<>());
     }
 
@@ -322,7 +320,7 @@ class Tiling {
             std::pop_heap(turns_, turns_ + turn_count_, std::greater<>());
             uint32_t place = turns_[--turn_count_];
             Class& its = classes_[root(row_.rank(place))];
-            auto& [of_a, of_b] = its.first;
+            auto& [of_a, of_b] = its;
             // The class may have been offered again since.
             if (of_a != place || of_b == kNone)
                 continue;

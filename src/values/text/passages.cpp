@@ -3,10 +3,10 @@
 // by these asks its operator class. core/text/passages.hpp says which passages there are.
 #include "values/text/passages.hpp"
 
-#include <algorithm>
 #include <optional>
 
 #include "core/bits/fingerprint.hpp"
+#include "core/bits/sort.hpp"
 #include "core/layout/lane_radii.hpp"
 #include "core/text/document.hpp"
 #include "core/text/passages.hpp"
@@ -16,35 +16,27 @@
 #include "values/text/kept_text.hpp"
 
 namespace simhash {
-namespace {
-
-// An end of a passage, and the word by which it is known.
-struct Wanted {
-    uint32_t word, passage;
-    bool is_end;
-};
-
-} // namespace
 
 WordPlace* places_of(const text* given, std::span<const Passage> passages,
                      uint32_t Passage::*first) {
     auto* places = allocate_array<WordPlace>(server_memory(), passages.size());
-    auto* wanted = allocate_array<Wanted>(server_memory(), 2 * passages.size());
-    Wanted* end = wanted;
-    for (uint32_t i = 0; i < passages.size(); i++) {
-        uint32_t begin = passages[i].*first;
-        *end++ = {begin, i, false};
-        *end++ = {begin + passages[i].words - 1, i, true};
+    // The first and the last word of each passage, as they are sorted: the word's number, then
+    // twice the passage's, and 1 more for the last.
+    GrowingArray<uint64_t> wanted(server_memory());
+    for (size_t i = 0; i < passages.size(); i++) {
+        uint64_t begin = passages[i].*first;
+        wanted.add(begin << 32 | 2 * i);
+        wanted.add((begin + passages[i].words - 1) << 32 | (2 * i + 1));
     }
-    std::sort(wanted, end, [](const Wanted& a, const Wanted& b) { return a.word < b.word; });
-    const Wanted* next = wanted;
-    uint32_t word = 0; // the number of the next one
+    sort_ascending(wanted.data(), wanted.end());
+    const uint64_t *next = wanted.data(), *end = wanted.end();
+    uint64_t word = 0; // the number of the next one
     auto take_word = [&](const WordPlace& place) {
-        for (; next < end && next->word == word; next++)
-            if (next->is_end)
-                places[next->passage].end = place.end;
+        for (; next < end && *next >> 32 == word; next++)
+            if (WordPlace& its = places[uint32_t(*next) / 2]; *next % 2 == 1)
+                its.end = place.end;
             else
-                places[next->passage].begin = place.begin;
+                its.begin = place.begin;
         word++;
     };
     PlacedWords placed(take_word);
