@@ -12,33 +12,38 @@
 
 namespace simhash {
 
-// A Slot has a `key`, a hash of 64 bits whose leading ones lead to its place. The key 0 marks an
-// empty slot, so it counts as 1.
-template <typename Slot>
+// A key is a hash of 64 bits whose leading ones lead to its place. The key 0 marks an empty slot,
+// so it counts as 1.
+template <typename Value>
 class HashTable {
   public:
+    struct Slot {
+        uint64_t key;
+        [[no_unique_address]] Value value;
+    };
+
     explicit HashTable(Memory memory, size_t expected = 0) : memory_(memory) {
         make(std::max(std::bit_ceil(2 * expected), kFirstSlots));
     }
 
     size_t size() const { return size_; }
 
-    // The slot of a key. Null if it has none.
-    Slot* find(uint64_t key) const {
+    // The value of a key. Null if it has none.
+    Value* find(uint64_t key) const {
         Slot* slot = place_of(key + (key == 0));
-        return slot->key != 0 ? slot : nullptr;
+        return slot->key != 0 ? &slot->value : nullptr;
     }
 
-    // Adds a slot, unless its key has one. Returns the one that the key has now.
-    Slot& add(Slot slot) {
-        slot.key += slot.key == 0;
-        Slot* place = place_of(slot.key);
-        if (place->key == 0) {
+    // Adds a key with its value, unless it has one. Returns the value that the key has now.
+    Value& add(uint64_t key, Value value) {
+        key += key == 0;
+        Slot* slot = place_of(key);
+        if (slot->key == 0) {
             if (2 * ++size_ > slot_count_)
-                place = grow(slot.key);
-            *place = slot;
+                slot = grow(key);
+            *slot = {key, value};
         }
-        return *place;
+        return slot->value;
     }
 
     // Takes out all. A table that is far larger than it had to be is given back: the next use may
@@ -91,12 +96,6 @@ class HashTable {
     size_t slot_count_; // a power of two
     int shift_;         // 64 - log2(slot_count_)
     size_t size_ = 0;
-};
-
-// A number that belongs to a hash.
-struct NumberedHash {
-    uint64_t key;
-    uint32_t number;
 };
 
 } // namespace simhash

@@ -67,14 +67,14 @@ class Row {
     // Takes the words that are in a run of `least` words which, by its hash, the other text has.
     Row(Words a, Words b, size_t least, Memory memory, Pause pause)
         : symbols_(memory), words_(memory) {
-        HashTable<NumberedHash> runs(memory, b.size()); // of b: 1 if a has it, too
-        each_run(b, least, pause, [&](uint64_t hash, size_t) { runs.add({hash, 0}); });
+        HashTable<uint32_t> runs(memory, b.size()); // of b: 1 if a has it, too
+        each_run(b, least, pause, [&](uint64_t hash, size_t) { runs.add(hash, 0); });
         bool* kept_a = words_in_runs(a, least, memory, pause, [&](uint64_t hash) {
-            NumberedHash* run = runs.find(hash);
-            return run != nullptr && (run->number = 1);
+            uint32_t* run = runs.find(hash);
+            return run != nullptr && (*run = 1);
         });
         bool* kept_b = words_in_runs(b, least, memory, pause,
-                                     [&](uint64_t hash) { return runs.find(hash)->number == 1; });
+                                     [&](uint64_t hash) { return *runs.find(hash) == 1; });
         runs.release();
         fill(a, kept_a, b, kept_b, memory, pause);
     }
@@ -82,10 +82,10 @@ class Row {
     // Takes the words of one text that are in a run of `least` words which, by its hash, comes
     // again.
     Row(Words text, size_t least, Memory memory, Pause pause) : symbols_(memory), words_(memory) {
-        HashTable<NumberedHash> runs(memory); // how often each is there
-        each_run(text, least, pause, [&](uint64_t hash, size_t) { runs.add({hash, 0}).number++; });
+        HashTable<uint32_t> runs(memory); // how often each is there
+        each_run(text, least, pause, [&](uint64_t hash, size_t) { runs.add(hash, 0)++; });
         bool* kept = words_in_runs(text, least, memory, pause,
-                                   [&](uint64_t hash) { return runs.find(hash)->number > 1; });
+                                   [&](uint64_t hash) { return *runs.find(hash) > 1; });
         runs.release();
         fill(text, kept, {}, nullptr, memory, pause);
     }
@@ -112,7 +112,7 @@ class Row {
   private:
     void fill(Words a, const bool* kept_a, Words b, const bool* kept_b, Memory memory,
               Pause pause) {
-        HashTable<NumberedHash> names(memory, size_t(std::count(kept_a, kept_a + a.size(), true)));
+        HashTable<uint32_t> names(memory, size_t(std::count(kept_a, kept_a + a.size(), true)));
         append(a, kept_a, &names);
         of_a_ = size();
         append(b, kept_b, &names);
@@ -121,12 +121,12 @@ class Row {
         sort_suffixes(memory, pause);
     }
 
-    void append(Words words, const bool* is_kept, HashTable<NumberedHash>* names) {
+    void append(Words words, const bool* is_kept, HashTable<uint32_t>* names) {
         for (size_t i = 0; i < words.size(); i++) {
             if (!is_kept[i])
                 continue;
             // Mixed, hashes have leading bits that differ, whoever chose them.
-            uint32_t name = names->add({mix(words[i]), alphabet_}).number;
+            uint32_t name = names->add(mix(words[i]), alphabet_);
             alphabet_ += name == alphabet_;
             symbols_.add(name);
             words_.add(uint32_t(i));
@@ -489,19 +489,18 @@ void winnow(Words words, WinnowedLengths lengths, FeatureSet* set, Pause pause) 
 
 RunFinder::RunFinder(Words text, size_t length, Memory memory, Pause pause)
     : text_(text), length_(length), beginnings_(memory, text.size() - length + 1) {
-    each_run(text, length, pause, [this](uint64_t hash, size_t begin) {
-        beginnings_.add({hash, uint32_t(begin)});
-    });
+    each_run(text, length, pause,
+             [this](uint64_t hash, size_t begin) { beginnings_.add(hash, uint32_t(begin)); });
 }
 
 bool RunFinder::has_run_of(Words other, Memory memory, Pause pause) const {
     bool is_found = false, is_doubtful = false;
     auto look_up = [&](uint64_t hash, size_t begin) {
-        const NumberedHash* found = beginnings_.find(hash);
+        const uint32_t* found = beginnings_.find(hash);
         if (found == nullptr)
             return;
         is_found = std::equal(other.begin() + begin, other.begin() + begin + length_,
-                              text_.begin() + found->number);
+                              text_.begin() + *found);
         is_doubtful |= !is_found;
     };
     each_run(other, length_, pause, look_up, is_found);

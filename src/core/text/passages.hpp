@@ -84,7 +84,7 @@ class RunFinder {
   private:
     Words text_;
     size_t length_;
-    HashTable<NumberedHash> beginnings_; // of a run with that hash
+    HashTable<uint32_t> beginnings_; // of a run with that hash
 };
 
 // ---- winnowing ----

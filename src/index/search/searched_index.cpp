@@ -9,14 +9,6 @@
 #include <new>
 
 namespace simhash {
-namespace {
-
-struct KeptPlan {
-    uint64_t key;
-    const ProbePlan* plan;
-};
-
-} // namespace
 
 LeafYield SearchedIndex::backend_yield_;
 
@@ -36,21 +28,22 @@ SearchedIndex::SearchedIndex(Relation index)
 // Plans are made once in a backend, for all indexes of a layout and about a size: every plan finds
 // everything, so one for fewer or more entries costs time at most.
 const ProbePlan* SearchedIndex::plan_for(int radius) const {
-    static HashTable<KeptPlan>* plans = nullptr;
+    using Plans = HashTable<const ProbePlan*>;
+    static Plans* plans = nullptr;
     Memory memory = server_memory(TopMemoryContext);
     if (plans == nullptr)
-        plans = new (allocate_array<HashTable<KeptPlan>>(memory, 1)) HashTable<KeptPlan>(memory);
+        plans = new (allocate_array<Plans>(memory, 1)) Plans(memory);
     uint64_t key = uint64_t(size_class_) << 32 | uint64_t(layout_->radius) << 24 |
                    uint64_t(layout_->table_count) << 16 | uint64_t(radius + 1);
     key *= 0x9e3779b97f4a7c15; // spreads the leading bits, and tells different ones apart
-    if (const KeptPlan* kept = plans->find(key))
-        return kept->plan;
+    if (const ProbePlan** kept = plans->find(key))
+        return *kept;
     ProbePlan plan = make_probe_plan(*layout_, radius, entries_, kTypicalProbeCosts);
     // Without the places of probes that it has not.
     size_t bytes = offsetof(ProbePlan, probes) + size_t(plan.probe_count) * sizeof(Probe);
     void* kept = MemoryContextAlloc(TopMemoryContext, bytes);
     memcpy(kept, &plan, bytes);
-    return plans->add({key, static_cast<const ProbePlan*>(kept)}).plan;
+    return plans->add(key, static_cast<const ProbePlan*>(kept));
 }
 
 void SearchedIndex::check_places(std::span<const Entry> postings, BlockNumber leaf) {

@@ -183,7 +183,7 @@ class FeatureList {
 
     void feature(const uint8_t* text, size_t bytes) {
         uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);
-        uint32_t number = numbers_.add({hash, uint32_t(listed.size())}).number;
+        uint32_t number = numbers_.add(hash, uint32_t(listed.size()));
         if (number == listed.size()) {
             listed.add({texts.size(), uint32_t(bytes), 0});
             texts.append({text, bytes});
@@ -196,7 +196,7 @@ class FeatureList {
     GrowingArray<uint8_t> texts;
 
   private:
-    HashTable<NumberedHash> numbers_;
+    HashTable<uint32_t> numbers_;
 };
 
 } // namespace
