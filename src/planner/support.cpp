@@ -355,7 +355,7 @@ void notice_of_short_query(const FuncExpr* call) {
         constexpr int kMostBytesOfWord = 1024;
         if (int(VARSIZE_ANY_EXHDR(given)) > kMostBytesOfWord * std::min(least, kMostWinnowedRun))
             continue;
-        WordHashes words(server_memory());
+        GrowingArray<uint64_t> words(server_memory());
         add_words(given, &words);
         size_t count = words.size();
         words.release();

@@ -151,8 +151,8 @@ uint64_t hash_server_bytes(HashKind kind, const char* bytes, size_t length) {
     return hash;
 }
 
-void add_words(const text* value, WordHashes* words) {
-    each_word(ServerText(value).source(), *words);
+void add_words(const text* value, GrowingArray<uint64_t>* words) {
+    add_words(ServerText(value).source(), words);
     // The core numbers the words of two texts, and marks between them, by 32 bits.
     constexpr size_t kMost = (size_t{1} << 30) - 1;
     if (size_t count = words->size(); count > kMost)

@@ -71,7 +71,7 @@ CharacterKind kind_at(const text* value, size_t byte);
 CharacterKind kind_before(const text* value, size_t byte, size_t begin);
 
 // Adds the words of the text, for a search for passages. Raises an error where they are too many.
-void add_words(const text* value, WordHashes* words);
+void add_words(const text* value, GrowingArray<uint64_t>* words);
 
 // The hash of a text value, or of `length` bytes of text, as UTF-8.
 uint64_t hash_server_text(HashKind kind, Datum value);

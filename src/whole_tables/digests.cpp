@@ -107,7 +107,7 @@ struct TextValue {
     void each_hash(const auto& take) const {
         struct Consumer {
             decltype(take) take_hash;
-            void feature(const uint8_t* text, size_t bytes) {
+            void operator()(const uint8_t* text, size_t bytes) {
                 take_hash(hash_feature(HashKind::kXxh3, text, bytes));
             }
         } consumer{take};
@@ -204,14 +204,14 @@ Datum document_content(FunctionCallInfo fcinfo) {
 // ---- passages ----
 
 struct PassageState {
-    WordHashes words;
+    GrowingArray<uint64_t> words;
     FeatureSet winnowed;
 
     explicit PassageState(Memory memory) : words(memory), winnowed(memory) {}
 };
 
 // The words of a text, and how its digest begins.
-DigestHeader read_words(const GivenArguments& given, Datum datum, WordHashes* words) {
+DigestHeader read_words(const GivenArguments& given, Datum datum, GrowingArray<uint64_t>* words) {
     const text* value = DatumGetTextPP(datum);
     words->clear();
     add_words(value, words);

@@ -37,11 +37,11 @@ struct Whole {
 
 struct Read {
     FeatureSet shingles{malloc_memory()};
-    WordHashes words{malloc_memory()};
+    GrowingArray<uint64_t> words{malloc_memory()};
 
     explicit Read(const std::string& text) {
         each_feature(FeatureKind::kWords, 3, Whole{&text}.source(), shingles);
-        each_feature(FeatureKind::kWords, 1, Whole{&text}.source(), words);
+        add_words(Whole{&text}.source(), &words);
     }
 };
 

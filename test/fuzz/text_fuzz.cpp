@@ -173,9 +173,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
     each_feature(options.features, options.width, slices.source(), set);
     set.release();
 
-    WordHashes hashes(kMemory);
+    GrowingArray<uint64_t> hashes(kMemory);
     Slices again{data + 3, data + bytes, slice, {}};
-    each_word(again.source(), hashes);
+    add_words(again.source(), &hashes);
     Words words = hashes.all();
     check_places(data + 3, bytes - 3, words.size());
     check_passages(words.first(words.size() / 2), words.subspan(words.size() / 2),

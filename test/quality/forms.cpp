@@ -33,7 +33,7 @@ struct Word {
 
 struct CountWords {
     std::unordered_map<uint64_t, Word> counted;
-    void feature(const uint8_t* text, size_t bytes) {
+    void operator()(const uint8_t* text, size_t bytes) {
         const uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);
         const bool number = text[0] >= '0' && text[0] <= '9';
         counted.try_emplace(hash, Word{hash, uint32_t(bytes), 0, number}).first->second.frequency++;

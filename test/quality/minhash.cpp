@@ -118,7 +118,7 @@ Signature signature(const Shingles& shingles) {
 Signature signature(std::string_view document) {
     struct {
         Shingles hashes;
-        void feature(const uint8_t* text, size_t bytes) {
+        void operator()(const uint8_t* text, size_t bytes) {
             hashes.push_back(simhash::hash_feature(simhash::HashKind::kXxh3, text, bytes));
         }
     } collected;

@@ -13,7 +13,7 @@ namespace {
 
 struct CollectHashes {
     Shingles hashes;
-    void feature(const uint8_t* text, size_t bytes) {
+    void operator()(const uint8_t* text, size_t bytes) {
         hashes.push_back(hash_feature(HashKind::kXxh3, text, bytes));
     }
 };

@@ -33,7 +33,7 @@ using Strings = std::vector<std::string>;
 
 struct CollectStrings {
     Strings strings;
-    void feature(const uint8_t* text, size_t bytes) {
+    void operator()(const uint8_t* text, size_t bytes) {
         strings.emplace_back(reinterpret_cast<const char*>(text), bytes);
     }
 };

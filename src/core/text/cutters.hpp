@@ -14,8 +14,8 @@
 // Everything is bounded: a word longer than kMaxWord bytes is cut (an endless base64 line becomes
 // many words), so a shingle has at most width * (kMaxWord + 1) bytes.
 //
-// A consumer has  void feature(const uint8_t* text, size_t bytes).  Of a word it may read kWordRoom
-// bytes, of which those behind the word may be any.
+// A consumer is called with each feature: consumer(const uint8_t* text, size_t bytes). Of a word it
+// may read kWordRoom bytes, of which those behind the word may be any.
 #pragma once
 
 #include <algorithm>
@@ -118,7 +118,7 @@ class PieceWindow {
     void finish() {
         // A document with fewer pieces than the width is a single feature.
         if (pieces_ > 0 && pieces_ < width_)
-            consumer_.feature(bytes_, ends_[pieces_ - 1]);
+            consumer_(bytes_, ends_[pieces_ - 1]);
         else
             pass_on();
     }
@@ -130,7 +130,7 @@ class PieceWindow {
     // These are not inlined, so that the loop over words stays small.
     __attribute__((noinline)) void pass_on() {
         for (size_t i = 0; i + width_ <= pieces_; i++)
-            consumer_.feature(bytes_ + begins_[i], ends_[i + width_ - 1] - begins_[i]);
+            consumer_(bytes_ + begins_[i], ends_[i + width_ - 1] - begins_[i]);
     }
 
     // A piece is added next: there are as many as the width again.
@@ -265,14 +265,14 @@ class WordCutter {
 
     void long_word(const uint8_t* text, size_t bytes) {
         for (; bytes > kMaxWord; text += kMaxWord, bytes -= kMaxWord)
-            consumer_.feature(text, kMaxWord);
+            consumer_(text, kMaxWord);
         if (bytes > 0)
-            consumer_.feature(text, bytes);
+            consumer_(text, bytes);
     }
 
     void end_word() {
         if (used_ > 0)
-            consumer_.feature(word_, used_);
+            consumer_(word_, used_);
         used_ = 0;
     }
 
@@ -352,7 +352,7 @@ class Shingles {
   public:
     Shingles(Consumer& consumer, int width) : window_(consumer, width) {}
 
-    void feature(const uint8_t* text, size_t bytes) {
+    void operator()(const uint8_t* text, size_t bytes) {
         if (any_)
             window_.add_space();
         any_ = true;

@@ -15,7 +15,7 @@ class FeatureSet {
   public:
     explicit FeatureSet(Memory memory) : hashes_(memory) {}
 
-    void feature(const uint8_t* text, size_t bytes) {
+    void operator()(const uint8_t* text, size_t bytes) {
         add(hash_feature(HashKind::kXxh3, text, bytes));
     }
 

@@ -71,7 +71,7 @@ class FeatureBatches {
     }
 
     // A consumer of each_feature().
-    void feature(const uint8_t* text, size_t bytes) {
+    void operator()(const uint8_t* text, size_t bytes) {
         add(hash_feature(HashKind::kXxh3, text, bytes));
     }
 

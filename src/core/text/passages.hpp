@@ -27,14 +27,12 @@ namespace simhash {
 
 using Words = std::span<const uint64_t>; // hashes, in the order of the text
 
-// Collects the words of a text: a consumer of each_word().
-struct WordHashes : GrowingArray<uint64_t> {
-    using GrowingArray::GrowingArray;
-
-    void feature(const uint8_t* text, size_t bytes) {
-        add(hash_feature(HashKind::kXxh3, text, bytes));
-    }
-};
+inline void add_words(TextSource source, GrowingArray<uint64_t>* words) {
+    auto add = [words](const uint8_t* text, size_t bytes) {
+        words->add(hash_feature(HashKind::kXxh3, text, bytes));
+    };
+    each_word(source, add);
+}
 
 // ---- passages ----
 

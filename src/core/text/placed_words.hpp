@@ -85,7 +85,7 @@ class PlacedWords {
 
     // ---- for the cutter: a word has come out ----
 
-    void feature(const uint8_t*, size_t) {
+    void operator()(const uint8_t*, size_t) {
         if (pending_ == Pending::kWord)
             consumer_(last_);
         else if (pending_ == Pending::kRun)

@@ -170,33 +170,9 @@ SIMHASH_FUNCTION(simhash_agg_final) {
 namespace {
 
 struct ListedFeature {
-    size_t begin;       // of the text, in FeatureList::texts
+    size_t begin;       // of the text, among the texts of all
     uint32_t bytes;     // of the text
     uint32_t frequency; // at most PG_INT32_MAX
-};
-
-// A document's distinct features with their texts and frequencies, in order of first appearance: a
-// consumer of each_feature(). Features are identified by their 64-bit hash.
-class FeatureList {
-  public:
-    explicit FeatureList(Memory memory) : listed(memory), texts(memory), numbers_(memory, 1024) {}
-
-    void feature(const uint8_t* text, size_t bytes) {
-        uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);
-        uint32_t number = numbers_.add(hash, uint32_t(listed.size()));
-        if (number == listed.size()) {
-            listed.add({texts.size(), uint32_t(bytes), 0});
-            texts.append({text, bytes});
-        }
-        uint32_t& frequency = listed[number].frequency;
-        frequency += frequency != PG_INT32_MAX;
-    }
-
-    GrowingArray<ListedFeature> listed;
-    GrowingArray<uint8_t> texts;
-
-  private:
-    HashTable<uint32_t> numbers_;
 };
 
 } // namespace
@@ -212,12 +188,24 @@ SIMHASH_FUNCTION(simhash_features) {
         return Datum(0);
 
     CallMemory memory;
-    FeatureList list(server_memory());
+    // The distinct features, in order of first appearance. They are identified by their hash.
+    GrowingArray<ListedFeature> listed(server_memory());
+    GrowingArray<uint8_t> texts(server_memory());
+    HashTable<uint32_t> numbers(server_memory(), 1024);
+    auto list = [&](const uint8_t* text, size_t bytes) {
+        uint64_t hash = hash_feature(HashKind::kXxh3, text, bytes);
+        uint32_t number = numbers.add(hash, uint32_t(listed.size()));
+        if (number == listed.size()) {
+            listed.add({texts.size(), uint32_t(bytes), 0});
+            texts.append({text, bytes});
+        }
+        uint32_t& frequency = listed[number].frequency;
+        frequency += frequency != PG_INT32_MAX;
+    };
     each_feature(features, width, ServerText(PG_GETARG_TEXT_PP(0)).source(), list);
-    for (size_t i = 0; i < list.listed.size(); i++) {
-        const ListedFeature& feature = list.listed[i];
+    for (const ListedFeature& feature : listed.all()) {
         // The feature as simhash() hashes it, normalised and folded, in the server's encoding.
-        text* shown = shown_as_server_text(&list.texts[feature.begin], feature.bytes);
+        text* shown = shown_as_server_text(&texts[feature.begin], feature.bytes);
         Datum values[] = {PointerGetDatum(shown), Int32GetDatum(int(feature.frequency))};
         bool nulls[] = {false, false};
         tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);

@@ -50,7 +50,7 @@ class SharedWords {
 
   private:
     const text* given_;
-    WordHashes words_;
+    GrowingArray<uint64_t> words_;
     bool* is_shared_;
 };
 
@@ -63,7 +63,7 @@ struct CutWords {
 };
 
 void mark_passages(ArrayType* passages, size_t words, SharedWords* body) {
-    WordHashes all(server_memory()), together(server_memory());
+    GrowingArray<uint64_t> all(server_memory()), together(server_memory());
     GrowingArray<CutWords> cuts(server_memory());
     array_elements(passages, "passages").each([&](int, Datum passage) {
         size_t begin = all.size();
@@ -81,7 +81,7 @@ void mark_passages(ArrayType* passages, size_t words, SharedWords* body) {
         for (; i < cuts.size() && cuts[i].run == run; i++) {
             size_t count = cuts[i].end - cuts[i].begin;
             together.append(all.all().subspan(cuts[i].begin, count));
-            together.feature(nullptr, 0);
+            together.add(hash_feature(HashKind::kXxh3, nullptr, 0));
         }
         body->add_runs_of(together.all(), run);
     }
@@ -182,7 +182,7 @@ SIMHASH_FUNCTION(simhash_passage_headline) {
     CallMemory memory;
     HeadlineOptions options(PG_GETARG_DATUM(3));
     SharedWords shared(a);
-    WordHashes words_b(server_memory());
+    GrowingArray<uint64_t> words_b(server_memory());
     add_words(b, &words_b);
     shared.add_runs_of(words_b.all(), words);
     StringInfoData headline;

@@ -28,15 +28,13 @@ namespace {
 class Document {
   public:
     explicit Document(text* document) : set_(server_memory()) {
-        each_feature(kShingles, kShingleWidth, ServerText(document).source(), *this);
+        auto add = [this](const uint8_t* bytes, size_t length) {
+            uint64_t hash = hash_feature(HashKind::kXxh3, bytes, length);
+            set_.add(hash);
+            minima_.add(hash);
+        };
+        each_feature(kShingles, kShingleWidth, ServerText(document).source(), add);
         lanes_ = minima_.words();
-    }
-
-    // A consumer of each_feature().
-    void feature(const uint8_t* bytes, size_t length) {
-        uint64_t hash = hash_feature(HashKind::kXxh3, bytes, length);
-        set_.add(hash);
-        minima_.add(hash);
     }
 
     bool has_features() const { return minima_.any(); }

@@ -81,7 +81,7 @@ class WordsOfText {
 
   private:
     Memory memory_;
-    WordHashes hashes_;
+    GrowingArray<uint64_t> hashes_;
     std::optional<RunFinder> finder_;
     size_t finder_length_ = 0;
 };
@@ -130,9 +130,9 @@ int words_of_index(FunctionCallInfo fcinfo) {
 }
 
 Datum winnowed_hashes(text* document, size_t run) {
-    WordHashes words(server_memory());
+    GrowingArray<uint64_t> words(server_memory());
     FeatureSet winnowed(server_memory());
-    each_word(ServerText(document).source(), words);
+    add_words(ServerText(document).source(), &words);
     winnow(words.all(), WinnowedLengths::for_runs_of(run), &winnowed, kPause);
     FeatureHashes hashes = winnowed.finish();
     Datum array = bigint_array(hashes.data(), hashes.size());

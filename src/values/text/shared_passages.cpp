@@ -59,7 +59,7 @@ class SharedPassages {
             ereport(ERROR, errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
                     errmsg("too many documents in a group"),
                     errdetail("The limit is %u.", UINT32_MAX));
-        WordHashes words(server_memory());
+        GrowingArray<uint64_t> words(server_memory());
         GrowingArray<uint64_t> hashes(server_memory());
         add_words(document, &words);
         hash_runs(words.all(), limits.words, &hashes, kPause);
