@@ -1,67 +1,60 @@
 // Reads options by name, and allocates memory. See the header.
 #include "server/arguments.hpp"
 
+#include <span>
+#include <string_view>
+
 namespace simhash {
 namespace {
 
-template <typename Value>
-struct Name {
-    const char* name;
-    Value value;
-};
-
-// The value of the option that the argument names. NULL stands for the first of the names.
-template <typename Value, size_t n>
-Value named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
-                  const Name<Value> (&names)[n]) {
+// The number of the option that the argument names, its place among the names. NULL stands for the
+// first of them.
+size_t named_value(FunctionCallInfo fcinfo, int argument, const char* parameter,
+                   std::span<const char* const> names) {
     if (PG_ARGISNULL(argument))
-        return names[0].value;
+        return 0;
     // The name is compared as it lies in the datum: it need not end with a 0 byte.
     text* given = PG_GETARG_TEXT_PP(argument);
-    const char* name = VARDATA_ANY(given);
-    size_t length = VARSIZE_ANY_EXHDR(given);
-    for (const Name<Value>& known : names)
-        if (strlen(known.name) == length && memcmp(known.name, name, length) == 0)
-            return known.value;
+    std::string_view name(VARDATA_ANY(given), VARSIZE_ANY_EXHDR(given));
+    for (size_t i = 0; i < names.size(); i++)
+        if (name == names[i])
+            return i;
     // The hint lists the names, so that a new one needs no other message.
     StringInfoData accepted;
     initStringInfo(&accepted);
-    for (const Name<Value>& known : names)
-        appendStringInfo(&accepted, "%s\"%s\"", accepted.len > 0 ? ", " : "", known.name);
+    for (const char* known : names)
+        appendStringInfo(&accepted, "%s\"%s\"", accepted.len > 0 ? ", " : "", known);
     // At most 64 bytes of a long value are shown, cut between characters.
     ereport(ERROR, errcode(ERRCODE_INVALID_PARAMETER_VALUE),
             errmsg("invalid value for parameter \"%s\": \"%.*s\"", parameter,
-                   pg_mbcliplen(name, int(length), 64), name),
+                   pg_mbcliplen(name.data(), int(name.size()), 64), name.data()),
             errhint("Accepted values are %s.", accepted.data));
 }
 
-// In the order of their values.
-constexpr Name<FeatureKind> kFeatureNames[] = {{"words", FeatureKind::kWords},
-                                               {"chars", FeatureKind::kCharacters}};
+// Each in the order of the values.
+constexpr const char* kFeatureNames[] = {"words", "chars", "own"};
+static_assert(std::size(kFeatureNames) == size_t(FeatureKind::kOwn) + 1);
+constexpr const char* kWeightingNames[] = {"balanced", "tf", "sqrt", "log", "binary"};
+static_assert(std::size(kWeightingNames) == size_t(Weighting::kBinary) + 1);
+constexpr const char* kHashNames[] = {"xxh3", "fnv1"};
+static_assert(std::size(kHashNames) == size_t(HashKind::kFnv1) + 1);
 
 } // namespace
 
 FeatureKind features_argument(FunctionCallInfo fcinfo, int argument) {
-    return named_value(fcinfo, argument, "features", kFeatureNames);
+    // Nobody asks for features of one's own by name.
+    return FeatureKind(
+        named_value(fcinfo, argument, "features", std::span(kFeatureNames).first<2>()));
 }
 
-const char* name_of(FeatureKind features) {
-    return features == FeatureKind::kOwn ? "own" : kFeatureNames[size_t(features)].name;
-}
+const char* name_of(FeatureKind features) { return kFeatureNames[size_t(features)]; }
 
 Weighting weighting_argument(FunctionCallInfo fcinfo, int argument) {
-    static constexpr Name<Weighting> kNames[] = {{"balanced", Weighting::kBalanced},
-                                                 {"tf", Weighting::kTf},
-                                                 {"sqrt", Weighting::kSqrt},
-                                                 {"log", Weighting::kLog},
-                                                 {"binary", Weighting::kBinary}};
-    return named_value(fcinfo, argument, "weighting", kNames);
+    return Weighting(named_value(fcinfo, argument, "weighting", kWeightingNames));
 }
 
 HashKind hash_argument(FunctionCallInfo fcinfo, int argument) {
-    static constexpr Name<HashKind> kNames[] = {{"xxh3", HashKind::kXxh3},
-                                                {"fnv1", HashKind::kFnv1}};
-    return named_value(fcinfo, argument, "hash", kNames);
+    return HashKind(named_value(fcinfo, argument, "hash", kHashNames));
 }
 
 int width_argument(FunctionCallInfo fcinfo, int argument, int default_width) {
