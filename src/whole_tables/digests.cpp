@@ -224,7 +224,7 @@ DigestHeader read_words(const GivenArguments& given, Datum datum, GrowingArray<u
 // The digest of a text whose words were read: its winnowed hashes for runs of that length.
 Datum passage_digest(const DigestHeader& header, size_t length, PassageState* state) {
     state->winnowed.clear();
-    winnow(state->words.all(), WinnowedLengths::for_runs_of(length), &state->winnowed, kPause);
+    winnow(state->words.all(), length, &state->winnowed, kPause);
     return result_of(header, state->winnowed.finish());
 }
 

@@ -109,7 +109,7 @@ constexpr auto kNoPause = [] {};
 
 std::vector<uint64_t> winnowed(Words words, size_t run) {
     FeatureSet set(kMemory);
-    winnow(words, WinnowedLengths::for_runs_of(run), &set, kNoPause);
+    winnow(words, run, &set, kNoPause);
     FeatureHashes hashes = set.finish();
     std::vector<uint64_t> result(hashes.begin(), hashes.end());
     set.release();

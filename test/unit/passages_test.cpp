@@ -62,13 +62,12 @@ Text rearranged(Random& random, const Text& of, size_t parts, uint64_t alphabet)
 
 // ---- winnowing ----
 
-constexpr WinnowedLengths kUsual = WinnowedLengths::for_runs_of(kPassageWords);
-// Indexes of earlier releases hold the hashes of these.
-static_assert(kUsual.shingle == 8 && kUsual.window == 9);
+// Indexes of earlier releases hold the hashes of these, in windows of 9.
+static_assert(shingle_of_runs(kPassageWords) == 8);
 
-std::set<uint64_t> winnowed(const Text& text, WinnowedLengths lengths = kUsual) {
+std::set<uint64_t> winnowed(const Text& text, size_t run = kPassageWords) {
     FeatureSet set(malloc_memory());
-    winnow(text, lengths, &set, kNoPause);
+    winnow(text, run, &set, kNoPause);
     FeatureHashes hashes = set.finish();
     std::set<uint64_t> result(hashes.begin(), hashes.end());
     EXPECT_EQ(result.size(), hashes.size());
@@ -85,14 +84,15 @@ uint64_t hash_of(Words run) {
 }
 
 // The definition: every shingle is hashed by itself, and every window looked through.
-std::set<uint64_t> winnowed_by_definition(const Text& text, WinnowedLengths lengths) {
+std::set<uint64_t> winnowed_by_definition(const Text& text, size_t run) {
+    run = std::min<size_t>(run, kMostWinnowedRun);
+    const size_t shingle = shingle_of_runs(run), window = run - shingle + 1;
     Text shingles;
-    for (size_t i = 0; i + lengths.shingle <= text.size(); i++)
-        shingles.push_back(hash_of(Words(text).subspan(i, lengths.shingle)));
+    for (size_t i = 0; i + shingle <= text.size(); i++)
+        shingles.push_back(hash_of(Words(text).subspan(i, shingle)));
     std::set<uint64_t> result;
-    for (size_t i = 0; i + lengths.window <= shingles.size(); i++)
-        result.insert(
-            *std::min_element(shingles.begin() + i, shingles.begin() + i + lengths.window));
+    for (size_t i = 0; i + window <= shingles.size(); i++)
+        result.insert(*std::min_element(shingles.begin() + i, shingles.begin() + i + window));
     return result;
 }
 
@@ -105,9 +105,8 @@ TEST(Winnowing, KeepsTheLeastHashOfEachWindow) {
     for (int turn = 0; turn < 5000; turn++) {
         Text text = random_text(random, turn % 3 == 0 ? 80 : 300, 1 + random.below(4));
         size_t run = 1 + random.below(70);
-        WinnowedLengths lengths = WinnowedLengths::for_runs_of(run);
-        ASSERT_EQ(winnowed(text, lengths), winnowed_by_definition(text, lengths));
-        ASSERT_EQ(winnowed(text, lengths).empty(),
+        ASSERT_EQ(winnowed(text, run), winnowed_by_definition(text, run));
+        ASSERT_EQ(winnowed(text, run).empty(),
                   text.size() < std::min<size_t>(run, kMostWinnowedRun));
     }
 }
@@ -125,8 +124,7 @@ TEST(Winnowing, EveryLongRunShows) {
                 b = random_text(random, 40, alphabet);
                 a.insert(a.begin() + random.below(a.size() + 1), run.begin(), run.end());
                 b.insert(b.begin() + random.below(b.size() + 1), run.begin(), run.end());
-                WinnowedLengths lengths = WinnowedLengths::for_runs_of(length);
-                ASSERT_TRUE(have_common(winnowed(a, lengths), winnowed(b, lengths))) << length;
+                ASSERT_TRUE(have_common(winnowed(a, length), winnowed(b, length))) << length;
             }
 }
 

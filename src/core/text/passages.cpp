@@ -463,26 +463,29 @@ void hash_runs(Words words, size_t length, GrowingArray<uint64_t>* hashes, Pause
     each_run(words, length, pause, [hashes](uint64_t hash, size_t) { hashes->add(hash); });
 }
 
-void winnow(Words words, WinnowedLengths lengths, FeatureSet* set, Pause pause) {
+void winnow(Words words, size_t run, FeatureSet* set, Pause pause) {
+    // A longer run has one of that length.
+    run = std::min<size_t>(run, kMostWinnowedRun);
+    size_t shingle = shingle_of_runs(run), window = run - shingle + 1;
     // A power of two, as long as the longest window: the places in a ring are cut out.
     constexpr size_t kRing = kMostWinnowedRun;
     static_assert(std::has_single_bit(kRing));
     uint64_t ring[kRing];         // the last hashes
     uint64_t least = 0, kept = 0; // place of the least hash of the window; that of the one before
     auto at = [&ring](uint64_t place) -> uint64_t& { return ring[place % kRing]; };
-    each_run(words, lengths.shingle, pause, [&](uint64_t hash, uint64_t place) {
+    each_run(words, shingle, pause, [&](uint64_t hash, uint64_t place) {
         at(place) = hash;
-        if (least + lengths.window <= place) {
+        if (least + window <= place) {
             // The least one has left the window, so all that are in it are looked at.
             least = place;
-            for (uint64_t i = place - lengths.window + 1; i < place; i++)
+            for (uint64_t i = place - window + 1; i < place; i++)
                 if (at(i) < at(least))
                     least = i;
         } else if (hash < at(least)) {
             least = place;
         }
         // Adjacent windows mostly keep the same hash.
-        if (place + 1 == lengths.window || (place >= lengths.window && at(least) != kept))
+        if (place + 1 == window || (place >= window && at(least) != kept))
             set->add(kept = at(least));
     });
 }

@@ -108,22 +108,15 @@ class RunFinder {
 // length that the index is made for.
 constexpr int kLeastWinnowedRun = 6, kMostWinnowedRun = 64;
 
-struct WinnowedLengths {
-    size_t shingle, window; // in words; in hashes of shingles
+// The words of a shingle, in the hashes by which every common run of `words` words, 1 to
+// kMostWinnowedRun, shows: the window is what is left of the run. A long window keeps few hashes, 2
+// of window + 1. A long shingle is in few other texts: an entry of a dictionary shares one of 6
+// words with 1.4 times as many others as one of 8, of 4 words with six times as many.
+constexpr size_t shingle_of_runs(size_t words) {
+    return std::min(words, std::clamp<size_t>((words + 1) / 2, 6, 8));
+}
 
-    // Those by which every common run of `words` words, 1 or more, shows in the hashes. A long
-    // window keeps few of them, 2 of window + 1. A long shingle is in few other texts: an entry of
-    // a dictionary shares one of 6 words with 1.4 times as many others as one of 8, of 4 words with
-    // six times as many.
-    static constexpr WinnowedLengths for_runs_of(size_t words) {
-        // A longer run has one of that length.
-        words = std::min<size_t>(words, kMostWinnowedRun);
-        size_t shingle = std::min(words, std::clamp<size_t>((words + 1) / 2, 6, 8));
-        return {shingle, words - shingle + 1};
-    }
-};
-
-// Adds the winnowed hashes of a text to the set.
-void winnow(Words words, WinnowedLengths lengths, FeatureSet* set, Pause pause);
+// Adds to the set the winnowed hashes of a text by which its runs of `run` words, 1 or more, show.
+void winnow(Words words, size_t run, FeatureSet* set, Pause pause);
 
 } // namespace simhash

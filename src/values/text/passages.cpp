@@ -133,7 +133,7 @@ Datum winnowed_hashes(text* document, size_t run) {
     GrowingArray<uint64_t> words(server_memory());
     FeatureSet winnowed(server_memory());
     add_words(ServerText(document).source(), &words);
-    winnow(words.all(), WinnowedLengths::for_runs_of(run), &winnowed, kPause);
+    winnow(words.all(), run, &winnowed, kPause);
     FeatureHashes hashes = winnowed.finish();
     Datum array = bigint_array(hashes.data(), hashes.size());
     words.release();
