@@ -464,3 +464,12 @@ SELECT count(*), min(distance), max(distance), min(other - id), max(other - id) 
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE code;
+
+-- Rows whose texts repeat each other, some by their words only: contents do not come in the order in which they are wanted.
+CREATE FUNCTION town(variant text) RETURNS text LANGUAGE sql IMMUTABLE AS
+$$ SELECT variant || ' Boat house of the town is closed for repairs of the roof' $$;
+CREATE TABLE first AS SELECT * FROM (VALUES (1, town('The')), (2, town('the')), (3, 'quite another text about the mayor and the market in spring')) v(id, body);
+CREATE TABLE second AS SELECT * FROM (VALUES (1, town('the')), (2, 'quite another text about the mayor and the market in spring')) v(id, body);
+SELECT * FROM near_duplicate_join('SELECT id, body FROM first', 'SELECT id, body FROM second', .8) ORDER BY 1, 2;
+DROP TABLE first, second;
+DROP FUNCTION town;

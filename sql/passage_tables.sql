@@ -146,6 +146,12 @@ SELECT * FROM passage_groups('SELECT id, body FROM docs', 16, 1000, NULL);
 SELECT * FROM containment_pairs('SELECT id, body FROM docs', 1.5);
 SELECT * FROM containment_pairs('SELECT id, body FROM docs', NULL);
 SELECT containment_digest('a', '\x00');
+-- Texts that repeat each other, in another order in each of two queries.
+CREATE TABLE repeated AS
+SELECT id, md5(id::text) || (SELECT string_agg(' ' || md5(w::text), '' ORDER BY w) FROM generate_series(1, 20) w) AS body FROM generate_series(1, 2) id;
+SELECT p.* FROM passage_join('SELECT CASE id WHEN 2 THEN 1 ELSE 2 END, body FROM repeated UNION ALL SELECT i, i::text FROM generate_series(3, 9) i',
+	'SELECT id, body FROM repeated UNION ALL SELECT 3, body FROM repeated WHERE id = 1') p ORDER BY 1, 2;
+DROP TABLE repeated;
 DROP TABLE docs, truth, parts, contained, split;
 DROP SEQUENCE calls;
 DROP FUNCTION words, pairs_of, joined, join_differs, greedy, chained, groups_differ;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <bit>
+#include <optional>
 
 #include "server/arguments.hpp"
 #include "server/temporary_file.hpp"
@@ -189,6 +190,38 @@ class PagedArray {
 
     PagedFile file_;
     size_t count_ = 0;
+};
+
+// Records that are dealt to parts, so that what belongs to one part fits in memory, unless that
+// takes more parts than there are, or has frames for the page of each that is written to.
+template <typename Record>
+class PagedParts {
+  public:
+    static constexpr size_t kMost = 128;
+
+    PagedParts(PagePool* pool, size_t parts)
+        : count_(std::min({parts, kMost, pool->memory_bytes() / PagePool::kPageBytes / 2})) {
+        for (size_t part = 0; part < count_; part++)
+            parts_[part].emplace(pool);
+    }
+
+    size_t count() const { return count_; }
+
+    void add(size_t part, const Record& record) { parts_[part]->add(record); }
+
+    // Calls take(record) for those of a part, in the order in which they were added.
+    void each(size_t part, const auto& take) {
+        typename PagedArray<Record>::Reader records(&*parts_[part]);
+        for (size_t i = 0; i < parts_[part]->size(); i++)
+            take(records[i]);
+    }
+
+    // Empties a part.
+    void close(size_t part) { parts_[part]->close(); }
+
+  private:
+    size_t count_;
+    std::optional<PagedArray<Record>> parts_[kMost];
 };
 
 // An array of bits, which is small enough to stay in memory where rows are asked for in any order.

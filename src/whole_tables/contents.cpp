@@ -33,11 +33,13 @@ void Contents::ask() {
             texts.add(of_row.text_hash);
             texts.add(hash_of_size(of_row.bytes));
             // Of rows with the same text, one is asked for.
-            if (size_t slot = slot_of(key); slots_[slot] == kEmpty) {
+            size_t slot = slot_of(key);
+            bool is_first = slots_[slot] == kEmpty;
+            if (is_first) {
                 slots_.set(slot, uint32_t(wanted_.size()));
                 missing_++;
             }
-            wanted_.add({key, kNowhere, 0});
+            wanted_.add({key, is_first ? kNowhere : kWithFirst, 0});
         }
     filter_ = texts.filter();
 }
@@ -52,10 +54,16 @@ size_t Contents::slot_of(uint64_t key) {
 
 void Contents::add(Datum content) {
     PassResult<uint64_t, uint64_t> result(content); // the header is the key
-    uint32_t number = slots_[slot_of(result.header)];
+    // Most come in the order of the first pass: behind the last one, unless that has a text that
+    // another row has before it.
+    uint32_t number = next_;
+    if (number == wanted_.size() || wanted_[number].key != result.header ||
+        wanted_[number].position != kNowhere)
+        number = slots_[slot_of(result.header)];
     // It may have passed the filter by chance, or have come with another row of the same text.
     if (number == kEmpty || wanted_[number].position != kNowhere)
         return;
+    next_ = number + 1;
     wanted_.set(number, {result.header, hashes_.size(), result.rest_bytes / sizeof(uint64_t)});
     hashes_.append(result.rest, result.rest_bytes);
     missing_--;
@@ -64,7 +72,7 @@ void Contents::add(Datum content) {
 Contents::Wanted Contents::wanted(RowNumber row) {
     uint32_t number = before_[row / PagedBits::kWord] + is_wanted_.ones_before(row);
     Wanted found = wanted_[number];
-    return found.position != kNowhere ? found : wanted_[slots_[slot_of(found.key)]];
+    return found.position == kWithFirst ? wanted_[slots_[slot_of(found.key)]] : found;
 }
 
 Contents::Hashes Contents::hashes_of(const Wanted& document, Buffer* buffer) {

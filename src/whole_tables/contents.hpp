@@ -50,7 +50,8 @@ class Contents {
     std::array<Hashes, 2> of(RowNumber a, RowNumber b);
 
   private:
-    static constexpr uint64_t kNowhere = UINT64_MAX;
+    static constexpr uint64_t kNowhere = UINT64_MAX;       // has not come
+    static constexpr uint64_t kWithFirst = UINT64_MAX - 1; // of a row with the same text before it
     static constexpr uint32_t kEmpty = UINT32_MAX;
 
     // A document that is wanted, and where its content is; of several with the same text, that of
@@ -81,6 +82,7 @@ class Contents {
     std::span<const uint8_t> filter_; // of the texts that are wanted
     PagedBytes hashes_;               // of the contents that have come
     Buffer buffers_[2];               // of those that are not in one page in memory
+    uint32_t next_ = 0;               // the number behind that of the last content
     size_t missing_ = 0;              // contents that have not come
 };
 

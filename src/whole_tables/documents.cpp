@@ -13,10 +13,13 @@ namespace {
 // the candidates are not kept, and found again in smaller parts, in which most are left out.
 constexpr uint64_t kLooksOfModel = 4096;
 
-// A band whose keys do not fit in memory is sorted in parts, for each of which its keys are read
-// again. Where these would be too many, its runs are in files.
-constexpr uint64_t kMostParts = 16;
 constexpr uint32_t kSpread = 0x9E3779B1; // odd, so products of different keys differ
+
+// Two rows that have met in a band, and the lanes of one.
+struct Meeting {
+    RowNumber place, other;
+    DocumentLanes lanes; // of the other
+};
 
 } // namespace
 
@@ -109,6 +112,20 @@ void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* 
 
 // ---- candidates ----
 
+// Calls take(key, place) for the models of one or two sets, with their keys of a band.
+void Documents::each_key(Models* a, Models* b, int band, const auto& take) {
+    for (Models* models : {a, b}) {
+        if (models == nullptr)
+            continue;
+        PagedArray<RowNumber>::Reader places(&models->places());
+        PagedArray<uint32_t>::Reader keys(&*keys_[band]);
+        for (size_t i = 0; i < models->size(); i++) {
+            RowNumber place = places[i];
+            take(keys[place], place);
+        }
+    }
+}
+
 // Calls on_group for the models that have a key in common, band after band, until it returns false.
 bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
     ExternalSorter<uint64_t> by_key(search_bytes_, 32); // (key, place)
@@ -120,25 +137,26 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
         first_of_b = std::min(first_of_b, ids_.row(b->places()[i]));
     }
     bool goes_on = true;
+    // A band of more models than memory has room for is dealt to parts, of which the first stays.
     // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room.
     uint64_t count = a->size() + (b == nullptr ? 0 : b->size());
-    uint64_t parts = std::min(kMostParts, 1 + count / 15 * 16 / by_key.room());
+    PagedParts<uint64_t> dealt(pool_, 1 + count / 15 * 16 / by_key.room());
     Progress::begin("bands", "", plan_.bands);
-    for (uint64_t i = 0; i < uint64_t(plan_.bands) * parts && goes_on; i++) {
-        int band = int(i / parts);
-        for (Models* models : {a, b}) {
-            if (models == nullptr)
-                continue;
-            PagedArray<RowNumber>::Reader places(&models->places());
-            PagedArray<uint32_t>::Reader keys(&*keys_[band]);
-            for (size_t j = 0; j < models->size(); j++) {
-                RowNumber place = places[j];
-                uint32_t key_there = keys[place];
+    for (uint64_t i = 0; i < plan_.bands * dealt.count() && goes_on; i++) {
+        int band = int(i / dealt.count());
+        size_t part = i % dealt.count();
+        if (part == 0)
+            each_key(a, b, band, [&](uint32_t key, RowNumber place) {
                 // Not by the key's own leading bits: by these the sort deals a part to buckets.
-                if (uint64_t{key_there * kSpread} * parts >> 32 == i % parts)
-                    by_key.add(uint64_t{key_there} << 32 | place);
-            }
-        }
+                size_t its_part = uint64_t{key * kSpread} * dealt.count() >> 32;
+                uint64_t entry = uint64_t{key} << 32 | place;
+                if (its_part == 0)
+                    by_key.add(entry);
+                else
+                    dealt.add(its_part, entry);
+            });
+        dealt.each(part, [&](uint64_t entry) { by_key.add(entry); });
+        dealt.close(part);
         by_key.finish_repeated();
         uint64_t entry = 0, key;
         bool more = by_key.next(&entry);
@@ -171,9 +189,11 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
             goes_on = group.pairs == 0 || on_group(group);
         }
         by_key.clear();
-        if (i % parts == parts - 1)
+        if (part == dealt.count() - 1)
             Progress::long_step();
     }
+    for (size_t part = 0; part < dealt.count(); part++)
+        dealt.close(part);
     by_key.release();
     members.release();
     return goes_on;
@@ -248,20 +268,35 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
         for (int band = 0; band < plan_.bands; band++)
             keys_[band]->close();
     }
-    met.each([&](uint64_t pair) {
-        auto place = RowNumber(pair), other = RowNumber(pair >> 32);
+    // Pairs come in the order of the greater place. To look up the lanes of the lesser one would
+    // read a page of a file for each, so pairs are dealt to parts whose lanes fit in half the pool.
+    size_t lanes_bytes = lanes_.size() * sizeof(DocumentLanes);
+    PagedParts<Meeting> dealt(pool_, 1 + lanes_bytes / (pool_->memory_bytes() / 2));
+    auto check = [&](const Meeting& met) {
         CHECK_FOR_INTERRUPTS();
-        if (nearest_lane(lanes_[place], lanes_[other]) > radius_)
-            return true;
-        contents_.want(place);
-        contents_.want(other);
+        if (nearest_lane(lanes_[met.place], met.lanes) > radius_)
+            return;
+        contents_.want(met.place);
+        contents_.want(met.other);
         if (are_kept) {
-            uint64_t a = ids_.row(place), b = ids_.row(other);
+            uint64_t a = ids_.row(met.place), b = ids_.row(met.other);
             candidates_->add(std::max(a, b) << 32 | std::min(a, b));
         }
+    };
+    met.each([&](uint64_t pair) {
+        auto place = RowNumber(pair), other = RowNumber(pair >> 32);
+        Meeting meeting = {place, other, lanes_[other]};
+        if (size_t part = uint64_t{place} * dealt.count() / lanes_.size(); part == 0)
+            check(meeting);
+        else
+            dealt.add(part, meeting);
         return true;
     });
     met.release();
+    for (size_t part = 0; part < dealt.count(); part++) {
+        dealt.each(part, check);
+        dealt.close(part);
+    }
     if (are_kept) {
         candidates_->finish();
         lanes_.close();

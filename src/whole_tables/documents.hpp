@@ -7,7 +7,9 @@
 //     pairs          by their sets
 //
 // One band is looked at after the other: its keys are sorted with the numbers of their rows, and
-// equal ones stand side by side. What is kept of a row is in paged arrays, one for each band.
+// equal ones stand side by side. What is kept of a row is in paged arrays, one for each band. Keys
+// that do not fit in memory are dealt to parts that do; so are the pairs that have met, by the
+// lanes they are compared by.
 //
 // The backend that calls does this alone. Of 1 million documents the bands take 1 of 11 s of
 // processor time, or 2 of 12 with memory for a tenth of them. Beside two processes that read, a
@@ -55,6 +57,7 @@ class Documents final : public SearchedValues {
 
     void check_kind(ShingleKind kind);
     void add_keys();
+    void each_key(Models* a, Models* b, int band, const auto& take);
     bool each_group(Models* a, Models* b, const auto& on_group);
     void look_up_lanes(const Group& group);
     bool each_near(const Group& group, const auto& on_pair);

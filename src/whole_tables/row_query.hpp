@@ -113,8 +113,8 @@ void give_result(FunctionCallInfo fcinfo, const auto& attempt) {
         return attempt(&result, keep);
     };
     Progress::tell_of(fcinfo->flinfo->fn_oid, [&] {
-        if (!read(false))
-            read(true);
+        if (!read(false) && !read(true))
+            elog(ERROR, "contents of documents are missing");
     });
 }
 
