@@ -180,7 +180,8 @@ struct ListedFeature {
 // simhash_features(document text, features text, width integer) -> setof (feature text, frequency
 // integer)
 SIMHASH_FUNCTION(simhash_features) {
-    InitMaterializedSRF(fcinfo, 0);
+    // As the query has it: a look-up of the row type leaves memory with the query at each call.
+    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     ReturnSetInfo* result = reinterpret_cast<ReturnSetInfo*>(fcinfo->resultinfo);
     FeatureKind features = features_argument(fcinfo, 1);
     int width = width_argument(fcinfo, 2, default_width(features));

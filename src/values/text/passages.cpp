@@ -173,7 +173,8 @@ void return_passages(ReturnSetInfo* result, text* a, text* b, std::span<const Pa
 
 // Returns find(words of a, words of b) as rows.
 Datum passages_of(FunctionCallInfo fcinfo, text* a, text* b, const auto& find) {
-    InitMaterializedSRF(fcinfo, 0);
+    // As the query has it: a look-up of the row type leaves memory with the query at each call.
+    InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
     // The core leaves the release of its memory to us.
     CallMemory work;
     WordsOfText words_a(a), words_b(b);
