@@ -11,7 +11,12 @@ bool is_our_function(Oid function, const OurFunction& ours) {
     // function in the same query must not be loaded, nor its absence raise an error.
     char *library, *symbol;
     fmgr_symbol(function, &library, &symbol);
-    if (library == nullptr || strcmp(symbol, ours.symbol) != 0)
+    if (library == nullptr)
+        return false;
+    bool has_symbol = strcmp(symbol, ours.symbol) == 0;
+    pfree(library);
+    pfree(symbol);
+    if (!has_symbol)
         return false;
     FmgrInfo info;
     fmgr_info(function, &info);

@@ -317,6 +317,7 @@ class SortBuffer {
     static constexpr size_t kFirstCapacity = 64, kLeastLimit = 8192; // entries
 
     void grow() {
+        Assert(count_ < limit_);
         capacity_ = std::min(limit_, std::max(kFirstCapacity, capacity_ * 2));
         size_t bytes = capacity_ * sizeof(AnyEntry);
         entries_ =

@@ -106,6 +106,7 @@ void remove_from_table(Vacuum* vacuum, int table, std::span<uint64_t> keys) {
         Buffer buffer = descend(tree, {keys[0], 0}, 0, BUFFER_LOCK_EXCLUSIVE);
         Page page = BufferGetPage(buffer);
         BlockNumber block = BufferGetBlockNumber(buffer);
+        open_leaf(vacuum->index, buffer, tree.kind); // a damaged one is an error before any search
         auto on_leaf = std::partition_point(keys.begin(), keys.end(), [&](uint64_t key) {
             return !page_precedes(page, {key, 0});
         });
