@@ -192,8 +192,9 @@ class PagedArray {
     size_t count_ = 0;
 };
 
-// Records that are dealt to parts, so that what belongs to one part fits in memory, unless that
-// takes more parts than there are, or has frames for the page of each that is written to.
+// Records that are dealt to parts, so that what belongs to one part fits in memory. There are at
+// most kMost parts, and half as many as the pool has frames, because each part has a page that is
+// written to. More records make larger parts, which the user's sort or look-ups bear.
 template <typename Record>
 class PagedParts {
   public:

@@ -272,14 +272,14 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
     // read a page of a file for each, so pairs are dealt to parts whose lanes fit in half the pool.
     size_t lanes_bytes = lanes_.size() * sizeof(DocumentLanes);
     PagedParts<Meeting> dealt(pool_, 1 + lanes_bytes / (pool_->memory_bytes() / 2));
-    auto check = [&](const Meeting& met) {
+    auto check = [&](const Meeting& meeting) {
         CHECK_FOR_INTERRUPTS();
-        if (nearest_lane(lanes_[met.place], met.lanes) > radius_)
+        if (nearest_lane(lanes_[meeting.place], meeting.lanes) > radius_)
             return;
-        contents_.want(met.place);
-        contents_.want(met.other);
+        contents_.want(meeting.place);
+        contents_.want(meeting.other);
         if (are_kept) {
-            uint64_t a = ids_.row(met.place), b = ids_.row(met.other);
+            uint64_t a = ids_.row(meeting.place), b = ids_.row(meeting.other);
             candidates_->add(std::max(a, b) << 32 | std::min(a, b));
         }
     };
