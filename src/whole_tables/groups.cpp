@@ -31,11 +31,11 @@ namespace simhash {
 //                                     between 1 and 5 .. 8: 5, 6 and 8 join 1; 7 is left alone
 
 Originals::Originals(PagePool* pool, SearchedValues* values, size_t rows, size_t memory)
-    : values_(*values), memory_(memory), originals_(pool), measures_(pool) {
+    : values_(*values), memory_(memory), joined_(pool), is_original_(pool) {
     for (size_t row = 0; row < rows; row++) {
         CHECK_FOR_INTERRUPTS();
-        originals_.add(RowNumber(row));
-        measures_.add(0);
+        joined_.add({RowNumber(row), 0});
+        is_original_.add(true);
     }
 }
 
@@ -43,7 +43,7 @@ void Originals::find(Models* models) {
     if (values_.finds_in_order())
         find_between(models, nullptr);
     else
-        find_within(models, 0, originals_.size());
+        find_within(models, 0, joined_.size());
 }
 
 void Originals::find_between(Models* a, Models* b) {
@@ -60,7 +60,7 @@ void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
     if (find_at_once(models))
         return;
     uint64_t middle = begin + (end - begin) / 2;
-    auto is_left = [&](RowNumber row) { return is_original(row); };
+    auto is_left = [&](RowNumber row) { return is_original_[row]; };
     Models earlier(models, [&](RowNumber row) { return row < middle; });
     find_within(&earlier, begin, middle);
     Models originals(&earlier, is_left);

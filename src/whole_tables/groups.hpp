@@ -24,12 +24,13 @@ class Originals {
     // Calls give(row, original, measure) for all rows in their order; an original has no measure.
     // measure_of_equal: that of a row with its copy
     void give(Copies* copies, double measure_of_equal, const auto& give) {
-        for (size_t i = 0; i < originals_.size(); i++) {
+        for (size_t i = 0; i < joined_.size(); i++) {
             auto row = RowNumber(i);
-            RowNumber original = originals_[row], copy = copies->after(row);
+            Joined joined = joined_[row];
+            RowNumber original = RowNumber(joined.original), copy = copies->after(row);
             std::optional<double> measure;
             if (original != row)
-                measure = measures_[row];
+                measure = joined.measure;
             // A copy is near to what its model is near to, and a copy of a copy likewise.
             if (copy != kNoRow)
                 join(copy, original, measure.value_or(measure_of_equal));
@@ -40,22 +41,27 @@ class Originals {
   private:
     // A row joins the first original that it is near to.
     bool joins(RowNumber earlier, RowNumber later) {
-        return is_original(earlier) && earlier < originals_[later];
+        return is_original_[earlier] && earlier < joined_[later].original;
     }
     void find_between(Models* a, Models* b);
     void find_within(Models* models, uint64_t begin, uint64_t end);
     bool find_at_once(Models* models);
 
-    bool is_original(RowNumber row) { return originals_[row] == row; }
     void join(RowNumber row, RowNumber original, double measure) {
-        originals_.set(row, original);
-        measures_.set(row, measure);
+        is_original_.set(row, false);
+        joined_.set(row, {original, measure});
     }
+
+    // What a row has joined, with its measure; itself while it has joined none.
+    struct Joined {
+        uint64_t original; // its number, in 8 bytes: no gap follows, which would be undefined
+        double measure;
+    };
 
     SearchedValues& values_;
     size_t memory_;
-    PagedArray<RowNumber> originals_; // of each row: itself while it has joined none
-    PagedArray<double> measures_;     // of those that have joined one, with it
+    PagedArray<Joined> joined_; // of each row
+    PagedBits is_original_;     // of each row, for rows in any order: these stay in memory
 };
 
 // ---- groups by chains ----
