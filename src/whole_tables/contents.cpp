@@ -3,10 +3,13 @@
 
 #include <bit>
 
+#include "server/sorter.hpp"
+
 namespace simhash {
 
-Contents::Contents(PagePool* pool, double limit)
-    : headers_(pool), is_wanted_(pool), wanted_(pool), before_(pool), slots_(pool), hashes_(pool) {
+Contents::Contents(PagePool* pool, double limit, size_t sort_bytes)
+    : sort_bytes_(sort_bytes), headers_(pool), is_wanted_(pool), wanted_(pool), before_(pool),
+      slots_(pool), hashes_(pool) {
     arguments_.limit = limit;
     if (!pg_strong_random(&arguments_.seed, sizeof(arguments_.seed)))
         ereport(ERROR, errcode(ERRCODE_INTERNAL_ERROR),
@@ -20,11 +23,10 @@ void Contents::ask() {
             before_.add(uint32_t(count));
         count += is_wanted_[row];
     }
-    for (size_t left = std::bit_ceil(2 * count + 1); left > 0; left--)
-        slots_.add(kEmpty);
     // A text has two hashes, and a hash 8 to 16 bits: one that is not wanted passes with a
     // probability of .014 at most.
     HashFilter texts(std::bit_ceil(2 * count));
+    ExternalSorter<Pair> by_key(sort_bytes_); // (key, number)
     for (size_t row = 0; row < rows(); row++)
         if (is_wanted_[row]) {
             DigestHeader of_row = header(RowNumber(row));
@@ -32,24 +34,39 @@ void Contents::ask() {
             CHECK_FOR_INTERRUPTS();
             texts.add(of_row.text_hash);
             texts.add(hash_of_size(of_row.bytes));
-            // Of rows with the same text, one is asked for.
-            size_t slot = slot_of(key);
-            bool is_first = slots_[slot] == kEmpty;
-            if (is_first) {
-                slots_.set(slot, uint32_t(wanted_.size()));
-                missing_++;
-            }
-            wanted_.add({key, is_first ? kNowhere : kWithFirst, 0});
+            by_key.add({key, wanted_.size()});
+            wanted_.add({key, kNowhere, 0});
         }
     filter_ = texts.filter();
+    // In the order of the keys, the slots are filled from the first to the last.
+    slot_bits_ = std::bit_width(2 * count + 1);
+    for (uint64_t left = uint64_t{1} << slot_bits_; left > 0; left--)
+        slots_.add(kEmpty);
+    by_key.finish();
+    uint64_t last = 0;
+    for (Pair entry{}; by_key.next(&entry); last = entry.first) {
+        CHECK_FOR_INTERRUPTS();
+        auto number = uint32_t(entry.second);
+        // Of rows with the same text, one is asked for.
+        if (missing_ > 0 && entry.first == last) {
+            wanted_.set(number, {entry.first, kWithFirst, 0});
+            continue;
+        }
+        size_t slot = first_slot(entry.first);
+        while (slots_[slot] != kEmpty)
+            slot = next_slot(slot);
+        slots_.set(slot, number);
+        missing_++;
+    }
+    by_key.release();
 }
 
 // The slot with the number of the first one that has the key, or the empty one where it would be.
 size_t Contents::slot_of(uint64_t key) {
-    size_t last = slots_.size() - 1, place = mix(key) & last;
-    for (uint32_t number; (number = slots_[place]) != kEmpty && wanted_[number].key != key;)
-        place = (place + 1) & last;
-    return place;
+    size_t slot = first_slot(key);
+    for (uint32_t number; (number = slots_[slot]) != kEmpty && wanted_[number].key != key;)
+        slot = next_slot(slot);
+    return slot;
 }
 
 void Contents::add(Datum content) {

@@ -16,8 +16,8 @@ class Contents {
   public:
     using Hashes = std::span<const uint64_t>;
 
-    // limit: the similarity, or the least number of words
-    Contents(PagePool* pool, double limit);
+    // limit: the similarity, or the least number of words. sort_bytes: memory for ask()
+    Contents(PagePool* pool, double limit, size_t sort_bytes);
 
     // ---- the first pass ----
 
@@ -67,11 +67,15 @@ class Contents {
         GrowingArray<uint64_t> hashes{server_memory()};
     };
 
+    // A key is a hash. Its leading bits say where its search begins.
+    size_t first_slot(uint64_t key) const { return key >> (64 - slot_bits_); }
+    size_t next_slot(size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
     size_t slot_of(uint64_t key);
     Wanted wanted(RowNumber row);
     Hashes hashes_of(const Wanted& document, Buffer* buffer);
 
     PassArguments arguments_;
+    size_t sort_bytes_;
     PagedArray<DigestHeader> headers_;
     PagedBits is_wanted_; // of the rows
     // In the order of their rows. So what a comparison looks up here and there is of the candidates
@@ -82,6 +86,7 @@ class Contents {
     std::span<const uint8_t> filter_; // of the texts that are wanted
     PagedBytes hashes_;               // of the contents that have come
     Buffer buffers_[2];               // of those that are not in one page in memory
+    int slot_bits_ = 0;               // of the number of slots
     uint32_t next_ = 0;               // the number behind that of the last content
     size_t missing_ = 0;              // contents that have not come
 };

@@ -13,6 +13,9 @@ namespace {
 // the candidates are not kept, and found again in smaller parts, in which most are left out.
 constexpr uint64_t kLooksOfModel = 4096;
 
+// Of 4 documents. The pairs of more are looked at where they meet.
+constexpr uint64_t kFewPairs = 6;
+
 constexpr uint32_t kSpread = 0x9E3779B1; // odd, so products of different keys differ
 
 // Two rows that have met in a band, and the lanes of one.
@@ -28,7 +31,7 @@ Documents::Documents(PagePool* pool, RowIds* ids, double similarity, size_t sort
     : SearchedValues(pool, sort_bytes, "an id and a text", "SELECT id, body FROM pages",
                      &contents_),
       ids_(*ids), similarity_(similarity), radius_(near_radius(similarity)),
-      plan_(band_plan(similarity)), met_bytes_(met_bytes), contents_(pool, similarity),
+      plan_(band_plan(similarity)), met_bytes_(met_bytes), contents_(pool, similarity, met_bytes),
       lanes_(pool) {
     order_memory = sort_bytes;
     for (int band = 0; band < plan_.bands; band++)
@@ -87,20 +90,18 @@ void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* 
         CHECK_FOR_INTERRUPTS();
         // A document without shingles is in no pair.
         is_model.add(header.count > 0);
-        if (header.count > 0)
-            add_hash(header.content_hash, ids_.row(place));
+        if (header.count > 0) {
+            auto [lane, other] = lanes_[place];
+            add_hash(header.content_hash, ids_.row(place), uint32_t(mix(lane ^ mix(other))));
+        }
     }
     copies->add_rows(rows);
     models->emplace(pool_, 0, &ids_);
-    // Sums of hashes that differ are equal with a probability of 2^-64, and then lanes as good as
-    // never.
-    auto are_equal = [&](RowNumber a, RowNumber b) {
-        RowNumber place = ids_.place(a), other = ids_.place(b);
-        return contents_.header(place).count == contents_.header(other).count &&
-               lanes_[place] == lanes_[other];
-    };
+    // Contents that differ have equal hashes of 64 bits, and 32 more of lanes, as good as never.
     // Hashes bring rows in any order, and most are models. So we mark those that are copies.
-    each_model(copies, are_equal, [](const Pair&) {});
+    Progress::begin("found", " distinct documents", 0);
+    each_model(
+        copies, [](RowNumber, RowNumber) { return true; }, [](const Pair&) { Progress::step(); });
     for (auto row = first; row < rows; row++)
         if (RowNumber copy = copies->after(row); copy != kNoRow)
             is_model.set(ids_.place(copy) - first, false);
@@ -205,17 +206,24 @@ void Documents::look_up_lanes(const Group& group) {
             member.lanes = lanes_[member.place];
 }
 
-// Calls on_pair(place, other) for those of which a lane is near, until it returns false.
-bool Documents::each_near(const Group& group, const auto& on_pair) {
-    look_up_lanes(group);
+// Calls on_pair(a, b) for the pairs of members, until it returns false.
+bool Documents::each_pair(const Group& group, const auto& on_pair) {
     for (size_t i = 0; i < group.members.size(); i++) {
         const Member& a = group.members[i];
         CHECK_FOR_INTERRUPTS();
         for (const Member& b : group.seconds.empty() ? group.members.subspan(i + 1) : group.seconds)
-            if (nearest_lane(a.lanes, b.lanes) <= radius_ && !on_pair(a.place, b.place))
+            if (!on_pair(a, b))
                 return false;
     }
     return true;
+}
+
+// Calls on_pair(a, b) for those of which a lane is near, until it returns false.
+bool Documents::each_near(const Group& group, const auto& on_pair) {
+    look_up_lanes(group);
+    return each_pair(group, [&](const Member& a, const Member& b) {
+        return nearest_lane(a.lanes, b.lanes) > radius_ || on_pair(a, b);
+    });
 }
 
 // Whether an earlier band has brought the two together.
@@ -245,21 +253,19 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
             return true;
         }
         looks_left -= group.pairs;
-        auto meet = [&](RowNumber place, RowNumber other) {
+        auto meet = [&](const Member& a, const Member& b) {
             if (meetings_left > 0) {
-                met.add(uint64_t{std::max(place, other)} << 32 | std::min(place, other));
+                met.add(uint64_t{std::max(a.place, b.place)} << 32 | std::min(a.place, b.place));
                 meetings_left--;
             } else {
-                contents_.want(place);
-                contents_.want(other);
+                contents_.want(a.place);
+                contents_.want(b.place);
             }
             return true;
         };
-        // Two that are alone with their key meet in many bands, and are looked at once for all.
-        if (group.pairs == 1 && meetings_left > 0)
-            return meet(group.members.front().place,
-                        (b == nullptr ? group.members : group.seconds).back().place);
-        return each_near(group, meet);
+        // Similar ones meet in many bands, and their lanes are looked up once for all.
+        return group.pairs <= std::min(kFewPairs, meetings_left) ? each_pair(group, meet)
+                                                                 : each_near(group, meet);
     });
     met.finish();
     bool are_kept = meetings_left > 0;
@@ -321,8 +327,8 @@ bool Documents::find(Models* a, Models* b, const FoundReceiver& receiver) {
     };
     return each_group(a, b, [&](const Group& group) {
         // Two that an earlier band has brought together were compared.
-        auto on_near = [&](RowNumber place, RowNumber other) {
-            return met_before(group.band, place, other) || on_pair(place, other);
+        auto on_near = [&](const Member& a, const Member& b) {
+            return met_before(group.band, a.place, b.place) || on_pair(a.place, b.place);
         };
         if (receiver.links == nullptr)
             return each_near(group, on_near);
@@ -332,7 +338,7 @@ bool Documents::find(Models* a, Models* b, const FoundReceiver& receiver) {
             members.size(), [&](size_t i) { return ids_.row(members[i].place); },
             [&](size_t i, size_t j) {
                 return nearest_lane(members[i].lanes, members[j].lanes) > radius_ ||
-                       on_near(members[i].place, members[j].place);
+                       on_near(members[i], members[j]);
             });
     });
 }

@@ -60,6 +60,7 @@ class Documents final : public SearchedValues {
     void each_key(Models* a, Models* b, int band, const auto& take);
     bool each_group(Models* a, Models* b, const auto& on_group);
     void look_up_lanes(const Group& group);
+    bool each_pair(const Group& group, const auto& on_pair);
     bool each_near(const Group& group, const auto& on_pair);
     bool met_before(int band, RowNumber place, RowNumber other);
     bool compare(RowNumber a, RowNumber b, const FoundReceiver& receiver);

@@ -132,15 +132,17 @@ class SearchedValues : public RowValues {
 
   protected:
     // To be called for each row that has a value. Equal values have equal hashes. Of a value with
-    // one lane this is the lane.
-    void add_hash(uint64_t hash, RowNumber row) { hashes_.add({hash, row}); }
+    // one lane this is the lane. more: of the hash, where it decides alone
+    void add_hash(uint64_t hash, RowNumber row, uint32_t more = 0) {
+        hashes_.add({hash, uint64_t{more} << 32 | row});
+    }
     // Calls give((hash, row)) for each model, in order of the hashes. are_equal(a, b): whether rows
-    // with the same hash have the same value
+    // with the same hash, and the same `more`, have the same value
     void each_model(Copies* copies, const auto& are_equal, const auto& give);
 
     PagePool* pool_;
     size_t sort_bytes_;
-    ExternalSorter<Pair> hashes_; // (hash, row)
+    ExternalSorter<Pair> hashes_; // (hash, more of it and row)
 };
 
 void SearchedValues::each_model(Copies* copies, const auto& are_equal, const auto& give) {
@@ -148,21 +150,21 @@ void SearchedValues::each_model(Copies* copies, const auto& are_equal, const aut
         RowNumber row, last_copy;
     };
     GrowingArray<Model> models(server_memory()); // those of one hash, as good as always one
-    uint64_t hash = 0;
+    Pair last{};
     hashes_.finish();
-    for (Pair entry{}; hashes_.next(&entry); hash = entry.first) {
+    for (Pair entry{}; hashes_.next(&entry); last = entry) {
         CHECK_FOR_INTERRUPTS();
         auto row = RowNumber(entry.second);
         // Equal hashes come one after another, in order of their rows. So the first row with a
         // value is met first, and becomes the model.
-        if (entry.first != hash)
+        if (entry.first != last.first || entry.second >> 32 != last.second >> 32)
             models.clear();
         Model* end = models.data() + models.size();
         Model* model = std::find_if(models.data(), end,
                                     [&](const Model& model) { return are_equal(model.row, row); });
         if (model == end) {
             models.add({row, row});
-            give(entry);
+            give({entry.first, row});
         } else {
             copies->append(model->last_copy, row);
             model->last_copy = row;

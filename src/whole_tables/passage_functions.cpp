@@ -33,7 +33,7 @@ class Passages final : public RowValues {
     // limit: the fewest words of a run, or the least containment
     Passages(PagePool* pool, size_t memory, Kind kind, double limit, size_t most_documents)
         : RowValues("an id and a text", "SELECT id, body FROM docs", &contents_), pool_(pool),
-          kind_(kind), limit_(limit), most_(most_documents), contents_(pool, limit),
+          kind_(kind), limit_(limit), most_(most_documents), contents_(pool, limit, memory / 8),
           hashes_(memory / 4), candidates_(memory / 4), by_first_row_(memory / 4),
           members_(memory / 4), rows_(most_documents * 2 * sizeof(uint64_t)) {
         if (kind == Kind::kJoin)
