@@ -1,6 +1,7 @@
 // Ids and results. See the header.
 #include "whole_tables/query_rows.hpp"
 
+#include "server/progress.hpp"
 #include "whole_tables/collector.hpp"
 
 namespace simhash {
@@ -122,6 +123,9 @@ ResultRows::ResultRows(FunctionCallInfo fcinfo)
 void ResultRows::put(RowIds* ids, RowNumber id, RowNumber other, std::optional<Datum> measure) {
     bool nulls[] = {false, false, !measure};
     CHECK_FOR_INTERRUPTS();
+    if (count_++ == 0)
+        Progress::begin("returned", " rows", 0);
+    Progress::step();
     // The ids of a row are copies, which go with the row.
     MemoryContext caller = MemoryContextSwitchTo(row_context_);
     Datum values[] = {(*ids)[id], (*ids)[other], measure.value_or(Datum(0))};

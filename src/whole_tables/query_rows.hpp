@@ -66,6 +66,7 @@ class ResultRows {
     ReturnSetInfo* result_;
     CallMemory memory_;
     MemoryContext row_context_;
+    uint64 count_ = 0;
 };
 
 // Raises an error where the argument of a function of queries is null.
