@@ -454,6 +454,20 @@ SELECT count(*), min(similarity), max(similarity) FROM near_duplicate_pairs('SEL
 SELECT count(*), min(original), max(original) FROM near_duplicate_groups('SELECT id, body FROM near');
 DROP TABLE near;
 
+-- Arrays many times as large as memory, of which records are read and written here and there: copies and near-copies of 20 000.
+CREATE TABLE large AS
+SELECT i AS id, (SELECT string_agg(md5(i % 20000 || '-' || w), ' ') FROM generate_series(1, 12) w) || CASE WHEN i > 40000 THEN ' more' ELSE '' END AS body
+FROM generate_series(1, 60000) i;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT count(*), count(*) FILTER (WHERE original <> (id - 1) % 20000 + 1) AS wrong, count(*) FILTER (WHERE similarity < 1) AS near
+FROM near_duplicate_groups('SELECT id, body FROM large ORDER BY id');
+SELECT count(*), count(*) FILTER (WHERE id::integer % 20000 <> original::integer % 20000) AS wrong, count(DISTINCT original) AS originals
+FROM near_duplicate_groups('SELECT id::text, body FROM large ORDER BY hashint4(id)', 0.8, false, NULL::text);
+RESET work_mem;
+RESET hash_mem_multiplier;
+DROP TABLE large;
+
 -- Candidates among codes that memory does not hold.
 CREATE TABLE code AS
 SELECT i AS id, ('x' || md5(i::text) || md5((-i)::text))::bit(256) AS code FROM generate_series(1, 3000) i;

@@ -92,7 +92,17 @@ class PagedFile {
             file_.read(int64(page * PagePool::kPageBytes + begin), out, bytes);
     }
 
+    void poke(size_t page, size_t begin, const void* data, size_t bytes) {
+        if (in_memory(page))
+            memcpy(change(page) + begin, data, bytes);
+        else
+            file_.write(int64(page * PagePool::kPageBytes + begin), data, bytes);
+    }
+
     bool has_file() const { return file_.exists(); }
+    // Of an array twice as large as the pool, a page that is read here and there leaves the pool
+    // before it is read again.
+    bool is_large() const { return frames_.size() / 2 > pool_->most_; }
 
     // Releases the memory and the file. The array is empty afterwards.
     void close();
@@ -158,6 +168,20 @@ class PagedArray {
 
     void set(size_t i, const Record& record) {
         memcpy(file_.change(i / kPerPage) + offset(i), &record, sizeof(Record));
+    }
+
+    // For records here and there. No page of a large array comes into memory.
+    Record peek(size_t i) {
+        if (!file_.is_large())
+            return (*this)[i];
+        Record record;
+        file_.peek(i / kPerPage, offset(i), &record, sizeof(Record));
+        return record;
+    }
+    void poke(size_t i, const Record& record) {
+        if (!file_.is_large())
+            return set(i, record);
+        file_.poke(i / kPerPage, offset(i), &record, sizeof(Record));
     }
 
     // Reads many records, in rising order, from a copy of their page.

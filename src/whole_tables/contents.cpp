@@ -64,7 +64,8 @@ void Contents::ask() {
 // The slot with the number of the first one that has the key, or the empty one where it would be.
 size_t Contents::slot_of(uint64_t key) {
     size_t slot = first_slot(key);
-    for (uint32_t number; (number = slots_[slot]) != kEmpty && wanted_[number].key != key;)
+    for (uint32_t number;
+         (number = slots_.peek(slot)) != kEmpty && wanted_.peek(number).key != key;)
         slot = next_slot(slot);
     return slot;
 }
@@ -76,7 +77,7 @@ void Contents::add(Datum content) {
     uint32_t number = next_;
     if (number == wanted_.size() || wanted_[number].key != result.header ||
         wanted_[number].position != kNowhere)
-        number = slots_[slot_of(result.header)];
+        number = slots_.peek(slot_of(result.header));
     // It may have passed the filter by chance, or have come with another row of the same text.
     if (number == kEmpty || wanted_[number].position != kNowhere)
         return;
@@ -88,8 +89,8 @@ void Contents::add(Datum content) {
 
 Contents::Wanted Contents::wanted(RowNumber row) {
     uint32_t number = before_[row / PagedBits::kWord] + is_wanted_.ones_before(row);
-    Wanted found = wanted_[number];
-    return found.position == kWithFirst ? wanted_[slots_[slot_of(found.key)]] : found;
+    Wanted found = wanted_.peek(number);
+    return found.position == kWithFirst ? wanted_.peek(slots_.peek(slot_of(found.key))) : found;
 }
 
 Contents::Hashes Contents::hashes_of(const Wanted& document, Buffer* buffer) {

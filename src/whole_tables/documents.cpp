@@ -127,6 +127,26 @@ void Documents::each_key(Models* a, Models* b, int band, const auto& take) {
     }
 }
 
+// Sorts the models of one or two sets by their keys of a band, or those of a part. The first part
+// deals the others out.
+void Documents::sort_keys(Models* a, Models* b, int band, size_t part, PagedParts<uint64_t>* dealt,
+                          ExternalSorter<uint64_t>* by_key) {
+    by_key->clear();
+    if (part == 0)
+        each_key(a, b, band, [&](uint32_t key, RowNumber place) {
+            // Not by the key's own leading bits: by these the sort deals a part to buckets.
+            size_t its_part = uint64_t{key * kSpread} * dealt->count() >> 32;
+            uint64_t entry = uint64_t{key} << 32 | place;
+            if (its_part == 0)
+                by_key->add(entry);
+            else
+                dealt->add(its_part, entry);
+        });
+    dealt->each(part, [&](uint64_t entry) { by_key->add(entry); });
+    dealt->close(part);
+    by_key->finish_repeated();
+}
+
 // Calls on_group for the models that have a key in common, band after band, until it returns false.
 bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
     ExternalSorter<uint64_t> by_key(search_bytes_, 32); // (key, place)
@@ -137,6 +157,7 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
         CHECK_FOR_INTERRUPTS();
         first_of_b = std::min(first_of_b, ids_.row(b->places()[i]));
     }
+    auto is_first = [&](const Member& member) { return ids_.row(member.place) < first_of_b; };
     bool goes_on = true;
     // A band of more models than memory has room for is dealt to parts, of which the first stays.
     // Keys are hashes, so parts are of about the same size: by this, of 15 / 16 of the room.
@@ -146,50 +167,32 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
     for (uint64_t i = 0; i < plan_.bands * dealt.count() && goes_on; i++) {
         int band = int(i / dealt.count());
         size_t part = i % dealt.count();
-        if (part == 0)
-            each_key(a, b, band, [&](uint32_t key, RowNumber place) {
-                // Not by the key's own leading bits: by these the sort deals a part to buckets.
-                size_t its_part = uint64_t{key * kSpread} * dealt.count() >> 32;
-                uint64_t entry = uint64_t{key} << 32 | place;
-                if (its_part == 0)
-                    by_key.add(entry);
-                else
-                    dealt.add(its_part, entry);
-            });
-        dealt.each(part, [&](uint64_t entry) { by_key.add(entry); });
-        dealt.close(part);
-        by_key.finish_repeated();
-        uint64_t entry = 0, key;
+        sort_keys(a, b, band, part, &dealt, &by_key);
+        uint64_t entry = 0;
         bool more = by_key.next(&entry);
         while (more && goes_on) {
             CHECK_FOR_INTERRUPTS();
-            members.clear();
             // Most are alone with their key.
-            uint64_t alone = entry;
-            key = entry >> 32;
-            for (more = by_key.next(&entry); more && entry >> 32 == key;
-                 more = by_key.next(&entry)) {
+            uint64_t first = entry;
+            members.clear();
+            while ((more = by_key.next(&entry)) && entry >> 32 == first >> 32) {
                 if (members.size() == 0)
-                    members.add({RowNumber(alone), {}});
+                    members.add({RowNumber(first), {}});
                 members.add({RowNumber(entry), {}});
             }
             if (members.size() == 0)
                 continue;
-            Group group = {band, {members.data(), members.size()}, {}, 0};
-            if (b == nullptr) {
-                group.pairs = uint64_t(members.size()) * (members.size() - 1) / 2;
-            } else {
-                auto second = std::partition(
-                    group.members.begin(), group.members.end(),
-                    [&](const Member& member) { return ids_.row(member.place) < first_of_b; });
+            Group group = {band, members.all(), {}};
+            if (b != nullptr) {
+                auto second = std::partition(group.members.begin(), group.members.end(), is_first);
                 auto firsts = size_t(second - group.members.begin());
                 group.seconds = group.members.subspan(firsts);
                 group.members = group.members.first(firsts);
-                group.pairs = uint64_t(firsts) * group.seconds.size();
             }
+            uint64_t size = group.members.size();
+            group.pairs = size * (b == nullptr ? size - 1 : 2 * group.seconds.size()) / 2;
             goes_on = group.pairs == 0 || on_group(group);
         }
-        by_key.clear();
         if (part == dealt.count() - 1)
             Progress::long_step();
     }

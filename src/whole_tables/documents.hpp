@@ -50,7 +50,7 @@ class Documents final : public SearchedValues {
         int band;
         std::span<Member> members;
         std::span<Member> seconds; // with which the others make pairs; empty: each with each
-        uint64_t pairs;
+        uint64_t pairs = 0;
     };
 
     static constexpr size_t kRowsOfLine = 16;
@@ -58,6 +58,8 @@ class Documents final : public SearchedValues {
     void check_kind(ShingleKind kind);
     void add_keys();
     void each_key(Models* a, Models* b, int band, const auto& take);
+    void sort_keys(Models* a, Models* b, int band, size_t part, PagedParts<uint64_t>* dealt,
+                   ExternalSorter<uint64_t>* by_key);
     bool each_group(Models* a, Models* b, const auto& on_group);
     void look_up_lanes(const Group& group);
     bool each_pair(const Group& group, const auto& on_pair);

@@ -33,7 +33,7 @@ class Originals {
                 measure = joined.measure;
             // A copy is near to what its model is near to, and a copy of a copy likewise.
             if (copy != kNoRow)
-                join(copy, original, measure.value_or(measure_of_equal));
+                joined_.poke(copy, {original, measure.value_or(measure_of_equal)});
             give(row, original, measure);
         }
     }

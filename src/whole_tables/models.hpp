@@ -27,7 +27,7 @@ class Copies {
     }
 
     // Appends a copy to the list that ends with `last`: the model, or a copy of it.
-    void append(RowNumber last, RowNumber copy) { next_.set(last, copy); }
+    void append(RowNumber last, RowNumber copy) { next_.poke(last, copy); }
 
     // The next row with the value of this one, or kNoRow.
     RowNumber after(RowNumber row) { return next_[row]; }

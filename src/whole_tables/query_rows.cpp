@@ -52,14 +52,13 @@ uint64_t RowIds::keep(Datum id) {
     return position;
 }
 
-Datum RowIds::operator[](RowNumber row) {
-    uint64_t id = ids_[place(row)];
+Datum RowIds::datum(uint64_t kept) {
     if (by_value_)
-        return id;
+        return kept;
     uint32 bytes;
-    bytes_.read(id, &bytes, sizeof(bytes));
+    bytes_.read(kept, &bytes, sizeof(bytes));
     void* copy = MemoryContextAllocHuge(CurrentMemoryContext, bytes);
-    bytes_.read(id + sizeof(bytes), copy, bytes);
+    bytes_.read(kept + sizeof(bytes), copy, bytes);
     return PointerGetDatum(copy);
 }
 
@@ -128,7 +127,7 @@ void ResultRows::put(RowIds* ids, RowNumber id, RowNumber other, std::optional<D
     Progress::step();
     // The ids of a row are copies, which go with the row.
     MemoryContext caller = MemoryContextSwitchTo(row_context_);
-    Datum values[] = {(*ids)[id], (*ids)[other], measure.value_or(Datum(0))};
+    Datum values[] = {(*ids)[id], ids->peek(other), measure.value_or(Datum(0))};
     tuplestore_putvalues(result_->setResult, result_->setDesc, values, nulls);
     MemoryContextSwitchTo(caller);
     MemoryContextReset(row_context_);

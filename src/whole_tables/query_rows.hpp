@@ -26,8 +26,10 @@ class RowIds {
 
     size_t count() const { return ids_.size(); }
 
-    // The id, in the current memory context unless it is passed by value.
-    Datum operator[](RowNumber row);
+    // The id, in the current memory context unless it is passed by value. peek: of a row here and
+    // there
+    Datum operator[](RowNumber row) { return datum(ids_[place(row)]); }
+    Datum peek(RowNumber row) { return datum(ids_.peek(place(row))); }
 
     // Orders the rows from `first` on, which have come in any order and have integers as ids. All
     // others come before them. memory: in bytes
@@ -40,6 +42,7 @@ class RowIds {
 
   private:
     uint64_t keep(Datum id);
+    Datum datum(uint64_t kept);
 
     Oid type_;
     Oid given_ = InvalidOid; // the base type of the present query's ids
