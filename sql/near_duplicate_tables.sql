@@ -454,16 +454,18 @@ SELECT count(*), min(similarity), max(similarity) FROM near_duplicate_pairs('SEL
 SELECT count(*), min(original), max(original) FROM near_duplicate_groups('SELECT id, body FROM near');
 DROP TABLE near;
 
--- Arrays many times as large as memory, of which records are read and written here and there: copies and near-copies of 20 000.
+-- Arrays many times as large as memory, of which records are read and written here and there: copies and near-copies of 24 000.
 CREATE TABLE large AS
-SELECT i AS id, (SELECT string_agg(md5(i % 20000 || '-' || w), ' ') FROM generate_series(1, 12) w) || CASE WHEN i > 40000 THEN ' more' ELSE '' END AS body
-FROM generate_series(1, 60000) i;
+SELECT i AS id, (SELECT string_agg(md5(i % 24000 || '-' || w), ' ') FROM generate_series(1, 12) w) || CASE WHEN i > 48000 THEN ' more' ELSE '' END AS body
+FROM generate_series(1, 72000) i;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT count(*), count(*) FILTER (WHERE original <> (id - 1) % 20000 + 1) AS wrong, count(*) FILTER (WHERE similarity < 1) AS near
+SELECT count(*), count(*) FILTER (WHERE original <> (id - 1) % 24000 + 1) AS wrong, count(*) FILTER (WHERE similarity < 1) AS near
 FROM near_duplicate_groups('SELECT id, body FROM large ORDER BY id');
-SELECT count(*), count(*) FILTER (WHERE id::integer % 20000 <> original::integer % 20000) AS wrong, count(DISTINCT original) AS originals
+SELECT count(*), count(*) FILTER (WHERE id::integer % 24000 <> original::integer % 24000) AS wrong, count(DISTINCT original) AS originals
 FROM near_duplicate_groups('SELECT id::text, body FROM large ORDER BY hashint4(id)', 0.8, false, NULL::text);
+SELECT count(*), count(*) FILTER (WHERE id <> (other - 1) % 24000 + 1) AS wrong, count(*) FILTER (WHERE similarity < 1) AS near
+FROM near_duplicate_join('SELECT id, body FROM large WHERE id <= 24000', 'SELECT id, body FROM large WHERE id > 24000');
 RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE large;

@@ -93,6 +93,7 @@ class PagedFile {
     }
 
     void poke(size_t page, size_t begin, const void* data, size_t bytes) {
+        Assert(page < frames_.size());
         if (in_memory(page))
             memcpy(change(page) + begin, data, bytes);
         else
@@ -100,8 +101,8 @@ class PagedFile {
     }
 
     bool has_file() const { return file_.exists(); }
-    // Of an array twice as large as the pool, a page that is read here and there leaves the pool
-    // before it is read again.
+    // Whether a page is not worth bringing for a record here and there: of an array twice as large
+    // as the pool, half of the pages at best are still there when they are asked for again.
     bool is_large() const { return frames_.size() / 2 > pool_->most_; }
 
     // Releases the memory and the file. The array is empty afterwards.
@@ -170,7 +171,8 @@ class PagedArray {
         memcpy(file_.change(i / kPerPage) + offset(i), &record, sizeof(Record));
     }
 
-    // For records here and there. No page of a large array comes into memory.
+    // For records here and there. No page of a large array comes into memory. A Reader does not see
+    // what is written later.
     Record peek(size_t i) {
         if (!file_.is_large())
             return (*this)[i];

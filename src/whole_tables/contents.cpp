@@ -49,7 +49,7 @@ void Contents::ask() {
         auto number = uint32_t(entry.second);
         // Of rows with the same text, one is asked for.
         if (missing_ > 0 && entry.first == last) {
-            wanted_.set(number, {entry.first, kWithFirst, 0});
+            wanted_.poke(number, {entry.first, kWithFirst, 0});
             continue;
         }
         size_t slot = first_slot(entry.first);
@@ -61,13 +61,13 @@ void Contents::ask() {
     by_key.release();
 }
 
-// The slot with the number of the first one that has the key, or the empty one where it would be.
-size_t Contents::slot_of(uint64_t key) {
-    size_t slot = first_slot(key);
-    for (uint32_t number;
+// The number of the first one that has the key, or kEmpty.
+uint32_t Contents::number_of(uint64_t key) {
+    uint32_t number;
+    for (size_t slot = first_slot(key);
          (number = slots_.peek(slot)) != kEmpty && wanted_.peek(number).key != key;)
         slot = next_slot(slot);
-    return slot;
+    return number;
 }
 
 void Contents::add(Datum content) {
@@ -77,7 +77,7 @@ void Contents::add(Datum content) {
     uint32_t number = next_;
     if (number == wanted_.size() || wanted_[number].key != result.header ||
         wanted_[number].position != kNowhere)
-        number = slots_.peek(slot_of(result.header));
+        number = number_of(result.header);
     // It may have passed the filter by chance, or have come with another row of the same text.
     if (number == kEmpty || wanted_[number].position != kNowhere)
         return;
@@ -90,7 +90,7 @@ void Contents::add(Datum content) {
 Contents::Wanted Contents::wanted(RowNumber row) {
     uint32_t number = before_[row / PagedBits::kWord] + is_wanted_.ones_before(row);
     Wanted found = wanted_.peek(number);
-    return found.position == kWithFirst ? wanted_.peek(slots_.peek(slot_of(found.key))) : found;
+    return found.position == kWithFirst ? wanted_.peek(number_of(found.key)) : found;
 }
 
 Contents::Hashes Contents::hashes_of(const Wanted& document, Buffer* buffer) {

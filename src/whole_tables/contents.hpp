@@ -70,7 +70,7 @@ class Contents {
     // A key is a hash. Its leading bits say where its search begins.
     size_t first_slot(uint64_t key) const { return key >> (64 - slot_bits_); }
     size_t next_slot(size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
-    size_t slot_of(uint64_t key);
+    uint32_t number_of(uint64_t key);
     Wanted wanted(RowNumber row);
     Hashes hashes_of(const Wanted& document, Buffer* buffer);
 
@@ -79,7 +79,7 @@ class Contents {
     PagedArray<DigestHeader> headers_;
     PagedBits is_wanted_; // of the rows
     // In the order of their rows. So what a comparison looks up here and there is of the candidates
-    // alone, and stays in memory.
+    // alone, and mostly stays in memory.
     PagedArray<Wanted> wanted_;
     PagedArray<uint32_t> before_;     // of each word of these bits: how many before it are wanted
     PagedArray<uint32_t> slots_;      // a hash table with linear probing: their numbers, or kEmpty

@@ -13,7 +13,7 @@ namespace {
 // the candidates are not kept, and found again in smaller parts, in which most are left out.
 constexpr uint64_t kLooksOfModel = 4096;
 
-// Of 4 documents. The pairs of more are looked at where they meet.
+// As 4 documents have. The pairs of more with the same key are looked at where they meet.
 constexpr uint64_t kFewPairs = 6;
 
 constexpr uint32_t kSpread = 0x9E3779B1; // odd, so products of different keys differ
@@ -97,8 +97,8 @@ void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* 
     }
     copies->add_rows(rows);
     models->emplace(pool_, 0, &ids_);
-    // Contents that differ have equal hashes of 64 bits, and 32 more of lanes, as good as never.
-    // Hashes bring rows in any order, and most are models. So we mark those that are copies.
+    // Sums of hashes that differ are equal with a probability of 2^-64, and lanes still less often.
+    // They bring rows in any order, and most are models. So we mark those that are copies.
     Progress::begin("found", " distinct documents", 0);
     each_model(
         copies, [](RowNumber, RowNumber) { return true; }, [](const Pair&) { Progress::step(); });

@@ -28,7 +28,7 @@ class Documents final : public SearchedValues {
   public:
     // In the current memory context. ids: of the rows, which come in any order. similarity: 0 to 1.
     // sort_bytes: memory to sort the documents of a query. met_bytes: memory for pairs that meet in
-    // a band
+    // a band, and after them to sort the texts that are wanted
     Documents(PagePool* pool, RowIds* ids, double similarity, size_t sort_bytes, size_t met_bytes);
 
     void begin(Oid type, const char* name) override;

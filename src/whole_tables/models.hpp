@@ -132,17 +132,17 @@ class SearchedValues : public RowValues {
 
   protected:
     // To be called for each row that has a value. Equal values have equal hashes. Of a value with
-    // one lane this is the lane. more: of the hash, where it decides alone
-    void add_hash(uint64_t hash, RowNumber row, uint32_t more = 0) {
-        hashes_.add({hash, uint64_t{more} << 32 | row});
+    // one lane this is the lane. low_hash: more bits of it, where it decides alone
+    void add_hash(uint64_t hash, RowNumber row, uint32_t low_hash = 0) {
+        hashes_.add({hash, uint64_t{low_hash} << 32 | row});
     }
     // Calls give((hash, row)) for each model, in order of the hashes. are_equal(a, b): whether rows
-    // with the same hash, and the same `more`, have the same value
+    // with the same hash, and low hash, have the same value
     void each_model(Copies* copies, const auto& are_equal, const auto& give);
 
     PagePool* pool_;
     size_t sort_bytes_;
-    ExternalSorter<Pair> hashes_; // (hash, more of it and row)
+    ExternalSorter<Pair> hashes_; // (hash, low hash and row)
 };
 
 void SearchedValues::each_model(Copies* copies, const auto& are_equal, const auto& give) {

@@ -29,7 +29,9 @@ class RowIds {
     // The id, in the current memory context unless it is passed by value. peek: of a row here and
     // there
     Datum operator[](RowNumber row) { return datum(ids_[place(row)]); }
-    Datum peek(RowNumber row) { return datum(ids_.peek(place(row))); }
+    Datum peek(RowNumber row) {
+        return datum(ids_.peek(row < places_.size() ? places_.peek(row) : row));
+    }
 
     // Orders the rows from `first` on, which have come in any order and have integers as ids. All
     // others come before them. memory: in bytes
