@@ -190,7 +190,7 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
                 group.members = group.members.first(firsts);
             }
             uint64_t size = group.members.size();
-            group.pairs = size * (b == nullptr ? size - 1 : 2 * group.seconds.size()) / 2;
+            group.pairs = b == nullptr ? size * (size - 1) / 2 : size * group.seconds.size();
             goes_on = group.pairs == 0 || on_group(group);
         }
         if (part == dealt.count() - 1)
