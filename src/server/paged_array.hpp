@@ -92,6 +92,7 @@ class PagedFile {
             file_.read(int64(page * PagePool::kPageBytes + begin), out, bytes);
     }
 
+    // Writes over bytes of a page, where it is.
     void poke(size_t page, size_t begin, const void* data, size_t bytes) {
         Assert(page < frames_.size());
         if (in_memory(page))

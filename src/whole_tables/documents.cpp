@@ -237,6 +237,39 @@ bool Documents::met_before(int band, RowNumber place, RowNumber other) {
     return false;
 }
 
+// Of the pairs that have met, those of which a lane is near are wanted, and are candidates.
+void Documents::look_at_met(Collector* met) {
+    // Pairs come in the order of the greater place. To look up the lanes of the lesser one would
+    // read a page of a file for each, so pairs are dealt to parts whose lanes fit in half the pool.
+    size_t lanes_bytes = lanes_.size() * sizeof(DocumentLanes);
+    PagedParts<Meeting> dealt(pool_, 1 + lanes_bytes / (pool_->memory_bytes() / 2));
+    auto check = [&](const Meeting& meeting) {
+        CHECK_FOR_INTERRUPTS();
+        if (nearest_lane(lanes_[meeting.place], meeting.lanes) > radius_)
+            return;
+        contents_.want(meeting.place);
+        contents_.want(meeting.other);
+        if (candidates_) {
+            uint64_t a = ids_.row(meeting.place), b = ids_.row(meeting.other);
+            candidates_->add(std::max(a, b) << 32 | std::min(a, b));
+        }
+    };
+    met->each([&](uint64_t pair) {
+        auto place = RowNumber(pair), other = RowNumber(pair >> 32);
+        Meeting meeting = {place, other, lanes_[other]};
+        if (size_t part = uint64_t{place} * dealt.count() / lanes_.size(); part == 0)
+            check(meeting);
+        else
+            dealt.add(part, meeting);
+        return true;
+    });
+    met->release();
+    for (size_t part = 0; part < dealt.count(); part++) {
+        dealt.each(part, check);
+        dealt.close(part);
+    }
+}
+
 // Finds the candidates, and what the second pass is to give.
 void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs) {
     uint64_t models = a->size() + (b == nullptr ? 0 : b->size());
@@ -277,35 +310,7 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
         for (int band = 0; band < plan_.bands; band++)
             keys_[band]->close();
     }
-    // Pairs come in the order of the greater place. To look up the lanes of the lesser one would
-    // read a page of a file for each, so pairs are dealt to parts whose lanes fit in half the pool.
-    size_t lanes_bytes = lanes_.size() * sizeof(DocumentLanes);
-    PagedParts<Meeting> dealt(pool_, 1 + lanes_bytes / (pool_->memory_bytes() / 2));
-    auto check = [&](const Meeting& meeting) {
-        CHECK_FOR_INTERRUPTS();
-        if (nearest_lane(lanes_[meeting.place], meeting.lanes) > radius_)
-            return;
-        contents_.want(meeting.place);
-        contents_.want(meeting.other);
-        if (are_kept) {
-            uint64_t a = ids_.row(meeting.place), b = ids_.row(meeting.other);
-            candidates_->add(std::max(a, b) << 32 | std::min(a, b));
-        }
-    };
-    met.each([&](uint64_t pair) {
-        auto place = RowNumber(pair), other = RowNumber(pair >> 32);
-        Meeting meeting = {place, other, lanes_[other]};
-        if (size_t part = uint64_t{place} * dealt.count() / lanes_.size(); part == 0)
-            check(meeting);
-        else
-            dealt.add(part, meeting);
-        return true;
-    });
-    met.release();
-    for (size_t part = 0; part < dealt.count(); part++) {
-        dealt.each(part, check);
-        dealt.close(part);
-    }
+    look_at_met(&met);
     if (are_kept) {
         candidates_->finish();
         lanes_.close();

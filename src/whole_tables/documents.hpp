@@ -65,6 +65,7 @@ class Documents final : public SearchedValues {
     bool each_pair(const Group& group, const auto& on_pair);
     bool each_near(const Group& group, const auto& on_pair);
     bool met_before(int band, RowNumber place, RowNumber other);
+    void look_at_met(Collector* met);
     bool compare(RowNumber a, RowNumber b, const FoundReceiver& receiver);
 
     RowIds& ids_;
