@@ -2,7 +2,7 @@
 // title for ps and top. What is done is counted, of a total where one is known or estimated:
 //
 //     INFO:  near_duplicate_groups: read 3200000 of about 10000000 rows, 24 s
-//     INFO:  near_duplicate_groups: bands 11 of 32, 40 s
+//     INFO:  near_duplicate_groups: bands 11 of 31, 40 s
 //
 // The present phase is the backend's: code far below a call counts a step without being handed
 // anything.

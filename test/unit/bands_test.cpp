@@ -28,11 +28,13 @@ TEST(Bands, MissNoMoreThanOneInTenMillionPairsAtTheSimilarity) {
     }
 }
 
-TEST(Bands, AreAsLongAsTheyMayBe) {
+TEST(Bands, AreAsLongAndAsFewAsTheyMayBe) {
     for (double similarity : {.3, .5, .7, .8, .9, .95}) {
         BandPlan plan = band_plan(similarity);
         BandPlan longer = {plan.minima + 1, kMinimaOfDocument / (plan.minima + 1)};
+        BandPlan fewer = {plan.minima, plan.bands - 1};
         EXPECT_GT(longer.missed(similarity), 1e-7) << similarity;
+        EXPECT_GT(fewer.missed(similarity), 1e-7) << similarity;
     }
     EXPECT_EQ(band_plan(.8).minima, 4);
     EXPECT_EQ(band_plan(.5).minima, 2);

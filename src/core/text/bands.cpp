@@ -30,9 +30,9 @@ void BandPlan::keys(const DocumentMinima::Mixed& minima, uint32_t* keys) const {
 
 BandPlan band_plan(double similarity) {
     for (int minima = kMinimaOfDocument; minima > 0; minima--)
-        if (BandPlan plan{minima, kMinimaOfDocument / minima};
-            plan.missed(similarity) <= kMostMissed)
-            return plan;
+        for (int bands = 1; bands <= kMinimaOfDocument / minima; bands++)
+            if (BandPlan plan{minima, bands}; plan.missed(similarity) <= kMostMissed)
+                return plan;
     return {0, 1};
 }
 

@@ -6,17 +6,17 @@
 //     minima of b   12  9 31  4 | 88  2 19 60 | ...             91e2  0c71  ...
 //
 // A minimum is common to documents of similarity s with the probability s, so a band of r minima is
-// with s^r, and none of b bands is with (1 - s^r)^b. Longer bands have fewer strangers in common.
-// So the plan for a similarity has the longest bands that miss no more than kMostMissed of the
-// pairs at that very similarity, and less of the others:
+// with s^r, and none of b bands is with (1 - s^r)^b. Longer bands have fewer strangers in common,
+// and each band takes a sort. So the plan for a similarity has the longest bands, and as few, that
+// miss no more than kMostMissed of the pairs at that very similarity, and less of the others:
 //
 //     s     minima of a band   bands   missed at s
-//     .95          8             16      2.7e-8
-//     .9           5             25      2.0e-10
-//     .8           4             32      4.8e-8
-//     .7           3             42      4.3e-8
-//     .5           2             64      1.0e-8
-//     .3           1            128      1.5e-20
+//     .95          8             15      8.1e-8
+//     .9           5             19      4.3e-8
+//     .8           4             31      8.0e-8
+//     .7           3             39      7.7e-8
+//     .5           2             57      7.6e-8
+//     .3           1             46      7.5e-8
 #pragma once
 
 #include <cstddef>
