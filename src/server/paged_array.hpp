@@ -194,10 +194,17 @@ class PagedArray {
 
         const Record& operator[](size_t i) {
             if (i / kPerPage != page_) {
+                CHECK_FOR_INTERRUPTS();
                 page_ = i / kPerPage;
-                memcpy(records_, array_.file_.read(page_), sizeof(records_));
+                // A page that comes into memory would take the place of one that others read.
+                array_.file_.peek(page_, 0, records_, sizeof(records_));
             }
             return records_[i % kPerPage];
+        }
+        // The records from this one to the end of its page.
+        std::span<const Record> from(size_t i) {
+            size_t count = std::min(kPerPage - i % kPerPage, array_.size() - i);
+            return {&(*this)[i], count};
         }
 
       private:
@@ -237,11 +244,14 @@ class PagedParts {
 
     void add(size_t part, const Record& record) { parts_[part]->add(record); }
 
-    // Calls take(record) for those of a part, in the order in which they were added.
+    // Calls take(records) for those of a part, in the order in which they were added.
     void each(size_t part, const auto& take) {
         typename PagedArray<Record>::Reader records(&*parts_[part]);
-        for (size_t i = 0; i < parts_[part]->size(); i++)
-            take(records[i]);
+        for (size_t i = 0; i < parts_[part]->size();) {
+            std::span<const Record> piece = records.from(i);
+            take(piece);
+            i += piece.size();
+        }
     }
 
     // Empties a part.
@@ -260,10 +270,17 @@ class PagedBits {
     explicit PagedBits(PagePool* pool) : words_(pool) {}
 
     void add(bool bit) {
-        if (count_ % kWord == 0)
-            words_.add(0);
-        set(count_++, bit);
+        add_zeros(count_ + 1);
+        set(count_ - 1, bit);
     }
+    // Adds zeros until there are so many bits.
+    void add_zeros(size_t count) {
+        for (; words_.size() * kWord < count; words_.add(0))
+            ;
+        count_ = count;
+    }
+
+    size_t size() const { return count_; }
 
     bool operator[](size_t i) { return words_[i / kWord] >> i % kWord & 1; }
 
@@ -272,6 +289,23 @@ class PagedBits {
         words_.set(i / kWord, bit ? word | mask : word & ~mask);
     }
 
+    // Calls take(i) for the ones, in their order.
+    void each_one(const auto& take) {
+        for (size_t word = 0; word < words_.size(); word++) {
+            CHECK_FOR_INTERRUPTS();
+            for (uint64_t left = words_[word]; left != 0; left &= left - 1)
+                take(word * kWord + size_t(std::countr_zero(left)));
+        }
+    }
+
+    size_t words() const { return words_.size(); }
+    uint32_t ones_in(size_t word) { return uint32_t(std::popcount(words_[word])); }
+    size_t ones() {
+        size_t count = 0;
+        for (size_t word = 0; word < words(); word++)
+            count += ones_in(word);
+        return count;
+    }
     // The ones before this bit in its word.
     uint32_t ones_before(size_t i) {
         return uint32_t(std::popcount(words_[i / kWord] & ((uint64_t{1} << i % kWord) - 1)));

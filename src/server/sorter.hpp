@@ -251,6 +251,12 @@ class SortBuffer {
         entries_[count_++] = entry;
     }
 
+    void add_all(std::span<const AnyEntry> entries) {
+        make_room(entries.size());
+        std::copy_n(entries.data(), entries.size(), entries_ + count_);
+        count_ += entries.size();
+    }
+
     // How many entries more add() takes before it has to allocate.
     size_t room() const { return capacity_ - count_; }
     // Allocates for so many entries more. Returns false, with nothing done, if the limit allows
@@ -348,6 +354,16 @@ class ExternalSorter {
         if (buffer_.is_full())
             spill();
         buffer_.add(entry);
+    }
+
+    void add_all(std::span<const AnyEntry> entries) {
+        while (!entries.empty()) {
+            if (buffer_.is_full())
+                spill();
+            size_t count = std::min(entries.size(), buffer_.limit() - buffer_.count());
+            buffer_.add_all(entries.first(count));
+            entries = entries.subspan(count);
+        }
     }
 
     // Ends the input. Afterwards next() gives the entries in order.

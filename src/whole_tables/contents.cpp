@@ -18,25 +18,22 @@ Contents::Contents(PagePool* pool, double limit, size_t sort_bytes)
 
 void Contents::ask() {
     size_t count = 0;
-    for (size_t row = 0; row < rows(); row++) {
-        if (row % PagedBits::kWord == 0)
-            before_.add(uint32_t(count));
-        count += is_wanted_[row];
+    for (size_t word = 0; word < is_wanted_.words(); word++) {
+        before_.add(uint32_t(count));
+        count += is_wanted_.ones_in(word);
     }
     // A text has two hashes, and a hash 8 to 16 bits: one that is not wanted passes with a
     // probability of .014 at most.
     HashFilter texts(std::bit_ceil(2 * count));
     ExternalSorter<Pair> by_key(sort_bytes_); // (key, number)
-    for (size_t row = 0; row < rows(); row++)
-        if (is_wanted_[row]) {
-            DigestHeader of_row = header(RowNumber(row));
-            uint64_t key = of_row.content_key();
-            CHECK_FOR_INTERRUPTS();
-            texts.add(of_row.text_hash);
-            texts.add(hash_of_size(of_row.bytes));
-            by_key.add({key, wanted_.size()});
-            wanted_.add({key, kNowhere, 0});
-        }
+    is_wanted_.each_one([&](size_t row) {
+        DigestHeader of_row = header(RowNumber(row));
+        uint64_t key = of_row.content_key();
+        texts.add(of_row.text_hash);
+        texts.add(hash_of_size(of_row.bytes));
+        by_key.add({key, wanted_.size()});
+        wanted_.add({key, kNowhere, 0});
+    });
     filter_ = texts.filter();
     // In the order of the keys, the slots are filled from the first to the last.
     slot_bits_ = std::bit_width(2 * count + 1);

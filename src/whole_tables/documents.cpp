@@ -83,20 +83,21 @@ void Documents::add_keys() {
 
 void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* models) {
     add_keys();
-    PagedBits is_model(pool_); // of the rows of this query, by places
+    models->emplace(pool_, 0, &ids_);
+    PagedBits& places = (*models)->places();
     auto first = RowNumber(copies->rows());
+    places.add_zeros(first);
     for (auto place = first; place < rows; place++) {
         DigestHeader header = contents_.header(place);
         CHECK_FOR_INTERRUPTS();
         // A document without shingles is in no pair.
-        is_model.add(header.count > 0);
+        places.add(header.count > 0);
         if (header.count > 0) {
             auto [lane, other] = lanes_[place];
             add_hash(header.content_hash, ids_.row(place), uint32_t(mix(lane ^ mix(other))));
         }
     }
     copies->add_rows(rows);
-    models->emplace(pool_, 0, &ids_);
     // Sums of hashes that differ are equal with a probability of 2^-64, and lanes still less often.
     // They bring rows in any order, and most are models. So we mark those that are copies.
     Progress::begin("found", " distinct documents", 0);
@@ -104,11 +105,7 @@ void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* 
         copies, [](RowNumber, RowNumber) { return true; }, [](const Pair&) { Progress::step(); });
     for (auto row = first; row < rows; row++)
         if (RowNumber copy = copies->after(row); copy != kNoRow)
-            is_model.set(ids_.place(copy) - first, false);
-    for (auto place = first; place < rows; place++)
-        if (is_model[place - first])
-            (*models)->places().add(place);
-    is_model.close();
+            places.set(ids_.place(copy), false);
 }
 
 // ---- candidates ----
@@ -118,12 +115,8 @@ void Documents::each_key(Models* a, Models* b, int band, const auto& take) {
     for (Models* models : {a, b}) {
         if (models == nullptr)
             continue;
-        PagedArray<RowNumber>::Reader places(&models->places());
         PagedArray<uint32_t>::Reader keys(&*keys_[band]);
-        for (size_t i = 0; i < models->size(); i++) {
-            RowNumber place = places[i];
-            take(keys[place], place);
-        }
+        models->places().each_one([&](size_t place) { take(keys[place], RowNumber(place)); });
     }
 }
 
@@ -142,7 +135,7 @@ void Documents::sort_keys(Models* a, Models* b, int band, size_t part, PagedPart
             else
                 dealt->add(its_part, entry);
         });
-    dealt->each(part, [&](uint64_t entry) { by_key->add(entry); });
+    dealt->each(part, [&](std::span<const uint64_t> entries) { by_key->add_all(entries); });
     dealt->close(part);
     by_key->finish_repeated();
 }
@@ -153,10 +146,9 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
     GrowingArray<Member> members(server_memory());
     // The rows of the second set come after those of the first.
     RowNumber first_of_b = kNoRow;
-    for (size_t i = 0; b != nullptr && i < b->size(); i++) {
-        CHECK_FOR_INTERRUPTS();
-        first_of_b = std::min(first_of_b, ids_.row(b->places()[i]));
-    }
+    if (b != nullptr)
+        b->places().each_one(
+            [&](size_t place) { first_of_b = std::min(first_of_b, ids_.row(RowNumber(place))); });
     auto is_first = [&](const Member& member) { return ids_.row(member.place) < first_of_b; };
     bool goes_on = true;
     // A band of more models than memory has room for is dealt to parts, of which the first stays.
@@ -265,7 +257,10 @@ void Documents::look_at_met(Collector* met) {
     });
     met->release();
     for (size_t part = 0; part < dealt.count(); part++) {
-        dealt.each(part, check);
+        dealt.each(part, [&](std::span<const Meeting> meetings) {
+            for (const Meeting& meeting : meetings)
+                check(meeting);
+        });
         dealt.close(part);
     }
 }

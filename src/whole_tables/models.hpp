@@ -39,7 +39,7 @@ class Copies {
 };
 
 // The models by each of their lanes: in the order of the lane, and of their rows where many have
-// it. Those of documents, without lanes, are in the order in which they came.
+// it. Those of documents, without lanes, are bits: of the places in which their rows came.
 class Models {
   public:
     using List = PagedArray<Pair>; // (lane, row)
@@ -54,10 +54,15 @@ class Models {
     Models(Models* others, const auto& is_wanted)
         : Models(others->pool_, others->lanes_, others->ids_) {
         for (int lane = 0; lane < lanes_; lane++)
-            copy(&others->list(lane), &list(lane),
-                 [&](const Pair& model) { return is_wanted(RowNumber(model.second)); });
-        copy(&others->places_, &places_,
-             [&](RowNumber place) { return is_wanted(ids_->row(place)); });
+            for (size_t i = 0; i < others->list(lane).size(); i++) {
+                Pair model = others->list(lane)[i];
+                CHECK_FOR_INTERRUPTS();
+                if (is_wanted(RowNumber(model.second)))
+                    list(lane).add(model);
+            }
+        places_.add_zeros(others->places_.size());
+        others->places_.each_one(
+            [&](size_t place) { places_.set(place, is_wanted(ids_->row(RowNumber(place)))); });
     }
 
     int lanes() const { return lanes_; }
@@ -65,8 +70,8 @@ class Models {
         Assert(lane < lanes_);
         return *lists_[lane];
     }
-    PagedArray<RowNumber>& places() { return places_; } // of models without lanes
-    size_t size() const { return lanes_ == 0 ? places_.size() : lists_[0]->size(); }
+    PagedBits& places() { return places_; } // of models without lanes: the ones
+    size_t size() { return lanes_ == 0 ? places_.ones() : lists_[0]->size(); }
 
     void release() {
         for (int lane = 0; lane < lanes_; lane++)
@@ -75,20 +80,11 @@ class Models {
     }
 
   private:
-    static void copy(auto* from, auto* to, const auto& is_wanted) {
-        for (size_t i = 0; i < from->size(); i++) {
-            auto model = (*from)[i];
-            CHECK_FOR_INTERRUPTS();
-            if (is_wanted(model))
-                to->add(model);
-        }
-    }
-
     PagePool* pool_;
     int lanes_;
     RowIds* ids_;
     std::optional<List> lists_[kMaxCodeLanes];
-    PagedArray<RowNumber> places_;
+    PagedBits places_;
 };
 
 class Links;
