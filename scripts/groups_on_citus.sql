@@ -17,17 +17,17 @@ SELECT create_distributed_table('candidates', 'id', colocate_with => 'docs');
 SELECT create_distributed_table('texts', 'other', colocate_with => 'docs');
 SELECT create_distributed_table('pairs', 'other', colocate_with => 'docs');
 
--- On each shard: 32 keys of 4 bytes, from byte 49 of the digest. Its second argument is a seed, here 0, and the similarity, here
+-- On each shard: the keys of the bands, of 4 bytes each, from byte 49 of the digest. Its second argument is a seed, here 0, and the similarity, here
 -- .8, of 8 bytes each, as a little-endian machine has them. A text that occurs thousands of times makes millions of pairs: leave
 -- out all but the first.
 INSERT INTO signatures
 SELECT id, substring(document_digest(body, '\x00000000000000009a9999999999e93f') FROM 49) FROM docs;
 
 -- Documents with a key of a band in common move to the same shard, and are candidates. If there is no room for all bands, insert
--- some of the 32 at a time, and TRUNCATE bands after the candidates of those.
+-- some at a time, by a condition on band, and TRUNCATE bands after the candidates of those.
 INSERT INTO bands
 SELECT ('x' || encode(substring(keys FROM 4 * band + 1 FOR 4), 'hex'))::bit(32)::integer, band, id
-FROM signatures, generate_series(0, 31) band WHERE keys <> '';
+FROM signatures, generate_series(0, length(keys) / 4 - 1) band;
 INSERT INTO candidates
 SELECT a.id, b.id FROM bands a JOIN bands b ON a.key = b.key AND a.band = b.band AND a.id < b.id
 ON CONFLICT DO NOTHING;

@@ -5,14 +5,16 @@
 //                |                   |                                    |
 //   pool       frame 0   frame 1 (unused)  frame 2                      frame 3
 //
-// A page that is asked for comes into a frame. When all frames are taken, it takes that of a page
-// that was not used lately (the clock algorithm), which is written to its file first if it changed.
+// A page that is changed, or is soon read again, comes into a frame. When all frames are taken, it
+// takes that of a page that was not used lately (the clock algorithm), which is written to its file
+// first if it changed. Other pages are read where they are.
 // An array that fits into the pool has no file.
 #pragma once
 
 #include <bit>
 #include <optional>
 
+#include "core/bits/entry.hpp"
 #include "server/arguments.hpp"
 #include "server/temporary_file.hpp"
 
@@ -270,17 +272,10 @@ class PagedBits {
     explicit PagedBits(PagePool* pool) : words_(pool) {}
 
     void add(bool bit) {
-        add_zeros(count_ + 1);
-        set(count_ - 1, bit);
+        if (count_ % kWord == 0)
+            words_.add(0);
+        set(count_++, bit);
     }
-    // Adds zeros until there are so many bits.
-    void add_zeros(size_t count) {
-        for (; words_.size() * kWord < count; words_.add(0))
-            ;
-        count_ = count;
-    }
-
-    size_t size() const { return count_; }
 
     bool operator[](size_t i) { return words_[i / kWord] >> i % kWord & 1; }
 
@@ -300,12 +295,6 @@ class PagedBits {
 
     size_t words() const { return words_.size(); }
     uint32_t ones_in(size_t word) { return uint32_t(std::popcount(words_[word])); }
-    size_t ones() {
-        size_t count = 0;
-        for (size_t word = 0; word < words(); word++)
-            count += ones_in(word);
-        return count;
-    }
     // The ones before this bit in its word.
     uint32_t ones_before(size_t i) {
         return uint32_t(std::popcount(words_[i / kWord] & ((uint64_t{1} << i % kWord) - 1)));
@@ -318,6 +307,45 @@ class PagedBits {
 
   private:
     PagedArray<uint64_t> words_;
+    size_t count_ = 0;
+};
+
+// A set of numbers, which are added in rising order: the words of its bits, but for those that have
+// none. So neighbours take a bit each, and numbers that are far apart 16 bytes.
+class PagedSet {
+  public:
+    explicit PagedSet(PagePool* pool) : words_(pool) {}
+
+    void add(size_t number) {
+        if (count_ == 0 || number / kBits != last_.first)
+            words_.add(last_ = {number / kBits, 0});
+        last_.second |= uint64_t{1} << number % kBits;
+        words_.set(words_.size() - 1, last_);
+        count_++;
+    }
+
+    size_t size() const { return count_; }
+
+    // Calls take(number) for all, in rising order.
+    void each(const auto& take) {
+        PagedArray<Pair>::Reader words(&words_);
+        for (size_t i = 0; i < words_.size(); i++) {
+            CHECK_FOR_INTERRUPTS();
+            for (auto [word, left] = words[i]; left != 0; left &= left - 1)
+                take(word * kBits + size_t(std::countr_zero(left)));
+        }
+    }
+
+    void close() {
+        words_.close();
+        count_ = 0;
+    }
+
+  private:
+    static constexpr size_t kBits = 64;
+
+    PagedArray<Pair> words_; // (number / kBits, its bits)
+    Pair last_{};
     size_t count_ = 0;
 };
 

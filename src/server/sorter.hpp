@@ -252,7 +252,9 @@ class SortBuffer {
     }
 
     void add_all(std::span<const AnyEntry> entries) {
-        make_room(entries.size());
+        bool fits = make_room(entries.size());
+        Assert(fits);
+        (void)fits;
         std::copy_n(entries.data(), entries.size(), entries_ + count_);
         count_ += entries.size();
     }

@@ -83,29 +83,32 @@ void Documents::add_keys() {
 
 void Documents::find_models(size_t rows, Copies* copies, std::optional<Models>* models) {
     add_keys();
-    models->emplace(pool_, 0, &ids_);
-    PagedBits& places = (*models)->places();
+    PagedBits is_model(pool_); // of the rows of this query, by places
     auto first = RowNumber(copies->rows());
-    places.add_zeros(first);
     for (auto place = first; place < rows; place++) {
         DigestHeader header = contents_.header(place);
         CHECK_FOR_INTERRUPTS();
         // A document without shingles is in no pair.
-        places.add(header.count > 0);
+        is_model.add(header.count > 0);
         if (header.count > 0) {
             auto [lane, other] = lanes_[place];
             add_hash(header.content_hash, ids_.row(place), uint32_t(mix(lane ^ mix(other))));
         }
     }
     copies->add_rows(rows);
+    models->emplace(pool_, 0, &ids_);
     // Sums of hashes that differ are equal with a probability of 2^-64, and lanes still less often.
     // They bring rows in any order, and most are models. So we mark those that are copies.
     Progress::begin("found", " distinct documents", 0);
     each_model(
         copies, [](RowNumber, RowNumber) { return true; }, [](const Pair&) { Progress::step(); });
-    for (auto row = first; row < rows; row++)
+    for (auto row = first; row < rows; row++) {
+        CHECK_FOR_INTERRUPTS();
         if (RowNumber copy = copies->after(row); copy != kNoRow)
-            places.set(ids_.place(copy), false);
+            is_model.set(ids_.place(copy) - first, false);
+    }
+    is_model.each_one([&](size_t i) { (*models)->places().add(first + i); });
+    is_model.close();
 }
 
 // ---- candidates ----
@@ -116,7 +119,7 @@ void Documents::each_key(Models* a, Models* b, int band, const auto& take) {
         if (models == nullptr)
             continue;
         PagedArray<uint32_t>::Reader keys(&*keys_[band]);
-        models->places().each_one([&](size_t place) { take(keys[place], RowNumber(place)); });
+        models->places().each([&](size_t place) { take(keys[place], RowNumber(place)); });
     }
 }
 
@@ -147,7 +150,7 @@ bool Documents::each_group(Models* a, Models* b, const auto& on_group) {
     // The rows of the second set come after those of the first.
     RowNumber first_of_b = kNoRow;
     if (b != nullptr)
-        b->places().each_one(
+        b->places().each(
             [&](size_t place) { first_of_b = std::min(first_of_b, ids_.row(RowNumber(place))); });
     auto is_first = [&](const Member& member) { return ids_.row(member.place) < first_of_b; };
     bool goes_on = true;

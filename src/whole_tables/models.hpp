@@ -39,7 +39,7 @@ class Copies {
 };
 
 // The models by each of their lanes: in the order of the lane, and of their rows where many have
-// it. Those of documents, without lanes, are bits: of the places in which their rows came.
+// it. Those of documents, without lanes, are in the order in which they came.
 class Models {
   public:
     using List = PagedArray<Pair>; // (lane, row)
@@ -60,9 +60,10 @@ class Models {
                 if (is_wanted(RowNumber(model.second)))
                     list(lane).add(model);
             }
-        places_.add_zeros(others->places_.size());
-        others->places_.each_one(
-            [&](size_t place) { places_.set(place, is_wanted(ids_->row(RowNumber(place)))); });
+        others->places_.each([&](size_t place) {
+            if (is_wanted(ids_->row(RowNumber(place))))
+                places_.add(place);
+        });
     }
 
     int lanes() const { return lanes_; }
@@ -70,8 +71,8 @@ class Models {
         Assert(lane < lanes_);
         return *lists_[lane];
     }
-    PagedBits& places() { return places_; } // of models without lanes: the ones
-    size_t size() { return lanes_ == 0 ? places_.ones() : lists_[0]->size(); }
+    PagedSet& places() { return places_; } // of models without lanes
+    size_t size() const { return lanes_ == 0 ? places_.size() : lists_[0]->size(); }
 
     void release() {
         for (int lane = 0; lane < lanes_; lane++)
@@ -84,7 +85,7 @@ class Models {
     int lanes_;
     RowIds* ids_;
     std::optional<List> lists_[kMaxCodeLanes];
-    PagedBits places_;
+    PagedSet places_;
 };
 
 class Links;

@@ -137,6 +137,8 @@ $coordinator->safe_psql('one', "DELETE FROM docs WHERE id % 3 > 0; $recipe");
 my $groups = $coordinator->safe_psql('one',
 	"SELECT * FROM near_duplicate_groups('SELECT id, body FROM docs ORDER BY id', 0.8) WHERE id <> original ORDER BY id");
 cmp_ok(length($groups), '>', 1000, 'there are copies');
+is( $coordinator->safe_psql('one', 'SELECT count(DISTINCT key) > 1 FROM bands GROUP BY band ORDER BY 1 LIMIT 1'),
+	't', 'each band has keys of its own');
 is($coordinator->safe_psql('one', 'SELECT * FROM copies ORDER BY id'), $groups, 'near_duplicate_groups by steps');
 
 $_->stop for $coordinator, values %shards;
