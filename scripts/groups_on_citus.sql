@@ -17,9 +17,9 @@ SELECT create_distributed_table('candidates', 'id', colocate_with => 'docs');
 SELECT create_distributed_table('texts', 'other', colocate_with => 'docs');
 SELECT create_distributed_table('pairs', 'other', colocate_with => 'docs');
 
--- On each shard: the keys of the bands, of 4 bytes each, from byte 49 of the digest. Its second argument is a seed, here 0, and the similarity, here
--- .8, of 8 bytes each, as a little-endian machine has them. A text that occurs thousands of times makes millions of pairs: leave
--- out all but the first.
+-- On each shard: the keys of the bands, of 4 bytes each, from byte 49 of the digest. Its second argument is a seed, here 0, and
+-- the similarity, here .8, of 8 bytes each, as a little-endian machine has them. A text that occurs thousands of times makes
+-- millions of pairs: leave out all but the first.
 INSERT INTO signatures
 SELECT id, substring(document_digest(body, '\x00000000000000009a9999999999e93f') FROM 49) FROM docs;
 

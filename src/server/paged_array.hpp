@@ -7,8 +7,8 @@
 //
 // A page that is changed, or is soon read again, comes into a frame. When all frames are taken, it
 // takes that of a page that was not used lately (the clock algorithm), which is written to its file
-// first if it changed. Other pages are read where they are.
-// An array that fits into the pool has no file.
+// first if it changed. Other pages are read where they are. An array that fits into the pool has no
+// file.
 #pragma once
 
 #include <bit>
