@@ -187,6 +187,28 @@ bool Codes::find(Models* a, Models* b, const FoundReceiver& receiver) {
     return goes_on;
 }
 
+// Whole values are compared as they are found: that costs less than to sort them.
+bool Codes::find_in_order(Models* models, size_t memory, const FoundReceiver& receiver) {
+    uint64_t left = few_candidates(models->size(), 1);
+    ExternalSorter<Pair> pairs(memory); // (later and earlier row, distance)
+    auto add = [&](RowNumber a, RowNumber b, double distance) {
+        pairs.add({uint64_t{b} << 32 | a, uint64_t(distance)});
+        return left-- > 0;
+    };
+    bool are_few = find(models, nullptr, {add});
+    if (are_few) {
+        pairs.finish();
+        for (Pair pair{}; pairs.next(&pair);) {
+            auto later = RowNumber(pair.first >> 32), earlier = RowNumber(pair.first);
+            CHECK_FOR_INTERRUPTS();
+            if (receiver.are_wanted(earlier, later))
+                receiver.take(earlier, later, double(pair.second));
+        }
+    }
+    pairs.release();
+    return are_few;
+}
+
 bool Codes::compare_waiting(int lane, const FoundReceiver& receiver) {
     bool goes_on = true;
     // Fingerprints never wait. So those of simhash_cluster, in a call's query, are no step of the

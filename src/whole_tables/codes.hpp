@@ -87,6 +87,7 @@ class Codes final : public SearchedValues {
     void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;
     void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
     bool find(Models* a, Models* b, const FoundReceiver& receiver) override;
+    bool find_in_order(Models* models, size_t memory, const FoundReceiver& receiver) override;
 
   private:
     int lanes() const { return std::max(lane_count_of_bits(bits_), 1); }

@@ -9,14 +9,20 @@
 namespace simhash {
 namespace {
 
-// Where more documents were looked at for one, or candidates meet more often than few would,
-// the candidates are not kept, and found again in smaller parts, in which most are left out.
+// Where more documents were looked at for one, or there are more candidates than few, these are not
+// kept, and found again in smaller parts, in which most are left out.
 constexpr uint64_t kLooksOfModel = 4096;
 
-// As 4 documents have. The pairs of more with the same key are looked at where they meet.
-constexpr uint64_t kFewPairs = 6;
+// As 10 documents have. They are sorted in the time in which their lanes are read from a file. The
+// pairs of more with the same key are looked at where they meet.
+constexpr uint64_t kFewPairs = 45;
 
 constexpr uint32_t kSpread = 0x9E3779B1; // odd, so products of different keys differ
+
+// (greater place, lesser place)
+uint64_t meeting_of(RowNumber a, RowNumber b) {
+    return uint64_t{std::max(a, b)} << 32 | std::min(a, b);
+}
 
 // Two rows that have met in a band, and the lanes of one.
 struct Meeting {
@@ -232,6 +238,18 @@ bool Documents::met_before(int band, RowNumber place, RowNumber other) {
     return false;
 }
 
+bool Documents::are_wanted(const Group& group) {
+    auto is_wanted = [&](const Member& member) { return contents_.is_wanted(member.place); };
+    return std::ranges::all_of(group.members, is_wanted) &&
+           std::ranges::all_of(group.seconds, is_wanted);
+}
+
+// (later row, earlier row)
+uint64_t Documents::candidate_of(RowNumber place, RowNumber other) {
+    uint64_t a = ids_.row(place), b = ids_.row(other);
+    return std::max(a, b) << 32 | std::min(a, b);
+}
+
 // Of the pairs that have met, those of which a lane is near are wanted, and are candidates.
 void Documents::look_at_met(Collector* met) {
     // Pairs come in the order of the greater place. To look up the lanes of the lesser one would
@@ -244,10 +262,8 @@ void Documents::look_at_met(Collector* met) {
             return;
         contents_.want(meeting.place);
         contents_.want(meeting.other);
-        if (candidates_) {
-            uint64_t a = ids_.row(meeting.place), b = ids_.row(meeting.other);
-            candidates_->add(std::max(a, b) << 32 | std::min(a, b));
-        }
+        if (candidates_)
+            candidates_->add(candidate_of(meeting.place, meeting.other));
     };
     met->each([&](uint64_t pair) {
         auto place = RowNumber(pair), other = RowNumber(pair >> 32);
@@ -271,43 +287,56 @@ void Documents::look_at_met(Collector* met) {
 // Finds the candidates, and what the second pass is to give.
 void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs) {
     uint64_t models = a->size() + (b == nullptr ? 0 : b->size());
-    uint64_t looks_left = all_pairs ? UINT64_MAX : kLooksOfModel * models;
-    // Similar documents meet in many bands.
-    uint64_t meetings_left =
-        all_pairs ? UINT64_MAX : few_candidates(models) * uint64_t(plan_.bands);
+    uint64_t looks_left = all_pairs ? UINT64_MAX : kLooksOfModel * models, near_count = 0;
+    bool are_kept = true;
     search_bytes_ = memory;
-    Collector met(met_bytes_); // (greater place, lesser place)
-    each_group(a, b, [&](const Group& group) {
-        if (group.pairs > looks_left) {
-            // Without a look at each pair, all of a large group count as candidates.
-            looks_left = meetings_left = 0;
-            for (std::span<const Member> members : {group.members, group.seconds})
-                for (const Member& member : members)
-                    contents_.want(member.place);
-            return true;
+    // (greater place, lesser place) of those with a key in common, and of those with a near lane
+    Collector met(met_bytes_), near(met_bytes_ / 2);
+    auto meet = [&](const Member& a, const Member& b) {
+        met.add(meeting_of(a.place, b.place));
+        return true;
+    };
+    auto take_near = [&](const Member& a, const Member& b) {
+        contents_.want(a.place);
+        contents_.want(b.place);
+        if (are_kept) {
+            near.add(meeting_of(a.place, b.place));
+            near_count++;
         }
-        looks_left -= group.pairs;
-        auto meet = [&](const Member& a, const Member& b) {
-            if (meetings_left > 0) {
-                met.add(uint64_t{std::max(a.place, b.place)} << 32 | std::min(a.place, b.place));
-                meetings_left--;
-            } else {
-                contents_.want(a.place);
-                contents_.want(b.place);
-            }
+        return true;
+    };
+    each_group(a, b, [&](const Group& group) {
+        // Similar ones meet in many bands, and the lanes of few are looked up once for all.
+        if (group.pairs <= kFewPairs)
+            return each_pair(group, meet);
+        are_kept &= all_pairs || near_count <= few_candidates(models, group.band + 1);
+        if (!are_kept && are_wanted(group))
             return true;
-        };
-        // Similar ones meet in many bands, and their lanes are looked up once for all.
-        return group.pairs <= std::min(kFewPairs, meetings_left) ? each_pair(group, meet)
-                                                                 : each_near(group, meet);
+        if (group.pairs <= looks_left) {
+            looks_left -= group.pairs;
+            return each_near(group, take_near);
+        }
+        // Without a look at each pair, all of a large group count as candidates.
+        looks_left = 0;
+        are_kept = false;
+        for (std::span<const Member> members : {group.members, group.seconds})
+            for (const Member& member : members)
+                contents_.want(member.place);
+        return true;
     });
     met.finish();
-    bool are_kept = meetings_left > 0;
     if (are_kept) {
-        candidates_.emplace(search_bytes_);
         for (int band = 0; band < plan_.bands; band++)
             keys_[band]->close();
+        candidates_.emplace(search_bytes_);
+        near.finish();
+        near.each([&](uint64_t pair) {
+            CHECK_FOR_INTERRUPTS();
+            candidates_->add(candidate_of(RowNumber(pair), RowNumber(pair >> 32)));
+            return true;
+        });
     }
+    near.release();
     look_at_met(&met);
     if (are_kept) {
         candidates_->finish();
@@ -318,15 +347,8 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
 
 // A list of candidates is of all models, so nobody asks for the pairs of some.
 bool Documents::find(Models* a, Models* b, const FoundReceiver& receiver) {
-    if (candidates_) {
-        Progress::begin("compared", " candidates", 0);
-        bool goes_on = candidates_->each([&](uint64_t candidate) {
-            Progress::step();
-            return compare(RowNumber(candidate), RowNumber(candidate >> 32), receiver);
-        });
-        candidates_->release();
-        return goes_on;
-    }
+    if (candidates_)
+        return compare_each(&*candidates_, receiver);
     auto on_pair = [&](RowNumber place, RowNumber other) {
         auto [a, b] = std::minmax({ids_.row(place), ids_.row(other)});
         return compare(a, b, receiver);
@@ -349,7 +371,37 @@ bool Documents::find(Models* a, Models* b, const FoundReceiver& receiver) {
     });
 }
 
+bool Documents::find_in_order(Models* models, size_t memory, const FoundReceiver& receiver) {
+    if (candidates_)
+        return compare_each(&*candidates_, receiver);
+    uint64_t count = 0;
+    Collector candidates(memory); // (later row, earlier row)
+    bool are_few = each_group(models, nullptr, [&](const Group& group) {
+        return each_near(group, [&](const Member& a, const Member& b) {
+            candidates.add(candidate_of(a.place, b.place));
+            return ++count <= few_candidates(models->size(), group.band + 1);
+        });
+    });
+    if (are_few) {
+        candidates.finish();
+        compare_each(&candidates, receiver);
+    } else
+        candidates.release();
+    return are_few;
+}
+
 // ---- pairs ----
+
+// Compares candidates: (later row, earlier row), in order.
+bool Documents::compare_each(Collector* candidates, const FoundReceiver& receiver) {
+    Progress::begin("compared", " candidates", 0);
+    bool goes_on = candidates->each([&](uint64_t candidate) {
+        Progress::step();
+        return compare(RowNumber(candidate), RowNumber(candidate >> 32), receiver);
+    });
+    candidates->release();
+    return goes_on;
+}
 
 // Tells the receiver if the two are a pair. False: it has ended the search.
 bool Documents::compare(RowNumber a, RowNumber b, const FoundReceiver& receiver) {

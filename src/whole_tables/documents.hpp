@@ -37,7 +37,7 @@ class Documents final : public SearchedValues {
     void find_models(size_t rows, Copies* copies, std::optional<Models>* models) override;
     void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) override;
     bool find(Models* a, Models* b, const FoundReceiver& receiver) override;
-    bool finds_in_order() const override { return candidates_.has_value(); }
+    bool find_in_order(Models* models, size_t memory, const FoundReceiver& receiver) override;
 
   private:
     // A model, among those with the same key of a band.
@@ -65,7 +65,10 @@ class Documents final : public SearchedValues {
     bool each_pair(const Group& group, const auto& on_pair);
     bool each_near(const Group& group, const auto& on_pair);
     bool met_before(int band, RowNumber place, RowNumber other);
+    bool are_wanted(const Group& group);
+    uint64_t candidate_of(RowNumber place, RowNumber other);
     void look_at_met(Collector* met);
+    bool compare_each(Collector* candidates, const FoundReceiver& receiver);
     bool compare(RowNumber a, RowNumber b, const FoundReceiver& receiver);
 
     RowIds& ids_;

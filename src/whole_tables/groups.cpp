@@ -1,8 +1,6 @@
 // Groups of rows. See the header.
 #include "whole_tables/groups.hpp"
 
-#include <bit>
-
 namespace simhash {
 
 // ---- groups by originals ----
@@ -16,14 +14,14 @@ namespace simhash {
 //     3      2          an original, as 2 is none
 //     4      2, 3       of 3
 //
-// Where a list of candidates comes in that order, each row is compared with originals only, up to
-// the first that it is near to. Else pairs are sorted. But of n rows that are all near to each
-// other there are n^2 / 2 pairs. If there are many more pairs than rows, these are given up, and
-// the rows are divided into an earlier and a later half. The originals of the earlier half are
-// found first, in the same way. Then the later half is searched between these originals and itself,
-// which gives few pairs: originals are not near to each other, so few of them are near to one row.
-// Each later row remembers the first of them. What is left of the later half joins none of these,
-// and goes on in the same way:
+// So candidates are sorted before they are compared, and each row is compared with originals only,
+// up to the first that it is near to. But of n rows that are all near to each other there are
+// n^2 / 2 candidates. If there are very many, these are given up, and the rows are divided into an
+// earlier and a later half. The originals of the earlier half are found first, in the same way.
+// Then the later half is searched between these originals and itself, which gives few pairs:
+// originals are not near to each other, so few of them are near to one row. Each later row
+// remembers the first of them. What is left of the later half joins none of these, and goes on in
+// the same way:
 //
 //     rows  1 .. 8    given up
 //     rows  1 .. 4    given up
@@ -39,25 +37,16 @@ Originals::Originals(PagePool* pool, SearchedValues* values, size_t rows, size_t
     }
 }
 
-void Originals::find(Models* models) {
-    if (values_.finds_in_order())
-        find_between(models, nullptr);
-    else
-        find_within(models, 0, joined_.size());
-}
+void Originals::find(Models* models) { find_within(models, 0, joined_.size()); }
 
-void Originals::find_between(Models* a, Models* b) {
+// Of models in rows begin .. end - 1, which have joined none so far.
+void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
     auto take = [&](RowNumber earlier, RowNumber later, double measure) {
         join(later, earlier, measure);
         return true;
     };
     auto wants = [&](RowNumber earlier, RowNumber later) { return joins(earlier, later); };
-    values_.find(a, b, {take, wants});
-}
-
-// Of models in rows begin .. end - 1, which have joined none so far.
-void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
-    if (find_at_once(models))
+    if (values_.find_in_order(models, memory_, {take, wants}))
         return;
     uint64_t middle = begin + (end - begin) / 2;
     auto is_left = [&](RowNumber row) { return is_original_[row]; };
@@ -66,34 +55,12 @@ void Originals::find_within(Models* models, uint64_t begin, uint64_t end) {
     Models originals(&earlier, is_left);
     earlier.release();
     Models later(models, [&](RowNumber row) { return row >= middle; });
-    find_between(&originals, &later);
+    values_.find(&originals, &later, {take, wants});
     originals.release();
     Models left(&later, is_left);
     later.release();
     find_within(&left, middle, end);
     left.release();
-}
-
-// False if there are too many pairs; then nothing has changed.
-bool Originals::find_at_once(Models* models) {
-    uint64_t left = few_candidates(models->size());
-    ExternalSorter<Pair> pairs(memory_); // (later and earlier row, measure)
-    auto take = [&](RowNumber a, RowNumber b, double measure) {
-        pairs.add({uint64_t{b} << 32 | a, std::bit_cast<uint64_t>(measure)});
-        return left-- > 0;
-    };
-    bool are_few = values_.find(models, nullptr, {take});
-    if (are_few) {
-        pairs.finish();
-        for (Pair pair{}; pairs.next(&pair);) {
-            auto later = RowNumber(pair.first >> 32), earlier = RowNumber(pair.first);
-            CHECK_FOR_INTERRUPTS();
-            if (joins(earlier, later))
-                join(later, earlier, std::bit_cast<double>(pair.second));
-        }
-    }
-    pairs.release();
-    return are_few;
 }
 
 // ---- groups by chains ----

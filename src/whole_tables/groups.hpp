@@ -5,10 +5,6 @@
 
 namespace simhash {
 
-// Up to this many candidates among models are compared all. Where there are more, groups are found
-// in parts.
-inline uint64_t few_candidates(size_t models) { return std::max<uint64_t>(8192, 8 * models); }
-
 // ---- groups by originals ----
 
 // Groups that are safe to delete by. In the order of rows, each joins the first original that it is
@@ -16,7 +12,7 @@ inline uint64_t few_candidates(size_t models) { return std::max<uint64_t>(8192, 
 // in that order, and refused the others. groups.cpp explains how they are found.
 class Originals {
   public:
-    // memory: for pairs, in bytes
+    // memory: for candidates, in bytes
     Originals(PagePool* pool, SearchedValues* values, size_t rows, size_t memory);
 
     void find(Models* models);
@@ -43,9 +39,7 @@ class Originals {
     bool joins(RowNumber earlier, RowNumber later) {
         return is_original_[earlier] && earlier < joined_[later].original;
     }
-    void find_between(Models* a, Models* b);
     void find_within(Models* models, uint64_t begin, uint64_t end);
-    bool find_at_once(Models* models);
 
     void join(RowNumber row, RowNumber original, double measure) {
         is_original_.set(row, false);

@@ -124,10 +124,17 @@ class SearchedValues : public RowValues {
     // Finds the pairs of one set of models, or between two if b is not null: in no particular
     // order, and perhaps repeatedly. False if the receiver has ended the search.
     virtual bool find(Models* a, Models* b, const FoundReceiver& receiver) = 0;
-    // Whether find() goes through the rows b in their order, and for each through the rows a.
-    virtual bool finds_in_order() const { return false; }
+    // As find(), of one set, in order of the later row and then of the earlier one. False, before
+    // the receiver has taken any, if there are too many candidates. memory: to sort these, in bytes
+    virtual bool find_in_order(Models* models, size_t memory, const FoundReceiver& receiver) = 0;
 
   protected:
+    // Candidates that are worth sorting, after so many searches of all models, each of which may
+    // bring them. Where there are more, rows are searched in parts.
+    static uint64_t few_candidates(size_t models, int searches) {
+        return std::max<uint64_t>(8192, 8 * models) * uint64_t(searches);
+    }
+
     // To be called for each row that has a value. Equal values have equal hashes. Of a value with
     // one lane this is the lane. low_hash: more bits of it, where it decides alone
     void add_hash(uint64_t hash, RowNumber row, uint32_t low_hash = 0) {
