@@ -9,10 +9,6 @@
 namespace simhash {
 namespace {
 
-// Where more documents were looked at for one, or there are more candidates than few, these are not
-// kept, and found again in smaller parts, in which most are left out.
-constexpr uint64_t kLooksOfModel = 4096;
-
 // As 10 documents have. They are sorted in the time in which their lanes are read from a file. The
 // pairs of more with the same key are looked at where they meet.
 constexpr uint64_t kFewPairs = 45;
@@ -238,19 +234,20 @@ bool Documents::met_before(int band, RowNumber place, RowNumber other) {
     return false;
 }
 
-bool Documents::are_wanted(const Group& group) {
-    auto is_wanted = [&](const Member& member) { return contents_.is_wanted(member.place); };
-    return std::ranges::all_of(group.members, is_wanted) &&
-           std::ranges::all_of(group.seconds, is_wanted);
-}
-
 // (later row, earlier row)
 uint64_t Documents::candidate_of(RowNumber place, RowNumber other) {
     uint64_t a = ids_.row(place), b = ids_.row(other);
     return std::max(a, b) << 32 | std::min(a, b);
 }
 
-// Of the pairs that have met, those of which a lane is near are wanted, and are candidates.
+void Documents::take_candidate(RowNumber place, RowNumber other) {
+    contents_.want(place);
+    contents_.want(other);
+    if (candidates_)
+        candidates_->add(candidate_of(place, other));
+}
+
+// Of the pairs that have met, those of which a lane is near are candidates.
 void Documents::look_at_met(Collector* met) {
     // Pairs come in the order of the greater place. To look up the lanes of the lesser one would
     // read a page of a file for each, so pairs are dealt to parts whose lanes fit in half the pool.
@@ -258,12 +255,8 @@ void Documents::look_at_met(Collector* met) {
     PagedParts<Meeting> dealt(pool_, 1 + lanes_bytes / (pool_->memory_bytes() / 2));
     auto check = [&](const Meeting& meeting) {
         CHECK_FOR_INTERRUPTS();
-        if (nearest_lane(lanes_[meeting.place], meeting.lanes) > radius_)
-            return;
-        contents_.want(meeting.place);
-        contents_.want(meeting.other);
-        if (candidates_)
-            candidates_->add(candidate_of(meeting.place, meeting.other));
+        if (nearest_lane(lanes_[meeting.place], meeting.lanes) <= radius_)
+            take_candidate(meeting.place, meeting.other);
     };
     met->each([&](uint64_t pair) {
         auto place = RowNumber(pair), other = RowNumber(pair >> 32);
@@ -287,7 +280,7 @@ void Documents::look_at_met(Collector* met) {
 // Finds the candidates, and what the second pass is to give.
 void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs) {
     uint64_t models = a->size() + (b == nullptr ? 0 : b->size());
-    uint64_t looks_left = all_pairs ? UINT64_MAX : kLooksOfModel * models, near_count = 0;
+    uint64_t near_count = 0;
     bool are_kept = true;
     search_bytes_ = memory;
     // (greater place, lesser place) of those with a key in common, and of those with a near lane
@@ -296,29 +289,18 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
         met.add(meeting_of(a.place, b.place));
         return true;
     };
-    auto take_near = [&](const Member& a, const Member& b) {
-        contents_.want(a.place);
-        contents_.want(b.place);
-        if (are_kept) {
-            near.add(meeting_of(a.place, b.place));
-            near_count++;
-        }
-        return true;
-    };
     each_group(a, b, [&](const Group& group) {
         // Similar ones meet in many bands, and the lanes of few are looked up once for all.
         if (group.pairs <= kFewPairs)
             return each_pair(group, meet);
-        are_kept &= all_pairs || near_count <= few_candidates(models, group.band + 1);
-        if (!are_kept && are_wanted(group))
+        are_kept = are_kept && each_near(group, [&](const Member& a, const Member& b) {
+                       near.add(meeting_of(a.place, b.place));
+                       return all_pairs || ++near_count <= few_candidates(models, group.band + 1);
+                   });
+        if (are_kept)
             return true;
-        if (group.pairs <= looks_left) {
-            looks_left -= group.pairs;
-            return each_near(group, take_near);
-        }
-        // Without a look at each pair, all of a large group count as candidates.
-        looks_left = 0;
-        are_kept = false;
+        // Where they are too many, all of a large group count as candidates, without a look at each
+        // pair.
         for (std::span<const Member> members : {group.members, group.seconds})
             for (const Member& member : members)
                 contents_.want(member.place);
@@ -329,13 +311,13 @@ void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs
         for (int band = 0; band < plan_.bands; band++)
             keys_[band]->close();
         candidates_.emplace(search_bytes_);
-        near.finish();
-        near.each([&](uint64_t pair) {
-            CHECK_FOR_INTERRUPTS();
-            candidates_->add(candidate_of(RowNumber(pair), RowNumber(pair >> 32)));
-            return true;
-        });
     }
+    near.finish();
+    near.each([&](uint64_t pair) {
+        CHECK_FOR_INTERRUPTS();
+        take_candidate(RowNumber(pair >> 32), RowNumber(pair));
+        return true;
+    });
     near.release();
     look_at_met(&met);
     if (are_kept) {

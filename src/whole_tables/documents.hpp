@@ -65,8 +65,8 @@ class Documents final : public SearchedValues {
     bool each_pair(const Group& group, const auto& on_pair);
     bool each_near(const Group& group, const auto& on_pair);
     bool met_before(int band, RowNumber place, RowNumber other);
-    bool are_wanted(const Group& group);
     uint64_t candidate_of(RowNumber place, RowNumber other);
+    void take_candidate(RowNumber place, RowNumber other);
     void look_at_met(Collector* met);
     bool compare_each(Collector* candidates, const FoundReceiver& receiver);
     bool compare(RowNumber a, RowNumber b, const FoundReceiver& receiver);
