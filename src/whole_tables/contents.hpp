@@ -32,6 +32,7 @@ class Contents {
 
     // The content of the row's document is wanted.
     void want(RowNumber row) { is_wanted_.set(row, true); }
+    bool is_wanted(RowNumber row) { return is_wanted_[row]; }
     // To be called when the last one is known.
     void ask();
     // Keeps what comes, if it is wanted.

@@ -15,11 +15,6 @@ constexpr uint64_t kFewPairs = 45;
 
 constexpr uint32_t kSpread = 0x9E3779B1; // odd, so products of different keys differ
 
-// (greater place, lesser place)
-uint64_t meeting_of(RowNumber a, RowNumber b) {
-    return uint64_t{std::max(a, b)} << 32 | std::min(a, b);
-}
-
 // Two rows that have met in a band, and the lanes of one.
 struct Meeting {
     RowNumber place, other;
@@ -240,14 +235,23 @@ uint64_t Documents::candidate_of(RowNumber place, RowNumber other) {
     return std::max(a, b) << 32 | std::min(a, b);
 }
 
-void Documents::take_candidate(RowNumber place, RowNumber other) {
-    contents_.want(place);
-    contents_.want(other);
-    if (candidates_)
-        candidates_->add(candidate_of(place, other));
+// The contents of members that are near to any other are wanted.
+void Documents::want_near(const Group& group) {
+    auto is_wanted = [&](const Member& member) { return contents_.is_wanted(member.place); };
+    if (std::ranges::all_of(group.members, is_wanted))
+        return;
+    look_up_lanes(group);
+    for (const Member& a : group.members) {
+        auto is_near = [&](const Member& b) {
+            return a.place != b.place && nearest_lane(a.lanes, b.lanes) <= radius_;
+        };
+        CHECK_FOR_INTERRUPTS();
+        if (!is_wanted(a) && std::ranges::any_of(group.members, is_near))
+            contents_.want(a.place);
+    }
 }
 
-// Of the pairs that have met, those of which a lane is near are candidates.
+// Of the pairs that have met, those of which a lane is near are wanted, and are candidates.
 void Documents::look_at_met(Collector* met) {
     // Pairs come in the order of the greater place. To look up the lanes of the lesser one would
     // read a page of a file for each, so pairs are dealt to parts whose lanes fit in half the pool.
@@ -255,8 +259,12 @@ void Documents::look_at_met(Collector* met) {
     PagedParts<Meeting> dealt(pool_, 1 + lanes_bytes / (pool_->memory_bytes() / 2));
     auto check = [&](const Meeting& meeting) {
         CHECK_FOR_INTERRUPTS();
-        if (nearest_lane(lanes_[meeting.place], meeting.lanes) <= radius_)
-            take_candidate(meeting.place, meeting.other);
+        if (nearest_lane(lanes_[meeting.place], meeting.lanes) > radius_)
+            return;
+        contents_.want(meeting.place);
+        contents_.want(meeting.other);
+        if (candidates_)
+            candidates_->add(candidate_of(meeting.place, meeting.other));
     };
     met->each([&](uint64_t pair) {
         auto place = RowNumber(pair), other = RowNumber(pair >> 32);
@@ -279,46 +287,34 @@ void Documents::look_at_met(Collector* met) {
 
 // Finds the candidates, and what the second pass is to give.
 void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs) {
-    uint64_t models = a->size() + (b == nullptr ? 0 : b->size());
     uint64_t near_count = 0;
     bool are_kept = true;
     search_bytes_ = memory;
-    // (greater place, lesser place) of those with a key in common, and of those with a near lane
-    Collector met(met_bytes_), near(met_bytes_ / 2);
+    Collector met(met_bytes_); // (greater place, lesser place)
     auto meet = [&](const Member& a, const Member& b) {
-        met.add(meeting_of(a.place, b.place));
+        met.add(uint64_t{std::max(a.place, b.place)} << 32 | std::min(a.place, b.place));
         return true;
     };
     each_group(a, b, [&](const Group& group) {
         // Similar ones meet in many bands, and the lanes of few are looked up once for all.
         if (group.pairs <= kFewPairs)
             return each_pair(group, meet);
-        are_kept = are_kept && each_near(group, [&](const Member& a, const Member& b) {
-                       near.add(meeting_of(a.place, b.place));
-                       return all_pairs || ++near_count <= few_candidates(models, group.band + 1);
-                   });
-        if (are_kept)
-            return true;
-        // Where they are too many, all of a large group count as candidates, without a look at each
-        // pair.
-        for (std::span<const Member> members : {group.members, group.seconds})
-            for (const Member& member : members)
-                contents_.want(member.place);
+        are_kept =
+            are_kept && each_near(group, [&](const Member& of_a, const Member& of_b) {
+                meet(of_a, of_b);
+                return all_pairs || ++near_count <= few_candidates(a->size(), group.band + 1);
+            });
+        if (!are_kept)
+            want_near(group);
         return true;
     });
     met.finish();
     if (are_kept) {
+        candidates_.emplace(search_bytes_);
         for (int band = 0; band < plan_.bands; band++)
             keys_[band]->close();
-        candidates_.emplace(search_bytes_);
-    }
-    near.finish();
-    near.each([&](uint64_t pair) {
-        CHECK_FOR_INTERRUPTS();
-        take_candidate(RowNumber(pair >> 32), RowNumber(pair));
-        return true;
-    });
-    near.release();
+    } else
+        given_up_ = a->size();
     look_at_met(&met);
     if (are_kept) {
         candidates_->finish();
@@ -356,6 +352,8 @@ bool Documents::find(Models* a, Models* b, const FoundReceiver& receiver) {
 bool Documents::find_in_order(Models* models, size_t memory, const FoundReceiver& receiver) {
     if (candidates_)
         return compare_each(&*candidates_, receiver);
+    if (models->size() == given_up_)
+        return false;
     uint64_t count = 0;
     Collector candidates(memory); // (later row, earlier row)
     bool are_few = each_group(models, nullptr, [&](const Group& group) {

@@ -45,7 +45,7 @@ class Documents final : public SearchedValues {
         RowNumber place; // of its row (RowIds)
         DocumentLanes lanes;
     };
-    // Models with the same key, in the order of their rows. Those of a second set come last.
+    // Models with the same key, in the order of their places. Those of a second set come last.
     struct Group {
         int band;
         std::span<Member> members;
@@ -66,7 +66,7 @@ class Documents final : public SearchedValues {
     bool each_near(const Group& group, const auto& on_pair);
     bool met_before(int band, RowNumber place, RowNumber other);
     uint64_t candidate_of(RowNumber place, RowNumber other);
-    void take_candidate(RowNumber place, RowNumber other);
+    void want_near(const Group& group);
     void look_at_met(Collector* met);
     bool compare_each(Collector* candidates, const FoundReceiver& receiver);
     bool compare(RowNumber a, RowNumber b, const FoundReceiver& receiver);
@@ -86,6 +86,7 @@ class Documents final : public SearchedValues {
     size_t new_rows_ = 0;
     // All candidates, unless they are very many: (later row, earlier row).
     std::optional<Collector> candidates_;
+    size_t given_up_ = 0; // models of which they are
 };
 
 } // namespace simhash

@@ -15,13 +15,13 @@ namespace simhash {
 //     4      2, 3       of 3
 //
 // So candidates are sorted before they are compared, and each row is compared with originals only,
-// up to the first that it is near to. But of n rows that are all near to each other there are
-// n^2 / 2 candidates. If there are very many, these are given up, and the rows are divided into an
-// earlier and a later half. The originals of the earlier half are found first, in the same way.
-// Then the later half is searched between these originals and itself, which gives few pairs:
-// originals are not near to each other, so few of them are near to one row. Each later row
-// remembers the first of them. What is left of the later half joins none of these, and goes on in
-// the same way:
+// up to the first that it is near to. (Codes are compared first: that costs less than to sort
+// them.) But of n rows that are all near to each other there are n^2 / 2 candidates. If there are
+// very many, these are given up, and the rows are divided into an earlier and a later half. The
+// originals of the earlier half are found first, in the same way. Then the later half is searched
+// between these originals and itself, which gives few pairs: originals are not near to each other,
+// so few of them are near to one row. Each later row remembers the first of them. What is left of
+// the later half joins none of these, and goes on in the same way:
 //
 //     rows  1 .. 8    given up
 //     rows  1 .. 4    given up

@@ -119,18 +119,19 @@ class SearchedValues : public RowValues {
     // To be called after the last value of a query, or of a partition. rows: of all queries so far
     virtual void find_models(size_t rows, Copies* copies, std::optional<Models>* models) = 0;
     // Called before the search, of one query or two, in about `memory` bytes. all_pairs: each pair
-    // will be asked for, however many there are
+    // will be asked for, however many there are; between two they always are
     virtual void begin_search(Models* a, Models* b, size_t memory, bool all_pairs) = 0;
     // Finds the pairs of one set of models, or between two if b is not null: in no particular
     // order, and perhaps repeatedly. False if the receiver has ended the search.
     virtual bool find(Models* a, Models* b, const FoundReceiver& receiver) = 0;
-    // As find(), of one set, in order of the later row and then of the earlier one. False, before
-    // the receiver has taken any, if there are too many candidates. memory: to sort these, in bytes
+    // As find(), of one set, in order of the later row and then of the earlier one, for a receiver
+    // that takes all. False, before it has taken any, if there are too many candidates. memory: to
+    // sort these, in bytes
     virtual bool find_in_order(Models* models, size_t memory, const FoundReceiver& receiver) = 0;
 
   protected:
-    // Candidates that are worth sorting, after so many searches of all models, each of which may
-    // bring them. Where there are more, rows are searched in parts.
+    // Candidates that are worth sorting, or pairs of codes, after so many searches of all models,
+    // each of which may bring them. Where there are more, rows are searched in parts.
     static uint64_t few_candidates(size_t models, int searches) {
         return std::max<uint64_t>(8192, 8 * models) * uint64_t(searches);
     }
