@@ -223,8 +223,8 @@ BEGIN
     DROP TABLE reached, edge;
 END $$;
 SELECT similarity, w.* FROM unnest('{0.3,0.5,0.7,0.8,0.9}'::double precision[]) similarity, wrong_originals(similarity) w;
--- Pairs that are as similar as asked for, with nothing else near. Beside so many texts of one template that their number ends the look
--- at each pair, bands that are the first to bring the two of a pair together come later.
+-- Pairs that are as similar as asked for, with nothing else near. Beside so many texts of one template that candidates are not kept,
+-- bands that are the first to bring the two of a pair together come later.
 CREATE TABLE pairs_beside AS
 SELECT i AS id, made_text(13, 0, 100) || ' ' || word(i) AS body FROM generate_series(1, 1200) i
 UNION ALL SELECT 2000 + i, made_text(100 + i / 2, 0, 40) || ' ' || made_text(1000 + i, 0, 14) FROM generate_series(0, 199) i;

@@ -285,7 +285,9 @@ void Documents::look_at_met(Collector* met) {
     }
 }
 
-// Finds the candidates, and what the second pass is to give.
+// Finds the candidates, and what the second pass is to give. Where there are more candidates than
+// are worth sorting, they are not kept: groups are then found in parts (groups.cpp), which leave
+// most of them out.
 void Documents::begin_search(Models* a, Models* b, size_t memory, bool all_pairs) {
     uint64_t near_count = 0;
     bool are_kept = true;

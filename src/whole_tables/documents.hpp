@@ -86,7 +86,7 @@ class Documents final : public SearchedValues {
     size_t new_rows_ = 0;
     // All candidates, unless they are very many: (later row, earlier row).
     std::optional<Collector> candidates_;
-    size_t given_up_ = 0; // models of which they are
+    size_t given_up_ = 0; // models whose candidates are very many
 };
 
 } // namespace simhash
